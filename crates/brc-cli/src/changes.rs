@@ -15,8 +15,13 @@ fn by_column(table: &dyn Table, changed: fn(&ColumnChanges) -> u64) -> Vec<(&str
     columns
 }
 
+/// What was made of values that can be read in several ways: those that are null, and those that are text.
+pub(crate) fn read(table: &dyn Table) -> Vec<String> {
+    [nulled(table), undecided(table)].concat()
+}
+
 /// Which words for missing values were read as null although no option says so: a line for each column.
-pub(crate) fn nulled(table: &dyn Table) -> Vec<String> {
+fn nulled(table: &dyn Table) -> Vec<String> {
     let line = |name: &str, changes: &ColumnChanges| {
         let tokens: Vec<String> = changes.null_tokens.iter().map(|token| quoted(token)).collect();
         let them = if changes.nulled == 1 { "it" } else { "them" };
@@ -24,6 +29,13 @@ pub(crate) fn nulled(table: &dyn Table) -> Vec<String> {
         format!("{} in '{name}' read as null ({values}; --null '' keeps {them} as text)", tokens.join(" and "))
     };
     lines(&by_column(table, |changes| changes.nulled), line, "read as null")
+}
+
+/// Which columns are text because their values can be read in two ways: a line for each.
+fn undecided(table: &dyn Table) -> Vec<String> {
+    let names = table.schema().fields().iter().map(|field| field.name.as_str());
+    let reasons = names.zip(table.changes()).filter_map(|(name, changes)| Some((name, changes.undecided?)));
+    reasons.take(MAX_COLUMNS).map(|(name, reason)| reason.of(name)).collect()
 }
 
 /// Which values will be written differently than in the input: a line for each column.

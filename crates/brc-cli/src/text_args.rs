@@ -4,8 +4,11 @@
 
 use brc_core::{Error, Field, Schema, SchemaError, identifier};
 use brc_encodings::brc_text::dialect::Byte;
+use brc_encodings::brc_text::form::FormError;
 use brc_encodings::brc_text::typed::Ragged;
-use brc_encodings::brc_text::{Charset, Delimiter, DialectError, DialectOverrides, LineEnd};
+use brc_encodings::brc_text::{
+    Charset, Delimiter, DialectError, DialectOverrides, GivenNumber, LineEnd, NumberForm, TableForms, TimeForm,
+};
 use brc_encodings::{Encoding, RejectLog, TextOptions};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -63,6 +66,23 @@ pub(crate) struct TextArgs {
     #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = tokens, conflicts_with = "null")]
     null_only: Option<Tokens>,
 
+    /// What separates decimals: a comma, for example [default: detected where values leave no doubt, else a point]
+    #[arg(long, value_name = "CHAR")]
+    decimal: Option<String>,
+
+    /// What separates thousands: a point, a comma, an apostrophe or a space [default: detected where values leave no doubt]
+    #[arg(long, value_name = "CHAR")]
+    thousands: Option<String>,
+
+    /// How dates are written, in all columns or in one, as in '%d/%m/%Y' or 'due=%d %b %y'; may be repeated. The terms
+    /// are those of strftime [default: detected where only one form fits all values]
+    #[arg(long, value_name = "[NAME=]FORMAT", value_parser = date_form)]
+    date_format: Vec<NamedForm>,
+
+    /// How timestamps are written, as in '%m/%d/%Y %I:%M %p', or %s for seconds since 1970 [default: detected]
+    #[arg(long, value_name = "[NAME=]FORMAT", value_parser = timestamp_form)]
+    timestamp_format: Vec<NamedForm>,
+
     /// Whether to strip spaces and tabs around unquoted fields [default: detected]
     #[arg(long, value_name = "YES|NO", value_parser = yes_or_no())]
     trim: Option<bool>,
@@ -107,8 +127,26 @@ impl TextArgs {
                 null_tokens: self.null_tokens(),
                 trim: self.trim,
             },
+            forms: TableForms { number: self.number_form().unwrap_or_default(), times: self.time_forms() },
             ragged: self.ragged,
         }
+    }
+
+    /// How numbers are written, if that is given.
+    fn number_form(&self) -> Result<Option<GivenNumber>, Error> {
+        let (decimal, thousands) = match (&self.decimal, &self.thousands) {
+            (None, None) => return Ok(None),
+            (Some(decimal), thousands) => (decimal.as_str(), thousands.as_deref().unwrap_or_default()),
+            (None, Some(thousands)) => (if thousands == "." { "," } else { "." }, thousands.as_str()),
+        };
+        let form = NumberForm::new(decimal, thousands).map_err(|error| Error::Usage(error.to_string()))?;
+        Ok(Some(GivenNumber { form, any_thousands: self.thousands.is_none() }))
+    }
+
+    /// How dates and times are written, as far as that is given.
+    fn time_forms(&self) -> Vec<(Option<String>, TimeForm)> {
+        let forms = self.date_format.iter().chain(&self.timestamp_format);
+        forms.map(|NamedForm { column, form }| (column.clone(), *form)).collect()
     }
 
     /// The unquoted fields that are null, if they are given.
@@ -131,12 +169,13 @@ impl TextArgs {
         self.names.as_ref().map(|names| names.0.clone())
     }
 
-    /// Refuses options that would be ignored because nothing that is read is a text. (A delimiter may be meant for the output;
+    /// Refuses separators of numbers that contradict each other, and options that would be ignored because nothing that is read is a text. (A delimiter may be meant for the output;
     /// names are compared with those of the file.)
     ///
     /// # Errors
     /// [`Error::Usage`] if there is such an option.
     pub(crate) fn check(&self, reads_text: bool, encoding: &dyn Encoding) -> Result<(), Error> {
+        self.number_form()?;
         let mut options = self.options();
         options.dialect.delimiter = None;
         if reads_text || options == TextOptions::default() {
@@ -194,6 +233,40 @@ struct Tokens(Vec<String>);
 
 fn tokens(list: &str) -> Result<Tokens, std::convert::Infallible> {
     Ok(Tokens(list.split(',').map(str::to_owned).collect()))
+}
+
+/// A form, and the column that it is for; all if there is none.
+#[derive(Debug, Clone)]
+struct NamedForm {
+    column: Option<String>,
+    form: TimeForm,
+}
+
+fn date_form(text: &str) -> Result<NamedForm, String> {
+    let is_date = |named: &NamedForm| !named.form.is_timestamp();
+    time_form(text)?.filtered(is_date, "has both a date and a time; use --timestamp-format")
+}
+
+fn timestamp_form(text: &str) -> Result<NamedForm, String> {
+    let is_timestamp = |named: &NamedForm| named.form.is_timestamp();
+    time_form(text)?.filtered(is_timestamp, "does not have both a date and a time; use --date-format")
+}
+
+impl NamedForm {
+    fn filtered(self, is_right: impl Fn(&Self) -> bool, wrong: &str) -> Result<Self, String> {
+        if is_right(&self) { Ok(self) } else { Err(format!("'{}' {wrong}", self.form)) }
+    }
+}
+
+fn time_form(text: &str) -> Result<NamedForm, String> {
+    // A name has no percent sign before its equals sign, and a form one before it in all but odd cases.
+    let (column, form) = match text.split_once('=') {
+        Some((name, form)) if !name.contains('%') => (Some(name), form),
+        _ => (None, text),
+    };
+    let form = form.parse().map_err(|error: FormError| error.to_string())?;
+    let column = column.map(|name| identifier::parse_list(name).map_err(|error| error.to_string())).transpose()?;
+    Ok(NamedForm { column: column.and_then(|names| names.into_iter().next()), form })
 }
 
 /// Columns with their types.

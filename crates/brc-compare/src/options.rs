@@ -3,7 +3,7 @@
 
 use brc_core::{Result, Schema, Table, identifier};
 use brc_encodings::brc_text::dialect::Byte;
-use brc_encodings::brc_text::{Delimiter, DialectOverrides};
+use brc_encodings::brc_text::{Delimiter, DialectOverrides, TimeForm};
 use brc_encodings::{Encoding, Input, OpenOptions, TextOptions};
 use brc_query::{Expression, Query};
 use serde::{Deserialize, Serialize};
@@ -132,10 +132,19 @@ impl TableOptions {
         }
         let names =
             |names: &Vec<String>| names.iter().map(|name| identifier::in_list(name)).collect::<Vec<_>>().join(",");
-        let TextOptions { types, all_strings, exact_text, dialect, ragged } = &self.text;
+        let TextOptions { types, all_strings, exact_text, dialect, forms, ragged } = &self.text;
         let types = Schema::new(types.clone()).ok().map(|types| types.to_string());
         let [quote, escape] = [dialect.quote, dialect.escape].map(|byte| byte.map(|byte| byte.map(Byte)));
-        let text: [(&str, Option<String>); 18] = [
+        let times = |is_date: bool| {
+            let is_it = |form: &TimeForm| is_date != form.is_timestamp();
+            let own = forms.times.iter().filter(|(_, form)| is_it(form)).map(|(name, form)| match name {
+                Some(name) => format!("{}={form}", identifier::in_list(name)),
+                None => form.to_string(),
+            });
+            let own = own.collect::<Vec<_>>().join(",");
+            (!own.is_empty()).then_some(own)
+        };
+        let text: [(&str, Option<String>); 22] = [
             ("--from", self.from.clone()),
             ("--schema", self.schema.as_ref().map(Schema::to_string)),
             ("--names", self.names.as_ref().map(names)),
@@ -152,6 +161,10 @@ impl TableOptions {
             ("--skip", dialect.preamble_lines.map(|it| it.to_string())),
             ("--skip-footer", dialect.trailing_lines.map(|it| it.to_string())),
             ("--null-only", dialect.null_tokens.as_ref().map(|it| it.join(","))),
+            ("--decimal", forms.number.map(|given| char::from(given.form.decimal()).to_string())),
+            ("--thousands", forms.number.map(|given| given.form.thousands()).filter(|it| !it.is_empty())),
+            ("--date-format", times(true)),
+            ("--timestamp-format", times(false)),
             ("--trim", dialect.trim.map(|it| it.to_string())),
             ("--ragged", ragged.map(|ragged| format!("{ragged:?}").to_lowercase())),
         ];

@@ -128,33 +128,65 @@ impl Scanned {
     }
 }
 
-/// Why a column is of strings: some values have another type than most.
+/// Why a column is of strings, although its values look like those of another type.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextReason {
-    /// The first of these values.
-    pub value: Vec<u8>,
-    /// How many they are.
-    pub others: u64,
-    /// How many values there are, without nulls.
-    pub values: u64,
-    /// The line on which the first begins, from 1.
-    pub line: u64,
-    /// The type of all the rest.
-    pub expected: LogicalType,
+pub enum TextReason {
+    /// Some values have another type than most.
+    Others {
+        /// The first of these values.
+        value: Vec<u8>,
+        /// How many they are.
+        others: u64,
+        /// How many values there are, without nulls.
+        values: u64,
+        /// The line on which the first begins, from 1.
+        line: u64,
+        /// The type of all the rest.
+        expected: LogicalType,
+        /// Whether the rest is written as this type is in SQL.
+        is_usual: bool,
+    },
+    /// The values are numbers, or dates and times, that are not all written in the same way.
+    SeveralForms {
+        /// The first value.
+        first: Vec<u8>,
+        /// The first one that is written differently.
+        other: Vec<u8>,
+    },
+    /// The values are numbers, or dates and times, that can be read in two ways.
+    Undecided {
+        /// How they may be written.
+        forms: [String; 2],
+        /// The options of which each reads them in one of these ways.
+        options: [String; 2],
+    },
 }
 
 impl TextReason {
     /// A sentence that says it of a column of that name, and what helps.
     #[must_use]
     pub fn of(&self, name: &str) -> String {
-        let Self { value, others, values, line, expected } = self;
-        let value = String::from_utf8_lossy(value);
-        let [others, values, line] = [others, values, line].map(|number| decimal::with_thousands(*number));
         let (column, named) = (identifier::in_sql(name), identifier::in_list(name));
-        format!(
-            "'{name}' is text because of '{value}' ({others} of {values} values, line {line}); use try_cast({column} as \
-             {expected}), or --type '{named}={expected}' --rejects FILE"
-        )
+        match self {
+            Self::Others { value, others, values, line, expected, is_usual } => {
+                let value = String::from_utf8_lossy(value);
+                let [others, values, line] = [others, values, line].map(|number| decimal::with_thousands(*number));
+                let cast = if *is_usual { format!("try_cast({column} as {expected}), or ") } else { String::new() };
+                format!(
+                    "'{name}' is text because of '{value}' ({others} of {values} values, line {line}); use {cast}--type \
+                     '{named}={expected}' --rejects FILE"
+                )
+            }
+            Self::SeveralForms { first, other } => {
+                let [first, other] = [first, other].map(|value| String::from_utf8_lossy(value));
+                format!(
+                    "'{name}' is text because its values are written in several ways: '{first}', but also '{other}'"
+                )
+            }
+            Self::Undecided { forms: [one, other], options: [this, that] } => {
+                format!("'{name}' is text because it may be written as {one} or as {other}; use {this} or {that}")
+            }
+        }
     }
 }
 
@@ -169,6 +201,8 @@ pub struct ColumnChanges {
     pub nulled: u64,
     /// These words.
     pub null_tokens: BTreeSet<&'static str>,
+    /// Why the values are text, if they may be read in two ways.
+    pub undecided: Option<TextReason>,
 }
 
 impl AddAssign<&ColumnChanges> for ColumnChanges {
@@ -177,6 +211,7 @@ impl AddAssign<&ColumnChanges> for ColumnChanges {
         self.example = self.example.take().or_else(|| other.example.clone());
         self.nulled += other.nulled;
         self.null_tokens.extend(&other.null_tokens);
+        self.undecided = self.undecided.take().or_else(|| other.undecided.clone());
     }
 }
 

@@ -6,8 +6,8 @@ use crate::input::{self, Input};
 use brc_core::{
     BatchWriter, Error, Field, LeftOut, LogicalType, Progress, Result, ScanOptions, Schema, Table, read_rows,
 };
-use brc_text::DialectOverrides;
 use brc_text::typed::Ragged;
+use brc_text::{DialectOverrides, TableForms};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -226,6 +226,8 @@ pub struct TextOptions {
     pub exact_text: bool,
     /// What is known of how the text is written; the rest is sniffed.
     pub dialect: DialectOverrides,
+    /// How numbers, dates and times are written, as far as it is said.
+    pub forms: TableForms,
     /// What becomes of rows that have not as many columns as the table, if it is said.
     pub ragged: Option<Ragged>,
 }

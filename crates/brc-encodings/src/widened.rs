@@ -13,6 +13,7 @@ use brc_core::{
     Batch, BatchWriter, ColumnarWriter, Error, Order, Part, PartEncoder, Progress, Result, ScanOptions, Scanned,
     Scanner, Schema, Sink, Split, Summary, Table, Worker, scan,
 };
+use brc_text::Form;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -80,7 +81,11 @@ impl<'a> Outdated<'a> {
         let mut columns = Vec::new();
         let is_outdated = |part: &Appended| part.types.as_ref().is_some_and(|own| *own != types);
         for own in parts.iter().filter_map(|part| part.types.as_ref()).filter(|own| **own != types) {
-            let changed = |&column: &usize| own.fields()[column] != types.fields()[column];
+            // The same type in another form may be other values: 1.234 with a separator of thousands.
+            let forms = [own, &types].map(|schema| Form::of_columns(schema));
+            let changed = |&column: &usize| {
+                own.fields()[column] != types.fields()[column] || forms[0][column] != forms[1][column]
+            };
             columns.extend((0..types.fields().len()).filter(changed));
         }
         columns.sort_unstable();

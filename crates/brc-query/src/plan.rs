@@ -405,7 +405,9 @@ impl Plan {
             ours.name == theirs.name && ours.logical_type == theirs.logical_type
         };
         let columns = self.projection();
-        ours.len() == theirs.len() && columns.iter().all(is_like) && columns.iter().all(fits)
+        // Metadata tell how values are written, and so which ones they are.
+        let is_same_table = ours.len() == theirs.len() && self.schema.metadata() == schema.metadata();
+        is_same_table && columns.iter().all(is_like) && columns.iter().all(fits)
     }
 
     /// Whether a column is of strings.

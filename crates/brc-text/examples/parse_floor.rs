@@ -12,6 +12,7 @@
 
 use brc_core::Column;
 use brc_kernels::structure::{LineEnd, Syntax};
+use brc_text::GivenForms;
 use brc_text::infer::Seen;
 use brc_text::rows::Piece;
 use brc_text::typed::{BadRow, ColumnType, NullTokens, Output, Ragged, TableParser, TextFormat};
@@ -37,7 +38,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         max_row: 16 << 20,
     };
     let splits = splits(&bytes[header + 1..]);
-    let unknown = vec![ColumnType::Inferred { seen: Seen::NOTHING, exact: false }; names.len()];
+    let unknown =
+        vec![ColumnType::Inferred { seen: Seen::NOTHING, exact: false, given: GivenForms::default() }; names.len()];
     let first = infer(&format, unknown, &[&splits[0][..line_before(splits[0], FIRST)]]);
     let all = infer(&format, first.clone(), &splits);
     let scan = best(|| drop(parse(&format, &all, &[], &splits)));

@@ -10,22 +10,26 @@
 //!   is the same number as a float.
 //! - `2024-02-29` is a date, `23:59` and `23:59:59.999` times, both together a timestamp; with `Z` or `+02:00` behind, one
 //!   with zone. The unit is the longest that tells all digits.
-//! - Everything else is a string: leading zeros, plus signs, thousands separators, more digits than fit.
+//! - Dates, times and numbers in [other forms](crate::form) are these where one form reads all values, and no other does.
+//! - Everything else is a string: leading zeros, plus signs, more digits than fit.
 //! - Words that [stand for a missing value](NullTokenSet) are null, unless other values make the column a string.
 //!
 //! Quotes around a value do not matter.
 
+mod forms;
 mod nulls;
 mod numbers;
 
+use crate::form::{Form, GivenForms};
 use brc_core::{LogicalType, TimeUnit, calendar};
+use forms::{FormSet, Reading};
 pub use nulls::NullTokenSet;
 pub(crate) use numbers::{AsFloat, as_float, is_exact_float};
 
 /// What some values demand of the type of their column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seen {
-    flags: u16,
+    flags: u32,
     /// The most digits before a decimal point, leaving out zeros.
     whole: u8,
     /// The most decimals, and the fewest.
@@ -38,35 +42,47 @@ pub struct Seen {
     too_short: u8,
     /// The words for missing values.
     nulls: NullTokenSet,
+    /// The forms that are other than the usual ones.
+    forms: FormSet,
 }
 
-const BOOL: u16 = 1;
-const NUMBER: u16 = 1 << 1;
-const FLOAT: u16 = 1 << 2;
-const DATE: u16 = 1 << 3;
-const TIME: u16 = 1 << 4;
-const TIMESTAMP: u16 = 1 << 5;
-const INSTANT: u16 = 1 << 6;
-const TEXT: u16 = 1 << 7;
+const BOOL: u32 = 1;
+const NUMBER: u32 = 1 << 1;
+const FLOAT: u32 = 1 << 2;
+const DATE: u32 = 1 << 3;
+const TIME: u32 = 1 << 4;
+const TIMESTAMP: u32 = 1 << 5;
+const INSTANT: u32 = 1 << 6;
+const TEXT: u32 = 1 << 7;
 /// A float that has no number, in a string of its own: `"NaN"`, `"Infinity"` (JSON only).
-const FLOAT_WORD: u16 = 1 << 14;
+const FLOAT_WORD: u32 = 1 << 14;
 /// A list or an object (JSON only).
-const NESTED: u16 = 1 << 15;
-const KINDS: u16 = ((1 << 8) - 1) | FLOAT_WORD | NESTED;
-const DATE_OR_TIMESTAMP: u16 = DATE | TIMESTAMP;
-const FLOAT_OR_NUMBER: u16 = FLOAT | NUMBER;
-const FLOAT_OR_WORD: u16 = FLOAT | FLOAT_WORD;
-const NUMBER_OR_WORD: u16 = NUMBER | FLOAT_WORD;
-const FLOAT_OR_NUMBER_OR_WORD: u16 = FLOAT_OR_NUMBER | FLOAT_WORD;
+const NESTED: u32 = 1 << 15;
+/// A time, or a number, in another form than the usual one.
+const FORMED_TIME: u32 = 1 << 16;
+const FORMED_NUMBER: u32 = 1 << 17;
+const KINDS: u32 = ((1 << 8) - 1) | FLOAT_WORD | NESTED | FORMED_TIME | FORMED_NUMBER;
+const DATE_OR_TIMESTAMP: u32 = DATE | TIMESTAMP;
+const FLOAT_OR_NUMBER: u32 = FLOAT | NUMBER;
+const FLOAT_OR_WORD: u32 = FLOAT | FLOAT_WORD;
+const NUMBER_OR_WORD: u32 = NUMBER | FLOAT_WORD;
+const FLOAT_OR_NUMBER_OR_WORD: u32 = FLOAT_OR_NUMBER | FLOAT_WORD;
 /// Some number is negative, is not within `int64`, or not within `uint64` (or `int64`, if it is negative).
-const NEGATIVE: u16 = 1 << 8;
-const BEYOND_INT64: u16 = 1 << 9;
-const BEYOND_UINT64: u16 = 1 << 10;
+const NEGATIVE: u32 = 1 << 8;
+const BEYOND_INT64: u32 = 1 << 9;
+const BEYOND_UINT64: u32 = 1 << 10;
 /// Some number is another one as a float.
-const INEXACT: u16 = 1 << 11;
+const INEXACT: u32 = 1 << 11;
 /// Some value is written in another way than it stood there: as any type but string, or as a float.
-const ALTERED: u16 = 1 << 12;
-const ALTERED_AS_FLOAT: u16 = 1 << 13;
+const ALTERED: u32 = 1 << 12;
+const ALTERED_AS_FLOAT: u32 = 1 << 13;
+/// What is said of integers.
+const OF_INTEGERS: u32 = NEGATIVE | BEYOND_INT64 | BEYOND_UINT64;
+/// Some number in the usual form is none of one to three digits, or with three decimals behind these: a point in it does
+/// not separate thousands.
+const UNGROUPED: u32 = 1 << 18;
+/// Some number in another form is of one to three digits, a separator and three more digits: thousands or decimals.
+const SHORT_GROUP: u32 = 1 << 19;
 
 impl Default for Seen {
     fn default() -> Self {
@@ -85,6 +101,7 @@ impl Seen {
         least_unit: u8::MAX,
         too_short: 0,
         nulls: NullTokenSet::EMPTY,
+        forms: FormSet::ALL,
     };
 
     /// What a string demands that is nothing else.
@@ -145,7 +162,7 @@ impl Seen {
             Some(b'0'..=b'9' | b'-' | b'i' | b'I' | b'n' | b'N') => numbers::seen(text),
             _ => None,
         };
-        seen.unwrap_or(Self::TEXT)
+        seen.or_else(|| forms::seen(text)).unwrap_or(Self::TEXT)
     }
 
     /// What integers between these bounds demand, which are decimals of that scale.
@@ -176,6 +193,16 @@ impl Seen {
         Self { flags: INEXACT, ..Self::NOTHING }
     }
 
+    /// That the point of some number does not separate thousands.
+    pub(crate) fn ungrouped() -> Self {
+        Self { flags: UNGROUPED, ..Self::NOTHING }
+    }
+
+    /// Whether that is known of some number.
+    pub(crate) fn is_ungrouped(self) -> bool {
+        self.flags & UNGROUPED != 0
+    }
+
     /// What all values of both demand.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
@@ -188,13 +215,40 @@ impl Seen {
             least_unit: self.least_unit.min(other.least_unit),
             too_short: self.too_short.max(other.too_short),
             nulls: self.nulls.union(other.nulls),
+            forms: self.forms.join(other.forms),
         }
     }
 
     /// The least type that holds them; `None` if there are no values. With `exact`, one that gives back each value as it
-    /// was written.
+    /// was written, also where nothing is known of forms.
     #[must_use]
     pub fn logical_type(self, exact: bool) -> Option<LogicalType> {
+        self.type_in(exact, &GivenForms::default())
+    }
+
+    /// The same where forms are given.
+    #[must_use]
+    pub fn type_in(self, exact: bool, given: &GivenForms) -> Option<LogicalType> {
+        match self.reading(given) {
+            Reading::Usual => self.usual_type(exact),
+            Reading::Formed(logical_type, _) if !exact => Some(logical_type),
+            Reading::Formed(..) | Reading::Ambiguous(_) => Some(LogicalType::String),
+        }
+    }
+
+    /// The form of the values in that type, if it is not the usual one.
+    #[must_use]
+    pub fn form(self, given: &GivenForms) -> Option<Form> {
+        if let Reading::Formed(_, form) = self.reading(given) { Some(form) } else { None }
+    }
+
+    /// The forms that all read the values, if there are several: the values are text.
+    #[must_use]
+    pub fn ambiguity(self, given: &GivenForms) -> Option<[Form; 2]> {
+        if let Reading::Ambiguous(forms) = self.reading(given) { Some(forms) } else { None }
+    }
+
+    fn usual_type(self, exact: bool) -> Option<LogicalType> {
         let unit = TimeUnit::ALL[usize::from(self.unit.min(3))];
         let fits = self.unit + self.too_short <= 3;
         let logical_type = match self.kinds() {
@@ -228,7 +282,7 @@ impl Seen {
     }
 
     /// The kinds of the values. `NaN` is one of them only among floats and decimals, or alone.
-    fn kinds(self) -> u16 {
+    fn kinds(self) -> u32 {
         let kinds = self.flags & KINDS;
         let is_float = match kinds {
             0 => self.nulls.without_nan().is_empty(),

@@ -19,6 +19,7 @@
 
 pub mod charset;
 pub mod dialect;
+pub mod form;
 pub mod infer;
 pub mod rows;
 pub mod sniff;
@@ -28,6 +29,7 @@ pub mod write;
 
 pub use charset::{Charset, CharsetError, TextReader};
 pub use dialect::{Delimiter, Dialect, DialectError, DialectOverrides, LineEnd};
+pub use form::{Form, GivenForms, GivenNumber, NumberForm, TableForms, TimeForm};
 pub use sniff::{Finding, Part, Sample, Sniffed, sniff, sniff_rows};
 
 /// The example of the README is compiled and run as a test.

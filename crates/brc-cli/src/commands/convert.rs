@@ -138,7 +138,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     message!("{}", summary(&converted, start.elapsed().as_secs_f64()));
     let skipped = skipped(&converted.skipped_lines);
     let notes = skipped.into_iter().chain(rejected(&converted)).chain(left_out(table.as_ref()));
-    let notes = notes.chain(changes::nulled(table.as_ref())).chain(changes::altered(table.as_ref()));
+    let notes = notes.chain(changes::read(table.as_ref())).chain(changes::altered(table.as_ref()));
     for line in notes.chain(converted.remark) {
         message!("{}", printable::lines(line.as_bytes()));
     }

@@ -6,6 +6,7 @@ use crate::progress::watch_table;
 use crate::render::{Cells, Header, json_string, lay_out};
 use crate::{changes, printable, stdout};
 use brc_core::{LeftOut, Progress, Schema, current_schema};
+use brc_encodings::brc_text::Form;
 use brc_encodings::encoding::read_all;
 use std::path::PathBuf;
 
@@ -52,7 +53,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let schema = &*current_schema(table.as_ref());
     let text = if args.json { json(schema).into_bytes() } else { columns(schema) };
     stdout::print_names(&text)?;
-    changes::note_nulled(table.as_ref());
+    for note in changes::read(table.as_ref()) {
+        message!("note: {}", printable::line(note.as_bytes()));
+    }
     // What the first rows have told is said by a note.
     let is_told = |column: &&LeftOut| table.inferred().is_some() && table.schema().left_out().contains(column);
     for column in schema.left_out().iter().filter(|column| !is_told(column)) {
@@ -61,18 +64,27 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One column a line: its name, its type, and whether it may have nulls.
+/// One column a line: its name, its type, whether it may have nulls, and how its values are written in text, where some
+/// column has a form other than the usual one.
 pub(super) fn columns(schema: &Schema) -> Vec<u8> {
+    let forms = Form::of_columns(schema);
+    let headers = if forms.iter().any(Option::is_some) { &["name", "type", "nulls", "format"][..] } else { HEADERS };
     let mut cells = Cells::default();
-    for field in schema.fields() {
+    for (field, form) in schema.fields().iter().zip(&forms) {
         cells.push(&printable::line(field.name.as_bytes()));
         cells.push(&field.logical_type.to_string());
         cells.push(if field.nullable { "null" } else { "not null" });
+        if headers.len() > HEADERS.len() {
+            let form = form.map(|form| form.to_string()).unwrap_or_default();
+            cells.push(&printable::line(form.as_bytes()));
+        }
     }
     let mut out = Vec::new();
-    lay_out(&["name", "type", "nulls"].map(Header::left), &cells, None, &mut out);
+    lay_out(&headers.iter().map(|header| Header::left(*header)).collect::<Vec<_>>(), &cells, None, &mut out);
     out
 }
+
+const HEADERS: &[&str] = &["name", "type", "nulls"];
 
 fn json(schema: &Schema) -> String {
     let column = |field: &brc_core::Field| {

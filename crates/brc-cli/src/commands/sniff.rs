@@ -83,11 +83,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         TypesOf::Sample => stdout::print_names(SAMPLE.as_bytes())?,
         TypesOf::All => {}
     }
-    let nulled: Vec<String> = changes::nulled(table.as_ref())
+    let notes: Vec<String> = changes::read(table.as_ref())
         .iter()
         .map(|line| format!("note: {}\n", printable::line(line.as_bytes())))
         .collect();
-    stdout::print_names(nulled.concat().as_bytes())?;
+    stdout::print_names(notes.concat().as_bytes())?;
     let rows = first_rows(table.as_ref(), args.rows);
     let mut out = b"\n".to_vec();
     out.extend(schema::columns(&current_schema(table.as_ref())));

@@ -2,6 +2,7 @@ use super::*;
 use crate::encoding::TextOptions;
 use crate::text::testing::{Outcome, file, pipe, read, read_table};
 use brc_core::{LogicalType, Value};
+use brc_text::form::{Form, GivenForms};
 use brc_text::infer::Seen;
 use brc_text::typed::Ragged;
 use proptest::prelude::*;
@@ -185,6 +186,27 @@ fn field() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Rows of three columns, each of values that may have a form in common, and sometimes have none.
+fn formed_rows() -> impl Strategy<Value = Vec<Vec<String>>> {
+    const VALUES: [&[&str]; 7] = [
+        &["31/12/2024", "01/02/2024", "5/6/2024", "NA", ""],
+        &["05/06/2024", "01/02/2024", "12/31/2024", "-"],
+        &["1.234", "1.234.567", "12", "1.234,5", "0", "NA"],
+        &["1.234", "0.234", "12.5", "1.234.567", "999"],
+        &["1,234", "5,678.5", "12", "-3,210", "0,5", "1234"],
+        &["9:05", "10:05", "23:59:59", "9:05 PM"],
+        &["2024-1-5", "2024-12-31", "2024-1-5 10:00", "05/06/2024 9:00 AM"],
+    ];
+    let column = (prop::sample::select(VALUES.to_vec()), 1usize..7);
+    let columns = prop::collection::vec(column, 3);
+    (columns, prop::collection::vec(any::<[prop::sample::Index; 3]>(), 1..40)).prop_map(|(columns, rows)| {
+        let value = |((values, most), index): (&(&[&str], usize), &prop::sample::Index)| {
+            values[index.index(values.len().min(*most))].to_owned()
+        };
+        rows.iter().map(|row| columns.iter().zip(row).map(value).collect()).collect()
+    })
+}
+
 fn written(field: &str) -> String {
     if field.contains([',', '"', '\n']) || field == " " {
         format!("\"{}\"", field.replace('"', "\"\""))
@@ -199,7 +221,7 @@ proptest! {
     /// What is inferred is what one finds who sees all values, whatever the order, the threads, the splits and the source.
     #[test]
     fn inference_equals_an_oracle(
-        rows in prop::collection::vec(prop::collection::vec(field(), 3), 1..40),
+        rows in prop_oneof![prop::collection::vec(prop::collection::vec(field(), 3), 1..40), formed_rows()],
         size in 1u64..200,
         threads in 1usize..4,
         exact: bool,
@@ -221,13 +243,18 @@ proptest! {
             preamble_lines: Some(0),
             ..DialectOverrides::default()
         };
-        let types: Vec<LogicalType> = (0..3).map(|column| {
+        let (types, forms): (Vec<LogicalType>, Vec<Option<Form>>) = (0..3).map(|column| {
             let values = rows.iter().map(|row| &row[column]).filter(|value| !value.is_empty());
             let seen = values.fold(Seen::NOTHING, |seen, value| seen.join(Seen::of(value.as_bytes())));
-            seen.logical_type(exact).unwrap_or(LogicalType::String)
-        }).collect();
+            let form = seen.form(&GivenForms::default()).filter(|_| !exact);
+            (seen.logical_type(exact).unwrap_or(LogicalType::String), form)
+        }).unzip();
         let expected: Vec<Vec<String>> = rows.iter().map(|row| {
-            let value = |(field, logical_type): (&String, &LogicalType)| match Value::parse(field.as_bytes(), *logical_type) {
+            let parse = |column: usize| match &forms[column] {
+                Some(form) => form.parse(row[column].as_bytes(), types[column]),
+                None => Value::parse(row[column].as_bytes(), types[column]),
+            };
+            let value = |(column, (field, logical_type)): (usize, (&String, &LogicalType))| match parse(column) {
                 _ if field.is_empty() => "null".to_owned(),
                 _ if !Seen::of(field.as_bytes()).null_tokens(*logical_type).is_empty() => "null".to_owned(),
                 Ok(Value::Integer(value)) => value.to_string(),
@@ -235,12 +262,15 @@ proptest! {
                 Ok(Value::Bytes(value)) => value.escape_ascii().to_string(),
                 Err(fault) => panic!("{fault}"),
             };
-            row.iter().zip(&types).map(value).collect()
+            row.iter().zip(&types).enumerate().map(value).collect()
         }).collect();
         for input in [file(text.as_bytes()), pipe(text.as_bytes(), 1 + size as usize % 50)] {
             let (outcome, schema) = settled(input, &options, threads);
             let found: Vec<LogicalType> = schema.fields().iter().map(|field| field.logical_type).collect();
             prop_assert_eq!(&found, &types);
+            let found: Vec<_> = Form::of_columns(&schema).iter().map(|form| form.map(|form| form.to_string())).collect();
+            let told: Vec<_> = forms.iter().map(|form| form.map(|form| form.to_string())).collect();
+            prop_assert_eq!(found, told);
             prop_assert_eq!(&outcome.unwrap().0, &expected);
         }
     }

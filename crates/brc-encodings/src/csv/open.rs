@@ -7,13 +7,13 @@ use super::table::{CsvTable, Parts};
 use crate::encoding::OpenOptions;
 use crate::input::{Input, PREFIX_BYTES, Source};
 use crate::stream_copy::StreamCopy;
-use brc_core::{Error, Field, LogicalType, ReadAt, Result, SkippedLines, Table, identifier};
+use brc_core::{Error, Field, LogicalType, ReadAt, Result, SkippedLines, Table, Value, identifier};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
 use brc_text::infer::Seen;
 use brc_text::rows::{EmptyLines, IrregularRow, Piece, Reason, RowOptions, RowScanner, Rows};
 use brc_text::typed::{BadRow, ColumnType, NullTokens, Output, TableParser, TextFormat};
-use brc_text::{Charset, Dialect, Sniffed, TextReader};
+use brc_text::{Charset, Dialect, Form, GivenForms, Sniffed, TextReader};
 use memchr::memchr;
 use std::convert::Infallible;
 use std::io::{Cursor, Read};
@@ -54,6 +54,7 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
         (input, skipped.footer) = without_trailing_lines(input, dialect, start.body as u64, options)?;
     }
     look(&input.prefix[start.body..], input.is_whole, &format, &mut columns);
+    find_forms(&input.prefix[start.body..], input.is_whole, &format, &mut columns);
     let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
     let text = text(input.source, input.prefix, start.body, is_inferred, &format.syntax)?;
     Ok(Box::new(CsvTable::new(Parts {
@@ -198,24 +199,96 @@ fn columns_of(count: usize) -> String {
 
 /// The types that were given, and nothing of those that are to be inferred.
 fn columns(names: &[String], options: &OpenOptions) -> Result<Vec<ColumnType>> {
-    let fixed = |field: &Field| ColumnType::Fixed { logical_type: field.logical_type, nullable: field.nullable };
+    let forms = &options.text.forms;
+    let fixed = |field: &Field| {
+        let (logical_type, nullable) = (field.logical_type, field.nullable);
+        ColumnType::Fixed { logical_type, nullable, form: forms.of_column(&field.name).of_type(logical_type) }
+    };
     if let Some(schema) = &options.schema {
-        return Ok(schema.fields().iter().map(fixed).collect());
-    }
-    let inferred = ColumnType::Inferred { seen: Seen::NOTHING, exact: options.text.exact_text };
-    let string = ColumnType::Fixed { logical_type: LogicalType::String, nullable: true };
-    let mut columns = vec![if options.text.all_strings { string } else { inferred }; names.len()];
-    for field in &options.text.types {
-        match names.iter().position(|name| *name == field.name) {
-            Some(index) => columns[index] = fixed(field),
-            None => {
-                let names: Vec<_> = names.iter().map(|name| identifier::in_list(name)).collect();
-                let reason = format!("--type: unknown column '{}' (columns: {})", field.name, names.join(", "));
-                return Err(Error::Usage(reason));
+        let of_file = |(column, form): (ColumnType, Option<Form>)| match column {
+            ColumnType::Fixed { logical_type, nullable, form: None } => {
+                ColumnType::Fixed { logical_type, nullable, form }
             }
-        }
+            column => column,
+        };
+        return Ok(schema.fields().iter().map(fixed).zip(Form::of_columns(schema)).map(of_file).collect());
+    }
+    let exact = options.text.exact_text;
+    let inferred = |name: &String| match options.text.all_strings {
+        true => ColumnType::Fixed { logical_type: LogicalType::String, nullable: true, form: None },
+        false => ColumnType::Inferred { seen: Seen::NOTHING, exact, given: forms.of_column(name) },
+    };
+    let mut columns: Vec<ColumnType> = names.iter().map(inferred).collect();
+    let position = |option: &str, column: &str| {
+        names.iter().position(|name| name == column).ok_or_else(|| {
+            let names: Vec<_> = names.iter().map(|name| identifier::in_list(name)).collect();
+            Error::Usage(format!("{option}: unknown column '{column}' (columns: {})", names.join(", ")))
+        })
+    };
+    for field in &options.text.types {
+        columns[position("--type", &field.name)?] = fixed(field);
+    }
+    for (name, form) in &options.text.forms.times {
+        let option = if form.is_timestamp() { "--timestamp-format" } else { "--date-format" };
+        name.as_ref().map(|name| position(option, name)).transpose()?;
     }
     Ok(columns)
+}
+
+/// Finds the forms of columns whose types are given, but not how these are written: those of the first values that are of
+/// the type.
+fn find_forms(text: &[u8], is_whole: bool, format: &TextFormat, columns: &mut [ColumnType]) {
+    let is_open = |column: &ColumnType| match column {
+        ColumnType::Fixed { logical_type, form: None, .. } => {
+            logical_type.is_numeric()
+                || matches!(logical_type, LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. })
+        }
+        ColumnType::Fixed { .. } | ColumnType::Inferred { .. } => false,
+    };
+    let open: Vec<usize> = (0..columns.len()).filter(|&column| is_open(&columns[column])).collect();
+    if open.is_empty() {
+        return;
+    }
+    let string = ColumnType::Fixed { logical_type: LogicalType::String, nullable: true, form: None };
+    let mut parser = TableParser::new(format.clone(), &vec![string; columns.len()], &open);
+    let mut found = Demands { seen: vec![Seen::NOTHING; open.len()] };
+    let Ok(_) = parser.parse(Piece { text, skip: false, last: is_whole }, &mut found);
+    for (index, seen) in open.into_iter().zip(found.seen) {
+        if let ColumnType::Fixed { logical_type, form, .. } = &mut columns[index] {
+            *form = seen.form(&GivenForms::default()).filter(|form| form.goes_with(*logical_type));
+        }
+    }
+}
+
+/// What the values of columns demand of their types that are not plainly text.
+struct Demands {
+    seen: Vec<Seen>,
+}
+
+impl Output for Demands {
+    type Error = Infallible;
+
+    fn batch(&mut self, rows: usize, columns: &[brc_core::Column<'_>]) -> Result<(), Infallible> {
+        for (seen, column) in self.seen.iter_mut().zip(columns) {
+            for row in 0..rows {
+                if let Some(Value::Bytes(value)) = Value::of_row(column, row) {
+                    let of_value = Seen::of(value);
+                    *seen = if of_value.is_text() { *seen } else { seen.join(of_value) };
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn keeps_bad_rows(&self) -> bool {
+        true
+    }
+
+    fn keep(&mut self, _: &BadRow<'_>) {}
+
+    fn refuse(&mut self, _: BadRow<'_>) -> Infallible {
+        unreachable!("bad rows are kept")
+    }
 }
 
 /// Infers types from the first rows.

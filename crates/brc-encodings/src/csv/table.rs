@@ -3,12 +3,13 @@
 use super::inference::Inference;
 use super::source::{Place, Source, Text};
 use super::split_text::SplitText;
-use super::why_text::Reader;
+use super::why_text::{Reader, undecided};
 use crate::chunks::ReadCost;
 use brc_core::{
     Batch, Column, ColumnChanges, Error, Field, LogicalType, Reject, Rejects, Result, RowFault, ScanError, ScanOptions,
     Scanned, Scanner, Schema, Sink, SkippedLines, Split, Table, TextReason,
 };
+use brc_text::Form;
 use brc_text::infer::Seen;
 use brc_text::rows::{self, Piece};
 use brc_text::typed::{BadRow, Changes, ColumnType, Output, TableParser, TextFormat, fault_of};
@@ -60,7 +61,14 @@ pub(super) struct CsvTable {
     chunk_splits: Option<Vec<Range<u64>>>,
     keep_rejects: bool,
     /// How many values differ from the text, and in which type they were read: by split and column, where there are any.
-    changes: Mutex<BTreeMap<(u64, usize), (LogicalType, Changes)>>,
+    changes: Mutex<BTreeMap<(u64, usize), (ReadAs, Changes)>>,
+}
+
+/// In which type and form values were read.
+type ReadAs = (LogicalType, Option<Form>);
+
+fn read_as(column: &ColumnType) -> ReadAs {
+    (column.logical_type(), column.form())
 }
 
 /// The types of all columns.
@@ -87,6 +95,8 @@ impl Types {
         };
         let schema = Schema::new(names.iter().zip(&columns).map(field).collect());
         let schema = schema.map_err(|error| Error::Usage(format!("{error}; --names gives them other names")))?;
+        let form = |(name, column): (&String, &ColumnType)| column.form().map(|form| form.metadata(name));
+        let schema = schema.with_metadata(names.iter().zip(&columns).filter_map(form).collect());
         Ok(Self { version, columns, schema: Arc::new(schema) })
     }
 }
@@ -156,7 +166,7 @@ impl CsvTable {
             if *changes == Changes::default() {
                 known.remove(&place);
             } else {
-                known.insert(place, (types.columns[column].logical_type(), changes.clone()));
+                known.insert(place, (read_as(&types.columns[column]), changes.clone()));
             }
         }
     }
@@ -206,13 +216,13 @@ impl Table for CsvTable {
     }
 
     fn why_text(&self, column: usize) -> Result<Option<TextReason>> {
-        match self.types().columns.get(column) {
-            Some(ColumnType::Inferred { exact: false, .. }) => {}
-            _ => return Ok(None),
-        }
+        let Some(ColumnType::Inferred { exact: false, given, .. }) = self.types().columns.get(column).copied() else {
+            return Ok(None);
+        };
         let range = |index| self.range(index);
         let (source, format, header_lines) = (&self.source, &self.format, self.header_lines());
-        Reader { source, range: &range, format, header_lines, columns: self.names.len() }.why_text(column)
+        let name = &self.names[column];
+        Reader { source, range: &range, format, header_lines, columns: self.names.len(), given }.why_text(column, name)
     }
 
     fn read_nulls_as_text(&self) -> bool {
@@ -229,19 +239,19 @@ impl Table for CsvTable {
     fn changes(&self) -> Vec<ColumnChanges> {
         let types = self.types();
         let mut sums = vec![ColumnChanges::default(); self.names.len()];
-        for ((_, column), (read_as, changes)) in self.changes.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            if *read_as == types.columns[*column].logical_type() {
+        for ((_, column), (was_read_as, changes)) in self.changes.lock().unwrap_or_else(PoisonError::into_inner).iter()
+        {
+            if *was_read_as == read_as(&types.columns[*column]) {
                 let sum = &mut sums[*column];
                 sum.altered += changes.altered;
                 sum.nulled += changes.nulled;
+                sum.null_tokens.extend(changes.null_tokens.iter());
                 sum.example = sum.example.take().or_else(|| changes.example.clone());
             }
         }
-        for (sum, column) in sums.iter_mut().zip(&types.columns) {
-            if let ColumnType::Inferred { seen, .. } = column
-                && sum.nulled > 0
-            {
-                sum.null_tokens = seen.null_tokens(column.logical_type()).iter().collect();
+        for ((sum, column), name) in sums.iter_mut().zip(&types.columns).zip(&self.names) {
+            if let ColumnType::Inferred { seen, exact: false, given } = column {
+                sum.undecided = seen.ambiguity(given).map(|forms| undecided(name, forms));
             }
         }
         sums

@@ -4,9 +4,9 @@ use crate::part_buffer::PartBuffer;
 use crate::refused::Refused;
 use crate::rows::foreign;
 use brc_core::{Batch, BatchWriter, Error, Part, PartEncoder, Result, Schema, Sink, Summary, UnsupportedReason, Value};
-use brc_text::Dialect;
 use brc_text::rows::RowOptions;
 use brc_text::write::FieldWriter;
+use brc_text::{Dialect, Form};
 use memchr::memchr;
 
 const NAME: &str = "csv";
@@ -14,19 +14,28 @@ const NAME: &str = "csv";
 /// The writer of a text.
 pub(super) struct TableWriter {
     schema: Schema,
+    /// How the values of each column are written, if not in the usual form.
+    forms: Vec<Option<Form>>,
     header: bool,
     fields: FieldWriter,
 }
 
 impl TableWriter {
     pub(super) fn new(schema: &Schema, dialect: &Dialect) -> Self {
-        Self { schema: schema.clone(), header: dialect.header, fields: FieldWriter::new(dialect) }
+        let forms = Form::of_columns(schema);
+        Self { schema: schema.clone(), forms, header: dialect.header, fields: FieldWriter::new(dialect) }
     }
 }
 
 impl BatchWriter for TableWriter {
     fn encoder(&self) -> Box<dyn PartEncoder> {
-        Box::new(Encoder { schema: self.schema.clone(), fields: self.fields.clone(), part: PartBuffer::default() })
+        Box::new(Encoder {
+            schema: self.schema.clone(),
+            forms: self.forms.clone(),
+            fields: self.fields.clone(),
+            part: PartBuffer::default(),
+            formed: Vec::new(),
+        })
     }
 
     fn start(&mut self) -> Vec<u8> {
@@ -46,8 +55,11 @@ impl BatchWriter for TableWriter {
 
 struct Encoder {
     schema: Schema,
+    forms: Vec<Option<Form>>,
     fields: FieldWriter,
     part: PartBuffer,
+    /// A value in its form.
+    formed: Vec<u8>,
 }
 
 impl Sink for Encoder {
@@ -79,7 +91,17 @@ impl Sink for Encoder {
                         return Err(refused.behind(rows_before, NAME, &self.schema));
                     }
                     Some(Value::Bytes(text)) => self.fields.value(text, &mut self.part.bytes),
-                    Some(value) => value.write(self.schema.fields()[index].logical_type, &mut self.part.bytes),
+                    Some(value) => {
+                        let logical_type = self.schema.fields()[index].logical_type;
+                        match &self.forms[index] {
+                            None => value.write(logical_type, &mut self.part.bytes),
+                            Some(form) => {
+                                self.formed.clear();
+                                form.write(value, logical_type, &mut self.formed);
+                                self.fields.value(&self.formed, &mut self.part.bytes);
+                            }
+                        }
+                    }
                 }
             }
             self.fields.end_row(&mut self.part.bytes);

@@ -5,7 +5,8 @@
 use super::source::Source;
 use super::split_text::SplitText;
 use crate::chunks::ReadCost;
-use brc_core::{Column, LogicalType, Result, TextReason, Value};
+use brc_core::{Column, LogicalType, Result, TextReason, Value, identifier};
+use brc_text::form::{Form, GivenForms};
 use brc_text::infer::{NullTokenSet, Seen};
 use brc_text::rows::{Piece, Scanned};
 use brc_text::typed::{BadRow, ColumnType, NullTokens, Output, TableParser, TextFormat};
@@ -21,22 +22,31 @@ pub(super) struct Reader<'a> {
     pub(super) header_lines: u64,
     /// How many columns there are.
     pub(super) columns: usize,
+    /// The forms that are given for the column.
+    pub(super) given: GivenForms,
 }
 
 impl Reader<'_> {
-    /// The first value that has another type than most values of the column; `None` if most are text.
+    /// The first value that has another type, or is written in another way, than most values of the column; `None` if most
+    /// are text.
     ///
     /// # Errors
     /// If the text cannot be read.
-    pub(super) fn why_text(&self, column: usize) -> Result<Option<TextReason>> {
-        let mut tally = Tally::default();
-        let string = ColumnType::Fixed { logical_type: LogicalType::String, nullable: true };
+    pub(super) fn why_text(&self, column: usize, name: &str) -> Result<Option<TextReason>> {
+        let mut tally = Tally::new(self.given);
+        let string = ColumnType::Fixed { logical_type: LogicalType::String, nullable: true, form: None };
         self.read(column, string, self.format.clone(), &mut tally, |_, _| true)?;
         let Some(most) = tally.most() else { return Ok(None) };
-        let (expected, Some(value)) = (tally.classes[most].logical_type(), tally.first_besides(most)) else {
-            return Ok(None);
-        };
-        let others = ColumnType::Fixed { logical_type: expected, nullable: true };
+        let class = &tally.classes[most];
+        if let (Some((_, first)), Some(other)) = (&class.first, &class.other_form) {
+            return Ok(Some(TextReason::SeveralForms { first: first.clone(), other: other.clone() }));
+        }
+        if let Some(forms) = class.seen.ambiguity(&self.given) {
+            return Ok(Some(undecided(name, forms)));
+        }
+        let (expected, form) = (class.logical_type(&self.given), class.seen.form(&self.given));
+        let Some(value) = tally.first_besides(most) else { return Ok(None) };
+        let others = ColumnType::Fixed { logical_type: expected, nullable: true, form };
         let nulls = NullTokens::new([""].into_iter().chain(tally.nulls.iter()));
         let format = TextFormat { nulls, ..self.format.clone() };
         let mut first = FirstBad { column, lines: self.header_lines, line: None };
@@ -44,8 +54,8 @@ impl Reader<'_> {
             first.lines += lines;
             first.line.is_none()
         })?;
-        let (values, others) = (tally.values, tally.values - tally.classes[most].values);
-        Ok(first.line.map(|line| TextReason { value, others, values, line, expected }))
+        let (values, others, is_usual) = (tally.values, tally.values - class.values, form.is_none());
+        Ok(first.line.map(|line| TextReason::Others { value, others, values, line, expected, is_usual }))
     }
 
     /// Reads the column, split by split as long as `go_on`, which is told the lines of each, says so.
@@ -57,7 +67,8 @@ impl Reader<'_> {
         output: &mut O,
         mut go_on: impl FnMut(&mut O, u64) -> bool,
     ) -> Result<()> {
-        let mut columns = vec![ColumnType::Inferred { seen: Seen::TEXT, exact: false }; self.columns];
+        let mut columns =
+            vec![ColumnType::Inferred { seen: Seen::TEXT, exact: false, given: self.given }; self.columns];
         columns[column] = of_type;
         let mut parser = TableParser::new(format, &columns, &[column]);
         let (mut buffer, mut cost) = (SplitText::default(), ReadCost::default());
@@ -90,8 +101,8 @@ fn class_of(logical_type: LogicalType) -> usize {
 }
 
 /// How many values are of each class.
-#[derive(Default)]
 struct Tally {
+    given: GivenForms,
     classes: [Class; CLASSES],
     values: u64,
     nulls: NullTokenSet,
@@ -102,40 +113,50 @@ struct Class {
     seen: Seen,
     /// The first value, and how many come before it.
     first: Option<(u64, Vec<u8>)>,
-}
-
-impl Default for Class {
-    fn default() -> Self {
-        Self { values: 0, seen: Seen::NOTHING, first: None }
-    }
+    /// The first value with which no one form reads all of them.
+    other_form: Option<Vec<u8>>,
 }
 
 impl Class {
-    fn logical_type(&self) -> LogicalType {
-        self.seen.logical_type(false).unwrap_or(LogicalType::String)
+    fn logical_type(&self, given: &GivenForms) -> LogicalType {
+        self.seen.type_in(false, given).unwrap_or(LogicalType::String)
     }
 }
 
 impl Tally {
+    fn new(given: GivenForms) -> Self {
+        let class = |_| Class { values: 0, seen: Seen::NOTHING, first: None, other_form: None };
+        Self { given, classes: std::array::from_fn(class), values: 0, nulls: NullTokenSet::EMPTY }
+    }
+
     fn add(&mut self, value: &[u8]) {
-        let seen = Seen::of(value);
+        let seen = Seen::of(value).in_forms(value, &self.given);
         let nulls = seen.null_tokens(LogicalType::Bool);
         if !nulls.is_empty() {
             self.nulls = self.nulls.union(nulls);
             return;
         }
-        let class = &mut self.classes[class_of(seen.logical_type(false).unwrap_or(LogicalType::String))];
+        let class = match seen.ambiguity(&self.given) {
+            Some([form, _]) => class_of(form.logical_type()),
+            None => class_of(seen.type_in(false, &self.given).unwrap_or(LogicalType::String)),
+        };
+        let is_text = class == TEXT;
+        let class = &mut self.classes[class];
         class.values += 1;
         class.seen = class.seen.join(seen);
         class.first.get_or_insert_with(|| (self.values, value.to_vec()));
         self.values += 1;
+        if !is_text && class.other_form.is_none() {
+            let is_one =
+                class.seen.ambiguity(&self.given).is_some() || class.logical_type(&self.given) != LogicalType::String;
+            class.other_form = (!is_one).then(|| value.to_vec());
+        }
     }
 
     /// The class of at least half of the values, unless it is text.
     fn most(&self) -> Option<usize> {
         let most = (0..TEXT).max_by_key(|&class| self.classes[class].values)?;
-        let is_typed = class_of(self.classes[most].logical_type()) == most;
-        (is_typed && self.values > 0 && 2 * self.classes[most].values >= self.values).then_some(most)
+        (self.values > 0 && 2 * self.classes[most].values >= self.values).then_some(most)
     }
 
     /// The first value of another class.
@@ -199,4 +220,18 @@ impl Output for FirstBad {
     fn refuse(&mut self, _: BadRow<'_>) -> Infallible {
         unreachable!("bad rows are kept")
     }
+}
+
+/// Why values are text that can be read in two ways.
+pub(super) fn undecided(name: &str, forms: [Form; 2]) -> TextReason {
+    let named = identifier::in_list(name);
+    let option = |form: &Form| match form {
+        Form::Number(form) if form.has_thousands() => "--thousands ,".to_owned(),
+        Form::Number(_) => "--decimal ,".to_owned(),
+        Form::Time(form) => {
+            let option = if form.has_clock() { "--timestamp-format" } else { "--date-format" };
+            format!("{option} '{named}={form}'")
+        }
+    };
+    TextReason::Undecided { options: [option(&forms[0]), option(&forms[1])], forms: forms.map(|form| form.to_string()) }
 }

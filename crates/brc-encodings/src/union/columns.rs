@@ -2,6 +2,7 @@
 
 use super::UnionOptions;
 use brc_core::{Error, Field, LeftOut, LogicalType, Result, Schema};
+use brc_text::Form;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -34,7 +35,25 @@ pub(super) fn combine(tables: &[(&Path, &Schema)], options: &UnionOptions) -> Re
             left_out.push(column.clone());
         }
     }
-    Schema::new(fields).map(|schema| schema.without(left_out)).map_err(|error| Error::Usage(error.to_string()))
+    let schema = Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))?;
+    let forms = forms(&schema, tables);
+    Ok(schema.without(left_out).with_metadata(forms))
+}
+
+/// The metadata that say how the values of columns are written, where all tables agree.
+fn forms(schema: &Schema, tables: &[(&Path, &Schema)]) -> Vec<(String, String)> {
+    let of_tables: Vec<_> = tables.iter().map(|(_, schema)| (schema, Form::of_columns(schema))).collect();
+    let form = |field: &Field| {
+        let own = of_tables.iter().filter_map(|(schema, forms)| schema.index_of(&field.name).map(|at| forms[at]));
+        let distinct = own.fold(Vec::new(), |mut distinct, form| {
+            if !distinct.contains(&form) {
+                distinct.push(form);
+            }
+            distinct
+        });
+        if let [Some(form)] = distinct[..] { Some(form.metadata(&field.name)) } else { None }
+    };
+    schema.fields().iter().filter_map(form).collect()
 }
 
 /// Where the columns come from in a table with these own ones.

@@ -1,6 +1,8 @@
 //! Values that may be numbers.
 
-use super::{ALTERED, ALTERED_AS_FLOAT, BEYOND_INT64, BEYOND_UINT64, FLOAT, INEXACT, NEGATIVE, NUMBER, Seen};
+use super::{
+    ALTERED, ALTERED_AS_FLOAT, BEYOND_INT64, BEYOND_UINT64, FLOAT, INEXACT, NEGATIVE, NUMBER, Seen, UNGROUPED,
+};
 use brc_core::{LogicalType, Value};
 
 /// What a value demands that is a number.
@@ -36,6 +38,9 @@ pub(super) fn seen(text: &[u8]) -> Option<Seen> {
     if is_negative && digits.iter().all(|byte| matches!(byte, b'0' | b'.')) {
         flags |= ALTERED;
     }
+    if !matches!(decimals, 0 | 3) || whole > 3 || (decimals > 0 && digits[0] == b'0') {
+        flags |= UNGROUPED;
+    }
     if fraction.is_empty() {
         flags |= integer_flags(is_negative, &digits[..whole]);
     }
@@ -64,7 +69,7 @@ fn float(text: &[u8]) -> Option<Seen> {
     Some(Seen { flags: FLOAT | as_float(text)?.flags(), ..Seen::NOTHING })
 }
 
-fn integer_flags(is_negative: bool, digits: &[u8]) -> u16 {
+fn integer_flags(is_negative: bool, digits: &[u8]) -> u32 {
     let value =
         (digits.len() <= 20).then(|| digits.iter().fold(0i128, |value, byte| value * 10 + i128::from(byte - b'0')));
     let value = value.map(|value| if is_negative { -value } else { value });
@@ -103,7 +108,7 @@ pub(crate) struct AsFloat {
 
 impl AsFloat {
     /// What is lost.
-    fn flags(self) -> u16 {
+    fn flags(self) -> u32 {
         (if self.is_same_text { 0 } else { ALTERED_AS_FLOAT }) | (if self.is_exact { 0 } else { INEXACT })
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::form::GivenNumber;
 use brc_core::Value;
 use proptest::prelude::*;
 
@@ -30,7 +31,6 @@ fn the_least_type_holds_all_values() {
         ("1e400", "string"),
         ("01", "string"),
         ("+1", "string"),
-        ("1,234.5", "string"),
         (".5", "string"),
         ("5.", "string"),
         ("-", "string"),
@@ -121,6 +121,179 @@ proptest! {
             for text in &texts {
                 let value = Value::parse(text.as_bytes(), exact).unwrap();
                 prop_assert_eq!(&value.to_text(exact), text);
+            }
+        }
+    }
+}
+
+/// The type and form of a column of these values, with `|` between; or the forms between which it is undecided.
+fn formed(values: &str) -> String {
+    let seen = values.split('|').map(|value| Seen::of(value.as_bytes())).fold(Seen::NOTHING, Seen::join);
+    described(seen, &GivenForms::default())
+}
+
+fn described(seen: Seen, given: &GivenForms) -> String {
+    match (seen.form(given), seen.ambiguity(given)) {
+        (Some(form), _) => format!("{} {form}", seen.type_in(false, given).unwrap()),
+        (_, Some([first, second])) => format!("{first} or {second}"),
+        _ => seen.type_in(false, given).unwrap().to_string(),
+    }
+}
+
+#[test]
+fn times_have_one_form() {
+    for (values, expected) in [
+        ("31/12/2024|01/02/2024", "date %d/%m/%Y"),
+        ("12/31/2024|1/2/2024|NA", "date %-m/%-d/%Y"),
+        ("31.12.2024|01.02.2024", "date %d.%m.%Y"),
+        ("01.02.2024", "date %d.%m.%Y"),
+        ("2024/12/31", "date %Y/%m/%d"),
+        ("Dec 31, 2024|Jan 5, 2024", "date %b %-d, %Y"),
+        ("May 5, 2024|December 31, 2024", "date %B %-d, %Y"),
+        ("May 5, 2024", "date %b %-d, %Y"),
+        ("31-Dec-24", "date %d-%b-%y"),
+        ("31-DEC-24|05-JAN-24", "date %d-%^b-%y"),
+        (
+            "20/Nov/2025:10:00:00 +0100|1/Nov/2025:10:00:00 +0100",
+            "timestamp(s) with zone %-d/%b/%Y:%H:%M:%S %z at +0100",
+        ),
+        ("20/Nov/2025:10:00:00 +0100|20/Mar/2025:10:00:00 +0200", "timestamp(s) with zone %d/%b/%Y:%H:%M:%S %z"),
+        ("12/31/2024 1:05 PM|1/2/2024 12:00 AM", "timestamp(s) %-m/%-d/%Y %-I:%M %p"),
+        ("12/31/2024, 01:05:00 PM", "timestamp(s) %m/%d/%Y, %I:%M:%S %p"),
+        ("1:05 PM|12:30 AM", "time(s) %-I:%M %p"),
+        ("9:05|10:05", "time(s) %-H:%M"),
+        ("2024-1-5|2024-10-15", "date %Y-%-m-%-d"),
+        ("2024-01-05 9:05|2024-01-05 10:05", "timestamp(s) %Y-%m-%d %-H:%M"),
+        ("2024-01-05 10:00:00,250", "timestamp(ms) %Y-%m-%d %H:%M:%S,%f"),
+        ("2024-01-05 10:00:00 UTC", "timestamp(s) with zone %Y-%m-%d %H:%M:%S %Z"),
+        ("Wed Aug 27 13:08:45 +0000 2008", "timestamp(s) with zone %a %b %d %H:%M:%S %z %Y"),
+        ("Jan  1 2024 12:00AM", "timestamp(s) %b %e %Y %I:%M%p"),
+        // A day over 12 decides.
+        ("05/06/2024", "%d/%m/%Y or %m/%d/%Y"),
+        ("05/06/2024 10:00|1/2/2024 9:00", "%d/%m/%Y %-H:%M or %m/%d/%Y %-H:%M"),
+        // No form reads all.
+        ("31/12/2024|12/31/2024", "string"),
+        ("31/12/2024|31.12.2024", "string"),
+        ("31/12/2024|2024-12-31", "string"),
+        ("31/12/2024|soon", "string"),
+        ("31/12/2024|5", "string"),
+        ("31/12/2024|31/12/2024 10:00", "string"),
+        ("31/12/2024|31/04/2024|31/11/2024", "string"),
+        ("20241231", "int64"),
+        ("1.2.3|18.12.10", "string"),
+        ("10.0.0.1", "string"),
+        ("24:61", "string"),
+    ] {
+        assert_eq!(formed(values), expected, "{values}");
+    }
+}
+
+#[test]
+fn numbers_have_one_form() {
+    for (values, expected) in [
+        ("1.234,56|7", "decimal(18,2) 1.234,5"),
+        ("1,234.56|12.5|7|-999", "decimal(18,2) 1,234.5"),
+        ("1 234,56|12,00", "decimal(18,2) 1 234,5"),
+        ("1\u{a0}234|12\u{a0}345", "int64 1\u{a0}234,5"),
+        ("0,5|1234,25|12", "decimal(18,2) 1234,5"),
+        ("1,234,567|12", "int64 1,234.5"),
+        ("1,234,567|1,234", "int64 1,234.5"),
+        ("1.234.567|1.234|12", "int64 1.234,5"),
+        ("1.234,5|1.234|12", "decimal(18,1) 1.234,5"),
+        ("1,234|0,5", "decimal(18,3) 1234,5"),
+        ("1'234'567.25", "decimal(18,2) 1'234.5"),
+        ("9,999,999,999,999,999,999", "uint64 1,234.5"),
+        ("1,234", "1234,5 or 1,234.5"),
+        ("1,234|5|-12,345", "1234,5 or 1,234.5"),
+        ("1.234", "decimal(18,3)"),
+        // No form reads all.
+        ("1.234,56|1,234.56", "string"),
+        ("1,234.56|1234.56", "string"),
+        ("1.234.567|1.5", "string"),
+        ("1.234.567|0.234", "string"),
+        ("1,234,567|12345", "string"),
+        ("1,5|2.5", "string"),
+        ("1,5|1e5", "string"),
+        ("555 123 456", "string"),
+        ("1,23,45", "string"),
+        ("01,5", "string"),
+        ("+1,5", "string"),
+        ("1,5|2024-01-01", "string"),
+        ("$1,234.56", "string"),
+        ("12,5%", "string"),
+    ] {
+        assert_eq!(formed(values), expected, "{values}");
+    }
+}
+
+#[test]
+fn given_forms_come_first() {
+    let given = GivenForms {
+        number: Some(GivenNumber { form: "1.234,5".parse().unwrap(), any_thousands: false }),
+        date: Some("%Y%m%d".parse().unwrap()),
+        timestamp: Some("%m/%d/%Y %H:%M".parse().unwrap()),
+    };
+    for (values, expected) in [
+        ("20241231|20240101", "date %Y%m%d"),
+        ("20241231|99999999", "int64"),
+        ("20241231|x", "string"),
+        ("05/06/2024 10:00", "timestamp(s) %m/%d/%Y %H:%M"),
+        ("2024-12-31", "date"),
+        ("1.234|5", "int64 1.234,5"),
+        ("1.234,5|1234", "decimal(18,1) 1.234,5"),
+        ("1.5", "string"),
+        ("5|7000", "int64"),
+        ("05/06/2024", "%d/%m/%Y or %m/%d/%Y"),
+        ("", "string"),
+    ] {
+        assert_eq!(formed_in(values, &given), expected, "{values}");
+    }
+    for (decimal, values, expected) in [
+        ("1234,5", "1,234", "decimal(18,3) 1234,5"),
+        ("1234,5", "1,234|1.234,5", "decimal(18,3) 1.234,5"),
+        ("1234,5", "1.234", "int64 1.234,5"),
+        ("1234,5", "1.5", "string"),
+        ("1234.5", "1,234|1.5", "decimal(18,1) 1,234.5"),
+        ("1234.5", "1.5", "decimal(18,1)"),
+        ("1234.5", "1,5", "string"),
+    ] {
+        let number = GivenNumber { form: decimal.parse().unwrap(), any_thousands: true };
+        let given = GivenForms { number: Some(number), ..GivenForms::default() };
+        assert_eq!(formed_in(values, &given), expected, "{values}");
+    }
+    let spaces = GivenNumber { form: "1 234.5".parse().unwrap(), any_thousands: false };
+    let given = GivenForms { number: Some(spaces), ..GivenForms::default() };
+    assert_eq!(formed_in("1 234|1234", &given), "int64 1 234.5");
+}
+
+fn formed_in(values: &str, given: &GivenForms) -> String {
+    let seen = |value: &str| Seen::of(value.as_bytes()).in_forms(value.as_bytes(), given);
+    described(values.split('|').map(seen).fold(Seen::NOTHING, Seen::join), given)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #[test]
+    fn a_form_that_is_found_reads_all_values(
+        values in prop::collection::vec(
+            "[0-3]?[0-9]([/.-])(0?[1-9]|1[0-2]|Jan)[/.-](20)?[0-9]{2}( [0-9]{1,2}:[0-9]{2}( ?[AP]M)?)?|-?[0-9]{1,4}([., ][0-9]{3}){0,2}([.,][0-9]{1,3})?",
+            1..4,
+        ),
+        order in any::<prop::sample::Index>(),
+    ) {
+        let join = |values: &[String]| {
+            values.iter().map(|value| Seen::of(value.as_bytes())).fold(Seen::NOTHING, Seen::join)
+        };
+        let seen = join(&values);
+        let mut turned = values.clone();
+        turned.rotate_left(order.index(values.len()));
+        prop_assert_eq!(seen, join(&turned));
+        let given = GivenForms::default();
+        if let Some(form) = seen.form(&given) {
+            let logical_type = seen.logical_type(false).unwrap();
+            for value in &values {
+                let read = form.parse(value.as_bytes(), logical_type);
+                prop_assert!(read.is_ok(), "{} as {} {}", value, logical_type, form);
             }
         }
     }

@@ -5,7 +5,8 @@ use super::fields::Fields;
 use super::parser::ColumnType;
 use super::strings::Strings;
 use super::values::{self, Parsed, Shape, Text};
-use crate::infer::{Seen, is_exact_float};
+use crate::form::{Form, GivenForms};
+use crate::infer::{NullTokenSet, Seen, is_exact_float};
 use crate::rows::{ColumnFields, Field};
 use brc_core::bounds::bounds;
 use brc_core::{Bitmap, BitmapBuffer, Column, Data, Integers, LogicalType, RowFault, Value, decimal as decimals};
@@ -29,6 +30,8 @@ enum Values {
 /// What is known of the values beside them.
 struct Checks {
     logical_type: LogicalType,
+    /// How values are written, if not in the usual form.
+    form: Option<Form>,
     nullable: bool,
     validity: BitmapBuffer,
     inference: Option<Inference>,
@@ -38,6 +41,7 @@ struct Checks {
 struct Inference {
     seen: Seen,
     exact: bool,
+    given: GivenForms,
     /// Whether the type does not hold all values.
     misfits: bool,
 }
@@ -67,6 +71,7 @@ impl TypedColumn {
             values: Values::Integers(Vec::new()),
             checks: Checks {
                 logical_type: LogicalType::Int64,
+                form: None,
                 nullable: true,
                 validity: BitmapBuffer::default(),
                 inference: None,
@@ -82,10 +87,11 @@ impl TypedColumn {
         self.clear();
         let checks = &mut self.checks;
         (checks.logical_type, checks.nullable) = (column.logical_type(), column.nullable());
+        checks.form = column.form();
         checks.changes = Changes::default();
         checks.inference = match *column {
             ColumnType::Fixed { .. } => None,
-            ColumnType::Inferred { seen, exact } => Some(Inference { seen, exact, misfits: false }),
+            ColumnType::Inferred { seen, exact, given } => Some(Inference { seen, exact, given, misfits: false }),
         };
         match (&self.values, checks.logical_type) {
             (Values::Strings(_), LogicalType::String | LogicalType::Binary) => {}
@@ -105,11 +111,19 @@ impl TypedColumn {
         };
         let wide = |value: Value<'_>| if let Value::Integer(value) = value { value } else { 0 };
         let widened = |parsed: Parsed<i64>| parsed.map(|(value, altered)| (i128::from(value), altered));
+        let float = |value: Value<'_>| if let Value::Float(value) = value { value } else { 0.0 };
+        if let Some(form) = checks.form {
+            return match values {
+                Values::Strings(strings) => checks.strings(strings, fields, how, bad),
+                Values::Integers(out) => checks.formed(form, out, fields, how, bad, narrow),
+                Values::Wide(out) => checks.formed(form, out, fields, how, bad, wide),
+                Values::Floats(out) => checks.formed(form, out, fields, how, bad, float),
+            };
+        }
         let level = Level::best();
         match (values, checks.logical_type) {
             (Values::Strings(strings), _) => checks.strings(strings, fields, how, bad),
             (Values::Floats(out), LogicalType::Float32) => {
-                let float = |value: Value<'_>| if let Value::Float(value) = value { value } else { 0.0 };
                 checks.take(out, fields, how, bad, None, values::float32, float);
             }
             (Values::Floats(out), _) => checks.floats(out, fields, how, bad),
@@ -213,7 +227,8 @@ impl TypedColumn {
     /// Forgets the rows, but for what they demand of the type.
     pub(super) fn clear(&mut self) {
         if let Some(inference) = &mut self.checks.inference {
-            inference.seen = inference.seen.join(self.values.demand(self.checks.logical_type));
+            let demand = self.values.demand(self.checks.logical_type);
+            inference.seen = inference.seen.join(if self.checks.form.is_some() { demand.as_formed() } else { demand });
         }
         match &mut self.values {
             Values::Integers(values) => values.clear(),
@@ -255,7 +270,10 @@ impl Values {
                 Seen::of_times(min, max, unit)
             }
             LogicalType::Int64 | LogicalType::UInt64 | LogicalType::Decimal { .. } => {
-                let seen = Seen::of_range(min, max, logical_type.scale());
+                let mut seen = Seen::of_range(min, max, logical_type.scale());
+                if logical_type.scale() == 3 && self.has_number_below(1000) {
+                    seen = seen.join(Seen::ungrouped());
+                }
                 if self.are_exact_floats(min, max, logical_type.scale()) { seen } else { seen.join(Seen::inexact()) }
             }
             LogicalType::Bool
@@ -269,6 +287,16 @@ impl Values {
             | LogicalType::String
             | LogicalType::Binary
             | LogicalType::Uuid => Seen::NOTHING,
+        }
+    }
+
+    /// Whether there is a number nearer to zero than that.
+    fn has_number_below(&self, bound: u64) -> bool {
+        let is_below = |value: u128| value < bound.into() && value > 0;
+        match self {
+            Self::Integers(values) => values.iter().any(|value| is_below(value.unsigned_abs().into())),
+            Self::Wide(values) => values.iter().any(|value| is_below(value.unsigned_abs())),
+            Self::Floats(_) | Self::Strings(_) => false,
         }
     }
 
@@ -299,10 +327,13 @@ impl Checks {
         mut fast: impl FnMut(Text<'f>) -> Parsed<T>,
         of_value: impl Fn(Value<'_>) -> T,
     ) {
-        let differs = differs_if_altered(self.logical_type);
+        let differs = differs_if_altered(self.logical_type, self.form.is_some());
         let exact = self.inference.as_ref().is_some_and(|inference| inference.exact);
+        // A number may turn out to have thousands before its point, if it always has three digits after it.
+        let had_groups = self.may_have_groups();
+        let mut may_have_groups = had_groups;
         let first = out.len();
-        let odd = match kernel.and_then(|kernel| Some(kernel(&how.for_kernels(&fields)?, exact, out))) {
+        let odd = match kernel.and_then(|kernel| Some(kernel(&how.for_kernels(&fields)?, exact || had_groups, out))) {
             Some(parsed) => parsed.odd,
             None => {
                 out.resize(first + fields.len(), T::default());
@@ -314,11 +345,12 @@ impl Checks {
             let field = fields.get(row);
             let usual = how.usual(field).and_then(|text| {
                 let (value, altered) = fast(text)?;
+                may_have_groups &= !(altered && text.bytes().contains(&b'.'));
                 Some((value, altered, altered && differs(text.bytes())))
             });
             // The first value that will be written differently is shown, and takes the long way.
             let value = if let Some((value, altered, is_changed)) = usual
-                && !(altered && exact)
+                && !(altered && (exact || self.form.is_some()))
                 && !(is_changed && self.changes.example.is_none())
             {
                 self.changes.altered += u64::from(is_changed);
@@ -339,6 +371,36 @@ impl Checks {
             out[first + row] = value.unwrap_or_default();
         }
         self.validity.push_values(fields.len() - next);
+        if let Some(inference) = self.inference.as_mut().filter(|_| had_groups && !may_have_groups) {
+            inference.seen = inference.seen.join(Seen::ungrouped());
+        }
+    }
+
+    /// Whether no number of a column of three decimals had fewer of them, so that its point may separate thousands.
+    fn may_have_groups(&self) -> bool {
+        let has_three = self.logical_type.scale() == 3 && self.form.is_none();
+        has_three && self.inference.as_ref().is_some_and(|it| !it.seen.is_ungrouped())
+    }
+
+    /// Takes fields that are written in a form, which are read one by one.
+    fn formed<'f, T: Copy + Default>(
+        &mut self,
+        form: Form,
+        out: &mut Vec<T>,
+        fields: ColumnFields<'f>,
+        how: Fields<'_>,
+        bad: &mut Vec<BadValue>,
+        of_value: impl Fn(Value<'_>) -> T + Copy,
+    ) {
+        let logical_type = self.logical_type;
+        let mut written = Vec::with_capacity(40);
+        let fast = |text: Text<'f>| {
+            let value = form.parse(text.bytes(), logical_type).ok()?;
+            written.clear();
+            form.write(value, logical_type, &mut written);
+            Some((of_value(value), differ(text.bytes(), &written)))
+        };
+        self.take(out, fields, how, bad, None, fast, of_value);
     }
 
     fn floats<'f>(&mut self, out: &mut Vec<f64>, fields: ColumnFields<'f>, how: Fields<'_>, bad: &mut Vec<BadValue>) {
@@ -367,6 +429,13 @@ impl Checks {
         }
     }
 
+    /// Takes note of a word for a missing value.
+    fn null_token<'t>(&mut self, token: NullTokenSet) -> Odd<'t> {
+        self.changes.nulled += 1;
+        self.changes.null_tokens = self.changes.null_tokens.union(token);
+        Odd::Null
+    }
+
     fn null(&mut self, row: usize, field: Field<'_>, bad: &mut Vec<BadValue>) {
         self.validity.push(false);
         if !self.nullable {
@@ -377,24 +446,33 @@ impl Checks {
     /// What becomes of a text that is not written in the usual way.
     #[cold]
     fn odd<'t>(&mut self, row: usize, text: &'t [u8], how: Fields<'_>, bad: &mut Vec<BadValue>) -> Odd<'t> {
-        let parsed = Value::parse(text, self.logical_type);
-        if let Some(inference) = &mut self.inference {
-            let seen = if how.infer_nulls { Seen::of(text) } else { Seen::of_value(text) };
-            inference.seen = inference.seen.join(seen);
-            let holds = inference.seen.logical_type(inference.exact) == Some(self.logical_type);
-            if holds && !seen.null_tokens(self.logical_type).is_empty() {
-                self.changes.nulled += 1;
-                return Odd::Null;
+        let logical_type = self.logical_type;
+        let parsed = match &self.form {
+            Some(form) => form.parse(text, logical_type),
+            None => Value::parse(text, logical_type),
+        };
+        if let Some(Inference { seen: of_all, exact, given, misfits }) = &mut self.inference {
+            let seen = if how.infer_nulls { Seen::of(text) } else { Seen::of_value(text) }.in_forms(text, given);
+            *of_all = of_all.join(seen);
+            let form = if *exact { None } else { of_all.form(given) };
+            let holds = of_all.type_in(*exact, given) == Some(logical_type) && form == self.form;
+            let nulls = seen.null_tokens(logical_type);
+            if holds && !nulls.is_empty() {
+                return self.null_token(nulls);
             }
             if !holds || parsed.is_err() {
                 // A type that holds the value by what it demands can parse it.
-                inference.misfits = true;
+                *misfits = true;
                 return Odd::None;
             }
         }
         match parsed {
             Ok(value) => {
-                let written = value.to_text(self.logical_type).into_bytes();
+                let mut written = Vec::new();
+                match &self.form {
+                    Some(form) => form.write(value, logical_type, &mut written),
+                    None => value.write(logical_type, &mut written),
+                }
                 if differ(text, &written) {
                     self.changes.altered += 1;
                     self.changes.example.get_or_insert_with(|| (text.to_vec(), written));
@@ -402,6 +480,10 @@ impl Checks {
                 Odd::Value(value)
             }
             Err(fault) => {
+                let nulls = Seen::of(text).null_tokens(logical_type);
+                if how.infer_nulls && self.nullable && !nulls.is_empty() {
+                    return self.null_token(nulls);
+                }
                 bad.push(BadValue { row, fault });
                 Odd::None
             }
@@ -416,8 +498,10 @@ impl Checks {
         bad: &mut Vec<BadValue>,
     ) {
         // A column without a value so far has a type only when the first one comes.
-        let is_string =
-            |it: &Inference| !it.seen.is_untyped() && it.seen.logical_type(it.exact) == Some(LogicalType::String);
+        let is_string = |Inference { seen, exact, given, .. }: &Inference| {
+            let is_string = seen.type_in(*exact, given) == Some(LogicalType::String);
+            !seen.is_untyped() && is_string && (*exact || seen.ambiguity(given).is_none())
+        };
         let is_known = self.inference.as_ref().is_none_or(is_string);
         let column = how.strings_for_kernels(&fields).filter(|_| is_known);
         let mut places = std::mem::take(&mut strings.found);

@@ -4,6 +4,7 @@ use super::changes::Changes;
 use super::column::{BadValue, TypedColumn, null_fault};
 use super::fields::Fields;
 use super::nulls::NullTokens;
+use crate::form::{Form, GivenForms};
 use crate::infer::Seen;
 use crate::rows::{EmptyLines, IrregularRow, Piece, Reason, RowOptions, RowScanner, Rows, Scanned};
 use brc_core::{Column, LogicalType, RowFault, Value};
@@ -40,6 +41,8 @@ pub enum ColumnType {
         logical_type: LogicalType,
         /// Whether rows may be null.
         nullable: bool,
+        /// How the values are written, if not in the usual form.
+        form: Option<Form>,
     },
     /// The least type that holds all values.
     Inferred {
@@ -47,6 +50,8 @@ pub enum ColumnType {
         seen: Seen,
         /// Whether values must come back as they were written.
         exact: bool,
+        /// The forms that are given.
+        given: GivenForms,
     },
 }
 
@@ -56,7 +61,17 @@ impl ColumnType {
     pub fn logical_type(&self) -> LogicalType {
         match self {
             Self::Fixed { logical_type, .. } => *logical_type,
-            Self::Inferred { seen, exact } => seen.logical_type(*exact).unwrap_or(LogicalType::String),
+            Self::Inferred { seen, exact, given } => seen.type_in(*exact, given).unwrap_or(LogicalType::String),
+        }
+    }
+
+    /// How the values are written, if not in the usual form.
+    #[must_use]
+    pub fn form(&self) -> Option<Form> {
+        match self {
+            Self::Fixed { form, .. } => *form,
+            Self::Inferred { exact: true, .. } => None,
+            Self::Inferred { seen, given, .. } => seen.form(given),
         }
     }
 
@@ -413,11 +428,19 @@ pub fn fault_of(row: &[u8], format: &TextFormat, columns: &[ColumnType]) -> Opti
 
 fn fault_of_values(rows: &Rows<'_>, format: &TextFormat, columns: &[ColumnType]) -> Option<(Option<usize>, RowFault)> {
     columns.iter().enumerate().find_map(|(index, column)| {
-        let ColumnType::Fixed { logical_type, nullable } = *column else { return None };
+        let ColumnType::Fixed { logical_type, nullable, form } = *column else { return None };
         let field = rows.field(0, index);
         let fault = match format.fields().value(field) {
             None => (!nullable).then(|| null_fault(field.bytes, logical_type)),
-            Some(text) => Value::parse(&text, logical_type).err(),
+            Some(text) => {
+                let parsed = match form {
+                    Some(form) => form.parse(&text, logical_type),
+                    None => Value::parse(&text, logical_type),
+                };
+                let is_null =
+                    || format.infer_nulls && nullable && !Seen::of(&text).null_tokens(logical_type).is_empty();
+                parsed.err().filter(|_| !is_null())
+            }
         };
         fault.map(|fault| (Some(index), fault))
     })

@@ -45,7 +45,7 @@ pub(crate) struct Writer {
 impl Writer {
     /// A writer of a table of that schema, whose row groups are clustered by that column.
     pub(crate) fn new(schema: &Schema, key: ClusterKey, options: WriterOptions) -> Self {
-        let metadata = schema.metadata().iter().map(|(key, value)| (key.clone(), value.clone().into_bytes())).collect();
+        let metadata = metadata(schema);
         let footer = Footer {
             schema: schema.clone(),
             rows: 0,
@@ -160,6 +160,11 @@ impl Writer {
 
 fn unknown_column(column: usize) -> Error {
     Error::Usage(format!("there is no column {column}"))
+}
+
+/// The metadata of a schema as those of a file.
+fn metadata(schema: &Schema) -> Vec<(String, Vec<u8>)> {
+    schema.metadata().iter().map(|(key, value)| (key.clone(), value.clone().into_bytes())).collect()
 }
 
 impl BatchWriter for Writer {
@@ -278,6 +283,7 @@ impl ColumnarWriter for Writer {
             return Err(Error::Widened);
         }
         self.footer.schema = schema.clone();
+        self.footer.metadata = metadata(schema);
         let mut layout = Layouter::default();
         layout.place(0, trailer::HEADER_BYTES as u64);
         let mut parts: Vec<_> = self.dictionaries.iter_mut().map(|it| it.stored.parts.iter_mut().peekable()).collect();

@@ -1,0 +1,196 @@
+//! Numbers, dates and times in other forms than the usual one: found in values or given by options, and written again.
+
+#![forbid(unsafe_code)]
+
+mod common;
+
+use common::Place;
+
+const ORDERS: &str = "\
+id,due,paid,at,amount,units,logged
+1,31/12/2024,12/31/2024,12/31/2024 1:05 PM,\"1.234,56\",\"1,234,567\",20/Nov/2025:10:00:00 +0100
+2,01/02/2024,1/2/2024,1/2/2024 12:00 AM,\"7,50\",12,21/Nov/2025:10:00:00 +0100
+3,,3/4/2024,3/4/2024 11:59 AM,\"-999,00\",\"1,234\",22/Nov/2025:00:00:00 +0100
+";
+
+const TYPES: [&str; 7] = ["int64", "date", "date", "timestamp(s)", "decimal(18,2)", "int64", "timestamp(s) with zone"];
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("orders.csv", ORDERS);
+    place
+}
+
+/// The types of the columns of a file.
+fn types(place: &Place, arguments: &str) -> Vec<String> {
+    let schema = place.run(&format!("schema --json {arguments}")).text();
+    let of_line = |line: &str| Some(line.split_once("\"type\": \"")?.1.split_once('"')?.0.to_owned());
+    schema.lines().filter_map(of_line).collect()
+}
+
+/// What a command says that ends with that exit code.
+fn failure(place: &Place, arguments: &[&str], code: i32) -> String {
+    let outcome = place.run_of(arguments);
+    assert_eq!(outcome.code, Some(code), "{}", outcome.stderr);
+    outcome.stderr
+}
+
+#[test]
+fn text_in_other_forms_comes_back_as_it_was() {
+    let place = place();
+    assert_eq!(types(&place, "orders.csv"), TYPES);
+    for target in ["o.buren", "o.parquet", "o.arrow"] {
+        let outcome = place.run(&format!("convert orders.csv {target}"));
+        assert!(!outcome.stderr.contains("differently"), "{}", outcome.stderr);
+        assert_eq!(types(&place, target), TYPES);
+        place.run(&format!("convert {target} back.csv --force"));
+        assert_eq!(std::fs::read_to_string(place.path("back.csv")).unwrap(), ORDERS, "{target}");
+        let answer = place.run_of(&[
+            "query",
+            target,
+            "select sum(amount), sum(units), max(due), min(at), max(logged)",
+            "--format",
+            "csv",
+        ]);
+        let rows = answer.text();
+        assert_eq!(rows.lines().nth(1), Some("243.06,1235813,2024-12-31,2024-01-02 00:00:00,2025-11-21 23:00:00Z"));
+    }
+    let sniffed = place.run("sniff orders.csv").text();
+    for form in
+        ["%d/%m/%Y", "%-m/%-d/%Y", "%-m/%-d/%Y %-I:%M %p", "1.234,5", "1,234.5", "%d/%b/%Y:%H:%M:%S %z at +0100"]
+    {
+        assert!(sniffed.contains(form), "{form}: {sniffed}");
+    }
+    // What sniff says goes back in.
+    place.write("orders.schema", place.run("sniff orders.csv --schema --all").text());
+    place.run("convert orders.csv given.buren --schema @orders.schema");
+    place.run("convert given.buren given.csv");
+    assert_eq!(std::fs::read_to_string(place.path("given.csv")).unwrap(), ORDERS);
+    assert!(types(&place, "orders.csv --exact-text").iter().skip(1).all(|it| it == "string"));
+}
+
+#[test]
+fn values_that_can_be_read_in_two_ways_are_text_until_an_option_decides() {
+    let place = Place::new();
+    place.write("t.csv", "day,x\n05/06/2024,\"1,234\"\n01/02/2024,\"5,678\"\n");
+    assert_eq!(types(&place, "t.csv"), ["string", "string"]);
+    let hints = [
+        "'day' is text because it may be written as %d/%m/%Y or as %m/%d/%Y; use --date-format 'day=%d/%m/%Y' or \
+         --date-format 'day=%m/%d/%Y'",
+        "'x' is text because it may be written as 1234,5 or as 1,234.5; use --decimal , or --thousands ,",
+    ];
+    let (sniffed, schema, converted) =
+        (place.run("sniff t.csv").text(), place.run("schema t.csv").stderr, place.run("convert t.csv t.buren").stderr);
+    for hint in hints {
+        for said in [&sniffed, &schema, &converted] {
+            assert!(said.contains(hint), "{said}");
+        }
+    }
+    let failed = failure(&place, &["query", "t.csv", "select avg(x)"], 2);
+    assert!(failed.contains(hints[1]), "{failed}");
+    let ask = |options: &[&str]| {
+        let query = ["query", "t.csv", "select max(day), sum(x)", "--format", "csv"];
+        place.run_of(&[&query[..], options].concat()).text().lines().nth(1).map(str::to_owned)
+    };
+    let day_first = ask(&["--date-format", "%d/%m/%Y", "--decimal", ","]);
+    assert_eq!(day_first.as_deref(), Some("2024-06-05,6.912"));
+    let month_first = ask(&["--date-format", "day=%m/%d/%Y", "--thousands", ","]);
+    assert_eq!(month_first.as_deref(), Some("2024-05-06,6912"));
+}
+
+#[test]
+fn forms_that_are_not_detected_can_be_given() {
+    let place = Place::new();
+    place.write("t.csv", "day,at,n\n20241231,1700000000,1 234\n20240229,-1,56 789\n");
+    assert_eq!(types(&place, "t.csv"), ["int64", "int64", "string"]);
+    let options = "--date-format day=%Y%m%d --timestamp-format at=%s --thousands space";
+    let options: Vec<&str> = options.split(' ').map(|word| if word == "space" { " " } else { word }).collect();
+    let run = |first: &[&str]| place.run_of(&[first, &options].concat());
+    let answer = run(&["query", "t.csv", "select day, at, n", "--format", "csv"]).text();
+    assert_eq!(answer, "day,at,n\n2024-12-31,2023-11-14 22:13:20Z,1234\n2024-02-29,1969-12-31 23:59:59Z,56789\n");
+    run(&["convert", "t.csv", "t.buren"]);
+    place.run("convert t.buren back.csv");
+    let written = std::fs::read_to_string(place.path("back.csv")).unwrap();
+    assert_eq!(written, std::fs::read_to_string(place.path("t.csv")).unwrap());
+    for (options, message) in [
+        ("--date-format %Q", "'%Q' is not a known term"),
+        ("--date-format %Y-%m", "'%Y-%m' has neither a date (%Y %m %d) nor a time (%H %M)"),
+        ("--date-format %FT%T", "has both a date and a time; use --timestamp-format"),
+        ("--timestamp-format %F", "does not have both a date and a time; use --date-format"),
+        ("--date-format when=%F", "--date-format: unknown column 'when' (columns: day, at, n)"),
+        ("--decimal , --thousands ,", "',' cannot separate both thousands and decimals"),
+        ("--decimal x", "'x' cannot separate the digits of a number"),
+    ] {
+        let arguments = [&["schema", "t.csv"][..], &options.split(' ').collect::<Vec<_>>()].concat();
+        let failed = failure(&place, &arguments, 2);
+        assert!(failed.contains(message), "{options}: {failed}");
+    }
+}
+
+#[test]
+fn columns_that_are_given_take_their_form_from_the_first_rows() {
+    let place = place();
+    let rejected = format!("{ORDERS}4,soon,1/1/2024,1/1/2024 9:00 AM,\"1,00\",1,22/Nov/2025:00:00:00 +0100\n");
+    place.write("more.csv", rejected);
+    let failed = failure(&place, &["query", "more.csv", "select max(due - date '2024-01-01')"], 2);
+    assert!(
+        failed.contains("'due' is text because of 'soon' (1 of 3 values, line 5); use --type 'due=date'"),
+        "{failed}"
+    );
+    let outcome = place.run("convert more.csv more.buren --type due=date --rejects bad.csv");
+    assert!(outcome.stderr.contains("3 rows written, 1 rejected"), "{}", outcome.stderr);
+    place.run("convert more.buren back.csv");
+    assert_eq!(std::fs::read_to_string(place.path("back.csv")).unwrap(), ORDERS);
+    let types = "--type due=date --type amount=decimal(10,3) --date-format %d/%m/%Y";
+    let failed =
+        failure(&place, &[&["convert", "more.csv", "x.buren"][..], &types.split(' ').collect::<Vec<_>>()].concat(), 3);
+    assert!(failed.contains("line 5") && failed.contains("'soon' is not a valid date"), "{failed}");
+}
+
+#[test]
+fn several_ways_to_write_a_date_are_named() {
+    let place = Place::new();
+    place.write("t.csv", "d\n31/12/2024\n2024-12-31\n");
+    let failed = failure(&place, &["query", "t.csv", "select max(d + 1)"], 2);
+    let reason = "'d' is text because its values are written in several ways: '31/12/2024', but also '2024-12-31'";
+    assert!(failed.contains(reason), "{failed}");
+}
+
+/// Whatever the order of values, splits and threads, and also where a number changes its meaning late.
+#[test]
+fn the_form_does_not_depend_on_where_values_stand() {
+    let place = Place::new();
+    let last = 300_000;
+    for (plain, telling, logical_type, sum) in [
+        ("1.234", "1.234.567", "int64", 1_234 * last + 1_234_567),
+        ("1.234", "1.234,567", "decimal(18,3)", 1_234_000 * last + 1_234_567),
+        ("05/06/2024", "31/12/2024", "date", 0),
+        ("5/6/2024", "31/12/2024", "date", 0),
+    ] {
+        let mut files = Vec::new();
+        for at in [0, last / 2, last] {
+            let value = |row| if row == at { telling } else { plain };
+            let rows: Vec<String> = (0..=last).map(|row| format!("{row},\"{}\"", value(row))).collect();
+            place.write("t.csv", format!("id,v\n{}\n", rows.join("\n")));
+            for threads in ["1", "3"] {
+                place.run_of(&["convert", "t.csv", "t.buren", "--threads", threads, "--force", "--key", "none"]);
+                assert_eq!(types(&place, "t.buren")[1], logical_type, "{telling} at {at}");
+                let size = std::fs::metadata(place.path("t.buren")).unwrap().len();
+                files.push((at, size));
+                if sum > 0 {
+                    let answer = place.run_of(&["query", "t.buren", "select sum(v)", "--format", "csv"]).text();
+                    let digits: String = answer.lines().nth(1).unwrap().replace('.', "");
+                    assert_eq!(digits, sum.to_string(), "{telling} at {at}");
+                    let answer = place.run_of(&["query", "t.csv", "select sum(v)", "--format", "csv"]).text();
+                    assert_eq!(answer.lines().nth(1).unwrap().replace('.', ""), digits, "{telling} at {at}");
+                }
+            }
+            place.run("convert t.buren back.csv --force");
+            let written = std::fs::read_to_string(place.path("back.csv")).unwrap();
+            let again = written.lines().nth(at + 1).unwrap();
+            let unquoted = again.split_once(',').unwrap().1.trim_matches('"').to_owned();
+            assert_eq!(unquoted, telling);
+        }
+        assert!(files.chunks(2).all(|pair| pair[0] == pair[1]), "{files:?}");
+    }
+}

@@ -1,0 +1,207 @@
+//! Forms of values: the ways in which people write numbers, dates and times, other than the one that brc writes.
+//!
+//! `31/12/2024` and `1.234,56` are a date and a number as good as `2024-12-31` and `1234.56`. A [`Form`] reads them, and
+//! writes them again: it is kept with the table, so that the text comes back as it was.
+
+mod number;
+mod terms;
+mod time;
+
+pub use number::NumberForm;
+pub use time::{FormError, Padding, Parts, TimeForm, ZoneOffset};
+
+use brc_core::{LogicalType, RowFault, Schema, TimeUnit, Value, calendar};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// What a key of a table's metadata begins with, before the name of the column whose form is its value.
+const METADATA_KEY: &str = "brc.form.";
+
+/// How the values of a column are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Numbers with separators of their own.
+    Number(NumberForm),
+    /// Dates, times of day, or both.
+    Time(TimeForm),
+}
+
+impl Form {
+    /// The value that a text is in this form. A form that begins as brc writes dates or times takes those, too.
+    ///
+    /// # Errors
+    /// If it is none of that type.
+    pub fn parse(&self, text: &[u8], logical_type: LogicalType) -> Result<Value<'static>, RowFault> {
+        match self {
+            Form::Number(form) => {
+                let mut canonical = [0; NumberForm::MAX_BYTES];
+                let number = form.canonical(text, &mut canonical);
+                let number = number.ok_or_else(|| RowFault::MalformedNumber(RowFault::quote(text)))?;
+                owned(Value::parse(number, logical_type)?, text, logical_type)
+            }
+            Form::Time(form) => match form.parse(text).and_then(|parts| parts.value(logical_type)) {
+                Some(value) => Ok(Value::Integer(value.into())),
+                None if form.takes_usual() => owned(Value::parse(text, logical_type)?, text, logical_type),
+                None => Err(malformed(text, logical_type)),
+            },
+        }
+    }
+
+    /// Appends a value of that type.
+    pub fn write(&self, value: Value<'_>, logical_type: LogicalType, out: &mut Vec<u8>) {
+        match (self, value) {
+            (Form::Number(form), value) => {
+                let mut canonical = Vec::with_capacity(40);
+                value.write(logical_type, &mut canonical);
+                form.write(&canonical, out);
+            }
+            (Form::Time(form), Value::Integer(integer)) => {
+                match i64::try_from(integer).ok().and_then(|integer| Parts::of(integer, logical_type)) {
+                    Some(parts) if parts.has_usual_year() => form.write(&parts, out),
+                    _ => value.write(logical_type, out),
+                }
+            }
+            (Form::Time(_), value) => value.write(logical_type, out),
+        }
+    }
+
+    /// The forms of the columns of a table, as its metadata tell; those that no longer go with the type of their column are
+    /// left out.
+    #[must_use]
+    pub fn of_columns(schema: &Schema) -> Vec<Option<Form>> {
+        let form = |field: &brc_core::Field| {
+            let form: Form = schema.metadata_of(&format!("{METADATA_KEY}{}", field.name))?.parse().ok()?;
+            form.goes_with(field.logical_type).then_some(form)
+        };
+        schema.fields().iter().map(form).collect()
+    }
+
+    /// The key and value of the metadata that say that a column has this form.
+    #[must_use]
+    pub fn metadata(&self, column: &str) -> (String, String) {
+        (format!("{METADATA_KEY}{column}"), self.to_string())
+    }
+
+    /// The type of values of this form: a decimal if they are numbers, with whole seconds if they have any.
+    #[must_use]
+    pub fn logical_type(&self) -> LogicalType {
+        match self {
+            Form::Number(_) => LogicalType::decimal(0),
+            Form::Time(form) => form.logical_type(TimeUnit::Second),
+        }
+    }
+
+    /// Whether values of that type may be written so.
+    #[must_use]
+    pub fn goes_with(&self, logical_type: LogicalType) -> bool {
+        match self {
+            Form::Number(_) => logical_type.is_numeric(),
+            Form::Time(form) => form.goes_with(logical_type),
+        }
+    }
+}
+
+fn owned(value: Value<'_>, text: &[u8], logical_type: LogicalType) -> Result<Value<'static>, RowFault> {
+    match value {
+        Value::Integer(integer) => Ok(Value::Integer(integer)),
+        Value::Float(float) => Ok(Value::Float(float)),
+        Value::Bytes(_) => Err(malformed(text, logical_type)),
+    }
+}
+
+fn malformed(text: &[u8], logical_type: LogicalType) -> RowFault {
+    RowFault::MalformedValue { text: RowFault::quote(text), expected: logical_type }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Form::Number(form) => form.fmt(f),
+            Form::Time(form) => form.fmt(f),
+        }
+    }
+}
+
+impl FromStr for Form {
+    type Err = FormError;
+
+    fn from_str(text: &str) -> Result<Self, FormError> {
+        if text.contains('%') { text.parse().map(Form::Time) } else { text.parse().map(Form::Number) }
+    }
+}
+
+/// The forms that are given for a column. What is `None` is found in its values.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GivenForms {
+    /// That of numbers: no other one is a number then.
+    pub number: Option<GivenNumber>,
+    /// That of dates, or of times of day.
+    pub date: Option<TimeForm>,
+    /// That of dates with a time.
+    pub timestamp: Option<TimeForm>,
+}
+
+impl GivenForms {
+    /// Whether none is given.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A form of numbers that is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GivenNumber {
+    /// The form.
+    pub form: NumberForm,
+    /// Whether just what stands before the decimals was said, so that thousands may be separated in any way.
+    pub any_thousands: bool,
+}
+
+/// The forms that are given for the columns of a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TableForms {
+    /// That of numbers in all columns.
+    pub number: Option<GivenNumber>,
+    /// Those of times, in the column of that name or in all. What is later comes before what is earlier, and what is of one
+    /// column before what is of all.
+    pub times: Vec<(Option<String>, TimeForm)>,
+}
+
+impl TableForms {
+    /// Those of a column.
+    #[must_use]
+    pub fn of_column(&self, name: &str) -> GivenForms {
+        let last = |is_it: fn(&TimeForm) -> bool| {
+            let of = |own: &Option<String>| own.as_ref().is_none_or(|own| own == name);
+            let times = self.times.iter().rev().filter(|(own, form)| of(own) && is_it(form));
+            times.max_by_key(|(own, _)| own.is_some()).map(|(_, form)| *form)
+        };
+        GivenForms {
+            number: self.number,
+            date: last(|form| !form.is_timestamp()),
+            timestamp: last(TimeForm::is_timestamp),
+        }
+    }
+}
+
+impl GivenForms {
+    /// The one of values of that type.
+    #[must_use]
+    pub fn of_type(&self, logical_type: LogicalType) -> Option<Form> {
+        let times = [self.date, self.timestamp].into_iter().flatten().map(Form::Time);
+        let mut forms = self.number.map(|number| Form::Number(number.form)).into_iter().chain(times);
+        forms.find(|form| form.goes_with(logical_type))
+    }
+}
+
+/// The value of a timestamp in seconds, as far as that needs no more than 64 bits.
+fn seconds_of(days: i64, seconds: i64) -> Option<i64> {
+    days.checked_mul(calendar::DAY_SECONDS)?.checked_add(seconds)
+}
+
+#[cfg(test)]
+mod tests;

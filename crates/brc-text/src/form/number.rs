@@ -1,0 +1,213 @@
+//! Numbers with a decimal comma, or with separators between thousands.
+
+use super::FormError;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// What stands between the digits of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct NumberForm {
+    /// The byte before the decimals.
+    decimal: u8,
+    /// What separates groups of three digits before it.
+    thousands: Thousands,
+}
+
+/// What separates thousands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Thousands {
+    Nothing,
+    Byte(u8),
+    /// A blank that no line breaks at: U+00A0, and the narrow one U+202F.
+    NoBreak,
+    NarrowNoBreak,
+}
+
+/// The blanks of [`Thousands`] as UTF-8.
+const NO_BREAK: &[u8] = "\u{a0}".as_bytes();
+const NARROW_NO_BREAK: &[u8] = "\u{202f}".as_bytes();
+
+impl Thousands {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Thousands::Nothing => b"",
+            Thousands::Byte(byte) => std::slice::from_ref(byte),
+            Thousands::NoBreak => NO_BREAK,
+            Thousands::NarrowNoBreak => NARROW_NO_BREAK,
+        }
+    }
+}
+
+impl NumberForm {
+    /// The most bytes of a number in the usual form.
+    pub const MAX_BYTES: usize = 64;
+
+    /// The forms that are found in values, those without thousands first.
+    pub(crate) const DETECTED: [Self; 7] = [
+        Self { decimal: b',', thousands: Thousands::Nothing },
+        Self { decimal: b',', thousands: Thousands::Byte(b'.') },
+        Self { decimal: b',', thousands: Thousands::Byte(b' ') },
+        Self { decimal: b',', thousands: Thousands::NoBreak },
+        Self { decimal: b',', thousands: Thousands::NarrowNoBreak },
+        Self { decimal: b'.', thousands: Thousands::Byte(b',') },
+        Self { decimal: b'.', thousands: Thousands::Byte(b'\'') },
+    ];
+
+    /// The form of these separators: a byte before the decimals, and nothing, a byte or a blank between thousands.
+    ///
+    /// # Errors
+    /// If they are the same, or might be part of a number.
+    pub fn new(decimal: &str, thousands: &str) -> Result<Self, FormError> {
+        let is_plain = |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_alphanumeric() && !b"+-\"".contains(&byte);
+        let refused = |text: &str| FormError::Separator(text.to_owned());
+        let decimal = match *decimal.as_bytes() {
+            [byte] if is_plain(byte) => byte,
+            _ => return Err(refused(decimal)),
+        };
+        let thousands = match *thousands.as_bytes() {
+            [] => Thousands::Nothing,
+            [byte] if is_plain(byte) || byte == b' ' => Thousands::Byte(byte),
+            _ if thousands.as_bytes() == NO_BREAK => Thousands::NoBreak,
+            _ if thousands.as_bytes() == NARROW_NO_BREAK => Thousands::NarrowNoBreak,
+            _ => return Err(refused(thousands)),
+        };
+        if thousands == Thousands::Byte(decimal) {
+            return Err(FormError::SameSeparator(decimal.into()));
+        }
+        Ok(Self { decimal, thousands })
+    }
+
+    /// The byte before the decimals.
+    #[must_use]
+    pub fn decimal(self) -> u8 {
+        self.decimal
+    }
+
+    /// What separates groups of three digits before the decimals; empty if nothing does.
+    #[must_use]
+    pub fn thousands(self) -> String {
+        String::from_utf8_lossy(self.thousands.bytes()).into_owned()
+    }
+
+    /// Whether groups of three digits are separated.
+    #[must_use]
+    pub fn has_thousands(self) -> bool {
+        self.thousands != Thousands::Nothing
+    }
+
+    /// Whether that byte separates them.
+    pub(crate) fn has_thousands_by(self, byte: u8) -> bool {
+        self.thousands == Thousands::Byte(byte)
+    }
+
+    /// Whether it is the form in which brc writes numbers.
+    #[must_use]
+    pub fn is_usual(self) -> bool {
+        self.decimal == b'.' && !self.has_thousands()
+    }
+
+    /// A number in the usual form; `None` if it is none in this form. Between thousands there are separators everywhere or
+    /// nowhere.
+    pub(crate) fn canonical<'b>(self, text: &[u8], out: &'b mut [u8; Self::MAX_BYTES]) -> Option<&'b [u8]> {
+        if text.len() > Self::MAX_BYTES {
+            return None;
+        }
+        let mut length = 0;
+        let mut push = |byte: u8| {
+            out[length] = byte;
+            length += 1;
+        };
+        let unsigned = text.strip_prefix(b"-").unwrap_or(text);
+        if unsigned.len() < text.len() {
+            push(b'-');
+        }
+        let (whole, decimals) = match unsigned.iter().position(|&byte| byte == self.decimal) {
+            Some(at) => (&unsigned[..at], Some(&unsigned[at + 1..])),
+            None => (unsigned, None),
+        };
+        self.groups(whole, &mut push)?;
+        if let Some(decimals) = decimals {
+            push(b'.');
+            let digits = decimals.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            if digits == 0 || !is_exponent(&decimals[digits..]) {
+                return None;
+            }
+            decimals.iter().for_each(|&byte| push(byte));
+        }
+        Some(&out[..length])
+    }
+
+    /// Gives the digits before the decimals.
+    fn groups(self, whole: &[u8], push: &mut impl FnMut(u8)) -> Option<()> {
+        let separator = self.thousands.bytes();
+        let first = whole.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (digits, mut rest) = whole.split_at(first);
+        if digits.is_empty() || (!rest.is_empty() && first > 3) {
+            return None;
+        }
+        digits.iter().for_each(|&byte| push(byte));
+        while !rest.is_empty() {
+            let group = rest.strip_prefix(separator).filter(|_| !separator.is_empty())?;
+            let digits = group.get(..3).filter(|group| group.iter().all(u8::is_ascii_digit))?;
+            digits.iter().for_each(|&byte| push(byte));
+            rest = &group[3..];
+        }
+        Some(())
+    }
+
+    /// Appends a number that is given in the usual form.
+    pub(super) fn write(self, canonical: &[u8], out: &mut Vec<u8>) {
+        let sign = usize::from(canonical.first() == Some(&b'-'));
+        let digits = canonical[sign..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        out.extend_from_slice(&canonical[..sign]);
+        for (index, digit) in canonical[sign..sign + digits].iter().enumerate() {
+            if index > 0 && (digits - index).is_multiple_of(3) {
+                out.extend_from_slice(self.thousands.bytes());
+            }
+            out.push(*digit);
+        }
+        let rest = canonical[sign + digits..].iter();
+        out.extend(rest.map(|&byte| if byte == b'.' { self.decimal } else { byte }));
+    }
+}
+
+fn is_exponent(text: &[u8]) -> bool {
+    let [b'e' | b'E', rest @ ..] = text else { return text.is_empty() };
+    let digits = rest.strip_prefix(b"-").or_else(|| rest.strip_prefix(b"+")).unwrap_or(rest);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// A number in this form: `1.234,5`.
+impl fmt::Display for NumberForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let thousands = String::from_utf8_lossy(self.thousands.bytes());
+        write!(f, "1{thousands}234{}5", char::from(self.decimal))
+    }
+}
+
+impl FromStr for NumberForm {
+    type Err = FormError;
+
+    fn from_str(text: &str) -> Result<Self, FormError> {
+        let refused = || FormError::Separator(text.to_owned());
+        let (thousands, decimal) =
+            text.strip_prefix('1').and_then(|rest| rest.split_once("234")).ok_or_else(refused)?;
+        Self::new(decimal.strip_suffix('5').ok_or_else(refused)?, thousands)
+    }
+}
+
+impl TryFrom<String> for NumberForm {
+    type Error = FormError;
+
+    fn try_from(text: String) -> Result<Self, FormError> {
+        text.parse()
+    }
+}
+
+impl From<NumberForm> for String {
+    fn from(form: NumberForm) -> Self {
+        form.to_string()
+    }
+}

@@ -1,0 +1,150 @@
+use super::*;
+use brc_core::{Field, TimeUnit};
+use proptest::prelude::*;
+
+fn timestamp(zone: bool) -> LogicalType {
+    LogicalType::Timestamp { unit: TimeUnit::Second, zone }
+}
+
+/// The value as brc writes it, and as the form does.
+fn read(form: &str, text: &str, logical_type: LogicalType) -> Option<[String; 2]> {
+    let form: Form = form.parse().unwrap();
+    let value = form.parse(text.as_bytes(), logical_type).ok()?;
+    let mut written = Vec::new();
+    form.write(value, logical_type, &mut written);
+    Some([value.to_text(logical_type), String::from_utf8(written).unwrap()])
+}
+
+#[test]
+fn times_are_read_and_written_in_terms_of_strftime() {
+    let date = LogicalType::Date;
+    for (form, text, logical_type, usual) in [
+        ("%d/%m/%Y", "31/12/2024", date, "2024-12-31"),
+        ("%-m/%-d/%y", "1/5/69", date, "1969-01-05"),
+        ("%e-%^b-%y", " 5-JAN-68", date, "2068-01-05"),
+        ("%A, %B %d, %Y", "Tuesday, December 31, 2024", date, "2024-12-31"),
+        ("%Y%m%d", "20241231", date, "2024-12-31"),
+        ("%D %R", "12/31/24 23:59", timestamp(false), "2024-12-31 23:59:00"),
+        ("%I:%M %p", "12:05 AM", LogicalType::Time { unit: TimeUnit::Second }, "00:05:00"),
+        ("%-I:%M%P", "12:05pm", LogicalType::Time { unit: TimeUnit::Second }, "12:05:00"),
+        ("%Y%m%d%H%M%S", "20241231235958", timestamp(false), "2024-12-31 23:59:58"),
+        ("%d/%b/%Y:%H:%M:%S %z at +0100", "01/Jan/2025:00:30:00 +0100", timestamp(true), "2024-12-31 23:30:00Z"),
+        ("%a %b %e %H:%M:%S %Z %Y", "Wed Nov  5 21:19:02 UTC 2025", timestamp(true), "2025-11-05 21:19:02Z"),
+        ("%s", "-1", timestamp(true), "1969-12-31 23:59:59Z"),
+    ] {
+        assert_eq!(read(form, text, logical_type), Some([usual.to_owned(), text.to_owned()]), "{form}");
+    }
+    for (form, text) in [
+        ("%d/%m/%Y", "31/02/2024"),
+        ("%d/%m/%Y", "31/12/24"),
+        ("%d/%m/%Y", "31/12/2024 "),
+        ("%d/%m/%Y", "/12/2024"),
+        ("%Y%m%d", "2024111"),
+        ("%a %d/%m/%Y", "Mon 31/12/2024"),
+        ("%d %b %Y", "1 Mayo 2024"),
+        ("%d/%m/%Y", ""),
+    ] {
+        assert_eq!(read(form, text, LogicalType::Date), None, "{form} {text}");
+    }
+    let with_fraction = LogicalType::Timestamp { unit: TimeUnit::Millisecond, zone: false };
+    let text = "2024-12-31 10:00:00,250";
+    assert_eq!(read("%F %T,%f", text, with_fraction).unwrap(), ["2024-12-31 10:00:00.250", text]);
+    assert_eq!(read("%F %T,%f", text, timestamp(false)), None);
+}
+
+#[test]
+fn what_begins_like_a_usual_date_may_be_one() {
+    assert_eq!(read("%Y-%-m-%-d", "2024-01-05", LogicalType::Date).unwrap(), ["2024-01-05", "2024-1-5"]);
+    assert_eq!(read("%d/%m/%Y", "2024-01-05", LogicalType::Date), None);
+}
+
+#[test]
+fn numbers_are_read_and_written_with_separators() {
+    let amount = LogicalType::decimal(2);
+    for (form, text, usual) in [
+        ("1.234,5", "1.234.567,89", "1234567.89"),
+        ("1,234.5", "-1,234.50", "-1234.50"),
+        ("1234,5", "1234,50", "1234.50"),
+        ("1 234,5", "12 345,67", "12345.67"),
+        ("1\u{202f}234,5", "12\u{202f}345,67", "12345.67"),
+        ("1'234.5", "999.00", "999.00"),
+    ] {
+        assert_eq!(read(form, text, amount), Some([usual.to_owned(), text.to_owned()]), "{form}");
+    }
+    for text in ["1.23,45", "1.2345,6", ",5", "1,", "1,5,5", "1,234.5", "", "-", "1.234.56", ".123,4", "1..234"] {
+        assert_eq!(read("1.234,5", text, amount), None, "{text}");
+    }
+    assert_eq!(read("1.234,5", "1.234", LogicalType::Int64).unwrap(), ["1234", "1.234"]);
+    for form in ["1", "1.234.5", "1a234,5", "1-234.5", "1234"] {
+        assert!(form.parse::<Form>().is_err(), "{form}");
+    }
+}
+
+#[test]
+fn forms_that_are_none_say_why() {
+    for (form, message) in [
+        ("%Q", "'%Q' is not a known term; %Y %m %d %b %H %I %M %S %f %p %z and others of strftime are"),
+        ("%d/%m", "'%d/%m' has neither a date (%Y %m %d) nor a time (%H %M)"),
+        ("%-é", "'%-é' is not a known term; %Y %m %d %b %H %I %M %S %f %p %z and others of strftime are"),
+    ] {
+        assert_eq!(form.parse::<TimeForm>().unwrap_err().to_string(), message);
+    }
+    assert!("%".parse::<TimeForm>().is_err());
+    assert!(("%Y".repeat(40)).parse::<TimeForm>().is_err());
+    assert_eq!(NumberForm::new(",", ",").unwrap_err(), FormError::SameSeparator(','));
+    assert!(
+        NumberForm::new("", ",").is_err() && NumberForm::new("1", "").is_err() && NumberForm::new(",", "-").is_err()
+    );
+}
+
+#[test]
+fn metadata_give_forms_back() {
+    let forms: [Form; 2] = ["%d/%m/%Y".parse().unwrap(), "1.234,5".parse().unwrap()];
+    let fields = [("d", LogicalType::Date), ("n", LogicalType::Int64), ("s", LogicalType::String)];
+    let fields = fields.map(|(name, logical_type)| Field::nullable(name, logical_type)).to_vec();
+    let metadata = vec![forms[0].metadata("d"), forms[1].metadata("n"), forms[1].metadata("s")];
+    let schema = Schema::new(fields).unwrap().with_metadata(metadata);
+    assert_eq!(Form::of_columns(&schema), [Some(forms[0]), Some(forms[1]), None]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #[test]
+    fn what_a_form_writes_it_reads(
+        date in prop::sample::select(vec!["%d/%m/%Y", "%-m/%-d/%Y", "%b %e, %Y", "%A %d. %B %Y", "%Y%m%d", "%d%^b%Y"]),
+        clock in prop::sample::select(vec![" %H:%M:%S", " %-I:%M:%S %p", ", %l:%M:%S%P", "T%H%M%S", ":%k:%M:%S"]),
+        zone in prop::sample::select(vec!["", " %z", " %z at -0330", "%:z at +0545", " %Z"]),
+        seconds in -62_000_000_000i64..253_000_000_000,
+    ) {
+        let form: TimeForm = format!("{date}{clock}{zone}").parse().unwrap();
+        let logical_type = form.logical_type(TimeUnit::Second);
+        prop_assert_eq!(logical_type, timestamp(!zone.is_empty()));
+        let mut text = Vec::new();
+        Form::Time(form).write(Value::Integer(seconds.into()), logical_type, &mut text);
+        let read = Form::Time(form).parse(&text, logical_type);
+        prop_assert_eq!(read, Ok(Value::Integer(seconds.into())), "{:?} {}", form, String::from_utf8_lossy(&text));
+        prop_assert_eq!(form.to_string().parse::<TimeForm>(), Ok(form));
+    }
+
+    #[test]
+    fn any_number_comes_back(
+        form in prop::sample::select(NumberForm::DETECTED.to_vec()),
+        number in any::<i64>(),
+        scale in 0u8..18,
+    ) {
+        let logical_type = LogicalType::decimal(scale);
+        let value = Value::Integer((number / 10).into());
+        let mut text = Vec::new();
+        Form::Number(form).write(value, logical_type, &mut text);
+        prop_assert_eq!(Form::Number(form).parse(&text, logical_type), Ok(value));
+        prop_assert_eq!(form.to_string().parse::<NumberForm>(), Ok(form));
+    }
+
+    #[test]
+    fn no_text_breaks_a_form(form in "[%a-zA-Z0-9 :/,.-]{0,12}", text in "[ -~é]{0,20}") {
+        if let Ok(form) = form.parse::<Form>() {
+            _ = form.parse(text.as_bytes(), LogicalType::Date);
+            _ = form.parse(text.as_bytes(), LogicalType::decimal(2));
+        }
+    }
+}

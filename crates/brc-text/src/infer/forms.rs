@@ -1,0 +1,397 @@
+//! Values in other forms than the usual one.
+//!
+//! A form that is known must read all values of a column, and be the only one that does: `05/06/2024` alone may be a day of
+//! May or of June, and stays text until a day after the 12th decides. So what values demand is the set of forms that read
+//! them, and the sets of several values are intersected.
+
+use super::{FORMED_NUMBER, FORMED_TIME, NUMBER, SHORT_GROUP, Seen, UNGROUPED, too_short};
+use crate::form::{Form, GivenForms, GivenNumber, NumberForm, Padding, Parts, TimeForm, ZoneOffset};
+use brc_core::{LogicalType, TimeUnit};
+use std::sync::LazyLock;
+
+/// What values begin with, those before others that read the same values in the same way.
+const STARTS: &[&str] = &[
+    "%Y-%m-%d",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%Y/%m/%d",
+    "%d.%m.%Y",
+    "%Y.%m.%d",
+    "%d-%m-%Y",
+    "%m-%d-%Y",
+    "%d/%m/%y",
+    "%m/%d/%y",
+    "%d-%b-%Y",
+    "%d-%b-%y",
+    "%d-%^b-%Y",
+    "%d-%^b-%y",
+    "%d-%B-%Y",
+    "%d%b%Y",
+    "%d%^b%Y",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%d. %B %Y",
+    "%d/%b/%Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+    "%b %d %Y",
+    "%B %d %Y",
+    "%Y-%b-%d",
+    "%Y %b %d",
+    "%a, %d %b %Y",
+    "%a %d %b %Y",
+    "%a %b %d %Y",
+    "%A, %B %d, %Y",
+    "%A, %d %B %Y",
+    "%a %b %e %H:%M:%S %Y",
+    "%a %b %d %H:%M:%S %z %Y",
+    "%a %b %d %H:%M:%S %Z %Y",
+    "%H:%M",
+    "%H:%M:%S",
+    "%I:%M %p",
+    "%I:%M:%S %p",
+    "%I:%M%p",
+    "%I:%M %P",
+    "%I:%M:%S %P",
+    "%I:%M%P",
+];
+
+/// What may follow a date.
+const CLOCKS: &[&str] = &[
+    "",
+    " %H:%M",
+    " %H:%M:%S",
+    " %H:%M:%S.%f",
+    " %H:%M:%S,%f",
+    " %I:%M %p",
+    " %I:%M:%S %p",
+    " %I:%M%p",
+    " %I:%M %P",
+    " %I:%M:%S %P",
+    ", %H:%M",
+    ", %H:%M:%S",
+    ", %I:%M %p",
+    ", %I:%M:%S %p",
+    "T%H:%M",
+    "T%H:%M:%S",
+    "T%H:%M:%S.%f",
+    ":%H:%M:%S",
+    ":%H:%M:%S %z",
+    " %H:%M:%S %z",
+    " %H:%M:%S.%f %z",
+    " %H:%M %Z",
+    " %H:%M:%S %Z",
+    " %H:%M:%S.%f %Z",
+];
+
+/// The forms that are given, among the starts.
+const GIVEN_DATE: u64 = 1 << 63;
+const GIVEN_TIMESTAMP: u64 = 1 << 62;
+const GIVEN: u64 = GIVEN_DATE | GIVEN_TIMESTAMP;
+/// The form that is given, among those of numbers.
+const GIVEN_NUMBER: u8 = 1 << 7;
+
+static FORMS: LazyLock<Forms> = LazyLock::new(Forms::new);
+
+/// The forms that are detected.
+struct Forms {
+    starts: Vec<TimeForm>,
+    clocks: Vec<TimeForm>,
+    /// Those starts in which the day stands before the month, both as numbers; and the other way round.
+    day_first: u64,
+    month_first: u64,
+}
+
+impl Forms {
+    fn new() -> Self {
+        // A term that is not known would be a form that reads nothing but the empty text.
+        let compiled = |texts: &[&str]| texts.iter().map(|text| TimeForm::of_terms(text).unwrap_or_default()).collect();
+        let bits = |order: [&str; 2]| {
+            let has_order = |text: &&str| text.starts_with(order[0]) && text.contains(order[1]);
+            (0..)
+                .zip(STARTS)
+                .filter(|(_, text)| has_order(text))
+                .fold(0, |bits, (place, _): (u32, _)| bits | 1 << place)
+        };
+        Self {
+            starts: compiled(STARTS),
+            clocks: compiled(CLOCKS),
+            day_first: bits(["%d", "%m"]),
+            month_first: bits(["%m", "%d"]),
+        }
+    }
+}
+
+/// The forms that read all of some values, and what these demand of the type in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FormSet {
+    starts: u64,
+    clocks: u32,
+    numbers: u8,
+    padding: Padding,
+    offset: ZoneOffset,
+    /// The most digits of numbers before the decimals, and the most decimals.
+    whole: u8,
+    scale: u8,
+}
+
+impl FormSet {
+    /// That of no values.
+    pub(super) const ALL: Self = Self {
+        starts: u64::MAX,
+        clocks: u32::MAX,
+        numbers: u8::MAX,
+        padding: Padding::NONE,
+        offset: ZoneOffset::Unknown,
+        whole: 0,
+        scale: 0,
+    };
+
+    /// That of all values of both.
+    pub(super) fn join(self, other: Self) -> Self {
+        Self {
+            starts: self.starts & other.starts,
+            clocks: self.clocks & other.clocks,
+            numbers: self.numbers & other.numbers,
+            padding: self.padding.union(other.padding),
+            offset: self.offset.join(other.offset),
+            whole: self.whole.max(other.whole),
+            scale: self.scale.max(other.scale),
+        }
+    }
+}
+
+/// What the values of a column are.
+pub(super) enum Reading {
+    /// Nothing that is told by their forms.
+    Usual,
+    /// Values of a type in a form.
+    Formed(LogicalType, Form),
+    /// Text, because these forms read all of them, each in its own way.
+    Ambiguous([Form; 2]),
+}
+
+/// What a value demands that is a number or time in a form that is detected.
+pub(super) fn seen(text: &[u8]) -> Option<Seen> {
+    let may_be_one = text.len() >= 3
+        && text.len() <= 64
+        && (text[0].is_ascii_alphanumeric() || matches!(text[0], b'-' | b' '))
+        && text.iter().any(u8::is_ascii_digit);
+    if may_be_one { time(text).or_else(|| number(text, None)) } else { None }
+}
+
+/// What a value demands that is a time in a form that is detected.
+fn time(text: &[u8]) -> Option<Seen> {
+    let Forms { starts, clocks, .. } = &*FORMS;
+    let mut found: Option<(FormSet, Parts)> = None;
+    for (place, start) in (0..).zip(starts) {
+        let Some((date, rest)) = start.parse_start(text) else { continue };
+        // A clock alone has none behind it.
+        let clocks = if start.has_date() && !start.has_clock() { &clocks[..] } else { &clocks[..1] };
+        let read = |clock: &TimeForm| clock.parse(rest).map(|clock| date.and(clock)).filter(Parts::is_written_so);
+        let mut of_start =
+            (0..).zip(clocks).filter_map(|(place, clock)| Some((1u32 << place, read(clock)?))).peekable();
+        let Some(parts) = of_start.peek().map(|(_, parts)| *parts) else { continue };
+        let clocks = of_start.fold(0, |clocks, (clock, _)| clocks | clock);
+        match &mut found {
+            None => {
+                let (padding, offset) = (parts.padding, parts.zone());
+                let set = FormSet { starts: 1 << place, clocks, padding, offset, ..FormSet::ALL };
+                found = Some((set, parts));
+            }
+            Some((set, _)) if set.clocks == clocks => set.starts |= 1 << place,
+            Some(_) => {}
+        }
+    }
+    found.map(|(forms, parts)| Seen { forms, flags: FORMED_TIME, ..of_parts(&parts) })
+}
+
+/// What the parts of a time demand of its unit.
+fn of_parts(parts: &Parts) -> Seen {
+    let unit = TimeUnit::ALL.iter().position(|unit| unit.digits() >= u32::from(parts.digits)).unwrap_or(3) as u8;
+    let too_short = parts.seconds_since_epoch().map_or(0, too_short);
+    Seen { unit, least_unit: unit, too_short, ..Seen::NOTHING }
+}
+
+/// The forms of numbers, each with its bit: that which is given, then those that are detected besides it.
+fn number_forms(given: Option<GivenNumber>) -> impl Iterator<Item = (u8, NumberForm)> {
+    let own = given.map(|given| (GIVEN_NUMBER, given.form));
+    let goes_with = move |form: &NumberForm| {
+        given.is_none_or(|given| given.any_thousands && given.form.decimal() == form.decimal())
+    };
+    let detected = (0..).zip(NumberForm::DETECTED).filter(move |(_, form)| goes_with(form));
+    own.into_iter().chain(detected.map(|(place, form)| (1u8 << place, form)))
+}
+
+/// What a value demands that is a number in a form that is given or detected.
+fn number(text: &[u8], given: Option<GivenNumber>) -> Option<Seen> {
+    // Groups of digits without decimals may be the number of a telephone.
+    let is_plausible = |bit: u8, form: &NumberForm, seen: &Seen| {
+        bit == GIVEN_NUMBER
+            || !form.has_thousands()
+            || !is_long_group(text) && (seen.scale > 0 || !form.has_thousands_by(b' '))
+    };
+    let read = |bit: u8, form: &NumberForm| of_number(text, *form).filter(|seen| is_plausible(bit, form, seen));
+    let found: Vec<(u8, NumberForm, Seen)> =
+        number_forms(given).filter_map(|(bit, form)| Some((bit, form, read(bit, &form)?))).collect();
+    let (_, first, seen) = *found.first()?;
+    let numbers = found.iter().fold(0, |numbers, (bit, ..)| numbers | bit);
+    let forms = FormSet { numbers, ..FormSet::ALL };
+    if found.iter().any(|(_, form, _)| form.decimal() != first.decimal()) {
+        // Thousands, or three decimals: the digits of each are those of SHORT_GROUP.
+        let flags = FORMED_NUMBER | SHORT_GROUP | seen.flags & super::NEGATIVE;
+        return Some(Seen { flags, forms, ..Seen::NOTHING });
+    }
+    Some(formed(seen, forms))
+}
+
+/// What a number demands as one in the usual form.
+fn of_number(text: &[u8], form: NumberForm) -> Option<Seen> {
+    let mut canonical = [0; NumberForm::MAX_BYTES];
+    let seen = super::numbers::seen(form.canonical(text, &mut canonical)?)?;
+    (seen.flags & NUMBER != 0).then_some(seen)
+}
+
+fn formed(seen: Seen, forms: FormSet) -> Seen {
+    let forms = FormSet { whole: seen.whole, scale: seen.scale, ..forms };
+    Seen { flags: seen.flags & super::OF_INTEGERS | FORMED_NUMBER, forms, ..Seen::NOTHING }
+}
+
+/// Whether a number begins with more than three digits, as none does whose thousands are separated.
+fn is_long_group(text: &[u8]) -> bool {
+    let unsigned = text.strip_prefix(b"-").unwrap_or(text);
+    unsigned.iter().take_while(|byte| byte.is_ascii_digit()).count() > 3
+}
+
+impl Seen {
+    /// What a value demands for which that was found, where forms are given.
+    #[must_use]
+    pub fn in_forms(mut self, text: &[u8], given: &GivenForms) -> Self {
+        if given.is_empty() || !self.nulls.is_empty() {
+            return self;
+        }
+        if let Some(number_given) = given.number
+            && self.flags & (NUMBER | FORMED_NUMBER | super::TEXT) != 0
+            && !(self.flags & NUMBER != 0 && (self.scale == 0 || number_given.form.decimal() == b'.'))
+        {
+            self = number(text, given.number).unwrap_or(Self::TEXT);
+        }
+        let times = [(GIVEN_DATE, &given.date), (GIVEN_TIMESTAMP, &given.timestamp)];
+        for (bit, parts) in times.map(|(bit, form)| (bit, form.and_then(|form| form.parse(text)))) {
+            match parts {
+                None => self.forms.starts &= !bit,
+                Some(parts) => {
+                    self.forms.starts |= bit;
+                    let Seen { unit, least_unit, too_short, .. } = of_parts(&parts);
+                    (self.unit, self.least_unit, self.too_short) = (unit, least_unit, too_short);
+                    self.forms.padding = self.forms.padding.union(parts.padding);
+                    self.forms.offset = self.forms.offset.join(parts.zone());
+                    if self.flags & super::TEXT != 0 {
+                        self.flags = self.flags & !super::TEXT | FORMED_TIME;
+                        self.forms.starts &= GIVEN;
+                    }
+                }
+            }
+        }
+        self
+    }
+
+    /// What a range of numbers demands if these are not in the usual form.
+    pub(crate) fn as_formed(self) -> Self {
+        Self { flags: self.flags & !UNGROUPED, whole: 0, forms: FormSet { whole: self.whole, ..self.forms }, ..self }
+    }
+
+    /// What the values are, where some have other forms than the usual one.
+    pub(super) fn reading(self, given: &GivenForms) -> Reading {
+        let kinds = self.flags & super::KINDS;
+        if kinds == 0 || kinds & super::TEXT != 0 {
+            return Reading::Usual;
+        }
+        for (bit, form) in [(GIVEN_DATE, given.date), (GIVEN_TIMESTAMP, given.timestamp)] {
+            if let Some(form) = form.filter(|_| self.forms.starts & bit != 0) {
+                return self.time(form);
+            }
+        }
+        if kinds & FORMED_TIME != 0 {
+            self.times(kinds)
+        } else if kinds & FORMED_NUMBER != 0 && kinds & !(FORMED_NUMBER | NUMBER) == 0 {
+            self.numbers(given)
+        } else {
+            Reading::Usual
+        }
+    }
+
+    /// The values as times in a form, unless these are beyond the unit.
+    fn time(self, form: TimeForm) -> Reading {
+        let unit = TimeUnit::ALL[usize::from(self.unit.min(3))];
+        let form = form.written(self.forms.padding, self.forms.offset);
+        match form.logical_type(unit) {
+            LogicalType::Timestamp { .. } if self.unit + self.too_short > 3 => Reading::Usual,
+            logical_type => Reading::Formed(logical_type, Form::Time(form)),
+        }
+    }
+
+    fn times(self, kinds: u32) -> Reading {
+        let Forms { starts, clocks, day_first, month_first } = &*FORMS;
+        let mut set = self.forms.starts & !GIVEN;
+        // Dates and times in the usual form may be among those that begin like them.
+        let usual = kinds & !FORMED_TIME;
+        if usual != 0 {
+            let (is_date, is_clock) = (usual & !super::DATE_OR_TIMESTAMP == 0, usual == super::TIME);
+            let goes_with =
+                |start: &TimeForm| is_date && start.begins_with_iso_date() || is_clock && start.begins_with_clock();
+            set &=
+                (0..).zip(starts).filter(|(_, start)| goes_with(start)).fold(0, |set, (place, _)| set | 1u64 << place);
+        }
+        let clock = clocks.get(self.forms.clocks.trailing_zeros() as usize);
+        let form = |starts_left: u64| {
+            let start = starts.get(starts_left.trailing_zeros() as usize)?;
+            Some(start.followed_by(clock?))
+        };
+        let Some(first) = form(set) else { return Reading::Usual };
+        match [set & day_first, set & month_first].map(form) {
+            [Some(day_first), Some(month_first)] => {
+                let written = |form: TimeForm| Form::Time(form.written(self.forms.padding, self.forms.offset));
+                Reading::Ambiguous([day_first, month_first].map(written))
+            }
+            _ if usual & super::TIMESTAMP != 0 && !first.has_clock() => Reading::Usual,
+            _ => self.time(first),
+        }
+    }
+
+    fn numbers(self, given: &GivenForms) -> Reading {
+        let has = |flag| self.flags & flag != 0;
+        // What numbers in the usual form leave: with thousands they have few digits, or 1.234 is one of them.
+        let (most_whole, has_decimals) = (if has(NUMBER) { self.whole } else { 0 }, has(NUMBER) && self.scale > 0);
+        let goes_with = |(bit, form): &(u8, NumberForm)| {
+            self.forms.numbers & bit != 0
+                && (!form.has_thousands() || most_whole <= 3 || *bit == GIVEN_NUMBER)
+                && (!has_decimals || form.decimal() == b'.' || (form.has_thousands_by(b'.') && !has(UNGROUPED)))
+        };
+        let left: Vec<NumberForm> = number_forms(given.number).filter(goes_with).map(|(_, form)| form).collect();
+        let Some(first) = left.first() else { return Reading::Usual };
+        if let Some(other) = left.iter().find(|form| form.decimal() != first.decimal()) {
+            return Reading::Ambiguous([Form::Number(*first), Form::Number(*other)]);
+        }
+        self.number_in(*first)
+    }
+
+    /// The values as numbers in a form.
+    fn number_in(self, form: NumberForm) -> Reading {
+        let has = |flag| self.flags & flag != 0;
+        let has_point = form.decimal() == b'.';
+        let (mut whole, mut scale) = (self.forms.whole, self.forms.scale);
+        if has(NUMBER) {
+            whole = whole.max(if self.scale > 0 && !has_point { self.whole + 3 } else { self.whole });
+            scale = scale.max(if has_point { self.scale } else { 0 });
+        }
+        if has(SHORT_GROUP) {
+            whole = whole.max(if has_point { 6 } else { 3 });
+            scale = scale.max(if has_point { 0 } else { 3 });
+        }
+        match (Self { whole, scale, ..self }).number() {
+            LogicalType::String => Reading::Usual,
+            logical_type => Reading::Formed(logical_type, Form::Number(form)),
+        }
+    }
+}
