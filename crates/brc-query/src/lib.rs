@@ -95,7 +95,7 @@ pub use result::{OutputColumn, QueryResult, Row};
 pub use result_table::ResultTable;
 pub use rows::SelectedRows;
 pub use run::Answered;
-pub use sql::SyntaxError;
+pub use sql::{Action, Statement, SyntaxError, TableName};
 pub use totals::ScanTotals;
 
 #[cfg(test)]

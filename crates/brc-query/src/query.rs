@@ -91,7 +91,7 @@ impl Query {
         Self { select: Some(vec![SelectItem::ALL]), by: Some(Vec::new()), ..Self::default() }
     }
 
-    /// Parses a `select` of one table, of which `from` may be left out.
+    /// Parses a `select` of one table, of which `from` may be left out, and which may have any name there.
     ///
     /// # Errors
     /// What is wrong with it, or not supported, and where.

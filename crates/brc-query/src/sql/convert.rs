@@ -17,6 +17,12 @@ pub(super) struct Converter<'a> {
     pub(super) start: usize,
 }
 
+const WINDOW: &str = "window functions ('over') are not supported; DuckDB and DataFusion have them, \
+                      also over files that brc converts to parquet";
+
+const SUBQUERY: &str = "a query inside a query is not supported: run it first and write its result here, or use DuckDB or \
+                        DataFusion, which read files that brc converts to parquet";
+
 type Converted<T = Syntax> = Result<T, SyntaxError>;
 
 impl Converter<'_> {
@@ -96,7 +102,7 @@ impl Converter<'_> {
             }
             Expr::Function(function) => Kind::Call(self.function(function, position)?),
             Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
-                return self.refuse("a query inside a query".to_owned(), position);
+                return Err(SyntaxError::new(SUBQUERY, position, self.source));
             }
             other => return self.refuse(format!("'{}'", shortened(&other.to_string())), position),
         };
@@ -220,7 +226,7 @@ impl Converter<'_> {
     fn function(&self, function: Function, position: usize) -> Converted<Call> {
         let name = function.name.to_string().to_lowercase();
         if function.over.is_some() {
-            return self.refuse("'over': a window function".to_owned(), position);
+            return Err(SyntaxError::new(WINDOW, position, self.source));
         }
         if !function.within_group.is_empty() {
             let message = "'within group' is not supported; use quantile(x, 0.95)";

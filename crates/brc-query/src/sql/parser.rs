@@ -106,6 +106,16 @@ impl Parser {
         }
     }
 
+    /// The line of the next token, from 1.
+    pub(super) fn line(&self) -> usize {
+        usize::try_from(self.inner.peek_token_ref().span.start.line).unwrap_or(usize::MAX)
+    }
+
+    /// The whole text.
+    pub(super) fn source(&self) -> Arc<str> {
+        Arc::clone(&self.source)
+    }
+
     /// Something else is next than must be.
     pub(crate) fn expected(&self, expected: &str) -> SyntaxError {
         let found = match self.peek() {
@@ -116,7 +126,11 @@ impl Parser {
     }
 
     pub(crate) fn refuse(&self, message: impl Into<String>) -> SyntaxError {
-        SyntaxError::new(message, self.position(), &self.source)
+        self.error_at(message, self.position())
+    }
+
+    pub(super) fn error_at(&self, message: impl Into<String>, position: usize) -> SyntaxError {
+        SyntaxError::new(message, position, &self.source)
     }
 
     /// What `sqlparser` says, with its place taken out of the message.
@@ -177,7 +191,9 @@ fn check_depth(tokens: &[TokenWithSpan], source: &str, places: &Places) -> Resul
             (Token::LParen, _) | (_, Keyword::CASE) => (depth, nots) = (depth + 1, 0),
             (Token::RParen, _) | (_, Keyword::END) => depth = depth.saturating_sub(1),
             (_, Keyword::AND) if betweens > 0 => betweens -= 1,
-            (Token::Comma, _) | (_, Keyword::AND | Keyword::OR | Keyword::WHEN | Keyword::THEN) => operators = 0,
+            (Token::Comma | Token::SemiColon, _) | (_, Keyword::AND | Keyword::OR | Keyword::WHEN | Keyword::THEN) => {
+                operators = 0;
+            }
             (_, Keyword::NOT) => nots += 1,
             (Token::Word(_) | Token::Number(..) | Token::SingleQuotedString(_), Keyword::NoKeyword) => nots = 0,
             (_, keyword) => {

@@ -253,14 +253,19 @@ fn mistakes_are_pointed_at() {
 #[test]
 fn what_is_not_supported_is_named() {
     for (text, position, message) in [
-        ("x = 1 and y in (select 1)", 10, "a query inside a query is not supported"),
-        ("x = 3 + sum(y) over ()", 8, "'over': a window function is not supported"),
+        (
+            "x = 1 and y in (select 1)",
+            10,
+            "a query inside a query is not supported: run it first and write its result here",
+        ),
+        ("x = 3 + sum(y) over ()", 8, "window functions ('over') are not supported; DuckDB and DataFusion have them"),
         ("x = 3 | y", 4, "the operator '|' is not supported"),
         ("cast(x as json) = 1", 5, "the type JSON is not supported"),
         ("x = interval '3 fortnights'", 13, "the interval unit 'fortnights' is not supported"),
     ] {
         let error = Expression::parse(text).unwrap_err();
-        assert_eq!((error.position, error.message.as_str()), (position, message), "{text}");
+        assert_eq!(error.position, position, "{text}");
+        assert!(error.message.starts_with(message), "{text}: {}", error.message);
     }
 }
 
