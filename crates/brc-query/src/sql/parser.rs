@@ -2,6 +2,7 @@
 
 use super::{Kind, Syntax, SyntaxError, convert};
 use crate::expression::Expression;
+use crate::suggestions::unknown_operator;
 use sqlparser::dialect::DuckDbDialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser as SqlParser, ParserError, ParserOptions};
@@ -133,6 +134,17 @@ impl Parser {
         SyntaxError::new(message, position, &self.source)
     }
 
+    /// What stands there is an operator in some dialect, but not in this one.
+    fn no_operator(&self, position: usize) -> SyntaxError {
+        let rest = self.source.get(position..).unwrap_or_default();
+        let is_word = rest.starts_with(char::is_alphanumeric);
+        let part = |character: char| {
+            !character.is_whitespace() && (character.is_alphanumeric() || character == '_') == is_word
+        };
+        let operator: String = rest.chars().take_while(|&character| part(character)).collect();
+        self.error_at(unknown_operator(&operator.to_lowercase()), position)
+    }
+
     /// What `sqlparser` says, with its place taken out of the message.
     fn error(&self, error: &ParserError) -> SyntaxError {
         let text = match error {
@@ -146,6 +158,9 @@ impl Parser {
             let location = Location { line: line.parse().ok()?, column: column.trim().parse().ok()? };
             Some(self.places.byte(location))
         });
+        if message.starts_with("No infix parser for token") {
+            return self.no_operator(position.unwrap_or(self.source.len()));
+        }
         let message = message.replace("Expected: ", "expected ").replace(", found: ", ", found ");
         let message = message.replace("found EOF", "found the end");
         SyntaxError::new(message, position.unwrap_or(self.source.len()), &self.source)

@@ -54,6 +54,8 @@ fn groups_are_answered() {
         ("select length(t), count(*) group by 1 having count(*) > 2 order by 2 desc, 1", "4 4; 3 3; 5 3"),
         ("select sum(x) / count(*) as m where t like '%e%' group by s order by s", "1.5; 2.0"),
         ("select count(*) filter (where x > 1), sum(x) filter (where s = 'a')", "6 7.5"),
+        ("select s, greatest(max(x), sum(1)), if(count(*) > 3, 'many', 'few') group by s", "a 5.0 many; b 5.0 many"),
+        ("select if(x > 2, 'high', 'low') as k, count(*) group by k", "high 4; low 6"),
         ("select s, max(x) - min(x) as spread group by s order by spread desc, s limit 1 offset 1", "b 4.0"),
         ("select \"y y\", count(*) group by \"y y\" order by count(*) desc, 1 desc", "0 4; 2 3; 1 3"),
         ("select distinct s", "a; b"),
@@ -163,6 +165,29 @@ fn rows_are_answered() {
             "select date_trunc('week', date '2024-02-29') as w, coalesce(null, 1.5), bucket(-7, 5) limit 1",
             "2024-02-26 1.5 -10",
         ),
+        (
+            "select if(x > 1, t, 'low'), iif(x > 3, 1), nullif(\"y y\", 2), greatest(x, 1) where t in ('two', 'nine')",
+            "low null null 1.0; nine 1 0 4.0",
+        ),
+        (
+            "select greatest(if(x > 3, x), 1, null) as g, least(if(x > 3, t), 'b') as l, greatest(null, null) as n \
+             where x > 2.6",
+            "1.0 b null; 3.5 b null; 4.0 b null",
+        ),
+        (
+            "select least(x > 1, true), greatest(1, 1e0 / 0, -1), least(date '2024-01-02', date '2024-01-01') limit 1",
+            "false inf 2024-01-01",
+        ),
+        (
+            "select greatest(12345678901234567890, 1), least(x, 12345678901234567890.5) limit 1",
+            "12345678901234567890 -0.5",
+        ),
+        ("select strpos(t, 'e'), position('ne' in t), instr('blåbær', 'r') where x > 3", "1 0 6; 4 3 6"),
+        (
+            "select hour(time '23:59:58'), minute(timestamp '1969-12-31 23:59:58'), second(time '23:59:58.9') limit 1",
+            "23 59 58",
+        ),
+        ("select ln(exp(0)), coalesce(nvl(null, 7), 3) limit 1", "0.0 7"),
         ("select 0.1 + 0.2 = 0.3, 1e0 / 3 limit 1", "true 0.3333333333333333"),
         (
             "select case when \"y y\" <> 0 then 9223372036854775807 * (2 - \"y y\") else 0 end where \"y y\" <> 0 and x < 1",
@@ -198,6 +223,10 @@ fn mistakes_are_named() {
         ("select * exclude ()", "expected the name of a column, found ')'"),
         ("select * exclude (s, t, x, \"y y\")", "no column is left to select"),
         ("select s, x group by all, t", "expected a clause"),
+        ("select greatest(x, t)", "a value of type string stands beside one of type decimal(18,1)"),
+        ("select greatest()", "'greatest' is written greatest(a, b, …)"),
+        ("select if(x, 1, 2)", "expected a condition, found a value of type decimal(18,1)"),
+        ("select if(x > 1)", "unknown function 'if'"),
         ("select t, t", "two output columns are named 't'"),
         ("select regexp_matches(t, '(')", "'regexp_matches' needs a regular expression"),
     ] {
