@@ -1,5 +1,6 @@
 //! `brc query`: answers a group-by question.
 
+mod prompt;
 mod session;
 mod tables;
 
@@ -9,6 +10,7 @@ use crate::{failure, quantity, stdout};
 use brc_core::{Error, Result};
 use brc_query::{Expression, OrderBy, Query, Statement};
 use session::Session;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -23,6 +25,11 @@ pub(crate) struct Args {
     /// Run the statements of a file, separated by semicolons; - is standard input
     #[arg(long, short = 'f', value_name = "FILE")]
     sql_file: Option<PathBuf>,
+
+    /// Open a prompt where SQL is typed [default: on a terminal, if there is no query and the table is not that of the
+    /// One Billion Row Challenge]
+    #[arg(long, short = 'i')]
+    interactive: bool,
 
     #[command(flatten)]
     query: QueryArgs,
@@ -93,6 +100,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         return args.run_all(&sql, &inputs);
     }
     let query = args.query()?;
+    if args.may_prompt()? {
+        let mut session = Session::new(args, &inputs, true)?;
+        if args.interactive || !session.is_one_brc(&query)? {
+            return Ok(prompt::run(session)?);
+        }
+    }
     Ok(Session::new(args, &inputs, false)?.answer(&query, None, args.explain)?)
 }
 
@@ -132,6 +145,9 @@ impl Args {
     /// Runs statements one after the other, until one fails. They are parsed first, all of them.
     fn run_all(&self, sql: &[Sql], inputs: &[PathBuf]) -> anyhow::Result<()> {
         self.refuse_clauses()?;
+        if self.interactive {
+            return Err(Error::Usage("--interactive takes its queries from the terminal".to_owned()).into());
+        }
         let mut statements = Vec::new();
         for Sql { text, file } in sql {
             let place = || file.as_ref().map_or(String::new(), |file| format!("{}: ", file.display()));
@@ -167,6 +183,20 @@ impl Args {
         query.limit = self.limit.limit;
         query.offset = self.offset.unwrap_or(0);
         Ok(query)
+    }
+
+    /// Whether statements can be typed: there is no question yet, and somebody who can.
+    fn may_prompt(&self) -> Result<bool> {
+        let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+        let asks = self.has_clauses() || self.explain || self.output.format().is_some() || self.output.file().is_some();
+        match self.interactive {
+            true if !is_terminal => Err(Error::Usage("--interactive needs a terminal".to_owned())),
+            true if self.has_clauses() || self.output.file().is_some() => {
+                Err(Error::Usage("--interactive takes its queries and their clauses from the terminal".to_owned()))
+            }
+            true => Ok(true),
+            false => Ok(is_terminal && !asks),
+        }
     }
 
     /// Whether any option is given that SQL has a clause for.

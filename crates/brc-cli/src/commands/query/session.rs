@@ -7,7 +7,7 @@ use crate::commands::{schema, summarize::Summarizing};
 use crate::progress::watch_table;
 use crate::render::{Cells, Format, Header, lay_out};
 use crate::{explain, printable, stdout};
-use brc_core::{Error, Progress, Result};
+use brc_core::{Error, Progress, Result, current_schema};
 use brc_query::{Action, Query, Statement, TableName};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -32,6 +32,18 @@ impl<'a> Session<'a> {
         let tables = Tables::new(args, inputs, is_for_several)?;
         let (format, timings) = (args.output.format(), args.timings);
         Ok(Self { args, tables, format, timings, start: Instant::now() })
+    }
+
+    /// Whether a query over the table of the command line has the answer of the One Billion Row Challenge.
+    ///
+    /// # Errors
+    /// If the table cannot be read.
+    pub(super) fn is_one_brc(&mut self, query: &Query) -> Result<bool> {
+        if self.tables.list().is_empty() {
+            return Ok(false);
+        }
+        let schema = current_schema(self.tables.get(None)?.opened.table.as_ref());
+        Ok(query.plan(&schema).is_ok_and(|plan| plan.is_one_brc()))
     }
 
     /// Runs a statement and prints what it gives.
@@ -96,10 +108,12 @@ impl<'a> Session<'a> {
         if self.args.output.file().is_some() {
             return Err(Error::Usage(format!("--output saves answers of select; {word} only prints")));
         }
-        match self.format.map_or("table", |format| format.name()) {
-            "table" | "vertical" => Ok(false),
-            "json" | "json-array" => Ok(true),
-            name => Err(Error::Usage(format!("{word} prints text, or JSON with --format json; not {name}"))),
+        match (self.format.map(Format::name), self.args.output.format()) {
+            (Some("json" | "json-array"), _) => Ok(true),
+            (None | Some("table" | "vertical"), _) | (Some(_), None) => Ok(false),
+            (Some(name), Some(_)) => {
+                Err(Error::Usage(format!("{word} prints text, or JSON with --format json; not {name}")))
+            }
         }
     }
 
