@@ -159,7 +159,7 @@ impl Source {
 pub(crate) struct QueryArgs {
     /// The columns or expressions to group by, separated by commas; '' makes all rows one group [default: the string
     /// column]
-    #[arg(long, value_name = "EXPRESSIONS", allow_hyphen_values = true)]
+    #[arg(long, alias = "group-by", value_name = "EXPRESSIONS", allow_hyphen_values = true)]
     by: Option<String>,
 
     /// The aggregates to compute for each group, separated by commas, as in count(*),sum(price * 2); brc functions

@@ -89,6 +89,16 @@ fn files_may_be_called_as_statements_begin() {
     place.run("query describe.csv").fails_with(1, "describe.csv");
     place.run("query describe").fails_with(2, "no file is given");
     place.run("query nothing").fails_with(1, "nothing");
+    place.run_of(&["query", "sales.csv", "count(*)"]).fails_with(2, "'count(*)' is neither a file nor a query");
+    place.run_of(&["query", "sales.csv", "price > 3"]).fails_with(2, "queries begin with select: 'select …'");
+    place
+        .run_of(&["query", "sales.csv", "update t set x = 1"])
+        .fails_with(2, "'update' is not supported: brc reads tables");
+    std::fs::create_dir(place.path("year=2024")).unwrap();
+    place.write("year=2024/a.csv", SALES);
+    assert_eq!(csv(&place, &["year=2024/*.csv", "select count(*) as n"]), "n\n3\n");
+    place.write("a=1 (2)", SALES);
+    assert_eq!(csv(&place, &["a=1 (2)", "--group-by", "", "--agg", "count(*)"]), "count(*)\n3\n");
 }
 
 #[test]

@@ -147,6 +147,7 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     instead(&["last_value"], "last(x)"),
     instead(&["total"], "sum(x)"),
     instead(&["correlation", "pearson"], "corr(x, y)"),
+    remark(&["rollup", "cube", "grouping"], "a query has one set of keys; run one query for each set"),
     remark(
         &["row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "nth_value"],
         "window functions are not supported; DuckDB and DataFusion have them, also over files that brc converts to parquet",

@@ -128,7 +128,10 @@ impl Args {
         for argument in &self.arguments {
             match argument.to_str().filter(|text| Statement::is_one(text) && !names_file(text)) {
                 Some(text) => sql.push(Sql { text: text.to_owned(), file: None }),
-                None => inputs.push(argument.clone()),
+                None => {
+                    refuse_expression(argument)?;
+                    inputs.push(argument.clone());
+                }
             }
         }
         if let Some(path) = &self.sql_file {
@@ -219,4 +222,22 @@ impl Args {
 /// Whether what looks like SQL is a file nevertheless.
 fn names_file(text: &str) -> bool {
     !text.contains(char::is_whitespace) && Path::new(text).exists()
+}
+
+/// Refuses what is neither a file nor a query, but looks more like SQL than like a name.
+fn refuse_expression(argument: &Path) -> Result<()> {
+    const CHANGES: [&str; 6] = ["insert", "update", "delete", "create", "drop", "alter"];
+    let Some(text) = argument.to_str().filter(|_| !argument.exists()) else { return Ok(()) };
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    if !rest.is_empty() && CHANGES.iter().any(|known| known.eq_ignore_ascii_case(word)) {
+        return Err(Error::Usage(format!(
+            "'{word}' is not supported: brc reads tables; -o saves the answer of a query"
+        )));
+    }
+    // A folder may be called year=2024.
+    if text.contains(['<', '>']) || text.contains(" = ") || text.ends_with(')') {
+        let message = format!("'{text}' is neither a file nor a query; queries begin with select: 'select …'");
+        return Err(Error::Usage(message));
+    }
+    Ok(())
 }

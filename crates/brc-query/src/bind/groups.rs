@@ -126,7 +126,9 @@ impl Scope for GroupScope<'_> {
         }
         // A name that is nowhere is told as such.
         self.rows.column(expression, name, position)?;
-        let message = format!("column '{name}' is neither in group by nor inside an aggregate");
+        let message = format!(
+            "column '{name}' is neither in group by nor inside an aggregate; group by it, or take first({name})"
+        );
         Err(expression.error(message, position))
     }
 

@@ -113,6 +113,10 @@ impl Converter<'_> {
             Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
                 return Err(SyntaxError::new(SUBQUERY, position, self.source));
             }
+            Expr::Array(_) => {
+                let message = "names are not written in brackets, but in double quotes: \"wind speed\"";
+                return Err(SyntaxError::new(message, position, self.source));
+            }
             other => return self.refuse(format!("'{}'", shortened(&other.to_string())), position),
         };
         Ok(Syntax { kind, position })

@@ -30,7 +30,10 @@ impl Parser {
         let places = Places::new(source);
         let tokens = Tokenizer::new(&DIALECT, source).tokenize_with_location();
         let tokens = tokens.map_err(|error| {
-            let message = error.message.to_lowercase().replace("unterminated string literal", "missing closing '");
+            let message = error
+                .message
+                .to_lowercase()
+                .replace("unterminated string literal", "missing closing ' (inside a string it is doubled: 'it''s')");
             let message = message.replace("expected close delimiter '\"' before eof.", "missing closing \"");
             SyntaxError::new(message, places.byte(error.location), source)
         })?;
@@ -93,6 +96,11 @@ impl Parser {
 
     pub(crate) fn peek(&self) -> &Token {
         &self.inner.peek_token_ref().token
+    }
+
+    /// The token after the next one.
+    pub(super) fn peek_second(&self) -> &Token {
+        &self.inner.peek_nth_token_ref(1).token
     }
 
     pub(crate) fn advance(&mut self) -> Token {

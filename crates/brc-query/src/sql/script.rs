@@ -253,7 +253,7 @@ mod tests {
             ("update t", "expected a statement (select, from, describe, summarize, show or explain), found 'update'\n"),
             (
                 "select 1;\nselect x y z",
-                "expected a clause (from, where, group by, having, order by, limit, offset) or the end, found 'z' (line 2, column 12)\n",
+                "expected a clause (in this order: from, where, group by, having, order by, limit, offset) or the end, found 'z' (line 2, column 12)\n",
             ),
             ("describe t u", "expected ';' or the end, found 'u'\n"),
             ("summarize select 1", "a query inside a statement is not supported"),

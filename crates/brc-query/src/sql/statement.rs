@@ -52,6 +52,10 @@ impl Parser {
         if self.keyword(Keyword::SELECT) {
             query.distinct = self.keyword(Keyword::DISTINCT);
             self.keyword(Keyword::ALL);
+            if matches!((self.peek(), self.peek_second()), (Token::Word(word), Token::Number(..)) if word.keyword == Keyword::TOP)
+            {
+                return Err(self.refuse("'select top n' is not supported; end the query with limit n"));
+            }
             query.select = Some(self.list(Self::item)?);
             let position = self.position();
             table = match (table, self.from()?) {
@@ -92,7 +96,9 @@ impl Parser {
                 let message = format!("'{word}' is not supported; several files are one table: brc query FILE FILE …");
                 Err(self.refuse(message))
             }
-            _ => Err(self.expected("a clause (from, where, group by, having, order by, limit, offset) or the end")),
+            _ => Err(self.expected(
+                "a clause (in this order: from, where, group by, having, order by, limit, offset) or the end",
+            )),
         }
     }
 
@@ -104,9 +110,20 @@ impl Parser {
         if self.take(&Token::Mul) {
             return Ok(SelectItem::All { exclude: self.exclude()? });
         }
+        if self.is_clause() {
+            return Err(self.expected("an expression"));
+        }
         let expression = self.expression("an expression")?;
         let alias = if self.keyword(Keyword::AS) { Some(self.name()?) } else { self.bare_alias() };
         Ok(SelectItem::Expression { expression, alias })
+    }
+
+    /// Whether a clause is next; a column may be called as one begins.
+    fn is_clause(&self) -> bool {
+        let Token::Word(word) = self.peek() else { return false };
+        let is_by = matches!(self.peek_second(), Token::Word(word) if word.keyword == Keyword::BY);
+        let is_whole = matches!(word.keyword, Keyword::FROM | Keyword::WHERE | Keyword::HAVING);
+        word.quote_style.is_none() && (is_whole || is_by && matches!(word.keyword, Keyword::GROUP | Keyword::ORDER))
     }
 
     /// `exclude (a, b)` or `exclude a` after a `*`.
@@ -202,7 +219,12 @@ impl Parser {
     fn limits(&mut self, query: &mut Query) -> Result<(), SyntaxError> {
         loop {
             if self.keyword(Keyword::LIMIT) {
-                query.limit = Some(self.count()?);
+                let position = self.position();
+                let count = self.count()?;
+                if self.peek() == &Token::Comma {
+                    return Err(self.error_at("'limit a, b' is not supported; write limit b offset a", position));
+                }
+                query.limit = Some(count);
             } else if self.keyword(Keyword::OFFSET) {
                 query.offset = self.count()?;
             } else {

@@ -241,7 +241,7 @@ fn mistakes_are_pointed_at() {
         ("(x > 3", 6, "expected ), found the end"),
         ("x > 3)", 5, "expected an operator or the end, found ')'"),
         ("x in ()", 6, "expected an expression, found )"),
-        ("x = 'a", 4, "missing closing '"),
+        ("x = 'a", 4, "missing closing ' (inside a string it is doubled: 'it''s')"),
         ("\"x = 3", 0, "missing closing \""),
         ("x ; 3", 2, "expected an operator or the end, found ';'"),
     ] {
@@ -296,7 +296,7 @@ fn names_and_types_are_checked() {
     );
     assert_eq!(
         resolved("temperature in (1, 'a')"),
-        "column 'temperature' is of type decimal(18,1), but is compared with a string\n  temperature in (1, 'a')\n                     ^"
+        "column 'temperature' is of type decimal(18,1), but is compared with a string; write numbers without quotes\n  temperature in (1, 'a')\n                     ^"
     );
 }
 
@@ -349,7 +349,7 @@ fn constants_of_every_type_are_placed_exactly() {
         ("d = 3", "column 'd' is of type date, but is compared with a number; write dates as date '2024-01-31'"),
         (
             "d = '2024-02-30'",
-            "column 'd' is of type date, but is compared with a string; write dates as date '2024-01-31'",
+            "column 'd' is of type date, but is compared with a string that is no date; write dates as date '2024-01-31'",
         ),
         ("u = date '2024-01-31'", "column 'u' is of type uint64, but is compared with a date"),
         (
