@@ -9,7 +9,7 @@ use brc_compress::Compressor;
 use brc_core::{Schema, Table};
 use brc_encodings::brc_text::Delimiter;
 use brc_encodings::{ENCODINGS, Encoding, Input, MemoryBudget, OpenOptions};
-use brc_query::Memory;
+use brc_query::{Memory, Statement};
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 
@@ -159,7 +159,7 @@ impl Source {
 pub(crate) struct QueryArgs {
     /// The columns or expressions to group by, separated by commas; '' makes all rows one group [default: the string
     /// column]
-    #[arg(long, value_name = "EXPRESSIONS", allow_hyphen_values = true)]
+    #[arg(long, alias = "group-by", value_name = "EXPRESSIONS", allow_hyphen_values = true)]
     by: Option<String>,
 
     /// The aggregates to compute for each group, separated by commas, as in count(*),sum(price * 2); brc functions
@@ -184,12 +184,6 @@ impl QueryArgs {
     }
 }
 
-/// Whether an argument is a question in SQL.
-pub(crate) fn is_select(argument: &str) -> bool {
-    let (word, rest) = argument.trim_start().split_at_checked(6).unwrap_or_default();
-    word.eq_ignore_ascii_case("select") && rest.starts_with(char::is_whitespace)
-}
-
 /// Reads a query in one argument: its name, the question in SQL, or the options that describe it.
 pub(crate) fn query_options(text: &str) -> Result<QueryOptions, String> {
     #[derive(clap::Parser)]
@@ -198,7 +192,8 @@ pub(crate) fn query_options(text: &str) -> Result<QueryOptions, String> {
         #[command(flatten)]
         query: QueryArgs,
     }
-    let select = if is_select(text) { Some(text) } else { KnownQuery::by_name(text.trim()).map(|query| query.sql) };
+    let select =
+        if Statement::is_one(text) { Some(text) } else { KnownQuery::by_name(text.trim()).map(|query| query.sql) };
     if let Some(select) = select {
         return Ok(QueryOptions { select: Some(select.to_owned()), ..QueryOptions::default() });
     }

@@ -86,8 +86,10 @@ enum Command {
     Count(count::Args),
     /// Query a table in SQL, or with --by, --agg and --where
     ///
-    /// Without options: min, mean and max of each number column, grouped by the string column. Sums are exact, also
-    /// those of floats; means are rounded half up to the column's scale. Null keys form one group; aggregates ignore
+    /// Without a query, a terminal shows a prompt where SQL is typed. Elsewhere, and for a table of one string and one
+    /// number column, the query is: min, mean and max of each number column, grouped by the string column. Besides
+    /// select there are from, describe, summarize, show and explain; statements are separated by semicolons. Sums are
+    /// exact, also those of floats; means are rounded half up to the column's scale. Null keys form one group; aggregates ignore
     /// nulls. brc help functions lists all functions with an example each.
     Query(query::Args),
     /// Convert a table to another encoding

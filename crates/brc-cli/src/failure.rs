@@ -15,6 +15,16 @@ pub(crate) fn describe(error: &Error) -> Failure {
     Failure { message: error.to_string(), hints: hints(error), code: exit_code(error) }
 }
 
+/// A failure of one of several statements, with which one it is.
+pub(crate) fn in_statement(error: Error, number: usize, line: usize, file: Option<&Path>) -> anyhow::Error {
+    if is_closed_stdout(&error) {
+        return error.into();
+    }
+    let place = file.map_or(format!("line {line}"), |file| format!("{}, line {line}", file.display()));
+    let failure = describe(&error);
+    Failure { message: format!("statement {number} ({place}): {}", failure.message), ..failure }.into()
+}
+
 fn hints(error: &Error) -> Vec<String> {
     let mut hints = Vec::new();
     if may_be_header(error) {

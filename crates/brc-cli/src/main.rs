@@ -28,6 +28,7 @@ mod row_args;
 mod stdout;
 mod summary;
 mod system_memory;
+mod temporary_copy;
 mod text_args;
 
 use brc_compare::printable;

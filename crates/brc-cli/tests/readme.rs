@@ -10,7 +10,7 @@ mod common;
 
 use brc_compress::COMPRESSIONS;
 use brc_encodings::ENCODINGS;
-use brc_query::{AGGREGATES, EXAMPLE_TABLE, FUNCTIONS, Function, OPERATORS};
+use brc_query::{AGGREGATES, CONSTRUCTS, EXAMPLE_TABLE, FUNCTIONS, Function, OPERATORS};
 use common::Place;
 use std::fmt::Write;
 use std::fs;
@@ -89,6 +89,12 @@ fn functions_are_listed() {
     }
     table.push_str(&function_rows("function", FUNCTIONS));
     table.push_str(&function_rows("operator", OPERATORS));
+    table.push_str("\n| expression | value | example |\n|---|---|---|\n");
+    for construct in CONSTRUCTS {
+        let (expression, value) = construct.example;
+        let (usage, about) = (construct.usage, construct.about);
+        writeln!(table, "| {} | {about} | {} → {} |", code(usage), code(expression), code(value)).unwrap();
+    }
     check_tables("functions", &table);
     check_tables("example-table", &format!("```text\n{EXAMPLE_TABLE}```\n"));
 }
@@ -100,7 +106,7 @@ fn examples_of_functions_give_what_they_say() {
     place.write("sales.csv", EXAMPLE_TABLE);
     let aggregates = AGGREGATES.iter().map(|it| it.example);
     let functions = FUNCTIONS.iter().chain(OPERATORS).map(|it| it.example);
-    for (expression, value) in aggregates.chain(functions) {
+    for (expression, value) in aggregates.chain(functions).chain(CONSTRUCTS.iter().map(|it| it.example)) {
         let select = format!("select {expression} as x limit 1");
         let answer = place.run_of(&["query", "sales.csv", &select, "--format", "csv"]).text();
         let printed = answer.strip_prefix("x\n").unwrap().trim_end().trim_matches('"');

@@ -69,7 +69,7 @@ impl<'a> Names<'a> {
 }
 
 /// The known name that is closest, if any is close enough to be a slip.
-fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
     let close = |candidate: &'a str| {
         let distance = strsim::damerau_levenshtein(&name, &candidate.to_lowercase());

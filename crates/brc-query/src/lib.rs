@@ -78,13 +78,14 @@ mod selector;
 mod sorted_rows;
 mod sql;
 mod states;
+mod suggestions;
 mod totals;
 mod vector;
 mod wanted;
 
 pub use aggregates::{AGGREGATES, AggregateFunction, EXAMPLE_TABLE, Form};
 pub use expression::{Expression, OrderBy, SelectItem};
-pub use functions::{FUNCTIONS, Function, OPERATORS};
+pub use functions::{CONSTRUCTS, Construct, FUNCTIONS, Function, OPERATORS};
 pub use lanes::{Lane, Lanes};
 pub use long_answer::LongAnswer;
 pub use memory::Memory;
@@ -95,7 +96,7 @@ pub use result::{OutputColumn, QueryResult, Row};
 pub use result_table::ResultTable;
 pub use rows::SelectedRows;
 pub use run::Answered;
-pub use sql::SyntaxError;
+pub use sql::{Action, Statement, SyntaxError, TableName};
 pub use totals::ScanTotals;
 
 #[cfg(test)]

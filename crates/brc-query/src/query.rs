@@ -91,7 +91,7 @@ impl Query {
         Self { select: Some(vec![SelectItem::ALL]), by: Some(Vec::new()), ..Self::default() }
     }
 
-    /// Parses a `select` of one table, of which `from` may be left out.
+    /// Parses a `select` of one table, of which `from` may be left out, and which may have any name there.
     ///
     /// # Errors
     /// What is wrong with it, or not supported, and where.
@@ -127,7 +127,10 @@ impl Query {
         };
         let (names, mut inputs) = (Names::new(schema), Inputs::new(schema));
         let rows = RowScope::new(&names);
-        plan.predicate = self.filter.as_ref().map(|filter| predicate(filter, rows, &mut inputs)).transpose()?;
+        if let Some(filter) = &self.filter {
+            self.check_no_output(filter, rows)?;
+            plan.predicate = Some(predicate(filter, rows, &mut inputs)?);
+        }
         plan.conditions = inputs.computed.len();
         match self.selects_rows() {
             true => self.rows(schema, rows, &inputs, &mut plan)?,
@@ -184,6 +187,23 @@ impl Query {
             progress.restart();
         }
         Ok(())
+    }
+
+    /// Refuses a filter that names a column of the answer, which is not there yet when rows are filtered.
+    fn check_no_output(&self, filter: &Expression, rows: RowScope<'_>) -> Result<()> {
+        let is_alias = |name: &str| {
+            let mut items = self.select.iter().flatten();
+            items.any(|item| matches!(item, SelectItem::Expression { alias: Some(alias), .. } if alias == name))
+        };
+        let mut found = None;
+        filter.syntax().walk(&mut |part| match &part.kind {
+            Kind::Column(name) if !rows.has(name) && is_alias(name) => found = found.or(Some((name, part.position))),
+            _ => {}
+        });
+        let Some((name, position)) = found else { return Ok(()) };
+        let message =
+            format!("'{name}' is a column of the answer, not of the table; repeat its expression, or use having");
+        Err(filter.error(message, position).into())
     }
 
     /// Whether each row of the table gives one of the answer.

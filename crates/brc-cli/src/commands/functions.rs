@@ -1,7 +1,7 @@
 //! `brc functions`: every function of queries with an example, from the same table that binds them.
 
 use crate::stdout;
-use brc_query::{AGGREGATES, EXAMPLE_TABLE, FUNCTIONS, Function, OPERATORS};
+use brc_query::{AGGREGATES, CONSTRUCTS, Construct, EXAMPLE_TABLE, FUNCTIONS, Function, OPERATORS};
 use std::fmt::Write;
 use std::sync::LazyLock;
 
@@ -34,6 +34,12 @@ impl From<&&'static Function> for Entry {
     }
 }
 
+impl From<&Construct> for Entry {
+    fn from(construct: &Construct) -> Self {
+        Self { usage: construct.usage.to_owned(), about: construct.about, example: construct.example }
+    }
+}
+
 fn list() -> String {
     let mut out = "Aggregates, with examples over this table:\n\n".to_owned();
     for line in EXAMPLE_TABLE.lines() {
@@ -45,6 +51,8 @@ fn list() -> String {
     FUNCTIONS.iter().map(Entry::from).for_each(|entry| entry.write(&mut out));
     out.push_str("\nOperators:\n");
     OPERATORS.iter().map(Entry::from).for_each(|entry| entry.write(&mut out));
+    out.push_str("\nConditions, choices and casts:\n");
+    CONSTRUCTS.iter().map(Entry::from).for_each(|entry| entry.write(&mut out));
     out
 }
 

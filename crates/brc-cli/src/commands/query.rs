@@ -1,24 +1,35 @@
 //! `brc query`: answers a group-by question.
 
-use crate::answer::Resources;
-use crate::args::{Files, MemoryArgs, Opened, QueryArgs, Source, Threads, is_select};
-use crate::inputs::expand;
-use crate::progress::watch_table;
+mod prompt;
+mod session;
+mod tables;
+
+use crate::args::{Files, MemoryArgs, QueryArgs, Source, Threads};
 use crate::row_args::{Limit, OutputArgs};
-use crate::{explain, quantity};
-use brc_compare::QueryOptions;
-use brc_core::{Error, Progress};
-use brc_query::{Expression, OrderBy, Query};
-use std::path::PathBuf;
-use std::time::Instant;
+use crate::{failure, quantity, stdout};
+use brc_core::{Error, Result};
+use brc_query::{Expression, OrderBy, Query, Statement};
+use session::Session;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The files to query as one table, optionally followed by a SQL query: 'select city, max(price) group by city'; - is
-    /// standard input, and a quoted 'part-*.buren' is expanded
-    #[arg(value_name = "FILE", required = true)]
+    /// The files to query as one table, and SQL: 'select city, max(price) group by city'. Files may also be named in the
+    /// SQL: "select * from 'a.csv'". - is standard input, and a quoted 'part-*.buren' is expanded
+    #[arg(value_name = "FILE|SQL")]
     arguments: Vec<PathBuf>,
+
+    /// Run the statements of a file, separated by semicolons; - is standard input
+    #[arg(long, short = 'f', value_name = "FILE")]
+    sql_file: Option<PathBuf>,
+
+    /// Open a prompt where SQL is typed [default: on a terminal, if there is no query and the table is not that of the
+    /// One Billion Row Challenge]
+    #[arg(long, short = 'i')]
+    interactive: bool,
 
     #[command(flatten)]
     query: QueryArgs,
@@ -77,65 +88,128 @@ Examples:
   brc query measurements.txt --where 'temperature > 30' --agg 'mean(temperature),count()'
   brc query measurements.buren --order-by 'max(temperature) desc' --limit 3 --format table
   brc query measurements.buren --by '' --agg 'count(),sum(temperature)' --format json --explain
+  brc query \"select country, count(*) from 'visits.csv' group by country\"
+  brc query visits.csv 'describe; select max(duration)'
   brc query 'part-*.buren' --file-name part --by part
   brc query visits.csv 'select country, avg(duration) group by country' -o by-country.parquet
   brc query visits.tsv --delimiter tab --schema 'ip:string,revenue:decimal(2)' --agg 'sum(revenue)'";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let start = Instant::now();
-    let (query, files) = args.query()?;
-    let inputs = expand(files)?;
-    let Opened { encoding: from, table } = args.source.open_all(&inputs, &args.files, &args.source.open_options())?;
-    let table = table.as_ref();
-    let destination = args.output.destination(inputs)?;
-    let resources = Resources::new(args.threads, &args.memory, &args.source);
-    let progress = Progress::default();
-    let plan = watch_table(&progress, table, || query.bind(table, args.threads.count(), &progress))?;
-    if args.explain {
-        explain::before(from, table, &plan);
+    let Request { sql, inputs } = args.request()?;
+    if !sql.is_empty() {
+        return args.run_all(&sql, &inputs);
     }
-    let totals = destination.answer_bound(&plan, &query, table, &resources, &progress)?;
-    if args.explain {
-        explain::after(table, &totals);
+    let query = args.query()?;
+    if args.may_prompt()? {
+        let mut session = Session::new(args, &inputs, true)?;
+        if args.interactive || !session.is_one_brc(&query)? {
+            return Ok(prompt::run(session)?);
+        }
     }
-    if args.timings {
-        explain::timings(&totals, start.elapsed());
-    }
-    Ok(())
+    Ok(Session::new(args, &inputs, false)?.answer(&query, None, args.explain)?)
+}
+
+/// What is asked for: statements, or none if options are the question; and the files.
+struct Request {
+    sql: Vec<Sql>,
+    inputs: Vec<PathBuf>,
+}
+
+/// Statements of one source: an argument or a file.
+struct Sql {
+    text: String,
+    file: Option<PathBuf>,
 }
 
 impl Args {
-    /// The question, and the files that it is asked.
-    fn query(&self) -> brc_core::Result<(Query, &[PathBuf])> {
-        let (select, files) = match self.arguments.split_last() {
-            Some((last, files)) if last.to_str().is_some_and(is_select) => (last.to_str(), files),
-            _ => (None, self.arguments.as_slice()),
-        };
-        if files.is_empty() {
-            return Err(Error::Usage("no file is given".to_owned()));
-        }
-        let options = match select {
-            Some(select) => {
-                self.refuse_clauses()?;
-                QueryOptions { select: Some(select.to_owned()), ..QueryOptions::default() }
+    /// Tells SQL from files.
+    fn request(&self) -> Result<Request> {
+        let (mut sql, mut inputs) = (Vec::new(), Vec::new());
+        for argument in &self.arguments {
+            match argument.to_str().filter(|text| Statement::is_one(text) && !names_file(text)) {
+                Some(text) => sql.push(Sql { text: text.to_owned(), file: None }),
+                None => {
+                    refuse_expression(argument)?;
+                    inputs.push(argument.clone());
+                }
             }
-            None => self.query.options(),
-        };
-        let mut query = options.query()?;
-        if select.is_none() {
-            query.having = self.having.as_deref().map(Expression::parse).transpose()?;
-            query.order_by = self.order_by.as_deref().map_or(Ok(Vec::new()), OrderBy::parse_list)?;
-            query.limit = self.limit.limit;
-            query.offset = self.offset.unwrap_or(0);
         }
-        Ok((Query { statistics: !self.no_statistics, timings: self.timings, ..query }, files))
+        if let Some(path) = &self.sql_file {
+            let is_stdin = path == Path::new("-");
+            if is_stdin && inputs.iter().any(|input| input == path) {
+                return Err(Error::Usage("standard input cannot be both the table and the statements".to_owned()));
+            }
+            let read = if is_stdin { io::read_to_string(io::stdin()) } else { fs::read_to_string(path) };
+            sql.push(Sql { text: read.map_err(Error::io(path, "read"))?, file: Some(path.clone()) });
+        }
+        Ok(Request { sql, inputs })
     }
 
-    /// Refuses options that a SQL query has clauses for.
-    fn refuse_clauses(&self) -> brc_core::Result<()> {
-        let options =
-            self.having.is_some() || self.order_by.is_some() || self.limit.limit.is_some() || self.offset.is_some();
-        match options || self.query.is_given() {
+    /// Runs statements one after the other, until one fails. They are parsed first, all of them.
+    fn run_all(&self, sql: &[Sql], inputs: &[PathBuf]) -> anyhow::Result<()> {
+        self.refuse_clauses()?;
+        if self.interactive {
+            return Err(Error::Usage("--interactive takes its queries from the terminal".to_owned()).into());
+        }
+        let mut statements = Vec::new();
+        for Sql { text, file } in sql {
+            let place = || file.as_ref().map_or(String::new(), |file| format!("{}: ", file.display()));
+            let parsed = Statement::parse_all(text).map_err(|error| Error::Usage(format!("{}{error}", place())))?;
+            statements.extend(parsed.into_iter().map(|statement| (statement, file.as_deref())));
+        }
+        if statements.is_empty() {
+            return Err(Error::Usage("there is no statement to run".to_owned()).into());
+        }
+        if statements.len() > 1 && self.output.file().is_some() {
+            return Err(Error::Usage("--output holds one answer; run one statement for each file".to_owned()).into());
+        }
+        let mut session = Session::new(self, inputs, statements.len() > 1)?;
+        for (index, (statement, file)) in statements.iter().enumerate() {
+            if index > 0 && session.separates_answers() {
+                stdout::print(b"\n")?;
+            }
+            let outcome = session.run(statement);
+            if statements.len() > 1 {
+                outcome.map_err(|error| failure::in_statement(error, index + 1, statement.line, *file))?;
+            } else {
+                outcome?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The question that the options describe.
+    fn query(&self) -> Result<Query> {
+        let mut query = self.query.options().query()?;
+        query.having = self.having.as_deref().map(Expression::parse).transpose()?;
+        query.order_by = self.order_by.as_deref().map_or(Ok(Vec::new()), OrderBy::parse_list)?;
+        query.limit = self.limit.limit;
+        query.offset = self.offset.unwrap_or(0);
+        Ok(query)
+    }
+
+    /// Whether statements can be typed: there is no question yet, and somebody who can.
+    fn may_prompt(&self) -> Result<bool> {
+        let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+        let asks = self.has_clauses() || self.explain || self.output.format().is_some() || self.output.file().is_some();
+        match self.interactive {
+            true if !is_terminal => Err(Error::Usage("--interactive needs a terminal".to_owned())),
+            true if self.has_clauses() || self.output.file().is_some() => {
+                Err(Error::Usage("--interactive takes its queries and their clauses from the terminal".to_owned()))
+            }
+            true => Ok(true),
+            false => Ok(is_terminal && !asks),
+        }
+    }
+
+    /// Whether any option is given that SQL has a clause for.
+    fn has_clauses(&self) -> bool {
+        let Self { having, order_by, limit, offset, query, .. } = self;
+        having.is_some() || order_by.is_some() || limit.limit.is_some() || offset.is_some() || query.is_given()
+    }
+
+    fn refuse_clauses(&self) -> Result<()> {
+        match self.has_clauses() {
             true => Err(Error::Usage(
                 "--by, --agg, --where, --having, --order-by, --limit and --offset cannot be combined with a SQL query"
                     .to_owned(),
@@ -143,4 +217,27 @@ impl Args {
             false => Ok(()),
         }
     }
+}
+
+/// Whether what looks like SQL is a file nevertheless.
+fn names_file(text: &str) -> bool {
+    !text.contains(char::is_whitespace) && Path::new(text).exists()
+}
+
+/// Refuses what is neither a file nor a query, but looks more like SQL than like a name.
+fn refuse_expression(argument: &Path) -> Result<()> {
+    const CHANGES: [&str; 6] = ["insert", "update", "delete", "create", "drop", "alter"];
+    let Some(text) = argument.to_str().filter(|_| !argument.exists()) else { return Ok(()) };
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    if !rest.is_empty() && CHANGES.iter().any(|known| known.eq_ignore_ascii_case(word)) {
+        return Err(Error::Usage(format!(
+            "'{word}' is not supported: brc reads tables; -o saves the answer of a query"
+        )));
+    }
+    // A folder may be called year=2024.
+    if text.contains(['<', '>']) || text.contains(" = ") || text.ends_with(')') {
+        let message = format!("'{text}' is neither a file nor a query; queries begin with select: 'select …'");
+        return Err(Error::Usage(message));
+    }
+    Ok(())
 }

@@ -5,7 +5,7 @@ use crate::inputs::expand;
 use crate::progress::watch_table;
 use crate::render::{Cells, Header, json_string, lay_out};
 use crate::{changes, printable, stdout};
-use brc_core::{LeftOut, Progress, Schema, current_schema};
+use brc_core::{LeftOut, Progress, Result, Schema, Table, current_schema};
 use brc_encodings::brc_text::Form;
 use brc_encodings::encoding::read_all;
 use std::path::PathBuf;
@@ -46,14 +46,22 @@ Examples:
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (inputs, options) = (expand(&args.inputs)?, args.source.open_options());
     let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
+    Ok(show(table.as_ref(), args.threads, args.json)?)
+}
+
+/// Prints the columns of a table, with the types of all rows.
+///
+/// # Errors
+/// Those of the table and of standard output.
+pub(super) fn show(table: &dyn Table, threads: Threads, is_json: bool) -> Result<()> {
     if table.inferred().is_some() {
         let progress = Progress::default();
-        watch_table(&progress, table.as_ref(), || read_all(table.as_ref(), args.threads.count(), &progress))?;
+        watch_table(&progress, table, || read_all(table, threads.count(), &progress))?;
     }
-    let schema = &*current_schema(table.as_ref());
-    let text = if args.json { json(schema).into_bytes() } else { columns(schema) };
+    let schema = &*current_schema(table);
+    let text = if is_json { json(schema).into_bytes() } else { columns(schema) };
     stdout::print_names(&text)?;
-    for note in changes::read(table.as_ref()) {
+    for note in changes::read(table) {
         message!("note: {}", printable::line(note.as_bytes()));
     }
     // What the first rows have told is said by a note.

@@ -79,10 +79,18 @@ pub(crate) fn format() -> impl TypedValueParser<Value = &'static dyn Format> {
     let values = FORMATS
         .iter()
         .map(|format| PossibleValue::new(format.name()).aliases(format.aliases().iter().copied()).help(format.about()));
-    PossibleValuesParser::new(values).try_map(|name| {
-        let is_named = |format: &&dyn Format| format.name() == name || format.aliases().contains(&&*name);
-        FORMATS.iter().copied().find(is_named).ok_or_else(|| format!("unknown format {name}"))
-    })
+    PossibleValuesParser::new(values)
+        .try_map(|name| format_by_name(&name).ok_or_else(|| format!("unknown format {name}")))
+}
+
+/// The format of that name or alias.
+pub(crate) fn format_by_name(name: &str) -> Option<&'static dyn Format> {
+    FORMATS.iter().copied().find(|format| format.name() == name || format.aliases().contains(&name))
+}
+
+/// The names of all formats that a terminal shows.
+pub(crate) fn format_names() -> Vec<&'static str> {
+    FORMATS.iter().filter(|format| !format.is_binary()).map(|format| format.name()).collect()
 }
 
 /// What is printed if nothing else is asked for: the official line where it fits, else a table.

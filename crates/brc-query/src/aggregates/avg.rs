@@ -8,7 +8,7 @@ use num_bigint::BigUint;
 
 pub(super) static AVG: AggregateFunction = AggregateFunction {
     name: "avg",
-    aliases: &[],
+    aliases: &["average"],
     about: "the average, as the float64 nearest to the exact one",
     example: ("avg(price)", "10.5"),
     form: Form::Column,

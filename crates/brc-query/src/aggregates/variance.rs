@@ -19,7 +19,7 @@ pub(super) static VAR_SAMP: AggregateFunction = AggregateFunction {
 
 pub(super) static VAR_POP: AggregateFunction = AggregateFunction {
     name: "var_pop",
-    aliases: &[],
+    aliases: &["varp"],
     about: "the population variance",
     example: ("var_pop(price)", "3.5"),
     form: Form::Column,
@@ -28,7 +28,7 @@ pub(super) static VAR_POP: AggregateFunction = AggregateFunction {
 
 pub(super) static STDDEV_SAMP: AggregateFunction = AggregateFunction {
     name: "stddev_samp",
-    aliases: &["stddev"],
+    aliases: &["stddev", "stdev"],
     about: "the sample standard deviation",
     example: ("stddev_samp(price)", "2.160246899469287"),
     form: Form::Column,
@@ -37,7 +37,7 @@ pub(super) static STDDEV_SAMP: AggregateFunction = AggregateFunction {
 
 pub(super) static STDDEV_POP: AggregateFunction = AggregateFunction {
     name: "stddev_pop",
-    aliases: &[],
+    aliases: &["stdevp"],
     about: "the population standard deviation",
     example: ("stddev_pop(price)", "1.8708286933869707"),
     form: Form::Column,

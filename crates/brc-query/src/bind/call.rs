@@ -1,18 +1,30 @@
 //! Functions and operators.
 
 use super::{Binder, Result};
-use crate::aggregates::{AGGREGATES, AggregateFunction};
-use crate::columns::Unknown;
-use crate::functions::{FUNCTIONS, Function, Mismatch, like_prefix};
+use crate::aggregates::AggregateFunction;
+use crate::functions::extreme::MAX_VALUES;
+use crate::functions::{Function, Mismatch, like_prefix};
 use crate::node::{FunctionName, Node, Scalar, Typed};
 use crate::sql::{Call, Kind, Literal, Syntax};
+use crate::suggestions::unknown_function;
 use brc_core::{Comparison, LogicalType, Predicate};
 
 /// What is no function, but written like one.
-const COALESCE: [&str; 2] = ["coalesce", "ifnull"];
+const COALESCE: [&str; 3] = ["coalesce", "ifnull", "nvl"];
+
+/// Skip nulls, other than functions do.
+const EXTREMES: [&str; 2] = ["greatest", "least"];
+
+/// How many parts the values of one of them may have in all of their places.
+const MOST_PARTS: usize = 1 << 12;
 
 /// Leaves nulls out, other than `||`.
 const CONCAT: &str = "concat";
+
+/// Whether there is a function of that name, or what is written like one.
+pub(super) fn is_function(name: &str) -> bool {
+    COALESCE.contains(&name) || Function::by_name(name).is_some()
+}
 
 impl Binder<'_> {
     pub(super) fn call(&mut self, call: &Call, position: usize) -> Result {
@@ -25,7 +37,7 @@ impl Binder<'_> {
             return self.error(message, position);
         }
         let Some(function) = Function::by_name(&call.name) else {
-            return self.error(unknown(&call.name), position);
+            return self.error(unknown_function(&call.name), position);
         };
         if call.distinct || call.filter.is_some() {
             let message = format!("'{}' is no aggregate: it has no distinct and no filter", function.name);
@@ -33,6 +45,9 @@ impl Binder<'_> {
         }
         if let (Some(shifted), "+" | "-") = (self.shifted(call)?, function.name) {
             return Ok(shifted);
+        }
+        if EXTREMES.contains(&function.name) && (1..=MAX_VALUES).contains(&call.arguments.len()) {
+            return self.extreme(function, call, position);
         }
         let mut arguments = call.arguments.iter().map(|argument| self.bind(argument)).collect::<Result<Vec<_>>>()?;
         if call.name == CONCAT {
@@ -104,9 +119,31 @@ impl Binder<'_> {
         Ok(Typed { node, logical_type: LogicalType::String, nullable: false })
     }
 
-    fn coalesce(&mut self, call: &Call) -> Result {
+    /// `greatest(a, b, …)`: another of the values stands for one that is null, so that only nulls give null.
+    fn extreme(&mut self, function: &'static Function, call: &Call, position: usize) -> Result {
+        let values = self.arguments_of_one_type(call)?;
+        if values.iter().map(Typed::size).sum::<usize>().saturating_mul(values.len()) > MOST_PARTS {
+            return self.error(format!("'{}' is of too long expressions", function.name), position);
+        }
+        let value = |(index, value): (usize, &Typed)| {
+            if !value.nullable {
+                return value.clone();
+            }
+            let (before, from) = values.split_at(index);
+            let nullable = values.iter().all(|value| value.nullable);
+            Typed { node: Node::Coalesce([from, before].concat()), logical_type: value.logical_type, nullable }
+        };
+        let values = values.iter().enumerate().map(value).collect();
+        self.function_of(function, values, &call.arguments, position)
+    }
+
+    fn arguments_of_one_type(&mut self, call: &Call) -> Result<Vec<Typed>> {
         let parts = call.arguments.iter().map(|part| Ok((self.bind(part)?, part.position))).collect::<Result<_>>()?;
-        let parts = self.of_one_type(parts)?;
+        self.of_one_type(parts)
+    }
+
+    fn coalesce(&mut self, call: &Call) -> Result {
+        let parts = self.arguments_of_one_type(call)?;
         let nullable = parts.iter().all(|part| part.nullable);
         let logical_type = parts.first().map_or(LogicalType::String, |part| part.logical_type);
         Ok(Typed { node: Node::Coalesce(parts), logical_type, nullable })
@@ -148,13 +185,4 @@ fn prefixed(name: &str, arguments: &[Typed]) -> Option<Typed> {
     let compare = |comparison, value| Predicate::Compare { column, comparison, value };
     let range = vec![compare(Comparison::GreaterOrEqual, prefix), compare(Comparison::Less, end)];
     Some(Typed::truth(Node::Condition(Predicate::And(range)), arguments[0].nullable))
-}
-
-/// There is no such function: what there is.
-pub(crate) fn unknown(name: &str) -> String {
-    let aggregates = AGGREGATES.iter().map(|function| function.name);
-    let functions = FUNCTIONS.iter().map(|function| function.name);
-    let mut names: Vec<&str> = aggregates.chain(functions).chain(["coalesce"]).collect();
-    names.dedup();
-    Unknown::new("function", name, names.iter().copied()).to_string()
 }

@@ -8,6 +8,7 @@ use crate::inputs::{Inputs, Source};
 use crate::node::{Node, Scalar, Typed};
 use crate::plan::Output;
 use crate::sql::{Call, Kind, Literal, Syntax};
+use crate::suggestions::unknown_function;
 use brc_core::{Field, LogicalType};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -125,7 +126,9 @@ impl Scope for GroupScope<'_> {
         }
         // A name that is nowhere is told as such.
         self.rows.column(expression, name, position)?;
-        let message = format!("column '{name}' is neither in group by nor inside an aggregate");
+        let message = format!(
+            "column '{name}' is neither in group by nor inside an aggregate; group by it, or take first({name})"
+        );
         Err(expression.error(message, position))
     }
 
@@ -152,12 +155,7 @@ fn aggregate_of(expression: &Expression, call: &Call, position: usize) -> Result
         None if call.distinct && AggregateFunction::by_name(&call.name, false).is_some() => {
             Err(expression.error(format!("'{}' of distinct values is not supported", call.name), position))
         }
-        None if crate::functions::Function::by_name(&call.name).is_none()
-            && call.name != "coalesce"
-            && call.name != "ifnull" =>
-        {
-            Err(expression.error(call::unknown(&call.name), position))
-        }
+        None if !call::is_function(&call.name) => Err(expression.error(unknown_function(&call.name), position)),
         None => Ok(None),
     }
 }

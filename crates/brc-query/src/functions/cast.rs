@@ -69,7 +69,9 @@ fn typed(
             None => None,
         };
         match converted {
-            None if !attempt => Err(Fault::Value(format!("cannot cast '{}' to {to}", value.to_text(from)))),
+            None if !attempt => {
+                Err(Fault::Value(format!("cannot cast '{}' to {to}; try_cast gives null instead", value.to_text(from))))
+            }
             converted => Ok(converted),
         }
     })

@@ -48,6 +48,9 @@ pub(super) fn of(arguments: &[Typed], index: usize, part: Part, needs_date: bool
 pub(super) const YEAR: Part = |_, days, _| calendar::date_of(days).0;
 pub(super) const MONTH: Part = |_, days, _| calendar::date_of(days).1.into();
 pub(super) const DAY: Part = |_, days, _| calendar::date_of(days).2.into();
+pub(super) const HOUR: Part = |clock, _, units| within(clock, units, 24);
+pub(super) const MINUTE: Part = |clock, _, units| within(clock, units, 1_440) % 60;
+pub(super) const SECOND: Part = |clock, _, units| within(clock, units, 86_400) % 60;
 
 /// The part of that name, and whether only what has a date has it.
 fn part(name: &[u8]) -> Option<(Part, bool)> {
@@ -64,9 +67,9 @@ fn part(name: &[u8]) -> Option<(Part, bool)> {
         "epoch" => {
             (|clock, days, units| days * calendar::DAY_SECONDS + within(clock, units, calendar::DAY_SECONDS), false)
         }
-        "hour" => (|clock, _, units| within(clock, units, 24), false),
-        "minute" => (|clock, _, units| within(clock, units, 1_440) % 60, false),
-        "second" => (|clock, _, units| within(clock, units, 86_400) % 60, false),
+        "hour" => (HOUR, false),
+        "minute" => (MINUTE, false),
+        "second" => (SECOND, false),
         "millisecond" => (|clock, _, units| within(clock, units, 86_400_000) % 60_000, false),
         "microsecond" => (|clock, _, units| within(clock, units, 86_400_000_000) % 60_000_000, false),
         _ => return None,

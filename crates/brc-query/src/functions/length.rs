@@ -30,6 +30,6 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
 }
 
 /// Whatever is no continuation of a character begins one.
-fn characters(text: &[u8]) -> usize {
+pub(super) fn characters(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte as i8 >= -0x40).count()
 }

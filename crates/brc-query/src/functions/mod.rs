@@ -10,19 +10,27 @@ pub(crate) mod cast;
 mod ceil;
 pub(crate) mod compare;
 mod concat;
+mod constructs;
 mod contains;
 mod date_trunc;
 mod day;
 mod divide;
 mod ends_with;
 mod exact;
+mod exp;
 mod extract;
+pub(crate) mod extreme;
 mod floor;
+mod greatest;
+mod hour;
 mod ilike;
 mod integer_divide;
+mod least;
 mod length;
 mod like;
+mod ln;
 mod lower;
+mod minute;
 mod mixed_order;
 mod modulo;
 mod month;
@@ -35,10 +43,12 @@ mod regexp_matches;
 mod replace;
 mod round;
 mod rounding;
+mod second;
 mod segments;
 mod shift;
 mod sqrt;
 mod starts_with;
+mod strpos;
 mod substr;
 mod subtract;
 mod temporal;
@@ -47,6 +57,7 @@ mod upper;
 mod year;
 
 pub(crate) use compare::Compared;
+pub use constructs::{CONSTRUCTS, Construct};
 pub(crate) use exact::Exact;
 pub(crate) use like::like_prefix;
 
@@ -64,13 +75,18 @@ pub static FUNCTIONS: &[&Function] = &[
     &ceil::CEIL,
     &sqrt::SQRT,
     &power::POWER,
+    &exp::EXP,
+    &ln::LN,
     &bucket::BUCKET,
+    &greatest::GREATEST,
+    &least::LEAST,
     &length::LENGTH,
     &lower::LOWER,
     &upper::UPPER,
     &trim::TRIM,
     &substr::SUBSTR,
     &prefix::PREFIX,
+    &strpos::STRPOS,
     &replace::REPLACE,
     &concat::CONCAT,
     &starts_with::STARTS_WITH,
@@ -82,6 +98,9 @@ pub static FUNCTIONS: &[&Function] = &[
     &year::YEAR,
     &month::MONTH,
     &day::DAY,
+    &hour::HOUR,
+    &minute::MINUTE,
+    &second::SECOND,
     &extract::EXTRACT,
     &date_trunc::DATE_TRUNC,
 ];

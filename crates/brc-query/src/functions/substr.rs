@@ -7,7 +7,7 @@ use brc_core::{ByteStrings, LogicalType};
 
 pub(super) static SUBSTR: Function = Function {
     name: "substr",
-    aliases: &["substring"],
+    aliases: &["substring", "mid"],
     usage: "substr(s, from[, length])",
     about: "the characters of s from position from; the first is 1",
     example: ("substr('database', 5, 3)", "bas"),

@@ -3,6 +3,7 @@
 use super::parser::Places;
 use super::{Call, Kind, Literal, Syntax, SyntaxError, types};
 use crate::bind::number::Number;
+use crate::suggestions::{unknown_function, unknown_operator};
 use brc_core::Comparison;
 use sqlparser::ast::{
     BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DateTimeField, DuplicateTreatment, Expr, Function, FunctionArg,
@@ -16,6 +17,15 @@ pub(super) struct Converter<'a> {
     /// The byte at which the expression begins: the place of what has none of its own.
     pub(super) start: usize,
 }
+
+const WINDOW: &str = "window functions ('over') are not supported; DuckDB and DataFusion have them, \
+                      also over files that brc converts to parquet";
+
+const SUBQUERY: &str = "a query inside a query is not supported: run it first and write its result here, or use DuckDB or \
+                        DataFusion, which read files that brc converts to parquet";
+
+/// How many parts what is written once but computed twice may have: nested, they double at each level.
+const MOST_DOUBLED: usize = 1000;
 
 type Converted<T = Syntax> = Result<T, SyntaxError>;
 
@@ -94,9 +104,18 @@ impl Converter<'_> {
             Expr::Trim { trim_where: None, trim_what: None, expr, trim_characters: None } => {
                 Kind::Call(call("trim", vec![self.expression(*expr)?]))
             }
-            Expr::Function(function) => Kind::Call(self.function(function, position)?),
+            Expr::Position { expr, r#in } => {
+                Kind::Call(call("strpos", vec![self.expression(*r#in)?, self.expression(*expr)?]))
+            }
+            Expr::Function(function) => self.choice(function, position)?,
+            Expr::RLike { .. } | Expr::SimilarTo { .. } => return Err(self.no_operator("rlike", position)),
+            Expr::Convert { .. } => return Err(self.no_function("convert", position)),
             Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
-                return self.refuse("a query inside a query".to_owned(), position);
+                return Err(SyntaxError::new(SUBQUERY, position, self.source));
+            }
+            Expr::Array(_) => {
+                let message = "names are not written in brackets, but in double quotes: \"wind speed\"";
+                return Err(SyntaxError::new(message, position, self.source));
             }
             other => return self.refuse(format!("'{}'", shortened(&other.to_string())), position),
         };
@@ -124,6 +143,14 @@ impl Converter<'_> {
 
     fn refuse<T>(&self, what: String, position: usize) -> Converted<T> {
         Err(SyntaxError::new(format!("{what} is not supported"), position, self.source))
+    }
+
+    fn no_operator(&self, name: &str, position: usize) -> SyntaxError {
+        SyntaxError::new(unknown_operator(name), position, self.source)
+    }
+
+    fn no_function(&self, name: &str, position: usize) -> SyntaxError {
+        SyntaxError::new(unknown_function(name), position, self.source)
     }
 
     /// The parts of a chain of one operator, which is as deep as it is long.
@@ -165,7 +192,7 @@ impl Converter<'_> {
             BinaryOperator::DuckIntegerDivide => "//",
             BinaryOperator::Modulo => "%",
             BinaryOperator::StringConcat => "||",
-            other => return self.refuse(format!("the operator '{other}'"), position),
+            other => return Err(self.no_operator(&other.to_string(), position)),
         };
         Ok(Kind::Call(call(name, vec![self.expression(left)?, self.expression(right)?])))
     }
@@ -179,7 +206,7 @@ impl Converter<'_> {
             }
             (UnaryOperator::Minus, kind) => Kind::Call(call("negate", vec![Syntax { kind, ..operand }])),
             (UnaryOperator::Not, kind) => Kind::Not(Box::new(Syntax { kind, ..operand })),
-            (other, _) => return self.refuse(format!("the operator '{other}'"), position),
+            (other, _) => return Err(self.no_operator(&other.to_string(), position)),
         };
         Ok(Syntax { kind, position })
     }
@@ -220,7 +247,7 @@ impl Converter<'_> {
     fn function(&self, function: Function, position: usize) -> Converted<Call> {
         let name = function.name.to_string().to_lowercase();
         if function.over.is_some() {
-            return self.refuse("'over': a window function".to_owned(), position);
+            return Err(SyntaxError::new(WINDOW, position, self.source));
         }
         if !function.within_group.is_empty() {
             let message = "'within group' is not supported; use quantile(x, 0.95)";
@@ -230,7 +257,7 @@ impl Converter<'_> {
             return self.refuse(format!("'ignore nulls' or 'respect nulls' after '{name}'"), position);
         }
         let FunctionArguments::List(list) = function.args else {
-            return self.refuse(format!("'{name}' without parentheses"), position);
+            return Err(self.no_function(&name, position));
         };
         if let Some(clause) = list.clauses.first() {
             return self.refuse(format!("'{clause}' inside '{name}'"), position);
@@ -253,6 +280,32 @@ impl Converter<'_> {
         }
         let filter = function.filter.map(|filter| self.boxed(*filter)).transpose()?;
         Ok(Call { name, distinct, arguments, shown, filter })
+    }
+
+    /// A call; or the `case` that it is short for.
+    fn choice(&self, function: Function, position: usize) -> Converted<Kind> {
+        let mut call = self.function(function, position)?;
+        let is_plain = !call.distinct && call.filter.is_none();
+        Ok(match (call.name.as_str(), call.arguments.len()) {
+            ("if" | "iif", 2 | 3) if is_plain => {
+                let otherwise = call.arguments.drain(2..).next().map(Box::new);
+                let branch = call.arguments.pop().zip(call.arguments.pop()).map(|(then, when)| (when, then));
+                Kind::Case { operand: None, branches: branch.into_iter().collect(), otherwise }
+            }
+            ("nullif", 2) if is_plain => {
+                let mut parts = 0;
+                call.arguments[0].walk(&mut |_| parts += 1);
+                if parts > MOST_DOUBLED {
+                    return self.refuse("so long an expression inside 'nullif'".to_owned(), position);
+                }
+                let (one, other) = (call.arguments.swap_remove(0), call.arguments.swap_remove(0));
+                let equal = Kind::Compare(Comparison::Equal, Box::new(one.clone()), Box::new(other));
+                let null = Syntax { kind: Kind::Literal(Literal::Null), position };
+                let branches = vec![(Syntax { kind: equal, position }, null)];
+                Kind::Case { operand: None, branches, otherwise: Some(Box::new(one)) }
+            }
+            _ => Kind::Call(call),
+        })
     }
 
     fn value(&self, value: Value, position: usize) -> Converted<Literal> {

@@ -7,11 +7,13 @@
 mod convert;
 mod error;
 mod parser;
+mod script;
 mod statement;
 mod types;
 
 pub use error::SyntaxError;
 pub(crate) use parser::Parser;
+pub use script::{Action, Statement, TableName};
 
 use crate::bind::number::Number;
 use brc_core::{Comparison, LogicalType};

@@ -2,6 +2,7 @@
 
 use super::{Kind, Syntax, SyntaxError, convert};
 use crate::expression::Expression;
+use crate::suggestions::unknown_operator;
 use sqlparser::dialect::DuckDbDialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser as SqlParser, ParserError, ParserOptions};
@@ -29,7 +30,10 @@ impl Parser {
         let places = Places::new(source);
         let tokens = Tokenizer::new(&DIALECT, source).tokenize_with_location();
         let tokens = tokens.map_err(|error| {
-            let message = error.message.to_lowercase().replace("unterminated string literal", "missing closing '");
+            let message = error
+                .message
+                .to_lowercase()
+                .replace("unterminated string literal", "missing closing ' (inside a string it is doubled: 'it''s')");
             let message = message.replace("expected close delimiter '\"' before eof.", "missing closing \"");
             SyntaxError::new(message, places.byte(error.location), source)
         })?;
@@ -94,6 +98,11 @@ impl Parser {
         &self.inner.peek_token_ref().token
     }
 
+    /// The token after the next one.
+    pub(super) fn peek_second(&self) -> &Token {
+        &self.inner.peek_nth_token_ref(1).token
+    }
+
     pub(crate) fn advance(&mut self) -> Token {
         self.inner.next_token().token
     }
@@ -106,6 +115,16 @@ impl Parser {
         }
     }
 
+    /// The line of the next token, from 1.
+    pub(super) fn line(&self) -> usize {
+        usize::try_from(self.inner.peek_token_ref().span.start.line).unwrap_or(usize::MAX)
+    }
+
+    /// The whole text.
+    pub(super) fn source(&self) -> Arc<str> {
+        Arc::clone(&self.source)
+    }
+
     /// Something else is next than must be.
     pub(crate) fn expected(&self, expected: &str) -> SyntaxError {
         let found = match self.peek() {
@@ -116,7 +135,22 @@ impl Parser {
     }
 
     pub(crate) fn refuse(&self, message: impl Into<String>) -> SyntaxError {
-        SyntaxError::new(message, self.position(), &self.source)
+        self.error_at(message, self.position())
+    }
+
+    pub(super) fn error_at(&self, message: impl Into<String>, position: usize) -> SyntaxError {
+        SyntaxError::new(message, position, &self.source)
+    }
+
+    /// What stands there is an operator in some dialect, but not in this one.
+    fn no_operator(&self, position: usize) -> SyntaxError {
+        let rest = self.source.get(position..).unwrap_or_default();
+        let is_word = rest.starts_with(char::is_alphanumeric);
+        let part = |character: char| {
+            !character.is_whitespace() && (character.is_alphanumeric() || character == '_') == is_word
+        };
+        let operator: String = rest.chars().take_while(|&character| part(character)).collect();
+        self.error_at(unknown_operator(&operator.to_lowercase()), position)
     }
 
     /// What `sqlparser` says, with its place taken out of the message.
@@ -132,6 +166,9 @@ impl Parser {
             let location = Location { line: line.parse().ok()?, column: column.trim().parse().ok()? };
             Some(self.places.byte(location))
         });
+        if message.starts_with("No infix parser for token") {
+            return self.no_operator(position.unwrap_or(self.source.len()));
+        }
         let message = message.replace("Expected: ", "expected ").replace(", found: ", ", found ");
         let message = message.replace("found EOF", "found the end");
         SyntaxError::new(message, position.unwrap_or(self.source.len()), &self.source)
@@ -177,7 +214,9 @@ fn check_depth(tokens: &[TokenWithSpan], source: &str, places: &Places) -> Resul
             (Token::LParen, _) | (_, Keyword::CASE) => (depth, nots) = (depth + 1, 0),
             (Token::RParen, _) | (_, Keyword::END) => depth = depth.saturating_sub(1),
             (_, Keyword::AND) if betweens > 0 => betweens -= 1,
-            (Token::Comma, _) | (_, Keyword::AND | Keyword::OR | Keyword::WHEN | Keyword::THEN) => operators = 0,
+            (Token::Comma | Token::SemiColon, _) | (_, Keyword::AND | Keyword::OR | Keyword::WHEN | Keyword::THEN) => {
+                operators = 0;
+            }
             (_, Keyword::NOT) => nots += 1,
             (Token::Word(_) | Token::Number(..) | Token::SingleQuotedString(_), Keyword::NoKeyword) => nots = 0,
             (_, keyword) => {

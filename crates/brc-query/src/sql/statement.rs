@@ -1,6 +1,7 @@
-//! `select … [from t] [where …] [group by …] [having …] [order by …] [limit n] [offset n]`: clause by clause, so that
+//! `[from t] select … [from t] [where …] [group by …] [having …] [order by …] [limit n] [offset n]`: clause by clause, so that
 //! whatever else stands there is named with its place.
 
+use super::script::TableName;
 use super::{Parser, SyntaxError};
 use crate::expression::{Expression, OrderBy, SelectItem};
 use crate::query::Query;
@@ -8,7 +9,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::Token;
 
 /// What stands behind a column's expression without being its name.
-const CLAUSES: [Keyword; 9] = [
+const CLAUSES: [Keyword; 11] = [
     Keyword::FROM,
     Keyword::WHERE,
     Keyword::GROUP,
@@ -17,23 +18,62 @@ const CLAUSES: [Keyword; 9] = [
     Keyword::LIMIT,
     Keyword::OFFSET,
     Keyword::UNION,
+    Keyword::EXCEPT,
+    Keyword::INTERSECT,
     Keyword::NULLS,
 ];
 
+const SET_OPERATIONS: [Keyword; 3] = [Keyword::UNION, Keyword::EXCEPT, Keyword::INTERSECT];
+
+/// What does with several tables what brc does not.
+const ELSEWHERE: &str =
+    "brc queries one table; DuckDB and DataFusion join tables, also those that brc converts to parquet";
+
+/// How to do without a query inside another.
+const INNER_FIRST: &str = "brc queries one table; save the inner result first and query that: \
+                           brc query FILE 'select …' -o part.buren";
+
 impl Parser {
-    /// A whole `select`.
+    /// A whole `select`, and nothing else.
     pub(crate) fn select(mut self) -> Result<Query, SyntaxError> {
-        if !self.keyword(Keyword::SELECT) {
+        let (query, _) = self.select_of_table()?;
+        self.take(&Token::SemiColon);
+        self.end("the end")?;
+        Ok(query)
+    }
+
+    /// A `select`, or `from t` with or without one, and how it names its table.
+    pub(super) fn select_of_table(&mut self) -> Result<(Query, Option<TableName>), SyntaxError> {
+        if matches!(self.peek(), Token::Word(word) if word.keyword == Keyword::WITH) {
+            return Err(self.refuse(format!("'with' is not supported: {INNER_FIRST}")));
+        }
+        let mut table = self.from()?;
+        let mut query = Query { select: Some(vec![SelectItem::ALL]), by: Some(Vec::new()), ..Query::default() };
+        if self.keyword(Keyword::SELECT) {
+            query.distinct = self.keyword(Keyword::DISTINCT);
+            self.keyword(Keyword::ALL);
+            if matches!((self.peek(), self.peek_second()), (Token::Word(word), Token::Number(..)) if word.keyword == Keyword::TOP)
+            {
+                return Err(self.refuse("'select top n' is not supported; end the query with limit n"));
+            }
+            query.select = Some(self.list(Self::item)?);
+            let position = self.position();
+            table = match (table, self.from()?) {
+                (Some(_), Some(_)) => return Err(self.error_at("the table is named twice", position)),
+                (first, second) => first.or(second),
+            };
+        } else if table.is_none() {
             return Err(self.expected("'select'"));
         }
-        let mut query = Query { distinct: self.keyword(Keyword::DISTINCT), ..Query::default() };
-        self.keyword(Keyword::ALL);
-        query.select = Some(self.list(Self::item)?);
-        self.from()?;
+        self.clauses(&mut query)?;
+        Ok((query, table))
+    }
+
+    /// All that follows the table.
+    fn clauses(&mut self, query: &mut Query) -> Result<(), SyntaxError> {
         if self.keyword(Keyword::WHERE) {
             query.filter = Some(self.expression("a condition")?);
         }
-        query.by = Some(Vec::new());
         if self.keyword(Keyword::GROUP) {
             self.require(Keyword::BY, "'by'")?;
             query.group_by_all = self.keyword(Keyword::ALL);
@@ -48,10 +88,18 @@ impl Parser {
             self.require(Keyword::BY, "'by'")?;
             query.order_by = self.list(Self::order)?;
         }
-        self.limits(&mut query)?;
-        self.take(&Token::SemiColon);
-        self.end("a clause (from, where, group by, having, order by, limit, offset) or the end")?;
-        Ok(query)
+        self.limits(query)?;
+        match self.peek() {
+            Token::SemiColon | Token::EOF => Ok(()),
+            Token::Word(word) if SET_OPERATIONS.contains(&word.keyword) => {
+                let word = word.value.to_lowercase();
+                let message = format!("'{word}' is not supported; several files are one table: brc query FILE FILE …");
+                Err(self.refuse(message))
+            }
+            _ => Err(self.expected(
+                "a clause (in this order: from, where, group by, having, order by, limit, offset) or the end",
+            )),
+        }
     }
 
     fn require(&mut self, keyword: Keyword, expected: &str) -> Result<(), SyntaxError> {
@@ -62,9 +110,20 @@ impl Parser {
         if self.take(&Token::Mul) {
             return Ok(SelectItem::All { exclude: self.exclude()? });
         }
+        if self.is_clause() {
+            return Err(self.expected("an expression"));
+        }
         let expression = self.expression("an expression")?;
         let alias = if self.keyword(Keyword::AS) { Some(self.name()?) } else { self.bare_alias() };
         Ok(SelectItem::Expression { expression, alias })
+    }
+
+    /// Whether a clause is next; a column may be called as one begins.
+    fn is_clause(&self) -> bool {
+        let Token::Word(word) = self.peek() else { return false };
+        let is_by = matches!(self.peek_second(), Token::Word(word) if word.keyword == Keyword::BY);
+        let is_whole = matches!(word.keyword, Keyword::FROM | Keyword::WHERE | Keyword::HAVING);
+        word.quote_style.is_none() && (is_whole || is_by && matches!(word.keyword, Keyword::GROUP | Keyword::ORDER))
     }
 
     /// `exclude (a, b)` or `exclude a` after a `*`.
@@ -93,16 +152,12 @@ impl Parser {
         Ok(name)
     }
 
-    /// `from t`: the only table there is, whatever it is called.
-    fn from(&mut self) -> Result<(), SyntaxError> {
+    /// `from t`.
+    fn from(&mut self) -> Result<Option<TableName>, SyntaxError> {
         if !self.keyword(Keyword::FROM) {
-            return Ok(());
+            return Ok(None);
         }
-        match self.peek() {
-            Token::Word(_) | Token::SingleQuotedString(_) => self.advance(),
-            Token::LParen => return Err(self.refuse("a query inside a query is not supported")),
-            _ => return Err(self.expected("the name of the table")),
-        };
+        let table = self.table()?;
         if self.keyword(Keyword::AS) {
             self.name()?;
         } else if let Token::Word(word) = self.peek()
@@ -111,14 +166,35 @@ impl Parser {
             self.advance();
         }
         match self.peek() {
-            Token::Comma => Err(self.refuse("more than one table is not supported")),
+            Token::Comma => Err(self.refuse(format!("more than one table is not supported: {ELSEWHERE}"))),
             Token::Word(word) if is_join(word.keyword) => {
-                let message =
-                    format!("'{}' is not supported: only one table can be queried", word.value.to_lowercase());
-                Err(self.refuse(message))
+                let word = word.value.to_lowercase();
+                Err(self.refuse(format!("'{word}' is not supported: {ELSEWHERE}")))
             }
-            _ => Ok(()),
+            _ => Ok(Some(table)),
         }
+    }
+
+    /// The name of a table: a word, words with dots between as in `flights.csv`, or anything in quotes.
+    pub(super) fn table(&mut self) -> Result<TableName, SyntaxError> {
+        let position = self.position();
+        let (mut name, is_quoted) = match self.peek() {
+            Token::Word(word) => (word.value.clone(), word.quote_style.is_some()),
+            Token::SingleQuotedString(name) => (name.clone(), true),
+            Token::LParen => {
+                return Err(self.refuse(format!("a query inside a query is not supported: {INNER_FIRST}")));
+            }
+            _ => return Err(self.expected("the name of the table")),
+        };
+        self.advance();
+        while !is_quoted && self.take(&Token::Period) {
+            name = format!("{name}.{}", self.name()?);
+        }
+        if self.peek() == &Token::LParen {
+            let message = "functions of tables are not supported; name the file itself: from 'a.csv'";
+            return Err(self.error_at(message, position));
+        }
+        Ok(TableName::new(name, is_quoted, position, self.source()))
     }
 
     /// An item of `order by`.
@@ -143,7 +219,12 @@ impl Parser {
     fn limits(&mut self, query: &mut Query) -> Result<(), SyntaxError> {
         loop {
             if self.keyword(Keyword::LIMIT) {
-                query.limit = Some(self.count()?);
+                let position = self.position();
+                let count = self.count()?;
+                if self.peek() == &Token::Comma {
+                    return Err(self.error_at("'limit a, b' is not supported; write limit b offset a", position));
+                }
+                query.limit = Some(count);
             } else if self.keyword(Keyword::OFFSET) {
                 query.offset = self.count()?;
             } else {

@@ -241,7 +241,7 @@ fn mistakes_are_pointed_at() {
         ("(x > 3", 6, "expected ), found the end"),
         ("x > 3)", 5, "expected an operator or the end, found ')'"),
         ("x in ()", 6, "expected an expression, found )"),
-        ("x = 'a", 4, "missing closing '"),
+        ("x = 'a", 4, "missing closing ' (inside a string it is doubled: 'it''s')"),
         ("\"x = 3", 0, "missing closing \""),
         ("x ; 3", 2, "expected an operator or the end, found ';'"),
     ] {
@@ -253,14 +253,19 @@ fn mistakes_are_pointed_at() {
 #[test]
 fn what_is_not_supported_is_named() {
     for (text, position, message) in [
-        ("x = 1 and y in (select 1)", 10, "a query inside a query is not supported"),
-        ("x = 3 + sum(y) over ()", 8, "'over': a window function is not supported"),
+        (
+            "x = 1 and y in (select 1)",
+            10,
+            "a query inside a query is not supported: run it first and write its result here",
+        ),
+        ("x = 3 + sum(y) over ()", 8, "window functions ('over') are not supported; DuckDB and DataFusion have them"),
         ("x = 3 | y", 4, "the operator '|' is not supported"),
         ("cast(x as json) = 1", 5, "the type JSON is not supported"),
         ("x = interval '3 fortnights'", 13, "the interval unit 'fortnights' is not supported"),
     ] {
         let error = Expression::parse(text).unwrap_err();
-        assert_eq!((error.position, error.message.as_str()), (position, message), "{text}");
+        assert_eq!(error.position, position, "{text}");
+        assert!(error.message.starts_with(message), "{text}: {}", error.message);
     }
 }
 
@@ -291,7 +296,7 @@ fn names_and_types_are_checked() {
     );
     assert_eq!(
         resolved("temperature in (1, 'a')"),
-        "column 'temperature' is of type decimal(18,1), but is compared with a string\n  temperature in (1, 'a')\n                     ^"
+        "column 'temperature' is of type decimal(18,1), but is compared with a string; write numbers without quotes\n  temperature in (1, 'a')\n                     ^"
     );
 }
 
@@ -344,7 +349,7 @@ fn constants_of_every_type_are_placed_exactly() {
         ("d = 3", "column 'd' is of type date, but is compared with a number; write dates as date '2024-01-31'"),
         (
             "d = '2024-02-30'",
-            "column 'd' is of type date, but is compared with a string; write dates as date '2024-01-31'",
+            "column 'd' is of type date, but is compared with a string that is no date; write dates as date '2024-01-31'",
         ),
         ("u = date '2024-01-31'", "column 'u' is of type uint64, but is compared with a date"),
         (

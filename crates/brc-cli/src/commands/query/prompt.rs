@@ -1,0 +1,129 @@
+//! The prompt: statements are typed and answered one after the other, over tables that stay open.
+
+mod editor;
+
+use super::session::Session;
+use crate::render::{format_by_name, format_names};
+use crate::{failure, stdout};
+use brc_core::{Error, Result, current_schema};
+use brc_query::Statement;
+use editor::{Editor, Typed};
+use std::time::Instant;
+
+const HELP: &str = "\
+Statements end with a semicolon and may have several lines:
+  select … from t where … group by … order by … limit …;
+  from 'other.csv';  describe;  summarize;  show tables;  explain select …;
+
+Commands take one line:
+  \\d [TABLE]         show the columns
+  \\dt, .tables       list the tables
+  .mode [FORMAT]     set how answers are printed
+  .timer on|off      report how long each statement takes
+  \\?, .help          show this help
+  \\q, .quit          end, as Ctrl-D does
+
+Tab completes names. Ctrl-C drops what is typed; while a statement runs, it ends brc.
+brc functions lists all functions and operators.
+";
+
+/// Whether to go on.
+#[derive(PartialEq, Eq)]
+enum Next {
+    Line,
+    End,
+}
+
+/// Reads statements and commands from the terminal until it is told to end. What fails is reported, and does not end it.
+///
+/// # Errors
+/// Those of the terminal.
+pub(super) fn run(mut session: Session<'_>) -> Result<()> {
+    let mut prompt = Prompt { times: false };
+    let mut editor = Editor::new(names(&mut session))?;
+    stdout::print(b"Statements end with a semicolon; \\? shows help, \\q ends.\n")?;
+    loop {
+        let line = match editor.read()? {
+            Typed::Line(line) => line,
+            Typed::Dropped => continue,
+            Typed::End => return Ok(()),
+        };
+        match prompt.obey(&line, &mut session) {
+            Ok(Next::End) => return Ok(()),
+            Ok(Next::Line) => {}
+            Err(error) => drop(failure::report(&error.into())),
+        }
+    }
+}
+
+/// What the names of the table's columns are, and how statements may call the tables.
+fn names(session: &mut Session<'_>) -> Vec<String> {
+    let tables = session.tables.list().into_iter().map(|(name, _)| name);
+    let mut names: Vec<String> = tables.collect();
+    if let Ok(table) = session.tables.get(None) {
+        let schema = current_schema(table.opened.table.as_ref());
+        names.extend(schema.fields().iter().map(|field| brc_core::identifier::in_sql(&field.name).into_owned()));
+    }
+    names
+}
+
+struct Prompt {
+    /// Whether each statement is followed by the time it took.
+    times: bool,
+}
+
+impl Prompt {
+    /// Does what a line says.
+    fn obey(&mut self, line: &str, session: &mut Session<'_>) -> Result<Next> {
+        let line = line.trim();
+        let (command, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let argument = argument.trim().trim_end_matches(';');
+        match command.trim_end_matches(';') {
+            "" => {}
+            "\\q" | ".quit" | ".exit" | ".q" | "quit" | "exit" => return Ok(Next::End),
+            "\\?" | "\\h" | ".help" | "help" => stdout::print(HELP.as_bytes())?,
+            "\\d" | ".schema" => self.run(&format!("describe {argument}"), session)?,
+            "\\dt" | "\\l" | ".tables" => self.run("show tables", session)?,
+            ".mode" => set_mode(argument, session)?,
+            ".timer" => self.times = is_on(argument)?,
+            command if line.starts_with(['\\', '.']) => {
+                return Err(Error::Usage(format!("unknown command '{command}'; \\? lists them")));
+            }
+            _ => self.run(line, session)?,
+        }
+        Ok(Next::Line)
+    }
+
+    fn run(&self, text: &str, session: &mut Session<'_>) -> Result<()> {
+        for statement in Statement::parse_all(text)? {
+            let start = Instant::now();
+            session.run(&statement)?;
+            if self.times {
+                message!("time {:.3} s", start.elapsed().as_secs_f64());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn set_mode(name: &str, session: &mut Session<'_>) -> Result<()> {
+    let names = format_names().join(", ");
+    if name.is_empty() {
+        let current = session.format.map_or("table", |format| format.name());
+        return stdout::print(format!("{current} (others: {names})\n").as_bytes());
+    }
+    let Some(format) = format_by_name(name) else {
+        return Err(Error::Usage(format!("unknown format '{name}' (formats: {names})")));
+    };
+    stdout::check(format)?;
+    session.format = Some(format);
+    Ok(())
+}
+
+fn is_on(word: &str) -> Result<bool> {
+    match word {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(Error::Usage(".timer is followed by on or off".to_owned())),
+    }
+}

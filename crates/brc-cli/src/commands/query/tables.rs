@@ -1,0 +1,171 @@
+//! The tables that statements name: the files of the command line as one, one of them, or files that only a statement
+//! names. Each is opened once.
+
+use super::Args;
+use crate::args::Opened;
+use crate::inputs::expand;
+use crate::temporary_copy::copy;
+use brc_core::identifier::in_sql;
+use brc_core::{Error, Result};
+use brc_query::{Query, TableName};
+use std::path::{Path, PathBuf};
+
+/// What the table of the command line is called, whatever its files are.
+const NAMES_OF_ALL: [&str; 4] = ["t", "this", "data", "table"];
+
+/// How many names of tables a message lists.
+const MAX_NAMES: usize = 10;
+
+/// The tables of a run.
+pub(super) struct Tables<'a> {
+    args: &'a Args,
+    /// Whether they are read more than once, which a stream cannot be.
+    is_reread: bool,
+    /// The files of the command line, with globs expanded.
+    paths: Vec<PathBuf>,
+    opened: Vec<OpenTable>,
+}
+
+/// A table that is open.
+pub(super) struct OpenTable {
+    pub(super) paths: Vec<PathBuf>,
+    pub(super) opened: Opened,
+}
+
+impl<'a> Tables<'a> {
+    /// Opens none yet.
+    ///
+    /// # Errors
+    /// As for [`expand`].
+    pub(super) fn new(args: &'a Args, inputs: &[PathBuf], is_reread: bool) -> Result<Self> {
+        Ok(Self { args, is_reread, paths: expand(inputs)?, opened: Vec::new() })
+    }
+
+    /// The table of that name; without one, that of the command line.
+    ///
+    /// # Errors
+    /// That there is no such table, or that it cannot be read.
+    pub(super) fn get(&mut self, name: Option<&TableName>) -> Result<&OpenTable> {
+        let paths = self.files_of(name)?;
+        let place = match self.opened.iter().position(|table| table.paths == paths) {
+            Some(place) => place,
+            None => {
+                let opened = self.open(&paths)?;
+                self.opened.push(OpenTable { paths, opened });
+                self.opened.len() - 1
+            }
+        };
+        Ok(&self.opened[place])
+    }
+
+    fn open(&self, paths: &[PathBuf]) -> Result<Opened> {
+        let Args { source, files, threads, memory, .. } = self.args;
+        let mut opened = source.open_all(paths, files, &source.open_options())?;
+        if self.is_reread && opened.table.bytes().is_none() {
+            opened.table = copy(opened.table.as_ref(), &Query::everything(), *threads, memory, source)?;
+        }
+        Ok(opened)
+    }
+
+    /// What statements may call the tables of the command line, each with its file; the first is all files.
+    pub(super) fn list(&self) -> Vec<(String, String)> {
+        let file = |path: &PathBuf| path.display().to_string();
+        let all = self.paths.iter().map(file).collect::<Vec<_>>().join(", ");
+        let all = (!self.paths.is_empty()).then(|| (NAMES_OF_ALL[0].to_owned(), all));
+        let named = self.paths.iter().filter(|path| path.as_path() != Path::new("-"));
+        all.into_iter().chain(named.map(|path| (in_sql(stem(path)).into_owned(), file(path)))).collect()
+    }
+
+    fn files_of(&self, name: Option<&TableName>) -> Result<Vec<PathBuf>> {
+        let Some(table) = name else {
+            return match self.paths.is_empty() {
+                true => {
+                    Err(Error::Usage("no file is given; name it before the query, or in it: from 'a.csv'".to_owned()))
+                }
+                false => Ok(self.paths.clone()),
+            };
+        };
+        let name = table.name.as_str();
+        if self.paths.is_empty() {
+            return match table.is_quoted || name.contains('.') {
+                true => expand(&[PathBuf::from(name)]),
+                false => {
+                    let message = format!("unknown table '{name}'; name its file in quotes: from '{name}.csv'");
+                    Err(table.error(message).into())
+                }
+            };
+        }
+        if !table.is_quoted && NAMES_OF_ALL.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            return Ok(self.paths.clone());
+        }
+        let found: Vec<&PathBuf> = self.paths.iter().filter(|path| is_called(path, name, table.is_quoted)).collect();
+        match found[..] {
+            [path] => Ok(vec![path.clone()]),
+            [] => Err(table.error(self.unknown(name)).into()),
+            [..] => {
+                let message = format!("{} files are called '{name}'; name one with its folder, in quotes", found.len());
+                Err(table.error(message).into())
+            }
+        }
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let mut names: Vec<String> = self.list().into_iter().map(|(name, _)| name).collect();
+        let more = names.len().saturating_sub(MAX_NAMES);
+        names.truncate(MAX_NAMES);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("unknown table '{name}' (tables: {}{more})", names.join(", "))
+    }
+}
+
+/// The name of a file up to its first dot: that of a table in it.
+fn stem(path: &Path) -> &str {
+    let name = file_name(path);
+    match name.find('.') {
+        Some(end) if end > 0 => &name[..end],
+        _ => name,
+    }
+}
+
+fn file_name(path: &Path) -> &str {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or("?")
+}
+
+/// Whether a name is that of a file: its path, its name, or its name up to a dot. Without quotes, in upper or lower case.
+fn is_called(path: &Path, name: &str, is_quoted: bool) -> bool {
+    let plain = |path: &Path| path.strip_prefix(".").unwrap_or(path).to_owned();
+    if plain(path) == plain(Path::new(name)) {
+        return true;
+    }
+    let file = file_name(path);
+    let Some((start, rest)) = file.split_at_checked(name.len()) else { return false };
+    let is_it = if is_quoted { start == name } else { start.eq_ignore_ascii_case(name) };
+    is_it && !name.is_empty() && (rest.is_empty() || rest.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_have_names() {
+        for (path, name, is_quoted, expected) in [
+            ("flights.csv", "flights", false, true),
+            ("flights.csv", "FLIGHTS", false, true),
+            ("flights.csv", "FLIGHTS", true, false),
+            ("data/flights.csv.gz", "flights", false, true),
+            ("data/flights.csv.gz", "flights.csv", false, true),
+            ("data/flights.csv.gz", "data/flights.csv.gz", true, true),
+            ("./a.csv", "a.csv", true, true),
+            ("a.csv", "./a.csv", true, true),
+            ("flights.csv", "flight", false, false),
+            ("flights.csv", "", true, false),
+            ("x/a.csv", "y/a.csv", true, false),
+        ] {
+            assert_eq!(is_called(Path::new(path), name, is_quoted), expected, "{path} {name}");
+        }
+        for (path, expected) in [("x/a.csv.gz", "a"), (".hidden", ".hidden"), ("-", "-"), ("a", "a")] {
+            assert_eq!(stem(Path::new(path)), expected);
+        }
+    }
+}

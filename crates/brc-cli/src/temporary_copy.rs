@@ -1,0 +1,45 @@
+//! Tables as temporary files, for what has to be read more than once.
+
+use crate::args::{MemoryArgs, Source, Threads};
+use crate::progress::watch_table;
+use brc_compress::Compressor;
+use brc_core::{Error, Progress, Result, Schema, Table, current_schema, with_types};
+use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions, Output, convert, writer};
+use brc_query::Query;
+
+/// The selected columns and rows as a temporary buren file: to read one column of it after the other costs less than to
+/// read all of a text for each, and a pipe can be read only once.
+///
+/// # Errors
+/// Those of the query and the table, and of the directory for temporary files.
+pub(crate) fn copy(
+    table: &dyn Table,
+    query: &Query,
+    threads: Threads,
+    memory: &MemoryArgs,
+    source: &Source,
+) -> Result<Box<dyn Table>> {
+    let (memory, budget) = (memory.memory(), memory.budget());
+    let (threads, buren) = (threads.count(), buren()?);
+    let workers = budget.workers(threads, budget.row_group_bytes());
+    let create = CreateOptions {
+        key: Some("none".to_owned()),
+        dictionary_bytes: Some(budget.dictionary_bytes()),
+        ..CreateOptions::new(Compressor::none())
+    };
+    let progress = Progress::default();
+    let copy = |schema: &Schema| {
+        let plan = query.plan(schema)?.within(&memory);
+        let rows = plan.selected(table)?;
+        let writer = writer(buren, &current_schema(&rows), &create)?;
+        let (output, file) = Output::temporary(&memory.temp_dir)?;
+        convert(&rows, writer, output, source.text.reject_log(), workers, &progress)?;
+        Ok(file)
+    };
+    let file = watch_table(&progress, table, || with_types(table, threads, &progress, copy))?;
+    buren.open(Input::from_file(table.path().to_owned(), file)?, &OpenOptions::default())
+}
+
+fn buren() -> Result<&'static dyn Encoding> {
+    brc_encodings::by_name("buren").ok_or_else(|| Error::Usage("there is no encoding for temporary files".to_owned()))
+}
