@@ -6,7 +6,7 @@ use crate::frames::Framed;
 use crate::input::Input;
 use crate::other_formats;
 use crate::text::is_binary;
-use crate::{bincode, buren, cbor, csv, json, msgpack, ppm};
+use crate::{bincode, buren, cbor, csv, json, msgpack, ppm, zip};
 use brc_compress::read_only::{self, ReadOnly};
 use brc_compress::{Compression, unsupported};
 use brc_core::{BatchWriter, Error, Result, Schema};
@@ -63,7 +63,9 @@ pub fn delimiter_by_extension(path: &Path) -> Option<u8> {
 /// The extension in small letters, without one that means a compression.
 fn extension(path: &Path) -> Option<String> {
     let is_compressed = |extension: &str| {
-        brc_compress::by_extension(extension).is_some() || read_only::by_extension(extension).is_some()
+        brc_compress::by_extension(extension).is_some()
+            || read_only::by_extension(extension).is_some()
+            || zip::is_extension(extension)
     };
     let inner =
         path.file_stem().map(Path::new).filter(|_| path.extension().and_then(OsStr::to_str).is_some_and(is_compressed));
