@@ -234,11 +234,21 @@ pub(crate) struct Opened {
 
 /// Reads the name of an encoding.
 pub(crate) fn encoding() -> impl TypedValueParser<Value = &'static dyn Encoding> {
+    one_of(ENCODINGS.iter())
+}
+
+/// Reads the name of an encoding that can be written.
+pub(crate) fn target_encoding() -> impl TypedValueParser<Value = &'static dyn Encoding> {
+    one_of(ENCODINGS.iter().filter(|encoding| !encoding.is_read_only()))
+}
+
+fn one_of(
+    encodings: impl Iterator<Item = &'static &'static dyn Encoding>,
+) -> impl TypedValueParser<Value = &'static dyn Encoding> {
     let value = |encoding: &&dyn Encoding| {
         PossibleValue::new(encoding.name()).aliases(encoding.aliases().iter().copied()).help(encoding.about())
     };
-    let values = ENCODINGS.iter().map(value);
-    PossibleValuesParser::new(values)
+    PossibleValuesParser::new(encodings.map(value))
         .try_map(|name| brc_encodings::by_name(&name).ok_or_else(|| format!("unknown encoding {name}")))
 }
 

@@ -132,10 +132,10 @@ impl TableOptions {
         }
         let names =
             |names: &Vec<String>| names.iter().map(|name| identifier::in_list(name)).collect::<Vec<_>>().join(",");
-        let TextOptions { types, all_strings, exact_text, dialect, ragged } = &self.text;
+        let TextOptions { types, all_strings, exact_text, dialect, sheet, ragged } = &self.text;
         let types = Schema::new(types.clone()).ok().map(|types| types.to_string());
         let [quote, escape] = [dialect.quote, dialect.escape].map(|byte| byte.map(|byte| byte.map(Byte)));
-        let text: [(&str, Option<String>); 18] = [
+        let text: [(&str, Option<String>); 19] = [
             ("--from", self.from.clone()),
             ("--schema", self.schema.as_ref().map(Schema::to_string)),
             ("--names", self.names.as_ref().map(names)),
@@ -153,6 +153,7 @@ impl TableOptions {
             ("--skip-footer", dialect.trailing_lines.map(|it| it.to_string())),
             ("--null-only", dialect.null_tokens.as_ref().map(|it| it.join(","))),
             ("--trim", dialect.trim.map(|it| it.to_string())),
+            ("--sheet", sheet.clone()),
             ("--ragged", ragged.map(|ragged| format!("{ragged:?}").to_lowercase())),
         ];
         text.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()

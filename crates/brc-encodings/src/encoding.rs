@@ -4,7 +4,8 @@ use crate::csv::{Headers, Inference};
 use crate::description::Description;
 use crate::input::{self, Input};
 use brc_core::{
-    BatchWriter, Error, Field, LeftOut, LogicalType, Progress, Result, ScanOptions, Schema, Table, read_rows,
+    BatchWriter, Error, Field, LeftOut, LogicalType, Progress, Result, ScanOptions, Schema, Table, identifier,
+    read_rows,
 };
 use brc_text::DialectOverrides;
 use brc_text::typed::Ragged;
@@ -31,6 +32,22 @@ pub trait Encoding: Sync {
     /// Whether a file that starts with these bytes is of this encoding. The first encoding of the list that says yes
     /// is taken.
     fn sniff(&self, prefix: &[u8]) -> bool;
+
+    /// Whether files are read, but not written.
+    fn is_read_only(&self) -> bool {
+        false
+    }
+
+    /// Sees to it that the options for reading text that are given apply to files of this encoding.
+    ///
+    /// # Errors
+    /// Why one does not.
+    fn check_text_options(&self, options: &TextOptions) -> Result<(), String> {
+        if *options == TextOptions::default() {
+            return Ok(());
+        }
+        Err("options for reading text do not apply to it".to_owned())
+    }
 
     /// Whether files of other programs may begin with anything, so that a name must be believed.
     fn may_lack_header(&self) -> bool {
@@ -186,6 +203,18 @@ impl OpenOptions {
         }
     }
 
+    /// Sees to it that the table has all columns of which the types were given.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if it lacks one.
+    pub(crate) fn check_types<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
+        let Some(unknown) = self.text.types.iter().find(|field| !names.clone().any(|name| name == field.name)) else {
+            return Ok(());
+        };
+        let names: Vec<_> = names.map(identifier::in_list).collect();
+        Err(Error::Usage(format!("--type: unknown column '{}' (columns: {})", unknown.name, names.join(", "))))
+    }
+
     /// Sees to it that a file which names its columns has the names that were asked for, if any were.
     ///
     /// # Errors
@@ -226,6 +255,8 @@ pub struct TextOptions {
     pub exact_text: bool,
     /// What is known of how the text is written; the rest is sniffed.
     pub dialect: DialectOverrides,
+    /// The sheet of a workbook, by its name or number, if not the first.
+    pub sheet: Option<String>,
     /// What becomes of rows that have not as many columns as the table, if it is said.
     pub ragged: Option<Ragged>,
 }

@@ -18,7 +18,7 @@ mod buren;
 mod capnp;
 mod cbor;
 pub mod chunks;
-#[cfg(any(feature = "parquet", feature = "arrow"))]
+#[cfg(feature = "record-batches")]
 mod columnar;
 mod compressed;
 mod compressed_input;
@@ -58,6 +58,8 @@ pub mod union;
 mod warnings;
 mod widened;
 mod write_back;
+#[cfg(feature = "xlsx")]
+mod xlsx;
 mod zip;
 
 #[cfg(feature = "capnp")]

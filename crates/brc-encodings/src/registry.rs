@@ -31,6 +31,8 @@ pub static ENCODINGS: &[&dyn Encoding] = &[
     &Framed(&msgpack::MsgPack),
     &Framed(&cbor::Cbor),
     &json::Json,
+    #[cfg(feature = "xlsx")]
+    &crate::xlsx::Xlsx,
     &ppm::Ppm,
     &csv::Csv,
 ];

@@ -10,6 +10,7 @@ use ::zip::{CompressionMethod, ZipArchive};
 use brc_core::{Error, Result};
 use crc_fast::{CrcAlgorithm, Digest};
 use flate2::read::DeflateDecoder;
+use std::borrow::Cow;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
@@ -73,7 +74,7 @@ fn find(path: &Path, file: &InputFile) -> Result<Result<Option<Member>, String>,
     let mut names = Vec::new();
     for index in 0..archive.len() {
         let entry = archive.by_index_data(index).map_err(fault)?;
-        let name = entry.name().map_or_else(|_| "?".into(), |name| name.into_owned());
+        let name = entry.name().map_or_else(|_| "?".into(), Cow::into_owned);
         if name.starts_with("xl/workbook.") {
             return Ok(Ok(None));
         }

@@ -3,6 +3,7 @@
 //! Their files come from anywhere, so nothing in them is believed before it was checked; and those that `brc` writes
 //! carry checksums where the formats themselves have none, so that damage is never taken for data.
 
+pub(crate) mod array_batches;
 pub(crate) mod arrow_columns;
 pub(crate) mod footer;
 pub(crate) mod part_rows;

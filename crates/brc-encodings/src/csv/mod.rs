@@ -20,7 +20,7 @@ mod table_writer;
 mod why_text;
 mod writer;
 
-use crate::encoding::{CreateOptions, Encoding, OpenOptions};
+use crate::encoding::{CreateOptions, Encoding, OpenOptions, TextOptions};
 use crate::input::Input;
 use crate::text::{BadRow, Layout, Rows, TextTable, TextWriter};
 use brc_core::{BatchWriter, Error, Result, RowFault, ScanOptions, Schema, Table};
@@ -49,6 +49,13 @@ impl Encoding for Csv {
 
     fn sniff(&self, prefix: &[u8]) -> bool {
         preset::is_text(prefix)
+    }
+
+    fn check_text_options(&self, options: &TextOptions) -> Result<(), String> {
+        match options.sheet {
+            Some(_) => Err("a text has no sheets".to_owned()),
+            None => Ok(()),
+        }
     }
 
     fn holds_any_bytes(&self) -> bool {

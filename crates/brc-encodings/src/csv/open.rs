@@ -7,7 +7,7 @@ use super::table::{CsvTable, Parts};
 use crate::encoding::OpenOptions;
 use crate::input::{Input, PREFIX_BYTES, Source};
 use crate::stream_copy::StreamCopy;
-use brc_core::{Error, Field, LogicalType, ReadAt, Result, SkippedLines, Table, identifier};
+use brc_core::{Error, Field, LogicalType, ReadAt, Result, SkippedLines, Table};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
 use brc_text::infer::Seen;
@@ -205,14 +205,10 @@ fn columns(names: &[String], options: &OpenOptions) -> Result<Vec<ColumnType>> {
     let inferred = ColumnType::Inferred { seen: Seen::NOTHING, exact: options.text.exact_text };
     let string = ColumnType::Fixed { logical_type: LogicalType::String, nullable: true };
     let mut columns = vec![if options.text.all_strings { string } else { inferred }; names.len()];
-    for field in &options.text.types {
-        match names.iter().position(|name| *name == field.name) {
-            Some(index) => columns[index] = fixed(field),
-            None => {
-                let names: Vec<_> = names.iter().map(|name| identifier::in_list(name)).collect();
-                let reason = format!("--type: unknown column '{}' (columns: {})", field.name, names.join(", "));
-                return Err(Error::Usage(reason));
-            }
+    options.check_types(names.iter().map(String::as_str))?;
+    for (name, column) in names.iter().zip(&mut columns) {
+        if let Some(field) = options.text.types.iter().rfind(|field| field.name == *name) {
+            *column = fixed(field);
         }
     }
     Ok(columns)
