@@ -73,10 +73,15 @@ pub trait Encoding: Sync {
         true
     }
 
-    /// Whether a damaged file is always seen to be damaged, also one that is not compressed: not so for plain text, in
-    /// which a digit that became another one is another number.
+    /// Whether a damaged file is always seen to be damaged, also one that is not compressed: not so for formats without
+    /// checksums, such as plain text, in which a digit that became another one is another number.
     fn detects_damage(&self) -> bool {
         true
+    }
+
+    /// Whether files are text, so that anything may be in one.
+    fn is_text(&self) -> bool {
+        !self.detects_damage()
     }
 
     /// Whether numbers can be written as text instead ([`CreateOptions::ascii`]).

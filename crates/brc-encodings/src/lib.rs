@@ -12,6 +12,8 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
+#[cfg(feature = "avro")]
+mod avro;
 mod bincode;
 mod buren;
 #[cfg(feature = "capnp")]

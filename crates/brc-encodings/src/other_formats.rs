@@ -7,7 +7,6 @@ type Format = (usize, &'static [u8], &'static str);
 const FORMATS: &[Format] = &[
     (0, b"SQLite format 3\0", "an SQLite database"),
     (8, b"DUCK", "a DuckDB database"),
-    (0, b"Obj\x01", "Avro"),
     (0, b"ORC", "ORC"),
     (0, b"\x89HDF\r\n\x1a\n", "HDF5"),
     (0, b"CDF\x01", "NetCDF"),

@@ -21,6 +21,8 @@ pub static ENCODINGS: &[&dyn Encoding] = &[
     &crate::parquet::Parquet,
     #[cfg(feature = "arrow")]
     &crate::arrow::Arrow,
+    #[cfg(feature = "avro")]
+    &crate::avro::Avro,
     #[cfg(feature = "capnp")]
     &Framed(&crate::capnp::CAPNP),
     #[cfg(feature = "capnp")]
@@ -140,7 +142,7 @@ const LEAST_TELLING: usize = 4;
 
 /// Whether anything may be in a file of that encoding, so that damage is not seen.
 fn is_text(encoding: &dyn Encoding) -> bool {
-    !encoding.detects_damage()
+    encoding.is_text()
 }
 
 fn unknown(input: &Input, named: Option<&dyn Encoding>) -> Error {
