@@ -272,5 +272,28 @@ def fastavro_avro(directory):
         yield path, table
 
 
+def openpyxl_xlsx(directory):
+    """A sheet has five types, and timestamps of whole seconds here."""
+    import openpyxl
+
+    rows = range(1000)
+    table = pa.table({
+        "int64": pa.array([None if row % 7 == 0 else row * 1_000_003 for row in rows], pa.int64()),
+        "float64": pa.array([None if row % 5 == 0 else row / 8 + 0.5 for row in rows], pa.float64()),
+        "string": pa.array([None if row % 3 == 0 else f"text {row}" for row in rows]),
+        "bool": pa.array([row % 2 == 0 for row in rows]),
+        "date": pa.array([row * 31 - 20_000 for row in rows], pa.int32()).cast(pa.date32()),
+        "timestamp s": pa.array([row * 1_000_003 + 1 for row in rows], pa.timestamp("s")),
+    })
+    book = openpyxl.Workbook()
+    book.active.append(table.column_names)
+    for row in table.to_pylist():
+        book.active.append(list(row.values()))
+    path = directory / "openpyxl.xlsx"
+    book.save(path)
+    yield path, table
+
+
 WRITERS = [pyarrow_parquet, pyarrow_arrow, json_files, duckdb_files, polars_files, datafusion_files]
 WRITERS += [fastavro_avro] if is_installed("fastavro") else []
+WRITERS += [openpyxl_xlsx] if is_installed("openpyxl") else []

@@ -91,8 +91,8 @@ pub(crate) struct Source {
           conflicts_with_all = ["names", "types", "all_strings", "exact_text"])]
     pub(crate) schema: Option<Schema>,
 
-    /// The size limit of the temporary copy of a buren, parquet or arrow file that is compressed as a whole or comes
-    /// from a pipe; k, M, G are powers of 1024
+    /// The size limit of the temporary copy of a buren, parquet, arrow or avro file or a workbook that is compressed as a
+    /// whole or comes from a pipe; k, M, G are powers of 1024
     #[arg(long, value_name = "BYTES", default_value = "64G", value_parser = quantity::parse_bytes)]
     pub(crate) max_copy: u64,
 

@@ -317,14 +317,6 @@ fn stored(logical_type: LogicalType) -> Value {
     }
 }
 
-/// What values are multiplied with when they are written: the format counts no seconds.
-pub(super) fn factor(logical_type: LogicalType) -> i64 {
-    match logical_type {
-        LogicalType::Time { unit: TimeUnit::Second } | LogicalType::Timestamp { unit: TimeUnit::Second, .. } => 1000,
-        _ => 1,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

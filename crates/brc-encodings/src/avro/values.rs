@@ -2,7 +2,8 @@
 //! null the number of its branch.
 
 use super::container::{long, take_bytes, take_long};
-use super::schema::{FileSchema, Type, factor};
+use super::schema::{FileColumn, FileSchema, Type};
+use crate::columnar::factor;
 use crate::frames::{Fault, RowLayout, RowReader, not_a_uuid, take_text};
 use crate::rows::values::{bytes, float, integer};
 use crate::rows::{RowBuffer, RowWriter, Short};
@@ -395,20 +396,57 @@ impl<'a> RowReader<'a> for Reader<'a> {
     }
 }
 
-/// The types of a table that `brc` wrote, if its columns can be read as those.
-pub(super) fn can_be_read_as(field: &Field, file: &super::schema::FileColumn) -> bool {
-    let own = field.logical_type;
-    let same_nulls = field.nullable == file.is_nullable();
-    let is_kin = match file.logical_type {
-        Ok(stored) if stored == own => true,
-        Ok(LogicalType::Int32) => matches!(own, LogicalType::Int8 | LogicalType::Int16),
-        Ok(LogicalType::Int64) => own == LogicalType::Time { unit: TimeUnit::Nanosecond },
-        Ok(LogicalType::Decimal { precision: 20, scale: 0 }) => own == LogicalType::UInt64,
-        Ok(LogicalType::Time { unit: TimeUnit::Millisecond }) => own == LogicalType::Time { unit: TimeUnit::Second },
-        Ok(LogicalType::Timestamp { unit: TimeUnit::Millisecond, zone }) => {
-            own == LogicalType::Timestamp { unit: TimeUnit::Second, zone }
+/// Whether a column that `brc` wrote can be read as what the table calls it.
+pub(super) fn can_be_read_as(field: &Field, file: &FileColumn) -> bool {
+    let seconds = |own, unit| own == unit || own == TimeUnit::Second && unit == TimeUnit::Millisecond;
+    let is_kin = file.logical_type.as_ref().is_ok_and(|stored| match (field.logical_type, *stored) {
+        (LogicalType::Int8 | LogicalType::Int16, LogicalType::Int32) => true,
+        (LogicalType::Time { unit: TimeUnit::Nanosecond }, LogicalType::Int64) => true,
+        (LogicalType::UInt64, LogicalType::Decimal { precision: 20, scale: 0 }) => true,
+        (LogicalType::Time { unit: own }, LogicalType::Time { unit }) => seconds(own, unit),
+        (LogicalType::Timestamp { unit: own, zone }, LogicalType::Timestamp { unit, zone: of_file }) => {
+            seconds(own, unit) && zone == of_file
         }
-        _ => false,
-    };
-    same_nulls && is_kin
+        (own, stored) => own == stored,
+    });
+    is_kin && field.nullable == file.is_nullable()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_have_as_few_bytes_as_they_need() {
+        for (value, length) in [(0, 1), (127, 1), (128, 2), (-128, 1), (-129, 2), (i128::MAX, 16), (i128::MIN, 16)] {
+            let (bytes, first) = shortest(value);
+            assert_eq!(16 - first, length, "{value}");
+            let stored = [&[2 * length as u8], &bytes[first..]].concat();
+            let rows = FileRows::new(FileSchema::default());
+            assert_eq!(rows.reader(&stored).decimal(&Type::Bytes), Ok(value));
+        }
+        let rows = FileRows::new(FileSchema::default());
+        let long = [&[34, 0], &[0xff; 16][..]].concat();
+        assert!(rows.reader(&long).decimal(&Type::Bytes).is_err());
+    }
+
+    #[test]
+    fn values_without_a_byte_come_to_an_end() {
+        // Each type has the one before twice: there are more values than anyone can pass over.
+        let twice = |(index, _): (usize, ())| Type::Record(vec![Type::Named(index); 2]);
+        let mut named = vec![Type::Null];
+        named.extend(std::iter::repeat_n((), 50).enumerate().map(twice));
+        let column = |stored| FileColumn { name: "x".into(), stored, logical_type: Err("a struct".into()) };
+        let skipped = |stored: Type, named: Vec<Type>, bytes: &[u8]| {
+            let rows = FileRows::new(FileSchema { columns: vec![column(stored)], named });
+            rows.reader(bytes).end_row()
+        };
+        assert!(skipped(Type::Named(50), named.clone(), &[]).is_err());
+        assert!(skipped(Type::Named(3), named, &[]).is_ok());
+        assert!(skipped(Type::Named(0), vec![Type::Record(vec![Type::Named(0)])], &[]).is_err());
+        let nulls = Type::List(Box::new(Type::Null));
+        assert!(skipped(nulls, Vec::new(), &[0xfe, 0xff, 0xff, 0xff, 0xff, 0x0f, 0]).is_ok());
+        let sized = Type::Map(Box::new(Type::Long));
+        assert!(skipped(sized, Vec::new(), &[1, 6, 2, b'k', 4, 0]).is_ok());
+    }
 }

@@ -12,7 +12,7 @@ pub(crate) mod seal;
 use crate::description::{self, Fact, Facts};
 use crate::encoding::unread;
 pub(crate) use crate::fault::{Fault, guarded};
-use brc_core::{Bitmap, Error, Field, Integers, LeftOut, LogicalType, Result, Schema, Table, for_integers};
+use brc_core::{Bitmap, Error, Field, Integers, LeftOut, LogicalType, Result, Schema, Table, TimeUnit, for_integers};
 use std::path::Path;
 
 /// The most rows of a batch: few enough for the nearest cache.
@@ -78,6 +78,28 @@ pub(crate) fn facts(
     ]);
     facts.extend(description::metadata(table.schema()));
     facts
+}
+
+/// What values are multiplied with when they are written: these formats count no seconds.
+pub(crate) fn factor(logical_type: LogicalType) -> i64 {
+    match logical_type {
+        LogicalType::Time { unit: TimeUnit::Second } | LogicalType::Timestamp { unit: TimeUnit::Second, .. } => 1000,
+        LogicalType::Bool
+        | LogicalType::Int8
+        | LogicalType::Int16
+        | LogicalType::Int32
+        | LogicalType::Int64
+        | LogicalType::UInt64
+        | LogicalType::Decimal { .. }
+        | LogicalType::Float32
+        | LogicalType::Float64
+        | LogicalType::Date
+        | LogicalType::Time { .. }
+        | LogicalType::Timestamp { .. }
+        | LogicalType::String
+        | LogicalType::Binary
+        | LogicalType::Uuid => 1,
+    }
 }
 
 /// Sees to it that the values that are not null are within the bounds of their type.
