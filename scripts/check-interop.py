@@ -24,6 +24,7 @@ from interop.writers import WRITERS
 COMPRESSIONS = {
     ".parquet": ["none", "snappy", "lz4", "gzip", "zstd"],
     ".arrow": ["none", "lz4", "zstd"],
+    ".avro": ["none", "snappy"],
     ".csv": ["none"],
     ".json": ["none"],
 }

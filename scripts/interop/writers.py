@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.ipc
@@ -241,4 +242,58 @@ def datafusion_files(directory):
         yield path, table
 
 
+def fastavro_avro(directory):
+    """Rows in blocks of every compression, with a column that brc has another type for."""
+    import fastavro
+
+    fields = [
+        {"name": "id", "type": "long"},
+        {"name": "name", "type": ["null", "string"]},
+        {"name": "kind", "type": {"type": "enum", "name": "Kind", "symbols": ["NEW", "PAID"]}},
+        {"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}},
+        {"name": "at", "type": [{"type": "long", "logicalType": "timestamp-micros"}, "null"]},
+        {"name": "local", "type": {"type": "long", "logicalType": "local-timestamp-millis"}},
+        {"name": "x", "type": ["double", "null"]},
+    ]
+    table = pa.table({
+        "id": pa.array([row - 7 for row in range(2000)]),
+        "name": pa.array([None if row % 3 else f"n{row % 5}" for row in range(2000)]),
+        "kind": pa.array(["NEW" if row % 2 else "PAID" for row in range(2000)]),
+        "price": pa.array([Decimal(row * 125 - 300) / 100 for row in range(2000)], pa.decimal128(9, 2)),
+        "at": pa.array([None if row % 4 else row * 1_000_001 for row in range(2000)], pa.timestamp("us", "UTC")),
+        "local": pa.array([row * 1001 for row in range(2000)], pa.timestamp("ms")),
+        "x": pa.array([None if row % 5 else row / 8 for row in range(2000)]),
+    })
+    for codec in ("null", "deflate", "bzip2", "xz"):
+        path = directory / f"fastavro-{codec}.avro"
+        with open(path, "wb") as file:
+            schema = {"type": "record", "name": "Row", "fields": fields}
+            fastavro.writer(file, schema, table.to_pylist(), codec=codec, sync_interval=4000)
+        yield path, table
+
+
+def openpyxl_xlsx(directory):
+    """A sheet has five types, and timestamps of whole seconds here."""
+    import openpyxl
+
+    rows = range(1000)
+    table = pa.table({
+        "int64": pa.array([None if row % 7 == 0 else row * 1_000_003 for row in rows], pa.int64()),
+        "float64": pa.array([None if row % 5 == 0 else row / 8 + 0.5 for row in rows], pa.float64()),
+        "string": pa.array([None if row % 3 == 0 else f"text {row}" for row in rows]),
+        "bool": pa.array([row % 2 == 0 for row in rows]),
+        "date": pa.array([row * 31 - 20_000 for row in rows], pa.int32()).cast(pa.date32()),
+        "timestamp s": pa.array([row * 1_000_003 + 1 for row in rows], pa.timestamp("s")),
+    })
+    book = openpyxl.Workbook()
+    book.active.append(table.column_names)
+    for row in table.to_pylist():
+        book.active.append(list(row.values()))
+    path = directory / "openpyxl.xlsx"
+    book.save(path)
+    yield path, table
+
+
 WRITERS = [pyarrow_parquet, pyarrow_arrow, json_files, duckdb_files, polars_files, datafusion_files]
+WRITERS += [fastavro_avro] if is_installed("fastavro") else []
+WRITERS += [openpyxl_xlsx] if is_installed("openpyxl") else []

@@ -91,8 +91,8 @@ pub(crate) struct Source {
           conflicts_with_all = ["names", "types", "all_strings", "exact_text"])]
     pub(crate) schema: Option<Schema>,
 
-    /// The size limit of the temporary copy of a buren, parquet or arrow file that is compressed as a whole or comes
-    /// from a pipe; k, M, G are powers of 1024
+    /// The size limit of the temporary copy of a buren, parquet, arrow or avro file or a workbook that is compressed as a
+    /// whole or comes from a pipe; k, M, G are powers of 1024
     #[arg(long, value_name = "BYTES", default_value = "64G", value_parser = quantity::parse_bytes)]
     pub(crate) max_copy: u64,
 
@@ -229,11 +229,21 @@ pub(crate) struct Opened {
 
 /// Reads the name of an encoding.
 pub(crate) fn encoding() -> impl TypedValueParser<Value = &'static dyn Encoding> {
+    one_of(ENCODINGS.iter())
+}
+
+/// Reads the name of an encoding that can be written.
+pub(crate) fn target_encoding() -> impl TypedValueParser<Value = &'static dyn Encoding> {
+    one_of(ENCODINGS.iter().filter(|encoding| !encoding.is_read_only()))
+}
+
+fn one_of(
+    encodings: impl Iterator<Item = &'static &'static dyn Encoding>,
+) -> impl TypedValueParser<Value = &'static dyn Encoding> {
     let value = |encoding: &&dyn Encoding| {
         PossibleValue::new(encoding.name()).aliases(encoding.aliases().iter().copied()).help(encoding.about())
     };
-    let values = ENCODINGS.iter().map(value);
-    PossibleValuesParser::new(values)
+    PossibleValuesParser::new(encodings.map(value))
         .try_map(|name| brc_encodings::by_name(&name).ok_or_else(|| format!("unknown encoding {name}")))
 }
 

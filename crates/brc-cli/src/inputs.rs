@@ -3,7 +3,7 @@
 use crate::args::{Files, Opened, Source};
 use crate::{globs, printable};
 use brc_core::{Error, Result, Table};
-use brc_encodings::{Headers, Inference, OpenOptions, Union, UnionOptions, text};
+use brc_encodings::{Headers, Inference, OpenOptions, Union, UnionOptions};
 use std::path::PathBuf;
 
 /// How many notes are printed: many files may have the same.
@@ -52,7 +52,7 @@ impl Source {
         let Some(encoding) = opened.first().map(|first| first.encoding) else {
             return Err(Error::Usage("no file is given".to_owned()));
         };
-        self.text.check(opened.iter().any(|file| file.encoding.name() == text().name()), encoding)?;
+        self.text.check(opened.iter().map(|file| file.encoding))?;
         let opened = if is_one {
             opened.remove(0)
         } else {

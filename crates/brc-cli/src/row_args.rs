@@ -1,7 +1,7 @@
 //! Options of the commands that read rows: which files, which columns and rows of them, and where the rows go.
 
 use crate::answer::{Destination, OutputFile, Resources};
-use crate::args::{Files, MemoryArgs, Opened, Source, Threads, encoding};
+use crate::args::{Files, MemoryArgs, Opened, Source, Threads, target_encoding};
 use crate::inputs::expand;
 use crate::render::{self, Format, format};
 use crate::{interrupt, quantity, stdout};
@@ -147,7 +147,7 @@ pub(crate) struct OutputArgs {
     output: Option<PathBuf>,
 
     /// The encoding of the output [default: inferred from its extension]
-    #[arg(long, value_name = "ENCODING", value_parser = encoding())]
+    #[arg(long, value_name = "ENCODING", value_parser = target_encoding())]
     to: Option<&'static dyn Encoding>,
 
     /// Overwrite the output if it exists

@@ -87,6 +87,10 @@ pub(crate) struct TextArgs {
     #[arg(long, value_name = "YES|NO", value_parser = yes_or_no())]
     trim: Option<bool>,
 
+    /// The sheet of a workbook, by its name or number [default: the first]
+    #[arg(long, value_name = "NAME|N", allow_hyphen_values = true)]
+    sheet: Option<String>,
+
     /// How to treat rows with too few or too many fields: error treats them as bad rows, pad fills missing fields with
     /// null, reject leaves them out and counts them [default: error]
     #[arg(long, value_name = "HOW", value_parser = ragged())]
@@ -128,6 +132,7 @@ impl TextArgs {
                 trim: self.trim,
             },
             forms: TableForms { number: self.number_form().unwrap_or_default(), times: self.time_forms() },
+            sheet: self.sheet.clone(),
             ragged: self.ragged,
         }
     }
@@ -169,20 +174,24 @@ impl TextArgs {
         self.names.as_ref().map(|names| names.0.clone())
     }
 
-    /// Refuses separators of numbers that contradict each other, and options that would be ignored because nothing that is read is a text. (A delimiter may be meant for the output;
-    /// names are compared with those of the file.)
+    /// Refuses separators of numbers that contradict each other, and options that apply to none of the files that are read. (A
+    /// delimiter may be meant for the output; names are compared with those of the file.)
     ///
     /// # Errors
     /// [`Error::Usage`] if there is such an option.
-    pub(crate) fn check(&self, reads_text: bool, encoding: &dyn Encoding) -> Result<(), Error> {
+    pub(crate) fn check<'a>(&self, encodings: impl IntoIterator<Item = &'a dyn Encoding>) -> Result<(), Error> {
         self.number_form()?;
         let mut options = self.options();
         options.dialect.delimiter = None;
-        if reads_text || options == TextOptions::default() {
-            return Ok(());
+        let mut refused = None;
+        for encoding in encodings {
+            match encoding.check_text_options(&options) {
+                Ok(()) => return Ok(()),
+                Err(reason) => refused = refused.or(Some((encoding, reason))),
+            }
         }
-        let reason = format!("the input is {}, and options for reading text do not apply to it", encoding.name());
-        Err(Error::Usage(reason))
+        let of = |(encoding, reason): (&dyn Encoding, _)| format!("the input is {}, and {reason}", encoding.name());
+        refused.map_or(Ok(()), |refused| Err(Error::Usage(of(refused))))
     }
 }
 

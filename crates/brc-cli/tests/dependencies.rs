@@ -32,6 +32,7 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("capnp", &["buren", "brc-encodings"]),
     ("serde_json", &["brc-encodings"]),
     ("arrow", &["brc-encodings"]),
+    ("calamine", &["brc-encodings"]),
     ("parquet", &["brc-encodings"]),
     ("prost", &["brc-encodings"]),
     ("protobuf", &["brc-encodings"]),

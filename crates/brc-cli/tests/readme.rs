@@ -124,7 +124,11 @@ fn encodings_and_compressions_are_listed() {
             .filter(|compression| encoding.can_compress(**compression).is_err())
             .map(|compression| compression.name())
             .collect();
-        let place = if encoding.compresses_blocks() { "blocks" } else { "whole file" };
+        let place = match encoding.compresses_blocks() {
+            _ if encoding.is_read_only() => "only read",
+            true => "blocks",
+            false => "whole file",
+        };
         let but = if refused.is_empty() { String::new() } else { format!(", not {}", refused.join(", ")) };
         let (name, about) = (encoding.name(), encoding.about());
         writeln!(encodings, "| {name} | {} | {about} | {place}{but} |", extensions.join(" ")).unwrap();

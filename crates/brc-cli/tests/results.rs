@@ -22,7 +22,9 @@ fn an_answer_is_a_table_in_any_encoding() {
     let expected =
         "country,total,mean,n,last\nDK,1.00,1.0,1,2024-03-01\nNO,19.75,9.875,2,2024-02-01\nSE,,,1,2024-02-01\n";
     assert_eq!(place.run_of(&["query", "orders.csv", QUESTION, "--format", "csv"]).text(), expected);
-    for encoding in brc_encodings::ENCODINGS.iter().filter(|encoding| encoding.name() != "ppm") {
+    for encoding in
+        brc_encodings::ENCODINGS.iter().filter(|encoding| !encoding.is_read_only() && encoding.name() != "ppm")
+    {
         let file = format!("answer.{}", encoding.extensions()[0]);
         assert!(place.run_of(&["query", "orders.csv", QUESTION, "--out", &file]).ok().is_empty());
         let back = place.run_of(&["query", &file, "select *", "--format", "csv"]).text();
@@ -48,7 +50,9 @@ fn strings_that_do_not_repeat_are_asked_row_by_row() {
     let question = "select substr(name, 1, 2) as k, count(*) as n, sum(x) as x group by 1 order by 1";
     let expected = place.run_of(&["query", "rows.csv", question, "--format", "csv"]).text();
     assert!(expected.starts_with("k,n,x\nk0,10000,"), "{expected}");
-    for encoding in brc_encodings::ENCODINGS.iter().filter(|encoding| encoding.name() != "ppm") {
+    for encoding in
+        brc_encodings::ENCODINGS.iter().filter(|encoding| !encoding.is_read_only() && encoding.name() != "ppm")
+    {
         let file = format!("of.{}", encoding.extensions()[0]);
         place.run_of(&["convert", "rows.csv", &file]).ok();
         let outcome = place.run_of(&["query", &file, question, "--format", "csv", "--explain"]);

@@ -57,7 +57,9 @@ fn every_encoding_is_summarized() {
     let place = Place::new();
     place.write("t.csv", "city,n,price\nOslo,1,0.50\nBergen,2,1.25\nOslo,3,20.00\n");
     let expected = place.run("summarize t.csv --json").text();
-    for encoding in brc_encodings::ENCODINGS.iter().filter(|encoding| encoding.name() != "ppm") {
+    for encoding in
+        brc_encodings::ENCODINGS.iter().filter(|encoding| !encoding.is_read_only() && encoding.name() != "ppm")
+    {
         let file = format!("other.{}", encoding.extensions()[0]);
         place.run(&format!("convert t.csv {file}")).ok();
         assert_eq!(place.run(&format!("summarize {file} --json")).text(), expected, "{file}");

@@ -132,7 +132,7 @@ impl TableOptions {
         }
         let names =
             |names: &Vec<String>| names.iter().map(|name| identifier::in_list(name)).collect::<Vec<_>>().join(",");
-        let TextOptions { types, all_strings, exact_text, dialect, forms, ragged } = &self.text;
+        let TextOptions { types, all_strings, exact_text, dialect, forms, sheet, ragged } = &self.text;
         let types = Schema::new(types.clone()).ok().map(|types| types.to_string());
         let [quote, escape] = [dialect.quote, dialect.escape].map(|byte| byte.map(|byte| byte.map(Byte)));
         let times = |is_date: bool| {
@@ -144,7 +144,7 @@ impl TableOptions {
             let own = own.collect::<Vec<_>>().join(",");
             (!own.is_empty()).then_some(own)
         };
-        let text: [(&str, Option<String>); 22] = [
+        let text: [(&str, Option<String>); 23] = [
             ("--from", self.from.clone()),
             ("--schema", self.schema.as_ref().map(Schema::to_string)),
             ("--names", self.names.as_ref().map(names)),
@@ -166,6 +166,7 @@ impl TableOptions {
             ("--date-format", times(true)),
             ("--timestamp-format", times(false)),
             ("--trim", dialect.trim.map(|it| it.to_string())),
+            ("--sheet", sheet.clone()),
             ("--ragged", ragged.map(|ragged| format!("{ragged:?}").to_lowercase())),
         ];
         text.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()

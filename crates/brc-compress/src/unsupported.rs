@@ -23,6 +23,7 @@ pub static UNSUPPORTED: &[Unsupported] = &[
     Unsupported { name: "bzip2", extensions: &["bz2"], command: "bzip2 -dc", sniff: Some(crate::read_only::is_bzip2) },
     #[cfg(not(feature = "xz"))]
     Unsupported { name: "xz", extensions: &["xz"], command: "xz -dc", sniff: Some(crate::read_only::is_xz) },
+    // An archive is no compression: one with a single file is read by those who can seek in it.
     Unsupported {
         name: "zip",
         extensions: &["zip"],

@@ -75,11 +75,11 @@ impl Layout for Bincode {
     }
 
     fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder> {
-        Box::new(RowDecoder::<Tuples>::new(schema, projection))
+        Box::new(RowDecoder::new(schema, projection, TupleLayout))
     }
 
     fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<(usize, u64)>, Malformed> {
-        RowDecoder::<Tuples>::row_end(schema, bytes, least)
+        RowDecoder::row_end(&TupleLayout, schema, bytes, least)
     }
 }
 
@@ -170,10 +170,13 @@ fn write(value: &(impl serde::Serialize + ?Sized), out: &mut impl io::Write) {
     written(unlimited.serialize_into(out, value));
 }
 
-impl RowLayout for Tuples {
+/// How such rows are read.
+struct TupleLayout;
+
+impl RowLayout for TupleLayout {
     type Reader<'a> = TupleReader<'a>;
 
-    fn reader(bytes: &[u8]) -> TupleReader<'_> {
+    fn reader<'a>(&'a self, bytes: &'a [u8]) -> TupleReader<'a> {
         TupleReader(bytes)
     }
 }

@@ -121,11 +121,11 @@ impl Layout for Cbor {
     }
 
     fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder> {
-        Box::new(RowDecoder::<Arrays>::new(schema, projection))
+        Box::new(RowDecoder::new(schema, projection, ArrayLayout))
     }
 
     fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<(usize, u64)>, Malformed> {
-        RowDecoder::<Arrays>::row_end(schema, bytes, least)
+        RowDecoder::row_end(&ArrayLayout, schema, bytes, least)
     }
 }
 
@@ -213,10 +213,13 @@ fn write_integer<W: minicbor::encode::Write>(
     encoder.tag(Tag::new(tag))?.bytes(&bytes[zeros..]).map(drop)
 }
 
-impl RowLayout for Arrays {
+/// How such rows are read.
+struct ArrayLayout;
+
+impl RowLayout for ArrayLayout {
     type Reader<'a> = ArrayReader<'a>;
 
-    fn reader(bytes: &[u8]) -> ArrayReader<'_> {
+    fn reader<'a>(&'a self, bytes: &'a [u8]) -> ArrayReader<'a> {
         ArrayReader { rest: bytes, indefinite: false }
     }
 }
@@ -545,7 +548,7 @@ mod tests {
             bytes[0] = initial;
             for second in 0..=255u8 {
                 bytes[1] = second;
-                let (mut reader, mut other) = (Arrays::reader(&bytes), Arrays::reader(&bytes));
+                let (mut reader, mut other) = (ArrayLayout.reader(&bytes), ArrayLayout.reader(&bytes));
                 let (by_table, by_crate) = (reader.number(0, 0), other.long_number(0));
                 assert_eq!(by_table, by_crate, "{initial:#x} {second:#x}");
                 if by_table.is_ok() {

@@ -3,7 +3,7 @@
 //! What is recognised by its first bytes is read, whatever its name. But where they say nothing, a name that promises a
 //! compression is held to it: a damaged or empty file would else be a table, if a strange one.
 
-use crate::warnings;
+use crate::{warnings, zip};
 use brc_compress::read_only::{self, ReadOnly};
 use brc_compress::unsupported::{self, Unsupported};
 use brc_compress::{Compression, TrailingBytes, by_extension, by_prefix};
@@ -18,6 +18,8 @@ pub(crate) enum Kind {
     Full(&'static dyn Compression),
     /// One that is only read.
     ReadOnly(&'static ReadOnly),
+    /// The only file of a zip archive.
+    Zip(zip::Member),
 }
 
 impl Kind {
@@ -29,6 +31,7 @@ impl Kind {
         match self {
             Self::Full(compression) => compression.name(),
             Self::ReadOnly(compression) => compression.name,
+            Self::Zip(_) => "zip",
         }
     }
 
@@ -40,6 +43,7 @@ impl Kind {
                 None => return stored,
             },
             Self::ReadOnly(compression) => (compression.reader)(stored),
+            Self::Zip(member) => member.reader(stored),
         };
         Box::new(Lenient { path: path.to_owned(), stored })
     }
@@ -81,7 +85,7 @@ impl Compressed {
         if let Some(kind) = Kind::of_prefix(prefix) {
             return Ok(Some(Self { kind, is_promised: false }));
         }
-        if let Some(compression) = unsupported::by_prefix(prefix) {
+        if let Some(compression) = unsupported_by_prefix(prefix) {
             return Err(not_read(path, compression));
         }
         let Some(extension) = path.extension().and_then(|extension| extension.to_str()) else { return Ok(None) };
@@ -114,10 +118,15 @@ impl Compressed {
 /// for some strange table.
 pub(crate) fn check_content(path: &Path, outer: Kind, prefix: &[u8]) -> Result<()> {
     let supported = Kind::of_prefix(prefix).map(Kind::name);
-    let Some(inner) = supported.or_else(|| Some(unsupported::by_prefix(prefix)?.name)) else { return Ok(()) };
+    let Some(inner) = supported.or_else(|| Some(unsupported_by_prefix(prefix)?.name)) else { return Ok(()) };
     let outer = outer.name();
     let reason = format!("is compressed twice: its content, once {outer} is undone, is compressed with {inner}");
     Err(Error::unsupported(path, format!("{reason}; decompress it once first")))
+}
+
+/// A compression that is not read, by the first bytes of a file. A workbook is an archive of files, but is no compressed table.
+fn unsupported_by_prefix(prefix: &[u8]) -> Option<&'static Unsupported> {
+    unsupported::by_prefix(prefix).filter(|_| !zip::is_workbook(prefix))
 }
 
 fn broken_promise(path: &Path, compression: &str, found: &str) -> Error {

@@ -4,7 +4,8 @@ use crate::csv::{Headers, Inference};
 use crate::description::Description;
 use crate::input::{self, Input};
 use brc_core::{
-    BatchWriter, Error, Field, LeftOut, LogicalType, Progress, Result, ScanOptions, Schema, Table, read_rows,
+    BatchWriter, Error, Field, LeftOut, LogicalType, Progress, Result, ScanOptions, Schema, Table, identifier,
+    read_rows,
 };
 use brc_text::typed::Ragged;
 use brc_text::{DialectOverrides, TableForms};
@@ -32,6 +33,22 @@ pub trait Encoding: Sync {
     /// is taken.
     fn sniff(&self, prefix: &[u8]) -> bool;
 
+    /// Whether files are read, but not written.
+    fn is_read_only(&self) -> bool {
+        false
+    }
+
+    /// Sees to it that the options for reading text that are given apply to files of this encoding.
+    ///
+    /// # Errors
+    /// Why one does not.
+    fn check_text_options(&self, options: &TextOptions) -> Result<(), String> {
+        if *options == TextOptions::default() {
+            return Ok(());
+        }
+        Err("options for reading text do not apply to it".to_owned())
+    }
+
     /// Whether files of other programs may begin with anything, so that a name must be believed.
     fn may_lack_header(&self) -> bool {
         false
@@ -56,10 +73,15 @@ pub trait Encoding: Sync {
         true
     }
 
-    /// Whether a damaged file is always seen to be damaged, also one that is not compressed: not so for plain text, in
-    /// which a digit that became another one is another number.
+    /// Whether a damaged file is always seen to be damaged, also one that is not compressed: not so for formats without
+    /// checksums, such as plain text, in which a digit that became another one is another number.
     fn detects_damage(&self) -> bool {
         true
+    }
+
+    /// Whether files are text, so that anything may be in one.
+    fn is_text(&self) -> bool {
+        !self.detects_damage()
     }
 
     /// Whether numbers can be written as text instead ([`CreateOptions::ascii`]).
@@ -186,6 +208,23 @@ impl OpenOptions {
         }
     }
 
+    /// Sees to it that the table has all columns of which types or forms were given.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if it lacks one.
+    pub(crate) fn check_types<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
+        let types = self.text.types.iter().map(|field| ("--type", &field.name));
+        let forms = self.text.forms.times.iter().filter_map(|(name, form)| {
+            Some((if form.is_timestamp() { "--timestamp-format" } else { "--date-format" }, name.as_ref()?))
+        });
+        let Some((option, unknown)) = types.chain(forms).find(|(_, own)| !names.clone().any(|name| name == *own))
+        else {
+            return Ok(());
+        };
+        let names: Vec<_> = names.map(identifier::in_list).collect();
+        Err(Error::Usage(format!("{option}: unknown column '{unknown}' (columns: {})", names.join(", "))))
+    }
+
     /// Sees to it that a file which names its columns has the names that were asked for, if any were.
     ///
     /// # Errors
@@ -228,6 +267,8 @@ pub struct TextOptions {
     pub dialect: DialectOverrides,
     /// How numbers, dates and times are written, as far as it is said.
     pub forms: TableForms,
+    /// The sheet of a workbook, by its name or number, if not the first.
+    pub sheet: Option<String>,
     /// What becomes of rows that have not as many columns as the table, if it is said.
     pub ragged: Option<Ragged>,
 }

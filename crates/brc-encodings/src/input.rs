@@ -5,6 +5,7 @@
 use crate::chunks::{Chunks, ReadCost, read_error};
 use crate::compressed_input::{Compressed, Kind, check_content};
 use crate::input_file::InputFile;
+use crate::zip;
 use brc_core::{Error, ReadAt, Result};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, Write};
@@ -92,6 +93,9 @@ impl Input {
             // Files of the system, such as those in /proc, report no size, or a page whatever they hold.
             return Self::from_stream(path, Box::new(file.reader()));
         }
+        if let Some(member) = zip::only_member(&path, &file, &prefix)? {
+            return Self::decompressed_file(path, file, Kind::Zip(member));
+        }
         let is_whole = read as u64 == length;
         let Some(compressed) = Compressed::of(&path, &prefix)? else {
             return Ok(Self { path, prefix, is_whole, source: Source::File { file, length }, compression: None });
@@ -172,6 +176,11 @@ impl Input {
     pub fn from_stream(path: PathBuf, stream: Box<dyn Read + Send>) -> Result<Self> {
         let (prefix, stream) = taken(&path, stream)?;
         let is_whole = prefix.len() < PREFIX_BYTES;
+        if zip::is_archive(&prefix) {
+            let input =
+                Self { path: path.clone(), prefix, is_whole, source: Source::Stream(stream), compression: None };
+            return Self::from_file(path, input.into_file(LONGEST_COPY)?);
+        }
         let Some(compressed) = Compressed::of(&path, &prefix)? else {
             return Ok(Self { path, prefix, is_whole, source: Source::Stream(stream), compression: None });
         };

@@ -7,7 +7,7 @@ use brc_core::ReadAt;
 use rustix::process::{Resource, getrlimit};
 use std::collections::VecDeque;
 use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock, Weak};
@@ -63,7 +63,7 @@ impl InputFile {
     }
 
     /// Its bytes in order, from the first one on.
-    pub(crate) fn reader(self) -> impl Read + Send {
+    pub(crate) fn reader(self) -> impl Read + Seek + Send {
         InOrder { file: self, offset: 0 }
     }
 
@@ -137,6 +137,18 @@ impl Read for InOrder {
         let read = self.file.read_at(buffer, self.offset)?;
         self.offset += read as u64;
         Ok(read)
+    }
+}
+
+impl Seek for InOrder {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let offset = match to {
+            SeekFrom::Start(offset) => Some(offset),
+            SeekFrom::Current(distance) => self.offset.checked_add_signed(distance),
+            SeekFrom::End(distance) => self.file.length()?.checked_add_signed(distance),
+        };
+        self.offset = offset.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        Ok(self.offset)
     }
 }
 

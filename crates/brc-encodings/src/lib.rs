@@ -12,13 +12,15 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
+#[cfg(feature = "avro")]
+mod avro;
 mod bincode;
 mod buren;
 #[cfg(feature = "capnp")]
 mod capnp;
 mod cbor;
 pub mod chunks;
-#[cfg(any(feature = "parquet", feature = "arrow"))]
+#[cfg(feature = "record-batches")]
 mod columnar;
 mod compressed;
 mod compressed_input;
@@ -28,6 +30,7 @@ mod delivery;
 pub mod description;
 pub mod document;
 pub mod encoding;
+mod fault;
 mod frames;
 pub mod input;
 pub mod input_file;
@@ -57,6 +60,9 @@ pub mod union;
 mod warnings;
 mod widened;
 mod write_back;
+#[cfg(feature = "xlsx")]
+mod xlsx;
+mod zip;
 
 #[cfg(feature = "capnp")]
 #[allow(warnings, clippy::all, clippy::pedantic, clippy::unwrap_used)]
@@ -66,12 +72,11 @@ mod table_capnp;
 #[cfg(feature = "arrow")]
 pub use arrow::stream_writer::arrow_stream;
 pub use brc_text;
-#[cfg(any(feature = "parquet", feature = "arrow"))]
-pub use columnar::turns_panics_into_errors;
 pub use convert::{Converted, Target, Workers, convert, convert_inferred};
 pub use csv::{Headers, Inference, sniff_text};
 pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, TextOptions, Verified};
+pub use fault::turns_panics_into_errors;
 pub use input::Input;
 pub use input_file::InputFile;
 pub use json::json_lines;

@@ -100,11 +100,11 @@ impl Layout for MsgPack {
     }
 
     fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder> {
-        Box::new(RowDecoder::<Arrays>::new(schema, projection))
+        Box::new(RowDecoder::new(schema, projection, ArrayLayout))
     }
 
     fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<(usize, u64)>, Malformed> {
-        RowDecoder::<Arrays>::row_end(schema, bytes, least)
+        RowDecoder::row_end(&ArrayLayout, schema, bytes, least)
     }
 }
 
@@ -207,10 +207,13 @@ fn write_timestamp(units: i64, unit: TimeUnit, out: &mut RowBuffer) {
     out.push(&bytes[..length]);
 }
 
-impl RowLayout for Arrays {
+/// How such rows are read.
+struct ArrayLayout;
+
+impl RowLayout for ArrayLayout {
     type Reader<'a> = ArrayReader<'a>;
 
-    fn reader(bytes: &[u8]) -> ArrayReader<'_> {
+    fn reader<'a>(&'a self, bytes: &'a [u8]) -> ArrayReader<'a> {
         ArrayReader(bytes)
     }
 }

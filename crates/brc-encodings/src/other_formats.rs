@@ -7,8 +7,6 @@ type Format = (usize, &'static [u8], &'static str);
 const FORMATS: &[Format] = &[
     (0, b"SQLite format 3\0", "an SQLite database"),
     (8, b"DUCK", "a DuckDB database"),
-    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel 97 file"),
-    (0, b"Obj\x01", "Avro"),
     (0, b"ORC", "ORC"),
     (0, b"\x89HDF\r\n\x1a\n", "HDF5"),
     (0, b"CDF\x01", "NetCDF"),

@@ -6,7 +6,7 @@ use crate::frames::Framed;
 use crate::input::Input;
 use crate::other_formats;
 use crate::text::is_binary;
-use crate::{bincode, buren, cbor, csv, json, msgpack, ppm};
+use crate::{bincode, buren, cbor, csv, json, msgpack, ppm, zip};
 use brc_compress::read_only::{self, ReadOnly};
 use brc_compress::{Compression, unsupported};
 use brc_core::{BatchWriter, Error, Result, Schema};
@@ -21,6 +21,8 @@ pub static ENCODINGS: &[&dyn Encoding] = &[
     &crate::parquet::Parquet,
     #[cfg(feature = "arrow")]
     &crate::arrow::Arrow,
+    #[cfg(feature = "avro")]
+    &crate::avro::Avro,
     #[cfg(feature = "capnp")]
     &Framed(&crate::capnp::CAPNP),
     #[cfg(feature = "capnp")]
@@ -31,6 +33,8 @@ pub static ENCODINGS: &[&dyn Encoding] = &[
     &Framed(&msgpack::MsgPack),
     &Framed(&cbor::Cbor),
     &json::Json,
+    #[cfg(feature = "xlsx")]
+    &crate::xlsx::Xlsx,
     &ppm::Ppm,
     &csv::Csv,
 ];
@@ -63,7 +67,9 @@ pub fn delimiter_by_extension(path: &Path) -> Option<u8> {
 /// The extension in small letters, without one that means a compression.
 fn extension(path: &Path) -> Option<String> {
     let is_compressed = |extension: &str| {
-        brc_compress::by_extension(extension).is_some() || read_only::by_extension(extension).is_some()
+        brc_compress::by_extension(extension).is_some()
+            || read_only::by_extension(extension).is_some()
+            || zip::is_extension(extension)
     };
     let inner =
         path.file_stem().map(Path::new).filter(|_| path.extension().and_then(OsStr::to_str).is_some_and(is_compressed));
@@ -136,7 +142,7 @@ const LEAST_TELLING: usize = 4;
 
 /// Whether anything may be in a file of that encoding, so that damage is not seen.
 fn is_text(encoding: &dyn Encoding) -> bool {
-    !encoding.detects_damage()
+    encoding.is_text()
 }
 
 fn unknown(input: &Input, named: Option<&dyn Encoding>) -> Error {

@@ -1,6 +1,6 @@
 //! `brc compare`: measures encodings and compressions on a table, and says which to pick.
 
-use crate::args::{QueryArgs, Source, Threads, compression, encoding, query_options};
+use crate::args::{QueryArgs, Source, Threads, compression, query_options, target_encoding};
 use crate::commands::compare_cell;
 use crate::{interrupt, quantity, stdout};
 use brc_compare::{Host, KNOWN_QUERIES, QueryOptions, Request, Screen};
@@ -20,7 +20,7 @@ pub(crate) struct Args {
     files: Vec<PathBuf>,
 
     /// The encodings to compare, separated by commas [default: all]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = encoding())]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = target_encoding())]
     encodings: Vec<&'static dyn Encoding>,
 
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = compression(),
@@ -142,7 +142,7 @@ impl Args {
         Request {
             files: self.files.clone(),
             table: self.source.table_options(),
-            encodings: if self.encodings.is_empty() { ENCODINGS.to_vec() } else { self.encodings.clone() },
+            encodings: self.encodings(),
             compressions: self.compressions(),
             queries: if self.queries.is_empty() { vec![self.query.options()] } else { self.queries.clone() },
             rows: self.rows,
@@ -158,6 +158,11 @@ impl Args {
             force: self.force,
             command: crate::command_line(),
         }
+    }
+
+    fn encodings(&self) -> Vec<&'static dyn Encoding> {
+        let all = || ENCODINGS.iter().copied().filter(|encoding| !encoding.is_read_only()).collect();
+        if self.encodings.is_empty() { all() } else { self.encodings.clone() }
     }
 
     fn compressions(&self) -> Vec<Compressor> {

@@ -1,6 +1,6 @@
 //! `brc convert`: writes a table in another encoding.
 
-use crate::args::{ConversionMemory, Files, Opened, Source, Threads, compression, encoding};
+use crate::args::{ConversionMemory, Files, Opened, Source, Threads, compression, target_encoding};
 use crate::changes;
 use crate::failure::hint;
 use crate::inputs::expand;
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     output_delimiter: Option<u8>,
 
     /// The encoding of the output [default: inferred from its extension]
-    #[arg(long, value_name = "ENCODING", value_parser = encoding())]
+    #[arg(long, value_name = "ENCODING", value_parser = target_encoding())]
     to: Option<&'static dyn Encoding>,
 
     #[arg(long, value_name = "NAME[:LEVEL]", value_parser = compression(), help = COMPRESSION_HELP.as_str())]
@@ -176,11 +176,14 @@ impl Args {
 
 /// The encoding that was asked for, or that the output's name tells.
 pub(crate) fn encoding_of(output: &Path, to: Option<&'static dyn Encoding>) -> Result<&'static dyn Encoding, Error> {
-    to.or_else(|| by_extension(output)).ok_or_else(|| {
-        let names: Vec<_> = ENCODINGS.iter().map(|encoding| encoding.name()).collect();
-        let output = output.display();
-        Error::Usage(format!("{output}: the name does not tell the encoding: add --to {}", names.join("|")))
-    })
+    let reason = match to.or_else(|| by_extension(output)) {
+        Some(encoding) if !encoding.is_read_only() => return Ok(encoding),
+        Some(encoding) => format!("{} is supported for reading only", encoding.name()),
+        None => "the name does not tell the encoding".to_owned(),
+    };
+    let writable = ENCODINGS.iter().filter(|encoding| !encoding.is_read_only());
+    let names: Vec<_> = writable.map(|encoding| encoding.name()).collect();
+    Err(Error::Usage(format!("{}: {reason}: add --to {}", output.display(), names.join("|"))))
 }
 
 /// The compression that was asked for, or that the output's name tells.

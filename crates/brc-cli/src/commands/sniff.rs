@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let encoding = for_input(&input)?;
     let compression = input.compression.unwrap_or("none");
     let sniffed = if encoding.name() == text().name() { Some(sniff_text(&mut input, &options)?) } else { None };
-    args.text.check(sniffed.is_some(), encoding)?;
+    args.text.check([encoding])?;
     let is_whole = input.is_whole;
     let table = encoding.open(input, &options);
     if args.print_schema {
@@ -76,6 +76,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     stdout::print_names(out.as_bytes())?;
     let table = table?;
+    if sniffed.is_none() {
+        let notes = table.notes().into_iter().map(|note| format!("note: {}\n", printable::line(note.as_bytes())));
+        stdout::print_names(notes.collect::<String>().as_bytes())?;
+    }
     if sniffed.is_some() && *table.schema() == Schema::one_brc() && options.schema.is_none() {
         stdout::print_names(ONE_BRC.as_bytes())?;
     }

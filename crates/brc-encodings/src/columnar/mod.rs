@@ -3,6 +3,7 @@
 //! Their files come from anywhere, so nothing in them is believed before it was checked; and those that `brc` writes
 //! carry checksums where the formats themselves have none, so that damage is never taken for data.
 
+pub(crate) mod array_batches;
 pub(crate) mod arrow_columns;
 pub(crate) mod footer;
 pub(crate) mod part_rows;
@@ -10,10 +11,8 @@ pub(crate) mod seal;
 
 use crate::description::{self, Fact, Facts};
 use crate::encoding::unread;
-use brc_core::{Bitmap, Error, Field, Integers, LeftOut, LogicalType, Result, Schema, Table, for_integers};
-use std::borrow::Cow;
-use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+pub(crate) use crate::fault::{Fault, guarded};
+use brc_core::{Bitmap, Error, Field, Integers, LeftOut, LogicalType, Result, Schema, Table, TimeUnit, for_integers};
 use std::path::Path;
 
 /// The most rows of a batch: few enough for the nearest cache.
@@ -60,33 +59,6 @@ pub(crate) fn table_metadata<'a>(pairs: impl Iterator<Item = (&'a str, Option<&'
     pairs.filter_map(own).collect()
 }
 
-/// What is wrong with some bytes, told by who does not know where they lie.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// They contradict themselves or the rest of the file.
-    Corrupt(Cow<'static, str>),
-    /// They are sound, but no table of `brc` can hold them.
-    Unsupported(Cow<'static, str>),
-}
-
-impl Fault {
-    pub(crate) fn corrupt(reason: impl Into<Cow<'static, str>>) -> Self {
-        Self::Corrupt(reason.into())
-    }
-
-    pub(crate) fn unsupported(reason: impl Into<Cow<'static, str>>) -> Self {
-        Self::Unsupported(reason.into())
-    }
-
-    /// The error that it is at a place of a file.
-    pub(crate) fn at(self, path: &Path, place: &str) -> Error {
-        match self {
-            Self::Corrupt(reason) => Error::corrupt(path, place, reason),
-            Self::Unsupported(reason) => Error::unsupported(path, format!("{place}: {reason}")),
-        }
-    }
-}
-
 /// What a file of these formats is made of: its writer, its `parts`, and its footer, which begins at `end`.
 pub(crate) fn facts(
     encoding: &str,
@@ -108,23 +80,26 @@ pub(crate) fn facts(
     facts
 }
 
-thread_local! {
-    static GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether a panic of this thread is about to become an error of the file that is read: a panic hook has nothing to report
-/// then, and must not end the process.
-#[must_use]
-pub fn turns_panics_into_errors() -> bool {
-    GUARDED.get()
-}
-
-/// Calls into a library that means to return errors but may yet panic on bytes that nobody foresaw.
-pub(crate) fn guarded<T>(call: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
-    let outer = GUARDED.replace(true);
-    let outcome = catch_unwind(AssertUnwindSafe(call));
-    GUARDED.set(outer);
-    outcome.unwrap_or_else(|_| Err(Fault::corrupt("the library that decodes it gave up on its content")))
+/// What values are multiplied with when they are written: these formats count no seconds.
+pub(crate) fn factor(logical_type: LogicalType) -> i64 {
+    match logical_type {
+        LogicalType::Time { unit: TimeUnit::Second } | LogicalType::Timestamp { unit: TimeUnit::Second, .. } => 1000,
+        LogicalType::Bool
+        | LogicalType::Int8
+        | LogicalType::Int16
+        | LogicalType::Int32
+        | LogicalType::Int64
+        | LogicalType::UInt64
+        | LogicalType::Decimal { .. }
+        | LogicalType::Float32
+        | LogicalType::Float64
+        | LogicalType::Date
+        | LogicalType::Time { .. }
+        | LogicalType::Timestamp { .. }
+        | LogicalType::String
+        | LogicalType::Binary
+        | LogicalType::Uuid => 1,
+    }
 }
 
 /// Sees to it that the values that are not null are within the bounds of their type.
@@ -268,14 +243,5 @@ mod tests {
         let mut numbers = Numbers::I16(vec![1]);
         numbers.extend(&Integers::I32(&[-2]));
         assert_eq!(numbers.as_values(), Integers::I32(&[1, -2]));
-    }
-
-    #[test]
-    fn panics_become_faults() {
-        let fault = guarded(|| -> Result<(), Fault> {
-            assert!(turns_panics_into_errors());
-            std::panic::resume_unwind(Box::new(()))
-        });
-        assert!(matches!(fault.unwrap_err(), Fault::Corrupt(_)) && !turns_panics_into_errors());
     }
 }

@@ -20,12 +20,12 @@ mod table_writer;
 mod why_text;
 mod writer;
 
-use crate::encoding::{CreateOptions, Encoding, OpenOptions};
+use crate::encoding::{CreateOptions, Encoding, OpenOptions, TextOptions};
 use crate::input::Input;
 use crate::text::{BadRow, Layout, Rows, TextTable, TextWriter};
 use brc_core::{BatchWriter, Error, Result, RowFault, ScanOptions, Schema, Table};
 use brc_kernels::cpu::Level;
-use brc_text::{Delimiter, Dialect, DialectOverrides};
+use brc_text::{Delimiter, Dialect, DialectOverrides, TableForms};
 use row::Value;
 
 pub use headers::Headers;
@@ -49,6 +49,13 @@ impl Encoding for Csv {
 
     fn sniff(&self, prefix: &[u8]) -> bool {
         preset::is_text(prefix)
+    }
+
+    fn check_text_options(&self, options: &TextOptions) -> Result<(), String> {
+        match options.sheet {
+            Some(_) => Err("a text has no sheets".to_owned()),
+            None => Ok(()),
+        }
     }
 
     fn holds_any_bytes(&self) -> bool {
@@ -96,7 +103,8 @@ fn one_brc(input: &Input, options: &OpenOptions) -> Option<u8> {
         Some(Delimiter::Byte(byte)) => byte,
         Some(Delimiter::Blanks) => return None,
     };
-    if options.text.dialect != plain || check_separator(delimiter).is_err() {
+    let has_forms = options.text.forms != TableForms::default();
+    if options.text.dialect != plain || has_forms || check_separator(delimiter).is_err() {
         return None;
     }
     let is_one = match &options.schema {

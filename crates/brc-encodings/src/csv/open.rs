@@ -7,7 +7,7 @@ use super::table::{CsvTable, Parts};
 use crate::encoding::OpenOptions;
 use crate::input::{Input, PREFIX_BYTES, Source};
 use crate::stream_copy::StreamCopy;
-use brc_core::{Error, Field, LogicalType, ReadAt, Result, SkippedLines, Table, Value, identifier};
+use brc_core::{Error, Field, LogicalType, ReadAt, Result, SkippedLines, Table, Value};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
 use brc_text::infer::Seen;
@@ -219,18 +219,11 @@ fn columns(names: &[String], options: &OpenOptions) -> Result<Vec<ColumnType>> {
         false => ColumnType::Inferred { seen: Seen::NOTHING, exact, given: forms.of_column(name) },
     };
     let mut columns: Vec<ColumnType> = names.iter().map(inferred).collect();
-    let position = |option: &str, column: &str| {
-        names.iter().position(|name| name == column).ok_or_else(|| {
-            let names: Vec<_> = names.iter().map(|name| identifier::in_list(name)).collect();
-            Error::Usage(format!("{option}: unknown column '{column}' (columns: {})", names.join(", ")))
-        })
-    };
-    for field in &options.text.types {
-        columns[position("--type", &field.name)?] = fixed(field);
-    }
-    for (name, form) in &options.text.forms.times {
-        let option = if form.is_timestamp() { "--timestamp-format" } else { "--date-format" };
-        name.as_ref().map(|name| position(option, name)).transpose()?;
+    options.check_types(names.iter().map(String::as_str))?;
+    for (name, column) in names.iter().zip(&mut columns) {
+        if let Some(field) = options.text.types.iter().rfind(|field| field.name == *name) {
+            *column = fixed(field);
+        }
     }
     Ok(columns)
 }

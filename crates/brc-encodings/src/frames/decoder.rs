@@ -6,14 +6,16 @@ use crate::delivery::Delivery;
 use crate::rows::values;
 use crate::text::BATCH_ROWS;
 use brc_core::{Column, Field, LogicalType, PhysicalType, Schema, Value};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// How an encoding lays the values of a row one after the other.
-pub(crate) trait RowLayout: Send + 'static {
+pub(crate) trait RowLayout: Send + Sync + 'static {
     /// Reads rows from some bytes.
     type Reader<'a>: RowReader<'a>;
 
     /// A reader of the rows at the start of some bytes.
-    fn reader(bytes: &[u8]) -> Self::Reader<'_>;
+    fn reader<'a>(&'a self, bytes: &'a [u8]) -> Self::Reader<'a>;
 }
 
 /// Takes values off the front of some bytes, row by row and column by column in the order of the schema.
@@ -27,7 +29,7 @@ pub(crate) trait RowReader<'a> {
     /// Whether the next value, of a column that may have nulls, is one: then it is taken.
     fn null(&mut self, column: usize) -> Result<bool, Fault>;
 
-    /// A string, whether it means text or not: what is left then starts right behind it.
+    /// A string, whether it means text or not: some of the bytes that are read.
     fn text(&mut self, column: usize) -> Result<&'a [u8], Fault>;
 
     /// A number of a column of integers of 64 bits, or of decimals that have as many digits as surely fit; in units of the
@@ -74,12 +76,12 @@ impl Fault {
 
     /// What is wrong with the row that begins at `at` of some bytes, behind so many rows.
     #[cold]
-    fn in_row<L: RowLayout>(self, bytes: &[u8], at: usize, rows: u64, schema: &Schema) -> Malformed {
+    fn in_row<L: RowLayout>(self, layout: &L, bytes: &[u8], at: usize, rows: u64, schema: &Schema) -> Malformed {
         match self {
             Self::CutOff => Malformed::corrupt(at, rows, "the bytes end within a row".to_owned()),
             Self::Malformed(reason) => Malformed::corrupt(at, rows, reason),
             Self::Unsupported(reason) => {
-                let column = strange_column::<L>(bytes.get(at..).unwrap_or_default(), schema.fields());
+                let column = strange_column(layout, bytes.get(at..).unwrap_or_default(), schema.fields());
                 Malformed { at, rows, column, is_sound: true, reason }
             }
         }
@@ -121,19 +123,24 @@ pub(crate) struct RowDecoder<L> {
     schema: Schema,
     columns: Vec<Taken>,
     rows: usize,
-    layout: std::marker::PhantomData<L>,
+    layout: Arc<L>,
 }
 
 impl<L: RowLayout> RowDecoder<L> {
-    pub(crate) fn new(schema: &Schema, projection: &[usize]) -> Self {
+    pub(crate) fn new(schema: &Schema, projection: &[usize], layout: L) -> Self {
         let taken = |(column, field)| Taken::new(field, projection.contains(&column));
         let columns = schema.fields().iter().enumerate().map(taken).collect();
-        Self { schema: schema.clone(), columns, rows: 0, layout: std::marker::PhantomData }
+        Self { schema: schema.clone(), columns, rows: 0, layout: Arc::new(layout) }
     }
 
     /// Where the first row ends that ends at `least` or later, as [`super::Layout::row_end`] wants it.
-    pub(crate) fn row_end(schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<(usize, u64)>, Malformed> {
-        let mut reader = L::reader(bytes);
+    pub(crate) fn row_end(
+        layout: &L,
+        schema: &Schema,
+        bytes: &[u8],
+        least: usize,
+    ) -> Result<Option<(usize, u64)>, Malformed> {
+        let mut reader = layout.reader(bytes);
         let mut rows = 0;
         loop {
             let at = bytes.len() - reader.left();
@@ -143,14 +150,14 @@ impl<L: RowLayout> RowDecoder<L> {
             match skip_row::<L>(&mut reader, schema.fields()) {
                 Ok(()) => rows += 1,
                 Err(Fault::CutOff) => return Ok(None),
-                Err(fault) => return Err(fault.in_row::<L>(bytes, at, rows, schema)),
+                Err(fault) => return Err(fault.in_row(layout, bytes, at, rows, schema)),
             }
         }
     }
 
-    /// Takes a row of some bytes of which so many are there.
+    /// Takes a row of some bytes.
     #[inline]
-    fn row(&mut self, reader: &mut L::Reader<'_>, bytes: usize) -> Result<(), Fault> {
+    fn row(&mut self, reader: &mut L::Reader<'_>, bytes: &[u8]) -> Result<(), Fault> {
         reader.begin_row(self.columns.len())?;
         for (index, column) in self.columns.iter_mut().enumerate() {
             if column.nullable && reader.null(index)? {
@@ -159,9 +166,7 @@ impl<L: RowLayout> RowDecoder<L> {
             }
             match &mut column.values {
                 Values::Strings { places, .. } => {
-                    let length = reader.text(index)?.len();
-                    let end = bytes - reader.left();
-                    places.push(end - length..end);
+                    places.push(place_in(bytes, reader.text(index)?));
                 }
                 Values::Numbers { numbers, scale, .. } => numbers.push(reader.number(index, *scale)?),
                 Values::Integers { integers, .. } => {
@@ -193,6 +198,14 @@ impl<L: RowLayout> RowDecoder<L> {
         self.columns.iter_mut().for_each(Taken::clear);
         self.rows = 0;
     }
+}
+
+/// Where a part of some bytes lies in them.
+#[inline]
+fn place_in(bytes: &[u8], part: &[u8]) -> Range<usize> {
+    let start = part.as_ptr().addr().wrapping_sub(bytes.as_ptr().addr());
+    // What is empty may lie anywhere.
+    if part.is_empty() { 0..0 } else { start..start + part.len() }
 }
 
 /// Takes a value that is within the bounds of its type.
@@ -243,20 +256,22 @@ fn skip_value<L: RowLayout>(reader: &mut L::Reader<'_>, column: usize, logical_t
 }
 
 /// The column of the first value that cannot be taken of the row that some bytes begin with, if it is one.
-fn strange_column<L: RowLayout>(row: &[u8], fields: &[Field]) -> Option<usize> {
-    let mut reader = L::reader(row);
+fn strange_column<L: RowLayout>(layout: &L, row: &[u8], fields: &[Field]) -> Option<usize> {
+    let mut reader = layout.reader(row);
     reader.begin_row(fields.len()).ok()?;
     (0..fields.len()).find(|&column| skip::<L>(&mut reader, column, &fields[column]).is_err())
 }
 
 impl<L: RowLayout> FrameDecoder for RowDecoder<L> {
     fn decode(&mut self, bytes: &[u8], delivery: &mut Delivery<'_>) -> Result<u64, DecodeError> {
-        let mut reader = L::reader(bytes);
+        let layout = Arc::clone(&self.layout);
+        let mut reader = layout.reader(bytes);
         let mut rows = 0;
         self.forget();
         while reader.left() > 0 {
             let at = bytes.len() - reader.left();
-            self.row(&mut reader, bytes.len()).map_err(|fault| fault.in_row::<L>(bytes, at, rows, &self.schema))?;
+            self.row(&mut reader, bytes)
+                .map_err(|fault| fault.in_row(layout.as_ref(), bytes, at, rows, &self.schema))?;
             rows += 1;
             self.rows += 1;
             if self.rows == BATCH_ROWS {

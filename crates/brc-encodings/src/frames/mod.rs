@@ -260,7 +260,7 @@ impl Malformed {
     }
 
     /// The error that it is at this place of a file.
-    fn error(self, path: &Path, place: String, schema: &Schema) -> Error {
+    pub(crate) fn error(self, path: &Path, place: String, schema: &Schema) -> Error {
         if !self.is_sound {
             return Error::corrupt(path, place, self.reason);
         }

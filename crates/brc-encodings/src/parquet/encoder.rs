@@ -9,6 +9,7 @@ use super::page::{
 };
 use super::paging::{Page, Paging};
 use super::{NAME, choice, codec, types};
+use crate::columnar::factor;
 use crate::columnar::part_rows::{PartRows, Rows, Values};
 use crate::refused::Refused;
 use crate::rows::foreign;
@@ -88,7 +89,7 @@ impl Encoder {
     fn check_seconds(&self, batch: &Batch<'_>) -> Result<()> {
         let mut refused = Vec::new();
         for (index, (column, field)) in batch.columns.iter().zip(self.schema.fields()).enumerate() {
-            let most = i128::from(i64::MAX / types::factor(field.logical_type));
+            let most = i128::from(i64::MAX / factor(field.logical_type));
             let Data::Integers(values) = column.data else { continue };
             if most == i64::MAX.into() || values.bounds().is_none_or(|(min, max)| -most <= min && max <= most) {
                 continue;
@@ -205,7 +206,7 @@ fn integer_pages(
 /// The integers that are not null, as pages have them: in units of the format, and in 32 or 64 bits, be they signed or
 /// not.
 fn stored_integers(values: &Integers<'_>, validity: Option<Bitmap<'_>>, field: &Field) -> Result<Vec<i64>> {
-    let factor = types::factor(field.logical_type);
+    let factor = factor(field.logical_type);
     let (min, max) = field.logical_type.bounds().unwrap_or((0, 0));
     let narrow = match types::physical(field.logical_type) {
         Physical::INT32 => i128::from(i32::MIN)..=i128::from(i32::MAX),

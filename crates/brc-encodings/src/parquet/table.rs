@@ -7,7 +7,7 @@ use super::thrift;
 use super::types::{self, Stored};
 use super::writer::{CHECKSUMS, MAGIC, SCHEMA};
 use crate::columnar::footer::{Footer, check_rest};
-use crate::columnar::{self, Fault, SCALES, guarded, seal, with_scales};
+use crate::columnar::{self, Fault, SCALES, factor, guarded, seal, with_scales};
 use crate::input_file::InputFile;
 use brc_core::names::{renamed, unique_names};
 use brc_core::{
@@ -296,7 +296,7 @@ fn schema(
         Some(Ok(own)) if own.fields().len() == columns.len() => {
             for (column, field) in columns.iter_mut().zip(own.fields()) {
                 // Our own reader does not divide.
-                column.stored = column.stored.filter(|_| types::factor(field.logical_type) == 1);
+                column.stored = column.stored.filter(|_| factor(field.logical_type) == 1);
             }
             Ok((own, columns, note))
         }

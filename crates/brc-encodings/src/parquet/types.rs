@@ -134,28 +134,6 @@ pub(super) fn physical(logical_type: LogicalType) -> Physical {
     }
 }
 
-/// What values are multiplied with when they are written: the format counts no seconds.
-pub(super) fn factor(logical_type: LogicalType) -> i64 {
-    match logical_type {
-        LogicalType::Time { unit: TimeUnit::Second } | LogicalType::Timestamp { unit: TimeUnit::Second, .. } => 1000,
-        LogicalType::Bool
-        | LogicalType::Int8
-        | LogicalType::Int16
-        | LogicalType::Int32
-        | LogicalType::Int64
-        | LogicalType::UInt64
-        | LogicalType::Decimal { .. }
-        | LogicalType::Float32
-        | LogicalType::Float64
-        | LogicalType::Date
-        | LogicalType::Time { .. }
-        | LogicalType::Timestamp { .. }
-        | LogicalType::String
-        | LogicalType::Binary
-        | LogicalType::Uuid => 1,
-    }
-}
-
 /// The column of a file for one of a table.
 pub(super) fn field(field: &Field) -> Result<TypePtr> {
     let column = Type::primitive_type_builder(&field.name, physical(field.logical_type));

@@ -3,7 +3,7 @@
 use super::NAME;
 use super::encoder::{Bounds, Chunk, Encoder, PartMeta};
 use super::types;
-use crate::columnar::{metadata_of, seal};
+use crate::columnar::{factor, metadata_of, seal};
 use brc_compress::Compressor;
 use brc_core::{BatchWriter, ColumnarWriter, Error, LogicalType, Part, PartEncoder, Result, Schema, float32, uuid};
 use parquet::basic::Type as Physical;
@@ -67,7 +67,7 @@ impl Writer {
         let checksums: Vec<_> = self.row_groups.iter().flat_map(|group| &group.chunks).collect();
         let checksums: Vec<_> = checksums.into_iter().map(|chunk| chunk.checksum).collect();
         let mut about = vec![KeyValue::new(CHECKSUMS.to_owned(), seal::to_text(&checksums))];
-        if self.schema.fields().iter().any(|field| types::factor(field.logical_type) != 1) {
+        if self.schema.fields().iter().any(|field| factor(field.logical_type) != 1) {
             about.push(KeyValue::new(SCHEMA.to_owned(), self.schema.to_string()));
         }
         about.extend(metadata_of(&self.schema).map(|(key, value)| KeyValue::new(key, value)));

@@ -14,7 +14,7 @@ use crate::rows::{RowEncoder, written};
 use brc_core::Schema;
 use messages::{Frame, Header};
 use prost::Message;
-use rows::Messages;
+use rows::{MessageLayout, Messages};
 
 pub(crate) struct Protobuf;
 
@@ -81,10 +81,10 @@ impl Layout for Protobuf {
     }
 
     fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder> {
-        Box::new(RowDecoder::<Messages>::new(schema, projection))
+        Box::new(RowDecoder::new(schema, projection, MessageLayout))
     }
 
     fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<(usize, u64)>, Malformed> {
-        RowDecoder::<Messages>::row_end(schema, bytes, least)
+        RowDecoder::row_end(&MessageLayout, schema, bytes, least)
     }
 }

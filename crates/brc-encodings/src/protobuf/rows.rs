@@ -164,10 +164,13 @@ fn long_row(row: &mut [u8], bytes: usize) -> usize {
     length.len() + bytes
 }
 
-impl RowLayout for Messages {
+/// How such rows are read.
+pub(super) struct MessageLayout;
+
+impl RowLayout for MessageLayout {
     type Reader<'a> = MessageReader<'a>;
 
-    fn reader(bytes: &[u8]) -> MessageReader<'_> {
+    fn reader<'a>(&'a self, bytes: &'a [u8]) -> MessageReader<'a> {
         MessageReader { rest: bytes, behind: 0 }
     }
 }

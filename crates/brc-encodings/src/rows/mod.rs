@@ -98,7 +98,7 @@ impl<W: RowWriter> RowEncoder<W> {
                 Ok(()) => written += 1,
                 Err(Stopped::Behind(row)) => return Ok(row + 1),
                 Err(Stopped::At { row, index }) => {
-                    let refused = refused(writer, rows.start + row, index, &batch.columns[index]);
+                    let refused = refused(writer, rows.start + row, index, &batch.columns[index], schema);
                     return Err(refused.behind(rows_before, name, schema));
                 }
             }
@@ -228,10 +228,16 @@ fn write_row(
 
 /// What is wrong with a value.
 #[cold]
-fn refused(writer: &impl RowWriter, row: usize, index: usize, column: &Column<'_>) -> Refused {
+fn refused(writer: &impl RowWriter, row: usize, index: usize, column: &Column<'_>, schema: &Schema) -> Refused {
     let value = Value::of_row(column, row);
     let fault = writer.value(index, value, &mut RowBuffer::default()).err();
-    Refused::value(row, index, value.map_or(&[], values::bytes), fault.unwrap_or(UnsupportedReason::Empty))
+    let number = match value {
+        None | Some(Value::Bytes(_)) => String::new(),
+        Some(value) => value.to_text(schema.fields()[index].logical_type),
+    };
+    let text = value.map_or(&[][..], values::bytes);
+    let shown = if text.is_empty() { number.as_bytes() } else { text };
+    Refused::value(row, index, shown, fault.unwrap_or(UnsupportedReason::Empty))
 }
 
 /// For what is written to memory, which cannot fail.

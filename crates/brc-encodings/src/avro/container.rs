@@ -1,0 +1,238 @@
+//! The container: the header of a file, and what stands around its blocks.
+//!
+//! Every number is a *long*: seven bits a byte, the lowest first, with the sign in the lowest bit of all.
+
+use super::codec::Codec;
+use crate::columnar::seal::{self, Seal};
+use crate::fault::Fault;
+use crc_fast::{CrcAlgorithm, checksum};
+
+/// What files begin with.
+pub(super) const MAGIC: &[u8] = b"Obj\x01";
+
+/// The bytes that stand after each block.
+pub(super) type Sync = [u8; 16];
+
+/// The longest long, in bytes.
+const LONGEST_LONG: usize = 10;
+
+/// The keys of the header that have the schema and the compression.
+const SCHEMA: &str = "avro.schema";
+const CODEC: &str = "avro.codec";
+
+/// The key that has the name of the program, and with it the checksum of the header.
+const CREATED_BY: &str = "brc.created_by";
+
+/// Takes a long off the front of some bytes; `None` if they end within it, or it has too many.
+#[inline]
+pub(super) fn take_long(bytes: &mut &[u8]) -> Option<i64> {
+    let mut bits = 0u64;
+    for (index, &byte) in bytes.iter().take(LONGEST_LONG).enumerate() {
+        bits |= u64::from(byte & 0x7f) << (7 * index);
+        if byte < 0x80 {
+            *bytes = &bytes[index + 1..];
+            return Some((bits >> 1) as i64 ^ -((bits & 1) as i64));
+        }
+    }
+    None
+}
+
+/// A long, and how many bytes it has.
+#[inline]
+pub(super) fn long(value: i64) -> ([u8; LONGEST_LONG], usize) {
+    let mut bits = (value << 1 ^ value >> 63) as u64;
+    let (mut bytes, mut length) = ([0; LONGEST_LONG], 0);
+    while bits >= 0x80 {
+        bytes[length] = bits as u8 | 0x80;
+        bits >>= 7;
+        length += 1;
+    }
+    bytes[length] = bits as u8;
+    (bytes, length + 1)
+}
+
+/// Appends a long.
+pub(super) fn push_long(value: i64, out: &mut Vec<u8>) {
+    let (bytes, length) = long(value);
+    out.extend_from_slice(&bytes[..length]);
+}
+
+/// Appends a long with a byte more than it needs.
+pub(super) fn push_longer(value: i64, out: &mut Vec<u8>) {
+    push_long(value, out);
+    if let Some(last) = out.last_mut() {
+        *last |= 0x80;
+    }
+    out.push(0);
+}
+
+/// Takes a string of bytes with its length off the front of some.
+#[inline]
+pub(super) fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let length = usize::try_from(take_long(bytes)?).ok()?;
+    let (taken, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
+    Some(taken)
+}
+
+/// What a file says before its blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Header {
+    /// JSON.
+    pub(super) schema: String,
+    pub(super) codec: Codec,
+    /// Everything else that is text.
+    pub(super) metadata: Vec<(String, String)>,
+    pub(super) sync: Sync,
+    /// Whether `brc` wrote it.
+    pub(super) is_own: bool,
+}
+
+impl Header {
+    /// Its bytes. The sync marker depends on the rest of the header: a table is always the same bytes.
+    pub(super) fn write(schema: &str, codec: Codec, metadata: &[(String, String)]) -> (Vec<u8>, Sync) {
+        let created_by = (CREATED_BY.to_owned(), seal::created_by());
+        let own = [(SCHEMA.to_owned(), schema.to_owned()), (CODEC.to_owned(), codec.name().to_owned()), created_by];
+        let pairs: Vec<_> = own.iter().chain(metadata).collect();
+        let mut bytes = MAGIC.to_vec();
+        push_long(pairs.len() as i64, &mut bytes);
+        for text in pairs.into_iter().flat_map(|(key, value)| [key, value]) {
+            push_long(text.len() as i64, &mut bytes);
+            bytes.extend_from_slice(text.as_bytes());
+        }
+        push_long(0, &mut bytes);
+        let first = checksum(CrcAlgorithm::Crc64Nvme, &bytes).to_le_bytes();
+        bytes.extend_from_slice(&first);
+        let second = checksum(CrcAlgorithm::Crc64Nvme, &bytes).to_be_bytes();
+        bytes.extend_from_slice(&second);
+        seal::seal(&mut bytes);
+        let sync = bytes.last_chunk().copied().unwrap_or_default();
+        (bytes, sync)
+    }
+
+    /// Reads the header that some bytes begin with, and its length; `None` if they end within it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn read(bytes: &[u8]) -> Result<Option<(Self, usize)>, Fault> {
+        let mut rest =
+            bytes.strip_prefix(MAGIC).ok_or_else(|| Fault::corrupt("the file does not begin as avro files do"))?;
+        let Some(pairs) = take_map(&mut rest)? else { return Ok(None) };
+        let Some((sync, rest)) = rest.split_first_chunk() else { return Ok(None) };
+        let length = bytes.len() - rest.len();
+        let is_own = match seal::check(&bytes[..length]) {
+            Seal::Broken => return Err(Fault::corrupt("its checksum does not match")),
+            Seal::Sound => true,
+            Seal::None => false,
+        };
+        let text = |key: &str| {
+            let value = pairs.iter().rfind(|(own, _)| *own == key.as_bytes()).map(|(_, value)| *value);
+            value.and_then(|value| std::str::from_utf8(value).ok())
+        };
+        let schema = text(SCHEMA).ok_or_else(|| Fault::corrupt("it has no schema"))?.to_owned();
+        let codec = text(CODEC).unwrap_or("null");
+        let codec = Codec::by_name(codec)
+            .ok_or_else(|| Fault::unsupported(format!("its blocks are compressed with {}", codec.escape_debug())))?;
+        if !is_own && text(CREATED_BY).is_some_and(seal::is_own) {
+            return Err(Fault::corrupt("its checksum is damaged"));
+        }
+        let utf8 = |bytes: &[u8]| std::str::from_utf8(bytes).ok().map(str::to_owned);
+        let metadata = pairs.iter().filter_map(|(key, value)| Some((utf8(key)?, utf8(value)?))).collect();
+        Ok(Some((Self { schema, codec, metadata, sync: *sync, is_own }, length)))
+    }
+
+    /// What is said under a key.
+    pub(super) fn about(&self, key: &str) -> Option<&str> {
+        self.metadata.iter().find(|(own, _)| own == key).map(|(_, value)| value.as_str())
+    }
+}
+
+/// Keys and values.
+type Pairs<'a> = Vec<(&'a [u8], &'a [u8])>;
+
+/// A map of bytes; `None` if the bytes end within it.
+fn take_map<'a>(rest: &mut &'a [u8]) -> Result<Option<Pairs<'a>>, Fault> {
+    let mut pairs = Vec::new();
+    loop {
+        let Some(count) = take_long(rest) else { return Ok(None) };
+        if count == 0 {
+            return Ok(Some(pairs));
+        }
+        // Before a block with a negative count stands its length.
+        if count < 0 && take_long(rest).is_none() {
+            return Ok(None);
+        }
+        for _ in 0..count.unsigned_abs() {
+            if rest
+                .first_chunk::<LONGEST_LONG>()
+                .is_some_and(|bytes| take_long(&mut &bytes[..]).is_none_or(|length| length < 0))
+            {
+                return Err(Fault::corrupt("a key or a value has no length"));
+            }
+            let (Some(key), Some(value)) = (take_bytes(rest), take_bytes(rest)) else { return Ok(None) };
+            pairs.push((key, value));
+        }
+    }
+}
+
+/// What stands before a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BlockHeader {
+    pub(super) rows: u64,
+    pub(super) stored: u64,
+    /// Its own length in bytes.
+    pub(super) length: usize,
+    /// Whether the number of rows has a byte more than it needs.
+    pub(super) is_last: bool,
+}
+
+/// The most bytes before a block.
+pub(super) const LONGEST_BLOCK_HEADER: usize = 2 * LONGEST_LONG;
+
+impl BlockHeader {
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let mut rest = bytes;
+        let rows = take_long(&mut rest)?;
+        let is_last = bytes.len() - rest.len() > long(rows).1;
+        let stored = take_long(&mut rest)?;
+        let length = bytes.len() - rest.len();
+        Some(Self { rows: u64::try_from(rows).ok()?, stored: u64::try_from(stored).ok()?, length, is_last })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn longs_round_trip() {
+        for value in [0, -1, 1, 63, 64, -64, -65, 8191, 1 << 40, i64::MAX, i64::MIN] {
+            let mut bytes = Vec::new();
+            push_long(value, &mut bytes);
+            push_longer(value.clamp(-1 << 50, 1 << 50), &mut bytes);
+            let mut rest = bytes.as_slice();
+            assert_eq!(take_long(&mut rest), Some(value));
+            assert_eq!(take_long(&mut rest), Some(value.clamp(-1 << 50, 1 << 50)));
+            assert!(rest.is_empty());
+        }
+        assert_eq!(take_long(&mut [0xff; 12].as_slice()), None);
+        assert_eq!(long(-1).0[0], 1);
+    }
+
+    #[test]
+    fn headers_round_trip_and_every_flipped_bit_is_seen() {
+        let about = [("brc.x".to_owned(), "y".to_owned())];
+        let (bytes, sync) = Header::write("{}", Codec::Snappy, &about);
+        let (header, length) = Header::read(&[&bytes[..], b"rest"].concat()).unwrap().unwrap();
+        assert_eq!((length, header.sync, header.is_own), (bytes.len(), sync, true));
+        assert_eq!((header.schema.as_str(), header.codec, header.about("brc.x")), ("{}", Codec::Snappy, Some("y")));
+        for length in 4..bytes.len() {
+            assert_eq!(Header::read(&bytes[..length]), Ok(None), "{length}");
+        }
+        for bit in 0..8 * bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(!matches!(Header::read(&damaged), Ok(Some(_))), "bit {bit}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Apache Avro's object container files: rows in blocks, behind a header that has their schema as JSON.
+//!
+//! The format has no checksums but those of its compressions, and no end: a file that is cut off between two blocks is a
+//! whole one. So `brc` seals the header of the files it writes, adds a checksum where a compression has none, and writes
+//! the number of rows of the last block with a byte more than it needs, which no other program minds.
+
+mod codec;
+mod container;
+mod schema;
+mod table;
+mod values;
+mod writer;
+
+use crate::description::Description;
+use crate::encoding::{CreateOptions, Encoding, OpenOptions};
+use crate::input::Input;
+use brc_compress::Compression;
+use brc_core::{BatchWriter, Error, Result, Schema, Table};
+use codec::Codec;
+use table::AvroTable;
+use writer::Writer;
+
+pub(crate) struct Avro;
+
+/// The encoding's name.
+const NAME: &str = "avro";
+
+impl Encoding for Avro {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["avro"]
+    }
+
+    fn about(&self) -> &'static str {
+        "Apache Avro object container file: rows with their schema, as Kafka and Hadoop have them"
+    }
+
+    fn sniff(&self, prefix: &[u8]) -> bool {
+        prefix.starts_with(container::MAGIC)
+    }
+
+    fn supports(&self, _: &Schema) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn holds_any_bytes(&self) -> bool {
+        false
+    }
+
+    fn detects_damage(&self) -> bool {
+        false
+    }
+
+    fn is_text(&self) -> bool {
+        false
+    }
+
+    fn compresses_blocks(&self) -> bool {
+        true
+    }
+
+    fn can_compress(&self, compression: &dyn Compression) -> Result<(), String> {
+        Codec::of(compression).map(|_| ()).ok_or_else(|| format!("avro has no {} with a checksum", compression.name()))
+    }
+
+    fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
+        Ok(Box::new(AvroTable::open(input, options)?))
+    }
+
+    fn describe(&self, input: Input, options: &OpenOptions) -> Result<Description> {
+        let table = AvroTable::open(input, options)?;
+        Ok(Description::of_table(NAME, table.codec().compression(), &table))
+    }
+
+    fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
+        self.can_compress(options.compression.compression).map_err(Error::Usage)?;
+        Ok(Box::new(Writer::new(schema, options.compression)))
+    }
+}

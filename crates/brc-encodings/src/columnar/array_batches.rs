@@ -1,0 +1,42 @@
+//! Arrays of the library, column by column, on their way to a sink.
+
+use super::arrow_columns::ArrowColumn;
+use super::{Fault, WINDOW};
+use arrow_array::ArrayRef;
+use brc_core::{Batch, LogicalType, ScanError, Sink};
+use std::time::{Duration, Instant};
+
+/// The columns that a scan wants, of which one set of arrays after the other is delivered.
+pub(crate) struct ArrayBatches {
+    columns: Vec<ArrowColumn>,
+}
+
+impl ArrayBatches {
+    /// Columns of these types. If `brc` made the arrays, their values are within the bounds of their types.
+    pub(crate) fn new(types: impl Iterator<Item = LogicalType>, is_own: bool) -> Self {
+        Self { columns: types.map(|logical_type| ArrowColumn::new(logical_type, is_own)).collect() }
+    }
+
+    /// Takes the next rows.
+    ///
+    /// # Errors
+    /// Which column cannot be read, and why.
+    pub(crate) fn take<'a>(&mut self, arrays: impl Iterator<Item = &'a ArrayRef>) -> Result<(), (usize, Fault)> {
+        let columns = self.columns.iter_mut().zip(arrays).enumerate();
+        columns.into_iter().try_for_each(|(index, (column, array))| column.take(array).map_err(|fault| (index, fault)))
+    }
+
+    /// Delivers so many rows that were taken; tells how long the sink took.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub(crate) fn deliver(&self, rows: usize, sink: &mut dyn Sink) -> Result<Duration, ScanError> {
+        let begun = Instant::now();
+        for start in (0..rows).step_by(WINDOW) {
+            let window = start..rows.min(start + WINDOW);
+            let columns: Vec<_> = self.columns.iter().map(|column| column.column(window.clone())).collect();
+            sink.batch(&Batch { rows: window.len(), columns: &columns })?;
+        }
+        Ok(begun.elapsed())
+    }
+}

@@ -1,0 +1,67 @@
+//! What is wrong with some bytes, and the seam to libraries that read them.
+
+use brc_core::Error;
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+/// What is wrong with some bytes, told by who does not know where they lie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// They contradict themselves or the rest of the file.
+    Corrupt(Cow<'static, str>),
+    /// They are sound, but no table of `brc` can hold them.
+    Unsupported(Cow<'static, str>),
+}
+
+impl Fault {
+    pub(crate) fn corrupt(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self::Corrupt(reason.into())
+    }
+
+    pub(crate) fn unsupported(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self::Unsupported(reason.into())
+    }
+
+    /// The error that it is at a place of a file.
+    pub(crate) fn at(self, path: &Path, place: &str) -> Error {
+        match self {
+            Self::Corrupt(reason) => Error::corrupt(path, place, reason),
+            Self::Unsupported(reason) => Error::unsupported(path, format!("{place}: {reason}")),
+        }
+    }
+}
+
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread is about to become an error of the file that is read: a panic hook has nothing to report
+/// then, and must not end the process.
+#[must_use]
+pub fn turns_panics_into_errors() -> bool {
+    GUARDED.get()
+}
+
+/// Calls into a library that means to return errors but may yet panic on bytes that nobody foresaw.
+pub(crate) fn guarded<T>(call: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    let outer = GUARDED.replace(true);
+    let outcome = catch_unwind(AssertUnwindSafe(call));
+    GUARDED.set(outer);
+    outcome.unwrap_or_else(|_| Err(Fault::corrupt("the library that decodes it gave up on its content")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panics_become_faults() {
+        let fault = guarded(|| -> Result<(), Fault> {
+            assert!(turns_panics_into_errors());
+            std::panic::resume_unwind(Box::new(()))
+        });
+        assert!(matches!(fault.unwrap_err(), Fault::Corrupt(_)) && !turns_panics_into_errors());
+    }
+}

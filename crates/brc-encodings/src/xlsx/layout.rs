@@ -1,0 +1,114 @@
+//! Which of the cells of a sheet are a table, and which are its header.
+
+use super::cell::Cell;
+use super::workbook::Placed;
+use brc_text::DialectOverrides;
+use std::collections::BTreeMap;
+
+/// The table of a sheet.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    /// What the header calls each column; empty where it has no name, `None` if there is no header.
+    pub(super) header: Option<Vec<String>>,
+    /// The cells of each column by row, of which the first of the table is 0.
+    pub(super) columns: Vec<Vec<(usize, Cell)>>,
+    /// The row of the sheet that is the first of the table, counted from 0.
+    pub(super) first_row: u32,
+    pub(super) rows: usize,
+    /// How many rows of a title stand before it.
+    pub(super) title_rows: u32,
+}
+
+impl Layout {
+    /// The table of these cells, which are in order. Columns without a cell are no columns; rows without one are rows,
+    /// as long as others follow.
+    pub(super) fn of(mut cells: Vec<Placed>, options: &DialectOverrides) -> Self {
+        if let Some(skipped) = options.preamble_lines {
+            cells.retain(|cell| u64::from(cell.row) >= skipped);
+        }
+        if let (Some(last), Some(skipped)) = (cells.last().map(|cell| cell.row), options.trailing_lines) {
+            cells.retain(|cell| u64::from(cell.row) + skipped <= u64::from(last));
+        }
+        let mut title_rows = 0;
+        if options.preamble_lines.is_none() {
+            let first = cells.first().map_or(0, |cell| cell.row);
+            cells.drain(..title_cells(&cells));
+            title_rows = cells.first().map_or(0, |cell| cell.row - first);
+        }
+        let Some(first_row) = cells.first().map(|cell| cell.row) else { return Self::default() };
+        let width = cells.iter().take_while(|cell| cell.row == first_row).count();
+        let has_header =
+            options.header.unwrap_or_else(|| cells[..width].iter().all(|cell| matches!(cell.cell, Cell::Text(_))));
+        let first_row = first_row + u32::from(has_header);
+        let mut columns = BTreeMap::<u32, (String, Vec<(usize, Cell)>)>::new();
+        let mut rows = 0;
+        for Placed { row, column, cell } in cells {
+            let (name, own) = columns.entry(column).or_default();
+            match row.checked_sub(first_row) {
+                None => *name = cell.to_text(),
+                Some(row) => {
+                    rows = row as usize + 1;
+                    own.push((row as usize, cell));
+                }
+            }
+        }
+        let (names, columns) = columns.into_values().unzip();
+        Self { header: has_header.then_some(names), columns, first_row, rows, title_rows }
+    }
+}
+
+/// How many of the first cells are a title: texts that stand alone in their row, above rows of several cells.
+fn title_cells(cells: &[Placed]) -> usize {
+    let alone = |rows: &[Placed]| rows.len() == 1 && matches!(rows[0].cell, Cell::Text(_));
+    let titles = cells.chunk_by(|one, next| one.row == next.row).take_while(|row| alone(row)).count();
+    if titles < cells.len() { titles } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(rows: &[&[Option<Cell>]], options: &DialectOverrides) -> Layout {
+        let cells = (0..).zip(rows).flat_map(|(row, cells)| {
+            let placed = move |(column, cell): (u32, &Option<Cell>)| Some(Placed { row, column, cell: cell.clone()? });
+            (1..).zip(*cells).filter_map(placed)
+        });
+        Layout::of(cells.collect(), options)
+    }
+
+    fn text(text: &str) -> Option<Cell> {
+        Some(Cell::Text(text.into()))
+    }
+
+    const ONE: Option<Cell> = Some(Cell::Whole(1));
+
+    #[test]
+    fn a_first_row_of_texts_is_a_header() {
+        let rows: &[&[Option<Cell>]] =
+            &[&[], &[text("a"), None, text("c")], &[ONE, ONE], &[], &[None, None, None, ONE]];
+        let found = layout(rows, &DialectOverrides::default());
+        assert_eq!(found.header.unwrap(), ["a", "", "c", ""]);
+        assert_eq!((found.rows, found.first_row, found.title_rows), (3, 2, 0));
+        assert_eq!(found.columns[3], [(2, Cell::Whole(1))]);
+        let no = DialectOverrides { header: Some(false), ..DialectOverrides::default() };
+        assert_eq!(layout(rows, &no).rows, 4);
+        assert_eq!(layout(&[&[text("a"), ONE], &[ONE, ONE]], &DialectOverrides::default()).header, None);
+        let last = DialectOverrides { trailing_lines: Some(1), ..DialectOverrides::default() };
+        assert_eq!(layout(rows, &last).rows, 1);
+    }
+
+    #[test]
+    fn titles_and_skipped_rows_are_no_part_of_the_table() {
+        let rows: &[&[Option<Cell>]] = &[&[text("Sales")], &[], &[text("a"), text("b")], &[ONE, ONE]];
+        let found = layout(rows, &DialectOverrides::default());
+        assert_eq!((found.header.unwrap(), found.rows, found.title_rows), (vec!["a".into(), "b".into()], 1, 2));
+        for (skip, rows_left) in [(0, 3), (1, 1), (3, 1), (4, 0)] {
+            let options = DialectOverrides { preamble_lines: Some(skip), ..DialectOverrides::default() };
+            assert_eq!(layout(rows, &options).rows, rows_left, "{skip}");
+        }
+        // A column of texts has no title.
+        let found = layout(&[&[text("a")], &[text("b")]], &DialectOverrides::default());
+        assert_eq!((found.header.unwrap(), found.rows), (vec!["a".to_owned()], 1));
+        assert_eq!(layout(&[], &DialectOverrides::default()).rows, 0);
+    }
+}

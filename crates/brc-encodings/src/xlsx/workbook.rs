@@ -1,0 +1,158 @@
+//! Workbooks, whoever saved them: the library reads them, and what it may do wrong with a hostile one ends here.
+
+use super::cell::Cell;
+use crate::fault::{Fault, guarded};
+use crate::input_file::InputFile;
+use brc_core::{Error, Result};
+use calamine::{Data, Ods, Reader, Sheet, SheetType, SheetVisible, Xls, XlsError, Xlsb, XlsbError, Xlsx, XlsxError};
+use std::fmt::Display;
+use std::io::{BufReader, Read, Seek};
+use std::path::Path;
+
+/// What files of Excel before 2007 begin with, and encrypted ones of any Excel.
+pub(super) const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+
+/// The cells of a sheet that are not empty, from left to right and from top to bottom.
+pub(super) struct SheetCells {
+    pub(super) sheet: String,
+    /// All sheets of the workbook that have cells.
+    pub(super) sheets: Vec<String>,
+    pub(super) cells: Vec<Placed>,
+}
+
+/// A cell at its row and column, both counted from 0.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Placed {
+    pub(super) row: u32,
+    pub(super) column: u32,
+    pub(super) cell: Cell,
+}
+
+/// Reads the sheet of that name or number, or the first one that shows.
+///
+/// # Errors
+/// [`Error::Usage`] if there is no such sheet, and others if the workbook cannot be read.
+pub(super) fn read(path: &Path, file: &InputFile, prefix: &[u8], sheet: Option<&str>) -> Result<SheetCells> {
+    let open = || BufReader::new(file.clone().reader());
+    let read = guarded(|| {
+        if prefix.starts_with(COMPOUND) {
+            return of_ranges(Xls::new(open()).map_err(xls_fault)?, sheet);
+        }
+        if is_open_document(prefix) {
+            return of_ranges(Ods::new(open()).map_err(fault)?, sheet);
+        }
+        let error = match Xlsx::new(open()) {
+            Ok(book) => return of_xlsx(book, sheet),
+            Err(error) => error,
+        };
+        // What is in the same container, but in another form.
+        let book = Xlsb::new(open()).map_err(|_| fault(error))?;
+        of_xlsb(book, sheet)
+    });
+    read.map_err(|fault| fault.at(path, "workbook"))?
+        .map_err(|reason| Error::Usage(format!("{}: {reason}", path.display())))
+}
+
+/// Other files are in the same container: encrypted workbooks of any version, and documents that are no workbooks.
+fn xls_fault(error: XlsError) -> Fault {
+    let no_workbook = "there is no workbook of Excel 97 in it; if it is encrypted with a password, save it without one";
+    if error.to_string().contains("Cannot find Workbook stream") {
+        Fault::unsupported(no_workbook)
+    } else {
+        fault(error)
+    }
+}
+
+/// Whether the first bytes are those of a spreadsheet of LibreOffice.
+fn is_open_document(prefix: &[u8]) -> bool {
+    prefix.get(30..).is_some_and(|name| name.starts_with(b"mimetype"))
+}
+
+fn fault(error: impl Display) -> Fault {
+    let text = error.to_string();
+    if text.contains("password") { Fault::unsupported(text) } else { Fault::corrupt(text) }
+}
+
+/// A sheet, or why there is none.
+type Found = std::result::Result<SheetCells, String>;
+
+fn of_xlsx<R: Read + Seek>(mut book: Xlsx<R>, wanted: Option<&str>) -> Result<Found, Fault> {
+    let (sheet, sheets) = match chosen(book.sheets_metadata(), wanted)? {
+        Ok(chosen) => chosen,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let mut reader = book.worksheet_cells_reader(&sheet).map_err(fault)?;
+    let next = || -> Result<_, XlsxError> {
+        Ok(reader.next_cell()?.map(|cell| (cell.get_position(), cell.get_value().clone().into())))
+    };
+    let cells = gathered(next)?;
+    Ok(Ok(SheetCells { sheet, sheets, cells }))
+}
+
+fn of_xlsb<R: Read + Seek>(mut book: Xlsb<R>, wanted: Option<&str>) -> Result<Found, Fault> {
+    let (sheet, sheets) = match chosen(book.sheets_metadata(), wanted)? {
+        Ok(chosen) => chosen,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let mut reader = book.worksheet_cells_reader(&sheet).map_err(fault)?;
+    let next = || -> Result<_, XlsbError> {
+        Ok(reader.next_cell()?.map(|cell| (cell.get_position(), cell.get_value().clone().into())))
+    };
+    let cells = gathered(next)?;
+    Ok(Ok(SheetCells { sheet, sheets, cells }))
+}
+
+/// Formats whose sheets the library reads as a whole; none of them is large.
+fn of_ranges<R: Read + Seek, B: Reader<R, Error: Display>>(mut book: B, wanted: Option<&str>) -> Result<Found, Fault> {
+    let (sheet, sheets) = match chosen(book.sheets_metadata(), wanted)? {
+        Ok(chosen) => chosen,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let range = book.worksheet_range(&sheet).map_err(fault)?;
+    let (first_row, first_column) = range.start().unwrap_or_default();
+    let mut used = range.used_cells();
+    let next = || -> Result<_, B::Error> {
+        let place = |(row, column, data): (usize, usize, &Data)| {
+            ((first_row + row as u32, first_column + column as u32), data.clone())
+        };
+        Ok(used.next().map(place))
+    };
+    let cells = gathered(next)?;
+    Ok(Ok(SheetCells { sheet, sheets, cells }))
+}
+
+/// The cells that are not empty, in order. A file may have them in another.
+fn gathered<E: Display>(mut next: impl FnMut() -> Result<Option<((u32, u32), Data)>, E>) -> Result<Vec<Placed>, Fault> {
+    let mut cells = Vec::new();
+    while let Some(((row, column), data)) = next().map_err(fault)? {
+        cells.extend(Cell::of(data).map(|cell| Placed { row, column, cell }));
+    }
+    let place = |cell: &Placed| (cell.row, cell.column);
+    cells.sort_by_key(place);
+    cells.dedup_by_key(|cell| place(cell));
+    Ok(cells)
+}
+
+/// The sheet of that name, or else of that number, counted from 1; and all there are.
+fn chosen(sheets: &[Sheet], wanted: Option<&str>) -> Result<std::result::Result<(String, Vec<String>), String>, Fault> {
+    let sheets: Vec<_> = sheets.iter().filter(|sheet| sheet.typ == SheetType::WorkSheet).collect();
+    let names: Vec<_> = sheets.iter().map(|sheet| sheet.name.clone()).collect();
+    let number = |wanted: &str| names.get(wanted.parse::<usize>().ok()?.checked_sub(1)?);
+    let found = match wanted {
+        Some(wanted) => names.iter().find(|name| *name == wanted).or_else(|| number(wanted)),
+        None => {
+            let visible = sheets.iter().find(|sheet| sheet.visible == SheetVisible::Visible);
+            visible.or(sheets.first()).map(|sheet| &sheet.name)
+        }
+    };
+    match (found, wanted) {
+        (Some(name), _) => Ok(Ok((name.clone(), names))),
+        (None, Some(wanted)) => Ok(Err(format!("there is no sheet '{wanted}': the sheets are {}", listed(&names)))),
+        (None, None) => Err(Fault::unsupported("it has no sheet with cells")),
+    }
+}
+
+/// Names of sheets, as a message has them.
+pub(super) fn listed(names: &[String]) -> String {
+    names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ")
+}
