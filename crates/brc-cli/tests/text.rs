@@ -45,20 +45,20 @@ fn every_part_of_a_dialect_can_be_given() {
     place.write("t.csv", ODD);
     let names = ["--names", "id,name,price,day"];
     let options = [&ODD_OPTIONS[..], &names].concat();
-    let expected = "{\"id\":1,\"name\":\"O'Neil; Bob\",\"price\":\"1,50\",\"day\":\"2024-01-31\"}\n\
-                    {\"id\":2,\"name\":null,\"price\":\"2,5\",\"day\":null}\n";
+    let expected = "{\"id\":1,\"name\":\"O'Neil; Bob\",\"price\":1.50,\"day\":\"2024-01-31\"}\n\
+                    {\"id\":2,\"name\":null,\"price\":2.50,\"day\":null}\n";
     assert_eq!(run(&place, &["cat", "t.csv", "--to", "json"], &options), expected);
     let schema = run(&place, &["schema", "t.csv"], &options);
     let types: Vec<_> = schema.lines().skip(2).filter_map(|line| line.split_whitespace().nth(1)).collect();
-    assert_eq!(types, ["int64", "string", "string", "date"]);
+    assert_eq!(types, ["int64", "string", "decimal(18,2)", "date"]);
     let head = run(&place, &["head", "t.csv", "--format", "csv", "-n", "1"], &options);
-    assert_eq!(head, "id,name,price,day\n1,O'Neil; Bob,\"1,50\",2024-01-31\n");
+    assert_eq!(head, "id,name,price,day\n1,O'Neil; Bob,1.50,2024-01-31\n");
     let count = ["query", "t.csv", "--by", "", "--agg", "count(),count(name),sum(id)", "--format", "csv"];
     assert_eq!(run(&place, &count, &options), "count(),count(name),sum(id)\n2,1,3\n");
     let sniffed = run(&place, &["sniff", "t.csv"], &options);
     assert!(sniffed.contains("delimiter            ';'          given"), "{sniffed}");
     assert!(sniffed.contains("O'Neil; Bob"), "{sniffed}");
-    assert_eq!(run(&place, &["sniff", "t.csv", "--schema"], &options), "id:int64,name:string,price:string,day:date\n");
+    assert_eq!(run(&place, &["sniff", "t.csv", "--schema"], &options), "id:int64,name:string,price:decimal(18,2),day:date\n");
     for command in [&["verify", "t.csv"][..], &["inspect", "t.csv"]] {
         assert!(run(&place, command, &options).contains("csv"), "{command:?}");
     }
