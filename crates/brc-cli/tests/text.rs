@@ -58,7 +58,10 @@ fn every_part_of_a_dialect_can_be_given() {
     let sniffed = run(&place, &["sniff", "t.csv"], &options);
     assert!(sniffed.contains("delimiter            ';'          given"), "{sniffed}");
     assert!(sniffed.contains("O'Neil; Bob"), "{sniffed}");
-    assert_eq!(run(&place, &["sniff", "t.csv", "--schema"], &options), "id:int64,name:string,price:decimal(18,2),day:date\n");
+    assert_eq!(
+        run(&place, &["sniff", "t.csv", "--schema"], &options),
+        "id:int64,name:string,price:decimal(18,2),day:date\n"
+    );
     for command in [&["verify", "t.csv"][..], &["inspect", "t.csv"]] {
         assert!(run(&place, command, &options).contains("csv"), "{command:?}");
     }

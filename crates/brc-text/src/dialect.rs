@@ -211,7 +211,7 @@ impl DialectOverrides {
 pub enum Delimiter {
     /// This byte. Two of them have an empty field between them.
     Byte(u8),
-    /// One or more spaces or tabs; those at the beginning and end of a row separate nothing.
+    /// One or more spaces or tabs; those at the beginning and end of a row, and in the last column, separate nothing.
     Blanks,
 }
 

@@ -7,8 +7,8 @@
 //! a line that was to be skipped.
 //!
 //! # Blanks
-//! Where runs of spaces and tabs separate fields, there are no empty fields: a field's bytes in [`Rows::ends`] may begin and
-//! end with blanks, which [`Rows::field`] leaves out.
+//! Where runs of spaces and tabs separate fields, there are no empty fields, and the last column takes the rest of the line.
+//! A field's bytes in [`Rows::ends`] may begin and end with blanks, which [`Rows::field`] leaves out.
 //!
 //! # What does not end
 //! A quote that is never closed would take all the text behind it for one field. So a row may be

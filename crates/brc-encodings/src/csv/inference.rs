@@ -5,7 +5,7 @@
 
 use brc_text::infer::Seen;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What the values seen so far demand of the types of their columns. Clones share it.
@@ -19,7 +19,12 @@ struct Known {
     /// How often something became wider.
     version: AtomicU64,
     columns: Mutex<HashMap<String, Seen>>,
+    /// What stands before decimals in the samples of the files: a point, a comma, both.
+    decimals: AtomicU8,
 }
+
+const POINT: u8 = 1;
+const COMMA: u8 = 2;
 
 impl Inference {
     /// Another number whenever the types may have changed.
@@ -41,6 +46,21 @@ impl Inference {
     /// Takes note that something else than the demands of values became known of the columns.
     pub(crate) fn touch(&self) {
         self.known.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// Takes note of what stands before the decimals of a column, as a sample tells it.
+    pub(crate) fn learn_decimal(&self, decimal: u8) {
+        self.known.decimals.fetch_or(if decimal == b',' { COMMA } else { POINT }, Ordering::Relaxed);
+        self.touch();
+    }
+
+    /// What stands before the decimals, if it is the same everywhere.
+    pub(crate) fn likely_decimal(&self) -> Option<u8> {
+        match self.known.decimals.load(Ordering::Relaxed) {
+            POINT => Some(b'.'),
+            COMMA => Some(b','),
+            _ => None,
+        }
     }
 
     /// What is known of a column.

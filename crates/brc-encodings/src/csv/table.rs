@@ -84,8 +84,9 @@ impl Types {
     fn new(names: &[String], mut columns: Vec<ColumnType>, inference: &Inference) -> Result<Self> {
         let version = inference.version();
         for (name, column) in names.iter().zip(&mut columns) {
-            if let ColumnType::Inferred { seen, .. } = column {
+            if let ColumnType::Inferred { seen, given, .. } = column {
                 *seen = seen.join(inference.of(name));
+                given.likely_decimal = inference.likely_decimal();
             }
         }
         let field = |(name, column): (&String, &ColumnType)| Field {
@@ -109,6 +110,8 @@ impl CsvTable {
         for (name, column) in names.iter().zip(&columns) {
             if let ColumnType::Inferred { seen, .. } = column {
                 inference.learn(name, *seen);
+                // Only samples count, so that the other columns do not depend on which ones are read.
+                seen.decimal().into_iter().for_each(|decimal| inference.learn_decimal(decimal));
             }
         }
         let types = Types::new(&names, columns, &inference)?;

@@ -140,13 +140,15 @@ pub struct GivenForms {
     pub date: Option<TimeForm>,
     /// That of dates with a time.
     pub timestamp: Option<TimeForm>,
+    /// What stands before the decimals in other columns of the table. It decides where numbers can be read in two ways.
+    pub likely_decimal: Option<u8>,
 }
 
 impl GivenForms {
     /// Whether none is given.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        *self == Self { likely_decimal: self.likely_decimal, ..Self::default() }
     }
 }
 
@@ -184,6 +186,7 @@ impl TableForms {
             number: self.number,
             date: last(|form| !form.is_timestamp()),
             timestamp: last(TimeForm::is_timestamp),
+            likely_decimal: None,
         }
     }
 }

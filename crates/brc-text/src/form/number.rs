@@ -44,10 +44,13 @@ impl NumberForm {
     /// The most bytes of a number in the usual form.
     pub const MAX_BYTES: usize = 64;
 
+    /// A decimal comma, and points between thousands.
+    pub(crate) const COMMA_AND_POINT: Self = Self { decimal: b',', thousands: Thousands::Byte(b'.') };
+
     /// The forms that are found in values, those without thousands first.
     pub(crate) const DETECTED: [Self; 7] = [
         Self { decimal: b',', thousands: Thousands::Nothing },
-        Self { decimal: b',', thousands: Thousands::Byte(b'.') },
+        Self::COMMA_AND_POINT,
         Self { decimal: b',', thousands: Thousands::Byte(b' ') },
         Self { decimal: b',', thousands: Thousands::NoBreak },
         Self { decimal: b',', thousands: Thousands::NarrowNoBreak },

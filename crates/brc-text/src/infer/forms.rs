@@ -316,6 +316,8 @@ impl Seen {
             self.times(kinds)
         } else if kinds & FORMED_NUMBER != 0 && kinds & !(FORMED_NUMBER | NUMBER) == 0 {
             self.numbers(given)
+        } else if kinds == NUMBER && given.likely_decimal == Some(b',') && self.may_have_groups() {
+            self.number_in(NumberForm::COMMA_AND_POINT)
         } else {
             Reading::Usual
         }
@@ -328,6 +330,23 @@ impl Seen {
         match form.logical_type(unit) {
             LogicalType::Timestamp { .. } if self.unit + self.too_short > 3 => Reading::Usual,
             logical_type => Reading::Formed(logical_type, Form::Time(form)),
+        }
+    }
+
+    /// Whether the points of numbers in the usual form may separate thousands.
+    fn may_have_groups(self) -> bool {
+        self.flags & UNGROUPED == 0 && self.scale == 3 && self.whole <= 3
+    }
+
+    /// What stands before the decimals, if the values leave no doubt.
+    #[must_use]
+    pub fn decimal(self) -> Option<u8> {
+        match self.reading(&GivenForms::default()) {
+            Reading::Formed(_, Form::Number(form)) => Some(form.decimal()),
+            Reading::Usual if self.flags & super::KINDS == NUMBER && self.scale > 0 && !self.may_have_groups() => {
+                Some(b'.')
+            }
+            _ => None,
         }
     }
 
@@ -371,7 +390,10 @@ impl Seen {
         let left: Vec<NumberForm> = number_forms(given.number).filter(goes_with).map(|(_, form)| form).collect();
         let Some(first) = left.first() else { return Reading::Usual };
         if let Some(other) = left.iter().find(|form| form.decimal() != first.decimal()) {
-            return Reading::Ambiguous([Form::Number(*first), Form::Number(*other)]);
+            return match left.iter().find(|form| given.likely_decimal == Some(form.decimal())) {
+                Some(likely) => self.number_in(*likely),
+                None => Reading::Ambiguous([Form::Number(*first), Form::Number(*other)]),
+            };
         }
         self.number_in(*first)
     }

@@ -318,7 +318,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Drops the empty fields between blanks from the next `count` ends, which are a row. Returns how many are left: one
-    /// at least.
+    /// at least, and as many as there are columns at most.
     fn drop_empty(&mut self, count: usize) -> usize {
         let ends = &mut self.buffers.ends[self.done..self.done + count];
         let (mut kept, mut start) = (0, self.row);
@@ -335,7 +335,18 @@ impl<'a> Scan<'a> {
         let row_end = ends[count - 1].offset();
         let last = kept.saturating_sub(1);
         ends[last] = FieldEnd::new(row_end, true, kept > 0 && ends[last].is_quoted());
-        kept.max(1)
+        self.take_rest(kept.max(1), row_end)
+    }
+
+    /// Where blanks delimit fields, a row of more fields than columns has blanks in its last value, as names of files and
+    /// command lines do: takes all fields from the last column on for one.
+    fn take_rest(&mut self, count: usize, row_end: usize) -> usize {
+        let columns = self.options.columns;
+        if columns < 2 || count <= columns {
+            return count;
+        }
+        self.buffers.ends[self.done + columns - 1] = FieldEnd::new(row_end, true, false);
+        columns
     }
 
     fn is_empty(&self, end: FieldEnd) -> bool {

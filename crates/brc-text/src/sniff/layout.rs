@@ -7,7 +7,7 @@ use super::preamble;
 use super::rows::{Cell, Rows};
 use super::samples::Samples;
 use super::score::{Shape, is_empty};
-use crate::dialect::{Dialect, DialectOverrides, LineEnd};
+use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
 
 /// What there is besides the rows of the table.
 pub(super) struct Layout {
@@ -72,7 +72,11 @@ impl Layout {
             None => comments::find(samples, dialect, !may_skip),
         };
         let prefix = comments.as_ref().map(|comments| comments.prefix.clone());
-        let tables = samples.split(&Dialect { comment: prefix, ..dialect.clone() });
+        let mut tables = samples.split(&Dialect { comment: prefix, ..dialect.clone() });
+        if dialect.delimiter == Delimiter::Blanks {
+            let width = Shape::of(&tables, 0).width_with_rest(&tables);
+            tables.iter_mut().zip(samples.iter()).for_each(|(table, text)| table.take_rest(width, text));
+        }
         let leading = match &overrides.comment {
             None if may_skip => comments::leading(samples, &tables, dialect),
             _ => Leading::default(),

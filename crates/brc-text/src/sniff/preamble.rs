@@ -53,16 +53,24 @@ impl Above<'_, '_> {
             self.body
         } else if self.table.row(last).len() > 1 && judge(last).is_there() {
             last
-        } else if above.iter().all(|row| self.table.row(*row).len() == 1) {
+        } else if above.iter().all(|row| self.table.row(*row).len() == 1 || self.is_too_narrow(self.table.row(*row))) {
             self.body
         } else {
             above[0]
         }
     }
 
+    /// Whether a row has far too few fields, as `total 8` above a list of files: between blanks no field is empty.
+    fn is_too_narrow(&self, cells: &[Cell<'_>]) -> bool {
+        self.delimiter == Delimiter::Blanks && cells.len() * 2 < self.width
+    }
+
     /// Whether a row may be one of the table.
     fn is_alike(&self, row: usize, columns: &Columns, below: &header::Header) -> bool {
         let cells = self.table.row(row);
+        if self.is_too_narrow(cells) {
+            return false;
+        }
         let comparison = columns.compare(cells);
         if comparison.alike + comparison.unlike > 0 {
             return comparison.alike > comparison.unlike;

@@ -87,6 +87,18 @@ impl<'a> Rows<'a> {
         rows
     }
 
+    /// Takes the cells from the `width`th on for one, in rows of this text with more of them.
+    pub(super) fn take_rest(&mut self, width: usize, text: &'a [u8]) {
+        let offset = |cell: &Cell<'_>| cell.bytes.as_ptr() as usize - text.as_ptr() as usize;
+        for Row { cells, .. } in self.rows.iter_mut().filter(|row| row.cells.len() > width) {
+            let (first, last) = (cells.start + width - 1, &self.cells[cells.end - 1]);
+            let rest = offset(&self.cells[first])..offset(last) + last.bytes.len();
+            let bytes = text.get(rest).unwrap_or_default();
+            self.cells[first] = Cell { bytes, is_quoted: false, is_padded: false, is_beside_tab: false };
+            cells.end = first + 1;
+        }
+    }
+
     /// The number of rows.
     pub(super) fn len(&self) -> usize {
         self.rows.len()

@@ -108,6 +108,13 @@ impl<'a> Samples<'a> {
         self.start().split(|byte| matches!(byte, b'\n' | b'\r')).filter(|line| !line.is_empty())
     }
 
+    /// Whether most lines have several blanks in a row, by which columns are aligned.
+    pub(super) fn are_aligned(&self) -> bool {
+        let is_aligned = |line: &&[u8]| line.trim_ascii().windows(2).any(|pair| pair == b"  ");
+        let (aligned, lines) = (self.lines().filter(is_aligned).count(), self.lines().count());
+        lines > 1 && aligned * 2 > lines
+    }
+
     /// Whether these bytes occur anywhere.
     pub(super) fn contain(&self, bytes: &[u8]) -> bool {
         let finder = memchr::memmem::Finder::new(bytes);

@@ -114,7 +114,14 @@ fn escapes(samples: &Samples<'_>, overrides: &DialectOverrides) -> Vec<Option<u8
 
 impl Candidate {
     fn new(samples: &Samples<'_>, dialect: Dialect, likelihood: f64) -> Self {
-        let tables = samples.split(&dialect);
+        let mut tables = samples.split(&dialect);
+        if dialect.delimiter == Delimiter::Blanks && samples.are_aligned() {
+            // The last column may have blanks in it.
+            let least = tables.iter().flat_map(Rows::iter).filter(|row| !is_empty(row)).map(<[Cell<'_>]>::len).min();
+            if let Some(width) = least.filter(|width| *width >= MIN_ALIGNED_COLUMNS) {
+                tables.iter_mut().zip(samples.iter()).for_each(|(table, text)| table.take_rest(width, text));
+            }
+        }
         let shape = Shape::of(&tables, 0);
         let mut quotes = Quotes::default();
         for table in &tables {
@@ -128,6 +135,9 @@ impl Candidate {
         Candidate { dialect, score, shape, quotes, typed: fields.typed }
     }
 }
+
+/// How many columns a table has at least that is told by blanks which align them: lines of prose have as many words.
+const MIN_ALIGNED_COLUMNS: usize = 4;
 
 /// How many rows at the end of the samples tell what the table is like below titles, however many these are.
 const LAST_ROWS: usize = 20;
@@ -179,6 +189,14 @@ impl Shape {
         let before = (all - shape.usual) * if shape.of_table < LAST_ROWS { 10 } else { 2 };
         let is_table = shape.of_table >= MIN_ROWS_AFTER_TITLES && shape.usual * 10 >= shape.of_table * 9;
         (width > 1 && is_table && before <= place).then_some(shape)
+    }
+
+    /// How many columns a table has whose last one takes the rest of the line: the usual number of fields or, where that is
+    /// not the number of most rows, the least of rows that are not narrow.
+    pub(super) fn width_with_rest(self, tables: &[Rows<'_>]) -> usize {
+        let widths = tables.iter().flat_map(Rows::iter).map(<[Cell<'_>]>::len);
+        let least = widths.filter(|width| width * 2 > self.width).min();
+        if self.usual * 2 > self.of_table { self.width } else { least.unwrap_or(self.width) }
     }
 
     /// The pattern score: from 0 to 1. A few rows that are alike below others may be so by chance.
