@@ -373,6 +373,8 @@ impl Seen {
                 let written = |form: TimeForm| Form::Time(form.written(self.forms.padding, self.forms.offset));
                 Reading::Ambiguous([day_first, month_first].map(written))
             }
+            // A date, or a time without a zone, is no value among times with one.
+            _ if usual != 0 && first.has_zone() => Reading::Usual,
             _ if usual & super::TIMESTAMP != 0 && !first.has_clock() => Reading::Usual,
             _ => self.time(first),
         }

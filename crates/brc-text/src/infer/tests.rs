@@ -144,6 +144,8 @@ fn described(seen: Seen, given: &GivenForms) -> String {
 fn times_have_one_form() {
     for (values, expected) in [
         ("31/12/2024|01/02/2024", "date %d/%m/%Y"),
+        ("2024-01-05|2024-01-05 9:05", "timestamp(s) %Y-%m-%d %-H:%M"),
+        ("2024-01-05|2024-01-05 10:00:00 UTC", "string"),
         ("12/31/2024|1/2/2024|NA", "date %-m/%-d/%Y"),
         ("31.12.2024|01.02.2024", "date %d.%m.%Y"),
         ("01.02.2024", "date %d.%m.%Y"),
@@ -232,6 +234,7 @@ fn given_forms_come_first() {
         number: Some(GivenNumber { form: "1.234,5".parse().unwrap(), any_thousands: false }),
         date: Some("%Y%m%d".parse().unwrap()),
         timestamp: Some("%m/%d/%Y %H:%M".parse().unwrap()),
+        likely_decimal: None,
     };
     for (values, expected) in [
         ("20241231|20240101", "date %Y%m%d"),
@@ -266,6 +269,29 @@ fn given_forms_come_first() {
     assert_eq!(formed_in("1 234|1234", &given), "int64 1 234.5");
 }
 
+#[test]
+fn other_columns_decide_where_a_number_can_be_read_in_two_ways() {
+    for (decimal, values, expected) in [
+        (b',', "1,234|5", "decimal(18,3) 1234,5"),
+        (b'.', "1,234|5", "int64 1,234.5"),
+        (b',', "1.234|5", "int64 1.234,5"),
+        (b',', "1.234|5.5", "decimal(18,3)"),
+        (b',', "1.2345", "decimal(18,4)"),
+        (b',', "12", "int64"),
+        (b'.', "1.234|5", "decimal(18,3)"),
+        (b',', "1,234.5", "decimal(18,1) 1,234.5"),
+    ] {
+        let given = GivenForms { likely_decimal: Some(decimal), ..GivenForms::default() };
+        assert_eq!(formed_in(values, &given), expected, "{values}");
+    }
+    for (values, decimal) in
+        [("1,5", Some(b',')), ("1.5", Some(b'.')), ("1.234", None), ("1,234", None), ("12", None), ("x", None)]
+    {
+        let seen = values.split('|').map(|value| Seen::of(value.as_bytes())).fold(Seen::NOTHING, Seen::join);
+        assert_eq!(seen.decimal(), decimal, "{values}");
+    }
+}
+
 fn formed_in(values: &str, given: &GivenForms) -> String {
     let seen = |value: &str| Seen::of(value.as_bytes()).in_forms(value.as_bytes(), given);
     described(values.split('|').map(seen).fold(Seen::NOTHING, Seen::join), given)
@@ -276,7 +302,7 @@ proptest! {
     #[test]
     fn a_form_that_is_found_reads_all_values(
         values in prop::collection::vec(
-            "[0-3]?[0-9]([/.-])(0?[1-9]|1[0-2]|Jan)[/.-](20)?[0-9]{2}( [0-9]{1,2}:[0-9]{2}( ?[AP]M)?)?|-?[0-9]{1,4}([., ][0-9]{3}){0,2}([.,][0-9]{1,3})?",
+            "[0-3]?[0-9]([/.-])(0?[1-9]|1[0-2]|Jan)[/.-](20)?[0-9]{2}( [0-9]{1,2}:[0-9]{2}( ?[AP]M)?)?|-?[0-9]{1,4}([., ][0-9]{3}){0,2}([.,][0-9]{1,3})?|2024-0?1-0[1-9]([T ]1?[0-9]:00(:00(\\.[0-9]{1,3})?)?( UTC| ?\\+01:?00|Z)?)?",
             1..4,
         ),
         order in any::<prop::sample::Index>(),
