@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+mod best;
 mod child;
 mod comparison;
 mod csv;
