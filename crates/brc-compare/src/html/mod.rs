@@ -14,7 +14,7 @@ use super::results::Results;
 use super::view::{Line, View};
 use crate::quantity::{bytes, rows, time};
 use scatter::{Axis, Point, Scatter, shape};
-pub use timeline::{Plot, timeline};
+pub use timeline::{Plot, TimedRun, timeline};
 
 const TEMPLATE: &str = include_str!("template.html");
 
