@@ -148,7 +148,7 @@ impl Destination {
         if is_printed && !self.format(plan).expresses_all() {
             let mut text = Vec::new();
             render(self.format(plan), plan, answer, &mut text)?;
-            return stdout::print_names(&text);
+            return if self.format(plan).is_printable() { stdout::print(&text) } else { stdout::print_names(&text) };
         }
         let table = answer.table()?;
         self.write_table(plan, &if is_printed { table.with_splits_of(PRINTED_ROWS) } else { table }, threads)
@@ -172,7 +172,7 @@ impl Destination {
                 let format = self.format(plan);
                 format.check(plan)?;
                 let writer = format.writer_of(table);
-                Ok(if format.is_binary() { writer } else { stdout::printed(writer) })
+                Ok(if format.is_binary() || format.is_printable() { writer } else { stdout::printed(writer) })
             }
             Self::File(file) => writer(file.encoding, table.schema(), &file.create),
         }

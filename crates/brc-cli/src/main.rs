@@ -11,6 +11,7 @@ mod answer;
 mod args;
 mod changes;
 mod cli;
+mod colour;
 mod commands;
 mod describe;
 mod explain;
