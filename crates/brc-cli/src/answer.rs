@@ -1,12 +1,11 @@
 //! Where an answer goes: to standard output in a format, or to a file in any encoding, for a result is a table again.
 
 use crate::args::{MemoryArgs, Source, Threads};
-use crate::changes;
 use crate::commands::convert::{encoding_of, target_compression};
 use crate::progress::watch_table;
 use crate::render::{Format, default_format, render};
-use crate::stdout;
 use crate::text_args::TextArgs;
+use crate::{changes, charsets, stdout};
 use brc_core::{BatchWriter, Progress, Result, Table, with_types};
 use brc_encodings::{
     CreateOptions, Encoding, Output, OutputOptions, RejectLog, Workers, convert, delimiter_by_extension, writer,
@@ -99,6 +98,7 @@ impl Destination {
             self.write(&plan, answer, threads)?
         };
         changes::note_nulled(table);
+        charsets::note_mismatches(query, table);
         Ok(totals)
     }
 

@@ -10,6 +10,7 @@ mod stderr;
 mod answer;
 mod args;
 mod changes;
+mod charsets;
 mod cli;
 mod colour;
 mod commands;
