@@ -111,8 +111,9 @@ struct Estimate {
 impl Estimate {
     /// The time left when this share of the work is done after so long a time; `None` while nobody can tell.
     fn left(&mut self, elapsed: Duration, share: f64) -> Option<Duration> {
-        // A table whose types turned out wider is read again, from its start.
-        if share < self.latest {
+        // A table whose types turned out wider is read again, from its start. Rows of a split that is read twice count
+        // twice until it is done: the share may also shrink a little.
+        if share < self.latest / 2.0 {
             self.first = None;
         }
         self.latest = share;
