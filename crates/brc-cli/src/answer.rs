@@ -1,12 +1,11 @@
 //! Where an answer goes: to standard output in a format, or to a file in any encoding, for a result is a table again.
 
 use crate::args::{MemoryArgs, Source, Threads};
-use crate::changes;
 use crate::commands::convert::{encoding_of, target_compression};
 use crate::progress::watch_table;
 use crate::render::{Format, default_format, render};
-use crate::stdout;
 use crate::text_args::TextArgs;
+use crate::{changes, charsets, stdout};
 use brc_core::{BatchWriter, Progress, Result, Table, with_types};
 use brc_encodings::{
     CreateOptions, Encoding, Output, OutputOptions, RejectLog, Workers, convert, delimiter_by_extension, writer,
@@ -99,6 +98,7 @@ impl Destination {
             self.write(&plan, answer, threads)?
         };
         changes::note_nulled(table);
+        charsets::note_mismatches(query, table);
         Ok(totals)
     }
 
@@ -148,7 +148,7 @@ impl Destination {
         if is_printed && !self.format(plan).expresses_all() {
             let mut text = Vec::new();
             render(self.format(plan), plan, answer, &mut text)?;
-            return stdout::print_names(&text);
+            return if self.format(plan).is_printable() { stdout::print(&text) } else { stdout::print_names(&text) };
         }
         let table = answer.table()?;
         self.write_table(plan, &if is_printed { table.with_splits_of(PRINTED_ROWS) } else { table }, threads)
@@ -172,7 +172,7 @@ impl Destination {
                 let format = self.format(plan);
                 format.check(plan)?;
                 let writer = format.writer_of(table);
-                Ok(if format.is_binary() { writer } else { stdout::printed(writer) })
+                Ok(if format.is_binary() || format.is_printable() { writer } else { stdout::printed(writer) })
             }
             Self::File(file) => writer(file.encoding, table.schema(), &file.create),
         }

@@ -1,5 +1,6 @@
 //! The command line as a whole. Help, man pages and shell completions all come from these definitions.
 
+use crate::colour::{self, When};
 use crate::commands::{
     cat, compare, completions, convert, count, functions, generate, head, inspect, man, query, sample, schema, sniff,
     sort, summarize, tail, verify,
@@ -21,6 +22,17 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "FILE", help_heading = "Watching")]
     metrics: Option<PathBuf>,
 
+    /// When to use colours: auto is on a terminal, unless NO_COLOR is set, and elsewhere if CLICOLOR_FORCE is
+    #[arg(
+        long,
+        global = true,
+        value_name = "auto|always|never",
+        default_value = "auto",
+        hide_possible_values = true,
+        help_heading = "Watching"
+    )]
+    color: When,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -31,6 +43,7 @@ impl Cli {
     /// # Errors
     /// Whatever goes wrong; [`crate::failure::report`] knows what to make of it.
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        colour::choose(self.color);
         let metrics = self.metrics.as_deref().map(Metrics::start).transpose()?;
         let outcome = self.command.run();
         let written = metrics.map_or(Ok(()), Metrics::finish);

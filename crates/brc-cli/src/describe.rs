@@ -1,6 +1,6 @@
 //! Prints what a file is made of: for people, or as JSON for programs.
 
-use crate::render::{Cells, Header, json_string, lay_out};
+use crate::render::{Cells, Header, Look, json_string, lay_out};
 use crate::{printable, quantity};
 use brc_core::decimal;
 use brc_encodings::{Description, Fact, Facts};
@@ -23,7 +23,7 @@ pub(crate) fn text(description: &Description) -> Vec<u8> {
         facts.any(|(name, fact)| *name == wanted && matches!(fact, Fact::Text(_)))
     };
     let header = |name: &&str| Header { name: (*name).to_owned(), is_right: !is_text(name) };
-    lay_out(&names.iter().map(header).collect::<Vec<_>>(), &cells, None, &mut text);
+    lay_out(&names.iter().map(header).collect::<Vec<_>>(), &cells, Look::default(), &mut text);
     text
 }
 

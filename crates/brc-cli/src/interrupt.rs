@@ -5,9 +5,9 @@ use rustix::process::Signal;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 /// The signals that end a process unless it handles them, but for those that tell of a fault in the program itself, those
 /// that nobody can handle, and those for programs' own use (`SIGRTMIN` and on).
@@ -30,6 +30,10 @@ const ENDING: &[Signal] = &[
     Signal::POWER,
 ];
 
+/// What is to be done before a signal ends the process, in this order.
+type CleanUp = Box<dyn FnOnce() + Send>;
+static CLEAN_UPS: Mutex<Vec<CleanUp>> = Mutex::new(Vec::new());
+
 /// Sees to it that a signal that ends the process takes the unfinished files along.
 pub(crate) fn clean_up_when_killed() {
     before_end(brc_encodings::remove_unfinished);
@@ -45,7 +49,18 @@ pub(crate) fn clean_up_when_killed_with(directory: &Path) {
     });
 }
 
-fn before_end(clean_up: impl FnOnce() + Send + 'static) {
+/// Has something done before a signal ends the process.
+pub(crate) fn before_end(clean_up: impl FnOnce() + Send + 'static) {
+    static WATCHER: Once = Once::new();
+    clean_ups().push(Box::new(clean_up));
+    WATCHER.call_once(watch);
+}
+
+fn clean_ups() -> MutexGuard<'static, Vec<CleanUp>> {
+    CLEAN_UPS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn watch() {
     let ignored = ignored_signals();
     let numbers = ENDING.iter().map(|signal| signal.as_raw());
     let wanted: Vec<_> = numbers.filter(|signal| ignored >> (signal - 1) & 1 == 0).collect();
@@ -54,7 +69,8 @@ fn before_end(clean_up: impl FnOnce() + Send + 'static) {
         let signals = Signals::new(wanted);
         drop(ready);
         if let Some(signal) = signals.ok().and_then(|mut signals| signals.forever().next()) {
-            clean_up();
+            let clean_ups = std::mem::take(&mut *clean_ups());
+            clean_ups.into_iter().for_each(|clean_up| clean_up());
             let _ = emulate_default_handler(signal);
             // It does not know all signals. A shell would say that of one that ended by it.
             std::process::exit(128 + signal);

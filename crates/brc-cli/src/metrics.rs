@@ -1,14 +1,15 @@
 //! `--metrics FILE`: what a command has done and used of the machine, ten times a second, as CSV or as a page with plots.
 
+use crate::interrupt;
 use brc_compare::usage::Usage;
-use brc_compare::{Plot, quantity, timeline};
+use brc_compare::{Plot, TimedRun, quantity, timeline};
 use brc_core::{Error, Progress, Result};
 use brc_encodings::{Output, OutputOptions};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -27,11 +28,20 @@ pub(crate) fn spilled() -> Arc<AtomicU64> {
     Arc::clone(&SPILLED)
 }
 
-/// Samples this process until it is finished.
+/// Samples this process until it is finished, or killed.
 pub(crate) struct Metrics {
-    path: PathBuf,
+    record: Arc<Record>,
     end: Sender<()>,
-    samples: JoinHandle<Vec<Sample>>,
+    sampling: JoinHandle<()>,
+}
+
+/// What was seen, and where it goes.
+struct Record {
+    path: PathBuf,
+    /// When the process was started, in UTC.
+    started: String,
+    start: Instant,
+    samples: Mutex<Vec<Sample>>,
 }
 
 /// What was known at a time.
@@ -54,9 +64,19 @@ impl Metrics {
         }
         drop(Output::create(path, &OutputOptions::default())?);
         IS_ON.store(true, Relaxed);
+        let (path, started) = (path.to_owned(), brc_compare::now());
+        let record = Arc::new(Record { path, started, start: Instant::now(), samples: Mutex::default() });
+        let killed = Arc::clone(&record);
+        interrupt::before_end(move || {
+            killed.take_sample();
+            // Nobody is left to tell if it fails.
+            let _ = killed.write(true);
+        });
         let (end, ended) = channel();
-        let samples = std::thread::Builder::new().spawn(move || sample(&ended));
-        Ok(Self { path: path.to_owned(), end, samples: samples.map_err(Error::io(path, "watch for"))? })
+        let sampled = Arc::clone(&record);
+        let sampling = std::thread::Builder::new().spawn(move || sampled.sample(&ended));
+        let sampling = sampling.map_err(Error::io(&record.path, "watch for"))?;
+        Ok(Self { record, end, sampling })
     }
 
     /// Writes what was seen.
@@ -65,30 +85,45 @@ impl Metrics {
     /// The system's.
     pub(crate) fn finish(self) -> Result<()> {
         drop(self.end);
-        let samples = self.samples.join().unwrap_or_default();
-        let is_page = self.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html"));
-        let text = if is_page { page(&samples) } else { csv(&samples) };
-        let output = Output::create(&self.path, &OutputOptions::default())?;
-        output.write_at(text.as_bytes(), 0)?;
-        output.commit()
+        let _ = self.sampling.join();
+        self.record.write(false)
     }
 }
 
-fn sample(ended: &Receiver<()>) -> Vec<Sample> {
-    let start = Instant::now();
-    let mut samples = Vec::new();
-    loop {
-        let outcome = ended.recv_timeout(PERIOD);
-        samples.push(Sample {
-            seconds: start.elapsed().as_secs_f64(),
+impl Record {
+    /// Takes samples until the other end of the channel is gone.
+    fn sample(&self, ended: &Receiver<()>) {
+        loop {
+            let outcome = ended.recv_timeout(PERIOD);
+            self.take_sample();
+            if outcome != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+        }
+    }
+
+    fn take_sample(&self) {
+        let sample = Sample {
+            seconds: self.start.elapsed().as_secs_f64(),
             rows: ROWS.load(Relaxed),
             bytes: BYTES.load(Relaxed),
             spilled: SPILLED.load(Relaxed),
             usage: Usage::now(),
-        });
-        if outcome != Err(RecvTimeoutError::Timeout) {
-            return samples;
-        }
+        };
+        self.samples().push(sample);
+    }
+
+    fn samples(&self) -> MutexGuard<'_, Vec<Sample>> {
+        self.samples.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, is_killed: bool) -> Result<()> {
+        let is_page = self.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html"));
+        let samples = self.samples();
+        let text = if is_page { page(&samples, &self.started, is_killed) } else { csv(&samples) };
+        let output = Output::create(&self.path, &OutputOptions::default())?;
+        output.write_at(text.as_bytes(), 0)?;
+        output.commit()
     }
 }
 
@@ -133,7 +168,7 @@ fn csv(samples: &[Sample]) -> String {
     text
 }
 
-fn page(samples: &[Sample]) -> String {
+fn page(samples: &[Sample], started: &str, is_killed: bool) -> String {
     let plot = |title: &'static str, show: fn(f64) -> String, value: &dyn Fn(&Sample) -> f64| Plot {
         title,
         show,
@@ -157,5 +192,6 @@ fn page(samples: &[Sample]) -> String {
         plot("bytes in temporary files", bytes, &|sample| sample.spilled as f64),
         rate("page faults a second", count, &|sample| (sample.usage.minor_faults + sample.usage.major_faults) as f64),
     ];
-    timeline(&crate::command_line(), &plots)
+    let run = TimedRun { command: crate::command_line(), started: started.to_owned(), is_killed };
+    timeline(&run, &plots)
 }

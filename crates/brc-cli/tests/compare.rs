@@ -285,7 +285,7 @@ fn names_with_markup_are_only_names() {
     let page = String::from_utf8(place.read("out/report.html")).unwrap();
     let readme = String::from_utf8(place.read("out/README.md")).unwrap();
     assert!(!page.contains('\u{1b}') && !readme.contains('\u{1b}') && !page.contains("<i>"));
-    assert!(readme.contains("\\[31m'&lt;i>\\`:decimal(18,1), 21 B"), "{readme}");
+    assert!(readme.contains("\\[31m'&lt;i>\\` | decimal(18,1) |"), "{readme}");
     assert!(page.contains("a|b &lt;x&gt; &amp; &quot;q&quot;, &#39;z&#39;`*["), "{page}");
     assert!(!page.contains("<x>"));
     assert!(readme.contains("\n## a\\|b &lt;x> &amp; \"q\", 'z'\\`\\*\\[ \\]é🦀.txt\n"), "{readme}");

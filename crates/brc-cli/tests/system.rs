@@ -6,7 +6,9 @@
 mod common;
 
 use common::{Outcome, Place};
+use rustix::process::Signal;
 use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -52,6 +54,22 @@ fn what_a_killed_run_left_is_removed_by_the_next_one_with_the_same_target() {
     assert_eq!(place.names(), [".t.buren.0.brc-tmp", "other.buren", "t.txt"]);
     place.run("convert t.txt t.buren").ok();
     assert_eq!(place.names(), ["other.buren", "t.buren", "t.txt"]);
+}
+
+#[test]
+fn a_killed_run_leaves_its_metrics() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let place = with_table();
+        let mut killed = unfinished(&place, "t.buren --metrics m.html");
+        while !place.names().contains(&".t.buren.0.brc-tmp".to_owned()) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        rustix::process::kill_process(rustix::process::Pid::from_child(&killed), signal).unwrap();
+        assert_eq!(killed.wait().unwrap().signal(), Some(signal.as_raw()));
+        assert_eq!(place.names(), ["m.html", "t.txt"]);
+        let page = String::from_utf8(place.read("m.html")).unwrap();
+        assert!(page.contains("A signal ended it before it was done.") && page.contains("--metrics m.html"), "{page}");
+    }
 }
 
 #[test]
@@ -206,7 +224,8 @@ fn any_command_is_watched() {
     assert!(last[1] == 300_000.0 && last[2] > 3e6 && last[3] > 0.0 && last[4] > 1e6 && last[6] > 100.0, "{text}");
     place.run("--metrics q.html query t.txt --format csv").ok();
     let page = String::from_utf8(place.read("q.html")).unwrap();
-    assert!(page.contains("<svg") && page.contains("--metrics q.html query t.txt"), "{page}");
+    assert!(page.contains("<svg class=\"wide\"") && page.contains("<svg class=\"narrow\""), "{page}");
+    assert!(page.contains("--metrics q.html query t.txt") && page.contains(" UTC · "), "{page}");
     place.run("query t.txt --metrics g.csv").fails(2, "brc: g.csv: exists already; --metrics writes a new file");
     place.run("query none.txt --metrics n.csv").fails_with(1, "none.txt");
     assert!(place.read("n.csv").starts_with(b"seconds,"));

@@ -470,3 +470,37 @@ fn files_without_a_size_are_read_to_their_end() {
     assert_eq!(columns.code, Some(0), "{}", columns.stderr);
     assert!(columns.stdout.len() > 20, "{}", columns.text());
 }
+
+#[test]
+fn a_text_in_another_charset_is_noticed() {
+    let place = Place::new();
+    place.write("t.csv", b"city,n\nZ\xfcrich,1\nBern,2\n");
+    let kept =
+        "looks like Latin-1 (windows-1252): strings keep their bytes as they are; --charset latin1 reads them as text";
+    assert!(place.run("sniff t.csv").text().contains(kept));
+    for target in ["t.buren", "t.parquet"] {
+        // Parquet has strings of UTF-8 only; bytes that are none are binary there.
+        let converted = place.run(&format!("convert t.csv {target}"));
+        assert!(converted.stderr.contains(kept), "{}", converted.stderr);
+        if converted.code != Some(0) {
+            continue;
+        }
+        let asked = place.run_of(&["query", target, "--by", "", "--agg", "count(*)", "--where", "city = 'Zürich'"]);
+        let note = "note: 'city' is not UTF-8, so 'Zürich' may not match; convert the text again with --charset latin1 (or \
+                    windows-1252)\n";
+        assert!(asked.stderr.contains(note), "{target}: {}", asked.stderr);
+    }
+    let ask = |file: &str, condition: &str, option: &str| {
+        let options = ["--by", "", "--agg", "count(*)", "--format", "csv", "--where", condition];
+        let option: Vec<&str> = option.split(' ').filter(|word| !word.is_empty()).collect();
+        place.run_of(&[&["query", file], &options[..], &option[..]].concat())
+    };
+    let asked = ask("t.csv", "city in ('Zürich', 'Bern')", "");
+    assert!(asked.stderr.contains("'Zürich' may not match; read the text with --charset latin1"), "{}", asked.stderr);
+    assert_eq!(ask("t.csv", "city = 'Zürich'", "--charset latin1").text(), "count(*)\n1\n");
+    assert_eq!(ask("t.csv", "city = 'Zürich'", "--charset latin1").stderr, "");
+    // Nothing is said of columns that are UTF-8, and of conditions that are ASCII.
+    assert!(!ask("t.csv", "city = 'Bern'", "").stderr.contains("may not match"));
+    place.write("u.csv", "city,n\nZürich,1\nBern,2\n");
+    assert_eq!(ask("u.csv", "city = 'Zürich'", "").stderr, "");
+}

@@ -3,6 +3,7 @@
 //! Everything is computed from what was measured; no encoding is favoured by name. Lines that answer from statistics do
 //! not compete: they did not read the data.
 
+use super::best::{Measure, best, cold_query, convert, is_close, memory, once, query, size};
 use super::pareto::front;
 use super::view::{Line, View};
 use crate::quantity::{bytes, count, digits, time};
@@ -27,17 +28,14 @@ pub(crate) struct Pick {
     pub(crate) sentence: String,
 }
 
-/// Closer than this, times and sizes count as equal, and something else decides.
-const EQUAL: f64 = 1.05;
-
 /// What to make of a table's results; `None` if no cell went well.
 pub(crate) fn advise<'v, 'a>(view: &'v View<'a>) -> Option<Advice<'v, 'a>> {
     let lines: Vec<&Line<'a>> = view.reading().collect();
     if lines.is_empty() {
         return None;
     }
-    let of = |coordinate: fn(&Line<'_>) -> f64| {
-        let points: Vec<(f64, f64)> = lines.iter().map(|line| (line.bytes as f64, coordinate(line))).collect();
+    let of = |measure: Measure| {
+        let points: Vec<_> = lines.iter().map(|line| (line.bytes as f64, measure(line).value)).collect();
         front(&points).into_iter().map(|index| lines[index]).collect::<Vec<_>>()
     };
     let picks = [repeated_queries(view, &lines), smallest_size(view, &lines), frequent_conversion(view, &lines)];
@@ -49,49 +47,35 @@ pub(crate) fn advise<'v, 'a>(view: &'v View<'a>) -> Option<Advice<'v, 'a>> {
     })
 }
 
-fn size(line: &Line<'_>) -> f64 {
-    line.bytes as f64
-}
-
-fn query(line: &Line<'_>) -> f64 {
-    line.query.median
-}
-
-fn convert(line: &Line<'_>) -> f64 {
-    line.convert.map_or(f64::INFINITY, |convert| convert.median)
-}
-
-/// Converting and one query.
-fn once(line: &Line<'_>) -> f64 {
-    convert(line) + query(line)
-}
-
-/// The line for which `first` is smallest; among those that are as good as equal, that for which `then` is.
-fn best<'v, 'a>(
-    lines: &[&'v Line<'a>],
-    first: fn(&Line<'_>) -> f64,
-    then: fn(&Line<'_>) -> f64,
-) -> Option<&'v Line<'a>> {
-    let smallest = lines.iter().map(|line| first(line)).min_by(f64::total_cmp)?;
-    let equal = lines.iter().filter(|line| first(line) <= smallest * EQUAL);
-    equal.min_by(|one, other| then(one).total_cmp(&then(other))).copied()
-}
-
 fn repeated_queries(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
-    let line = best(lines, query, size)?;
-    let faster = query(&view.input) / query(line).max(1.0);
-    let faster = if faster > EQUAL {
-        format!("{} times as fast as the input itself", digits(faster))
-    } else {
+    let level = best(lines, query);
+    let first = *level.first()?;
+    let faster = |line: &Line<'_>| view.input.query.median / line.query.median.max(1.0);
+    let (least, most) = range(&level, |line| faster(line));
+    let faster = if least > 1.0 && !is_close(least, 1.0) {
+        format!("{} times as fast as the input itself", from_to(least, most, digits))
+    } else if is_close(most, 1.0) || most < 1.0 {
         "no faster than the input itself".to_owned()
+    } else {
+        "hardly faster than the input itself".to_owned()
     };
-    let sentence = format!("answers in {}, {faster}, and takes {}", time(query(line)), view.size(line));
-    Some(Pick { purpose: "For repeated queries", name: line.name(), sentence })
+    let sentence = match level.as_slice() {
+        [line] => format!("answers in {}, {faster}, and takes {}", time(line.query.median), view.size(line)),
+        _ => format!(
+            "are too close to call: they answer in {}, {faster}; {} is the smallest of them with {}",
+            span(&level, query, time),
+            first.name(),
+            view.size(first)
+        ),
+    };
+    Some(Pick { purpose: "For repeated queries", name: names(&level), sentence })
 }
 
 fn smallest_size(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
-    let line = best(lines, size, query)?;
-    let sentence = format!("takes {} and answers in {}", view.size(line), time(query(line)));
+    let small = best(lines, size);
+    // Of files that are as small, the one that answers soonest; of those that answer as soon, the smallest.
+    let line = *best(&small, query).first()?;
+    let sentence = format!("takes {} and answers in {}", view.size(line), time(line.query.median));
     Some(Pick { purpose: "For the smallest size", name: line.name(), sentence })
 }
 
@@ -99,67 +83,104 @@ fn frequent_conversion(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
     // A copy of the input in its own encoding is no conversion that anybody waits for.
     let is_copy = |line: &Line<'_>| line.encoding == view.facts.encoding && line.compression == "none";
     let others: Vec<&Line<'_>> = lines.iter().filter(|line| !is_copy(line)).copied().collect();
-    let line = best(&others, once, size)?;
+    let level = best(&others, once);
+    let first = *level.first()?;
+    let subject = if level.len() == 1 { String::new() } else { format!("; {} is the smallest of them", first.name()) };
+    let verb = if level.len() == 1 { "takes" } else { "are too close to call: they take" };
     let sentence = format!(
-        "takes {} to convert and query once{}",
-        time(once(line)),
-        match queries_to_pay(view, line) {
+        "{verb} {} to convert and query once{subject}{}",
+        span(&level, once, time),
+        match queries_to_pay(view, first) {
             Some(1) => ", less than querying the input itself".to_owned(),
             Some(queries) => format!(", and pays off after {} queries", count(queries)),
             None => "; the input itself answers as fast, so converting saves no time".to_owned(),
         }
     );
-    Some(Pick { purpose: "For frequent conversion", name: line.name(), sentence })
+    Some(Pick { purpose: "For frequent conversion", name: names(&level), sentence })
 }
 
 /// After how many queries converting has taken less time than querying the input as often; `None` if never.
 fn queries_to_pay(view: &View<'_>, line: &Line<'_>) -> Option<u64> {
-    let saved = view.input.query.median - query(line);
-    (saved > 0.0).then(|| (convert(line) / saved).ceil().max(1.0) as u64)
+    let saved = view.input.query.median - line.query.median;
+    (saved > 0.0).then(|| (convert(line).value / saved).ceil().max(1.0) as u64)
+}
+
+/// The names of lines, as in "a, b or c": the first few of many.
+fn names(lines: &[&Line<'_>]) -> String {
+    const SHOWN: usize = 6;
+    let mut names: Vec<String> = lines.iter().take(SHOWN).map(|line| line.name()).collect();
+    let others = lines.len() - names.len();
+    if others > 0 {
+        names.push(format!("{others} {}", if others == 1 { "other" } else { "others" }));
+    }
+    match names.split_last() {
+        Some((last, rest @ [_, ..])) => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+fn range(lines: &[&Line<'_>], value: impl Fn(&Line<'_>) -> f64) -> (f64, f64) {
+    let values = || lines.iter().map(|line| value(line));
+    (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
+}
+
+/// The figures of lines from the smallest to the largest.
+fn span(lines: &[&Line<'_>], measure: Measure, show: fn(f64) -> String) -> String {
+    let (least, most) = range(lines, |line| measure(line).value);
+    from_to(least, most, show)
+}
+
+fn from_to(least: f64, most: f64, show: fn(f64) -> String) -> String {
+    let (least, most) = (show(least), show(most));
+    if least == most { least } else { format!("{least} to {most}") }
 }
 
 /// Who wins what. If another encoding than the winner of query time wins anything, it is said with both figures.
 fn firsts(view: &View<'_>, lines: &[&Line<'_>]) -> Vec<String> {
-    let Some(leader) = best(lines, query, query) else { return Vec::new() };
-    let mut measures: Vec<Measure> = vec![
+    let level = best(lines, query);
+    let Some(leader) = level.first().copied() else { return Vec::new() };
+    let mut measures: Vec<Ranking> = vec![
         ("size", size, as_size),
         ("time to convert", convert, time),
         ("converting and querying once", once, time),
-        ("memory for a query", |line| line.peak_memory.map_or(f64::INFINITY, |bytes| bytes as f64), as_size),
+        ("memory for a query", memory, as_size),
     ];
     if lines.iter().any(|line| line.cold.is_some()) {
-        let cold = |line: &Line<'_>| line.cold.map_or(f64::INFINITY, |cold| cold.query.median);
-        measures.push(("query time from a cold cache", cold, time));
+        measures.push(("query time from a cold cache", cold_query, time));
     }
     let (mut also, mut lost) = (Vec::new(), Vec::new());
     for measure in measures {
-        match first_in(leader, lines, measure) {
-            Some(Place::Also(words)) => also.push(words),
+        match place_in(leader, lines, measure) {
+            Some(Place::First(words)) => also.push(words),
             Some(Place::Lost(sentence)) => lost.push(sentence),
             None => {}
         }
     }
-    let mut sentences = vec![format!("{} is first in query time, with {}.", leader.name(), time(query(leader)))];
+    let figure = span(&level, query, time);
+    let mut sentences = vec![match level.as_slice() {
+        [line] => format!("{} is first in query time, with {figure}.", line.name()),
+        _ => format!("{} share the first place in query time, with {figure}.", names(&level)),
+    }];
     if !also.is_empty() {
         sentences.push(format!("{} is also first in {}.", leader.encoding, also.join(", in ")));
     }
     sentences.append(&mut lost);
     for line in view.lines.iter().filter(|line| line.statistics && line.compression == leader.compression) {
         let share = line.summarised_rows as f64 / view.facts.rows.max(1) as f64 * 100.0;
-        let (name, time) = (line.name(), time(query(line)));
+        let (name, time) = (line.name(), time(line.query.median));
         sentences.push(format!("{name} answers in {time}: {} % of the rows need not be read.", digits(share)));
     }
     sentences
 }
 
 /// What is measured, of what, and how it is shown.
-type Measure = (&'static str, fn(&Line<'_>) -> f64, fn(f64) -> String);
+type Ranking = (&'static str, Measure, fn(f64) -> String);
 
 /// Where an encoding stands.
 enum Place {
-    /// First there too: in what, and with how much.
-    Also(String),
-    /// Another one is first.
+    /// First, alone or with others: in what, and with how much.
+    First(String),
+    /// Others are first.
     Lost(String),
 }
 
@@ -167,22 +188,23 @@ fn as_size(value: f64) -> String {
     bytes(value as u64)
 }
 
-fn first_in(leader: &Line<'_>, lines: &[&Line<'_>], (what, measure, show): Measure) -> Option<Place> {
+fn place_in(leader: &Line<'_>, lines: &[&Line<'_>], (what, measure, show): Ranking) -> Option<Place> {
+    let level = best(lines, measure);
+    level.first()?;
     // Another compression of the same encoding is not another encoding.
-    let own: Vec<&Line<'_>> = lines.iter().filter(|line| line.encoding == leader.encoding).copied().collect();
-    let (first, own) = (best(lines, measure, measure)?, best(&own, measure, measure)?);
-    let (won, lost) = (measure(first), measure(own));
-    if !won.is_finite() {
-        return None;
+    let is_own = |line: &&&Line<'_>| line.encoding == leader.encoding;
+    let least = |one: &&&Line<'_>, other: &&&Line<'_>| measure(one).value.total_cmp(&measure(other).value);
+    if let Some(own) = level.iter().filter(is_own).min_by(least) {
+        let name = if own.compression == leader.compression { String::new() } else { format!(" as {}", own.name()) };
+        let others: Vec<&Line<'_>> = level.iter().filter(|line| !is_own(line)).copied().collect();
+        let others = if others.is_empty() { String::new() } else { format!(", level with {}", names(&others)) };
+        return Some(Place::First(format!("{what} ({}{name}{others})", show(measure(own).value))));
     }
-    let compression = if own.compression == leader.compression { String::new() } else { format!(" as {}", own.name()) };
-    Some(if first.encoding == leader.encoding {
-        Place::Also(format!("{what} ({}{compression})", show(won)))
-    } else {
-        let level = if lost <= won * EQUAL { ", nearly as good" } else { "" };
-        let (first, won, own, lost) = (first.name(), show(won), own.name(), show(lost));
-        Place::Lost(format!("But {first} is first in {what}, with {won}; {own} comes to {lost}{level}."))
-    })
+    let own = lines.iter().filter(is_own).min_by(least)?;
+    let (are, won, figure) =
+        (if level.len() == 1 { "is" } else { "are" }, span(&level, measure, show), show(measure(own).value));
+    let (first, own) = (names(&level), own.name());
+    Some(Place::Lost(format!("But {first} {are} first in {what}, with {won}; {own} comes to {figure}.")))
 }
 
 #[cfg(test)]
@@ -213,16 +235,40 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_the_smaller_or_the_quicker_is_taken() {
+    fn of_equals_all_are_named_and_the_smaller_or_the_quicker_is_taken() {
         // As quick as the quickest within five percent, and smaller.
         let names = picks(|results| {
             let quickest = measurements(results, 0).times.query.samples.clone();
             measurements(results, 2).times.query.samples = quickest;
         });
-        assert_eq!(names[0].0, "columns small:9");
+        assert_eq!(names[0].0, "columns small:9 and columns");
+        let words = "are too close to call: they answer in 2.10 ms, 4.67 times as fast as the input itself; \
+                     columns small:9 is the smallest of them";
+        assert!(names[0].1.starts_with(words), "{}", names[0].1);
         // As small as the smallest within five percent, and quicker.
         let names = picks(|results| measurements(results, 2).bytes = 1_950_000);
         assert_eq!(names[1].0, "columns small:9");
+    }
+
+    /// What three runs of the same comparison find differs by chance: they must not name three winners.
+    #[test]
+    fn chance_changes_no_advice() {
+        let run = |factors: [u64; 3]| {
+            picks(|results| {
+                let wide = [80, 90, 100, 110, 120];
+                for (cell, factor) in factors.into_iter().enumerate() {
+                    let warm = &mut measurements(results, cell).times.query.samples.warm;
+                    for (sample, percent) in warm.iter_mut().zip(wide) {
+                        sample.wall_ns = 2_000 * factor * percent / 100 * 10;
+                    }
+                }
+            })[0]
+                .0
+                .clone()
+        };
+        for factors in [[100, 108, 104], [108, 100, 104], [106, 108, 100]] {
+            assert_eq!(run(factors), "columns small:9, columns fast and columns", "{factors:?}");
+        }
     }
 
     #[test]

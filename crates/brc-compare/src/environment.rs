@@ -119,8 +119,16 @@ fn crates(lines: &str) -> BTreeMap<String, String> {
     crates
 }
 
+/// What the machine is called, where the system or the shell tells.
+pub(crate) fn host_name() -> Option<String> {
+    let of_system = fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let name = of_system.or_else(|| std::env::var("HOSTNAME").ok())?;
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
 /// The time in UTC, as `2026-11-20 14:58:40 UTC`.
-pub(crate) fn now() -> String {
+#[must_use]
+pub fn now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (year, month, day) = date(seconds / 86_400);
     let time = seconds % 86_400;

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+mod best;
 mod child;
 mod comparison;
 mod csv;
@@ -46,8 +47,9 @@ mod sample;
 mod tests;
 
 pub use comparison::{Comparison, Request, compare};
+pub use environment::now;
 pub use error::{Error, Failure};
-pub use html::{Plot, timeline};
+pub use html::{Plot, TimedRun, timeline};
 pub use job::JobArguments;
 pub use known::{KNOWN_QUERIES, KnownQuery};
 pub use options::{QueryOptions, TableOptions};

@@ -1,10 +1,12 @@
 //! `README.md`: the results as Markdown tables, as a repository shows them.
 
 use super::advice::{Advice, advise};
+use super::best::{Measure, cold_query, convert, is_best_of_column, query, size};
 use super::results::{Outcome, Results};
 use super::statistics::Summary;
 use super::view::{Line, View};
 use crate::quantity::{bytes, digits, rows, time};
+use brc_core::Schema;
 
 /// All tables, one below the other.
 pub(crate) fn render(results: &Results, views: &[View<'_>]) -> String {
@@ -27,14 +29,14 @@ fn section(view: &View<'_>) -> String {
     let facts = view.facts;
     let (rows, groups) = (view.rows(), rows(facts.groups));
     let mut text = format!(
-        "\n## {}\n\n{rows} of {}, {} as {}, {} as text{}; the answer has {groups}.\n\n",
+        "\n## {}\n\n{rows}, {} as {}, {} as text{}; the answer has {groups}.\n\n",
         escape(view.table.name()),
-        escape(&facts.schema.to_string()),
         bytes(facts.bytes),
         facts.encoding,
         bytes(facts.text_bytes),
         view.asked().map(|asked| format!("; query: {}", escape(&asked))).unwrap_or_default(),
     );
+    text.push_str(&columns(&facts.schema));
     if let Some(advice) = advise(view) {
         text.push_str(&sweet_spots(&advice));
     }
@@ -44,7 +46,10 @@ fn section(view: &View<'_>) -> String {
     for (title, asks, figure) in matrices(view) {
         text.push_str(&format!("\n### {title}\n\n{}", matrix(view, asks, figure)));
     }
-    text.push_str(&format!("\n### All figures\n\n{}", all_figures(view)));
+    text.push_str(&format!(
+        "\n### All figures\n\nThe table is wide: it scrolls to the right.\n\n{}",
+        all_figures(view)
+    ));
     let blanks = view.blanks();
     if !blanks.is_empty() {
         text.push_str("\n### Cells without figures\n\n");
@@ -53,6 +58,16 @@ fn section(view: &View<'_>) -> String {
             text.push_str(&format!("- {name}: {what}: {}\n", escape(reason)));
         }
     }
+    text
+}
+
+fn columns(schema: &Schema) -> String {
+    let mut text = String::from("| column | type |\n|---|---|\n");
+    for field in schema.fields() {
+        let not_null = if field.nullable { "" } else { " not null" };
+        text.push_str(&format!("| {} | {}{not_null} |\n", escape(&field.name), field.logical_type));
+    }
+    text.push('\n');
     text
 }
 
@@ -69,28 +84,27 @@ fn sweet_spots(advice: &Advice<'_, '_>) -> String {
     text
 }
 
-/// What is shown of a line, and what it is judged by.
-type Figure = fn(&Line<'_>) -> (f64, String);
+/// What lines are judged by, and what is shown of one.
+type Shown = (Measure, fn(&Line<'_>) -> String);
 
 /// Titles, whether the way to ask makes a difference, and figures.
-fn matrices(view: &View<'_>) -> Vec<(&'static str, bool, Figure)> {
-    let mut matrices: Vec<(&'static str, bool, Figure)> = vec![
-        ("Size", false, |line| (line.bytes as f64, bytes(line.bytes))),
-        ("Query, warm", true, |line| (line.query.median, time(line.query.median))),
+fn matrices(view: &View<'_>) -> Vec<(&'static str, bool, Shown)> {
+    let mut matrices: Vec<(&'static str, bool, Shown)> = vec![
+        ("Size", false, (size, |line| bytes(line.bytes))),
+        ("Query, warm", true, (query, |line| time(line.query.median))),
     ];
     if view.lines.iter().any(|line| line.cold.is_some()) {
-        matrices.push(("Query, cold", true, |line| {
-            line.cold.map_or((f64::INFINITY, "–".to_owned()), |cold| (cold.query.median, time(cold.query.median)))
-        }));
+        let shown = |line: &Line<'_>| line.cold.map_or("–".to_owned(), |cold| time(cold.query.median));
+        matrices.push(("Query, cold", true, (cold_query, shown)));
     }
-    matrices.push(("Convert", false, |line| {
-        line.convert.map_or((f64::INFINITY, "–".to_owned()), |convert| (convert.median, time(convert.median)))
-    }));
+    let shown = |line: &Line<'_>| line.convert.map_or("–".to_owned(), |convert| time(convert.median));
+    matrices.push(("Convert", false, (convert, shown)));
     matrices
 }
 
-/// Encodings × compressions, those with statistics only where that `asks`; the smallest figure of each column is bold, among those that read the data.
-fn matrix(view: &View<'_>, asks: bool, figure: Figure) -> String {
+/// Encodings × compressions, those with statistics only where that `asks`; the best figures of each column are bold,
+/// among those that read the data.
+fn matrix(view: &View<'_>, asks: bool, (measure, show): Shown) -> String {
     let compressions = &view.results.settings.compressions;
     let mut text = format!("| | {} |\n|---|{}\n", compressions.join(" | "), "---:|".repeat(compressions.len()));
     for (encoding, statistics) in view.matrix_rows() {
@@ -101,12 +115,8 @@ fn matrix(view: &View<'_>, asks: bool, figure: Figure) -> String {
         text.push_str(&format!("| {label} |"));
         for compression in compressions {
             let shown = match (view.line(encoding, compression, statistics), view.outcome(encoding, compression)) {
-                (Some(line), _) => {
-                    let (value, shown) = figure(line);
-                    let column = view.reading().filter(|other| other.compression == *compression);
-                    let best = column.map(|other| figure(other).0).fold(f64::INFINITY, f64::min);
-                    if !statistics && value <= best { format!("**{shown}**") } else { shown }
-                }
+                (Some(line), _) if is_best_of_column(line, view.reading(), measure) => format!("**{}**", show(line)),
+                (Some(line), _) => show(line),
                 (None, Some(Outcome::Failed { .. })) => "FAILED".to_owned(),
                 (None, Some(Outcome::Pending)) => "…".to_owned(),
                 (None, _) => "–".to_owned(),

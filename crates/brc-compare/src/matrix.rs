@@ -13,8 +13,8 @@ use brc_encodings::Encoding;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Runs of a process that does nothing.
-const EMPTY_RUNS: u32 = 5;
+/// Runs of a process that does nothing: some, for the quickest of them counts.
+const EMPTY_RUNS: u32 = 10;
 
 /// How long a process of a cell may take if nobody says: this long, or so many times as long as it took to read and ask
 /// the input for the first time.

@@ -5,6 +5,9 @@
 pub(crate) struct Summary {
     pub(crate) runs: usize,
     pub(crate) median: f64,
+    /// Half the width of the notch of a box plot: medians whose notches do not overlap differ, at about 95 %. Unlike the
+    /// mean's interval, an outlier does not widen it. 0 for a single sample.
+    pub(crate) median_margin: f64,
     pub(crate) mean: f64,
     /// Half the width of the 95 % confidence interval of the mean; `None` for a single sample.
     pub(crate) confidence: Option<f64>,
@@ -13,6 +16,9 @@ pub(crate) struct Summary {
     /// How many samples lie far from the others: something else was going on.
     pub(crate) outliers: usize,
 }
+
+/// Of a notch, in interquartile ranges by the root of the number of samples (McGill, Tukey and Larsen, 1978).
+const NOTCH: f64 = 1.57;
 
 impl Summary {
     /// Of these samples; `None` if there are none.
@@ -26,19 +32,26 @@ impl Summary {
             student_t(runs - 1) * deviation / (runs as f64).sqrt()
         });
         let median = median(samples);
-        Some(Self { runs, median, mean, confidence, min, max, outliers: outliers(samples, median) })
+        let median_margin = NOTCH * (quantile(samples, 0.75) - quantile(samples, 0.25)) / (runs as f64).sqrt();
+        Some(Self { runs, median, median_margin, mean, confidence, min, max, outliers: outliers(samples, median) })
     }
 }
 
 /// The middle of some samples; 0 of none.
 pub(crate) fn median(samples: &[f64]) -> f64 {
+    quantile(samples, 0.5)
+}
+
+/// The value below which that share of some samples lies, between two of them in proportion; 0 of none.
+fn quantile(samples: &[f64], share: f64) -> f64 {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.get(middle) {
-        None => 0.0,
-        Some(upper) if sorted.len().is_multiple_of(2) => (sorted[middle - 1] + upper) / 2.0,
-        Some(upper) => *upper,
+    let position = share * sorted.len().saturating_sub(1) as f64;
+    let lower = position as usize;
+    match (sorted.get(lower), sorted.get(lower + 1)) {
+        (Some(lower), Some(upper)) => lower + (upper - lower) * position.fract(),
+        (Some(lower), None) => *lower,
+        (None, _) => 0.0,
     }
 }
 
@@ -87,6 +100,9 @@ mod tests {
         let expected = 2.365 * (32.0_f64 / 7.0).sqrt() / 8.0_f64.sqrt();
         assert!((summary.confidence.unwrap() - expected).abs() < 1e-12);
         assert_eq!(Summary::of(&[]), None);
+        assert!((summary.median_margin - 1.57 * 1.5 / 8.0_f64.sqrt()).abs() < 1e-12);
+        let far_out = Summary::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 900.0]).unwrap();
+        assert_eq!(far_out.median_margin, summary.median_margin);
         let one = Summary::of(&[3.0]).unwrap();
         assert_eq!((one.median, one.mean, one.confidence, one.outliers), (3.0, 3.0, None, 0));
     }

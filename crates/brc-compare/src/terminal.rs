@@ -1,6 +1,7 @@
 //! The results on a terminal: encodings down, compressions across, as many of them side by side as fit.
 
 use super::advice::advise;
+use super::best::{Measure, convert, is_best_of_column, query, size};
 use super::markdown::mean;
 use super::results::Outcome;
 use super::view::{Line, View};
@@ -99,24 +100,20 @@ fn pad(shown: &str, bare: &str) -> String {
 }
 
 fn group(view: &View<'_>, line: &Line<'_>, slowest: f64, screen: Screen) -> String {
-    let best = |measure: fn(&Line<'_>) -> f64| {
-        let column = view.reading().filter(|other| other.compression == line.compression);
-        !line.statistics && column.map(measure).all(|other| measure(line) <= other)
-    };
+    let best = |measure: Measure| is_best_of_column(line, view.reading(), measure);
     let figure = |text: String, is_best: bool| {
         // The mark takes the place of the space behind, so that figures stay in line.
         let mark = if is_best { "*" } else { " " };
         let text = format!("{text:>FIGURE$}{mark}");
         if is_best { paint(&text, BOLD, screen) } else { text }
     };
-    let convert = |line: &Line<'_>| line.convert.map_or(f64::INFINITY, |convert| convert.median);
     let kept = if line.statistics {
         " ".repeat(2 * (FIGURE + 1))
     } else {
-        figure(bytes(line.bytes), best(|line| line.bytes as f64)) + &figure(time(convert(line)), best(convert))
+        figure(bytes(line.bytes), best(size)) + &figure(time(convert(line).value), best(convert))
     };
     let bar = bar(line.query.median, slowest);
-    format!("{kept}{}{}", figure(time(line.query.median), best(|line| line.query.median)), paint(&bar, DIM, screen))
+    format!("{kept}{}{}", figure(time(line.query.median), best(query)), paint(&bar, DIM, screen))
 }
 
 /// A bar in eighths of a character, in proportion to `full`.
@@ -131,7 +128,7 @@ fn bar(value: f64, full: f64) -> String {
 
 fn sweet_spots(view: &View<'_>, screen: Screen) -> String {
     let Some(advice) = advise(view) else { return "\nNo cell went well.\n".to_owned() };
-    let mut text = String::from("\n* best of its column   bar: query time\n\n");
+    let mut text = String::from("\n* best of its column, or too close to it to tell   bar: query time\n\n");
     text.push_str("Pareto front of size and query time: no other is both smaller and quicker\n");
     text.push_str(&front(view, &advice.query_front, screen));
     let names: Vec<String> = advice.convert_front.iter().map(|line| line.name()).collect();

@@ -369,7 +369,7 @@ fn processes_of_cells_have_a_limit() {
     run(&mut notes, &mut Steps::default(), &mut wanted(&encodings(), settings()), &mut |_| Ok(())).unwrap();
     let without = notes.limits.iter().take_while(|limit| limit.is_none()).count();
     // Empty processes and the first look at the table take what they take.
-    assert_eq!(without, 6);
+    assert_eq!(without, 11);
     assert!(notes.limits[without..].iter().all(|limit| *limit == Some(Duration::from_secs(600))), "{:?}", notes.limits);
     let mut notes = Notes { slowness: 7_000_000_000, ..Notes::default() };
     run(&mut notes, &mut Steps::default(), &mut wanted(&encodings(), settings()), &mut |_| Ok(())).unwrap();

@@ -100,14 +100,34 @@ impl<'a> View<'a> {
         rows
     }
 
-    /// Cells that cannot be and cells that failed, with the reason.
+    /// Cells that cannot be and cells that failed, with the reason: said once where it is the same for several
+    /// compressions of an encoding.
     pub(crate) fn blanks(&self) -> Vec<(String, bool, &'a str)> {
-        let blank = |cell: &'a Cell| match &cell.outcome {
-            Outcome::Impossible { reason } => Some((name(&cell.encoding, &cell.compression), false, reason.as_str())),
-            Outcome::Failed { reason } => Some((name(&cell.encoding, &cell.compression), true, reason.as_str())),
-            Outcome::Pending | Outcome::Measured(_) => None,
+        let mut blanks: Vec<(&'a str, Vec<&'a str>, bool, &'a str)> = Vec::new();
+        for cell in &self.table.cells {
+            let (failed, reason) = match &cell.outcome {
+                Outcome::Impossible { reason } => (false, reason.as_str()),
+                Outcome::Failed { reason } => (true, reason.as_str()),
+                Outcome::Pending | Outcome::Measured(_) => continue,
+            };
+            let is_same = |blank: &&mut (&str, Vec<&str>, bool, &str)| {
+                (blank.0, blank.2, blank.3) == (cell.encoding.as_str(), failed, reason)
+            };
+            match blanks.iter_mut().find(is_same) {
+                Some((_, compressions, ..)) => compressions.push(&cell.compression),
+                None => blanks.push((&cell.encoding, vec![&cell.compression], failed, reason)),
+            }
+        }
+        let all = self.results.settings.compressions.len();
+        let name = |encoding: &str, compressions: &[&str]| match compressions {
+            [one] => name(encoding, one),
+            _ if compressions.len() == all => encoding.to_owned(),
+            _ => format!("{encoding} {}", compressions.join(", ")),
         };
-        self.table.cells.iter().filter_map(blank).collect()
+        let named = |(encoding, compressions, failed, reason): (_, Vec<_>, _, _)| {
+            (name(encoding, &compressions), failed, reason)
+        };
+        blanks.into_iter().map(named).collect()
     }
 
     /// How many rows were compared, in words.
@@ -298,6 +318,20 @@ mod tests {
         }
         let view = View::new(&results, &results.tables[0]).unwrap();
         assert!(view.warnings().iter().any(|warning| warning.contains("does not tell")));
+    }
+
+    #[test]
+    fn a_reason_is_said_once() {
+        let mut results = sample::results();
+        let fails = |cell: &mut Cell, reason: &str| cell.outcome = Outcome::Failed { reason: reason.to_owned() };
+        let cells = &mut results.tables[0].cells;
+        cells[..3].iter_mut().for_each(|cell| fails(cell, "a NUL byte"));
+        cells[3..5].iter_mut().for_each(|cell| fails(cell, "no room"));
+        let view = View::new(&results, &results.tables[0]).unwrap();
+        let blanks = view.blanks();
+        let names: Vec<_> = blanks.iter().map(|(name, failed, _)| (name.as_str(), *failed)).collect();
+        let expected = [("columns", true), ("rows none, fast", true), ("rows small:9", true), ("text fast", false)];
+        assert_eq!(names, expected);
     }
 
     #[test]

@@ -4,22 +4,26 @@
 //! stops only the splits behind its own. So the message for a bad file is the same for any number of threads, and the
 //! lines of all splits before the bad one are known.
 
+use crate::batch::Batch;
 use crate::error::{Error, Result, RowPlace};
 use crate::predicate::Verdict;
-use crate::table::{ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Table, TableFile};
+use crate::schema::Schema;
+use crate::table::{ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Table, TableFile};
 use crate::workers::run_workers;
 use std::collections::HashMap;
 use std::convert::identity;
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 /// How far a scan is; another thread may look at it while the scan runs.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Rows seen so far.
+    /// Rows seen so far, also of splits that are being scanned.
     pub rows: AtomicU64,
-    /// Bytes read so far.
+    /// Rows of splits that are done.
+    pub whole_rows: AtomicU64,
+    /// Bytes read so far, of splits that are done.
     pub bytes: AtomicU64,
 }
 
@@ -27,6 +31,7 @@ impl Progress {
     /// Begins anew.
     pub fn restart(&self) {
         self.rows.store(0, Relaxed);
+        self.whole_rows.store(0, Relaxed);
         self.bytes.store(0, Relaxed);
     }
 }
@@ -170,18 +175,22 @@ impl Shared<'_> {
     fn one_split(&self, scanner: &mut dyn Scanner, worker: &mut impl Worker, split: &Split) -> Result<bool, ScanError> {
         worker.split_begins(split);
         let skipped = worker.skips(split).map(|rows| Scanned { skipped_rows: rows, ..Scanned::default() });
+        let mut counted = 0;
         let scanned = loop {
             if skipped.is_some() {
                 break skipped;
             }
-            match scanner.scan(split, worker.sink()) {
+            let mut sink = Counting { sink: worker.sink(), rows: &self.progress.rows, counted: &mut counted };
+            match scanner.scan(split, &mut sink) {
                 Err(ScanError::Widened) => worker.split_restarts(split)?,
                 outcome => break outcome?,
             }
         };
         let Some(scanned) = scanned else { return Ok(false) };
         let rows = scanned.all_rows();
-        self.progress.rows.fetch_add(rows, Relaxed);
+        // What was counted on the way is an estimate: a split may be scanned twice, and not all rows come in batches.
+        self.progress.rows.fetch_add(rows.wrapping_sub(counted), Relaxed);
+        self.progress.whole_rows.fetch_add(rows, Relaxed);
         self.progress.bytes.fetch_add(scanned.bytes, Relaxed);
         self.lock().rows.insert(split.index, (rows, scanned.all_lines()));
         worker.split_done(split, scanned)?;
@@ -226,13 +235,52 @@ impl Shared<'_> {
     }
 }
 
+/// Counts the rows of batches while a split is scanned, for that may take long.
+struct Counting<'a> {
+    sink: &'a mut dyn Sink,
+    rows: &'a AtomicU64,
+    counted: &'a mut u64,
+}
+
+impl Counting<'_> {
+    fn count(&mut self, batch: &Batch<'_>) {
+        self.rows.fetch_add(batch.rows as u64, Relaxed);
+        *self.counted += batch.rows as u64;
+    }
+}
+
+impl Sink for Counting<'_> {
+    fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
+        self.sink.schema(schema)
+    }
+
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        self.count(batch);
+        self.sink.batch(batch)
+    }
+
+    fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
+        self.sink.test(conjunct, batch, rows)
+    }
+
+    fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
+        self.count(batch);
+        self.sink.tested(batch, rows)
+    }
+
+    fn weighted(&mut self, batch: &Batch<'_>, weights: &[u32]) -> Result<()> {
+        self.sink.weighted(batch, weights)
+    }
+
+    fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
+        self.sink.summary(summary)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::Batch;
     use crate::predicate::{Known, KnownValues, Predicate};
-    use crate::schema::Schema;
-    use crate::table::Summary;
     use std::path::Path;
     use std::sync::{Condvar, mpsc};
     use std::time::Duration;
@@ -391,5 +439,16 @@ mod tests {
         };
         assert_eq!([workers(9, 4, None), workers(3, 4, None), workers(0, 4, None)], [4, 3, 1]);
         assert_eq!([workers(9, 4, Some((2, 3))), workers(9, 4, Some((5, 50))), workers(9, 4, Some((9, 9)))], [2, 4, 1]);
+    }
+
+    #[test]
+    fn rows_count_while_their_split_is_scanned() {
+        let (progress, mut nothing, mut counted) = (Progress::default(), Nothing, 0);
+        let mut sink = Counting { sink: &mut nothing, rows: &progress.rows, counted: &mut counted };
+        let batch = Batch { rows: 5, columns: &[] };
+        sink.batch(&batch).unwrap();
+        sink.batch(&batch).unwrap();
+        assert_eq!((progress.rows.load(Relaxed), counted), (10, 10));
+        assert_eq!((progress.whole_rows.load(Relaxed), progress.bytes.load(Relaxed)), (0, 0));
     }
 }

@@ -11,7 +11,7 @@ use crate::node::{Node, Typed};
 use crate::plan::{Answer, Plan, SortKey};
 use crate::result::QueryResult;
 use crate::run::Answered;
-use crate::sql::{Kind, Parser, Syntax, SyntaxError};
+use crate::sql::{Kind, Literal, Parser, Syntax, SyntaxError};
 use brc_core::{Error, Field, PhysicalType, Predicate, Progress, Result, Schema, Table, read_rows, with_types};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -85,6 +85,30 @@ impl Default for Query {
 }
 
 impl Query {
+    /// The columns that the filter compares with strings that are not ASCII, each with the string: such a comparison depends
+    /// on the charset of the column.
+    #[must_use]
+    pub fn comparisons_beyond_ascii(&self) -> Vec<(&str, &str)> {
+        let mut found = Vec::new();
+        let Some(filter) = &self.filter else { return found };
+        filter.syntax().walk(&mut |condition| {
+            if !matches!(condition.kind, Kind::Compare(..) | Kind::Between(_) | Kind::In { .. } | Kind::Call(_)) {
+                return;
+            }
+            let (mut columns, mut texts) = (Vec::new(), Vec::new());
+            condition.walk(&mut |part| match &part.kind {
+                Kind::Column(name) => columns.push(name.as_str()),
+                Kind::Literal(Literal::Text(text)) if !text.is_ascii() => texts.extend(str::from_utf8(text)),
+                _ => {}
+            });
+            let pairs = columns.iter().flat_map(|column| texts.iter().map(|text| (*column, *text)));
+            found.extend(pairs);
+        });
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// All columns of all rows.
     #[must_use]
     pub fn everything() -> Self {

@@ -2,7 +2,7 @@
 
 use crate::args::{QueryArgs, Source, Threads, compression, query_options, target_encoding};
 use crate::commands::compare_cell;
-use crate::{interrupt, quantity, stdout};
+use crate::{colour, interrupt, quantity, stdout};
 use brc_compare::{Host, KNOWN_QUERIES, QueryOptions, Request, Screen};
 use brc_compress::{COMPRESSIONS, Compressor};
 use brc_encodings::{ENCODINGS, Encoding};
@@ -183,11 +183,11 @@ fn some_rows(text: &str) -> Result<u64, String> {
 fn screen() -> Screen {
     const USUAL: usize = 120;
     const NARROWEST: usize = 50;
-    let stdout = std::io::stdout();
+    let (stdout, colour) = (std::io::stdout(), colour::of_stdout());
     if !stdout.is_terminal() {
-        return Screen { width: USUAL, colour: false };
+        return Screen { width: USUAL, colour };
     }
     let width = rustix::termios::tcgetwinsize(&stdout).map_or(USUAL, |size| usize::from(size.ws_col));
     let width = if width == 0 { USUAL } else { width.max(NARROWEST) };
-    Screen { width, colour: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
+    Screen { width, colour }
 }

@@ -3,8 +3,8 @@
 use crate::args::{Files, Opened, Source, Threads};
 use crate::inputs::expand;
 use crate::progress::watch_table;
-use crate::render::{Cells, Header, json_string, lay_out};
-use crate::{changes, printable, stdout};
+use crate::render::{Cells, Header, Look, json_string, lay_out};
+use crate::{changes, colour, printable, stdout};
 use brc_core::{LeftOut, Progress, Result, Schema, Table, current_schema};
 use brc_encodings::brc_text::Form;
 use brc_encodings::encoding::read_all;
@@ -59,8 +59,11 @@ pub(super) fn show(table: &dyn Table, threads: Threads, is_json: bool) -> Result
         watch_table(&progress, table, || read_all(table, threads.count(), &progress))?;
     }
     let schema = &*current_schema(table);
-    let text = if is_json { json(schema).into_bytes() } else { columns(schema) };
-    stdout::print_names(&text)?;
+    if is_json {
+        stdout::print_names(json(schema).as_bytes())?;
+    } else {
+        stdout::print(&columns(schema))?;
+    }
     for note in changes::read(table) {
         message!("note: {}", printable::line(note.as_bytes()));
     }
@@ -88,7 +91,8 @@ pub(super) fn columns(schema: &Schema) -> Vec<u8> {
         }
     }
     let mut out = Vec::new();
-    lay_out(&headers.iter().map(|header| Header::left(*header)).collect::<Vec<_>>(), &cells, None, &mut out);
+    let look = Look { width: None, colour: colour::of_stdout() };
+    lay_out(&headers.iter().map(|header| Header::left(*header)).collect::<Vec<_>>(), &cells, look, &mut out);
     out
 }
 

@@ -4,13 +4,12 @@ use super::head::first_rows;
 use super::schema;
 use crate::args::Threads;
 use crate::progress::watch_table;
-use crate::render::{self, render};
+use crate::render::{self, render, wrap};
 use crate::text_args::TextArgs;
 use crate::{changes, printable, stdout};
 use brc_core::{Progress, Schema, Table, current_schema, read_rows};
 use brc_encodings::{Input, OpenOptions, for_input, sniff_text, text};
 use brc_text::Part;
-use std::fmt::Write;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -71,7 +70,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             line(&mut out, &finding.part.to_string(), &finding.value, &evidence);
         }
         for advice in &sniffed.advice {
-            _ = writeln!(out, "note: {}", printable::line(advice.as_bytes()));
+            out.push_str(&note(advice));
         }
     }
     stdout::print_names(out.as_bytes())?;
@@ -81,23 +80,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         stdout::print_names(notes.collect::<String>().as_bytes())?;
     }
     if sniffed.is_some() && *table.schema() == Schema::one_brc() && options.schema.is_none() {
-        stdout::print_names(ONE_BRC.as_bytes())?;
+        stdout::print_names(note(ONE_BRC).as_bytes())?;
     }
     match args.infer(table.as_ref(), is_whole)? {
-        TypesOf::Sample => stdout::print_names(SAMPLE.as_bytes())?,
+        TypesOf::Sample => stdout::print_names(note(SAMPLE).as_bytes())?,
         TypesOf::All => {}
     }
-    let notes: Vec<String> = changes::read(table.as_ref())
-        .iter()
-        .map(|line| format!("note: {}\n", printable::line(line.as_bytes())))
-        .collect();
+    let notes: Vec<String> = changes::read(table.as_ref()).iter().map(|line| note(line)).collect();
     stdout::print_names(notes.concat().as_bytes())?;
     let rows = first_rows(table.as_ref(), args.rows);
     let mut out = b"\n".to_vec();
     out.extend(schema::columns(&current_schema(table.as_ref())));
     out.push(b'\n');
     let shown = rows.and_then(|(plan, rows)| render(render::table(), &plan, &rows, &mut out));
-    stdout::print_names(&out)?;
+    // Both tables have nothing in them that a terminal would obey, but for colours.
+    stdout::print(&out)?;
     Ok(shown?)
 }
 
@@ -122,13 +119,10 @@ enum TypesOf {
     All,
 }
 
-const SAMPLE: &str = "\
-note: the types of the columns are those of a sample, and later values may make them wider (--all)
-";
+const SAMPLE: &str = "the types of the columns are those of a sample, and later values may make them wider (--all)";
 
-const ONE_BRC: &str = "\
-note: this is the format of the One Billion Row Challenge, so the columns are station and temperature (--names)
-";
+const ONE_BRC: &str =
+    "this is the format of the One Billion Row Challenge, so the columns are station and temperature (--names)";
 
 /// The option that overrides a part of the dialect.
 fn option(part: Part) -> &'static str {
@@ -149,6 +143,21 @@ fn option(part: Part) -> &'static str {
 fn line(out: &mut String, what: &str, value: &str, evidence: &str) {
     let (value, evidence) = (printable::line(value.as_bytes()), printable::line(evidence.as_bytes()));
     let text = format!("{what:<21}{value:<12} {evidence}");
-    // Writing to memory does not fail.
-    _ = writeln!(out, "{}", text.trim_end());
+    out.push_str(&fitted(text.trim_end(), EVIDENCE));
+}
+
+/// Where evidence begins.
+const EVIDENCE: usize = 34;
+
+fn note(text: &str) -> String {
+    fitted(&format!("note: {}", printable::line(text.as_bytes())), 6)
+}
+
+/// A line as wide as the terminal: what goes on is indented, if there is room for it.
+fn fitted(text: &str, indent: usize) -> String {
+    let text = match render::terminal_width().map(usize::from) {
+        Some(width) => wrap(text, if width >= 2 * indent { indent } else { 2 }, width),
+        None => text.to_owned(),
+    };
+    text + "\n"
 }

@@ -8,6 +8,22 @@ const NARROW: usize = 16;
 /// What stands around a value.
 const PADDING: usize = 3;
 
+/// What a table is laid out for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Look {
+    /// How many columns of characters there are, if not any number.
+    pub(crate) width: Option<u16>,
+    /// Whether heads are bold and nulls dim.
+    pub(crate) colour: bool,
+}
+
+const BOLD: &[u8] = b"\x1b[1m";
+const DIM: &[u8] = b"\x1b[2m";
+const PLAIN: &[u8] = b"\x1b[0m";
+
+/// Set in the width of a null.
+const NULL: u32 = 1 << 31;
+
 /// The head of a column.
 pub(crate) struct Header {
     pub(crate) name: String,
@@ -34,8 +50,16 @@ impl Cells {
     /// Appends a value that has no line end.
     pub(crate) fn push(&mut self, cell: &str) {
         // A value has less than 4 GiB.
-        self.sizes.push((cell.len() as u32, width_of(cell) as u32));
+        self.sizes.push((cell.len() as u32, (width_of(cell) as u32).min(NULL - 1)));
         self.text.push_str(cell);
+    }
+
+    /// Appends a null, shown as that word.
+    pub(crate) fn push_null(&mut self, word: &str) {
+        self.push(word);
+        if let Some((_, width)) = self.sizes.last_mut() {
+            *width |= NULL;
+        }
     }
 
     pub(super) fn append(&mut self, other: &mut Self) {
@@ -43,15 +67,22 @@ impl Cells {
         self.sizes.append(&mut other.sizes);
     }
 
-    /// Each with its width.
-    fn iter(&self) -> impl Iterator<Item = (&str, usize)> {
+    fn iter(&self) -> impl Iterator<Item = Shown<'_>> {
         let mut end = 0;
         self.sizes.iter().map(move |&(length, width)| {
             let start = end;
             end += length as usize;
-            (&self.text[start..end], width as usize)
+            Shown { text: &self.text[start..end], width: (width & !NULL) as usize, is_null: width & NULL != 0 }
         })
     }
+}
+
+/// A value as it is shown.
+struct Shown<'a> {
+    text: &'a str,
+    /// In columns of the terminal.
+    width: usize,
+    is_null: bool,
 }
 
 /// How many columns of a terminal a text takes.
@@ -59,26 +90,32 @@ pub(crate) fn width_of(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.width() }
 }
 
-/// Appends a table, no wider than `width`: long values are cut, and the last columns left out.
-pub(crate) fn lay_out(headers: &[Header], cells: &Cells, width: Option<u16>, out: &mut Vec<u8>) {
+/// Appends a table, no wider than the look allows: long values are cut, and the last columns left out.
+pub(crate) fn lay_out(headers: &[Header], cells: &Cells, look: Look, out: &mut Vec<u8>) {
+    let Look { width, colour } = look;
     if headers.is_empty() {
         return;
     }
     let mut names = Cells::default();
     headers.iter().for_each(|header| names.push(&header.name));
     let mut widths = vec![0; headers.len()];
-    for (column, (_, width)) in (0..headers.len()).cycle().zip(names.iter().chain(cells.iter())) {
-        widths[column] = width.max(widths[column]);
+    for (column, value) in (0..headers.len()).cycle().zip(names.iter().chain(cells.iter())) {
+        widths[column] = value.width.max(widths[column]);
     }
     let (shown, longest) = width.map_or((headers.len(), usize::MAX), |width| fit(&widths, width.into()));
     let columns: Vec<_> = widths.iter().map(|&natural| natural.min(longest)).zip(headers).take(shown).collect();
-    line(&columns, &mut names.iter(), out);
+    let start = out.len();
+    line(&columns, &mut names.iter(), colour, out);
+    if colour {
+        let head = out.split_off(start);
+        out.extend([BOLD, head.trim_ascii_end(), PLAIN, b"\n"].concat());
+    }
     let total: usize = columns.iter().map(|(width, _)| width + PADDING).sum();
     out.extend_from_slice("─".repeat(total - 1).as_bytes());
     out.push(b'\n');
     let mut values = cells.iter();
     for _ in 0..cells.sizes.len() / headers.len() {
-        line(&columns, &mut values, out);
+        line(&columns, &mut values, colour, out);
         (shown..headers.len()).for_each(|_| _ = values.next());
     }
     if let Some(hidden @ [_, ..]) = headers.get(shown..) {
@@ -92,21 +129,51 @@ pub(crate) fn lay_out(headers: &[Header], cells: &Cells, width: Option<u16>, out
 }
 
 /// Appends the next values as a line, each as wide as its column.
-fn line<'a>(columns: &[(usize, &Header)], values: &mut impl Iterator<Item = (&'a str, usize)>, out: &mut Vec<u8>) {
+fn line<'a>(
+    columns: &[(usize, &Header)],
+    values: &mut impl Iterator<Item = Shown<'a>>,
+    colour: bool,
+    out: &mut Vec<u8>,
+) {
     let start = out.len();
-    for ((wanted, header), (text, width)) in columns.iter().zip(values.by_ref()) {
+    for ((wanted, header), Shown { text, width, is_null }) in columns.iter().zip(values.by_ref()) {
+        let (before_value, after_value): (&[u8], &[u8]) = if colour && is_null { (DIM, PLAIN) } else { (b"", b"") };
         let before = if header.is_right { wanted.saturating_sub(width) } else { 0 };
         out.resize(out.len() + 1 + before, b' ');
+        out.extend_from_slice(before_value);
         if width > *wanted {
             out.extend_from_slice(cut(text, *wanted).as_bytes());
         } else {
             out.extend_from_slice(text.as_bytes());
         }
+        out.extend_from_slice(after_value);
         let after = if header.is_right { 0 } else { wanted.saturating_sub(width) };
         out.resize(out.len() + after + PADDING - 1, b' ');
     }
     out.truncate(start + out[start..].trim_ascii_end().len());
     out.push(b'\n');
+}
+
+/// Breaks a text between words into lines that fit, all but the first of them indented. A word that is wider than a line
+/// is never cut.
+pub(crate) fn wrap(text: &str, indent: usize, width: usize) -> String {
+    let (mut out, mut used, mut is_first) = (String::new(), 0, true);
+    for word in text.split(' ') {
+        let wide = width_of(word);
+        if !is_first && used + 1 + wide > width && !word.is_empty() {
+            out.truncate(out.trim_end_matches(' ').len());
+            out.push('\n');
+            out.push_str(&" ".repeat(indent));
+            used = indent;
+        } else if !is_first {
+            out.push(' ');
+            used += 1;
+        }
+        out.push_str(word);
+        used += wide;
+        is_first = false;
+    }
+    out
 }
 
 /// The beginning of a text that is too wide.
@@ -143,8 +210,36 @@ mod tests {
     fn text(headers: &[Header], values: &[&str], width: Option<u16>) -> String {
         let (mut cells, mut out) = (Cells::default(), Vec::new());
         values.iter().for_each(|value| cells.push(value));
-        lay_out(headers, &cells, width, &mut out);
+        lay_out(headers, &cells, Look { width, colour: false }, &mut out);
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn heads_are_bold_and_nulls_dim() {
+        let (mut cells, mut out) = (Cells::default(), Vec::new());
+        cells.push("null");
+        cells.push_null("null");
+        cells.push("x");
+        cells.push("10");
+        let headers = [Header::left("a"), Header { name: "n".to_owned(), is_right: true }];
+        lay_out(&headers, &cells, Look { width: None, colour: true }, &mut out);
+        let text = String::from_utf8(out).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[0], "\x1b[1m a         n\x1b[0m");
+        assert_eq!(lines[2..], [" null   \x1b[2mnull\x1b[0m", " x        10"]);
+        let mut plain = Vec::new();
+        lay_out(&headers, &cells, Look::default(), &mut plain);
+        let bare = ["\x1b[1m", "\x1b[2m", "\x1b[0m"].iter().fold(text.clone(), |text, code| text.replace(code, ""));
+        assert_eq!(bare.as_bytes(), plain);
+    }
+
+    #[test]
+    fn lines_break_between_words_only() {
+        let text = "charset   raw   the sample is valid UTF-8 (--charset)";
+        let wrapped = wrap(text, 4, 24);
+        assert_eq!(wrapped, "charset   raw   the\n    sample is valid\n    UTF-8 (--charset)");
+        assert_eq!(wrap(text, 4, 200), text);
+        assert_eq!(wrap("a incomprehensibilities b", 2, 10), "a\n  incomprehensibilities\n  b");
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod table;
 mod vertical;
 
 pub(crate) use json::json_string;
-pub(crate) use layout::{Cells, Header, cut, lay_out, width_of};
+pub(crate) use layout::{Cells, Header, Look, cut, lay_out, width_of, wrap};
 pub(crate) use lines::{codes_of_runs, with_codes};
 pub(crate) use table::terminal_width;
 
@@ -49,6 +49,12 @@ pub(crate) trait Format: Sync {
 
     /// Whether it is for programs alone, and no terminal can show it.
     fn is_binary(&self) -> bool {
+        false
+    }
+
+    /// Whether all that it writes may go to a terminal as it is: bytes that a terminal would obey are escaped, but for
+    /// colours.
+    fn is_printable(&self) -> bool {
         false
     }
 

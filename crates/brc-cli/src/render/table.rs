@@ -1,10 +1,10 @@
 //! A table for people, as wide as the terminal at most: long values are cut, and the last columns left out. Names are to the
 //! left, numbers to the right. All rows are collected, for their values make the widths of the columns.
 
-use super::layout::{Cells, Header, lay_out};
+use super::layout::{Cells, Header, Look, lay_out};
 use super::lines::{codes_of_runs, with_codes};
 use super::{Format, cell};
-use crate::printable;
+use crate::{colour, printable};
 use brc_core::{
     Batch, BatchWriter, Column, Field, LogicalType, Part, PartEncoder, PhysicalType, Result, Schema, Sink, Summary,
     Value,
@@ -21,6 +21,10 @@ impl Format for Table {
 
     fn about(&self) -> &'static str {
         "aligned columns for people, cut to the width of the terminal"
+    }
+
+    fn is_printable(&self) -> bool {
+        true
     }
 
     fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter> {
@@ -49,7 +53,8 @@ impl BatchWriter for Writer {
     fn finish(&mut self) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         let headers: Vec<_> = self.fields.iter().map(header).collect();
-        lay_out(&headers, &std::mem::take(&mut self.cells), terminal_width(), &mut out);
+        let look = Look { width: terminal_width(), colour: colour::of_stdout() };
+        lay_out(&headers, &std::mem::take(&mut self.cells), look, &mut out);
         Ok(out)
     }
 }
@@ -67,7 +72,9 @@ impl Sink for Encoder {
             batch.columns.iter().zip(&codes).map(|(column, codes)| with_codes(column, codes)).collect();
         for row in 0..batch.rows {
             for (column, of_type) in columns.iter().zip(&self.types) {
-                self.cells.push(&cell(Value::of_row(column, row), *of_type));
+                let value = Value::of_row(column, row);
+                let shown = cell(value, *of_type);
+                if value.is_some() { self.cells.push(&shown) } else { self.cells.push_null(&shown) }
             }
         }
         self.rows += batch.rows as u64;
@@ -115,14 +122,14 @@ mod tests {
         let headers: Vec<_> = schema.fields().iter().map(header).collect();
         for width in [20, 40, 80, 120] {
             let mut out = Vec::new();
-            lay_out(&headers, &cells, Some(width), &mut out);
+            lay_out(&headers, &cells, Look { width: Some(width), colour: false }, &mut out);
             let text = String::from_utf8(out).unwrap();
             assert!(text.lines().all(|line| line.chars().count() <= width.into()), "{width}\n{text}");
             assert_eq!(text.lines().count(), 4, "{text}");
             assert!(text.contains("a very") && text.contains('…') && text.contains(" more columns: "), "{text}");
         }
         let mut out = Vec::new();
-        lay_out(&headers, &cells, None, &mut out);
+        lay_out(&headers, &cells, Look::default(), &mut out);
         assert!(String::from_utf8(out).unwrap().contains("in full, \\xff\\n at all"));
     }
 }

@@ -57,6 +57,8 @@ impl Place {
     pub(crate) fn command_of(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_brc"));
         command.current_dir(self.0.path()).args(arguments).stdin(Stdio::null());
+        // Terminals show colours, of which most tests know nothing.
+        command.env("NO_COLOR", "1").env_remove("CLICOLOR_FORCE");
         command
     }
 

@@ -14,7 +14,7 @@ use super::results::Results;
 use super::view::{Line, View};
 use crate::quantity::{bytes, rows, time};
 use scatter::{Axis, Point, Scatter, shape};
-pub use timeline::{Plot, timeline};
+pub use timeline::{Plot, TimedRun, timeline};
 
 const TEMPLATE: &str = include_str!("template.html");
 
@@ -47,15 +47,15 @@ pub(crate) fn render(results: &Results, views: &[View<'_>]) -> String {
 fn section(view: &View<'_>, number: usize) -> String {
     let facts = view.facts;
     let mut html = format!(
-        "<section>\n<h2>{}</h2>\n<p class=\"facts\">{} of {} · {} as {} · {} as text · answer of {}</p>\n",
+        "<section>\n<h2>{}</h2>\n<p class=\"facts\">{} · {} as {} · {} as text · answer of {}</p>\n",
         escape(view.table.name()),
         view.rows(),
-        escape(&facts.schema.to_string()),
         bytes(facts.bytes),
         escape(&facts.encoding),
         bytes(facts.text_bytes),
         rows(facts.groups)
     );
+    html.push_str(&tables::columns(&facts.schema));
     if let Some(asked) = view.asked() {
         html.push_str(&format!("<p class=\"facts\">query: {}</p>\n", escape(&asked)));
     }
@@ -71,12 +71,14 @@ fn section(view: &View<'_>, number: usize) -> String {
         html.push_str(&size_and_time(view, &advice));
     }
     html.push_str(
-        "<h3>At a glance</h3>\n<p>Time of a query, size, time to convert. The best of each column is marked.</p>\n",
+        "<h3>At a glance</h3>\n<p>Time of a query, size, time to convert. The best of each column is marked, and what is too close to it to tell.</p>\n",
     );
     html.push_str(&tables::matrix(view));
     html.push_str("<h3>Where the time goes</h3>\n<p>Time on processors of one query, all threads together.</p>\n");
     html.push_str(&bars::bars(view, number));
-    html.push_str("<h3>All figures</h3>\n<p>A click on a title sorts.</p>\n");
+    html.push_str(
+        "<h3>All figures</h3>\n<p>A click on a title sorts. The table is wide: it scrolls to the right.</p>\n",
+    );
     html.push_str(&tables::all_figures(view));
     html.push_str(&blanks(view));
     html.push_str("</section>\n");

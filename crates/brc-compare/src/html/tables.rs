@@ -1,15 +1,34 @@
 //! The tables of the report: encodings × compressions at a glance, and all figures, which a reader may sort.
 
 use super::escape;
+use crate::best::{Measure, convert, is_best_of_column, query, size};
 use crate::markdown::mean;
 use crate::quantity::{bytes, digits, time};
 use crate::results::Outcome;
 use crate::view::{Line, View};
+use brc_core::Schema;
+
+/// The columns of the table, folded away.
+pub(super) fn columns(schema: &Schema) -> String {
+    let fields = schema.fields();
+    let columns = if fields.len() == 1 { "column" } else { "columns" };
+    let mut html = format!(
+        "<details><summary>{} {columns}</summary><div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr><th>column</th>\
+         <th>type</th></tr></thead>\n<tbody>\n",
+        fields.len()
+    );
+    for field in fields {
+        let not_null = if field.nullable { "" } else { " not null" };
+        html.push_str(&format!("<tr><th>{}</th><td>{}{not_null}</td></tr>\n", escape(&field.name), field.logical_type));
+    }
+    html.push_str("</tbody></table></div></details>\n");
+    html
+}
 
 /// Encodings down, compressions across; each cell has the time of a query, the size and the time to convert.
 pub(super) fn matrix(view: &View<'_>) -> String {
     let compressions = &view.results.settings.compressions;
-    let mut html = String::from("<div class=\"scroll\"><table class=\"matrix\">\n<thead><tr><th></th>");
+    let mut html = String::from("<div class=\"scroll\" tabindex=\"0\"><table class=\"matrix\">\n<thead><tr><th></th>");
     for compression in compressions {
         html.push_str(&format!("<th>{}</th>", escape(compression)));
     }
@@ -34,21 +53,19 @@ pub(super) fn matrix(view: &View<'_>) -> String {
 }
 
 fn figures(view: &View<'_>, line: &Line<'_>) -> String {
-    let best = |measure: fn(&Line<'_>) -> f64| {
-        let mut column = view.reading().filter(|other| other.compression == line.compression).map(measure);
-        if !line.statistics && column.all(|other| measure(line) <= other) { " class=\"best\"" } else { "" }
+    let best = |measure: Measure| {
+        if is_best_of_column(line, view.reading(), measure) { " class=\"best\"" } else { "" }
     };
-    let query = format!("<b{}>{}</b>", best(|line| line.query.median), time(line.query.median));
+    let query = format!("<b{}>{}</b>", best(query), time(line.query.median));
     if line.statistics {
         return format!("<td>{query}</td>");
     }
-    let convert = |line: &Line<'_>| line.convert.map_or(f64::INFINITY, |convert| convert.median);
     format!(
         "<td>{query}<small{}>{}</small><small{}>convert {}</small></td>",
-        best(|line| line.bytes as f64),
+        best(size),
         bytes(line.bytes),
         best(convert),
-        time(convert(line))
+        time(convert(line).value)
     )
 }
 
@@ -98,8 +115,9 @@ pub(super) fn all_figures(view: &View<'_>) -> String {
     lines.sort_by(|one, other| one.query.median.total_cmp(&other.query.median));
     let has_figures = |column: &&Column| lines.iter().any(|line| (column.2)(view, line).1 != "–");
     let columns: Vec<&Column> = COLUMNS.iter().filter(has_figures).collect();
-    let mut html =
-        String::from("<div class=\"scroll\"><table class=\"sortable\">\n<thead><tr><th><button>name</button></th>");
+    let mut html = String::from(
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"sortable\">\n<thead><tr><th><button>name</button></th>",
+    );
     for (title, about, _) in &columns {
         let sorted = if *title == "query" { " aria-sort=\"ascending\"" } else { "" };
         html.push_str(&format!("<th{sorted} title=\"{about}\"><button>{title}</button></th>"));

@@ -25,9 +25,41 @@ pub(super) fn find(samples: &[Sample<'_>]) -> Found {
         Some((byte, offset)) => Found {
             charset: Charset::Raw,
             evidence: format!("byte 0x{byte:02x} at {offset} is not UTF-8; strings keep their bytes as they are"),
-            advice: Some("the text is not UTF-8; if it is Western European, --charset latin1 converts it".to_owned()),
+            advice: Some(advice(samples, byte, offset)),
         },
     }
+}
+
+/// What to do about a text that is not UTF-8. Which charset it is in only a person knows: many have a letter for each byte.
+/// But bytes of Western European letters and typographic marks between plain ones speak for windows-1252, which has those
+/// of Latin-1 and some more; and where most of what is not ASCII is UTF-8, the text is damaged and in no other charset.
+fn advice(samples: &[Sample<'_>], byte: u8, offset: u64) -> String {
+    let (mut letters, mut others, mut multibyte) = (0_u64, 0_u64, 0_u64);
+    for chunk in samples.iter().flat_map(|sample| sample.bytes.utf8_chunks()) {
+        multibyte += chunk.valid().chars().filter(|character| !character.is_ascii()).count() as u64;
+        let [western, all] = [&is_western as &dyn Fn(&u8) -> bool, &|_| true]
+            .map(|is| chunk.invalid().iter().filter(|byte| is(byte)).count() as u64);
+        letters += western;
+        others += all - western;
+    }
+    if multibyte > letters + others {
+        return format!(
+            "the text is UTF-8 but for some bytes, the first 0x{byte:02x} at {offset}; they are kept as they are"
+        );
+    }
+    let looks = if others == 0 { ", but looks like Latin-1 (windows-1252)" } else { "" };
+    let option = if others == 0 { "--charset latin1 reads" } else { "--charset, as in --charset latin1, reads" };
+    format!("the text is not UTF-8{looks}: strings keep their bytes as they are; {option} them as text")
+}
+
+/// Whether a byte is a letter of Western Europe, or a mark that its texts have, in windows-1252.
+fn is_western(byte: &u8) -> bool {
+    // € ‚ „ … Š ‹ Œ Ž ‘ ’ “ ” • – — ™ š › œ ž Ÿ; no-break space; ¡ £ § « ° ² ³ ´ · º » ¿; À to ÿ but for × and ÷.
+    matches!(
+        byte,
+        0x80 | 0x82 | 0x84 | 0x85 | 0x8a..=0x8c | 0x8e | 0x91..=0x97 | 0x99..=0x9c | 0x9e | 0x9f | 0xa0 | 0xa1 | 0xa3
+            | 0xa7 | 0xab | 0xb0 | 0xb2..=0xb4 | 0xb7 | 0xba | 0xbb | 0xbf..=0xd6 | 0xd8..=0xf6 | 0xf8..
+    )
 }
 
 /// Whether these first bytes are lines of UTF-16 without a byte order mark, and nothing else: plain characters show it, and no
@@ -135,7 +167,16 @@ mod tests {
     fn what_is_not_utf_8_is_said_with_its_place() {
         let found = find(&[Sample::whole(b"na\xefve,1\n")]);
         assert!(found.evidence.contains("0xef at 2"), "{}", found.evidence);
-        assert!(found.advice.unwrap().contains("--charset latin1"));
+        let expected = "the text is not UTF-8, but looks like Latin-1 (windows-1252): strings keep their bytes as they are; \
+                        --charset latin1 reads them as text";
+        assert_eq!(found.advice.unwrap(), expected);
+        let typographic = find(&[Sample::whole(b"\x93na\xefve\x94,1\n")]).advice.unwrap();
+        assert_eq!(typographic, expected);
+        // A byte that no letter of Western Europe has.
+        let other = find(&[Sample::whole(b"\x81\x8d,1\n")]).advice.unwrap();
+        assert!(other.starts_with("the text is not UTF-8: strings keep") && other.contains("--charset"), "{other}");
+        let damaged = find(&[Sample::whole("é è ê\n".as_bytes()), Sample::whole(b"\xff\n")]).advice.unwrap();
+        assert!(damaged.starts_with("the text is UTF-8 but for some bytes, the first 0xff at 0"), "{damaged}");
         let cut = "é".as_bytes();
         let samples = [
             Sample { bytes: &cut[..1], offset: 0, is_end: false },

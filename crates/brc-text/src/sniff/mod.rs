@@ -67,6 +67,8 @@ pub struct Sniffed {
     /// How many of the last columns the header does not name.
     pub unnamed: usize,
     is_preamble_inferred: bool,
+    /// What to say of a text that is not UTF-8, if no charset is given.
+    not_utf8: Option<String>,
     /// Whether the sample of the file's beginning has so few whole rows of the table that a longer one may tell more.
     pub needs_more: bool,
 }
@@ -101,7 +103,7 @@ impl Sniffed {
             format!("{} before the {place} skipped (--skip 0 keeps {them})", count(lines as usize, "line"))
         });
         let unnamed = (self.unnamed > 0).then(|| unnamed_columns(self.unnamed));
-        preamble.into_iter().chain(unnamed).collect()
+        preamble.into_iter().chain(unnamed).chain(self.not_utf8.clone()).collect()
     }
 }
 
@@ -182,7 +184,7 @@ pub fn sniff_rows(samples: &[Sample<'_>], overrides: &DialectOverrides) -> Sniff
 }
 
 fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble) -> Sniffed {
-    let mut report = Report { overrides, findings: Vec::new(), advice: Vec::new() };
+    let mut report = Report { overrides, findings: Vec::new(), advice: Vec::new(), not_utf8: None };
     let charset = report.charset(samples);
     let samples = Samples::decode(samples, charset);
     let said = said_delimiter(samples.start()).filter(|_| overrides.preamble_lines.is_none());
@@ -226,6 +228,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         needs_more: !samples.is_whole() && (layout.rows < enough || samples.are_comments()),
         unnamed: if dialect.header { layout.header.unnamed } else { 0 },
         is_preamble_inferred: layout.preamble_lines > 0,
+        not_utf8: report.not_utf8,
         first_row: layout.header.cells.unwrap_or_default(),
         dialect,
         names,
@@ -269,6 +272,7 @@ struct Report<'a> {
     overrides: &'a DialectOverrides,
     findings: Vec<Finding>,
     advice: Vec<String>,
+    not_utf8: Option<String>,
 }
 
 impl Report<'_> {
@@ -282,7 +286,8 @@ impl Report<'_> {
         let charset = self.overrides.charset.unwrap_or(found.charset);
         self.add(Part::Charset, charset, self.overrides.charset.is_some(), found.evidence);
         if self.overrides.charset.is_none() {
-            self.advice.extend(found.advice);
+            self.advice.extend(found.advice.clone());
+            self.not_utf8 = found.advice;
         }
         charset
     }

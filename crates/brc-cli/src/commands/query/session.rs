@@ -5,8 +5,8 @@ use super::tables::{OpenTable, Tables};
 use crate::answer::Resources;
 use crate::commands::{schema, summarize::Summarizing};
 use crate::progress::watch_table;
-use crate::render::{Cells, Format, Header, lay_out};
-use crate::{explain, printable, stdout};
+use crate::render::{Cells, Format, Header, Look, lay_out};
+use crate::{colour, explain, printable, stdout};
 use brc_core::{Error, Progress, Result, current_schema};
 use brc_query::{Action, Query, Statement, TableName};
 use std::path::PathBuf;
@@ -125,7 +125,8 @@ impl<'a> Session<'a> {
             cells.push(&printable::line(file.as_bytes()));
         }
         let mut text = Vec::new();
-        lay_out(&["name", "files"].map(Header::left), &cells, None, &mut text);
-        stdout::print_names(&text)
+        let look = Look { width: None, colour: colour::of_stdout() };
+        lay_out(&["name", "files"].map(Header::left), &cells, look, &mut text);
+        stdout::print(&text)
     }
 }

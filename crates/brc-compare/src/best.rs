@@ -1,0 +1,112 @@
+//! What counts as best: the smallest figure, and every other one that cannot be told from it. Advice and marks in tables
+//! share this definition, so they never name different winners.
+
+use crate::statistics::Summary;
+use crate::view::Line;
+use std::cmp::Ordering;
+
+/// Closer than this, times and sizes count as equal, and something else decides.
+const EQUAL: f64 = 1.05;
+
+/// A figure of a line, and how far its true value may be from it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Figure {
+    pub(crate) value: f64,
+    margin: f64,
+}
+
+/// What lines are compared by.
+pub(crate) type Measure = fn(&Line<'_>) -> Figure;
+
+impl Figure {
+    fn exact(value: f64) -> Self {
+        Self { value, margin: 0.0 }
+    }
+
+    fn timed(summary: &Summary) -> Self {
+        Self { value: summary.median, margin: summary.median_margin }
+    }
+
+    /// Of a line that has none.
+    fn none() -> Self {
+        Self::exact(f64::INFINITY)
+    }
+
+    /// Whether it may be as small as the smallest one: they differ by less than 5 %, or their intervals overlap.
+    fn is_level_with(self, smallest: Self) -> bool {
+        self.value.is_finite()
+            && (self.value <= smallest.value * EQUAL || self.value - self.margin <= smallest.value + smallest.margin)
+    }
+}
+
+pub(crate) fn size(line: &Line<'_>) -> Figure {
+    Figure::exact(line.bytes as f64)
+}
+
+pub(crate) fn query(line: &Line<'_>) -> Figure {
+    Figure::timed(&line.query)
+}
+
+pub(crate) fn cold_query(line: &Line<'_>) -> Figure {
+    line.cold.map_or(Figure::none(), |cold| Figure::timed(&cold.query))
+}
+
+pub(crate) fn convert(line: &Line<'_>) -> Figure {
+    line.convert.map_or(Figure::none(), |convert| Figure::timed(&convert))
+}
+
+pub(crate) fn memory(line: &Line<'_>) -> Figure {
+    line.peak_memory.map_or(Figure::none(), |bytes| Figure::exact(bytes as f64))
+}
+
+/// Converting and one query.
+pub(crate) fn once(line: &Line<'_>) -> Figure {
+    let (convert, query) = (convert(line), query(line));
+    Figure { value: convert.value + query.value, margin: convert.margin.hypot(query.margin) }
+}
+
+/// Whether two figures count as equal.
+pub(crate) fn is_close(one: f64, other: f64) -> bool {
+    one.max(other) <= one.min(other) * EQUAL
+}
+
+/// The lines that may be the best by `measure`; the smallest file of them first, and never by chance.
+pub(crate) fn best<'v, 'a>(lines: &[&'v Line<'a>], measure: Measure) -> Vec<&'v Line<'a>> {
+    let Some(smallest) = lines.iter().map(|line| measure(line)).min_by(|one, other| one.value.total_cmp(&other.value))
+    else {
+        return Vec::new();
+    };
+    let mut level: Vec<_> = lines.iter().filter(|line| measure(line).is_level_with(smallest)).copied().collect();
+    level.sort_by(|one, other| by_size(one, other));
+    level
+}
+
+fn by_size(one: &Line<'_>, other: &Line<'_>) -> Ordering {
+    one.bytes.cmp(&other.bytes).then_with(|| one.name().cmp(&other.name()))
+}
+
+/// Whether a line is among the best of its column: of those that read the data and have its compression.
+pub(crate) fn is_best_of_column<'v>(
+    line: &Line<'_>,
+    reading: impl Iterator<Item = &'v Line<'v>>,
+    measure: Measure,
+) -> bool {
+    let column = reading.filter(|other| other.compression == line.compression).map(measure);
+    let smallest = column.min_by(|one, other| one.value.total_cmp(&other.value));
+    !line.statistics && smallest.is_some_and(|smallest| measure(line).is_level_with(smallest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_told_apart_is_level() {
+        let figure = |value, margin| Figure { value, margin };
+        // 4 % apart; 20 % apart with intervals that overlap and with ones that do not.
+        assert!(figure(104.0, 0.0).is_level_with(figure(100.0, 0.0)));
+        assert!(figure(120.0, 12.0).is_level_with(figure(100.0, 9.0)));
+        assert!(!figure(120.0, 9.0).is_level_with(figure(100.0, 9.0)));
+        assert!(!Figure::none().is_level_with(figure(1.0, 1.0)) && !Figure::none().is_level_with(Figure::none()));
+    }
+}
