@@ -29,6 +29,7 @@ pub mod description;
 pub mod document;
 pub mod encoding;
 mod frames;
+pub mod hive;
 pub mod input;
 pub mod input_file;
 mod json;
@@ -39,9 +40,11 @@ mod narrow;
 pub mod ordered;
 mod other_formats;
 pub mod output;
+pub mod output_folder;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod part_buffer;
+pub mod partitioned;
 mod ppm;
 pub mod projected;
 #[cfg(feature = "protobuf")]
@@ -49,6 +52,7 @@ mod protobuf;
 mod refused;
 mod registry;
 pub mod rejects;
+mod remote;
 mod rows;
 mod stream_copy;
 mod text;
@@ -83,8 +87,9 @@ pub use registry::{
     for_input, text, writer,
 };
 pub use rejects::{RejectLog, RejectReason};
+pub use remote::refuse_address;
 pub use unfinished::remove_unfinished;
-pub use union::{Union, UnionOptions};
+pub use union::{ConstantColumn, Union, UnionOptions};
 pub use warnings::on_warning;
 
 /// The example of the README is compiled and run as a test.
