@@ -12,6 +12,8 @@ use std::path::{Component, Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FoundFile {
     pub(crate) path: PathBuf,
+    /// The directory that was named.
+    pub(crate) directory: Option<PathBuf>,
     folders: Vec<Folder>,
 }
 
@@ -26,7 +28,7 @@ struct Folder {
 impl FoundFile {
     /// A file that was named itself: its folders say nothing.
     pub(crate) fn named(path: &Path) -> Self {
-        Self { path: path.to_owned(), folders: Vec::new() }
+        Self { path: path.to_owned(), directory: None, folders: Vec::new() }
     }
 
     /// A file that was found in this directory, or below it.
@@ -44,7 +46,7 @@ impl FoundFile {
             }
             folders.push(folder);
         }
-        Ok(Self { path, folders })
+        Ok(Self { path, directory: None, folders })
     }
 
     fn value(&self, name: &str) -> Option<&Folder> {
@@ -86,7 +88,8 @@ pub(crate) fn files_of(directory: &Path) -> Result<Vec<FoundFile>> {
         return Err(Error::Usage(format!("{}: {reason}", directory.display())));
     }
     files.sort();
-    files.into_iter().map(|path| FoundFile::below(directory, path)).collect()
+    let found = |path| Ok(FoundFile { directory: Some(directory.to_owned()), ..FoundFile::below(directory, path)? });
+    files.into_iter().map(found).collect()
 }
 
 /// The columns that the folders of files make, in the order in which they are nested.

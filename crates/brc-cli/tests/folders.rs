@@ -64,6 +64,10 @@ fn a_folder_is_a_table_with_the_columns_of_its_names() {
                 }
             }
         }
+        assert_eq!(
+            place.run_of(&["query", "sales", "select count(*) c from sales", "--format", "csv"]).text(),
+            "c\n4\n"
+        );
         assert_eq!(place.run_of(&["query", "select count(*) c from 'sales'", "--format", "csv"]).text(), "c\n4\n");
     }
 }

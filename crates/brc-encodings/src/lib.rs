@@ -10,6 +10,7 @@
     allow(dead_code)
 )]
 
+pub mod append;
 #[cfg(feature = "arrow")]
 mod arrow;
 mod bincode;

@@ -6,6 +6,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -52,7 +53,7 @@ impl OutputFolder {
         let temporary = tempfile::Builder::new().prefix(&prefix).suffix(".brc-tmp").tempdir_in(beside);
         let temporary = temporary.map_err(Error::io(target, "create"))?;
         // That of a temporary directory is for its owner only.
-        let mode = fs::Permissions::from(std::os::unix::fs::PermissionsExt::from_mode(0o777 & !umask()));
+        let mode = fs::Permissions::from_mode(0o777 & !umask());
         fs::set_permissions(temporary.path(), mode).map_err(Error::io(target, "create"))?;
         Ok(Self { target: target_path, temporary, sync })
     }

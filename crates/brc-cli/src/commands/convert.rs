@@ -1,5 +1,6 @@
 //! `brc convert`: writes a table in another encoding.
 
+mod appending;
 mod partitions;
 
 use crate::args::{ConversionMemory, Files, Opened, Source, Threads, compression, encoding};
@@ -13,6 +14,7 @@ use crate::{printable, quantity};
 use brc_compress::Compressor;
 use brc_core::decimal::counted;
 use brc_core::{Error, Progress, RowFault, Schema, SkippedLines, Table};
+use brc_encodings::append::Appendable;
 use brc_encodings::{
     Converted, CreateOptions, ENCODINGS, Encoding, OpenOptions, Output, OutputOptions, RejectLog, RejectReason, Target,
     by_extension, check_compression_name, compression_by_extension, convert_inferred, delimiter_by_extension, writer,
@@ -69,6 +71,11 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
 
+    /// Add the rows to the output, a buren file with the same columns, as further row groups; without one, it is made. Types of
+    /// a text are those of the file
+    #[arg(long, conflicts_with_all = ["partition_by", "compression", "force"])]
+    append: bool,
+
     /// Write a directory of Hive folders, as in OUT/country=DE/year=2024/part-0.buren, a file for each combination of values of
     /// these columns, which the files lack; --to gives their encoding [default: buren]
     #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_parser = columns,
@@ -110,6 +117,7 @@ Examples:
   brc convert dirty.txt clean.buren --rejects bad-rows.tsv --max-rejects 1000
   brc convert 'visits-*.csv' visits.buren --file-name day
   brc convert visits.csv visits --partition-by country,year --to parquet
+  brc convert today.csv visits.buren --append
   zcat measurements.txt.gz | brc convert - measurements.buren --compression lz4";
 
 fn row_group(text: &str) -> Result<u64, String> {
@@ -136,13 +144,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let files = expand(args.inputs())?;
     let inputs = paths(&files);
+    let target = if args.append { Appendable::open(args.output(), to)? } else { None };
+    let options =
+        target.as_ref().map_or_else(|| options.clone(), |target| appending::options(&options, target.schema()));
     let Opened { table, .. } = args.source.open_all(&files, &args.files, &options)?;
+    let (table, target) = appending::of_target(table, target)?;
     let compression = target_compression(args.output(), args.compression, to)?;
     let create = args.create_options(to, compression, budget.dictionary_bytes())?;
     crate::interrupt::clean_up_when_killed();
     let begin = |schema: &Schema| {
-        let writer = writer(to, schema, &create)?;
         let output = Output::create(args.output(), &args.output_options(&inputs))?;
+        let writer = match &target {
+            Some(target) => appending::writer(target, schema, &create, &output)?,
+            None => writer(to, schema, &create)?,
+        };
         Ok(Target { writer, output, rejects: reject_log(args, &inputs)? })
     };
     let progress = Progress::default();
@@ -184,7 +199,7 @@ impl Args {
     }
 
     fn output_options(&self, inputs: &[PathBuf]) -> OutputOptions {
-        OutputOptions { force: self.force, sync: !self.no_sync, inputs: inputs.to_vec() }
+        OutputOptions { force: self.force || self.append, sync: !self.no_sync, inputs: inputs.to_vec() }
     }
 }
 

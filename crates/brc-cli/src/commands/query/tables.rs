@@ -99,6 +99,13 @@ impl<'a> Tables<'a> {
         if !table.is_quoted && NAMES_OF_ALL.iter().any(|known| known.eq_ignore_ascii_case(name)) {
             return Ok(self.files.clone());
         }
+        let is_below = |file: &&FoundFile| {
+            file.directory.as_ref().is_some_and(|directory| is_called(directory, name, table.is_quoted))
+        };
+        let below: Vec<FoundFile> = self.files.iter().filter(is_below).cloned().collect();
+        if !below.is_empty() {
+            return Ok(below);
+        }
         let is_it = |file: &&FoundFile| is_called(&file.path, name, table.is_quoted);
         let found: Vec<&FoundFile> = self.files.iter().filter(is_it).collect();
         match found[..] {
