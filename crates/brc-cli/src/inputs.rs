@@ -45,6 +45,18 @@ pub(crate) fn paths(files: &[FoundFile]) -> Vec<PathBuf> {
     files.iter().map(|file| file.path.clone()).collect()
 }
 
+impl Files {
+    /// The names of the columns that these files do not have themselves.
+    ///
+    /// # Errors
+    /// As for [`folders::columns`].
+    pub(crate) fn added_columns(&self, found: &[FoundFile]) -> Result<Vec<String>> {
+        let columns = folders::columns(found, self.union_by_name)?;
+        let names = columns.iter().map(|column| column.field().name.clone());
+        Ok(names.chain(self.file_name.clone()).collect())
+    }
+}
+
 impl Source {
     /// Opens files as one table.
     ///

@@ -95,6 +95,18 @@ fn a_file_of_version_1_is_written_anew() {
 }
 
 #[test]
+fn columns_that_no_file_has_are_added_too() {
+    let place = Place::new();
+    for year in ["2023", "2024"] {
+        fs::create_dir_all(place.path(&format!("{year}/year={year}"))).unwrap();
+        place.write(&format!("{year}/year={year}/x.csv"), format!("n;d\n{year};1.5\n"));
+        place.run(&format!("convert {year} all.buren --append --file-name f")).ok();
+    }
+    let rows = "n,d,year,f\n2023,1.5,2023,2023/year=2023/x.csv\n2024,1.5,2024,2024/year=2024/x.csv\n";
+    assert_eq!(place.run("cat all.buren").text(), rows);
+}
+
+#[test]
 fn what_cannot_be_added_leaves_the_file_alone() {
     let place = Place::new();
     place.write("first.csv", FIRST);

@@ -145,8 +145,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let files = expand(args.inputs())?;
     let inputs = paths(&files);
     let target = if args.append { Appendable::open(args.output(), to)? } else { None };
-    let options =
-        target.as_ref().map_or_else(|| options.clone(), |target| appending::options(&options, target.schema()));
+    let options = match &target {
+        Some(target) => appending::options(options, target.schema(), &args.files.added_columns(&files)?),
+        None => options,
+    };
     let Opened { table, .. } = args.source.open_all(&files, &args.files, &options)?;
     let (table, target) = appending::of_target(table, target)?;
     let compression = target_compression(args.output(), args.compression, to)?;

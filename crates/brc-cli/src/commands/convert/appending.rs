@@ -4,12 +4,13 @@ use brc_core::{BatchWriter, Error, Result, Schema, Table, current_schema};
 use brc_encodings::append::Appendable;
 use brc_encodings::{CreateOptions, OpenOptions, Output, Union, UnionOptions};
 
-/// How to open the rows to add: a text in the types of the file, if nothing else is said of them.
-pub(super) fn options(options: &OpenOptions, file: &Schema) -> OpenOptions {
-    let mut options = options.clone();
+/// How to open the rows to add: a text in the types of the file, if nothing else is said of them. The columns of these names
+/// are not of the text.
+pub(super) fn options(mut options: OpenOptions, file: &Schema, added: &[String]) -> OpenOptions {
     let is_said = options.schema.is_some() || options.text.all_strings || !options.text.types.is_empty();
     if !is_said {
-        options.text.types = file.fields().to_vec();
+        let fields = file.fields().iter().filter(|field| !added.contains(&field.name));
+        options.text.types = fields.cloned().collect();
     }
     options
 }
