@@ -71,6 +71,11 @@ impl ConversionMemory {
     pub(crate) fn budget(&self) -> MemoryBudget {
         MemoryBudget::new(memory_limit(self.memory))
     }
+
+    /// The same for sorting.
+    pub(crate) fn memory(&self) -> Memory {
+        Memory { limit: memory_limit(self.memory), temp_dir: std::env::temp_dir(), spilled: metrics::spilled() }
+    }
 }
 
 /// The bytes that were asked for, or a share of what there is.

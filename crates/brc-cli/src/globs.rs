@@ -43,6 +43,11 @@ pub(crate) fn matches(pattern: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
+/// The directory in which a pattern begins to match names.
+pub(crate) fn directory(pattern: &Path) -> PathBuf {
+    pattern.components().take_while(|component| !is_pattern(component.as_os_str())).collect()
+}
+
 /// Whatever is in these directories and has a matching name.
 fn matching(directories: &[PathBuf], name: &Pattern) -> Result<Vec<PathBuf>> {
     let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::default() };

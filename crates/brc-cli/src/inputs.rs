@@ -1,24 +1,30 @@
-//! The files that a command reads: paths and globs, one table or several that become one.
+//! The files that a command reads: paths, globs and directories, one table or several that become one.
 
 use crate::args::{Files, Opened, Source};
+use crate::folders::{self, FoundFile};
 use crate::{globs, printable};
 use brc_core::{Error, Result, Table};
-use brc_encodings::{Headers, Inference, OpenOptions, Union, UnionOptions};
+use brc_encodings::{Headers, Inference, OpenOptions, Union, UnionOptions, refuse_address};
 use std::path::PathBuf;
 
 /// How many notes are printed: many files may have the same.
 const MAX_NOTES: usize = 10;
 
-/// The files that these paths and globs name: those of a glob sorted by name, without directories. A path that exists is
-/// no glob, whatever characters it has.
+/// The files that these paths, globs and directories name: those of a glob sorted by name, without directories; those of a
+/// directory sorted by path, with all below it. A path that exists is no glob, whatever characters it has.
 ///
 /// # Errors
-/// [`Error::Usage`] if a glob is malformed or matches no file.
-pub(crate) fn expand(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut paths = Vec::with_capacity(inputs.len());
+/// [`Error::Usage`] if a glob is malformed or matches no file, or a directory has none.
+pub(crate) fn expand(inputs: &[PathBuf]) -> Result<Vec<FoundFile>> {
+    let mut files = Vec::with_capacity(inputs.len());
     for input in inputs {
+        refuse_address(input)?;
+        if input.is_dir() {
+            files.extend(folders::files_of(input)?);
+            continue;
+        }
         if input.exists() || !globs::is_pattern(input.as_os_str()) {
-            paths.push(input.clone());
+            files.push(FoundFile::named(input));
             continue;
         }
         let found = globs::matches(input)?;
@@ -26,9 +32,29 @@ pub(crate) fn expand(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
             let reason = "no such file, and none matches the pattern";
             return Err(Error::Usage(format!("{}: {reason}", input.display())));
         }
-        paths.extend(found);
+        let directory = globs::directory(input);
+        for path in found {
+            files.push(FoundFile::below(&directory, path)?);
+        }
     }
-    Ok(paths)
+    Ok(files)
+}
+
+/// Where the files are.
+pub(crate) fn paths(files: &[FoundFile]) -> Vec<PathBuf> {
+    files.iter().map(|file| file.path.clone()).collect()
+}
+
+impl Files {
+    /// The names of the columns that these files do not have themselves.
+    ///
+    /// # Errors
+    /// As for [`folders::columns`].
+    pub(crate) fn added_columns(&self, found: &[FoundFile]) -> Result<Vec<String>> {
+        let columns = folders::columns(found, self.union_by_name)?;
+        let names = columns.iter().map(|column| column.field().name.clone());
+        Ok(names.chain(self.file_name.clone()).collect())
+    }
 }
 
 impl Source {
@@ -36,8 +62,9 @@ impl Source {
     ///
     /// # Errors
     /// If one of them cannot be read, or they do not have the same columns.
-    pub(crate) fn open_all(&self, paths: &[PathBuf], files: &Files, options: &OpenOptions) -> Result<Opened> {
-        let is_one = paths.len() == 1 && files.file_name.is_none();
+    pub(crate) fn open_all(&self, found: &[FoundFile], files: &Files, options: &OpenOptions) -> Result<Opened> {
+        let (paths, constants) = (paths(found), folders::columns(found, files.union_by_name)?);
+        let is_one = paths.len() == 1 && files.file_name.is_none() && constants.is_empty();
         let inference = (!is_one).then(Inference::default);
         let headers = (!is_one).then(Headers::default);
         let options = &OpenOptions { inference, headers: headers.clone(), ..options.clone() };
@@ -57,7 +84,7 @@ impl Source {
             opened.remove(0)
         } else {
             let tables: Vec<Box<dyn Table>> = opened.into_iter().map(|opened| opened.table).collect();
-            let options = UnionOptions { by_name: files.union_by_name, file_name: files.file_name.clone() };
+            let options = UnionOptions { by_name: files.union_by_name, constants, file_name: files.file_name.clone() };
             Opened { encoding, table: Box::new(Union::new(tables, options)?) }
         };
         let notes = opened.table.notes();

@@ -17,6 +17,7 @@ mod commands;
 mod describe;
 mod explain;
 mod failure;
+mod folders;
 mod generate;
 mod globs;
 mod inputs;

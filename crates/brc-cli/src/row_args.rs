@@ -2,7 +2,8 @@
 
 use crate::answer::{Destination, OutputFile, Resources};
 use crate::args::{Files, MemoryArgs, Opened, Source, Threads, target_encoding};
-use crate::inputs::expand;
+use crate::folders::FoundFile;
+use crate::inputs::{expand, paths};
 use crate::render::{self, Format, format};
 use crate::{interrupt, quantity, stdout};
 use brc_core::{Result, identifier};
@@ -13,7 +14,8 @@ use std::path::{Path, PathBuf};
 // The files that are read as one table.
 #[derive(clap::Args)]
 pub(crate) struct TableArgs {
-    /// The files to read, as one table; - is standard input, and a quoted 'part-*.csv' is expanded
+    /// The files to read, as one table; - is standard input, a quoted 'part-*.csv' is expanded, and a directory is all files
+    /// below it
     #[arg(value_name = "FILE", required = true)]
     inputs: Vec<PathBuf>,
 
@@ -29,7 +31,7 @@ impl TableArgs {
     ///
     /// # Errors
     /// As for [`expand`].
-    pub(crate) fn paths(&self) -> Result<Vec<PathBuf>> {
+    pub(crate) fn found(&self) -> Result<Vec<FoundFile>> {
         expand(&self.inputs)
     }
 
@@ -37,17 +39,17 @@ impl TableArgs {
     ///
     /// # Errors
     /// As for [`Source::open_all`].
-    pub(crate) fn open(&self, paths: &[PathBuf]) -> Result<Opened> {
-        self.source.open_all(paths, &self.files, &self.source.open_options())
+    pub(crate) fn open(&self, files: &[FoundFile]) -> Result<Opened> {
+        self.source.open_all(files, &self.files, &self.source.open_options())
     }
 
     /// The same with other sizes of row groups.
     ///
     /// # Errors
     /// As for [`Source::open_all`].
-    pub(crate) fn open_in_row_groups_of(&self, bytes: Option<u64>, paths: &[PathBuf]) -> Result<Opened> {
+    pub(crate) fn open_in_row_groups_of(&self, bytes: Option<u64>, files: &[FoundFile]) -> Result<Opened> {
         let options = brc_encodings::OpenOptions { row_group_bytes: bytes, ..self.source.open_options() };
-        self.source.open_all(paths, &self.files, &options)
+        self.source.open_all(files, &self.files, &options)
     }
 }
 
@@ -82,9 +84,19 @@ impl Filter {
 
 /// Names of columns.
 #[derive(Clone)]
-struct Columns(Vec<String>);
+pub(crate) struct Columns(Vec<String>);
 
-fn columns(list: &str) -> std::result::Result<Columns, String> {
+impl Columns {
+    pub(crate) fn names(&self) -> &[String] {
+        &self.0
+    }
+}
+
+/// Reads names of columns, separated by commas.
+///
+/// # Errors
+/// Says what is wrong with the list.
+pub(crate) fn columns(list: &str) -> std::result::Result<Columns, String> {
     let names = identifier::parse_list(list).map_err(|error| error.to_string())?;
     match names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
         Some((_, twice)) => Err(format!("column '{twice}' is named twice")),
@@ -237,9 +249,9 @@ impl RowsArgs {
     /// # Errors
     /// Those of the query, the table and the output.
     pub(crate) fn answer(&self, query: &Query, usual: Option<&'static dyn Format>) -> Result<()> {
-        let paths = self.table.paths()?;
-        let Opened { table, .. } = self.table.open(&paths)?;
-        let destination = self.output.destination_or(usual, paths)?;
+        let files = self.table.found()?;
+        let Opened { table, .. } = self.table.open(&files)?;
+        let destination = self.output.destination_or(usual, paths(&files))?;
         let mut resources = Resources::new(self.threads, &self.memory, &self.table.source);
         let takes_first = query.limit.is_some() && query.pick == Pick::First && query.order_by.is_empty();
         if takes_first && query.filter.is_none() {

@@ -614,6 +614,11 @@ pub trait BatchWriter: Send {
     /// An encoder for one worker.
     fn encoder(&self) -> Box<dyn PartEncoder>;
 
+    /// Where the first byte goes: behind what is there already, where a file is continued.
+    fn begins_at(&self) -> u64 {
+        0
+    }
+
     /// The first bytes of the file.
     fn start(&mut self) -> Vec<u8> {
         Vec::new()

@@ -43,16 +43,7 @@ impl Encoding for Buren {
     }
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
-        let key = match options.key.as_deref() {
-            None => Key::Automatic,
-            Some("none") => Key::None,
-            Some(column) => Key::Column(column.to_owned()),
-        };
-        let usual = WriterOptions::new(options.compression);
-        let dictionary_bytes =
-            options.dictionary_bytes.map_or(usual.dictionary_bytes, |it| it.min(usual.dictionary_bytes));
-        let options = WriterOptions { key, dictionary_bytes, ..usual };
-        Ok(Box::new(Writer::new(schema, options)?))
+        Ok(Box::new(Writer::new(schema, writer_options(options))?))
     }
 
     fn describe(&self, input: Input, options: &OpenOptions) -> Result<Description> {
@@ -63,6 +54,18 @@ impl Encoding for Buren {
         let verified = reader(input, options)?.verify(threads, progress)?;
         Ok(Verified { rows: verified.rows, bytes: verified.bytes })
     }
+}
+
+/// How the crate `buren` writes a file.
+pub(crate) fn writer_options(options: &CreateOptions) -> WriterOptions {
+    let key = match options.key.as_deref() {
+        None => Key::Automatic,
+        Some("none") => Key::None,
+        Some(column) => Key::Column(column.to_owned()),
+    };
+    let usual = WriterOptions::new(options.compression);
+    let dictionary_bytes = options.dictionary_bytes.map_or(usual.dictionary_bytes, |it| it.min(usual.dictionary_bytes));
+    WriterOptions { key, dictionary_bytes, ..usual }
 }
 
 fn describe(file: &FileDescription) -> Description {

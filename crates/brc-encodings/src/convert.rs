@@ -80,10 +80,11 @@ pub fn convert(
     let everything = whole(table)?;
     let types = table.inferred();
     let output = if types.is_some() { output.staged()? } else { output };
+    let begin = writer.begins_at();
     let start = writer.start();
-    output.write_at(&start, 0)?;
+    output.write_at(&start, begin)?;
     let appender = Appender::new(table, writer, rejects);
-    let ordered = Ordered::new(&output, start.len() as u64, workers.parts_aside, appender);
+    let ordered = Ordered::new(&output, begin + start.len() as u64, workers.parts_aside, appender);
     let new_worker = || Converter {
         encoder: ordered.with_acceptor(|it| it.writer.encoder()),
         types: types.clone(),

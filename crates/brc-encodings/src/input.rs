@@ -5,6 +5,7 @@
 use crate::chunks::{Chunks, ReadCost, read_error};
 use crate::compressed_input::{Compressed, Kind, check_content};
 use crate::input_file::InputFile;
+use crate::remote::refuse_address;
 use crate::zip;
 use brc_core::{Error, ReadAt, Result};
 use std::fs::File;
@@ -54,6 +55,7 @@ impl Input {
     /// # Errors
     /// If it cannot be opened or read, or is a directory.
     pub fn open(path: &Path) -> Result<Self> {
+        refuse_address(path)?;
         let mut file = if path == Path::new("-") {
             stdin().map_err(Error::io(path, "read"))?
         } else {

@@ -10,6 +10,7 @@
     allow(dead_code)
 )]
 
+pub mod append;
 #[cfg(feature = "arrow")]
 mod arrow;
 #[cfg(feature = "avro")]
@@ -32,6 +33,7 @@ pub mod document;
 pub mod encoding;
 mod fault;
 mod frames;
+pub mod hive;
 pub mod input;
 pub mod input_file;
 mod json;
@@ -42,9 +44,11 @@ mod narrow;
 pub mod ordered;
 mod other_formats;
 pub mod output;
+pub mod output_folder;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod part_buffer;
+pub mod partitioned;
 mod ppm;
 pub mod projected;
 #[cfg(feature = "protobuf")]
@@ -52,6 +56,7 @@ mod protobuf;
 mod refused;
 mod registry;
 pub mod rejects;
+mod remote;
 mod rows;
 mod stream_copy;
 mod text;
@@ -88,8 +93,9 @@ pub use registry::{
     for_input, text, writer,
 };
 pub use rejects::{RejectLog, RejectReason};
+pub use remote::refuse_address;
 pub use unfinished::remove_unfinished;
-pub use union::{Union, UnionOptions};
+pub use union::{ConstantColumn, Union, UnionOptions};
 pub use warnings::on_warning;
 
 /// The example of the README is compiled and run as a test.

@@ -27,9 +27,7 @@ impl LongRows {
             return take(batch);
         }
         let rows = (PORTION / longest_row(batch, &self.columns).max(1)).max(1);
-        (0..batch.rows)
-            .step_by(rows)
-            .try_for_each(|start| portion(batch, start..batch.rows.min(start + rows), &mut take))
+        (0..batch.rows).step_by(rows).try_for_each(|start| slice(batch, start..batch.rows.min(start + rows), &mut take))
     }
 
     /// The most bytes that the strings of all rows can have.
@@ -61,7 +59,15 @@ fn longest_row(batch: &Batch<'_>, dictionaries: &[(usize, usize)]) -> usize {
     batch.columns.iter().zip(dictionaries).map(longest).sum()
 }
 
-fn portion(batch: &Batch<'_>, rows: Range<usize>, take: &mut impl FnMut(&Batch<'_>) -> Result<()>) -> Result<()> {
+/// Hands over these rows of a batch.
+///
+/// # Errors
+/// Those of `take`.
+pub(crate) fn slice(
+    batch: &Batch<'_>,
+    rows: Range<usize>,
+    take: &mut impl FnMut(&Batch<'_>) -> Result<()>,
+) -> Result<()> {
     let mut unrolled = vec![Vec::new(); batch.columns.len()];
     for (column, codes) in batch.columns.iter().zip(&mut unrolled) {
         batch::codes_of_rows(column, rows.clone(), codes);

@@ -168,6 +168,19 @@ impl Output {
         .map_err(Error::io(&self.path, "write"))
     }
 
+    /// Begins a target that is a file with the bytes of another one, which share the space on the disk where the file system
+    /// can do that.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the target is no file; the system's.
+    pub(crate) fn begin_with(&self, mut other: &File) -> Result<()> {
+        let Place::File(file) = &self.place else {
+            return Err(Error::Usage(format!("{}: is no file that rows can be added to", self.path.display())));
+        };
+        let copied = other.rewind().and_then(|()| io::copy(&mut other, &mut file.sequential()));
+        copied.map(drop).map_err(Error::io(&self.path, "write"))
+    }
+
     /// Ends the target: now it is there, whole.
     ///
     /// # Errors

@@ -59,6 +59,11 @@ impl Unfinished {
         self.file.read_exact_at(buffer, offset)
     }
 
+    /// The file, to be written in order.
+    pub(crate) fn sequential(&self) -> &File {
+        &self.file
+    }
+
     /// Another file for the same target.
     ///
     /// # Errors

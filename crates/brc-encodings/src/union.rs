@@ -5,14 +5,16 @@
 //! its own, so a scanner translates their codes into those of one that all files share.
 
 mod columns;
+mod constants;
 mod numbering;
 mod scanner;
 
 use brc_core::{
-    ColumnChanges, Dictionary, Error, Known, KnownValues, Predicate, Progress, Result, ScanOptions, Scanner, Schema,
-    SkippedLines, Split, Table, TableFile, TextReason, current_schema, read_rows,
+    ColumnChanges, Error, Known, KnownValues, Predicate, Progress, Result, ScanOptions, Scanner, Schema, SkippedLines,
+    Split, Table, TableFile, TextReason, Verdict, current_schema, read_rows,
 };
 use columns::{Origin, combine, origins};
+pub use constants::ConstantColumn;
 use numbering::Numbering;
 use scanner::UnionScanner;
 use std::os::unix::ffi::OsStrExt;
@@ -21,11 +23,13 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 
 /// How files become one table.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct UnionOptions {
     /// Whether columns of the same name belong together wherever they stand, and those that a file lacks are null in its
     /// rows. Otherwise all files have the same columns in the same order.
     pub by_name: bool,
+    /// Columns behind those of the tables, each with a value for each table.
+    pub constants: Vec<ConstantColumn>,
     /// The name of one more column, behind all others, with the path of the file that a row is from.
     pub file_name: Option<String>,
 }
@@ -34,8 +38,8 @@ pub struct UnionOptions {
 pub struct Union {
     path: PathBuf,
     tables: Vec<Box<dyn Table>>,
-    /// The path of each table: the values of the column of file names.
-    names: Dictionary,
+    /// All constant columns, that of file names among them.
+    constants: Vec<ConstantColumn>,
     options: UnionOptions,
     schema: Schema,
     /// For each table, where the columns come from, as far as they were known when the tables were opened.
@@ -56,10 +60,18 @@ impl Union {
             [other] => format!("{} and {}", first.path().display(), other.path().display()).into(),
             _ => format!("{} and {} more files", first.path().display(), others.len()).into(),
         };
+        if let Some(column) = options.constants.iter().find(|column| column.tables() != tables.len()) {
+            let (values, name) = (column.tables(), &column.field().name);
+            return Err(Error::Usage(format!("{values} values of '{name}' for {} tables", tables.len())));
+        }
         let schema = combined_of_all(&tables, &options)?;
-        let origins = origins_of_all(&schema, &tables, &options);
-        let names = tables.iter().map(|table| table.path().as_os_str().as_bytes()).collect();
-        Ok(Self { path, names, options, schema, origins, numbering: Numbering::default(), tables })
+        let mut constants = options.constants.clone();
+        if let Some(name) = &options.file_name {
+            let paths = tables.iter().map(|table| Some(table.path().as_os_str().as_bytes()));
+            constants.push(ConstantColumn::strings(name, paths));
+        }
+        let origins = origins_of_all(&schema, &tables, &constants);
+        Ok(Self { path, constants, options, schema, origins, numbering: Numbering::default(), tables })
     }
 
     /// The names of the columns that some file lacks, and whose values are null there.
@@ -78,7 +90,21 @@ impl Union {
 
     /// Where columns come from, if the union has those of that schema by now.
     fn origins(&self, schema: &Schema) -> Vec<Vec<Origin>> {
-        origins_of_all(schema, &self.tables, &self.options)
+        origins_of_all(schema, &self.tables, &self.constants)
+    }
+
+    /// What is known of all rows of a table in a column of that origin, before any of them is read.
+    fn known_of_all(&self, table: usize, origin: Origin) -> Known<'_> {
+        match origin {
+            Origin::Column(_) => Known::NOTHING,
+            Origin::Constant(constant) => self.constants[constant].of(table).known(),
+            Origin::Missing => Known { values: KnownValues::None, nulls: true },
+        }
+    }
+
+    /// Takes note that a stream has ended; `None` if no table comes after it.
+    fn end(&self, table: usize) -> Option<()> {
+        (table + 1 < self.tables.len()).then(|| self.numbering.ended(table))
     }
 
     /// Whether the types of some file are inferred.
@@ -90,10 +116,11 @@ impl Union {
     fn options_of(&self, table: usize, origins: &[Origin], options: &ScanOptions) -> ScanOptions {
         let own = |column: &usize| match origins[*column] {
             Origin::Column(own) => Some(own),
-            Origin::FileName | Origin::Missing => None,
+            Origin::Constant(_) | Origin::Missing => None,
         };
         let projection: Vec<_> = options.projection.iter().filter_map(own).collect();
-        let is_missing = |column: &usize| matches!(origins[*column], Origin::Missing);
+        let is_missing =
+            |column: &usize| matches!(self.known_of_all(table, origins[*column]).values, KnownValues::None);
         let predicate = options.predicate.as_ref().map(|predicate| self.predicate_of(table, origins, predicate));
         // Statistics may stand for rows only if all of these are known to match.
         let exact = !matches!(predicate, Some(None)) && !options.projection.iter().any(is_missing);
@@ -110,6 +137,17 @@ impl Union {
 
     /// A predicate as it is for the rows of one table; `None` if it depends on a column that the table lacks.
     fn predicate_of(&self, table: usize, origins: &[Origin], predicate: &Predicate) -> Option<Predicate> {
+        let of_constant = |constant: usize| {
+            let known = |_| self.constants[constant].of(table).known();
+            match predicate.decide(&known) {
+                _ if matches!(known(0).values, KnownValues::None) && !matches!(predicate, Predicate::IsNull { .. }) => {
+                    None
+                }
+                Verdict::Always => Some(Predicate::Constant(true)),
+                Verdict::Never => Some(Predicate::Constant(false)),
+                Verdict::Maybe => None,
+            }
+        };
         let part = |part: &Predicate| self.predicate_of(table, origins, part);
         let parts = |parts: &[Predicate]| parts.iter().map(part).collect::<Option<_>>();
         let origin = |column: usize| origins[column];
@@ -117,18 +155,17 @@ impl Union {
             Predicate::Constant(holds) => Predicate::Constant(*holds),
             Predicate::Range { column, low, high } => match origin(*column) {
                 Origin::Column(column) => Predicate::Range { column, low: *low, high: *high },
-                Origin::FileName | Origin::Missing => return None,
+                Origin::Constant(constant) => return of_constant(constant),
+                Origin::Missing => return None,
             },
             Predicate::Compare { column, comparison, value } => match origin(*column) {
                 Origin::Column(column) => Predicate::Compare { column, comparison: *comparison, value: value.clone() },
-                Origin::FileName => {
-                    Predicate::Constant(comparison.holds(self.names.get(table as u32).cmp(value.as_slice())))
-                }
+                Origin::Constant(constant) => return of_constant(constant),
                 Origin::Missing => return None,
             },
             Predicate::IsNull { column } => match origin(*column) {
                 Origin::Column(column) => Predicate::IsNull { column },
-                Origin::FileName => Predicate::Constant(false),
+                Origin::Constant(constant) => return of_constant(constant),
                 Origin::Missing => Predicate::Constant(true),
             },
             Predicate::And(all) => Predicate::And(parts(all)?),
@@ -139,8 +176,8 @@ impl Union {
 }
 
 /// For each table, where the columns of a schema come from.
-fn origins_of_all(schema: &Schema, tables: &[Box<dyn Table>], options: &UnionOptions) -> Vec<Vec<Origin>> {
-    tables.iter().map(|table| origins(schema, &current_schema(table.as_ref()), options)).collect()
+fn origins_of_all(schema: &Schema, tables: &[Box<dyn Table>], constants: &[ConstantColumn]) -> Vec<Vec<Origin>> {
+    tables.iter().map(|table| origins(schema, &current_schema(table.as_ref()), constants)).collect()
 }
 
 /// The columns of all tables. Where they do not go together, but types are inferred from samples, those of all rows may.
@@ -179,7 +216,7 @@ impl Table for Union {
     fn is_untyped(&self, column: usize) -> bool {
         self.tables.iter().zip(&self.origins).any(|(table, origins)| match origins.get(column) {
             Some(Origin::Column(own)) => table.is_untyped(*own),
-            Some(Origin::Missing | Origin::FileName) | None => false,
+            Some(Origin::Missing | Origin::Constant(_)) | None => false,
         })
     }
 
@@ -245,8 +282,7 @@ impl Table for Union {
         let origin = place.and_then(|place| Some((place, *self.origins[place.table].get(column)?)));
         match origin {
             Some((place, Origin::Column(own))) => self.tables[place.table].known(place.split.index, own),
-            Some((place, Origin::FileName)) => Known::string(self.names.get(place.table as u32)),
-            Some((_, Origin::Missing)) => Known { values: KnownValues::None, nulls: true },
+            Some((place, origin)) => self.known_of_all(place.table, origin),
             None => Known::NOTHING,
         }
     }

@@ -76,6 +76,20 @@ impl Reader {
         }
     }
 
+    /// Whether row groups can be added to the file, which its format version must allow.
+    #[must_use]
+    pub fn can_be_continued(&self) -> bool {
+        self.version_2().is_some()
+    }
+
+    /// The file, if it is of version 2.
+    pub(crate) fn version_2(&self) -> Option<&file::Reader> {
+        match &self.0 {
+            Version::One(_) => None,
+            Version::Two(reader) => Some(reader),
+        }
+    }
+
     fn table(&self) -> &dyn Table {
         match &self.0 {
             Version::One(reader) => reader,

@@ -1,9 +1,10 @@
 //! Writes a file of the version that suits its table.
 
+use crate::reader::Reader;
 use crate::v1;
 use crate::v2::file::{self, ClusterKey};
 use brc_compress::Compressor;
-use brc_core::{BatchWriter, ColumnarWriter, Error, LogicalType, Part, PartEncoder, Result, Schema};
+use brc_core::{BatchWriter, ColumnarWriter, Error, LogicalType, Part, PartEncoder, Result, Schema, Table};
 use std::sync::Arc;
 
 /// Tables of more columns have no one obvious question, so a cluster key is not chosen for them.
@@ -81,6 +82,34 @@ impl Writer {
     }
 }
 
+impl Reader {
+    /// A writer that continues this file: further row groups, and a new footer for all. Its caller writes behind the bytes of
+    /// the file, which stay as they are. `None` for a file of version 1, which cannot be continued.
+    ///
+    /// The columns have the names and types of `schema`; some may be nullable that were not. Blocks are compressed as those of
+    /// the file are.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if these are not the file's columns, or the key is none of them or of a type that is no key; if the
+    /// file's footer is damaged.
+    pub fn continued(&self, schema: &Schema, options: WriterOptions) -> Result<Option<Writer>> {
+        let Some(file) = self.version_2() else { return Ok(None) };
+        let own = |schema: &Schema| -> Vec<_> {
+            schema.fields().iter().map(|field| (field.name.clone(), field.logical_type)).collect()
+        };
+        if own(self.schema()) != own(schema) {
+            let (path, of_file) = (self.path().display(), self.schema());
+            return Err(Error::Usage(format!("{path}: its columns are {of_file}, not {schema}")));
+        }
+        let key = match &options.key {
+            Key::Column(name) => ClusterKey::Column(key_column(schema, name)?),
+            Key::Automatic => ClusterKey::Automatic(Arc::default()),
+            Key::None => ClusterKey::None,
+        };
+        Ok(Some(Writer(Box::new(file.continued(schema, key, options)?))))
+    }
+}
+
 fn key_column(schema: &Schema, name: &str) -> Result<usize> {
     let column =
         schema.index_of(name).ok_or_else(|| Error::Usage(format!("there is no column '{name}' to cluster by")))?;
@@ -96,6 +125,10 @@ fn key_column(schema: &Schema, name: &str) -> Result<usize> {
 impl BatchWriter for Writer {
     fn encoder(&self) -> Box<dyn PartEncoder> {
         self.0.encoder()
+    }
+
+    fn begins_at(&self) -> u64 {
+        self.0.begins_at()
     }
 
     fn start(&mut self) -> Vec<u8> {

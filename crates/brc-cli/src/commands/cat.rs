@@ -3,6 +3,8 @@
 use super::convert::target_compression;
 use crate::answer::{Destination, OutputFile, Resources};
 use crate::args::{MemoryArgs, Opened, Threads, compression};
+use crate::folders::FoundFile;
+use crate::inputs::paths;
 use crate::row_args::{Limit, OutputArgs, Selection, TableArgs};
 use crate::text_args::delimiter;
 use crate::{changes, metrics};
@@ -10,7 +12,7 @@ use brc_compress::Compressor;
 use brc_core::{BatchWriter, Progress, Schema, Table, current_schema, with_types};
 use brc_encodings::{CreateOptions, Output, Workers, by_extension, convert, delimiter_by_extension, text, writer};
 use brc_query::{OrderBy, Query};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -61,14 +63,14 @@ const STREAMED: u64 = 2 << 20;
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let query = args.query()?;
-    let paths = args.table.paths()?;
+    let files = args.table.found()?;
     if args.output.format().is_some() {
-        let Opened { table, .. } = args.table.open(&paths)?;
+        let Opened { table, .. } = args.table.open(&files)?;
         let resources = Resources::new(args.threads, &args.memory, &args.table.source);
-        args.output.destination(paths)?.answer(&query, table.as_ref(), &resources)?;
+        args.output.destination(paths(&files))?.answer(&query, table.as_ref(), &resources)?;
         return Ok(());
     }
-    args.write(&query, paths)
+    args.write(&query, &files)
 }
 
 impl Args {
@@ -78,19 +80,19 @@ impl Args {
     }
 
     /// Writes the rows in an encoding.
-    fn write(&self, query: &Query, paths: Vec<PathBuf>) -> anyhow::Result<()> {
+    fn write(&self, query: &Query, files: &[FoundFile]) -> anyhow::Result<()> {
         let path = self.output.file().unwrap_or(Path::new("-")).to_owned();
         let to = self.output.to().or_else(|| by_extension(&path)).unwrap_or_else(text);
         let budget = self.memory.budget();
         let row_group_bytes =
             Some(budget.row_group_bytes()).filter(|&bytes| to.compresses_blocks() || bytes < STREAMED);
-        let Opened { table, .. } = self.table.open_in_row_groups_of(row_group_bytes, &paths)?;
+        let Opened { table, .. } = self.table.open_in_row_groups_of(row_group_bytes, files)?;
         let compression = target_compression(&path, self.compression, to)?;
         let delimiter = self.output_delimiter.or(delimiter_by_extension(&path)).or(self.table.source.delimiter());
         let dictionary_bytes = Some(budget.dictionary_bytes());
         let create = CreateOptions { delimiter, dictionary_bytes, ..CreateOptions::new(compression) };
         crate::interrupt::clean_up_when_killed();
-        let options = self.output.options(paths);
+        let options = self.output.options(paths(files));
         let workers = budget.workers(self.threads.count(), row_group_bytes.unwrap_or(STREAMED));
         if self.selection.is_everything() && query.order_by.is_empty() && query.limit.is_none() {
             return self.copy(table.as_ref(), workers, |schema| {

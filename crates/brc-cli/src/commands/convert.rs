@@ -1,15 +1,20 @@
 //! `brc convert`: writes a table in another encoding.
 
+mod appending;
+mod partitions;
+
 use crate::args::{ConversionMemory, Files, Opened, Source, Threads, compression, target_encoding};
 use crate::changes;
 use crate::failure::hint;
-use crate::inputs::expand;
+use crate::inputs::{expand, paths};
 use crate::progress::watch_table;
+use crate::row_args::{Columns, columns};
 use crate::text_args::delimiter;
 use crate::{printable, quantity};
 use brc_compress::Compressor;
 use brc_core::decimal::counted;
 use brc_core::{Error, Progress, RowFault, Schema, SkippedLines, Table};
+use brc_encodings::append::Appendable;
 use brc_encodings::{
     Converted, CreateOptions, ENCODINGS, Encoding, OpenOptions, Output, OutputOptions, RejectLog, RejectReason, Target,
     by_extension, check_compression_name, compression_by_extension, convert_inferred, delimiter_by_extension, writer,
@@ -21,8 +26,8 @@ use std::time::Instant;
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP, override_usage = "brc convert [OPTIONS] <IN>... <OUT>")]
 pub(crate) struct Args {
-    /// The files to read as one table, then the file to write; - is standard input or output, and a quoted 'part-*.csv' is
-    /// expanded
+    /// The files to read as one table, then the file to write; - is standard input or output, a quoted 'part-*.csv' is
+    /// expanded, and a directory is all files below it
     // One list, because clap takes no options between two positional arguments of which the first has several values.
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
@@ -66,6 +71,17 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
 
+    /// Add the rows to the output, a buren file with the same columns, as further row groups; without one, it is made. Types of
+    /// a text are those of the file
+    #[arg(long, conflicts_with_all = ["partition_by", "compression", "force"])]
+    append: bool,
+
+    /// Write a directory of Hive folders, as in OUT/country=DE/year=2024/part-0.buren, a file for each combination of values of
+    /// these columns, which the files lack; --to gives their encoding [default: buren]
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_parser = columns,
+          conflicts_with_all = ["rejects", "row_group"])]
+    partition_by: Option<Columns>,
+
     /// Do not sync the output to disk: a crash of the machine right after may damage it
     #[arg(long)]
     no_sync: bool,
@@ -100,6 +116,8 @@ Examples:
   brc convert visits.tsv visits.buren --delimiter tab --null ',NA' --type 'revenue=decimal(10,2)'
   brc convert dirty.txt clean.buren --rejects bad-rows.tsv --max-rejects 1000
   brc convert 'visits-*.csv' visits.buren --file-name day
+  brc convert visits.csv visits --partition-by country,year --to parquet
+  brc convert today.csv visits.buren --append
   zcat measurements.txt.gz | brc convert - measurements.buren --compression lz4";
 
 fn row_group(text: &str) -> Result<u64, String> {
@@ -113,6 +131,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.inputs().is_empty() {
         return Err(Error::Usage("convert needs a file to read and a file to write".to_owned()).into());
     }
+    if let Some(columns) = &args.partition_by {
+        return Ok(partitions::write(args, columns.names(), start)?);
+    }
     let to = encoding_of(args.output(), args.to)?;
     let budget = args.memory.budget();
     let row_group_bytes = args.row_group.unwrap_or(budget.row_group_bytes());
@@ -121,14 +142,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         row_group_bytes: Some(row_group_bytes),
         ..args.source.open_options()
     };
-    let inputs = expand(args.inputs())?;
-    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
+    let files = expand(args.inputs())?;
+    let inputs = paths(&files);
+    let target = if args.append { Appendable::open(args.output(), to)? } else { None };
+    let options = match &target {
+        Some(target) => appending::options(options, target.schema(), &args.files.added_columns(&files)?),
+        None => options,
+    };
+    let Opened { table, .. } = args.source.open_all(&files, &args.files, &options)?;
+    let (table, target) = appending::of_target(table, target)?;
     let compression = target_compression(args.output(), args.compression, to)?;
     let create = args.create_options(to, compression, budget.dictionary_bytes())?;
     crate::interrupt::clean_up_when_killed();
     let begin = |schema: &Schema| {
-        let writer = writer(to, schema, &create)?;
         let output = Output::create(args.output(), &args.output_options(&inputs))?;
+        let writer = match &target {
+            Some(target) => appending::writer(target, schema, &create, &output)?,
+            None => writer(to, schema, &create)?,
+        };
         Ok(Target { writer, output, rejects: reject_log(args, &inputs)? })
     };
     let progress = Progress::default();
@@ -170,7 +201,7 @@ impl Args {
     }
 
     fn output_options(&self, inputs: &[PathBuf]) -> OutputOptions {
-        OutputOptions { force: self.force, sync: !self.no_sync, inputs: inputs.to_vec() }
+        OutputOptions { force: self.force || self.append, sync: !self.no_sync, inputs: inputs.to_vec() }
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let count = vec![Expression::call("count", &[])];
     let filter = args.filter.expression()?;
     let query = Query { by: Some(Vec::new()), aggregates: Some(count), filter, ..Query::default() };
-    let Opened { table, .. } = args.table.open(&args.table.paths()?)?;
+    let Opened { table, .. } = args.table.open(&args.table.found()?)?;
     let (table, threads, memory) = (table.as_ref(), args.threads.count(), args.memory.memory());
     let progress = Progress::default();
     let (_, answer) = watch_table(&progress, table, || query.ask_within(table, threads, &memory, &progress))?;

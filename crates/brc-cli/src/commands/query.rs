@@ -18,7 +18,8 @@ use std::{fs, io};
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// The files to query as one table, and SQL: 'select city, max(price) group by city'. Files may also be named in the
-    /// SQL: "select * from 'a.csv'". - is standard input, and a quoted 'part-*.buren' is expanded
+    /// SQL: "select * from 'a.csv'". - is standard input, a quoted 'part-*.buren' is expanded, and a directory is all files
+    /// below it
     #[arg(value_name = "FILE|SQL")]
     arguments: Vec<PathBuf>,
 

@@ -13,7 +13,8 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The files to read, as one table; - is standard input, and a quoted 'part-*.csv' is expanded
+    /// The files to read, as one table; - is standard input, a quoted 'part-*.csv' is expanded, and a directory is all files
+    /// below it
     #[arg(value_name = "FILE", required = true)]
     inputs: Vec<PathBuf>,
 

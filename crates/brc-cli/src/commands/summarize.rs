@@ -81,7 +81,7 @@ const USUAL_WIDTH: u16 = 80;
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let Args { selection, json, threads, memory, table } = args;
     let row_group_bytes = Some(memory.budget().row_group_bytes());
-    let Opened { table: opened, .. } = table.open_in_row_groups_of(row_group_bytes, &table.paths()?)?;
+    let Opened { table: opened, .. } = table.open_in_row_groups_of(row_group_bytes, &table.found()?)?;
     let summarizing = Summarizing { threads: *threads, memory, source: &table.source, is_json: *json };
     Ok(summarizing.show(opened.as_ref(), &selection.query()?)?)
 }

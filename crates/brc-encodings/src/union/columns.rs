@@ -1,6 +1,6 @@
 //! The columns of several tables as those of one.
 
-use super::UnionOptions;
+use super::{ConstantColumn, UnionOptions};
 use brc_core::{Error, Field, LeftOut, LogicalType, Result, Schema};
 use brc_text::Form;
 use std::collections::HashMap;
@@ -11,8 +11,8 @@ use std::path::Path;
 pub(super) enum Origin {
     /// From that column of the table.
     Column(usize),
-    /// All are the table's path.
-    FileName,
+    /// All are what this one of the union's constant columns has for the table.
+    Constant(usize),
     /// All are null.
     Missing,
 }
@@ -22,7 +22,10 @@ pub(super) enum Origin {
 /// # Errors
 /// [`Error::Usage`] if a table does not have those of the first, [`Error::TypeMismatch`] if it has them in other types.
 pub(super) fn combine(tables: &[(&Path, &Schema)], options: &UnionOptions) -> Result<Schema> {
-    let mut fields = if options.by_name { by_name(tables)? } else { by_position(tables)? };
+    let tables: Vec<Own<'_>> = tables.iter().map(|(path, schema)| Own::new(path, schema, options)).collect();
+    let mut fields = if options.by_name { by_name(&tables)? } else { by_position(&tables)? };
+    fields.extend(options.constants.iter().map(|constant| constant.field().clone()));
+    let tables: Vec<_> = tables.iter().map(|own| (own.path, own.schema)).collect();
     if let Some(name) = &options.file_name {
         if fields.iter().any(|field| field.name == *name) {
             return Err(Error::Usage(format!("--file-name {name}: there is a column of that name")));
@@ -36,7 +39,7 @@ pub(super) fn combine(tables: &[(&Path, &Schema)], options: &UnionOptions) -> Re
         }
     }
     let schema = Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))?;
-    let forms = forms(&schema, tables);
+    let forms = forms(&schema, &tables);
     Ok(schema.without(left_out).with_metadata(forms))
 }
 
@@ -56,27 +59,38 @@ fn forms(schema: &Schema, tables: &[(&Path, &Schema)]) -> Vec<(String, String)> 
     schema.fields().iter().filter_map(form).collect()
 }
 
-/// Where the columns come from in a table with these own ones.
-pub(super) fn origins(schema: &Schema, own: &Schema, options: &UnionOptions) -> Vec<Origin> {
+/// Where the columns come from in a table with these own ones, if these are the constant ones.
+pub(super) fn origins(schema: &Schema, own: &Schema, constants: &[ConstantColumn]) -> Vec<Origin> {
     let positions: HashMap<_, _> = own.fields().iter().enumerate().map(|(at, field)| (&field.name, at)).collect();
-    let mut origins: Vec<_> = schema
-        .fields()
-        .iter()
-        .map(|field| positions.get(&field.name).map_or(Origin::Missing, |&at| Origin::Column(at)))
-        .collect();
-    if let (Some(_), Some(last)) = (&options.file_name, origins.last_mut()) {
-        *last = Origin::FileName;
-    }
-    origins
+    let origin = |field: &Field| {
+        let constant = constants.iter().position(|constant| constant.field().name == field.name);
+        let own = || positions.get(&field.name).map_or(Origin::Missing, |&at| Origin::Column(at));
+        constant.map_or_else(own, Origin::Constant)
+    };
+    schema.fields().iter().map(origin).collect()
 }
 
-fn by_position(tables: &[(&Path, &Schema)]) -> Result<Vec<Field>> {
-    let Some(((first, schema), others)) = tables.split_first() else { return Ok(Vec::new()) };
-    let mut fields = schema.fields().to_vec();
-    for (path, schema) in others {
+/// The columns that a table has itself, without those that are replaced.
+struct Own<'a> {
+    path: &'a Path,
+    schema: &'a Schema,
+    fields: Vec<&'a Field>,
+}
+
+impl<'a> Own<'a> {
+    fn new(path: &'a Path, schema: &'a Schema, options: &UnionOptions) -> Self {
+        let is_own = |field: &&Field| options.constants.iter().all(|constant| constant.field().name != field.name);
+        Self { path, schema, fields: schema.fields().iter().filter(is_own).collect() }
+    }
+}
+
+fn by_position(tables: &[Own<'_>]) -> Result<Vec<Field>> {
+    let Some((Own { path: first, fields, .. }, others)) = tables.split_first() else { return Ok(Vec::new()) };
+    let mut fields: Vec<Field> = fields.iter().copied().cloned().collect();
+    for Own { path, fields: others, .. } in others {
         let differs = |reason: String| Error::Usage(format!("{}: {reason}", path.display()));
         let (path_of_first, hint) = (first.display(), "--union-by-name matches columns by their names");
-        for (at, (field, own)) in fields.iter_mut().zip(schema.fields()).enumerate() {
+        for (at, (field, own)) in fields.iter_mut().zip(others).enumerate() {
             if field.name != own.name {
                 let (number, own, name) = (at + 1, &own.name, &field.name);
                 let reason = format!("column {number} is '{own}', but '{name}' in {path_of_first}; {hint}");
@@ -84,22 +98,22 @@ fn by_position(tables: &[(&Path, &Schema)]) -> Result<Vec<Field>> {
             }
             merge(field, own, first).map_err(|reason| of_types(path, &reason))?;
         }
-        if let Some(missing) = fields.get(schema.fields().len()) {
+        if let Some(missing) = fields.get(others.len()) {
             return Err(differs(format!("lacks the column '{}' of {path_of_first}; {hint}", missing.name)));
         }
-        if let Some(more) = schema.fields().get(fields.len()) {
+        if let Some(more) = others.get(fields.len()) {
             return Err(differs(format!("has a column '{}', but {path_of_first} has none; {hint}", more.name)));
         }
     }
     Ok(fields)
 }
 
-fn by_name(tables: &[(&Path, &Schema)]) -> Result<Vec<Field>> {
+fn by_name(tables: &[Own<'_>]) -> Result<Vec<Field>> {
     let mut fields: Vec<Field> = Vec::new();
     // For each column, its position, the first file that has it, and how many have it.
     let mut known: HashMap<&str, (usize, &Path, usize)> = HashMap::new();
-    for (path, schema) in tables {
-        for own in schema.fields() {
+    for Own { path, fields: others, .. } in tables {
+        for &own in others {
             let (at, first, files) = known.entry(&own.name).or_insert((fields.len(), path, 0));
             *files += 1;
             match fields.get_mut(*at) {

@@ -2,11 +2,12 @@
 
 use super::Union;
 use super::columns::{Origin, origins};
+use super::constants::{Constant, ConstantColumn};
 use super::numbering::Place;
-use brc_core::table::ColumnSummary;
+use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{
-    Batch, Bitmap, Column, Data, Dictionary, Error, Field, Integers, PhysicalType, Result, Run, ScanError, ScanOptions,
-    Scanned, Scanner, Schema, Sink, Split, Summary,
+    Batch, Bitmap, Column, Data, Dictionary, Error, Field, Integers, Known, PhysicalType, Result, Run, ScanError,
+    ScanOptions, Scanned, Scanner, Schema, Sink, Split, Summary, Verdict,
 };
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
@@ -18,6 +19,8 @@ pub(super) struct UnionScanner<'a> {
     options: ScanOptions,
     /// For each table, where the columns come from that were known when the scan began.
     origins: Vec<Vec<Origin>>,
+    /// For each table, whether no row of it can be wanted, so that it is not read.
+    pruned: Vec<bool>,
     /// The table at hand.
     current: Option<(usize, Box<dyn Scanner + 'a>)>,
     translation: Translation<'a>,
@@ -29,11 +32,27 @@ impl<'a> UnionScanner<'a> {
         let column = |&column: &usize| Translated::new(column, &schema.fields()[column]);
         let translation = Translation {
             columns: options.projection.iter().map(column).collect(),
-            table: 0,
-            names: &union.names,
+            constants: &union.constants,
             zeros: Zeros::default(),
         };
-        Self { union, options: options.clone(), origins: union.origins(schema), current: None, translation }
+        let origins = union.origins(schema);
+        let is_pruned = |(table, origins): (usize, &Vec<Origin>)| {
+            let known = |column: usize| origins.get(column).map_or(Known::NOTHING, |it| union.known_of_all(table, *it));
+            options.predicate.as_ref().is_some_and(|predicate| predicate.decide(&known) == Verdict::Never)
+        };
+        let pruned = origins.iter().enumerate().map(is_pruned).collect();
+        Self { union, options: options.clone(), origins, pruned, current: None, translation }
+    }
+
+    /// Leaves out a split of a table that is not read; `None` if there are no more splits.
+    fn skip(&self, table: usize, split: &Split) -> Option<Scanned> {
+        let own = &self.union.tables[table];
+        if own.bytes().is_none() {
+            // A stream does not know its last split.
+            self.union.end(table)?;
+            return Some(Scanned::default());
+        }
+        Some(Scanned { skipped_rows: own.rows_of(split.index).unwrap_or(0), ..Scanned::default() })
     }
 
     /// Turns to a table, if it is not at hand.
@@ -58,6 +77,9 @@ impl Scanner for UnionScanner<'_> {
         let Some(Place { table, split: inner, .. }) = union.numbering.find(split.index, &union.tables) else {
             return Ok(None);
         };
+        if self.pruned[table] {
+            return Ok(self.skip(table, &inner));
+        }
         self.turn_to(table, sink)?;
         let Some((_, scanner)) = &mut self.current else { return Ok(None) };
         let mut translating = Translating { to: &mut self.translation, union, sink };
@@ -66,11 +88,7 @@ impl Scanner for UnionScanner<'_> {
             translating.schema(&Arc::new(own.schema().clone()))?;
         }
         let Some(scanned) = scanner.scan(&inner, &mut translating)? else {
-            if table + 1 == union.tables.len() {
-                return Ok(None);
-            }
-            union.numbering.ended(table);
-            return Ok(Some(Scanned::default()));
+            return Ok(union.end(table).map(|()| Scanned::default()));
         };
         Ok(Some(scanned))
     }
@@ -88,11 +106,8 @@ impl Scanner for UnionScanner<'_> {
 /// How the columns of the table at hand become those of all tables.
 struct Translation<'a> {
     /// The columns of the projection.
-    columns: Vec<Translated>,
-    /// The position of the table at hand.
-    table: u32,
-    /// The paths of all tables.
-    names: &'a Dictionary,
+    columns: Vec<Translated<'a>>,
+    constants: &'a [ConstantColumn],
     zeros: Zeros,
 }
 
@@ -117,11 +132,13 @@ impl Zeros {
 }
 
 /// One column of the projection.
-struct Translated {
+struct Translated<'a> {
     /// Its position in the schema.
     index: usize,
     physical: PhysicalType,
     origin: Origin,
+    /// Its value in the table at hand, if its origin is a constant.
+    constant: Constant<'a>,
     /// The strings of all tables so far.
     strings: Box<Interner>,
     /// For each code of the table at hand, that of the same string in `strings`.
@@ -130,28 +147,38 @@ struct Translated {
     codes: Vec<u32>,
     /// Its runs.
     runs: Vec<Run>,
+    /// The constant in each row of a batch, or in each set of a summary.
+    integers: Vec<i64>,
+    /// The sums of the sets.
+    sums: Vec<i128>,
 }
 
 impl Translation<'_> {
     fn turn_to(&mut self, table: usize, origins: impl Iterator<Item = Origin>) {
-        self.table = table as u32;
         for (column, origin) in self.columns.iter_mut().zip(origins) {
             column.origin = origin;
+            if let Origin::Constant(constant) = origin {
+                column.constant = self.constants[constant].of(table);
+            }
+            column.integers.clear();
             column.shared.clear();
         }
     }
 }
 
-impl Translated {
+impl<'c> Translated<'c> {
     fn new(index: usize, field: &Field) -> Self {
         Self {
             index,
             physical: field.logical_type.physical(),
             origin: Origin::Missing,
+            constant: Constant::Null,
             strings: Box::new(Interner::new(Level::best())),
             shared: Vec::new(),
             codes: Vec::new(),
             runs: Vec::new(),
+            integers: Vec::new(),
+            sums: Vec::new(),
         }
     }
 
@@ -195,6 +222,55 @@ impl Translated {
         Column::from(data).with_validity(column.validity)
     }
 
+    /// Prepares so many rows of a constant.
+    fn prepare_constant(&mut self, rows: usize) {
+        match self.constant {
+            Constant::Null => {}
+            Constant::Code(code, _) => {
+                self.runs.clear();
+                self.runs.push(Run { code, rows: rows as u32 });
+            }
+            Constant::Integer(value) => self.integers.resize(rows.max(self.integers.len()), value),
+        }
+    }
+
+    /// So many prepared rows of a constant.
+    fn lend_constant<'a>(&'a self, rows: usize, zeros: &'a Zeros) -> Column<'a> {
+        match self.constant {
+            Constant::Null => self.nulls(rows, zeros),
+            Constant::Code(_, dictionary) => Column::runs(&self.runs, dictionary),
+            Constant::Integer(_) => Column::integers(Integers::I64(&self.integers[..rows])),
+        }
+    }
+
+    /// Prepares sets of so many rows of a constant.
+    fn prepare_sets(&mut self, rows: &[u32]) {
+        match self.constant {
+            Constant::Null => {}
+            Constant::Code(code, _) => {
+                self.codes.clear();
+                self.codes.resize(rows.len(), code);
+            }
+            Constant::Integer(value) => {
+                self.integers.resize(rows.len().max(self.integers.len()), value);
+                self.sums.clear();
+                self.sums.extend(rows.iter().map(|&rows| i128::from(value) * i128::from(rows)));
+            }
+        }
+    }
+
+    /// The prepared sets of a constant; `None` of nulls, for which there are no summaries.
+    fn lend_sets(&self, sets: usize) -> Option<ColumnSummary<'_>> {
+        match self.constant {
+            Constant::Null => None,
+            Constant::Code(_, dictionary) => Some(ColumnSummary::Codes { codes: &self.codes, dictionary }),
+            Constant::Integer(_) => {
+                let values = &self.integers[..sets];
+                Some(ColumnSummary::Numbers(Numbers { min: values, max: values, sum: Sums::Wide(&self.sums) }))
+            }
+        }
+    }
+
     /// A column of nulls.
     fn nulls<'a>(&'a self, rows: usize, zeros: &'a Zeros) -> Column<'a> {
         let data = match self.physical {
@@ -204,6 +280,11 @@ impl Translated {
         };
         Column::from(data).with_validity(Some(Bitmap::new(&zeros.bits, 0, rows)))
     }
+}
+
+/// The columns of the projection that are constant in the table at hand.
+fn constant<'c, 'a>(columns: &'c mut [Translated<'a>]) -> impl Iterator<Item = &'c mut Translated<'a>> {
+    columns.iter_mut().filter(|column| matches!(column.origin, Origin::Constant(_)))
 }
 
 /// Hands over what the table at hand delivers as rows of all tables.
@@ -220,7 +301,7 @@ impl Translating<'_, '_, '_> {
         batch: &Batch<'_>,
         hand_over: impl FnOnce(&mut dyn Sink, &Batch<'_>) -> Result<()>,
     ) -> Result<()> {
-        let Translation { columns, table, names, zeros } = &mut *self.to;
+        let Translation { columns, zeros, .. } = &mut *self.to;
         if batch.rows == 0 {
             return Ok(());
         }
@@ -229,11 +310,11 @@ impl Translating<'_, '_, '_> {
         for (column, own) in own.zip(batch.columns) {
             column.prepare(own);
         }
-        let named = [Run { code: *table, rows: batch.rows as u32 }];
+        constant(columns).for_each(|column| column.prepare_constant(batch.rows));
         let mut own = batch.columns.iter();
         let lent = columns.iter().filter_map(|column| match column.origin {
             Origin::Column(_) => own.next().map(|own| column.lend(own)),
-            Origin::FileName => Some(Column::runs(&named, names)),
+            Origin::Constant(_) => Some(column.lend_constant(batch.rows, zeros)),
             Origin::Missing => Some(column.nulls(batch.rows, zeros)),
         });
         hand_over(self.sink, &Batch { rows: batch.rows, columns: &lent.collect::<Vec<_>>() })
@@ -244,10 +325,10 @@ impl Sink for Translating<'_, '_, '_> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
         let now = self.union.current()?;
         let all = now.as_ref().unwrap_or(&self.union.schema);
-        let origins = origins(all, schema, &self.union.options);
+        let origins = origins(all, schema, &self.union.constants);
         let field = |(origin, field): (&Origin, &Field)| match origin {
             Origin::Column(column) => schema.fields()[*column].clone(),
-            Origin::FileName | Origin::Missing => field.clone(),
+            Origin::Constant(_) | Origin::Missing => field.clone(),
         };
         let fields: Vec<Field> = origins.iter().zip(all.fields()).map(field).collect();
         for column in &mut self.to.columns {
@@ -267,14 +348,14 @@ impl Sink for Translating<'_, '_, '_> {
     }
 
     fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
-        let Translation { columns, table, names, .. } = &mut *self.to;
+        let columns = &mut self.to.columns;
         let own = columns.iter_mut().filter(|column| matches!(column.origin, Origin::Column(_)));
         for (column, own) in own.zip(summary.columns) {
             if let ColumnSummary::Codes { codes, dictionary } = own {
                 column.prepare(&Column::codes(codes, dictionary));
             }
         }
-        let named = vec![*table; summary.rows.len()];
+        constant(columns).for_each(|column| column.prepare_sets(summary.rows));
         let mut own = summary.columns.iter();
         let lent = columns.iter().filter_map(|column| match column.origin {
             Origin::Column(_) => own.next().map(|own| match own {
@@ -283,7 +364,7 @@ impl Sink for Translating<'_, '_, '_> {
                 }
                 ColumnSummary::Numbers(_) => *own,
             }),
-            Origin::FileName => Some(ColumnSummary::Codes { codes: &named, dictionary: names }),
+            Origin::Constant(_) => column.lend_sets(summary.rows.len()),
             // There are no summaries where a column is missing.
             Origin::Missing => None,
         });

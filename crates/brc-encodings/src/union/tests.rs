@@ -3,8 +3,8 @@
 use super::*;
 use crate::encoding::read_all;
 use brc_core::{
-    Batch, Bitmap, Column, Comparison, Data, Integers, LogicalType, Progress, ScanError, Scanned, Sink, Summary, Value,
-    Worker, scan,
+    Batch, Bitmap, Column, Comparison, Data, Dictionary, Integers, LogicalType, Progress, ScanError, Scanned, Sink,
+    Summary, Value, Worker, scan,
 };
 use std::sync::Mutex;
 
@@ -122,7 +122,7 @@ fn rows(table: &dyn Table, options: &ScanOptions, threads: usize) -> Result<Vec<
 
 fn union(tables: Vec<Memory>, by_name: bool, file_name: Option<&str>) -> Result<Union> {
     let tables = tables.into_iter().map(|table| Box::new(table) as Box<dyn Table>).collect();
-    Union::new(tables, UnionOptions { by_name, file_name: file_name.map(str::to_owned) })
+    Union::new(tables, UnionOptions { by_name, file_name: file_name.map(str::to_owned), ..UnionOptions::default() })
 }
 
 fn everything(table: &Union) -> ScanOptions {
@@ -258,4 +258,45 @@ fn conditions_on_the_file_name_are_decided_for_each_file() {
         !table.options_of(0, &table.origins[0], &options).statistics
             && table.options_of(1, &table.origins[1], &options).statistics
     );
+}
+
+#[test]
+fn constants_are_columns_and_prune_files() {
+    for streams in 0..8 {
+        let mut tables = vec![
+            memory("a", "n:int64", &[Some("x")]),
+            memory("b", "n:int64", &[Some("y")]),
+            memory("c", "n:int64", &[]),
+        ];
+        tables[2].strings = vec![Some("z"), Some("z")];
+        for (index, table) in tables.iter_mut().enumerate() {
+            table.is_stream = streams >> index & 1 == 1;
+        }
+        let tables = tables.into_iter().map(|table| Box::new(table) as Box<dyn Table>).collect();
+        let years = ConstantColumn::integers("year", LogicalType::Int64, vec![Some(2023), Some(2024), None]);
+        let cities = ConstantColumn::strings("city", [Some(&b"Oslo"[..]), None, Some(&b"Oslo"[..])]);
+        let constants = vec![years, cities];
+        let table = Union::new(tables, UnionOptions { constants, ..UnionOptions::default() }).unwrap();
+        assert_eq!(table.schema().to_string(), "n:int64,year:int64,city:string");
+        let all = ["0,2023,Oslo", "0,2024,NULL", "0,NULL,Oslo", "1,NULL,Oslo"];
+        assert_eq!(rows(&table, &everything(&table), 1).unwrap(), all, "{streams:b}");
+        if streams > 0 {
+            continue;
+        }
+        let year = Predicate::Range { column: 1, low: 2024, high: 2030 };
+        let city = Predicate::Compare { column: 2, comparison: Comparison::Equal, value: b"Oslo".to_vec() };
+        let no_year = Predicate::IsNull { column: 1 };
+        for (predicate, expected) in [
+            (year.clone(), &all[1..2]),
+            (Predicate::Not(Box::new(year.clone())), &all[..1]),
+            (Predicate::And(vec![year.clone(), city.clone()]), &[]),
+            (Predicate::Or(vec![year, no_year.clone()]), &all[1..]),
+            (no_year, &all[2..]),
+        ] {
+            let options = ScanOptions { predicate: Some(predicate), ..everything(&table) };
+            for threads in [1, 3] {
+                assert_eq!(rows(&table, &options, threads).unwrap(), expected);
+            }
+        }
+    }
 }

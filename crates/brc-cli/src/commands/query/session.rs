@@ -4,6 +4,7 @@ use super::Args;
 use super::tables::{OpenTable, Tables};
 use crate::answer::Resources;
 use crate::commands::{schema, summarize::Summarizing};
+use crate::inputs::paths;
 use crate::progress::watch_table;
 use crate::render::{Cells, Format, Header, Look, lay_out};
 use crate::{colour, explain, printable, stdout};
@@ -79,9 +80,9 @@ impl<'a> Session<'a> {
     pub(super) fn answer(&mut self, query: &Query, table: Option<&TableName>, explains: bool) -> Result<()> {
         let Args { threads, memory, source, output, no_statistics, .. } = self.args;
         let query = Query { statistics: !no_statistics, timings: self.timings, ..query.clone() };
-        let OpenTable { paths, opened } = self.tables.get(table)?;
+        let OpenTable { files, opened } = self.tables.get(table)?;
         let table = opened.table.as_ref();
-        let destination = output.destination_or(self.format, paths.clone())?;
+        let destination = output.destination_or(self.format, paths(files))?;
         let resources = Resources::new(*threads, memory, source);
         let progress = Progress::default();
         let plan = watch_table(&progress, table, || query.bind(table, threads.count(), &progress))?;

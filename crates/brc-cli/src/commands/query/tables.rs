@@ -3,6 +3,7 @@
 
 use super::Args;
 use crate::args::Opened;
+use crate::folders::FoundFile;
 use crate::inputs::expand;
 use crate::temporary_copy::copy;
 use brc_core::identifier::in_sql;
@@ -22,13 +23,13 @@ pub(super) struct Tables<'a> {
     /// Whether they are read more than once, which a stream cannot be.
     is_reread: bool,
     /// The files of the command line, with globs expanded.
-    paths: Vec<PathBuf>,
+    files: Vec<FoundFile>,
     opened: Vec<OpenTable>,
 }
 
 /// A table that is open.
 pub(super) struct OpenTable {
-    pub(super) paths: Vec<PathBuf>,
+    pub(super) files: Vec<FoundFile>,
     pub(super) opened: Opened,
 }
 
@@ -38,7 +39,7 @@ impl<'a> Tables<'a> {
     /// # Errors
     /// As for [`expand`].
     pub(super) fn new(args: &'a Args, inputs: &[PathBuf], is_reread: bool) -> Result<Self> {
-        Ok(Self { args, is_reread, paths: expand(inputs)?, opened: Vec::new() })
+        Ok(Self { args, is_reread, files: expand(inputs)?, opened: Vec::new() })
     }
 
     /// The table of that name; without one, that of the command line.
@@ -46,21 +47,21 @@ impl<'a> Tables<'a> {
     /// # Errors
     /// That there is no such table, or that it cannot be read.
     pub(super) fn get(&mut self, name: Option<&TableName>) -> Result<&OpenTable> {
-        let paths = self.files_of(name)?;
-        let place = match self.opened.iter().position(|table| table.paths == paths) {
+        let files = self.files_of(name)?;
+        let place = match self.opened.iter().position(|table| table.files == files) {
             Some(place) => place,
             None => {
-                let opened = self.open(&paths)?;
-                self.opened.push(OpenTable { paths, opened });
+                let opened = self.open(&files)?;
+                self.opened.push(OpenTable { files, opened });
                 self.opened.len() - 1
             }
         };
         Ok(&self.opened[place])
     }
 
-    fn open(&self, paths: &[PathBuf]) -> Result<Opened> {
+    fn open(&self, found: &[FoundFile]) -> Result<Opened> {
         let Args { source, files, threads, memory, .. } = self.args;
-        let mut opened = source.open_all(paths, files, &source.open_options())?;
+        let mut opened = source.open_all(found, files, &source.open_options())?;
         if self.is_reread && opened.table.bytes().is_none() {
             opened.table = copy(opened.table.as_ref(), &Query::everything(), *threads, memory, source)?;
         }
@@ -69,24 +70,24 @@ impl<'a> Tables<'a> {
 
     /// What statements may call the tables of the command line, each with its file; the first is all files.
     pub(super) fn list(&self) -> Vec<(String, String)> {
-        let file = |path: &PathBuf| path.display().to_string();
-        let all = self.paths.iter().map(file).collect::<Vec<_>>().join(", ");
-        let all = (!self.paths.is_empty()).then(|| (NAMES_OF_ALL[0].to_owned(), all));
-        let named = self.paths.iter().filter(|path| path.as_path() != Path::new("-"));
-        all.into_iter().chain(named.map(|path| (in_sql(stem(path)).into_owned(), file(path)))).collect()
+        let file = |file: &FoundFile| file.path.display().to_string();
+        let all = self.files.iter().map(file).collect::<Vec<_>>().join(", ");
+        let all = (!self.files.is_empty()).then(|| (NAMES_OF_ALL[0].to_owned(), all));
+        let named = self.files.iter().filter(|file| file.path.as_path() != Path::new("-"));
+        all.into_iter().chain(named.map(|named| (in_sql(stem(&named.path)).into_owned(), file(named)))).collect()
     }
 
-    fn files_of(&self, name: Option<&TableName>) -> Result<Vec<PathBuf>> {
+    fn files_of(&self, name: Option<&TableName>) -> Result<Vec<FoundFile>> {
         let Some(table) = name else {
-            return match self.paths.is_empty() {
+            return match self.files.is_empty() {
                 true => {
                     Err(Error::Usage("no file is given; name it before the query, or in it: from 'a.csv'".to_owned()))
                 }
-                false => Ok(self.paths.clone()),
+                false => Ok(self.files.clone()),
             };
         };
         let name = table.name.as_str();
-        if self.paths.is_empty() {
+        if self.files.is_empty() {
             return match table.is_quoted || name.contains('.') {
                 true => expand(&[PathBuf::from(name)]),
                 false => {
@@ -96,11 +97,19 @@ impl<'a> Tables<'a> {
             };
         }
         if !table.is_quoted && NAMES_OF_ALL.iter().any(|known| known.eq_ignore_ascii_case(name)) {
-            return Ok(self.paths.clone());
+            return Ok(self.files.clone());
         }
-        let found: Vec<&PathBuf> = self.paths.iter().filter(|path| is_called(path, name, table.is_quoted)).collect();
+        let is_below = |file: &&FoundFile| {
+            file.directory.as_ref().is_some_and(|directory| is_called(directory, name, table.is_quoted))
+        };
+        let below: Vec<FoundFile> = self.files.iter().filter(is_below).cloned().collect();
+        if !below.is_empty() {
+            return Ok(below);
+        }
+        let is_it = |file: &&FoundFile| is_called(&file.path, name, table.is_quoted);
+        let found: Vec<&FoundFile> = self.files.iter().filter(is_it).collect();
         match found[..] {
-            [path] => Ok(vec![path.clone()]),
+            [file] => Ok(vec![file.clone()]),
             [] => Err(table.error(self.unknown(name)).into()),
             [..] => {
                 let message = format!("{} files are called '{name}'; name one with its folder, in quotes", found.len());

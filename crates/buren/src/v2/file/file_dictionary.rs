@@ -48,6 +48,11 @@ impl FileDictionary {
         }
     }
 
+    /// One that is stored and does not grow.
+    pub(super) fn closed(stored: footer::Dictionary) -> Self {
+        Self { is_full: true, counts: None, stored, ..Self::new() }
+    }
+
     /// Forgets all values; returns how much memory they took, in bytes.
     pub(super) fn clear(&mut self) -> usize {
         std::mem::replace(self, Self { lacked_memory: self.lacked_memory, ..Self::new() }).taken

@@ -108,7 +108,7 @@ impl Layout {
 }
 
 /// One column of one row group.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Chunk {
     /// Where its first block starts; while it is part of a [`brc_core::Part`], in that.
     pub(super) offset: u64,
@@ -130,7 +130,7 @@ pub(super) struct Chunk {
 }
 
 /// [`BLOCK_ROWS`](crate::v2::integers::BLOCK_ROWS) rows of a chunk, or those that are left.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct RowBlock {
     pub(super) nulls: u32,
     pub(super) validity: Block,

@@ -4,6 +4,7 @@
 //! another one. Only the dictionaries of strings are shared, as long as they stay small enough to be kept in memory: the
 //! codes of a row group are put together when its turn in the file comes.
 
+mod appending;
 mod bounds;
 mod chunk_writer;
 mod cluster;

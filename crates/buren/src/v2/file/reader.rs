@@ -88,6 +88,11 @@ impl Reader {
         &self.footer.metadata
     }
 
+    /// How many bytes the footer and what comes after it take.
+    pub(super) fn end_bytes(&self) -> u64 {
+        self.file_bytes - self.footer_offset
+    }
+
     pub(super) fn row_group(&self, index: usize) -> &RowGroup {
         &self.footer.row_groups[index]
     }

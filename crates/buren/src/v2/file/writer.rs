@@ -40,6 +40,8 @@ pub(crate) struct Writer {
     is_replaced: bool,
     /// Bytes of the file so far.
     position: u64,
+    /// Those that were there before, if a file is continued.
+    continues: Option<u64>,
 }
 
 impl Writer {
@@ -70,7 +72,21 @@ impl Writer {
             is_replacing: false,
             is_replaced: false,
             position: 0,
+            continues: None,
         }
+    }
+
+    /// A writer of further row groups of a file that has these ones, and so many bytes.
+    pub(super) fn continuing(
+        mut footer: Footer,
+        chunks: Vec<Vec<Chunk>>,
+        key: ClusterKey,
+        options: WriterOptions,
+        bytes: u64,
+    ) -> Self {
+        let dictionaries = std::mem::take(&mut footer.dictionaries).into_iter().map(FileDictionary::closed).collect();
+        let new = Self::new(&footer.schema, key, options);
+        Self { footer, chunks, dictionaries, position: bytes, continues: Some(bytes), ..new }
     }
 
     fn encoder_of(
@@ -172,7 +188,14 @@ impl BatchWriter for Writer {
         self.encoder_of(&self.footer.schema, 0..self.footer.schema.fields().len(), self.key.clone())
     }
 
+    fn begins_at(&self) -> u64 {
+        self.continues.unwrap_or(0)
+    }
+
     fn start(&mut self) -> Vec<u8> {
+        if self.continues.is_some() {
+            return Vec::new();
+        }
         let header = trailer::header(trailer::VERSION_2).to_vec();
         self.position = header.len() as u64;
         header
@@ -191,7 +214,8 @@ impl BatchWriter for Writer {
     }
 
     fn columnar(&mut self) -> Option<&mut dyn ColumnarWriter> {
-        Some(self)
+        // The row groups that are there already are not made again.
+        if self.continues.is_some() { None } else { Some(self) }
     }
 
     fn remark(&self) -> Option<String> {

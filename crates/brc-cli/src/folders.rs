@@ -1,0 +1,186 @@
+//! Folders of files as tables, as Hive lays them out: `sales/year=2024/month=01/part-0.parquet`. The rows of a file have
+//! the values that its folders are named with.
+
+use brc_core::calendar::parse_date;
+use brc_core::{Error, LogicalType, Result};
+use brc_encodings::{ConstantColumn, hive};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+/// A file to read, and what the folders say of its rows in which it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FoundFile {
+    pub(crate) path: PathBuf,
+    /// The directory that was named.
+    pub(crate) directory: Option<PathBuf>,
+    folders: Vec<Folder>,
+}
+
+/// What a folder `name=value` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Folder {
+    name: String,
+    /// `None` is null.
+    value: Option<Vec<u8>>,
+}
+
+impl FoundFile {
+    /// A file that was named itself: its folders say nothing.
+    pub(crate) fn named(path: &Path) -> Self {
+        Self { path: path.to_owned(), directory: None, folders: Vec::new() }
+    }
+
+    /// A file that was found in this directory, or below it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if two of its folders have the same name.
+    pub(crate) fn below(directory: &Path, path: PathBuf) -> Result<Self> {
+        let below = path.strip_prefix(directory).unwrap_or(&path);
+        let mut folders: Vec<Folder> = Vec::new();
+        for component in below.parent().into_iter().flat_map(Path::components) {
+            let Component::Normal(name) = component else { continue };
+            let Some(folder) = Folder::of(name) else { continue };
+            if folders.iter().any(|known| known.name == folder.name) {
+                return Err(Error::Usage(format!("{}: two folders are named '{}='", path.display(), folder.name)));
+            }
+            folders.push(folder);
+        }
+        Ok(Self { path, directory: None, folders })
+    }
+
+    fn value(&self, name: &str) -> Option<&Folder> {
+        self.folders.iter().find(|folder| folder.name == name)
+    }
+}
+
+impl Folder {
+    fn of(name: &OsStr) -> Option<Self> {
+        let (name, value) = hive::column_of_folder(name)?;
+        Some(Self { name, value })
+    }
+}
+
+/// The files in a directory and below it, sorted by path. What begins with `.` or `_` is left out, and links to
+/// directories are not followed.
+///
+/// # Errors
+/// [`Error::Usage`] if there is no file, [`Error::Io`] if a directory cannot be read.
+pub(crate) fn files_of(directory: &Path) -> Result<Vec<FoundFile>> {
+    let (mut files, mut directories) = (Vec::new(), vec![directory.to_owned()]);
+    while let Some(at) = directories.pop() {
+        let failed = |error| Error::io(&at, "list")(error);
+        for entry in std::fs::read_dir(&at).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let (name, path) = (entry.file_name(), entry.path());
+            if matches!(name.as_bytes().first(), Some(b'.' | b'_')) {
+                continue;
+            }
+            if entry.file_type().map_err(failed)?.is_dir() {
+                directories.push(path);
+            } else if !path.is_dir() {
+                files.push(path);
+            }
+        }
+    }
+    if files.is_empty() {
+        let reason = "is a directory without files; names that begin with . or _ do not count";
+        return Err(Error::Usage(format!("{}: {reason}", directory.display())));
+    }
+    files.sort();
+    let found = |path| Ok(FoundFile { directory: Some(directory.to_owned()), ..FoundFile::below(directory, path)? });
+    files.into_iter().map(found).collect()
+}
+
+/// The columns that the folders of files make, in the order in which they are nested.
+///
+/// # Errors
+/// [`Error::Usage`] if a file lacks a folder that others have, unless `may_lack` says that its rows have nulls then.
+pub(crate) fn columns(files: &[FoundFile], may_lack: bool) -> Result<Vec<ConstantColumn>> {
+    let mut names: Vec<(&str, &Path)> = Vec::new();
+    for file in files {
+        for folder in &file.folders {
+            if !names.iter().any(|(name, _)| *name == folder.name) {
+                names.push((&folder.name, &file.path));
+            }
+        }
+    }
+    let column = |(name, first): (&str, &Path)| {
+        let lacks = files.iter().find(|file| file.value(name).is_none());
+        if let Some(file) = lacks.filter(|_| !may_lack) {
+            let (path, first) = (file.path.display(), first.display());
+            let hint = "--union-by-name makes it null there";
+            return Err(Error::Usage(format!("{path}: is in no folder '{name}=…', but {first} is; {hint}")));
+        }
+        let values = files.iter().map(|file| file.value(name).and_then(|folder| folder.value.as_deref()));
+        Ok(column(name, &values.collect::<Vec<_>>()))
+    };
+    names.into_iter().map(column).collect()
+}
+
+/// A column of the least type that holds these values: int64, date or string.
+fn column(name: &str, values: &[Option<&[u8]>]) -> ConstantColumn {
+    let has_values = values.iter().any(Option::is_some);
+    let all = |parse: fn(&[u8]) -> Option<i64>| {
+        let parsed = values.iter().map(|value| value.map_or(Some(None), |value| parse(value).map(Some)));
+        parsed.collect::<Option<Vec<_>>>().filter(|_| has_values)
+    };
+    if let Some(integers) = all(integer) {
+        return ConstantColumn::integers(name, LogicalType::Int64, integers);
+    }
+    match all(parse_date) {
+        Some(dates) => ConstantColumn::integers(name, LogicalType::Date, dates),
+        None => ConstantColumn::strings(name, values.iter().copied()),
+    }
+}
+
+/// An integer as it is written; of two digits also with a leading zero, as months, days and hours are. Longer ones with
+/// leading zeros are numbers of things, such as postal codes, and stay strings.
+fn integer(text: &[u8]) -> Option<i64> {
+    let number: i64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    let is_plain = number.to_string().as_bytes() == text;
+    (is_plain || matches!(text, [b'0', b'0'..=b'9'])).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &str) -> FoundFile {
+        FoundFile::below(Path::new("out"), Path::new("out").join(path)).unwrap()
+    }
+
+    #[test]
+    fn folders_name_columns_and_values() {
+        let file = found("year=2024/plain/city=%C3%85l%20%zz/n=__HIVE_DEFAULT_PARTITION__/=x/a=b.csv");
+        let folders: Vec<_> = file.folders.iter().map(|it| (it.name.as_str(), it.value.as_deref())).collect();
+        assert_eq!(folders, [("year", Some(&b"2024"[..])), ("city", Some("Ål %zz".as_bytes())), ("n", None)]);
+        let twice = FoundFile::below(Path::new("out"), "out/a=1/a=2/x.csv".into()).unwrap_err();
+        assert_eq!(twice.to_string(), "out/a=1/a=2/x.csv: two folders are named 'a='");
+        assert!(FoundFile::named(Path::new("year=2024/x.csv")).folders.is_empty());
+    }
+
+    #[test]
+    fn types_hold_all_values() {
+        for (values, expected) in [
+            (&["2023", "2024"][..], "int64"),
+            (&["01", "12"], "int64"),
+            (&["-5", "0"], "int64"),
+            (&["0123", "4567"], "string"),
+            (&["+5"], "string"),
+            (&["99999999999999999999"], "string"),
+            (&["2024-01-01", "2024-02-29"], "date"),
+            (&["2024-01-01", "2024-02-30"], "string"),
+            (&["2024", "2024-01-01"], "string"),
+            (&["true", ""], "string"),
+        ] {
+            let mut values: Vec<_> = values.iter().map(|value| Some(value.as_bytes())).collect();
+            assert_eq!(column("x", &values).field().logical_type.to_string(), expected, "{values:?}");
+            assert!(!column("x", &values).field().nullable);
+            values.push(None);
+            let field = column("x", &values).field().clone();
+            assert!(field.logical_type.to_string() == expected && field.nullable, "{values:?}");
+        }
+        assert_eq!(column("x", &[None]).field().logical_type, LogicalType::String);
+    }
+}

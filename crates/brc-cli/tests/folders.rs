@@ -1,0 +1,240 @@
+//! Folders as tables, as Hive lays them out.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::Place;
+use std::fs;
+
+/// Sales of two years in folders, as text or in that encoding.
+fn sales(extension: &str) -> Place {
+    let place = Place::new();
+    for (folder, rows) in [
+        ("year=2023/city=%C3%85l%2FB", "id;price\n1;1.5\n2;2.5\n"),
+        ("year=2024/city=Oslo", "id;price\n3;3.5\n"),
+        ("year=2024/city=__HIVE_DEFAULT_PARTITION__", "id;price\n4;4.0\n"),
+    ] {
+        fs::create_dir_all(place.path(&format!("sales/{folder}"))).unwrap();
+        place.write("rows.csv", rows);
+        let file = place.path(&format!("sales/{folder}/part-0.{extension}"));
+        place.run_of(&["convert", "rows.csv", file.to_str().unwrap()]).ok();
+    }
+    fs::create_dir(place.path("sales/_temporary")).unwrap();
+    for hidden in ["sales/_SUCCESS", "sales/.part-0.crc", "sales/_temporary/x.csv"] {
+        place.write(hidden, "junk");
+    }
+    place
+}
+
+#[test]
+fn a_folder_is_a_table_with_the_columns_of_its_names() {
+    for extension in ["csv", "buren", "parquet", "json"] {
+        let place = sales(extension);
+        let all = "id,price,year,city\n1,1.5,2023,Ål/B\n2,2.5,2023,Ål/B\n3,3.5,2024,Oslo\n4,4.0,2024,\n";
+        assert_eq!(place.run("cat sales").text(), all, "{extension}");
+        assert_eq!(place.run("count sales").text(), "4\n");
+        assert!(
+            place.run("schema sales").text().contains(" year    int64           not null"),
+            "{}",
+            place.run("schema sales").text()
+        );
+        let glob = format!("sales/year=2024/*/*.{extension}");
+        assert_eq!(place.run(&format!("cat {glob}")).text(), "id,price,city\n3,3.5,Oslo\n4,4.0,\n");
+        assert_eq!(place.run(&format!("cat sales/year=*/**/*.{extension}")).text(), all);
+        // A file that is named itself has the columns that it has.
+        assert_eq!(place.run(&format!("cat sales/year=2024/city=Oslo/part-0.{extension}")).text(), "id,price\n3,3.5\n");
+        place.run("convert sales all.buren --force").ok();
+        for (query, expected) in [
+            ("select year, sum(price) from t group by year", "year,sum(price)\n2023,4.0\n2024,7.5\n"),
+            ("select city, count(*) c group by city order by c, city", "city,c\nOslo,1\n,1\nÅl/B,2\n"),
+            ("select id where year = 2024 and city is null", "id\n4\n"),
+            (
+                "select max(year), min(year), sum(year), count(city) c",
+                "max(year),min(year),sum(year),c\n2024,2023,8094,3\n",
+            ),
+            ("select id where city <> 'Oslo'", "id\n1\n2\n"),
+            ("select id where not (year > 2023)", "id\n1\n2\n"),
+            ("select count(*) where year + 1 = 2025", "count(*)\n2\n"),
+        ] {
+            for table in ["sales", "all.buren"] {
+                for options in [&["--threads", "1"][..], &["--threads", "3"], &["--no-statistics"]] {
+                    let arguments = [&["query", table, query, "--format", "csv"], options].concat();
+                    assert_eq!(place.run_of(&arguments).text(), expected, "{extension} {table} {query} {options:?}");
+                }
+            }
+        }
+        assert_eq!(
+            place.run_of(&["query", "sales", "select count(*) c from sales", "--format", "csv"]).text(),
+            "c\n4\n"
+        );
+        assert_eq!(place.run_of(&["query", "select count(*) c from 'sales'", "--format", "csv"]).text(), "c\n4\n");
+    }
+}
+
+#[test]
+fn files_whose_folder_does_not_match_are_not_read() {
+    for extension in ["csv", "buren"] {
+        let place = sales(extension);
+        let file =
+            |folder: &str| fs::metadata(place.path(&format!("sales/{folder}/part-0.{extension}"))).unwrap().len();
+        let one = file("year=2024/city=Oslo");
+        let query = "select sum(price) from t where city = 'Oslo'";
+        let explained = place.run_of(&["query", "sales", query, "--explain", "--no-statistics"]);
+        let read = explained.stderr.lines().find(|line| line.starts_with("bytes read")).unwrap().to_owned();
+        let read: u64 = read.split_whitespace().nth(2).unwrap().parse().unwrap();
+        assert!(read > 0 && read <= one, "{}", explained.stderr);
+        // What is not read need not be sound.
+        let path = place.path(&format!("sales/year=2023/city=%C3%85l%2FB/part-0.{extension}"));
+        let mut bytes = fs::read(&path).unwrap();
+        match extension {
+            "csv" => bytes.extend_from_slice(b"5;1;2;3;4\n"),
+            _ => bytes[20] ^= 1,
+        }
+        fs::write(&path, bytes).unwrap();
+        let query = "select sum(price) from t where year = 2024";
+        assert_eq!(place.run_of(&["query", "sales", query, "--format", "csv"]).text(), "sum(price)\n7.5\n");
+        let whole = place.run_of(&["query", "sales", "select sum(price * id) from t"]);
+        assert_ne!(whole.code, Some(0), "{extension}");
+    }
+}
+
+#[test]
+fn folders_that_are_no_table_are_errors() {
+    let place = sales("csv");
+    fs::create_dir(place.path("empty")).unwrap();
+    place
+        .run("cat empty")
+        .fails(2, "brc: empty: is a directory without files; names that begin with . or _ do not count");
+    place.write("sales/year=2024/stray.csv", "id;price\n9;9.0\n");
+    place.run("cat sales").fails(
+        2,
+        "brc: sales/year=2024/stray.csv: is in no folder 'city=…', but sales/year=2023/city=%C3%85l%2FB/part-0.csv is; \
+         --union-by-name makes it null there",
+    );
+    let rows = place.run("cat sales --union-by-name").text();
+    assert!(rows.ends_with("9,9.0,2024,\n"), "{rows}");
+    fs::create_dir_all(place.path("twice/a=1/a=2")).unwrap();
+    place.write("twice/a=1/a=2/x.csv", "b\n1\n");
+    place.run("cat twice").fails(2, "brc: twice/a=1/a=2/x.csv: two folders are named 'a='");
+    place.run("sort sales --by id --file-name year --union-by-name").fails_with(2, "--file-name year");
+}
+
+#[test]
+fn the_folder_wins_over_a_column_of_the_file() {
+    let place = Place::new();
+    for month in ["01", "12"] {
+        fs::create_dir_all(place.path(&format!("out/month={month}"))).unwrap();
+        place.write(&format!("out/month={month}/x.csv"), "month;n\nJune;1\n");
+    }
+    assert_eq!(place.run("cat out").text(), "n,month\n1,1\n1,12\n");
+}
+
+#[test]
+fn addresses_say_what_to_do() {
+    let place = Place::new();
+    for (address, command) in [
+        ("https://example.org/a.csv", "curl -sL 'https://example.org/a.csv'"),
+        ("s3://bucket/a*.parquet", "aws s3 cp 's3://bucket/a*.parquet' -"),
+    ] {
+        let message =
+            format!("brc: {address}: brc reads local files and pipes; download it first: {command} | brc query - …");
+        for start in ["query", "head", "convert", "sniff", "inspect"] {
+            let rest = if start == "convert" { " out.buren" } else { "" };
+            place.run(&format!("{start} {address}{rest}")).fails(2, &message);
+        }
+    }
+}
+
+/// The files of a directory, sorted.
+fn files(place: &Place, directory: &str) -> Vec<String> {
+    let (mut files, mut directories) = (Vec::new(), vec![place.path(directory)]);
+    while let Some(at) = directories.pop() {
+        for entry in fs::read_dir(at).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(place.path(directory)).unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() { directories.push(path) } else { files.push(name) }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn partitions_are_written_and_read_back() {
+    let place = Place::new();
+    place.write(
+        "in.csv",
+        "id,city,price,day\n1,Oslo,1.5,2024-01-02\n2,Köln/Bonn,2.5,2024-01-01\n3,,3.5,2024-01-01\n4,Oslo,4.5,2024-01-02\n\
+         5,Oslo,5.5,2024-01-01\n",
+    );
+    for (to, extension) in
+        [("", "buren"), ("--to csv", "csv"), ("--to csv --compression gzip", "csv.gz"), ("--to parquet", "parquet")]
+    {
+        let outcome = place.run(&format!("convert in.csv out --partition-by city,day {to} --force"));
+        assert!(outcome.stderr.starts_with("5 rows written in 4 partitions; "), "{}", outcome.stderr);
+        outcome.ok();
+        let folders = [
+            "city=Köln%2FBonn/day=2024-01-01",
+            "city=Oslo/day=2024-01-01",
+            "city=Oslo/day=2024-01-02",
+            "city=__HIVE_DEFAULT_PARTITION__/day=2024-01-01",
+        ];
+        assert_eq!(files(&place, "out"), folders.map(|folder| format!("{folder}/part-0.{extension}")));
+        let rows = "id,price,city,day\n2,2.5,Köln/Bonn,2024-01-01\n5,5.5,Oslo,2024-01-01\n1,1.5,Oslo,2024-01-02\n\
+                    4,4.5,Oslo,2024-01-02\n3,3.5,,2024-01-01\n";
+        assert_eq!(place.run("cat out").text(), rows, "{extension}");
+    }
+    assert_eq!(place.names(), ["in.csv", "out"]);
+}
+
+#[test]
+fn rows_of_a_partition_keep_their_order() {
+    let place = Place::new();
+    let mut text = String::from("n,name,k\n");
+    for n in 0..60_000u32 {
+        text += &format!("{n},name {},{}\n", n % 977, n.wrapping_mul(2_654_435_761) >> 8 & 31);
+    }
+    place.write("in.csv", text);
+    let expected = place.run_of(&["query", "in.csv", "select n, name, k order by k, n", "--format", "csv"]).text();
+    for options in ["--threads 1", "--threads 3", "--threads 2 --memory 1M"] {
+        place.run(&format!("convert in.csv out --partition-by k --force {options}")).ok();
+        assert_eq!(files(&place, "out").len(), 32);
+        let read = place.run_of(&["query", "out", "select n, name, k order by k, n", "--format", "csv"]).text();
+        assert!(read == expected, "{options}");
+        let mut last: Option<(u64, u64)> = None;
+        for line in place.run("cat out --columns k,n --threads 1").text().lines().skip(1) {
+            let (k, n) = line.split_once(',').unwrap();
+            let (k, n): (u64, u64) = (k.parse().unwrap(), n.parse().unwrap());
+            assert!(last.is_none_or(|(last_k, last_n)| last_k != k || last_n < n), "{options}: {k} {n}");
+            last = Some((k, n));
+        }
+    }
+}
+
+#[test]
+fn a_directory_that_fails_leaves_the_old_one() {
+    let place = Place::new();
+    place.write("in.csv", "a,b\n1,2\n3,4\n");
+    place.run("convert in.csv out --partition-by a").ok();
+    place.run("convert in.csv out --partition-by a").fails(2, "brc: out: exists already (--force replaces it)");
+    place.write("bad.csv", "a,b\n1,2\n3,4,5\n");
+    place.run("convert bad.csv out --partition-by a --force --schema a:int64,b:int64").fails_with(3, "bad.csv");
+    assert_eq!(place.run("cat out").text(), "b,a\n2,1\n4,3\n");
+    let many: String = (0..10_001).map(|n| format!("{n},1\n")).collect();
+    place.write("many.csv", format!("a,b\n{many}"));
+    place
+        .run("convert many.csv out --partition-by a --force --no-sync")
+        .fails(2, "brc: --partition-by: a have more than 10000 values; choose columns of fewer");
+    assert_eq!(place.run("cat out").text(), "b,a\n2,1\n4,3\n");
+    place.run("convert out out --partition-by a --force").fails(2, "brc: out: an input lies in the output");
+    place.write("out/notes.txt", "precious");
+    place.run("convert in.csv out --partition-by a --force").fails_with(2, "holds 'notes.txt'");
+    for (by, message) in
+        [("x", "unknown column 'x' (columns: a, b)"), ("a,b", "no column is left beside those to partition by")]
+    {
+        place.run(&format!("convert in.csv new --partition-by {by}")).fails(2, &format!("brc: {message}"));
+    }
+    place.run("convert in.csv - --partition-by a").fails_with(2, "writes a directory");
+    assert_eq!(place.names(), ["bad.csv", "in.csv", "many.csv", "out"]);
+}

@@ -1,0 +1,97 @@
+//! Adds rows to a buren file: what it has is copied to a new file beside it, block by block as it is, and the new row groups
+//! are written behind. So readers have the old file until the new one is whole.
+
+use crate::buren::{Buren, writer_options};
+use crate::encoding::{CreateOptions, Encoding};
+use crate::input_file::InputFile;
+use crate::output::Output;
+use ::buren::Reader;
+use brc_core::{BatchWriter, Error, Field, Result, Schema, Table};
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// A file that gets more rows.
+pub struct Appendable {
+    reader: Reader,
+    file: File,
+}
+
+impl Appendable {
+    /// Opens a file that is written in that encoding; `None` if there is none yet.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if files of the encoding cannot grow; that the file is no buren file, or is damaged.
+    pub fn open(path: &Path, encoding: &dyn Encoding) -> Result<Option<Self>> {
+        let (name, buren) = (encoding.name(), Buren.name());
+        if name != buren {
+            let reason = format!("rows can be added to {buren} files only, not to {name}");
+            return Err(Error::Usage(format!("{}: {reason}", path.display())));
+        }
+        if path == Path::new("-") {
+            return Err(Error::Usage("rows can be added to a file only, not to standard output".to_owned()));
+        }
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io(path, "open")(error)),
+        };
+        if !file.metadata().map_err(Error::io(path, "open"))?.is_file() {
+            return Err(Error::Usage(format!("{}: is no file that rows can be added to", path.display())));
+        }
+        let input = InputFile::from(file.try_clone().map_err(Error::io(path, "open"))?);
+        Ok(Some(Self { reader: Reader::open(input, path)?, file }))
+    }
+
+    /// The columns that it has.
+    #[must_use]
+    pub fn schema(&self) -> &Schema {
+        self.reader.schema()
+    }
+
+    /// Its columns, if rows of `table` are added: nullable where these are.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if they have other names or types.
+    pub fn schema_with(&self, table: &Schema) -> Result<Schema> {
+        let own = self.schema();
+        let same = |(own, new): (&Field, &Field)| own.name == new.name && own.logical_type == new.logical_type;
+        if own.fields().len() != table.fields().len() || !own.fields().iter().zip(table.fields()).all(same) {
+            let path = self.reader.path().display();
+            return Err(Error::Usage(format!("{path}: its columns are {own}; those of the rows to add are {table}")));
+        }
+        let field = |(own, new): (&Field, &Field)| Field { nullable: own.nullable || new.nullable, ..own.clone() };
+        let fields = own.fields().iter().zip(table.fields()).map(field).collect();
+        let schema = Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))?;
+        Ok(schema.with_metadata(own.metadata().to_vec()))
+    }
+
+    /// Whether row groups can be added; those of format version 1 have dictionaries that are the file's.
+    #[must_use]
+    pub fn is_continuable(&self) -> bool {
+        self.reader.can_be_continued()
+    }
+
+    /// A writer of its further row groups; `None` if the file is of a format version that cannot be continued.
+    ///
+    /// # Errors
+    /// As for [`Reader::continued`].
+    pub fn writer(&self, schema: &Schema, options: &CreateOptions) -> Result<Option<Box<dyn BatchWriter>>> {
+        let writer = self.reader.continued(schema, writer_options(options))?;
+        Ok(writer.map(|writer| Box::new(writer) as Box<dyn BatchWriter>))
+    }
+
+    /// Copies what the file has to a target.
+    ///
+    /// # Errors
+    /// As for writing the target.
+    pub fn copy_to(&self, output: &Output) -> Result<()> {
+        output.begin_with(&self.file)
+    }
+
+    /// Its rows, for a file that has to be written anew.
+    #[must_use]
+    pub fn into_table(self) -> Box<dyn Table> {
+        Box::new(self.reader)
+    }
+}

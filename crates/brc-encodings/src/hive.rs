@@ -1,0 +1,98 @@
+//! Names of folders as Hive writes them: `city=K%C3%B6ln%2FBonn`, in which what a path cannot have is written as `%` and two
+//! digits.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+/// What stands for null.
+const NULL: &[u8] = b"__HIVE_DEFAULT_PARTITION__";
+
+/// The characters that are written as `%` and two digits, beside those that do not print.
+const ESCAPED: &[u8] = b"\"#%'*/:=?\\{[]^";
+
+/// The column and the value that the name of a folder tells, if it does; the value of null is `None`.
+#[must_use]
+pub fn column_of_folder(name: &OsStr) -> Option<(String, Option<Vec<u8>>)> {
+    let name = name.as_bytes();
+    let end = name.iter().position(|&byte| byte == b'=').filter(|&end| end > 0)?;
+    let (column, value) = (decoded(&name[..end]), &name[end + 1..]);
+    Some((String::from_utf8(column).ok()?, (value != NULL).then(|| decoded(value))))
+}
+
+/// The name of the folder of a value of a column.
+pub(crate) fn folder(column: &str, value: Option<&[u8]>) -> OsString {
+    let mut name = Vec::new();
+    encode(column.as_bytes(), &mut name);
+    name.push(b'=');
+    match value {
+        None => name.extend_from_slice(NULL),
+        // A string that is spelt as null is.
+        Some(NULL) => {
+            name.extend_from_slice(b"%5F");
+            name.extend_from_slice(&NULL[1..]);
+        }
+        Some(value) => encode(value, &mut name),
+    }
+    OsString::from_vec(name)
+}
+
+fn encode(text: &[u8], name: &mut Vec<u8>) {
+    let is_text = std::str::from_utf8(text).is_ok();
+    for (at, &byte) in text.iter().enumerate() {
+        let is_hidden = at == 0 && matches!(byte, b'.' | b'_') && name.is_empty();
+        if byte.is_ascii_control() || ESCAPED.contains(&byte) || is_hidden || !(is_text || byte.is_ascii()) {
+            name.extend_from_slice(format!("%{byte:02X}").as_bytes());
+        } else {
+            name.push(byte);
+        }
+    }
+}
+
+/// The bytes that a name stands for.
+fn decoded(name: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name;
+    while let [first, others @ ..] = rest {
+        let digits = others.get(..2).filter(|_| *first == b'%');
+        let byte = digits.filter(|it| it.iter().all(u8::is_ascii_hexdigit)).and_then(|it| std::str::from_utf8(it).ok());
+        match byte.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &others[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = others;
+            }
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_come_back() {
+        for (column, value, name) in [
+            ("city", Some("Köln/Bonn"), "city=Köln%2FBonn"),
+            ("a=b", Some("50 %"), "a%3Db=50 %25"),
+            ("_x", Some("_y"), "%5Fx=_y"),
+            ("t", Some("2024-01-01 12:30"), "t=2024-01-01 12%3A30"),
+            ("t", Some(""), "t="),
+            ("t", None, "t=__HIVE_DEFAULT_PARTITION__"),
+            ("t", Some("__HIVE_DEFAULT_PARTITION__"), "t=%5F_HIVE_DEFAULT_PARTITION__"),
+        ] {
+            let folder = folder(column, value.map(str::as_bytes));
+            assert_eq!(folder, name);
+            assert_eq!(column_of_folder(&folder), Some((column.to_owned(), value.map(|it| it.as_bytes().to_vec()))));
+        }
+        let bytes = [0xff, b'/', 0xc3];
+        assert_eq!(column_of_folder(&folder("b", Some(&bytes))), Some(("b".to_owned(), Some(bytes.to_vec()))));
+        assert_eq!(column_of_folder(OsStr::new("c=%zz%4")), Some(("c".to_owned(), Some(b"%zz%4".to_vec()))));
+        for none in ["plain", "=x", ""] {
+            assert_eq!(column_of_folder(OsStr::new(none)), None);
+        }
+    }
+}

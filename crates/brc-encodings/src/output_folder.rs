@@ -1,0 +1,155 @@
+//! A directory that is the old one or the whole new one: it is written beside its target under a temporary name.
+
+use crate::unfinished::directory;
+use brc_core::{Error, Result};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A directory that is being written. Dropped before [`OutputFolder::commit`], it leaves no trace.
+pub struct OutputFolder {
+    target: PathBuf,
+    temporary: TempDir,
+    sync: bool,
+}
+
+impl OutputFolder {
+    /// Begins a directory at `target`, which may be there if `force` says so and if it holds nothing but partitions: what is
+    /// replaced should be what an earlier run has written.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if it may not be replaced, or an input lies in it; the system's.
+    pub fn create(target: &Path, force: bool, sync: bool, inputs: &[PathBuf]) -> Result<Self> {
+        let usage = |reason: String| Err(Error::Usage(format!("{}: {reason}", target.display())));
+        let mut target_path = target.to_owned();
+        match fs::canonicalize(target) {
+            Ok(found) => {
+                if !found.is_dir() {
+                    return usage("exists already and is no directory".to_owned());
+                }
+                if inputs.iter().filter_map(|input| fs::canonicalize(input).ok()).any(|input| input.starts_with(&found))
+                {
+                    return usage("an input lies in the output".to_owned());
+                }
+                if !force {
+                    return usage("exists already (--force replaces it)".to_owned());
+                }
+                if let Some(other) = other_than_partitions(target)? {
+                    return usage(format!("holds '{other}', which no partition is; remove the directory yourself"));
+                }
+                target_path = found;
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::io(target, "create")(error)),
+        }
+        let mut prefix = std::ffi::OsString::from(".");
+        prefix.push(target_path.file_name().unwrap_or_default());
+        prefix.push(".");
+        let beside = directory(&target_path).to_owned();
+        let temporary = tempfile::Builder::new().prefix(&prefix).suffix(".brc-tmp").tempdir_in(beside);
+        let temporary = temporary.map_err(Error::io(target, "create"))?;
+        // That of a temporary directory is for its owner only.
+        let mode = fs::Permissions::from_mode(0o777 & !umask());
+        fs::set_permissions(temporary.path(), mode).map_err(Error::io(target, "create"))?;
+        Ok(Self { target: target_path, temporary, sync })
+    }
+
+    /// Where it is written.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.temporary.path()
+    }
+
+    /// Gives the directory its name.
+    ///
+    /// # Errors
+    /// The system's; the directory that was there before is still there then.
+    pub fn commit(self) -> Result<()> {
+        let failed = |error: io::Error| Error::io(&self.target, "write")(error);
+        if self.sync {
+            sync_directories(self.temporary.path()).map_err(failed)?;
+        }
+        let exchanged = renameat_with(CWD, self.temporary.path(), CWD, &self.target, RenameFlags::EXCHANGE);
+        match exchanged {
+            // What is removed when `temporary` is dropped is the old one now.
+            Ok(()) => {}
+            Err(rustix::io::Errno::NOENT) => fs::rename(self.temporary.path(), &self.target).map_err(failed)?,
+            Err(error) => return Err(failed(error.into())),
+        }
+        if self.sync {
+            File::open(directory(&self.target)).and_then(|it| it.sync_all()).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+/// The process's mask of permissions.
+fn umask() -> u32 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
+}
+
+/// Something in a directory that no conversion has written there.
+fn other_than_partitions(directory: &Path) -> Result<Option<String>> {
+    for entry in fs::read_dir(directory).map_err(Error::io(directory, "list"))? {
+        let entry = entry.map_err(Error::io(directory, "list"))?;
+        let name = entry.file_name();
+        let is_folder = name.as_bytes().contains(&b'=') && entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if !is_folder && !name.as_bytes().starts_with(b"_") {
+            return Ok(Some(name.to_string_lossy().into_owned()));
+        }
+    }
+    Ok(None)
+}
+
+/// Brings the names in a directory and below it to the disk.
+fn sync_directories(top: &Path) -> io::Result<()> {
+    let mut directories = vec![top.to_owned()];
+    while let Some(at) = directories.pop() {
+        for entry in fs::read_dir(&at)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                directories.push(entry.path());
+            }
+        }
+        File::open(&at)?.sync_all()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_the_old_one_or_the_new_one() {
+        let place = tempfile::tempdir().unwrap();
+        let target = place.path().join("out");
+        let begin = |force| {
+            let folder = OutputFolder::create(&target, force, true, &[])?;
+            fs::create_dir(folder.path().join("a=1")).unwrap();
+            fs::write(folder.path().join("a=1/x"), "new").unwrap();
+            Ok::<_, Error>(folder)
+        };
+        drop(begin(false).unwrap());
+        assert!(!target.exists());
+        begin(false).unwrap().commit().unwrap();
+        assert_eq!(fs::read(target.join("a=1/x")).unwrap(), b"new");
+        assert!(matches!(begin(false), Err(Error::Usage(_))));
+        fs::create_dir(target.join("a=2")).unwrap();
+        drop(begin(true).unwrap());
+        assert!(target.join("a=2").exists());
+        begin(true).unwrap().commit().unwrap();
+        assert!(!target.join("a=2").exists());
+        fs::write(target.join("precious"), "").unwrap();
+        assert!(begin(true).err().unwrap().to_string().contains("'precious'"));
+        let inside = OutputFolder::create(&target, true, true, &[target.join("a=1/x")]);
+        assert!(inside.err().unwrap().to_string().contains("an input lies in the output"));
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+    }
+}

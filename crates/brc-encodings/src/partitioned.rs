@@ -1,0 +1,274 @@
+//! Writes the rows of a table into Hive folders, `country=DE/year=2024/part-0.buren`: a file for each combination of values
+//! of some columns, which the files themselves lack.
+//!
+//! The rows come sorted by these columns. So one file is open at a time, whatever the number of partitions, and each has
+//! row groups of the usual size.
+
+use crate::hive;
+use crate::long_rows::{LongRows, slice};
+use crate::output::Output;
+use brc_core::{
+    Batch, BatchWriter, Column, Data, Error, LogicalType, PartEncoder, Result, ScanError, ScanOptions, Schema, Sink,
+    Summary, Table, Value,
+};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// How many partitions there may be: each is a file in a folder of its own.
+pub const MAX_PARTITIONS: usize = 10_000;
+
+/// Makes the file of a partition, for a table of that schema: its path is below the directory that is written.
+pub type Begin<'b> = dyn FnMut(&Path, &Schema) -> Result<(Box<dyn BatchWriter>, Output)> + 'b;
+
+/// What was written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Partitioned {
+    /// Rows of all partitions.
+    pub rows: u64,
+    /// Partitions, each of one file.
+    pub partitions: usize,
+    /// The size of all files in bytes.
+    pub bytes: u64,
+}
+
+/// Sees to it that the values of these columns can be names of folders, and that there are others; returns their positions.
+///
+/// # Errors
+/// [`Error::Usage`] if not.
+pub fn partition_columns(schema: &Schema, names: &[String]) -> Result<Vec<usize>> {
+    let position = |name: &String| {
+        let at = schema.index_of(name).ok_or_else(|| {
+            let names: Vec<_> = schema.fields().iter().map(|field| field.name.as_str()).collect();
+            Error::Usage(format!("unknown column '{name}' (columns: {})", names.join(", ")))
+        })?;
+        match schema.fields()[at].logical_type {
+            logical_type @ (LogicalType::Float32 | LogicalType::Float64) => {
+                Err(Error::Usage(format!("cannot partition by '{name}': it is {logical_type}")))
+            }
+            _ => Ok(at),
+        }
+    };
+    let columns = names.iter().map(position).collect::<Result<Vec<_>>>()?;
+    if columns.len() >= schema.fields().len() {
+        return Err(Error::Usage("no column is left beside those to partition by".to_owned()));
+    }
+    Ok(columns)
+}
+
+/// Writes all rows of a table, which is sorted by these columns, a file for each partition. A file is made of parts of about
+/// so many bytes.
+///
+/// # Errors
+/// Those of the table, of `begin` and of the files; if there are more than [`MAX_PARTITIONS`].
+pub fn write_partitions(
+    table: &dyn Table,
+    columns: &[usize],
+    extension: &str,
+    part_bytes: u64,
+    begin: &mut Begin<'_>,
+) -> Result<Partitioned> {
+    let schema = table.schema();
+    let is_stored = |column: &usize| !columns.contains(column);
+    let stored: Vec<usize> = (0..schema.fields().len()).filter(is_stored).collect();
+    let fields = stored.iter().map(|&column| schema.fields()[column].clone()).collect();
+    let of_files = Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))?;
+    let mut writing = Writing {
+        keys: columns
+            .iter()
+            .map(|&column| (schema.fields()[column].name.as_str(), schema.fields()[column].logical_type))
+            .collect(),
+        of_files: of_files.with_metadata(schema.metadata().to_vec()),
+        file_name: format!("part-0.{extension}"),
+        part_bytes,
+        begin,
+        open: None,
+        begun: HashSet::new(),
+        written: Partitioned::default(),
+    };
+    let projection = columns.iter().copied().chain(stored).collect();
+    let options = ScanOptions { projection, ..ScanOptions::everything(schema) };
+    let mut scanner = table.scanner(&options)?;
+    for index in 0.. {
+        let Some(split) = table.split(index) else { break };
+        let scanned = scanner.scan(&split, &mut writing).map_err(|error| failed(table, error))?;
+        if scanned.is_none() {
+            break;
+        }
+    }
+    writing.finish()?;
+    Ok(writing.written)
+}
+
+/// Rows that were sorted have been read before, so that none of them is bad.
+fn failed(table: &dyn Table, error: ScanError) -> Error {
+    match error {
+        ScanError::Other(error) => error,
+        ScanError::Widened | ScanError::BadRow { .. } => Error::corrupt(table.path(), "rows", "they changed meanwhile"),
+    }
+}
+
+/// What is being written.
+struct Writing<'w, 'b> {
+    /// The names and types of the columns to partition by: the first ones of each batch.
+    keys: Vec<(&'w str, LogicalType)>,
+    /// The columns of the files: the others.
+    of_files: Schema,
+    file_name: String,
+    part_bytes: u64,
+    begin: &'w mut Begin<'b>,
+    open: Option<OpenPartition>,
+    begun: HashSet<PathBuf>,
+    written: Partitioned,
+}
+
+/// The file at hand.
+struct OpenPartition {
+    folder: PathBuf,
+    writer: Box<dyn BatchWriter>,
+    encoder: Box<dyn PartEncoder>,
+    output: Output,
+    /// Bytes of the file so far.
+    end: u64,
+    parts: u64,
+    /// The rows of the part at hand, and about how many bytes they have.
+    rows: u64,
+    bytes: u64,
+    long_rows: LongRows,
+}
+
+impl Writing<'_, '_> {
+    /// The first row behind `start` that is of another partition.
+    fn end_of_partition(&self, batch: &Batch<'_>, start: usize) -> usize {
+        let keys = &batch.columns[..self.keys.len()];
+        let is_same =
+            |row: &usize| keys.iter().all(|column| Value::of_row(column, *row) == Value::of_row(column, start));
+        (start + 1..batch.rows).find(|row| !is_same(row)).unwrap_or(batch.rows)
+    }
+
+    /// The folder of a row.
+    fn folder(&self, batch: &Batch<'_>, row: usize) -> PathBuf {
+        let folder = |((name, logical_type), column): (&(&str, LogicalType), &Column<'_>)| {
+            let value = Value::of_row(column, row);
+            let text = value.map(|value| match value {
+                Value::Bytes(bytes) if *logical_type == LogicalType::String => bytes.to_vec(),
+                value => value.to_text(*logical_type).into_bytes(),
+            });
+            hive::folder(name, text.as_deref())
+        };
+        self.keys.iter().zip(batch.columns).map(folder).collect()
+    }
+
+    /// Turns to the partition of a folder.
+    fn turn_to(&mut self, folder: PathBuf) -> Result<()> {
+        if self.open.as_ref().is_some_and(|open| open.folder == folder) {
+            return Ok(());
+        }
+        self.finish()?;
+        if !self.begun.insert(folder.clone()) {
+            return Err(Error::Usage(format!("{}: two partitions have this name", folder.display())));
+        }
+        if self.begun.len() > MAX_PARTITIONS {
+            let columns: Vec<_> = self.keys.iter().map(|(name, _)| *name).collect();
+            let reason =
+                format!("{} have more than {MAX_PARTITIONS} values; choose columns of fewer", columns.join(","));
+            return Err(Error::Usage(format!("--partition-by: {reason}")));
+        }
+        let (mut writer, output) = (self.begin)(&folder.join(&self.file_name), &self.of_files)?;
+        let start = writer.start();
+        output.write_at(&start, 0)?;
+        let mut encoder = writer.encoder();
+        encoder.begin(0);
+        let (end, long_rows) = (start.len() as u64, LongRows::default());
+        self.open =
+            Some(OpenPartition { folder, writer, encoder, output, end, parts: 0, rows: 0, bytes: 0, long_rows });
+        Ok(())
+    }
+
+    /// Ends the partition at hand, if there is one.
+    fn finish(&mut self) -> Result<()> {
+        let Some(mut open) = self.open.take() else { return Ok(()) };
+        open.finish_part()?;
+        let last = open.writer.finish()?;
+        open.output.write_at(&last, open.end)?;
+        open.output.commit()?;
+        self.written.partitions += 1;
+        self.written.bytes += open.end + last.len() as u64;
+        Ok(())
+    }
+}
+
+impl OpenPartition {
+    fn take(&mut self, batch: &Batch<'_>, part_bytes: u64) -> Result<()> {
+        let Self { encoder, writer, output, end, long_rows, .. } = self;
+        long_rows.portions(batch, |portion| {
+            encoder.batch(portion)?;
+            if let Some(mut part) = encoder.overflow()? {
+                writer.append(&mut part)?;
+                output.write_at(&part.bytes, *end)?;
+                *end += part.bytes.len() as u64;
+            }
+            Ok(())
+        })?;
+        self.rows += batch.rows as u64;
+        self.bytes += bytes_of(batch);
+        if self.bytes >= part_bytes {
+            self.finish_part()?;
+            self.encoder.begin(self.parts);
+        }
+        Ok(())
+    }
+
+    fn finish_part(&mut self) -> Result<()> {
+        if self.rows == 0 {
+            self.encoder.skip();
+            return Ok(());
+        }
+        let mut part = self.encoder.finish()?;
+        self.writer.append(&mut part)?;
+        self.output.write_at(&part.bytes, self.end)?;
+        self.end += part.bytes.len() as u64;
+        self.encoder.recycle(part.bytes);
+        (self.rows, self.bytes) = (0, 0);
+        self.parts += 1;
+        Ok(())
+    }
+}
+
+/// About how many bytes the rows of a batch have.
+fn bytes_of(batch: &Batch<'_>) -> u64 {
+    let bytes = |column: &Column<'_>| match column.data {
+        Data::Codes { codes, dictionary } => codes.iter().map(|&code| length(dictionary, code)).sum::<usize>(),
+        Data::Runs { runs, dictionary } => {
+            runs.iter().map(|run| length(dictionary, run.code).saturating_mul(run.rows as usize)).sum()
+        }
+        Data::Bytes(strings) => strings.span().len(),
+        Data::Integers(_) | Data::Floats(_) => 8 * batch.rows,
+    };
+    batch.columns.iter().map(bytes).sum::<usize>() as u64
+}
+
+/// The length of a string; the code of a null may mean nothing.
+fn length(dictionary: &brc_core::Dictionary, code: u32) -> usize {
+    if (code as usize) < dictionary.len() { dictionary.get(code).len() } else { 0 }
+}
+
+impl Sink for Writing<'_, '_> {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let mut start = 0;
+        while start < batch.rows {
+            let end = self.end_of_partition(batch, start);
+            self.turn_to(self.folder(batch, start))?;
+            let (keys, part_bytes) = (self.keys.len(), self.part_bytes);
+            let Some(open) = &mut self.open else { break };
+            let stored = Batch { rows: batch.rows, columns: &batch.columns[keys..] };
+            slice(&stored, start..end, &mut |rows| open.take(rows, part_bytes))?;
+            self.written.rows += (end - start) as u64;
+            start = end;
+        }
+        Ok(())
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        Err(Error::Usage("statistics instead of the rows of a partition".to_owned()))
+    }
+}

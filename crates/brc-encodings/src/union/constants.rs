@@ -1,0 +1,80 @@
+//! Columns that no file has: each has one value in all rows of a file, as the file's name or what its folder is called.
+
+use brc_core::{Dictionary, Field, Known, KnownValues, LogicalType};
+use std::collections::HashMap;
+
+/// A column that has one value in each table of a union. It replaces a column of the same name that a table has itself.
+#[derive(Debug, Clone)]
+pub struct ConstantColumn {
+    field: Field,
+    values: Values,
+}
+
+#[derive(Debug, Clone)]
+enum Values {
+    Strings { codes: Vec<Option<u32>>, dictionary: Dictionary },
+    Integers(Vec<Option<i64>>),
+}
+
+/// The value of a column in all rows of a table.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Constant<'a> {
+    Null,
+    Code(u32, &'a Dictionary),
+    Integer(i64),
+}
+
+impl ConstantColumn {
+    /// A string column with these values, one for each table.
+    pub fn strings<'v>(name: &str, values: impl IntoIterator<Item = Option<&'v [u8]>>) -> Self {
+        let (mut known, mut dictionary) = (HashMap::new(), Dictionary::new());
+        let mut code = |value: &'v [u8]| *known.entry(value).or_insert_with(|| dictionary.push(value));
+        let codes: Vec<_> = values.into_iter().map(|value| value.map(&mut code)).collect();
+        let nullable = codes.contains(&None);
+        Self { field: field(name, LogicalType::String, nullable), values: Values::Strings { codes, dictionary } }
+    }
+
+    /// A column of a type that lies on integers, with these values, one for each table.
+    #[must_use]
+    pub fn integers(name: &str, logical_type: LogicalType, values: Vec<Option<i64>>) -> Self {
+        Self { field: field(name, logical_type, values.contains(&None)), values: Values::Integers(values) }
+    }
+
+    /// What it is called, and its type.
+    #[must_use]
+    pub fn field(&self) -> &Field {
+        &self.field
+    }
+
+    /// How many tables it has values for.
+    pub(super) fn tables(&self) -> usize {
+        match &self.values {
+            Values::Strings { codes, .. } => codes.len(),
+            Values::Integers(values) => values.len(),
+        }
+    }
+
+    /// Its value in the rows of a table.
+    pub(super) fn of(&self, table: usize) -> Constant<'_> {
+        let value = match &self.values {
+            Values::Strings { codes, dictionary } => codes[table].map(|code| Constant::Code(code, dictionary)),
+            Values::Integers(values) => values[table].map(Constant::Integer),
+        };
+        value.unwrap_or(Constant::Null)
+    }
+}
+
+fn field(name: &str, logical_type: LogicalType, nullable: bool) -> Field {
+    Field { nullable, ..Field::required(name, logical_type) }
+}
+
+impl<'a> Constant<'a> {
+    /// What is known of the column in that table.
+    pub(super) fn known(self) -> Known<'a> {
+        match self {
+            Self::Null => Known { values: KnownValues::None, nulls: true },
+            Self::Code(code, dictionary) => Known::string(dictionary.get(code)),
+            Self::Integer(value) => Known::numbers(value, value),
+        }
+    }
+}
