@@ -58,7 +58,9 @@ fn sniff_and_schema_know_every_encoding() {
     let columns = place.run("schema t.csv").text();
     let lines: Vec<Vec<_>> = columns.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!((lines[0][0], lines[2][0], lines[2][1]), ("name", "city", "string"));
-    for encoding in brc_encodings::ENCODINGS.iter().filter(|encoding| encoding.name() != "ppm") {
+    for encoding in
+        brc_encodings::ENCODINGS.iter().filter(|encoding| encoding.name() != "ppm" && !encoding.is_read_only())
+    {
         let file = format!("t.{}", encoding.extensions()[0]);
         if encoding.name() != "csv" {
             place.run(&format!("convert t.csv {file}")).ok();

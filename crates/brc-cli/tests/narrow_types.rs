@@ -38,8 +38,9 @@ fn both_types_come_back_from_every_encoding() {
     let place = place();
     let expected = ROWS.replace("A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A12", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12");
     converted(&place, "t.csv", "t.buren");
+    let is_tried = |name: &str, is_read_only: bool| !is_read_only && !["ppm", "csv", "json"].contains(&name);
     for encoding in
-        brc_encodings::ENCODINGS.iter().filter(|encoding| !["ppm", "csv", "json"].contains(&encoding.name()))
+        brc_encodings::ENCODINGS.iter().filter(|encoding| is_tried(encoding.name(), encoding.is_read_only()))
     {
         let file = format!("of.{}", encoding.extensions()[0]);
         place.run_of(&["convert", "t.buren", &file]).ok();

@@ -76,17 +76,15 @@ fn headers_types_and_nulls_are_what_people_see() {
     for (name, rows, schema, nulls) in TABLES {
         assert_eq!(place.run_of(&["sniff", name, "--schema", "--all"]).text().trim_end(), *schema, "{name}");
         let json = place.run_of(&["summarize", name, "--json"]).text();
-        let summary: serde_json::Value = serde_json::from_str(&json).unwrap();
-        assert_eq!(summary["rows"].as_u64(), Some(*rows), "{name}");
-        let mut found: Vec<String> = summary["columns"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter_map(|column| {
-                let nulls = column["nulls"].as_u64().filter(|nulls| *nulls > 0)?;
-                Some(format!("{}:{nulls}", column["name"].as_str()?))
-            })
-            .collect();
+        assert!(json.contains(&format!("\"rows\": {rows},")), "{name}: {json}");
+        let part = |line: &str, before: &str, after: char| -> Option<String> {
+            Some(line.split_once(before)?.1.split_once(after)?.0.to_owned())
+        };
+        let nulls_of = |line: &str| {
+            let (column, nulls) = (part(line, "\"name\": \"", '"')?, part(line, "\"nulls\": ", ',')?);
+            (nulls != "0").then(|| format!("{column}:{nulls}"))
+        };
+        let mut found: Vec<String> = json.lines().filter_map(nulls_of).collect();
         found.sort();
         assert_eq!(found.join(" "), *nulls, "{name}");
     }

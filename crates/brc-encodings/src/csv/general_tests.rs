@@ -243,11 +243,18 @@ proptest! {
             preamble_lines: Some(0),
             ..DialectOverrides::default()
         };
-        let (types, forms): (Vec<LogicalType>, Vec<Option<Form>>) = (0..3).map(|column| {
+        let seen: Vec<Seen> = (0..3).map(|column| {
             let values = rows.iter().map(|row| &row[column]).filter(|value| !value.is_empty());
-            let seen = values.fold(Seen::NOTHING, |seen, value| seen.join(Seen::of(value.as_bytes())));
-            let form = seen.form(&GivenForms::default()).filter(|_| !exact);
-            (seen.logical_type(exact).unwrap_or(LogicalType::String), form)
+            values.fold(Seen::NOTHING, |seen, value| seen.join(Seen::of(value.as_bytes())))
+        }).collect();
+        let mut decimals: Vec<u8> = seen.iter().filter_map(|seen| seen.decimal()).collect();
+        decimals.sort_unstable();
+        decimals.dedup();
+        let likely_decimal = if let [decimal] = decimals[..] { Some(decimal) } else { None };
+        let given = GivenForms { likely_decimal, ..GivenForms::default() };
+        let (types, forms): (Vec<LogicalType>, Vec<Option<Form>>) = seen.iter().map(|seen| {
+            let form = seen.form(&given).filter(|_| !exact);
+            (seen.type_in(exact, &given).unwrap_or(LogicalType::String), form)
         }).unzip();
         let expected: Vec<Vec<String>> = rows.iter().map(|row| {
             let parse = |column: usize| match &forms[column] {

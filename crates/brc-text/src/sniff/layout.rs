@@ -74,7 +74,7 @@ impl Layout {
         let prefix = comments.as_ref().map(|comments| comments.prefix.clone());
         let mut tables = samples.split(&Dialect { comment: prefix, ..dialect.clone() });
         if dialect.delimiter == Delimiter::Blanks {
-            let width = Shape::of(&tables, 0).width_with_rest(&tables);
+            let width = Shape::of(&tables, 0).width_with_rest(samples, &tables);
             tables.iter_mut().zip(samples.iter()).for_each(|(table, text)| table.take_rest(width, text));
         }
         let leading = match &overrides.comment {

@@ -115,12 +115,10 @@ fn escapes(samples: &Samples<'_>, overrides: &DialectOverrides) -> Vec<Option<u8
 impl Candidate {
     fn new(samples: &Samples<'_>, dialect: Dialect, likelihood: f64) -> Self {
         let mut tables = samples.split(&dialect);
-        if dialect.delimiter == Delimiter::Blanks && samples.are_aligned() {
-            // The last column may have blanks in it.
-            let least = tables.iter().flat_map(Rows::iter).filter(|row| !is_empty(row)).map(<[Cell<'_>]>::len).min();
-            if let Some(width) = least.filter(|width| *width >= MIN_ALIGNED_COLUMNS) {
-                tables.iter_mut().zip(samples.iter()).for_each(|(table, text)| table.take_rest(width, text));
-            }
+        if dialect.delimiter == Delimiter::Blanks
+            && let Some(width) = aligned_columns(samples, &tables, 0)
+        {
+            tables.iter_mut().zip(samples.iter()).for_each(|(table, text)| table.take_rest(width, text));
         }
         let shape = Shape::of(&tables, 0);
         let mut quotes = Quotes::default();
@@ -134,6 +132,14 @@ impl Candidate {
             * soundness(&dialect, &quotes, shape, &fields);
         Candidate { dialect, score, shape, quotes, typed: fields.typed }
     }
+}
+
+/// How many columns blanks align, of which the last one may have blanks in it: as many as there are fields in each row with
+/// more than that many.
+fn aligned_columns(samples: &Samples<'_>, tables: &[Rows<'_>], narrow: usize) -> Option<usize> {
+    let filled = tables.iter().flat_map(Rows::iter).filter(|row| !is_empty(row)).map(<[Cell<'_>]>::len);
+    let least = filled.filter(|width| *width > narrow).min()?;
+    (least >= MIN_ALIGNED_COLUMNS && samples.are_aligned()).then_some(least)
 }
 
 /// How many columns a table has at least that is told by blanks which align them: lines of prose have as many words.
@@ -192,11 +198,10 @@ impl Shape {
     }
 
     /// How many columns a table has whose last one takes the rest of the line: the usual number of fields or, where that is
-    /// not the number of most rows, the least of rows that are not narrow.
-    pub(super) fn width_with_rest(self, tables: &[Rows<'_>]) -> usize {
-        let widths = tables.iter().flat_map(Rows::iter).map(<[Cell<'_>]>::len);
-        let least = widths.filter(|width| width * 2 > self.width).min();
-        if self.usual * 2 > self.of_table { self.width } else { least.unwrap_or(self.width) }
+    /// not the number of most rows, that of aligned columns.
+    pub(super) fn width_with_rest(self, samples: &Samples<'_>, tables: &[Rows<'_>]) -> usize {
+        let aligned = aligned_columns(samples, tables, self.width / 2);
+        if self.usual * 2 > self.of_table { self.width } else { aligned.unwrap_or(self.width) }
     }
 
     /// The pattern score: from 0 to 1. A few rows that are alike below others may be so by chance.
