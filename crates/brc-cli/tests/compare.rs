@@ -208,7 +208,6 @@ fn bad_input_is_told_as_a_query_tells_it() {
         ("cut.buren", 4),
         ("cut.parquet", 4),
         ("nowhere.txt", 1),
-        (".", 1),
         ("good.txt --from parquet", 4),
         ("good.txt --agg sum(humidity)", 2),
         ("good.txt --where nonsense", 2),

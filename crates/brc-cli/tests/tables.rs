@@ -2,6 +2,7 @@
 //! type and missing value is what a person sees in it, and what is read as text is written back as it was.
 
 #![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used)]
 
 mod common;
 
