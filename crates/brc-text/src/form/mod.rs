@@ -4,11 +4,14 @@
 //! writes them again: it is kept with the table, so that the text comes back as it was.
 
 mod number;
+mod parts;
+mod reader;
 mod terms;
 mod time;
 
 pub use number::NumberForm;
-pub use time::{FormError, Padding, Parts, TimeForm, ZoneOffset};
+pub use parts::{Padding, Parts, ZoneOffset};
+pub use time::{FormError, TimeForm};
 
 use brc_core::{LogicalType, RowFault, Schema, TimeUnit, Value, calendar};
 use serde::{Deserialize, Serialize};
