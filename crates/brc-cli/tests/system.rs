@@ -64,6 +64,8 @@ fn a_killed_run_leaves_its_metrics() {
         while !place.names().contains(&".t.buren.0.brc-tmp".to_owned()) {
             std::thread::sleep(Duration::from_millis(5));
         }
+        // To wait closes its input, with which the run would end by itself.
+        let _input = killed.stdin.take();
         rustix::process::kill_process(rustix::process::Pid::from_child(&killed), signal).unwrap();
         assert_eq!(killed.wait().unwrap().signal(), Some(signal.as_raw()));
         assert_eq!(place.names(), ["m.html", "t.txt"]);
