@@ -1,6 +1,7 @@
 //! Where a scanner's rows go, as the columns that were asked for.
 
-use brc_core::{Batch, Column, Result, ScanOptions, Sink};
+use crate::chunks::ReadCost;
+use brc_core::{Batch, Column, Result, ScanOptions, Scanned, Sink};
 use std::time::{Duration, Instant};
 
 /// Hands batches to a sink, and keeps count.
@@ -29,5 +30,18 @@ impl<'a> Delivery<'a> {
         self.sink_time += before.elapsed();
         self.rows += rows as u64;
         Ok(())
+    }
+
+    /// What a scan that `begun` then has done, if reading cost so much: all other time was spent on decoding.
+    pub(crate) fn scanned(&self, cost: ReadCost, begun: Instant) -> Scanned {
+        let elsewhere = cost.read_time + cost.decompress_time + self.sink_time;
+        Scanned {
+            rows: self.rows,
+            bytes: cost.bytes,
+            read_time: cost.read_time,
+            decompress_time: cost.decompress_time,
+            decode_time: begun.elapsed().saturating_sub(elsewhere),
+            ..Scanned::default()
+        }
     }
 }

@@ -229,17 +229,23 @@ impl Seen {
     /// The same where forms are given.
     #[must_use]
     pub fn type_in(self, exact: bool, given: &GivenForms) -> Option<LogicalType> {
+        self.type_and_form(exact, given).0
+    }
+
+    /// The same with the form of the values, if it is not the usual one.
+    #[must_use]
+    pub fn type_and_form(self, exact: bool, given: &GivenForms) -> (Option<LogicalType>, Option<Form>) {
         match self.reading(given) {
-            Reading::Usual => self.usual_type(exact),
-            Reading::Formed(logical_type, _) if !exact => Some(logical_type),
-            Reading::Formed(..) | Reading::Ambiguous(_) => Some(LogicalType::String),
+            Reading::Usual => (self.usual_type(exact), None),
+            Reading::Formed(logical_type, form) if !exact => (Some(logical_type), Some(form)),
+            Reading::Formed(..) | Reading::Ambiguous(_) => (Some(LogicalType::String), None),
         }
     }
 
     /// The form of the values in that type, if it is not the usual one.
     #[must_use]
     pub fn form(self, given: &GivenForms) -> Option<Form> {
-        if let Reading::Formed(_, form) = self.reading(given) { Some(form) } else { None }
+        self.type_and_form(false, given).1
     }
 
     /// The forms that all read the values, if there are several: the values are text.

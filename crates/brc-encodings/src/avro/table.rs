@@ -249,14 +249,6 @@ impl Scanner for AvroScanner<'_> {
         for (index, &block) in (split.start as usize..).zip(blocks) {
             self.scan_block(index, block, &mut cost, &mut delivery)?;
         }
-        let elsewhere = cost.read_time + cost.decompress_time + delivery.sink_time;
-        Ok(Some(Scanned {
-            rows: delivery.rows,
-            bytes: cost.bytes,
-            read_time: cost.read_time,
-            decompress_time: cost.decompress_time,
-            decode_time: begun.elapsed().saturating_sub(elsewhere),
-            ..Scanned::default()
-        }))
+        Ok(Some(delivery.scanned(cost, begun)))
     }
 }

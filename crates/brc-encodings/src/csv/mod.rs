@@ -5,6 +5,7 @@
 //! quotes, nulls and header, and read by kernels. There a delimiter or line feed cannot be part of a value, and a NUL byte
 //! is refused, because it means that the file is not text at all.
 
+mod each_value;
 mod headers;
 mod inference;
 mod open;

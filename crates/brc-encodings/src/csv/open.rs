@@ -1,5 +1,6 @@
 //! Finds out how a text is written, and of which columns it is.
 
+use super::each_value::EachValue;
 use super::sniff::sniff_text;
 use super::source::Text;
 use super::stream::Stream;
@@ -7,7 +8,7 @@ use super::table::{CsvTable, Parts};
 use crate::encoding::OpenOptions;
 use crate::input::{Input, PREFIX_BYTES, Source};
 use crate::stream_copy::StreamCopy;
-use brc_core::{Error, Field, LogicalType, ReadAt, Result, SkippedLines, Table, Value};
+use brc_core::{Error, Field, LogicalType, ReadAt, Result, SkippedLines, Table};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
 use brc_text::infer::Seen;
@@ -244,43 +245,18 @@ fn find_forms(text: &[u8], is_whole: bool, format: &TextFormat, columns: &mut [C
     }
     let string = ColumnType::Fixed { logical_type: LogicalType::String, nullable: true, form: None };
     let mut parser = TableParser::new(format.clone(), &vec![string; columns.len()], &open);
-    let mut found = Demands { seen: vec![Seen::NOTHING; open.len()] };
-    let Ok(_) = parser.parse(Piece { text, skip: false, last: is_whole }, &mut found);
-    for (index, seen) in open.into_iter().zip(found.seen) {
+    let mut demands = vec![Seen::NOTHING; open.len()];
+    let join = |index: usize, value: &[u8]| {
+        let seen = Seen::of(value);
+        if !seen.is_text() {
+            demands[index] = demands[index].join(seen);
+        }
+    };
+    let Ok(_) = parser.parse(Piece { text, skip: false, last: is_whole }, &mut EachValue(join));
+    for (index, seen) in open.into_iter().zip(demands) {
         if let ColumnType::Fixed { logical_type, form, .. } = &mut columns[index] {
             *form = seen.form(&GivenForms::default()).filter(|form| form.goes_with(*logical_type));
         }
-    }
-}
-
-/// What the values of columns demand of their types that are not plainly text.
-struct Demands {
-    seen: Vec<Seen>,
-}
-
-impl Output for Demands {
-    type Error = Infallible;
-
-    fn batch(&mut self, rows: usize, columns: &[brc_core::Column<'_>]) -> Result<(), Infallible> {
-        for (seen, column) in self.seen.iter_mut().zip(columns) {
-            for row in 0..rows {
-                if let Some(Value::Bytes(value)) = Value::of_row(column, row) {
-                    let of_value = Seen::of(value);
-                    *seen = if of_value.is_text() { *seen } else { seen.join(of_value) };
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn keeps_bad_rows(&self) -> bool {
-        true
-    }
-
-    fn keep(&mut self, _: &BadRow<'_>) {}
-
-    fn refuse(&mut self, _: BadRow<'_>) -> Infallible {
-        unreachable!("bad rows are kept")
     }
 }
 

@@ -67,10 +67,6 @@ pub(super) struct CsvTable {
 /// In which type and form values were read.
 type ReadAs = (LogicalType, Option<Form>);
 
-fn read_as(column: &ColumnType) -> ReadAs {
-    (column.logical_type(), column.form())
-}
-
 /// The types of all columns.
 struct Types {
     /// That of what they were inferred from.
@@ -169,7 +165,7 @@ impl CsvTable {
             if *changes == Changes::default() {
                 known.remove(&place);
             } else {
-                known.insert(place, (read_as(&types.columns[column]), changes.clone()));
+                known.insert(place, (types.columns[column].read_as(), changes.clone()));
             }
         }
     }
@@ -244,7 +240,7 @@ impl Table for CsvTable {
         let mut sums = vec![ColumnChanges::default(); self.names.len()];
         for ((_, column), (was_read_as, changes)) in self.changes.lock().unwrap_or_else(PoisonError::into_inner).iter()
         {
-            if *was_read_as == read_as(&types.columns[*column]) {
+            if *was_read_as == types.columns[*column].read_as() {
                 let sum = &mut sums[*column];
                 sum.altered += changes.altered;
                 sum.nulled += changes.nulled;

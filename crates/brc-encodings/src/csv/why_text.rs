@@ -2,10 +2,11 @@
 //!
 //! One value among thousands makes a column text. Whoever asks for its mean wants to know which value that is, and where.
 
+use super::each_value::EachValue;
 use super::source::Source;
 use super::split_text::SplitText;
 use crate::chunks::ReadCost;
-use brc_core::{Column, LogicalType, Result, TextReason, Value, identifier};
+use brc_core::{Column, LogicalType, Result, TextReason, identifier};
 use brc_text::form::{Form, GivenForms};
 use brc_text::infer::{NullTokenSet, Seen};
 use brc_text::rows::{Piece, Scanned};
@@ -35,7 +36,8 @@ impl Reader<'_> {
     pub(super) fn why_text(&self, column: usize, name: &str) -> Result<Option<TextReason>> {
         let mut tally = Tally::new(self.given);
         let string = ColumnType::Fixed { logical_type: LogicalType::String, nullable: true, form: None };
-        self.read(column, string, self.format.clone(), &mut tally, |_, _| true)?;
+        let mut values = EachValue(|_, value: &[u8]| tally.add(value));
+        self.read(column, string, self.format.clone(), &mut values, |_, _| true)?;
         let Some(most) = tally.most() else { return Ok(None) };
         let class = &tally.classes[most];
         if let (Some((_, first)), Some(other)) = (&class.first, &class.other_form) {
@@ -163,31 +165,6 @@ impl Tally {
     fn first_besides(&self, most: usize) -> Option<Vec<u8>> {
         let others = self.classes.iter().enumerate().filter(|(class, _)| *class != most);
         others.filter_map(|(_, class)| class.first.as_ref()).min().map(|(_, value)| value.clone())
-    }
-}
-
-impl Output for Tally {
-    type Error = Infallible;
-
-    fn batch(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<(), Infallible> {
-        for column in columns {
-            for row in 0..rows {
-                if let Some(Value::Bytes(value)) = Value::of_row(column, row) {
-                    self.add(value);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn keeps_bad_rows(&self) -> bool {
-        true
-    }
-
-    fn keep(&mut self, _: &BadRow<'_>) {}
-
-    fn refuse(&mut self, _: BadRow<'_>) -> Infallible {
-        unreachable!("bad rows are kept")
     }
 }
 

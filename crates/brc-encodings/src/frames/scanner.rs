@@ -76,15 +76,7 @@ impl Scanner for FramesScanner<'_> {
                 None => return Ok(None),
             },
         };
-        let elsewhere = cost.read_time + cost.decompress_time + delivery.sink_time;
-        Ok(Some(Scanned {
-            rows: delivery.rows,
-            bytes: cost.bytes,
-            read_time: cost.read_time,
-            decompress_time: cost.decompress_time,
-            decode_time: before.elapsed().saturating_sub(elsewhere),
-            ..Scanned::default()
-        }))
+        Ok(Some(delivery.scanned(cost, before)))
     }
 }
 

@@ -47,14 +47,9 @@ pub(super) fn combine(tables: &[(&Path, &Schema)], options: &UnionOptions) -> Re
 fn forms(schema: &Schema, tables: &[(&Path, &Schema)]) -> Vec<(String, String)> {
     let of_tables: Vec<_> = tables.iter().map(|(_, schema)| (schema, Form::of_columns(schema))).collect();
     let form = |field: &Field| {
-        let own = of_tables.iter().filter_map(|(schema, forms)| schema.index_of(&field.name).map(|at| forms[at]));
-        let distinct = own.fold(Vec::new(), |mut distinct, form| {
-            if !distinct.contains(&form) {
-                distinct.push(form);
-            }
-            distinct
-        });
-        if let [Some(form)] = distinct[..] { Some(form.metadata(&field.name)) } else { None }
+        let mut own = of_tables.iter().filter_map(|(schema, forms)| schema.index_of(&field.name).map(|at| forms[at]));
+        let form = own.next()??;
+        own.all(|other| other == Some(form)).then(|| form.metadata(&field.name))
     };
     schema.fields().iter().filter_map(form).collect()
 }

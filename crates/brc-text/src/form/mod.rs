@@ -13,7 +13,7 @@ pub use number::NumberForm;
 pub use parts::{Padding, Parts, ZoneOffset};
 pub use time::{FormError, TimeForm};
 
-use brc_core::{LogicalType, RowFault, Schema, TimeUnit, Value, calendar};
+use brc_core::{LogicalType, RowFault, Schema, TimeUnit, Value};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -202,11 +202,6 @@ impl GivenForms {
         let mut forms = self.number.map(|number| Form::Number(number.form)).into_iter().chain(times);
         forms.find(|form| form.goes_with(logical_type))
     }
-}
-
-/// The value of a timestamp in seconds, as far as that needs no more than 64 bits.
-fn seconds_of(days: i64, seconds: i64) -> Option<i64> {
-    days.checked_mul(calendar::DAY_SECONDS)?.checked_add(seconds)
 }
 
 #[cfg(test)]

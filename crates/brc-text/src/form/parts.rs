@@ -1,6 +1,5 @@
 //! The parts of a time, between a text and a value of a type.
 
-use super::seconds_of;
 use super::terms::Pad;
 use brc_core::{LogicalType, TimeUnit, calendar};
 
@@ -155,7 +154,8 @@ impl Parts {
     /// The seconds since 1970, where a date was read.
     #[must_use]
     pub fn seconds_since_epoch(&self) -> Option<i64> {
-        seconds_of(self.days?, self.seconds.unwrap_or(0) - i64::from(self.offset.unwrap_or(0)) * 60)
+        let seconds = self.seconds.unwrap_or(0) - i64::from(self.offset.unwrap_or(0)) * 60;
+        self.days?.checked_mul(calendar::DAY_SECONDS)?.checked_add(seconds)
     }
 
     /// Whether the year has four digits.

@@ -86,8 +86,7 @@ impl TypedColumn {
     pub(super) fn set_type(&mut self, column: &ColumnType) {
         self.clear();
         let checks = &mut self.checks;
-        (checks.logical_type, checks.nullable) = (column.logical_type(), column.nullable());
-        checks.form = column.form();
+        ((checks.logical_type, checks.form), checks.nullable) = (column.read_as(), column.nullable());
         checks.changes = Changes::default();
         checks.inference = match *column {
             ColumnType::Fixed { .. } => None,
@@ -454,8 +453,7 @@ impl Checks {
         if let Some(Inference { seen: of_all, exact, given, misfits }) = &mut self.inference {
             let seen = if how.infer_nulls { Seen::of(text) } else { Seen::of_value(text) }.in_forms(text, given);
             *of_all = of_all.join(seen);
-            let form = if *exact { None } else { of_all.form(given) };
-            let holds = of_all.type_in(*exact, given) == Some(logical_type) && form == self.form;
+            let holds = of_all.type_and_form(*exact, given) == (Some(logical_type), self.form);
             let nulls = seen.null_tokens(logical_type);
             if holds && !nulls.is_empty() {
                 return self.null_token(nulls);

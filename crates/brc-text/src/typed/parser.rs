@@ -59,19 +59,24 @@ impl ColumnType {
     /// The type; that of a column without values is string.
     #[must_use]
     pub fn logical_type(&self) -> LogicalType {
-        match self {
-            Self::Fixed { logical_type, .. } => *logical_type,
-            Self::Inferred { seen, exact, given } => seen.type_in(*exact, given).unwrap_or(LogicalType::String),
-        }
+        self.read_as().0
     }
 
     /// How the values are written, if not in the usual form.
     #[must_use]
     pub fn form(&self) -> Option<Form> {
+        self.read_as().1
+    }
+
+    /// The type and the form.
+    #[must_use]
+    pub fn read_as(&self) -> (LogicalType, Option<Form>) {
         match self {
-            Self::Fixed { form, .. } => *form,
-            Self::Inferred { exact: true, .. } => None,
-            Self::Inferred { seen, given, .. } => seen.form(given),
+            Self::Fixed { logical_type, form, .. } => (*logical_type, *form),
+            Self::Inferred { seen, exact, given } => {
+                let (logical_type, form) = seen.type_and_form(*exact, given);
+                (logical_type.unwrap_or(LogicalType::String), form)
+            }
         }
     }
 
