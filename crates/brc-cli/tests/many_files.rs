@@ -181,3 +181,81 @@ fn files_of_one_table_share_their_inferred_types() {
     place.run("convert whole.csv whole.json").ok();
     assert_eq!(place.read("all.json"), place.read("whole.json"));
 }
+
+/// The texts of four files, of which the third has no row. Strings come in another order in each file, and
+/// some are in one file only.
+fn rows_of_files() -> [String; 4] {
+    let mut files = [(); 4].map(|()| "city,kind,price,day,file_number\n".to_owned());
+    for row in 0..40_000_u32 {
+        let file = [0, 1, 3][(row / 5_000 % 3) as usize];
+        let city = (row.wrapping_mul(2_654_435_761) >> 20) % 300 + file * 20;
+        let kind = if row % 7 == 0 { String::new() } else { format!("kind {}", (row + file) % 5) };
+        let price = (row % 1_000).wrapping_mul(37) % 1_000;
+        let day = 1 + row / 1_600;
+        files[file as usize] += &format!("city {city},{kind},{}.{},2024-01-{day:02},{file}\n", price / 10, price % 10);
+    }
+    files
+}
+
+#[test]
+fn several_files_answer_as_one_does() {
+    let place = Place::new();
+    let files = rows_of_files();
+    let header = files[0].lines().next().unwrap_or_default();
+    let rows: Vec<_> = files.iter().flat_map(|file| file.lines().skip(1)).collect();
+    place.write("all.csv", &format!("{header}\n{}\n", rows.join("\n")));
+    let types =
+        "city:string not null,kind:string,price:decimal(8,1) not null,day:date not null,file_number:int64 not null";
+    for (number, file) in files.iter().enumerate() {
+        let source = format!("part-{number}.csv");
+        place.write(&source, file);
+        for encoding in ["buren", "parquet"] {
+            let target = format!("part-{number}.{encoding}");
+            place.run_of(&["convert", &source, &target, "--schema", types]).ok();
+        }
+    }
+    for question in [
+        "select city, count(*), min(price), sum(price) group by city",
+        "select kind, day, count(*), max(price) where price > 50 group by kind, day",
+        "select kind, count(*), sum(price) where price > 50 and city < 'city 2' and day >= '2024-01-09' group by kind",
+        "select city, sum(price) where kind = 'kind 3' and price < 3 group by city",
+        "select day, count(distinct city) where kind is null and price > 99 group by day",
+        "select kind, max(city) where file_number = 3 and city <> 'city 77' group by kind",
+        "select count(*), sum(price) where price > 1000",
+        "select city, count(*) where length(city) = 6 and price > 20 and kind like '%2' group by city",
+        "select city, kind, price, day where price = 99.9 and kind = 'kind 1' order by city, kind, day",
+        "select * where price > 99.5 limit 20 offset 7",
+    ] {
+        let expected = place.run_of(&["query", "all.csv", question, "--format", "csv"]).text();
+        for files in ["part-*.buren", "part-*.parquet", "part-0.parquet part-1.buren part-2.buren part-3.parquet"] {
+            let files: Vec<_> = files.split(' ').collect();
+            for options in
+                [&["--threads", "1"][..], &["--threads", "3"], &["--no-statistics"], &["--file-name", "file"]]
+            {
+                let columns = if options[0] == "--file-name" {
+                    question.replace('*', "* exclude (file)")
+                } else {
+                    question.to_owned()
+                };
+                let asked = if question.starts_with("select *") { columns.as_str() } else { question };
+                let arguments = [&["query"][..], &files, &[asked, "--format", "csv"], options].concat();
+                assert_eq!(place.run_of(&arguments).text(), expected, "{arguments:?}");
+            }
+        }
+    }
+    // Where rows are from decides together with what is in them.
+    let of_file = "select kind, count(*) where file = 'part-3.buren' and price > 90 or city = 'city 5' group by kind";
+    let same = "select kind, count(*) where file_number = 3 and price > 90 or city = 'city 5' group by kind";
+    let expected = place.run_of(&["query", "all.csv", same, "--format", "csv"]).text();
+    assert_eq!(
+        place.run_of(&["query", "part-*.buren", of_file, "--file-name", "file", "--format", "csv"]).text(),
+        expected
+    );
+    let both = "select kind, count(*) where file = 'part-3.buren' and price > 90 group by kind";
+    let same = "select kind, count(*) where file_number = 3 and price > 90 group by kind";
+    let expected = place.run_of(&["query", "all.csv", same, "--format", "csv"]).text();
+    assert_eq!(
+        place.run_of(&["query", "part-*.buren", both, "--file-name", "file", "--format", "csv"]).text(),
+        expected
+    );
+}

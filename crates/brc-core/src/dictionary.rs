@@ -36,6 +36,12 @@ impl Dictionary {
         Self { is_complete: true, ..self }
     }
 
+    /// The same values, to which others may come.
+    #[must_use]
+    pub fn incomplete(self) -> Self {
+        Self { is_complete: false, ..self }
+    }
+
     /// Whether no other values will come, as far as that is known.
     #[must_use]
     pub fn is_complete(&self) -> bool {

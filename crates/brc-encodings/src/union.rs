@@ -4,14 +4,15 @@
 //! the last split that was asked of it; the few between its end and that one are empty. Each file has dictionaries of
 //! its own, so a scanner translates their codes into those of one that all files share.
 
+mod codes;
 mod columns;
 mod constants;
 mod numbering;
 mod scanner;
 
 use brc_core::{
-    ColumnChanges, Error, Known, KnownValues, Predicate, Progress, Result, ScanOptions, Scanner, Schema, SkippedLines,
-    Split, Table, TableFile, TextReason, Verdict, current_schema, read_rows,
+    ColumnChanges, Conjunct, Error, Known, KnownValues, Predicate, Progress, Result, ScanOptions, Scanner, Schema,
+    SkippedLines, Split, Table, TableFile, TextReason, Verdict, current_schema, read_rows,
 };
 use columns::{Origin, combine, origins};
 pub use constants::ConstantColumn;
@@ -124,13 +125,17 @@ impl Union {
         let predicate = options.predicate.as_ref().map(|predicate| self.predicate_of(table, origins, predicate));
         // Statistics may stand for rows only if all of these are known to match.
         let exact = !matches!(predicate, Some(None)) && !options.projection.iter().any(is_missing);
+        let conjunct = |conjunct: &Conjunct| Conjunct {
+            columns: conjunct.columns.iter().filter_map(own).collect(),
+            predicate: conjunct.predicate.as_ref().and_then(|part| self.predicate_of(table, origins, part)),
+        };
         ScanOptions {
             projection,
             predicate: predicate.flatten(),
-            conjuncts: Vec::new(),
+            conjuncts: options.conjuncts.iter().map(conjunct).collect(),
             statistics: options.statistics && exact,
             counts: options.counts,
-            sums: false,
+            sums: options.sums && exact,
             order: options.order,
         }
     }

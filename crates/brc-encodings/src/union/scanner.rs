@@ -1,16 +1,15 @@
 //! One worker's scan of several tables.
 
 use super::Union;
+use super::codes::SharedCodes;
 use super::columns::{Origin, origins};
 use super::constants::{Constant, ConstantColumn};
 use super::numbering::Place;
 use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{
-    Batch, Bitmap, Column, Data, Dictionary, Error, Field, Integers, Known, PhysicalType, Result, Run, ScanError,
+    Batch, Bitmap, Column, Conjunct, Data, Error, Field, Integers, Known, PhysicalType, Result, Run, ScanError,
     ScanOptions, Scanned, Scanner, Schema, Sink, Split, Summary, Verdict,
 };
-use brc_kernels::cpu::Level;
-use brc_kernels::interner::Interner;
 use std::sync::Arc;
 
 /// Scans tables one after the other: a worker's splits are in the order of the tables.
@@ -30,8 +29,11 @@ impl<'a> UnionScanner<'a> {
     /// `schema` has the columns of the union as they are known by now.
     pub(super) fn new(union: &'a Union, schema: &Schema, options: &ScanOptions) -> Self {
         let column = |&column: &usize| Translated::new(column, &schema.fields()[column]);
+        let position = |column: &usize| options.projection.iter().position(|projected| projected == column);
+        let positions = |conjunct: &Conjunct| conjunct.columns.iter().filter_map(position).collect();
         let translation = Translation {
             columns: options.projection.iter().map(column).collect(),
+            tested: options.conjuncts.iter().map(positions).collect(),
             constants: &union.constants,
             zeros: Zeros::default(),
         };
@@ -107,6 +109,8 @@ impl Scanner for UnionScanner<'_> {
 struct Translation<'a> {
     /// The columns of the projection.
     columns: Vec<Translated<'a>>,
+    /// Where among them those of each conjunct are.
+    tested: Vec<Vec<usize>>,
     constants: &'a [ConstantColumn],
     zeros: Zeros,
 }
@@ -139,10 +143,7 @@ struct Translated<'a> {
     origin: Origin,
     /// Its value in the table at hand, if its origin is a constant.
     constant: Constant<'a>,
-    /// The strings of all tables so far.
-    strings: Box<Interner>,
-    /// For each code of the table at hand, that of the same string in `strings`.
-    shared: Vec<u32>,
+    codes_of_all: SharedCodes,
     /// The codes of a batch in terms of `strings`.
     codes: Vec<u32>,
     /// Its runs.
@@ -161,7 +162,7 @@ impl Translation<'_> {
                 column.constant = self.constants[constant].of(table);
             }
             column.integers.clear();
-            column.shared.clear();
+            column.codes_of_all.turn();
         }
     }
 }
@@ -173,8 +174,7 @@ impl<'c> Translated<'c> {
             physical: field.logical_type.physical(),
             origin: Origin::Missing,
             constant: Constant::Null,
-            strings: Box::new(Interner::new(Level::best())),
-            shared: Vec::new(),
+            codes_of_all: SharedCodes::default(),
             codes: Vec::new(),
             runs: Vec::new(),
             integers: Vec::new(),
@@ -182,30 +182,16 @@ impl<'c> Translated<'c> {
         }
     }
 
-    /// Learns the strings that a dictionary of the table at hand has got since.
-    fn learn(&mut self, dictionary: &Dictionary) {
-        for code in self.shared.len()..dictionary.len() {
-            self.shared.push(self.strings.intern(dictionary.get(code as u32)));
-        }
-    }
-
-    /// The shared code; of a null, whose code may mean nothing, any.
-    fn translate(shared: &[u32], code: u32) -> u32 {
-        shared.get(code as usize).copied().unwrap_or(0)
-    }
-
     fn prepare(&mut self, column: &Column<'_>) {
-        self.codes.clear();
-        self.runs.clear();
+        let Some(dictionary) = column.dictionary() else { return };
+        self.codes_of_all.learn(dictionary);
         match column.data {
-            Data::Codes { codes, dictionary } => {
-                self.learn(dictionary);
-                self.codes.extend(codes.iter().map(|&code| Self::translate(&self.shared, code)));
+            Data::Codes { codes, .. } => {
+                self.codes_of_all.translate(codes, |code| *code, |_, code| code, &mut self.codes)
             }
-            Data::Runs { runs, dictionary } => {
-                self.learn(dictionary);
-                let run = |run: &Run| Run { code: Self::translate(&self.shared, run.code), ..*run };
-                self.runs.extend(runs.iter().map(run));
+            Data::Runs { runs, .. } => {
+                let with_code = |run: &Run, code| Run { code, ..*run };
+                self.codes_of_all.translate(runs, |run| run.code, with_code, &mut self.runs);
             }
             Data::Bytes(_) | Data::Integers(_) | Data::Floats(_) => {}
         }
@@ -213,8 +199,10 @@ impl<'c> Translated<'c> {
 
     /// The prepared column.
     fn lend<'a>(&'a self, column: &Column<'a>) -> Column<'a> {
-        let dictionary = self.strings.dictionary();
+        let (is_same, dictionary) = (self.codes_of_all.are_the_tables(), self.codes_of_all.dictionary());
         let data = match column.data {
+            Data::Codes { codes, .. } if is_same => Data::Codes { codes, dictionary },
+            Data::Runs { runs, .. } if is_same => Data::Runs { runs, dictionary },
             Data::Codes { .. } => Data::Codes { codes: &self.codes, dictionary },
             Data::Runs { .. } => Data::Runs { runs: &self.runs, dictionary },
             Data::Bytes(_) | Data::Integers(_) | Data::Floats(_) => column.data,
@@ -276,7 +264,9 @@ impl<'c> Translated<'c> {
         let data = match self.physical {
             PhysicalType::Integers => Data::Integers(Integers::I8(&zeros.integers[..rows])),
             PhysicalType::Floats => Data::Floats(&zeros.floats[..rows]),
-            PhysicalType::Bytes => Data::Codes { codes: &zeros.codes[..rows], dictionary: self.strings.dictionary() },
+            PhysicalType::Bytes => {
+                Data::Codes { codes: &zeros.codes[..rows], dictionary: self.codes_of_all.dictionary() }
+            }
         };
         Column::from(data).with_validity(Some(Bitmap::new(&zeros.bits, 0, rows)))
     }
@@ -301,23 +291,34 @@ impl Translating<'_, '_, '_> {
         batch: &Batch<'_>,
         hand_over: impl FnOnce(&mut dyn Sink, &Batch<'_>) -> Result<()>,
     ) -> Result<()> {
-        let Translation { columns, zeros, .. } = &mut *self.to;
         if batch.rows == 0 {
             return Ok(());
         }
+        let Translation { columns, zeros, .. } = &mut *self.to;
         zeros.make(batch.rows);
         let own = columns.iter_mut().filter(|column| matches!(column.origin, Origin::Column(_)));
         for (column, own) in own.zip(batch.columns) {
             column.prepare(own);
         }
         constant(columns).for_each(|column| column.prepare_constant(batch.rows));
+        let lent = self.to.lend(0..self.to.columns.len(), batch);
+        hand_over(self.sink, &Batch { rows: batch.rows, columns: &lent })
+    }
+}
+
+impl Translation<'_> {
+    /// The prepared columns at these positions, of which a batch has those that the table at hand has itself.
+    fn lend<'b>(&'b self, positions: impl Iterator<Item = usize>, batch: &Batch<'b>) -> Vec<Column<'b>> {
         let mut own = batch.columns.iter();
-        let lent = columns.iter().filter_map(|column| match column.origin {
-            Origin::Column(_) => own.next().map(|own| column.lend(own)),
-            Origin::Constant(_) => Some(column.lend_constant(batch.rows, zeros)),
-            Origin::Missing => Some(column.nulls(batch.rows, zeros)),
+        let lent = positions.filter_map(|position| {
+            let column = &self.columns[position];
+            match column.origin {
+                Origin::Column(_) => own.next().map(|own| column.lend(own)),
+                Origin::Constant(_) => Some(column.lend_constant(batch.rows, &self.zeros)),
+                Origin::Missing => Some(column.nulls(batch.rows, &self.zeros)),
+            }
         });
-        hand_over(self.sink, &Batch { rows: batch.rows, columns: &lent.collect::<Vec<_>>() })
+        lent.collect()
     }
 }
 
@@ -343,6 +344,26 @@ impl Sink for Translating<'_, '_, '_> {
         self.translate(batch, |sink, batch| sink.batch(batch))
     }
 
+    fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
+        let Translation { columns, tested, zeros, .. } = &mut *self.to;
+        zeros.make(batch.rows);
+        let mut own = batch.columns.iter();
+        for &position in &tested[conjunct] {
+            let column = &mut columns[position];
+            match column.origin {
+                Origin::Column(_) => own.next().into_iter().for_each(|own| column.prepare(own)),
+                Origin::Constant(_) => column.prepare_constant(batch.rows),
+                Origin::Missing => {}
+            }
+        }
+        let lent = self.to.lend(self.to.tested[conjunct].iter().copied(), batch);
+        self.sink.test(conjunct, &Batch { rows: batch.rows, columns: &lent }, rows)
+    }
+
+    fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
+        self.translate(batch, |sink, batch| sink.tested(batch, rows))
+    }
+
     fn weighted(&mut self, batch: &Batch<'_>, weights: &[u32]) -> Result<()> {
         self.translate(batch, |sink, batch| sink.weighted(batch, weights))
     }
@@ -359,9 +380,10 @@ impl Sink for Translating<'_, '_, '_> {
         let mut own = summary.columns.iter();
         let lent = columns.iter().filter_map(|column| match column.origin {
             Origin::Column(_) => own.next().map(|own| match own {
-                ColumnSummary::Codes { .. } => {
-                    ColumnSummary::Codes { codes: &column.codes, dictionary: column.strings.dictionary() }
-                }
+                ColumnSummary::Codes { codes, .. } => ColumnSummary::Codes {
+                    codes: if column.codes_of_all.are_the_tables() { codes } else { &column.codes },
+                    dictionary: column.codes_of_all.dictionary(),
+                },
                 ColumnSummary::Numbers(_) => *own,
             }),
             Origin::Constant(_) => column.lend_sets(summary.rows.len()),
