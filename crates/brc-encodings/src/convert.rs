@@ -47,7 +47,7 @@ pub struct Converted {
     pub rows_rejected: u64,
     /// Why they are, the most frequent reason first.
     pub reasons: Vec<RejectReason>,
-    /// Rows left out because the table does not want them ([`Projected`](crate::Projected)).
+    /// Rows left out because a condition leaves them out.
     pub rows_skipped: u64,
     /// Lines of texts that are not rows.
     pub skipped_lines: SkippedLines,

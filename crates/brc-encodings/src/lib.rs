@@ -50,7 +50,6 @@ mod parquet;
 mod part_buffer;
 pub mod partitioned;
 mod ppm;
-pub mod projected;
 #[cfg(feature = "protobuf")]
 mod protobuf;
 mod refused;
@@ -87,7 +86,6 @@ pub use input_file::InputFile;
 pub use json::json_lines;
 pub use memory_budget::MemoryBudget;
 pub use output::{Output, OutputOptions};
-pub use projected::Projected;
 pub use registry::{
     ENCODINGS, by_extension, by_name, check_compression_name, compression_by_extension, delimiter_by_extension,
     for_input, text, writer,
