@@ -76,6 +76,9 @@ pub enum Error {
     /// the table has to be scanned again, in the types of [`Table::inferred`](crate::Table::inferred).
     #[error("the types inferred from the first rows do not hold all values; --type or --all-strings tells others")]
     Widened,
+    /// A sink has all rows that it needs: [`scan`](crate::scan()) ends there, and succeeds. No one else sees it.
+    #[error("no more rows are needed")]
+    Stopped,
     /// What is asked needs more memory than it may take.
     #[error("{what} needs more than the {limit} bytes of memory that are allowed")]
     Memory {

@@ -2,7 +2,8 @@
 //!
 //! Whatever goes wrong first *in the table* is what is reported, not what goes wrong first in time: a worker that fails
 //! stops only the splits behind its own. So the message for a bad file is the same for any number of threads, and the
-//! lines of all splits before the bad one are known.
+//! lines of all splits before the bad one are known. A worker that needs no more rows ends a scan in the same way
+//! ([`Error::Stopped`]), but that is no failure.
 
 use crate::batch::Batch;
 use crate::error::{Error, Result, RowPlace};
@@ -70,8 +71,8 @@ pub trait Worker: Send {
 /// Scans the whole table with up to `threads` workers and returns them when all is done.
 ///
 /// # Errors
-/// The error of the first split, in the table's order, that has one. The splits behind it may or may not have been
-/// scanned.
+/// The error of the first split, in the table's order, that has one; none if that is [`Error::Stopped`]. The splits behind
+/// it may or may not have been scanned.
 pub fn scan<W: Worker>(
     table: &dyn Table,
     options: &ScanOptions,
@@ -100,8 +101,10 @@ pub fn scan_and<W: Worker, T: Send>(
         let mut scanner = table.scanner(options)?;
         let mut worker = new_worker();
         shared.work(scanner.as_mut(), &mut worker);
-        scanner.finish(worker.sink())?;
-        Ok(finish(worker))
+        match scanner.finish(worker.sink()) {
+            Ok(()) | Err(Error::Stopped) => Ok(finish(worker)),
+            Err(error) => Err(error),
+        }
     };
     let found = run_workers(open_splits(table, options, threads), one).into_iter().collect::<Result<Vec<T>>>()?;
     shared.outcome()?;
@@ -221,6 +224,7 @@ impl Shared<'_> {
                 unsupported_value.path = path;
                 Error::UnsupportedValue(unsupported_value)
             }
+            ScanError::Other(Error::Stopped) => return Ok(()),
             ScanError::Other(error) => error,
             ScanError::Widened => unreachable!("a split is scanned until its types suffice"),
             ScanError::BadRow { line_in_split, byte, column, fault } => {
@@ -261,6 +265,10 @@ impl Sink for Counting<'_> {
 
     fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
         self.sink.test(conjunct, batch, rows)
+    }
+
+    fn forget_codes(&mut self) {
+        self.sink.forget_codes();
     }
 
     fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {

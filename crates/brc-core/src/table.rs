@@ -338,6 +338,10 @@ pub trait Sink {
         unreachable!("nobody asked for rows that meet conditions")
     }
 
+    /// Tells that codes in the batches of [`Sink::test`] have a different meaning from now on: they are of a different table.
+    /// Codes in all other batches keep theirs.
+    fn forget_codes(&mut self) {}
+
     /// Takes rows that met all [`ScanOptions::conjuncts`]: of the batch those whose bits are set, or all of them.
     ///
     /// # Errors

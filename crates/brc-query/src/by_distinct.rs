@@ -12,19 +12,7 @@ use crate::partitions::{Limits, Partitioning};
 use crate::plan::{Output, Plan};
 use crate::run::Answered;
 use crate::states::{State, StateKind};
-use brc_core::{Error, Progress, Result, Table};
-
-/// Nothing but an error stops a scan; nobody sees this one.
-const TOO_MANY: &str = "there are too many distinct values";
-
-/// The error that ends a scan.
-pub(crate) fn too_many() -> Error {
-    Error::Usage(TOO_MANY.to_owned())
-}
-
-pub(crate) fn is_too_many(error: &Error) -> bool {
-    matches!(error, Error::Usage(reason) if reason == TOO_MANY)
-}
+use brc_core::{Progress, Result, Table};
 
 /// A plan that counts the distinct values of one column.
 pub(crate) struct ByDistinct<'a> {

@@ -100,6 +100,8 @@ impl Plan {
 pub(crate) struct Conditions {
     level: Level,
     tests: Vec<Test>,
+    /// Those that a scan tests itself, if it has codes of its own there.
+    tests_of_scan: Option<Vec<Test>>,
 }
 
 #[derive(Debug)]
@@ -113,30 +115,20 @@ struct Test {
 
 impl Conditions {
     pub(crate) fn new(plan: &Plan) -> Self {
-        let (scanned, fields) = (plan.projection(), plan.fields());
-        let position = |column: &usize| scanned.iter().position(|scanned| scanned == column).unwrap_or(usize::MAX);
-        let test = |condition: Condition| {
-            let Condition { predicate, columns, computed } = condition;
-            let sources: Vec<_> = computed.iter().map(|&place| plan.computed[place].clone()).collect();
-            let computed = computed.iter().map(|place| plan.schema.fields().len() + place);
-            let projection: Vec<usize> = columns.iter().copied().chain(computed).collect();
-            Test {
-                positions: columns.iter().map(position).collect(),
-                computed: Stage::new(
-                    &sources,
-                    Columns { fields: &fields, projection: &columns, allowance: plan.allowance },
-                ),
-                filter: Filter::new(&predicate, &fields, &projection),
-            }
-        };
-        Self { level: Level::best(), tests: plan.conditions().into_iter().map(test).collect() }
+        Self { level: Level::best(), tests: Test::of_plan(plan), tests_of_scan: None }
+    }
+
+    /// Forgets what the codes mean that a scan has in its own tests ([`brc_core::Sink::forget_codes`]).
+    pub(crate) fn forget_codes(&mut self, plan: &Plan) {
+        self.tests_of_scan = Some(Test::of_plan(plan));
     }
 
     /// Clears the bits of rows that do not meet one of the conditions, of which the batch has the columns. Returns how many
     /// are left.
     pub(crate) fn test(&mut self, condition: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize, Fault> {
         check_lengths(batch.rows, batch.columns)?;
-        let test = self.tests.get_mut(condition).ok_or(Malformed("a condition is not there"))?;
+        let tests = self.tests_of_scan.as_mut().unwrap_or(&mut self.tests);
+        let test = tests.get_mut(condition).ok_or(Malformed("a condition is not there"))?;
         test.run(self.level, batch, rows)
     }
 
@@ -161,6 +153,27 @@ impl Conditions {
 }
 
 impl Test {
+    /// All conditions of a plan, in its order.
+    fn of_plan(plan: &Plan) -> Vec<Self> {
+        let (scanned, fields) = (plan.projection(), plan.fields());
+        let position = |column: &usize| scanned.iter().position(|scanned| scanned == column).unwrap_or(usize::MAX);
+        let test = |condition: Condition| {
+            let Condition { predicate, columns, computed } = condition;
+            let sources: Vec<_> = computed.iter().map(|&place| plan.computed[place].clone()).collect();
+            let computed = computed.iter().map(|place| plan.schema.fields().len() + place);
+            let projection: Vec<usize> = columns.iter().copied().chain(computed).collect();
+            Self {
+                positions: columns.iter().map(position).collect(),
+                computed: Stage::new(
+                    &sources,
+                    Columns { fields: &fields, projection: &columns, allowance: plan.allowance },
+                ),
+                filter: Filter::new(&predicate, &fields, &projection),
+            }
+        };
+        plan.conditions().into_iter().map(test).collect()
+    }
+
     /// Clears the bits of rows that do not meet the condition; returns how many are left.
     fn run(&mut self, level: Level, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize, Fault> {
         match self.run_at_once(level, batch, rows) {

@@ -13,9 +13,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Nothing but an error stops a scan; nobody sees this one.
-const ENOUGH: &str = "there are enough rows";
-
 /// The answer to a question that groups and sorts nothing, and has so many rows at most, those left out counted.
 pub(crate) fn first(
     plan: &Plan,
@@ -37,10 +34,7 @@ pub(crate) fn first(
             options.conjuncts.push(Conjunct { columns: Vec::new(), predicate: None });
         }
         let new_worker = || Collector::new(plan, &wanted, table, &found);
-        match scan(table, &options, threads, progress, new_worker) {
-            Err(Error::Usage(reason)) if reason == ENOUGH => {}
-            outcome => drop(outcome?),
-        }
+        scan(table, &options, threads, progress, new_worker)?;
     }
     let Found { chunks, totals } = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut cells: Vec<Cells> = plan.columns.iter().map(|answer| Cells::new(answer.value.logical_type)).collect();
@@ -168,7 +162,7 @@ impl<'a> Collector<'a> {
             }
             Ok(())
         })?;
-        if chunk.rows >= *most { Err(Error::Usage(ENOUGH.to_owned())) } else { Ok(()) }
+        if chunk.rows >= *most { Err(Error::Stopped) } else { Ok(()) }
     }
 
     /// Hands over the rows of the split. Returns whether there are enough by now.
@@ -202,6 +196,10 @@ impl Sink for Collector<'_> {
         let left_out = self.leave_out(batch.rows);
         rows.iter_mut().enumerate().for_each(|(index, word)| *word &= !valid_bits(left_out, index));
         Ok(batch.rows - left_out)
+    }
+
+    fn forget_codes(&mut self) {
+        self.selector.forget_codes();
     }
 
     fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
@@ -240,7 +238,7 @@ impl Worker for Collector<'_> {
 
     fn split_done(&mut self, _: &Split, scanned: Scanned) -> Result<()> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).totals.add(&ScanTotals::from(&scanned));
-        if self.hand_over() { Err(Error::Usage(ENOUGH.to_owned())) } else { Ok(()) }
+        if self.hand_over() { Err(Error::Stopped) } else { Ok(()) }
     }
 
     fn split_restarts(&mut self, _: &Split) -> Result<()> {

@@ -1,7 +1,6 @@
 //! One worker's share of a question: takes batches, keeps the state of each group.
 
 use crate::accumulators::Accumulators;
-use crate::by_distinct;
 use crate::compacted::Compacted;
 use crate::conditions::Conditions;
 use crate::evaluate::Columns;
@@ -162,7 +161,7 @@ impl<'a> GroupTable<'a> {
         }
         let (values, groups) = (self.accumulators.distinct_values(), self.keys.len().max(1));
         if partitioning.limits.may_count_by_groups() && values > partitioning.limits.distinct_of_group * groups {
-            return Err(by_distinct::too_many());
+            return Err(partitioning.give_up());
         }
         if !partitioning.memory_is_short() {
             return Ok(());
@@ -383,8 +382,8 @@ impl<'a> GroupTable<'a> {
     /// Sees to it that what is kept does not become too much.
     fn limit(&mut self) -> Result<()> {
         let (values, groups) = (self.accumulators.distinct_values(), self.keys.len().max(1));
-        if self.partitioning.is_some_and(|it| it.limits.are_too_many_values(values, groups)) {
-            return Err(by_distinct::too_many());
+        if let Some(partitioning) = self.partitioning.filter(|it| it.limits.are_too_many_values(values, groups)) {
+            return Err(partitioning.give_up());
         }
         self.timed(|groups| match (groups.partitioning, &mut groups.dealer) {
             (Some(partitioning), Some(dealer)) => Ok(partitioning.take_records(groups.plan, dealer)?),
@@ -418,6 +417,10 @@ impl Sink for GroupTable<'_> {
 
     fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
         self.timed(|groups| groups.conditions.test(conjunct, batch, rows))
+    }
+
+    fn forget_codes(&mut self) {
+        self.conditions.forget_codes(self.plan);
     }
 
     fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {

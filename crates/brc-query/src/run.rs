@@ -1,6 +1,6 @@
 //! Runs a plan: scans a table with several threads, and merges what they found.
 
-use crate::by_distinct::{self, ByDistinct};
+use crate::by_distinct::ByDistinct;
 use crate::by_source::BySource;
 use crate::first_rows;
 use crate::group::{Found, GroupTable};
@@ -142,21 +142,19 @@ impl Plan {
         {
             return Ok(answer);
         }
+        let in_groups = |limits| self.answer_in_groups(table, threads, memory, progress, limits);
         let counted = Limits { distinct: usize::MAX, ..limits };
-        let Some(by_distinct) = ByDistinct::of(self) else {
-            return self.answer_in_groups(table, threads, memory, progress, counted);
-        };
-        let first = if by_distinct.is_small() { limits } else { counted };
-        match self.answer_in_groups(table, threads, memory, progress, first) {
-            Err(error) if by_distinct::is_too_many(&error) || matches!(error, Error::Memory { .. }) => {
+        let Some(by_distinct) = ByDistinct::of(self) else { return in_groups(counted) };
+        match in_groups(if by_distinct.is_small() { limits } else { counted }) {
+            Err(error @ (Error::Stopped | Error::Memory { .. })) => {
                 progress.restart();
-                match by_distinct.run(table, threads, memory, progress, limits)? {
-                    Some(answer) => Ok(answer),
-                    None if by_distinct::is_too_many(&error) => {
+                match (by_distinct.run(table, threads, memory, progress, limits)?, error) {
+                    (Some(answer), _) => Ok(answer),
+                    (None, Error::Stopped) => {
                         progress.restart();
-                        self.answer_in_groups(table, threads, memory, progress, counted)
+                        in_groups(counted)
                     }
-                    None => Err(error),
+                    (None, error) => Err(error),
                 }
             }
             answer => answer,
@@ -164,6 +162,9 @@ impl Plan {
     }
 
     /// The answer of a plan that groups rows, by the groups that it asks for.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] if there are more distinct values to count than the limits allow.
     fn answer_in_groups(
         &self,
         table: &dyn Table,
@@ -321,6 +322,9 @@ impl Plan {
                     false => in_lanes.push(*groups),
                 },
             }
+        }
+        if partitioning.is_given_up() {
+            return Err(Error::Stopped);
         }
         found.extend(finish_all(in_lanes, threads));
         totals.scan_time = start.elapsed();

@@ -32,6 +32,10 @@ macro_rules! takes_wanted_rows {
                 self.selector.test(conjunct, batch, rows)
             }
 
+            fn forget_codes(&mut self) {
+                self.selector.forget_codes();
+            }
+
             fn tested(&mut self, batch: &brc_core::Batch<'_>, rows: Option<&[u64]>) -> brc_core::Result<()> {
                 self.take(batch, rows.map($crate::wanted::row_numbers))
             }
@@ -115,6 +119,11 @@ impl<'a> Selector<'a> {
         let lengths = check_lengths(batch.rows, batch.columns).map_err(Fault::from);
         let rows = lengths.and_then(|()| self.conditions.select(batch)).map_err(|fault| fault.error(self.path))?;
         Ok(rows.map(|(rows, _)| row_numbers(&rows)))
+    }
+
+    /// Forgets codes as [`brc_core::Sink::forget_codes`] says.
+    pub(crate) fn forget_codes(&mut self) {
+        self.conditions.forget_codes(self.plan);
     }
 
     /// Tests rows as [`brc_core::Sink::test`] says.

@@ -1,93 +1,131 @@
 //! Codes of one dictionary for the strings of several tables.
 //!
-//! Each table numbers the strings of a column by itself. Mostly there is one table that has rows, or all of them have
-//! the same strings: then a table's codes are those of all tables, and no row is translated.
+//! Each table numbers the strings of a column by itself. Mostly only one table has rows, or all have the same dictionary:
+//! then the codes of a table are those of all. Else codes are translated, and strings looked up only as rows have them.
 
-use brc_core::Dictionary;
+use brc_core::{Data, Dictionary, Run};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 
 /// The strings that a column of several tables has so far, and what their codes are in the table at hand.
 pub(super) struct SharedCodes {
+    /// Whether just one table has rows.
+    is_alone: bool,
     /// The dictionary of the first tables, as long as no table had a different one.
-    only: Option<Dictionary>,
-    /// The strings of all tables, once two had different dictionaries, or one that grows.
+    first: Option<Dictionary>,
+    /// Whether that is known to be the dictionary of the table at hand.
+    has_first: bool,
+    /// The strings of rows of all tables, once two had different dictionaries or one had a dictionary that grows.
     strings: Box<Interner>,
-    /// For each code of the table at hand, that of the same string in `strings`.
+    /// For codes of the table at hand, that of the same string in `strings`, or [`UNKNOWN`].
     shared: Vec<u32>,
-    /// Whether all of these are the codes of the table at hand.
-    is_same: bool,
-    /// Whether `only` is known to be the dictionary of the table at hand.
-    is_only: bool,
+    /// The codes of a batch in terms of `strings`.
+    codes: Vec<u32>,
+    /// Its runs.
+    runs: Vec<Run>,
 }
 
-impl Default for SharedCodes {
-    fn default() -> Self {
-        let strings = Box::new(Interner::new(Level::best()));
-        Self { only: None, strings, shared: Vec::new(), is_same: true, is_only: false }
-    }
-}
+/// The shared code of a string that no row had so far.
+const UNKNOWN: u32 = u32::MAX;
 
 impl SharedCodes {
+    pub(super) fn new(is_alone: bool) -> Self {
+        Self {
+            is_alone,
+            first: None,
+            has_first: false,
+            strings: Box::new(Interner::new(Level::best())),
+            shared: Vec::new(),
+            codes: Vec::new(),
+            runs: Vec::new(),
+        }
+    }
+
     /// The next codes are those of a different table.
     pub(super) fn turn(&mut self) {
         self.shared.clear();
-        (self.is_same, self.is_only) = (true, false);
+        self.has_first = false;
     }
 
-    /// Learns the strings that the dictionary of the table at hand has got since.
-    pub(super) fn learn(&mut self, dictionary: &Dictionary) {
-        self.is_only = self.is_that_of_all(dictionary);
-        if self.is_only {
+    /// Prepares a column of the table at hand, of which these rows are wanted, or all. Any other row, or one that is null,
+    /// gets any code.
+    pub(super) fn prepare(&mut self, data: Data<'_>, wanted: Option<&[u64]>) {
+        let (Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) = data else { return };
+        if self.is_alone {
             return;
         }
-        for string in self.only.take().iter().flat_map(Dictionary::iter) {
+        self.has_first = self.is_first(dictionary);
+        if self.has_first {
+            return;
+        }
+        for string in self.first.take().iter().flat_map(Dictionary::iter) {
             self.strings.intern(string);
         }
-        for code in self.shared.len()..dictionary.len() {
-            let shared = self.strings.intern(dictionary.get(code as u32));
-            self.is_same &= shared as usize == code;
-            self.shared.push(shared);
+        self.shared.resize(dictionary.len(), UNKNOWN);
+        let Self { strings, shared, codes: shared_codes, runs: shared_runs, .. } = self;
+        let mut translate = |code: u32| match shared.get_mut(code as usize) {
+            Some(shared) => {
+                if *shared == UNKNOWN {
+                    *shared = strings.intern(dictionary.get(code));
+                }
+                *shared
+            }
+            None => 0,
+        };
+        match (data, wanted) {
+            (Data::Codes { codes, .. }, None) => {
+                shared_codes.clear();
+                shared_codes.extend(codes.iter().map(|&code| translate(code)));
+            }
+            (Data::Codes { codes, .. }, Some(wanted)) => {
+                shared_codes.clear();
+                shared_codes.resize(codes.len(), 0);
+                let is_wanted = |row: usize| wanted[row / 64] >> (row % 64) & 1 == 1;
+                let wanted = shared_codes.iter_mut().zip(codes).enumerate().filter(|(row, _)| is_wanted(*row));
+                wanted.for_each(|(_, (shared, &code))| *shared = translate(code));
+            }
+            (Data::Runs { runs, .. }, _) => {
+                shared_runs.clear();
+                shared_runs.extend(runs.iter().map(|run| Run { code: translate(run.code), ..*run }));
+            }
+            (Data::Bytes(_) | Data::Integers(_) | Data::Floats(_), _) => {}
+        }
+        if strings.dictionary().is_empty() {
+            // All rows that count are null, but the others need a code, too.
+            strings.intern(b"");
         }
     }
 
     /// Whether the dictionary of the table at hand does not grow, and all tables so far had that one.
-    fn is_that_of_all(&mut self, dictionary: &Dictionary) -> bool {
-        match &self.only {
-            Some(only) if self.is_only => only.len() == dictionary.len(),
-            Some(only) => dictionary.is_complete() && only == dictionary,
+    fn is_first(&mut self, dictionary: &Dictionary) -> bool {
+        match &self.first {
+            Some(first) if self.has_first => first.len() == dictionary.len(),
+            Some(first) => dictionary.is_complete() && first == dictionary,
             None if dictionary.is_complete() && self.strings.dictionary().is_empty() => {
                 // Other tables may have other strings.
-                self.only = Some(dictionary.clone().incomplete());
+                self.first = Some(dictionary.clone().incomplete());
                 true
             }
             None => false,
         }
     }
 
-    /// Whether codes of the table at hand are those of all tables.
-    pub(super) fn are_the_tables(&self) -> bool {
-        self.is_only || self.is_same
-    }
-
-    /// What the codes stand for.
-    pub(super) fn dictionary(&self) -> &Dictionary {
-        self.only.as_ref().unwrap_or(self.strings.dictionary())
-    }
-
-    /// Makes of values that have codes of the table at hand those with the codes of all tables, if these differ. The code of a
-    /// null, which may mean nothing, becomes any.
-    pub(super) fn translate<T>(
-        &self,
-        values: &[T],
-        code: impl Fn(&T) -> u32,
-        with_code: impl Fn(&T, u32) -> T,
-        translated: &mut Vec<T>,
-    ) {
-        translated.clear();
-        if !self.are_the_tables() {
-            let shared = |code: u32| self.shared.get(code as usize).copied().unwrap_or(0);
-            translated.extend(values.iter().map(|value| with_code(value, shared(code(value)))));
+    /// The prepared column.
+    pub(super) fn lend<'a>(&'a self, data: Data<'a>) -> Data<'a> {
+        if self.is_alone {
+            return data;
         }
+        match (data, &self.first) {
+            (Data::Codes { codes, .. }, Some(dictionary)) => Data::Codes { codes, dictionary },
+            (Data::Runs { runs, .. }, Some(dictionary)) => Data::Runs { runs, dictionary },
+            (Data::Codes { .. }, None) => Data::Codes { codes: &self.codes, dictionary: self.strings.dictionary() },
+            (Data::Runs { .. }, None) => Data::Runs { runs: &self.runs, dictionary: self.strings.dictionary() },
+            (Data::Bytes(_) | Data::Integers(_) | Data::Floats(_), _) => data,
+        }
+    }
+
+    /// A dictionary for rows that are null.
+    pub(super) fn dictionary(&self) -> &Dictionary {
+        self.first.as_ref().unwrap_or(self.strings.dictionary())
     }
 }

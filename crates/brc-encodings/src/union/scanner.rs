@@ -20,6 +20,8 @@ pub(super) struct UnionScanner<'a> {
     origins: Vec<Vec<Origin>>,
     /// For each table, whether no row of it can be wanted, so that it is not read.
     pruned: Vec<bool>,
+    /// Whether just one table has rows.
+    is_alone: bool,
     /// The table at hand.
     current: Option<(usize, Box<dyn Scanner + 'a>)>,
     translation: Translation<'a>,
@@ -28,7 +30,8 @@ pub(super) struct UnionScanner<'a> {
 impl<'a> UnionScanner<'a> {
     /// `schema` has the columns of the union as they are known by now.
     pub(super) fn new(union: &'a Union, schema: &Schema, options: &ScanOptions) -> Self {
-        let column = |&column: &usize| Translated::new(column, &schema.fields()[column]);
+        let is_alone = union.tables.iter().filter(|table| table.rows() != Some(0)).count() <= 1;
+        let column = |&column: &usize| Translated::new(column, &schema.fields()[column], is_alone);
         let position = |column: &usize| options.projection.iter().position(|projected| projected == column);
         let positions = |conjunct: &Conjunct| conjunct.columns.iter().filter_map(position).collect();
         let translation = Translation {
@@ -43,7 +46,7 @@ impl<'a> UnionScanner<'a> {
             options.predicate.as_ref().is_some_and(|predicate| predicate.decide(&known) == Verdict::Never)
         };
         let pruned = origins.iter().enumerate().map(is_pruned).collect();
-        Self { union, options: options.clone(), origins, pruned, current: None, translation }
+        Self { union, options: options.clone(), origins, pruned, is_alone, current: None, translation }
     }
 
     /// Leaves out a split of a table that is not read; `None` if there are no more splits.
@@ -68,6 +71,9 @@ impl<'a> UnionScanner<'a> {
         let scanner = self.union.tables[table].scanner(&options)?;
         let origins = self.options.projection.iter().map(|&column| origins[column]);
         self.translation.turn_to(table, origins);
+        if !self.is_alone && !self.options.conjuncts.is_empty() {
+            sink.forget_codes();
+        }
         self.current = Some((table, scanner));
         Ok(())
     }
@@ -143,10 +149,11 @@ struct Translated<'a> {
     origin: Origin,
     /// Its value in the table at hand, if its origin is a constant.
     constant: Constant<'a>,
-    codes_of_all: SharedCodes,
-    /// The codes of a batch in terms of `strings`.
+    /// Its strings.
+    shared: SharedCodes,
+    /// The code of the constant in each set of a summary.
     codes: Vec<u32>,
-    /// Its runs.
+    /// The run of its code.
     runs: Vec<Run>,
     /// The constant in each row of a batch, or in each set of a summary.
     integers: Vec<i64>,
@@ -162,19 +169,19 @@ impl Translation<'_> {
                 column.constant = self.constants[constant].of(table);
             }
             column.integers.clear();
-            column.codes_of_all.turn();
+            column.shared.turn();
         }
     }
 }
 
 impl<'c> Translated<'c> {
-    fn new(index: usize, field: &Field) -> Self {
+    fn new(index: usize, field: &Field, is_alone: bool) -> Self {
         Self {
             index,
             physical: field.logical_type.physical(),
             origin: Origin::Missing,
             constant: Constant::Null,
-            codes_of_all: SharedCodes::default(),
+            shared: SharedCodes::new(is_alone),
             codes: Vec::new(),
             runs: Vec::new(),
             integers: Vec::new(),
@@ -182,32 +189,9 @@ impl<'c> Translated<'c> {
         }
     }
 
-    fn prepare(&mut self, column: &Column<'_>) {
-        let Some(dictionary) = column.dictionary() else { return };
-        self.codes_of_all.learn(dictionary);
-        match column.data {
-            Data::Codes { codes, .. } => {
-                self.codes_of_all.translate(codes, |code| *code, |_, code| code, &mut self.codes)
-            }
-            Data::Runs { runs, .. } => {
-                let with_code = |run: &Run, code| Run { code, ..*run };
-                self.codes_of_all.translate(runs, |run| run.code, with_code, &mut self.runs);
-            }
-            Data::Bytes(_) | Data::Integers(_) | Data::Floats(_) => {}
-        }
-    }
-
     /// The prepared column.
     fn lend<'a>(&'a self, column: &Column<'a>) -> Column<'a> {
-        let (is_same, dictionary) = (self.codes_of_all.are_the_tables(), self.codes_of_all.dictionary());
-        let data = match column.data {
-            Data::Codes { codes, .. } if is_same => Data::Codes { codes, dictionary },
-            Data::Runs { runs, .. } if is_same => Data::Runs { runs, dictionary },
-            Data::Codes { .. } => Data::Codes { codes: &self.codes, dictionary },
-            Data::Runs { .. } => Data::Runs { runs: &self.runs, dictionary },
-            Data::Bytes(_) | Data::Integers(_) | Data::Floats(_) => column.data,
-        };
-        Column::from(data).with_validity(column.validity)
+        Column { data: self.shared.lend(column.data), ..*column }
     }
 
     /// Prepares so many rows of a constant.
@@ -264,9 +248,7 @@ impl<'c> Translated<'c> {
         let data = match self.physical {
             PhysicalType::Integers => Data::Integers(Integers::I8(&zeros.integers[..rows])),
             PhysicalType::Floats => Data::Floats(&zeros.floats[..rows]),
-            PhysicalType::Bytes => {
-                Data::Codes { codes: &zeros.codes[..rows], dictionary: self.codes_of_all.dictionary() }
-            }
+            PhysicalType::Bytes => Data::Codes { codes: &zeros.codes[..rows], dictionary: self.shared.dictionary() },
         };
         Column::from(data).with_validity(Some(Bitmap::new(&zeros.bits, 0, rows)))
     }
@@ -289,6 +271,7 @@ impl Translating<'_, '_, '_> {
     fn translate(
         &mut self,
         batch: &Batch<'_>,
+        wanted: Option<&[u64]>,
         hand_over: impl FnOnce(&mut dyn Sink, &Batch<'_>) -> Result<()>,
     ) -> Result<()> {
         if batch.rows == 0 {
@@ -298,22 +281,27 @@ impl Translating<'_, '_, '_> {
         zeros.make(batch.rows);
         let own = columns.iter_mut().filter(|column| matches!(column.origin, Origin::Column(_)));
         for (column, own) in own.zip(batch.columns) {
-            column.prepare(own);
+            column.shared.prepare(own.data, wanted);
         }
         constant(columns).for_each(|column| column.prepare_constant(batch.rows));
-        let lent = self.to.lend(0..self.to.columns.len(), batch);
+        let lent = self.to.lend(0..self.to.columns.len(), batch, |column, own| column.lend(own));
         hand_over(self.sink, &Batch { rows: batch.rows, columns: &lent })
     }
 }
 
 impl Translation<'_> {
-    /// The prepared columns at these positions, of which a batch has those that the table at hand has itself.
-    fn lend<'b>(&'b self, positions: impl Iterator<Item = usize>, batch: &Batch<'b>) -> Vec<Column<'b>> {
+    /// The prepared columns at these positions. `batch` has those of the table at hand, of which `lend_own` makes others.
+    fn lend<'b>(
+        &'b self,
+        positions: impl Iterator<Item = usize>,
+        batch: &Batch<'b>,
+        lend_own: impl Fn(&'b Translated<'_>, &Column<'b>) -> Column<'b>,
+    ) -> Vec<Column<'b>> {
         let mut own = batch.columns.iter();
         let lent = positions.filter_map(|position| {
             let column = &self.columns[position];
             match column.origin {
-                Origin::Column(_) => own.next().map(|own| column.lend(own)),
+                Origin::Column(_) => own.next().map(|own| lend_own(column, own)),
                 Origin::Constant(_) => Some(column.lend_constant(batch.rows, &self.zeros)),
                 Origin::Missing => Some(column.nulls(batch.rows, &self.zeros)),
             }
@@ -341,31 +329,28 @@ impl Sink for Translating<'_, '_, '_> {
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        self.translate(batch, |sink, batch| sink.batch(batch))
+        self.translate(batch, None, |sink, batch| sink.batch(batch))
     }
 
     fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
         let Translation { columns, tested, zeros, .. } = &mut *self.to;
         zeros.make(batch.rows);
-        let mut own = batch.columns.iter();
         for &position in &tested[conjunct] {
-            let column = &mut columns[position];
-            match column.origin {
-                Origin::Column(_) => own.next().into_iter().for_each(|own| column.prepare(own)),
-                Origin::Constant(_) => column.prepare_constant(batch.rows),
-                Origin::Missing => {}
+            if let Origin::Constant(_) = columns[position].origin {
+                columns[position].prepare_constant(batch.rows);
             }
         }
-        let lent = self.to.lend(self.to.tested[conjunct].iter().copied(), batch);
+        // Most rows that are tested are left out: their codes are not worth a translation.
+        let lent = self.to.lend(self.to.tested[conjunct].iter().copied(), batch, |_, own| *own);
         self.sink.test(conjunct, &Batch { rows: batch.rows, columns: &lent }, rows)
     }
 
     fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
-        self.translate(batch, |sink, batch| sink.tested(batch, rows))
+        self.translate(batch, rows, |sink, batch| sink.tested(batch, rows))
     }
 
     fn weighted(&mut self, batch: &Batch<'_>, weights: &[u32]) -> Result<()> {
-        self.translate(batch, |sink, batch| sink.weighted(batch, weights))
+        self.translate(batch, None, |sink, batch| sink.weighted(batch, weights))
     }
 
     fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
@@ -373,17 +358,19 @@ impl Sink for Translating<'_, '_, '_> {
         let own = columns.iter_mut().filter(|column| matches!(column.origin, Origin::Column(_)));
         for (column, own) in own.zip(summary.columns) {
             if let ColumnSummary::Codes { codes, dictionary } = own {
-                column.prepare(&Column::codes(codes, dictionary));
+                column.shared.prepare(Data::Codes { codes, dictionary }, None);
             }
         }
         constant(columns).for_each(|column| column.prepare_sets(summary.rows));
         let mut own = summary.columns.iter();
         let lent = columns.iter().filter_map(|column| match column.origin {
             Origin::Column(_) => own.next().map(|own| match own {
-                ColumnSummary::Codes { codes, .. } => ColumnSummary::Codes {
-                    codes: if column.codes_of_all.are_the_tables() { codes } else { &column.codes },
-                    dictionary: column.codes_of_all.dictionary(),
-                },
+                ColumnSummary::Codes { codes, dictionary } => {
+                    match column.shared.lend(Data::Codes { codes, dictionary }) {
+                        Data::Codes { codes, dictionary } => ColumnSummary::Codes { codes, dictionary },
+                        Data::Runs { .. } | Data::Bytes(_) | Data::Integers(_) | Data::Floats(_) => *own,
+                    }
+                }
                 ColumnSummary::Numbers(_) => *own,
             }),
             Origin::Constant(_) => column.lend_sets(summary.rows.len()),

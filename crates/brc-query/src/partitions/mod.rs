@@ -47,7 +47,7 @@ use crate::partial::Partial;
 use crate::plan::Plan;
 use crate::states::StateKind;
 use crate::vector::Fault;
-use brc_core::{Batch, LogicalType, PhysicalType, Result, Table};
+use brc_core::{Batch, Error, LogicalType, PhysicalType, Result, Table};
 use layout::{Aggregated, Layout};
 use own_keys::OwnKeys;
 pub(crate) use own_keys::bounds_of;
@@ -150,6 +150,8 @@ pub(crate) struct Partitioning {
     tables: Tables,
     /// Set by the first worker that finds memory short.
     is_short: AtomicBool,
+    /// Set by the first worker that has too many distinct values to count.
+    is_given_up: AtomicBool,
     pub(crate) memory: Memory,
     pub(crate) spill: Spill,
     pub(crate) threads: usize,
@@ -169,6 +171,7 @@ impl Partitioning {
             dealing: OnceLock::new(),
             tables: Tables::new(),
             is_short: AtomicBool::new(false),
+            is_given_up: AtomicBool::new(false),
             memory: memory.clone(),
             spill: Spill::new(memory),
             threads,
@@ -185,6 +188,17 @@ impl Partitioning {
         let aggregated = self.aggregated.map(|aggregated| aggregated.with_bounds(bounds_of));
         let own_keys = OwnKeys::of(plan, table, &self.memory, self.limits.of_splits);
         Self { bounds, never_null, rows: table.rows().unwrap_or(0), aggregated, own_keys, ..self }
+    }
+
+    /// Says that there are too many distinct values to count. Returns what ends the scan.
+    pub(crate) fn give_up(&self) -> Error {
+        self.is_given_up.store(true, Relaxed);
+        Error::Stopped
+    }
+
+    /// Whether the scan ended because there are too many distinct values to count.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.is_given_up.load(Relaxed)
     }
 
     /// Whether groups of splits are in order, one split behind the other: it is the first key that tells splits apart.
