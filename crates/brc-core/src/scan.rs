@@ -95,8 +95,8 @@ pub fn scan_and<W: Worker, T: Send>(
     new_worker: impl Fn() -> W + Sync,
     finish: impl Fn(W) -> T + Sync,
 ) -> Result<Vec<T>> {
-    let shared =
-        Shared { table, next: AtomicU64::new(0), end: AtomicU64::new(u64::MAX), ledger: Mutex::default(), progress };
+    let (next, end, ledger) = (AtomicU64::new(0), AtomicU64::new(u64::MAX), Mutex::default());
+    let shared = Shared { table, options, next, end, ledger, progress };
     let one = || -> Result<T> {
         let mut scanner = table.scanner(options)?;
         let mut worker = new_worker();
@@ -114,20 +114,22 @@ pub fn scan_and<W: Worker, T: Send>(
 /// How many splits of a table may have wanted rows, if that is less than `most`: more workers would have nothing to do, and to
 /// start one takes longer than many a question.
 fn open_splits(table: &dyn Table, options: &ScanOptions, most: usize) -> usize {
-    let is_open = |split: &u64| match &options.predicate {
+    let is_open = |split: &Split| match &options.predicate {
         // Of splits without end, as those of a stream, nothing is known.
-        Some(predicate) if table.rows_of(*split).is_some() => {
-            predicate.decide(&|column| table.known(*split, column)) != Verdict::Never
+        Some(predicate) if table.rows_of(split.index).is_some() => {
+            predicate.decide(&|column| table.known(split.index, column)) != Verdict::Never
         }
         _ => true,
     };
-    (0..).take_while(|&split| table.split(split).is_some()).filter(is_open).take(most).count()
+    (0..).map_while(|n| options.split(table, n)).filter(is_open).take(most).count()
 }
 
 struct Shared<'a> {
     table: &'a dyn Table,
+    options: &'a ScanOptions,
+    /// How many of the splits to scan were taken.
     next: AtomicU64,
-    /// Splits from here on need not be scanned: one before them failed, or the stream has ended.
+    /// How many of them need to be scanned: all before the first that failed, or the end of a stream.
     end: AtomicU64,
     ledger: Mutex<Ledger>,
     progress: &'a Progress,
@@ -159,17 +161,15 @@ impl Shared<'_> {
                 return;
             }
             // Who has taken a split scans it, whatever happened meanwhile: of a stream, others wait for what it reads.
-            let index = self.next.fetch_add(1, Relaxed);
-            let Some(split) = self.table.split(index) else { return };
-            match self.one_split(scanner, worker, &split) {
-                Ok(true) => {}
-                Ok(false) => {
-                    self.end.fetch_min(index, Relaxed);
-                }
-                Err(error) => {
-                    self.failed(index, error);
-                    worker.split_failed(&split);
-                }
+            let n = self.next.fetch_add(1, Relaxed);
+            let Some(split) = self.options.split(self.table, n) else { return };
+            let scanned = self.one_split(scanner, worker, &split);
+            if !matches!(scanned, Ok(true)) {
+                self.end.fetch_min(n, Relaxed);
+            }
+            if let Err(error) = scanned {
+                self.failed(split.index, error);
+                worker.split_failed(&split);
             }
         }
     }
@@ -201,7 +201,6 @@ impl Shared<'_> {
     }
 
     fn failed(&self, index: u64, error: ScanError) {
-        self.end.fetch_min(index, Relaxed);
         let first = &mut self.lock().first_error;
         if first.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
             *first = Some((index, error));

@@ -62,6 +62,8 @@ pub struct ScanOptions {
     pub sums: bool,
     /// In which order rows must come.
     pub order: Order,
+    /// The splits to scan, in ascending order; all of the table's if `None`.
+    pub splits: Option<Vec<Split>>,
 }
 
 /// One of the conditions that a wanted row meets all of.
@@ -74,6 +76,15 @@ pub struct Conjunct {
 }
 
 impl ScanOptions {
+    /// The `n`-th split of a table to scan, from 0; `None` after the last.
+    #[must_use]
+    pub fn split(&self, table: &dyn Table, n: u64) -> Option<Split> {
+        match &self.splits {
+            Some(splits) => splits.get(usize::try_from(n).ok()?).copied(),
+            None => table.split(n),
+        }
+    }
+
     /// All rows of all columns of a schema in their original order, as a conversion wants them.
     #[must_use]
     pub fn everything(schema: &Schema) -> Self {
@@ -85,6 +96,7 @@ impl ScanOptions {
             counts: false,
             sums: false,
             order: Order::Original,
+            splits: None,
         }
     }
 }

@@ -137,6 +137,8 @@ impl Union {
             counts: options.counts,
             sums: options.sums && exact,
             order: options.order,
+            // The union scans them one by one.
+            splits: None,
         }
     }
 

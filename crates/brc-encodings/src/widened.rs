@@ -11,10 +11,9 @@ use crate::ordered::{Accept, Ordered};
 use crate::output::Output;
 use brc_core::{
     Batch, BatchWriter, ColumnarWriter, Error, Order, Part, PartEncoder, Progress, Result, ScanOptions, Scanned,
-    Scanner, Schema, Sink, Split, Summary, Table, Worker, scan,
+    Schema, Sink, Split, Summary, Table, Worker, scan,
 };
 use brc_text::Form;
-use std::path::Path;
 use std::sync::Arc;
 
 /// A part that was written.
@@ -66,7 +65,7 @@ pub(crate) fn replace(
     Ok((output, ranges.iter().map(|range| range.end - range.start).sum()))
 }
 
-/// What has to be made again, as a table of just those splits.
+/// What has to be made again.
 struct Outdated<'a> {
     table: &'a dyn Table,
     /// The types that hold all values.
@@ -111,6 +110,7 @@ impl<'a> Outdated<'a> {
             counts: false,
             sums: false,
             order: Order::Original,
+            splits: Some(self.splits.iter().map(|(split, _)| *split).collect()),
         };
         let ordered = Ordered::new(output, end, workers.parts_aside, Replacer { writer, outdated: self });
         let new_worker = || Encoder {
@@ -120,7 +120,7 @@ impl<'a> Outdated<'a> {
             position: 0,
             long_rows: LongRows::default(),
         };
-        scan(self, &options, workers.threads, progress, new_worker).map(drop)
+        scan(self.table, &options, workers.threads, progress, new_worker).map(drop)
     }
 
     /// The place of a split among those that are made again.
@@ -132,32 +132,6 @@ impl<'a> Outdated<'a> {
 /// The splits of parts, each with the number of its part.
 fn splits<'p>(table: &dyn Table, parts: impl Iterator<Item = (&'p Appended, u64)>) -> Vec<(Split, u64)> {
     parts.filter_map(|(part, number)| Some((table.split(part.split)?, number))).collect()
-}
-
-impl Table for Outdated<'_> {
-    fn path(&self) -> &Path {
-        self.table.path()
-    }
-
-    fn schema(&self) -> &Schema {
-        &self.types
-    }
-
-    fn rows(&self) -> Option<u64> {
-        None
-    }
-
-    fn bytes(&self) -> Option<u64> {
-        None
-    }
-
-    fn split(&self, index: u64) -> Option<Split> {
-        self.splits.get(usize::try_from(index).ok()?).map(|(split, _)| *split)
-    }
-
-    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        self.table.scanner(options)
-    }
 }
 
 /// Takes the columns of one part after the other.

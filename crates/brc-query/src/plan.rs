@@ -192,6 +192,7 @@ impl Plan {
             counts: self.statistics && self.takes_weights(),
             sums,
             order: if self.needs_order() { Order::Original } else { Order::Any },
+            splits: None,
         }
     }
 
