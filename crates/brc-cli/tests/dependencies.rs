@@ -19,6 +19,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
     ("buren", &["brc-core", "brc-kernels", "brc-compress"]),
     ("brc-text", &["brc-core", "brc-kernels", "brc-compress"]),
     ("brc-encodings", &["brc-core", "brc-kernels", "brc-compress", "buren", "brc-text"]),
+    ("brc-arrow", &["brc-core"]),
     ("brc-query", &["brc-core", "brc-kernels"]),
     ("brc-compare", &["brc-core", "brc-kernels", "brc-compress", "buren", "brc-text", "brc-encodings", "brc-query"]),
     (
@@ -31,7 +32,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
 const ONLY_IN: &[(&str, &[&str])] = &[
     ("capnp", &["buren", "brc-encodings"]),
     ("serde_json", &["brc-encodings"]),
-    ("arrow", &["brc-encodings"]),
+    ("arrow", &["brc-arrow", "brc-encodings"]),
     ("calamine", &["brc-encodings"]),
     ("parquet", &["brc-encodings"]),
     ("prost", &["brc-encodings"]),

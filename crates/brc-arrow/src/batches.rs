@@ -1,0 +1,100 @@
+//! Makes record batches of what a scan delivers.
+
+use crate::array::ColumnBuilder;
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::{ArrowError, SchemaRef};
+use brc_core::{Batch, Column, Data, Field, Run};
+use std::ops::Range;
+
+/// The rows of one worker until they are as many as a record batch has.
+pub(crate) struct Batches {
+    schema: SchemaRef,
+    columns: Vec<ColumnBuilder>,
+    /// How many rows there are at hand.
+    rows: usize,
+    /// How many a record batch has at most.
+    most: usize,
+}
+
+/// From so many bytes of strings on a record batch is whole: their offsets have 31 bits.
+const MAX_STRING_BYTES: usize = 256 << 20;
+
+impl Batches {
+    /// For columns of a table that become those of `arrow_schema`.
+    pub(crate) fn new(fields: &[Field], arrow_schema: &SchemaRef, most: usize) -> Self {
+        let fields = fields.iter().zip(arrow_schema.fields());
+        let columns = fields.map(|(field, arrow)| ColumnBuilder::new(field.logical_type, arrow.data_type().clone()));
+        Self { schema: SchemaRef::clone(arrow_schema), columns: columns.collect(), rows: 0, most: most.max(1) }
+    }
+
+    /// Takes rows, and calls `each` with every record batch that is whole.
+    ///
+    /// # Errors
+    /// If rows cannot be held in arrays of their types; those of `each`.
+    pub(crate) fn take<E: From<ArrowError>>(
+        &mut self,
+        batch: &Batch<'_>,
+        mut each: impl FnMut(RecordBatch) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut start = 0;
+        while start < batch.rows {
+            let rows = start..batch.rows.min(start + self.most - self.rows);
+            start = rows.end;
+            self.rows += rows.len();
+            for (builder, column) in self.columns.iter_mut().zip(batch.columns) {
+                let mut runs = Vec::new();
+                builder.take(&slice(column, batch.rows, rows.clone(), &mut runs), rows.len())?;
+            }
+            let is_large = self.columns.iter().any(|column| column.string_bytes() > MAX_STRING_BYTES);
+            if self.rows == self.most || is_large {
+                self.finish().map_err(E::from)?.map_or(Ok(()), &mut each)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The record batch of the rows at hand, if there are any.
+    ///
+    /// # Errors
+    /// If rows cannot be held in arrays of their types: the column is named.
+    pub(crate) fn finish(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        let rows = std::mem::take(&mut self.rows);
+        if rows == 0 {
+            return Ok(None);
+        }
+        let columns = self.columns.iter_mut().zip(self.schema.fields()).map(|(column, field)| {
+            let named =
+                |error: ArrowError| ArrowError::InvalidArgumentError(format!("column '{}': {error}", field.name()));
+            column.finish().map_err(named)
+        });
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(SchemaRef::clone(&self.schema), columns, &options).map(Some)
+    }
+}
+
+/// Some rows of a column.
+fn slice<'a>(column: &Column<'a>, all: usize, rows: Range<usize>, room: &'a mut Vec<Run>) -> Column<'a> {
+    if rows.len() == all {
+        return *column;
+    }
+    let data = match column.data {
+        Data::Codes { codes, dictionary } => Data::Codes { codes: &codes[rows.clone()], dictionary },
+        Data::Runs { runs, dictionary } => {
+            let mut start = 0;
+            for run in runs {
+                let end = start + run.rows as usize;
+                let part = rows.start.max(start)..rows.end.min(end);
+                if !part.is_empty() {
+                    room.push(Run { code: run.code, rows: part.len() as u32 });
+                }
+                start = end;
+            }
+            Data::Runs { runs: room, dictionary }
+        }
+        Data::Bytes(strings) => Data::Bytes(strings.slice(rows.clone())),
+        Data::Integers(values) => Data::Integers(values.slice(rows.clone())),
+        Data::Floats(values) => Data::Floats(&values[rows.clone()]),
+    };
+    Column::from(data).with_validity(column.validity.map(|validity| validity.slice(rows)))
+}

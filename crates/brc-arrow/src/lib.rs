@@ -1,0 +1,13 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod array;
+mod batches;
+mod queue;
+mod reader;
+mod strings;
+mod types;
+
+pub use reader::{Feed, Options, Reader};
+pub use strings::StringForm;
+pub use types::arrow_schema;

@@ -1,0 +1,231 @@
+//! Reads a table as record batches, one after the other, while threads of its own scan what comes next.
+
+use crate::batches::Batches;
+use crate::queue::Queue;
+use crate::strings::StringForm;
+use crate::types::arrow_schema;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, Schema as ArrowSchema, SchemaRef};
+use brc_core::{
+    Batch, Error, Field, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table, Worker,
+    read_rows, scan,
+};
+use std::sync::Arc;
+use std::thread::{Builder, available_parallelism};
+
+/// How record batches are made.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How many rows a record batch has at most; it has fewer at the end of a split.
+    pub batch_rows: usize,
+    /// How strings lie in memory.
+    pub strings: StringForm,
+    /// Makes columns of strings those of bytes, whatever is in them.
+    pub strings_as_binary: bool,
+    /// How many threads scan the table.
+    pub threads: usize,
+    /// How many bytes of record batches may be made ahead of the reader.
+    pub bytes_ahead: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            batch_rows: 1 << 16,
+            strings: StringForm::View,
+            strings_as_binary: false,
+            threads: available_parallelism().map_or(1, usize::from),
+            bytes_ahead: 64 << 20,
+        }
+    }
+}
+
+/// Record batches of a table. They come in its order; what is not read yet is given up when the reader is dropped.
+pub struct Reader {
+    schema: SchemaRef,
+    queue: Arc<Queue>,
+}
+
+/// What scans of a [`Reader`] fill.
+pub struct Feed {
+    schema: SchemaRef,
+    options: Options,
+    queue: Arc<Queue>,
+}
+
+impl Reader {
+    /// All rows of all columns of a table. Where types are inferred, all rows are read once before.
+    ///
+    /// # Errors
+    /// What goes wrong with that; the system's, if it allows no thread.
+    pub fn of(table: Arc<dyn Table>, options: Options) -> Result<Self, ArrowError> {
+        let projection = (0..table.schema().fields().len()).collect();
+        Self::of_columns(table, projection, options)
+    }
+
+    /// The same for some columns, as positions in the table's schema.
+    ///
+    /// # Errors
+    /// As for [`Reader::of`].
+    ///
+    /// # Panics
+    /// If the table does not have one of the columns.
+    pub fn of_columns(table: Arc<dyn Table>, projection: Vec<usize>, options: Options) -> Result<Self, ArrowError> {
+        if table.inferred().is_some() {
+            read_rows(table.as_ref(), options.threads, &Progress::default()).map_err(external)?;
+        }
+        let inferred = table.inferred();
+        let all = inferred.as_deref().unwrap_or(table.schema());
+        let fields: Vec<_> = projection.iter().map(|&column| all.fields()[column].clone()).collect();
+        let arrow = arrow_schema(&fields, &options).with_metadata(all.metadata().iter().cloned().collect());
+        let request = ScanOptions { projection, ..ScanOptions::everything(all) };
+        Self::new(arrow, options, move |feed| feed.scan(table.as_ref(), &fields, &request))
+    }
+
+    /// Record batches of a schema that [`arrow_schema`] made. `scan` reads their rows: it runs on a thread of its own,
+    /// and calls [`Feed::scan`] once.
+    ///
+    /// # Errors
+    /// The system's, if it allows no thread.
+    pub fn new(
+        schema: ArrowSchema,
+        options: Options,
+        scan: impl FnOnce(&Feed) -> Result<()> + Send + 'static,
+    ) -> Result<Self, ArrowError> {
+        let schema = SchemaRef::new(schema);
+        let queue = Arc::new(Queue::new(options.bytes_ahead));
+        let feed = Feed { schema: SchemaRef::clone(&schema), options, queue: Arc::clone(&queue) };
+        let work = move || {
+            // Whatever happens to the scan, the reader must not wait for ever.
+            let end = End(&feed.queue);
+            let outcome = scan(&feed);
+            end.0.finish(outcome);
+        };
+        let started = Builder::new().name("brc-arrow".to_owned()).spawn(work);
+        started.map_err(|error| ArrowError::IoError(error.to_string(), error))?;
+        Ok(Self { schema, queue })
+    }
+}
+
+/// Ends a queue that no one ended: the scan panicked.
+struct End<'a>(&'a Queue);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.finish(Err(Error::Expression("a scan failed unexpectedly".to_owned())));
+        }
+    }
+}
+
+impl Feed {
+    /// Scans a table. The columns of the request are `fields`.
+    ///
+    /// # Errors
+    /// Those of the scan; none if the reader was dropped meanwhile.
+    pub fn scan(&self, table: &dyn Table, fields: &[Field], request: &ScanOptions) -> Result<()> {
+        let new_worker = || {
+            let batches = Batches::new(fields, &self.schema, self.options.batch_rows);
+            Converter { table, fields, request, batches, queue: &self.queue, split: 0 }
+        };
+        scan(table, request, self.options.threads, &Progress::default(), new_worker).map(drop)
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.queue.pop().map_err(external).transpose()
+    }
+}
+
+impl RecordBatchReader for Reader {
+    fn schema(&self) -> SchemaRef {
+        SchemaRef::clone(&self.schema)
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
+/// An error of `brc` as one of Arrow: it is kept as it is.
+fn external(error: Error) -> ArrowError {
+    ArrowError::ExternalError(Box::new(error))
+}
+
+/// One worker: makes record batches of what it scans.
+struct Converter<'a> {
+    table: &'a dyn Table,
+    fields: &'a [Field],
+    request: &'a ScanOptions,
+    batches: Batches,
+    queue: &'a Queue,
+    /// Which of the splits to scan is at hand, from 0.
+    split: u64,
+}
+
+/// Why a record batch did not come about.
+enum Fault {
+    Arrow(ArrowError),
+    Scan(Error),
+}
+
+impl From<ArrowError> for Fault {
+    fn from(error: ArrowError) -> Self {
+        Self::Arrow(error)
+    }
+}
+
+impl Converter<'_> {
+    fn error(&self, fault: Fault) -> Error {
+        match fault {
+            Fault::Scan(error) => error,
+            Fault::Arrow(error) => Error::unsupported(self.table.path(), error.to_string()),
+        }
+    }
+}
+
+impl Sink for Converter<'_> {
+    fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
+        let types = self.request.projection.iter().map(|&column| schema.fields().get(column).map(|it| it.logical_type));
+        let known = self.fields.iter().map(|field| Some(field.logical_type));
+        if types.eq(known) { Ok(()) } else { Err(Error::Widened) }
+    }
+
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let (queue, split) = (self.queue, self.split);
+        let taken = self.batches.take(batch, |made| queue.push(split, made).map_err(Fault::Scan));
+        taken.map_err(|fault| self.error(fault))
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        Err(Error::Usage("summaries are no rows".to_owned()))
+    }
+}
+
+impl Worker for Converter<'_> {
+    fn split_begins(&mut self, split: &Split) {
+        let position = |splits: &Vec<Split>| splits.partition_point(|other| other.index < split.index) as u64;
+        self.split = self.request.splits.as_ref().map_or(split.index, position);
+    }
+
+    fn sink(&mut self) -> &mut dyn Sink {
+        self
+    }
+
+    fn split_done(&mut self, _: &Split, _: Scanned) -> Result<()> {
+        if let Some(batch) = self.batches.finish().map_err(|error| self.error(Fault::Arrow(error)))? {
+            self.queue.push(self.split, batch)?;
+        }
+        self.queue.finish_split(self.split);
+        Ok(())
+    }
+
+    fn split_failed(&mut self, _: &Split) {
+        self.queue.abandon(self.split);
+    }
+}

@@ -1,0 +1,61 @@
+//! Which types of Arrow the columns of a table have.
+
+use crate::reader::Options;
+use crate::strings::StringForm;
+use arrow_schema::{DataType, Field, Schema as ArrowSchema, TimeUnit as ArrowUnit};
+use brc_core::{LogicalType, TimeUnit, uuid};
+use std::collections::HashMap;
+
+/// The key of a field's metadata that names its extension type, and the name of that of UUIDs.
+const EXTENSION: (&str, &str) = ("ARROW:extension:name", "arrow.uuid");
+
+/// The schema of the record batches that columns become; there may be no columns.
+#[must_use]
+pub fn arrow_schema(fields: &[brc_core::Field], options: &Options) -> ArrowSchema {
+    let field = |field: &brc_core::Field| {
+        let own = Field::new(&field.name, data_type(field.logical_type, options), field.nullable);
+        match field.logical_type {
+            LogicalType::Uuid => {
+                own.with_metadata(HashMap::from([EXTENSION].map(|(key, value)| (key.to_owned(), value.to_owned()))))
+            }
+            _ => own,
+        }
+    };
+    ArrowSchema::new(fields.iter().map(field).collect::<Vec<_>>())
+}
+
+/// The type of the arrays that a column becomes.
+pub(crate) fn data_type(logical_type: LogicalType, options: &Options) -> DataType {
+    match logical_type {
+        LogicalType::Bool => DataType::Boolean,
+        LogicalType::Int8 => DataType::Int8,
+        LogicalType::Int16 => DataType::Int16,
+        LogicalType::Int32 => DataType::Int32,
+        LogicalType::Int64 => DataType::Int64,
+        LogicalType::UInt64 => DataType::UInt64,
+        LogicalType::Decimal { precision, scale } => DataType::Decimal128(precision, scale as i8),
+        LogicalType::Float32 => DataType::Float32,
+        LogicalType::Float64 => DataType::Float64,
+        LogicalType::Date => DataType::Date32,
+        LogicalType::Time { unit } if unit <= TimeUnit::Millisecond => DataType::Time32(arrow_unit(unit)),
+        LogicalType::Time { unit } => DataType::Time64(arrow_unit(unit)),
+        LogicalType::Timestamp { unit, zone } => DataType::Timestamp(arrow_unit(unit), zone.then(|| "UTC".into())),
+        LogicalType::String if options.strings_as_binary => DataType::Binary,
+        LogicalType::String => match options.strings {
+            StringForm::View => DataType::Utf8View,
+            StringForm::Dictionary => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
+            StringForm::Plain => DataType::Utf8,
+        },
+        LogicalType::Binary => DataType::Binary,
+        LogicalType::Uuid => DataType::FixedSizeBinary(uuid::BYTES as i32),
+    }
+}
+
+fn arrow_unit(unit: TimeUnit) -> ArrowUnit {
+    match unit {
+        TimeUnit::Second => ArrowUnit::Second,
+        TimeUnit::Millisecond => ArrowUnit::Millisecond,
+        TimeUnit::Microsecond => ArrowUnit::Microsecond,
+        TimeUnit::Nanosecond => ArrowUnit::Nanosecond,
+    }
+}
