@@ -96,8 +96,8 @@ pub(crate) struct Source {
           conflicts_with_all = ["names", "types", "all_strings", "exact_text"])]
     pub(crate) schema: Option<Schema>,
 
-    /// The size limit of the temporary copy of a buren, parquet, arrow or avro file or a workbook that is compressed as a
-    /// whole or comes from a pipe; k, M, G are powers of 1024
+    /// The size limit for the temporary copy of a file that needs random access (buren, parquet, arrow, avro, xlsx) but
+    /// comes from a pipe or is compressed as a whole; k, M, G are powers of 1024
     #[arg(long, value_name = "BYTES", default_value = "64G", value_parser = quantity::parse_bytes)]
     pub(crate) max_copy: u64,
 
@@ -202,7 +202,7 @@ pub(crate) fn query_options(text: &str) -> Result<QueryOptions, String> {
     if let Some(select) = select {
         return Ok(QueryOptions { select: Some(select.to_owned()), ..QueryOptions::default() });
     }
-    let words = shlex::split(text).ok_or("a quote or a backslash has no end")?;
+    let words = shlex::split(text).ok_or("unterminated quote or backslash")?;
     match <Options as clap::Parser>::try_parse_from(words) {
         Ok(options) => Ok(options.query.options()),
         Err(error) => {

@@ -12,24 +12,24 @@ use std::process::ExitCode;
 
 /// Converts CSV and other tables to compact binary files, and queries them
 ///
-/// Read text once and query it many times: `brc convert` writes CSV-like text in a binary encoding, `brc query` answers
-/// SQL over any encoding, and `brc compare` shows which encoding suits a table best.
+/// Read text once and query it many times: `brc convert` writes CSV and other text files in a binary encoding, `brc query`
+/// answers SQL over any encoding, and `brc compare` measures which encoding suits a table best.
 #[derive(Parser)]
 #[command(name = "brc", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// Record rows, bytes read, bytes in temporary files, processor time, memory and page faults ten times a second in
-    /// a new file: as CSV, or as a page with plots if its name ends in .html
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Watching")]
+    /// Write rows, bytes read, bytes spilled, CPU time, memory and page faults to a new file ten times a second: CSV, or a
+    /// page with plots if its name ends in .html
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Options of every command")]
     metrics: Option<PathBuf>,
 
-    /// When to use colours: auto is on a terminal, unless NO_COLOR is set, and elsewhere if CLICOLOR_FORCE is
+    /// When to use colours; auto: on a terminal unless NO_COLOR is set, elsewhere only if CLICOLOR_FORCE is set
     #[arg(
         long,
         global = true,
         value_name = "auto|always|never",
         default_value = "auto",
         hide_possible_values = true,
-        help_heading = "Watching"
+        help_heading = "Options of every command"
     )]
     color: When,
 
@@ -75,35 +75,35 @@ Exit codes:
 enum Command {
     /// Show how a file is read: its format, column types and first rows
     ///
-    /// For a text, each part of the dialect comes with the evidence for it and the option that overrides it; every
-    /// command that reads tables takes these options. For other files: encoding, compression and columns.
+    /// For text files: each part of the dialect, the evidence for it, and the option that overrides it. Every command that
+    /// reads tables takes these options. For other files: encoding, compression and columns.
     Sniff(sniff::Args),
     /// Show the first rows of a table
     ///
-    /// Reads no more of the file than these rows need.
+    /// Reads only as much of the file as these rows need.
     Head(head::Args),
     /// Show the columns of a table: name, type and whether nulls are allowed
     ///
-    /// Where types are inferred, all rows are read: each column gets the narrowest type that fits every value. brc
-    /// sniff infers types from a sample.
+    /// Types of text and JSON are inferred from all rows: each column gets the narrowest type that fits every value. brc
+    /// sniff is faster, and infers them from a sample.
     Schema(schema::Args),
     /// Show what is in each column: nulls, distinct values, range, quartiles, most frequent values
     ///
-    /// Each column is grouped by its values, one column after the other, in the memory that --memory allows. Files that
-    /// cannot be read column by column, such as texts, are copied to a temporary file first.
+    /// Columns are summarised one after the other, within --memory. Files that cannot be read column by column, such as
+    /// CSV, are copied to a temporary file first.
     #[command(visible_alias = "describe")]
     Summarize(summarize::Args),
     /// Count the rows of a table
     ///
-    /// Files that store their number of rows are not read.
+    /// Without --where, formats that store the number of rows are answered from their metadata.
     Count(count::Args),
     /// Query a table in SQL, or with --by, --agg and --where
     ///
-    /// Without a query, a terminal shows a prompt where SQL is typed. Elsewhere, and for a table of one string and one
-    /// number column, the query is: min, mean and max of each number column, grouped by the string column. Besides
-    /// select there are from, describe, summarize, show and explain; statements are separated by semicolons. Sums are
-    /// exact, also those of floats; means are rounded half up to the column's scale. Null keys form one group; aggregates ignore
-    /// nulls. brc help functions lists all functions with an example each.
+    /// Without a query, a prompt for SQL opens if standard input is a terminal. Otherwise, and for a table of one string and
+    /// one number column, the default query is min, mean and max of each number column, grouped by the string column.
+    /// Statements are select, from, describe, summarize, show and explain, separated by semicolons. Sums are exact, also of
+    /// floats; mean is rounded half up to the column's scale. Nulls form one group; aggregates ignore them. brc functions
+    /// lists all functions, with an example each.
     Query(query::Args),
     /// Convert a table to another encoding
     ///
@@ -115,30 +115,29 @@ enum Command {
     Cat(cat::Args),
     /// Sort the rows of a table
     ///
-    /// Rows that are equal in what they are sorted by stay in their order. Beyond --memory, sorted runs go to a
-    /// temporary file.
+    /// The sort is stable: rows with equal keys keep their order. Beyond --memory, sorted runs spill to a temporary file.
     Sort(sort::Args),
     /// Show the last rows of a table
     ///
-    /// Of a file that stores how many rows its parts have, only the last parts are read.
+    /// Of a file with row groups, only the last ones are read.
     Tail(tail::Args),
     /// Show a random sample of the rows of a table
     ///
-    /// Every set of rows is as likely as any other of its size; no row comes twice. The rows come in the order of the
-    /// table, and the same seed gives the same rows, whatever the number of threads. They are kept in memory.
+    /// The sample is uniform, without replacement, and kept in memory. Rows come in the order of the table; the same seed
+    /// gives the same rows, whatever the number of threads.
     Sample(sample::Args),
     /// Show how a file is stored: row groups, schemes and sizes
     Inspect(inspect::Args),
-    /// Check files for damage: every checksum; for a text, every row
+    /// Check files for damage: every checksum, or every row of a text file
     ///
     /// Prints one line per file. All files are checked, even if one is damaged.
     Verify(verify::Args),
     /// Measure which encoding suits a table best
     ///
     /// Converts each table to every encoding with every compression, runs the same query on each file, and compares
-    /// sizes and times. Every result is checked against that of the input; a wrong one fails. Each run is a separate
-    /// process. Ends with a recommendation for repeated queries, for the smallest size and for frequent conversion.
-    /// Nothing is kept except in the directory of --out.
+    /// sizes and times. Every answer is checked against that of the input. Each run is a separate process. The report ends
+    /// with recommendations for repeated queries, for the smallest size and for frequent conversion. Nothing is kept except
+    /// in the directory of --out.
     Compare(compare::Args),
     /// Generate a test table
     ///

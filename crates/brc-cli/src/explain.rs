@@ -24,12 +24,9 @@ pub(crate) fn before(encoding: &dyn Encoding, table: &dyn Table, plan: &Plan) {
     }
     if plan.is_grouped() {
         tell("groups by", &list(plan.keys(), "nothing: all rows are one group"));
-        tell("computes", &list(plan.aggregates(), "nothing but the groups"));
+        tell("computes", &list(plan.aggregates(), "only the groups"));
     }
-    tell(
-        "statistics",
-        if options.statistics || options.counts { "may answer for rows that need not be read" } else { "not used" },
-    );
+    tell("statistics", if options.statistics || options.counts { "used to answer or skip rows" } else { "not used" });
 }
 
 fn tell(what: &str, text: &str) {
@@ -61,15 +58,14 @@ pub(crate) fn timings(totals: &ScanTotals, total: Duration) {
         ("decode", totals.decode_time),
         ("aggregate", totals.aggregate_time),
         ("scan", totals.scan_time),
-        ("regroup", totals.regroup_time),
+        ("merge", totals.regroup_time),
         ("sort", totals.sort_time),
         ("total", total),
     ];
     // What prints as nothing.
     const NOTHING: Duration = Duration::from_nanos(500);
     for (name, time) in parts.into_iter().filter(|(_, time)| *time >= NOTHING) {
-        let threads =
-            if ["scan", "regroup", "sort", "total"].contains(&name) { "" } else { "  (all threads together)" };
+        let threads = if ["scan", "merge", "sort", "total"].contains(&name) { "" } else { "  (all threads together)" };
         message!("{name:<10}{:>10.3} ms{threads}", time.as_secs_f64() * 1e3);
     }
 }

@@ -28,7 +28,10 @@ pub(crate) fn in_statement(error: Error, number: usize, line: usize, file: Optio
 fn hints(error: &Error) -> Vec<String> {
     let mut hints = Vec::new();
     if may_be_header(error) {
-        hints.push("if line 1 is a header, name the columns in --schema as it does, or leave it out: tail -n +2 FILE | brc convert - OUT".to_owned());
+        hints.push(
+            "if line 1 is a header, use its names in --schema, or remove it: tail -n +2 FILE | brc convert - OUT"
+                .to_owned(),
+        );
     }
     if let Error::BadRow { fault, .. } = error {
         hints.extend(hint(fault).map(str::to_owned));
@@ -37,16 +40,19 @@ fn hints(error: &Error) -> Vec<String> {
         hints.push("TMPDIR sets the directory for temporary files".to_owned());
     }
     if let Error::Memory { .. } = error {
-        hints.push("--memory allows more".to_owned());
+        hints.push("raise the limit with --memory".to_owned());
     }
     if let Error::UnsupportedValue(unsupported_value) = error {
         if let UnsupportedReason::Delimiter(_) = unsupported_value.fault {
-            hints.push("--delimiter picks another delimiter".to_owned());
+            hints.push("--delimiter sets a different delimiter".to_owned());
+        }
+        if let UnsupportedReason::NotUtf8 = unsupported_value.fault {
+            hints.push("--charset converts a text file to UTF-8, as in --charset latin1".to_owned());
         }
         if unsupported_value.fault.is_of_bytes() {
             let able = ENCODINGS.iter().filter(|encoding| encoding.holds_any_bytes());
             let able: Vec<_> = able.map(|encoding| encoding.name()).collect();
-            hints.push(format!("encodings that hold strings of any bytes: {}", able.join(", ")));
+            hints.push(format!("encodings that hold any bytes in strings: {}", able.join(", ")));
         }
     }
     hints
@@ -56,13 +62,15 @@ fn hints(error: &Error) -> Vec<String> {
 pub(crate) fn hint(fault: &RowFault) -> Option<&'static str> {
     match fault {
         RowFault::Columns { found, expected } if found < expected => {
-            Some("--ragged pad fills missing columns with nulls; if the delimiter is another one, try --delimiter")
+            Some("--ragged pad fills missing columns with nulls; if the delimiter is wrong, set it with --delimiter")
         }
-        RowFault::CutOff { .. } => Some("is the text cut off? --ragged pad fills missing columns with nulls"),
-        RowFault::Columns { .. } => Some("is the text quoted? try --quote or --escape"),
-        RowFault::UnclosedQuote => Some("is the text cut off? if quotes are ordinary characters, try --quote none"),
-        RowFault::TextAfterQuote => Some("are quotes escaped? try --escape, or --quote none"),
-        RowFault::NoObject => Some("a row of JSON is an object; jq -c '{value: .}' makes such rows of other values"),
+        RowFault::CutOff { .. } => Some("the file may be cut off; --ragged pad fills missing columns with nulls"),
+        RowFault::Columns { .. } => Some("if a field contains the delimiter, set --quote or --escape"),
+        RowFault::UnclosedQuote => Some("the file may be cut off; if quotes are ordinary characters, use --quote none"),
+        RowFault::TextAfterQuote => {
+            Some("if quotes in fields are escaped, set --escape; if they are ordinary characters, use --quote none")
+        }
+        RowFault::NoObject => Some("each row must be a JSON object; jq -c '{value: .}' wraps other values in objects"),
         RowFault::MalformedValue { .. } | RowFault::OutOfRange { .. } => {
             Some("--type NAME=string keeps a column as text")
         }
@@ -99,7 +107,7 @@ pub(crate) fn warn(path: &Path, text: &str) {
 /// Ends the process when memory has run out. What is written needs none.
 pub(crate) fn out_of_memory(bytes: usize) {
     brc_encodings::remove_unfinished();
-    message!("brc: out of memory: {bytes} bytes more cannot be had; fewer --threads need less");
+    message!("brc: out of memory: cannot allocate {bytes} bytes; fewer --threads need less");
     std::process::exit(1);
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn files_of(directory: &Path) -> Result<Vec<FoundFile>> {
         }
     }
     if files.is_empty() {
-        let reason = "is a directory without files; names that begin with . or _ do not count";
+        let reason = "is a directory without files (names that begin with . or _ are ignored)";
         return Err(Error::Usage(format!("{}: {reason}", directory.display())));
     }
     files.sort();

@@ -29,7 +29,7 @@ pub(crate) fn expand(inputs: &[PathBuf]) -> Result<Vec<FoundFile>> {
         }
         let found = globs::matches(input)?;
         if found.is_empty() {
-            let reason = "no such file, and none matches the pattern";
+            let reason = "no file matches this pattern";
             return Err(Error::Usage(format!("{}: {reason}", input.display())));
         }
         let directory = globs::directory(input);

@@ -27,7 +27,7 @@ fn parse(text: &str, base: u64, units: &[(&str, u32)]) -> Result<u64, String> {
     let plain: String = digits.chars().filter(|&character| !['_', ','].contains(&character)).collect();
     if plain.is_empty() || digits.starts_with(['_', ',']) || !plain.bytes().all(|byte| byte.is_ascii_digit()) {
         let units: Vec<&str> = units.iter().map(|(unit, _)| *unit).collect();
-        return Err(format!("not a whole number, perhaps with one of {} behind it", units.join(", ")));
+        return Err(format!("not a whole number, optionally followed by one of {}", units.join(", ")));
     }
     let number: Option<u64> = plain.parse().ok();
     number.and_then(|number| number.checked_mul(factor)).ok_or_else(|| "too large".to_owned())
@@ -44,9 +44,9 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
         number.checked_mul(milliseconds).map(Duration::from_millis)
     });
     match read {
-        Some(Duration::ZERO) => Err("must be longer than nothing".to_owned()),
+        Some(Duration::ZERO) => Err("must be more than zero".to_owned()),
         Some(duration) => Ok(duration),
-        None => Err("not a whole number with ms, s, min or h behind it".to_owned()),
+        None => Err("not a whole number followed by ms, s, min or h".to_owned()),
     }
 }
 

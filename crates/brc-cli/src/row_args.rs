@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 // The files that are read as one table.
 #[derive(clap::Args)]
 pub(crate) struct TableArgs {
-    /// The files to read, as one table; - is standard input, a quoted 'part-*.csv' is expanded, and a directory is all files
-    /// below it
+    /// The files to read as one table: paths, a quoted glob such as 'part-*.csv', a directory (all files below it), or - for
+    /// standard input
     #[arg(value_name = "FILE", required = true)]
     inputs: Vec<PathBuf>,
 

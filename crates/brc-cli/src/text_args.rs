@@ -16,7 +16,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 #[derive(Clone, Default, clap::Args)]
 #[command(next_help_heading = "Options for reading text (CSV, TSV …)")]
 pub(crate) struct TextArgs {
-    /// The field delimiter: one byte, tab, space, \x01, or blanks for runs of spaces and tabs [default: detected]
+    /// The field delimiter: a one-byte character, tab, space, \x01, or blanks for runs of spaces and tabs [default:
+    /// detected]
     #[arg(long, alias = "separator", value_name = "CHAR", value_parser = field_delimiter)]
     pub(crate) delimiter: Option<Delimiter>,
 
@@ -48,7 +49,7 @@ pub(crate) struct TextArgs {
     #[arg(long, value_name = "N")]
     skip_footer: Option<u64>,
 
-    /// What ends a row: lf, crlf or cr; with lf, crlf does too [default: detected]
+    /// The line end: lf, crlf or cr; lf also accepts crlf [default: detected]
     #[arg(long, value_name = "NAME", value_parser = str::parse::<LineEnd>)]
     line_end: Option<LineEnd>,
 
@@ -62,24 +63,25 @@ pub(crate) struct TextArgs {
     #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = tokens)]
     null: Option<Tokens>,
 
-    /// The same, with empty fields as empty strings
+    /// Like --null, but empty fields are empty strings
     #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = tokens, conflicts_with = "null")]
     null_only: Option<Tokens>,
 
-    /// What separates decimals: a comma, for example [default: detected where values leave no doubt, else a point]
+    /// The decimal separator, such as a comma [default: detected if the values are unambiguous, else a point]
     #[arg(long, value_name = "CHAR")]
     decimal: Option<String>,
 
-    /// What separates thousands: a point, a comma, an apostrophe or a space [default: detected where values leave no doubt]
+    /// The thousands separator: a point, a comma, an apostrophe or a space [default: detected if the values are
+    /// unambiguous]
     #[arg(long, value_name = "CHAR")]
     thousands: Option<String>,
 
-    /// How dates are written, in all columns or in one, as in '%d/%m/%Y' or 'due=%d %b %y'; may be repeated. The terms
-    /// are those of strftime [default: detected where only one form fits all values]
+    /// The strftime format of dates in all columns or in one, as in '%d/%m/%Y' or 'due=%d %b %y'; may be repeated
+    /// [default: detected if only one format fits all values]
     #[arg(long, value_name = "[NAME=]FORMAT", value_parser = date_form)]
     date_format: Vec<NamedForm>,
 
-    /// How timestamps are written, as in '%m/%d/%Y %I:%M %p', or %s for seconds since 1970 [default: detected]
+    /// The same for timestamps, as in '%m/%d/%Y %I:%M %p', or %s for seconds since 1970 [default: detected]
     #[arg(long, value_name = "[NAME=]FORMAT", value_parser = timestamp_form)]
     timestamp_format: Vec<NamedForm>,
 
@@ -91,8 +93,8 @@ pub(crate) struct TextArgs {
     #[arg(long, value_name = "NAME|N", allow_hyphen_values = true)]
     sheet: Option<String>,
 
-    /// How to treat rows with too few or too many fields: error treats them as bad rows, pad fills missing fields with
-    /// null, reject leaves them out and counts them [default: error]
+    /// What to do with rows that have too few or too many fields: error makes them bad rows, pad fills missing fields with
+    /// null, reject drops and counts them [default: error]
     #[arg(long, value_name = "HOW", value_parser = ragged())]
     ragged: Option<Ragged>,
 
@@ -105,7 +107,7 @@ pub(crate) struct TextArgs {
     #[arg(long)]
     all_strings: bool,
 
-    /// Keep a column as strings if a value would be written differently, such as 1.5 in a column with two decimals (1.50)
+    /// Read a column as strings if any value would be written back differently, such as 1.5 as 1.50
     #[arg(long)]
     exact_text: bool,
 }
@@ -301,7 +303,7 @@ pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
         return Err("must be one byte, tab, space, or a byte in hexadecimal as \\x01".to_owned());
     };
     if delimiter.is_ascii_digit() || b"-.\n\r\0\"".contains(&delimiter) {
-        return Err("cannot stand between columns: it may be part of them".to_owned());
+        return Err("cannot be a delimiter, because values may contain it".to_owned());
     }
     Ok(delimiter)
 }

@@ -118,13 +118,15 @@ fn what_cannot_be_added_leaves_the_file_alone() {
     place.run("convert bad.csv new.buren --append --rejects bad.tsv").ok();
     assert_eq!(place.run("cat new.buren").text(), FIRST);
     place.write("other.csv", "id,town,price,day\n4,Voss,1.0,2024-01-04\n");
-    place.run("convert other.csv new.buren --append").fails_with(2, "town");
+    place
+        .run("convert other.csv new.buren --append")
+        .fails_with(2, "new.buren: the rows to append have other columns: unknown column 'city'");
     place.run("convert first.csv other.buren --type price=float64").ok();
     place.run("convert other.buren new.buren --append").fails_with(2, "new.buren: its columns are id:int64");
     place.run("convert new.buren new.buren --append").fails_with(2, "input and output are the same file");
     place
         .run("convert first.csv out.parquet --append")
-        .fails_with(2, "rows can be added to buren files only, not to parquet");
+        .fails_with(2, "rows can be appended to buren files only, not to parquet");
     place.run("convert first.csv - --to buren --append").fails_with(2, "not to standard output");
     place.write("broken.buren", &before[..before.len() - 3]);
     place.run("convert first.csv broken.buren --append").fails_with(4, "broken.buren");

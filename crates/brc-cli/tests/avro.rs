@@ -62,7 +62,9 @@ fn every_type_comes_back_from_avro() {
         place.run("verify t.avro").ok();
     }
     assert!(place.run("inspect t.avro").text().contains("zstd"));
-    place.run("convert t.buren t.avro --force --compression gzip").fails_with(2, "avro has no gzip with a checksum");
+    place
+        .run("convert t.buren t.avro --force --compression gzip")
+        .fails_with(2, "avro does not support gzip with a checksum");
 }
 
 /// A schema of which the first name has a blank.

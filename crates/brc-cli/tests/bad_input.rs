@@ -102,12 +102,12 @@ fn too_many_rejects_are_a_failure_that_leaves_only_them() {
     let place = Place::new();
     place.write("t.csv", "Abha;1.0\nx\ny\n");
     let outcome = place.run("convert t.csv t.buren --rejects bad.tsv --max-rejects 1");
-    outcome.fails(3, "brc: t.csv: line 3, byte 11: one more row to reject than the 1 that are allowed");
+    outcome.fails(3, "brc: t.csv: line 3, byte 11: more rejected rows than the limit of 1");
     assert_eq!(place.names(), ["bad.tsv", "t.csv"]);
     assert_eq!(place.read("bad.tsv").split(|&byte| byte == b'\n').count(), 4, "a header, two rows, and the end");
     place.run("convert t.csv t.buren --rejects bad.tsv --max-rejects 2 --force").ok();
     place.run("convert t.csv u.buren --max-rejects 2").fails_with(2, "--rejects");
-    place.run("convert t.csv u.buren --rejects u.buren").fails_with(2, "is the output already");
+    place.run("convert t.csv u.buren --rejects u.buren").fails_with(2, "is also the output");
     place.run("convert t.csv u.buren --rejects ./t.csv --force").fails_with(2, "same file");
     place.run("convert t.csv u.buren --rejects bad.tsv").fails_with(2, "exists already");
     assert_eq!(place.names(), ["bad.tsv", "t.buren", "t.csv"]);
@@ -226,8 +226,8 @@ fn targets_that_cannot_be_written_are_named() {
     place.write("t.txt", "Abha;1.0\n");
     place.run("convert t.txt folder --to buren --force").fails_with(1, "folder: cannot write: is a directory");
     place.run("convert t.txt no/such/t.buren").fails_with(1, "no/such/t.buren: cannot create: No such file");
-    place.run("convert t.txt t").fails_with(2, "add --to ");
-    place.run("convert t.txt -").fails_with(2, "add --to ");
+    place.run("convert t.txt t").fails_with(2, "no known extension; name the encoding with --to ");
+    place.run("convert t.txt -").fails_with(2, "no known extension; name the encoding with --to ");
     place.run("convert t.txt /dev/full --to buren").fails_with(1, "/dev/full: cannot write: No space left");
     place.run("generate /dev/full --rows 100k").fails_with(1, "/dev/full: cannot write: No space left");
     place.shell("$BRC query t.txt > /dev/full").fails_with(1, "-: cannot write: No space left");
@@ -400,18 +400,18 @@ fn a_file_that_is_not_compressed_as_its_name_says_is_corrupt() {
         }
         place.write(&name, "Abha;1.0\n");
         let promise = by_extension(extension).unwrap().name();
-        place.run(&format!("query {name}")).fails_with(4, &format!("its name promises {promise}, but "));
+        place.run(&format!("query {name}")).fails_with(4, &format!("its extension says {promise}, but "));
         place.run(&format!("query {name}")).fails_with(4, "; if it is not compressed, rename it");
         place.write(&name, "");
         place.run(&format!("query {name} --from csv")).fails_with(4, &format!("{promise}, but the file is empty"));
     }
     for (extension, promise) in [("bz2", "bzip2"), ("xz", "xz"), ("zip", "zip"), ("7z", "7z"), ("br", "brotli")] {
         place.write(&format!("t.csv.{extension}"), "");
-        let empty = format!("its name promises {promise}, but the file is empty");
+        let empty = format!("its extension says {promise}, but the file is empty");
         place.run(&format!("query t.csv.{extension} --from csv")).fails_with(4, &empty);
     }
     place.write("t.csv.bz2", "Abha;1.0\n");
-    place.run("query t.csv.bz2").fails_with(4, "its name promises bzip2, but it does not start so");
+    place.run("query t.csv.bz2").fails_with(4, "its extension says bzip2, but its first bytes do not");
     assert!(!place.path("x.json").exists());
     // A pipe has no name.
     place.pipe("query - --from csv", b"").fails_with(2, "no columns");
@@ -458,7 +458,8 @@ fn files_of_another_kind_or_version_are_told_so() {
     place.write("text.buren", "Abha;1.0\n");
     place.run("query text.buren").fails_with(
         4,
-        "text.buren: corrupt file: first bytes: is named as buren but looks like csv (--from csv reads it as that)",
+        "text.buren: corrupt file: first bytes: its extension says buren, but it looks like csv (--from csv reads \
+         it as that)",
     );
     assert_eq!(place.run("query text.buren --from csv").text(), "{Abha=1.0/1.0/1.0}\n");
     place.write("elf.buren", b"\x7fELF\x02\x01\x01\0\0\0\0 and so on");
@@ -467,7 +468,7 @@ fn files_of_another_kind_or_version_are_told_so() {
     place.run("query elf").fails_with(1, "elf: unrecognised file format");
     place.run("convert t.txt t.buren").ok();
     std::fs::copy(place.path("t.buren"), place.path("named.txt")).unwrap();
-    place.run("query named.txt").fails_with(1, "named.txt: is named as csv but looks like buren");
+    place.run("query named.txt").fails_with(1, "named.txt: its extension says csv, but it looks like buren");
     let mut newer = place.read("t.buren");
     newer[8] = 3;
     newer.truncate(newer.len() - 4);
@@ -491,7 +492,7 @@ fn questions_that_make_no_sense_are_usage_errors() {
     ask(&["--limit", "few"]).fails_with(2, "--limit");
     ask(&["--threads", "0"]).fails_with(2, "--threads");
     ask(&["--delimiter", "ab"]).fails_with(2, "one byte");
-    ask(&["--delimiter", "."]).fails_with(2, "cannot stand between columns");
+    ask(&["--delimiter", "."]).fails_with(2, "cannot be a delimiter");
     ask(&["--schema", "a:float"]).fails_with(2, "unknown type 'float'");
     place.run("generate x.txt --stations 414").fails_with(2, "1 to 413 stations");
     place.run("generate x.txt --stations 0").fails_with(2, "1 to 413 stations");

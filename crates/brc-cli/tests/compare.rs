@@ -131,7 +131,7 @@ fn an_encoding_that_cannot_hold_the_table_fails_alone() {
     assert_eq!(column(&place, "outcome").last().unwrap(), "failed");
     assert!(column(&place, "outcome").contains(&"measured".to_owned()));
     let shown = String::from_utf8(outcome.stdout).unwrap();
-    assert!(shown.contains("csv cannot hold 'a\\x00b', which has a NUL byte"), "{shown}");
+    assert!(shown.contains("csv cannot hold 'a\\x00b', which contains a NUL byte"), "{shown}");
     // The text that it would be: "a\0b,1" and "c,22", each with its end.
     assert!(shown.contains("11 B as text"), "{shown}");
 }
@@ -162,7 +162,7 @@ fn what_cannot_be_compared_is_refused() {
     place.run("compare nowhere.txt").fails_with(1, "nowhere.txt");
     place.run("compare t.txt --keep").fails_with(2, "--out");
     place.run("compare t.txt --encodings nonsense").fails_with(2, "nonsense");
-    place.run("compare -").fails_with(2, "-: standard input is read only once");
+    place.run("compare -").fails_with(2, "-: compare reads its input many times");
     for options in ["--rows 0", "--runs 0", "--convert-runs 0", "--timeout 0s", "--timeout 5", "--query --nonsense"] {
         let option = options.split(' ').next().unwrap();
         place.run(&format!("compare t.txt {options}")).fails_with(2, option);
@@ -176,7 +176,7 @@ fn cells_that_cannot_be_are_left_out_and_a_run_of_nothing_else_is_refused() {
     let place = Place::new();
     place.write("t.txt", "Abha;1.0\nHamburg;2.0\n");
     let refused = place.run("compare t.txt --encodings arrow --compressions snappy,gzip --out out");
-    refused.fails_with(2, "t.txt: there can be none of these files: arrow snappy: ");
+    refused.fails_with(2, "t.txt: none of these files is possible: arrow snappy: ");
     refused.fails_with(2, "; arrow gzip: ");
     assert_eq!(place.names(), ["t.txt"]);
     let shown =
@@ -343,8 +343,8 @@ fn a_directory_of_others_is_left_as_it_is() {
     assert!(place.read("mine/files/t.json") == b"mine" && place.read("file") == b"mine");
     // What is there as a result is not to be taken for an input.
     let csv = place.read("mine/files/t.csv");
-    place.run("compare mine/files/t.csv --out mine --force --keep").fails_with(2, "is where the results are kept");
-    place.run("compare mine/files/../files/t.csv --out mine --force").fails_with(2, "is where the results are kept");
+    place.run("compare mine/files/t.csv --out mine --force --keep").fails_with(2, "lies where the results are kept");
+    place.run("compare mine/files/../files/t.csv --out mine --force").fails_with(2, "lies where the results are kept");
     assert!(place.read("mine/files/t.csv") == csv);
     // And no two comparisons write to one directory.
     let directory = fs::File::open(place.path("mine")).unwrap();
@@ -452,7 +452,7 @@ fn a_cell_that_hangs_is_given_up() {
     let output = run.wait_with_output().unwrap();
     let shown = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1), "{shown}");
-    assert!(shown.contains("FAILED buren: converting: not done after 3.00 s, so it was ended (--timeout"), "{shown}");
+    assert!(shown.contains("FAILED buren: converting: stopped after 3.00 s (--timeout"), "{shown}");
     let outcomes = column(&place, "outcome");
     assert_eq!(outcomes, ["input", "measured", "failed", "measured"]);
     assert!(processes(&place).is_empty());

@@ -313,7 +313,7 @@ fn a_query_explains_itself() {
     assert!(outcome.stderr.contains("read: 100,000"), "{}", outcome.stderr);
     assert_eq!(outcome.text(), answer);
     let outcome = place.run_of(&["query", "t.buren", "select distinct station", "--explain"]);
-    assert!(outcome.stderr.contains("groups by   station\ncomputes    nothing but the groups\n"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("groups by   station\ncomputes    only the groups\n"), "{}", outcome.stderr);
     let question = "select sum(temperature * 2) filter (where temperature > 1) / count(*) from t";
     let outcome = place.run_of(&["query", "t.buren", question, "--explain"]);
     let computes = "computes    sum(CASE WHEN temperature > 1 THEN temperature * 2 END), count()\n";
@@ -365,5 +365,5 @@ fn options_may_stand_anywhere() {
     place.write("t.csv", "a,b\n1,2\n");
     place.run("convert t.csv --threads 1 t.buren --force").ok();
     assert_eq!(place.run("cat --to csv t.buren --threads 1").text(), "a,b\n1,2\n");
-    place.run("convert t.csv").fails(2, "brc: convert needs a file to read and a file to write");
+    place.run("convert t.csv").fails(2, "brc: convert needs an input and an output: brc convert IN… OUT");
 }

@@ -105,7 +105,7 @@ fn folders_that_are_no_table_are_errors() {
     fs::create_dir(place.path("empty")).unwrap();
     place
         .run("cat empty")
-        .fails(2, "brc: empty: is a directory without files; names that begin with . or _ do not count");
+        .fails(2, "brc: empty: is a directory without files (names that begin with . or _ are ignored)");
     place.write("sales/year=2024/stray.csv", "id;price\n9;9.0\n");
     place.run("cat sales").fails(
         2,
@@ -225,14 +225,15 @@ fn a_directory_that_fails_leaves_the_old_one() {
     place.write("many.csv", format!("a,b\n{many}"));
     place
         .run("convert many.csv out --partition-by a --force --no-sync")
-        .fails(2, "brc: --partition-by: a have more than 10000 values; choose columns of fewer");
+        .fails(2, "brc: --partition-by: a have more than 10000 values; choose columns with fewer values");
     assert_eq!(place.run("cat out").text(), "b,a\n2,1\n4,3\n");
     place.run("convert out out --partition-by a --force").fails(2, "brc: out: an input lies in the output");
     place.write("out/notes.txt", "precious");
     place.run("convert in.csv out --partition-by a --force").fails_with(2, "holds 'notes.txt'");
-    for (by, message) in
-        [("x", "unknown column 'x' (columns: a, b)"), ("a,b", "no column is left beside those to partition by")]
-    {
+    for (by, message) in [
+        ("x", "unknown column 'x' (columns: a, b)"),
+        ("a,b", "at least one column must remain besides those to partition by"),
+    ] {
         place.run(&format!("convert in.csv new --partition-by {by}")).fails(2, &format!("brc: {message}"));
     }
     place.run("convert in.csv - --partition-by a").fails_with(2, "writes a directory");

@@ -61,7 +61,7 @@ fn column_chunks_that_do_not_count_all_of_their_bytes_are_read() {
 #[test]
 fn doubled_and_empty_names_are_made_unique_with_a_note() {
     for (name, header, note) in [
-        ("doubled-name.parquet", "id,v,v_1", "another 'v', is called 'v_1'"),
+        ("doubled-name.parquet", "id,v,v_1", "also named 'v', is called 'v_1'"),
         ("blank-name.parquet", "column_1,a", "note: column 1, which has no name, is called 'column_1'"),
     ] {
         let outcome = with(name).run(&format!("cat {name}"));

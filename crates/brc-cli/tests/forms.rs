@@ -113,13 +113,13 @@ fn forms_that_are_not_detected_can_be_given() {
     let written = std::fs::read_to_string(place.path("back.csv")).unwrap();
     assert_eq!(written, std::fs::read_to_string(place.path("t.csv")).unwrap());
     for (options, message) in [
-        ("--date-format %Q", "'%Q' is not a known term"),
+        ("--date-format %Q", "unknown format term '%Q'"),
         ("--date-format %Y-%m", "'%Y-%m' has neither a date (%Y %m %d) nor a time (%H %M)"),
         ("--date-format %FT%T", "has both a date and a time; use --timestamp-format"),
         ("--timestamp-format %F", "does not have both a date and a time; use --date-format"),
         ("--date-format when=%F", "--date-format: unknown column 'when' (columns: day, at, n)"),
-        ("--decimal , --thousands ,", "',' cannot separate both thousands and decimals"),
-        ("--decimal x", "'x' cannot separate the digits of a number"),
+        ("--decimal , --thousands ,", "',' cannot be both the decimal and the thousands separator"),
+        ("--decimal x", "'x' cannot be a separator in numbers"),
     ] {
         let arguments = [&["schema", "t.csv"][..], &options.split(' ').collect::<Vec<_>>()].concat();
         let failed = failure(&place, &arguments, 2);

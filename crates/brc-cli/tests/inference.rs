@@ -122,7 +122,7 @@ fn samples_that_differ_may_be_of_one_type() {
 #[test]
 fn a_sample_is_called_one() {
     let place = late_word();
-    let note = "the types of the columns are those of a sample";
+    let note = "column types are inferred from a sample";
     let sample = place.run("sniff late.csv -n 1").text();
     assert!(sample.contains(note) && sample.contains("a      int64"), "{sample}");
     let all = place.run("sniff late.csv -n 1 --all").text();

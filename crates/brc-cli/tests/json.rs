@@ -98,11 +98,12 @@ fn bad_objects_say_where_and_may_be_set_aside() {
          5\t34\ta\tmalformed string: half of a surrogate pair\t\"{\"\"a\"\":\"\"\\ud800\"\"}\"\n"
     );
     place.write("cut.json", "[{\"a\":1},\n{\"a\":2},\n{\"a\":");
-    let message = "brc: cut.json: line 3, byte 24: malformed JSON: the array does not end: the file is cut off; what follows cannot be read";
+    let message = "brc: cut.json: line 3, byte 24: malformed JSON: the array does not end: the file is cut off; the \
+                   rest cannot be read";
     place.run("convert cut.json o.csv --force --rejects bad.tsv").fails(3, message);
     place.run_of(&["query", "cut.json", "select *"]).fails(3, message);
     place.write("empty.json", "");
-    place.run("convert empty.json o.csv --force").fails_with(1, "has no rows that tell its columns");
+    place.run("convert empty.json o.csv --force").fails_with(1, "has no rows to infer columns from");
 }
 
 #[test]

@@ -64,8 +64,8 @@ fn a_group_that_is_too_large_is_an_error() {
     place.run("generate t.txt --rows 2M").ok();
     place.run_of(&["query", "t.txt", "--by", "", "--agg", "median(temperature)", "--memory", "1M"]).fails(
         1,
-        "brc: median(temperature) of one group needs more than the 1048576 bytes of memory that are allowed\n\
-         brc: --memory allows more",
+        "brc: median(temperature) of one group needs more than the memory limit of 1048576 bytes\n\
+         brc: raise the limit with --memory",
     );
 }
 

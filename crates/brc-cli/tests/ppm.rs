@@ -112,14 +112,14 @@ fn what_is_no_image_is_told_and_leaves_nothing() {
         (
             "P3\n2 1\n255\n1 2 3\n4 5 6 7\n",
             3,
-            "line 5, byte 23: '7' stands behind all 6 numbers that the header promises",
+            "line 5, byte 23: '7' comes after the 6 numbers that the header announces",
         ),
         ("P3\n2 x\n255\n", 4, "corrupt file: header, line 2, byte 5: the height is 'x', which is not a number"),
         ("P6\n2 1\n255\nabc", 4, "corrupt file: raster: 2 \u{d7} 1 pixels have 6 bytes, but the file has 3 for them"),
         (
             "P6\n1 1\n255\nabcP6\n1 1\n255\nabc",
             1,
-            "has several images, one behind the other from byte 14 on; split them into files",
+            "holds several images, the next one at byte 14; split them into files",
         ),
     ] {
         place.write("bad.ppm", content);
@@ -141,16 +141,13 @@ fn what_cannot_be_an_image_is_refused_before_anything_is_written() {
     place.write("t.csv", "r;g;b\n1;2;3\n");
     place
         .run("convert t.csv t.ppm")
-        .fails(2, "brc: ppm: the table does not tell its width, as one does that was an image");
+        .fails(2, "brc: ppm: the metadata of the table have no width, as those of an image have");
     place.run("convert t.csv t.json --ascii").fails(2, "brc: --ascii: json has no second form that is text");
     place.write("names.csv", "red;g;b\n1;2;3\n");
     place.run("convert names.csv t.ppm").fails(2, "brc: ppm: there is no column 'r'");
     place.write("a.ppm", binary("P6\n2 2\n255\n", &samples(2, 2, 255), 255));
     place.run("convert a.ppm a.buren").ok();
     let some = place.run_of(&["cat", "a.buren", "--where", "x = 0", "-o", "some.ppm"]);
-    some.fails(
-        1,
-        "brc: ppm cannot hold this table: it has fewer rows than the 2 \u{d7} 2 pixels that its metadata tell",
-    );
+    some.fails(1, "brc: ppm cannot hold this table: it has fewer rows than the 2 \u{d7} 2 pixels in its metadata");
     assert_eq!(place.names(), ["a.buren", "a.ppm", "names.csv", "t.csv"]);
 }

@@ -129,7 +129,7 @@ fn statements_and_commands_are_typed() {
     terminal.shows("unknown command '\\x'; \\? lists them");
     terminal.shows("brc> ");
     terminal.types(".help\r");
-    terminal.shows("Ctrl-C drops what is typed");
+    terminal.shows("Ctrl-C discards the line");
     terminal.shows("brc> ");
     // What Ctrl-C drops is not run, and Tab completes a column.
     terminal.types("select 'dropped\x03");
@@ -183,7 +183,7 @@ fn a_prompt_opens_where_there_is_no_question() {
     for (arguments, shown) in [
         (&["query", "sales.csv", "select 1 as one limit 1"][..], " one\n"),
         (&["query", "sales.csv", "--by", "city"], "{Bergen=11.50/"),
-        (&["query", "sales.csv", "--format", "csv"], "several columns to group by"),
+        (&["query", "sales.csv", "--format", "csv"], "no single column to group by"),
         (&["query", "none.csv"], "none.csv"),
         (&["query", "-i", "sales.csv", "select 1"], "--interactive takes its queries from the terminal"),
     ] {
@@ -192,6 +192,6 @@ fn a_prompt_opens_where_there_is_no_question() {
         assert!(!printed.contains("brc> "), "{printed}");
         terminal.ends();
     }
-    place.run("query sales.csv").fails_with(2, "several columns to group by");
+    place.run("query sales.csv").fails_with(2, "no single column to group by");
     place.run("query -i sales.csv").fails_with(2, "--interactive needs a terminal");
 }

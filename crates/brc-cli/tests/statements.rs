@@ -38,8 +38,8 @@ fn files_are_named_in_the_query() {
         assert_eq!(answer, expected, "{arguments:?}");
     }
     place.run_of(&["query", "select 1 from 'none.csv'"]).fails_with(1, "none.csv");
-    place.run_of(&["query", "from 'none*.csv'"]).fails_with(2, "none matches the pattern");
-    place.run_of(&["query", "select 1"]).fails_with(2, "no file is given; name it before the query, or in it");
+    place.run_of(&["query", "from 'none*.csv'"]).fails_with(2, "no file matches this pattern");
+    place.run_of(&["query", "select 1"]).fails_with(2, "no file is given; name it before the query or in it");
     place
         .run_of(&["query", "from sales"])
         .fails_with(2, "unknown table 'sales'; name its file in quotes: from 'sales.csv'");
@@ -64,8 +64,8 @@ fn tables_have_the_names_of_their_files() {
         ("sals", "unknown table 'sals' (tables: t, sales, more)\n  select 1 from sals\n                ^"),
         ("'other.csv'", "unknown table 'other.csv' (tables: t, sales, more)"),
         ("\"SALES\"", "unknown table 'SALES'"),
-        ("(select 1)", "a query inside a query is not supported: brc queries one table; save the inner result first"),
-        ("sales join more on 1", "'join' is not supported: brc queries one table; DuckDB and DataFusion"),
+        ("(select 1)", "subqueries are not supported: save the inner result first"),
+        ("sales join more on 1", "'join' is not supported: brc queries one table; use DuckDB or DataFusion"),
         ("sales, more", "more than one table is not supported: brc queries one table"),
     ] {
         let statement = format!("select 1 from {table}");
@@ -124,7 +124,9 @@ fn tables_are_described() {
     assert!(explained.stderr.contains("reads       nothing\n"), "{}", explained.stderr);
     assert_eq!(explained.text(), "n\n3\n");
     place.run_of(&["query", "sales.csv", "describe", "--format", "tsv"]).fails_with(2, "describe prints text, or JSON");
-    place.run_of(&["query", "sales.csv", "describe", "-o", "x.csv"]).fails_with(2, "--output saves answers of select");
+    place
+        .run_of(&["query", "sales.csv", "describe", "-o", "x.csv"])
+        .fails_with(2, "--output saves the result of select");
 }
 
 #[test]
@@ -162,7 +164,9 @@ fn statements_follow_one_another() {
     place.run("query - -f -").fails_with(2, "standard input cannot be both the table and the statements");
     place.write("empty.sql", "-- nothing\n;");
     place.run("query sales.csv -f empty.sql").fails_with(2, "there is no statement to run");
-    place.run_of(&["query", "sales.csv", "from t; from t", "-o", "x.csv"]).fails_with(2, "--output holds one answer");
+    place
+        .run_of(&["query", "sales.csv", "from t; from t", "-o", "x.csv"])
+        .fails_with(2, "--output takes the result of one statement");
     place
         .run_of(&["query", "sales.csv", "from t", "--by", "city"])
         .fails_with(2, "cannot be combined with a SQL query");

@@ -70,7 +70,7 @@ fn a_killed_run_leaves_its_metrics() {
         assert_eq!(killed.wait().unwrap().signal(), Some(signal.as_raw()));
         assert_eq!(place.names(), ["m.html", "t.txt"]);
         let page = String::from_utf8(place.read("m.html")).unwrap();
-        assert!(page.contains("A signal ended it before it was done.") && page.contains("--metrics m.html"), "{page}");
+        assert!(page.contains("The run was ended by a signal.") && page.contains("--metrics m.html"), "{page}");
     }
 }
 
@@ -112,7 +112,7 @@ fn standard_streams_have_other_names() {
     }
     let outcome = place.shell("$BRC convert t.txt /dev/stderr --to csv 2>&1 >/dev/null");
     assert!(outcome.text().starts_with(text));
-    place.shell("$BRC convert t.txt - --to csv --rejects /dev/stdout").fails_with(2, "is the output already");
+    place.shell("$BRC convert t.txt - --to csv --rejects /dev/stdout").fails_with(2, "is also the output");
     place.shell("$BRC convert t.txt /dev/stdout --to csv >> t.txt").fails_with(2, "same file");
     assert_eq!(place.names(), ["link", "out", "t.txt"]);
 }

@@ -103,13 +103,13 @@ fn no_output_is_named_as_compressed_in_another_way() {
     let place = Place::new();
     place.write("t.txt", ROW);
     for (arguments, words) in [
-        ("convert t.txt t.csv.bz2 --to csv", "t.csv.bz2: is named as compressed with bzip2"),
-        ("convert t.txt t.csv.bz2 --to csv --compression gzip", "t.csv.bz2: is named as compressed with bzip2"),
-        ("convert t.txt t.buren.xz --to buren", "t.buren.xz: is named as compressed with xz"),
-        ("convert t.txt t.csv.br --to csv", "t.csv.br: is named as compressed with brotli"),
-        ("convert t.txt t.buren --rejects bad.tsv.gz", "bad.tsv.gz: is named as compressed with gzip"),
-        ("generate t.csv.gz --rows 3", "t.csv.gz: is named as compressed with gzip"),
-        ("generate t.csv.xz --rows 3", "t.csv.xz: is named as compressed with xz"),
+        ("convert t.txt t.csv.bz2 --to csv", "t.csv.bz2: the extension means bzip2"),
+        ("convert t.txt t.csv.bz2 --to csv --compression gzip", "t.csv.bz2: the extension means bzip2"),
+        ("convert t.txt t.buren.xz --to buren", "t.buren.xz: the extension means xz"),
+        ("convert t.txt t.csv.br --to csv", "t.csv.br: the extension means brotli"),
+        ("convert t.txt t.buren --rejects bad.tsv.gz", "bad.tsv.gz: the extension means gzip"),
+        ("generate t.csv.gz --rows 3", "t.csv.gz: the extension means gzip"),
+        ("generate t.csv.xz --rows 3", "t.csv.xz: the extension means xz"),
     ] {
         place.run(arguments).fails_with(2, words);
     }
@@ -158,7 +158,7 @@ fn rows_without_a_header_need_a_schema_but_damaged_files_are_corrupt() {
         place.write(&name, bytes);
         for command in ["query", "inspect", "verify"] {
             let outcome = place.run(&format!("{command} {name}"));
-            outcome.fails_with(2, &format!("{name}: has no header that tells its columns"));
+            outcome.fails_with(2, &format!("{name}: has no header that describes its columns"));
             outcome.fails_with(2, "--schema");
         }
         let schema = "station:string not null,temperature:decimal(1) not null";
@@ -230,8 +230,8 @@ fn a_text_that_begins_as_another_encoding_can_be_read() {
     for name in ["PAR1", "ARROW1"] {
         place.write("t.txt", format!("{name};12.0\n"));
         let outcome = place.run("query t.txt");
-        outcome.fails_with(1, "t.txt: is named as csv but looks like ");
-        outcome.fails_with(1, "--from csv as the text that its name tells");
+        outcome.fails_with(1, "t.txt: its extension says csv, but it looks like ");
+        outcome.fails_with(1, "--from csv as text");
         assert_eq!(place.run("query t.txt --from csv").text(), format!("{{{name}=12.0/12.0/12.0}}\n"));
     }
 }
@@ -241,7 +241,7 @@ fn what_is_compressed_twice_is_told_so() {
     let place = Place::new();
     for (inner, outer) in [("gzip", "gzip"), ("zstd", "gzip"), ("lz4", "zstd"), ("snappy", "lz4"), ("gzip", "zlib")] {
         place.write("t.txt", compressed(outer, &compressed(inner, ROW)));
-        let words = format!("is compressed twice: its content, once {outer} is undone, is compressed with {inner}");
+        let words = format!("is compressed twice, with {inner} inside {outer}");
         for options in ["", "--from csv"] {
             all_fail(&place, "t.txt", options, 1, &[&words]);
         }
@@ -322,16 +322,16 @@ fn copies_of_columnar_files_have_a_limit() {
         for compression in ["gzip", "zstd"] {
             let packed = format!("packed-{name}");
             place.write(&packed, compressed(compression, &bytes));
-            let words = format!("is longer than the {less} bytes that are allowed for it; --max-copy allows more");
+            let words = format!("needs a temporary copy of more than {less} bytes; raise the limit with --max-copy");
             all_fail(&place, &packed, &format!("--max-copy {less}"), 1, &[&words]);
-            all_fail(&place, &packed, "--max-copy 1k", 1, &["the 1 KiB that are allowed"]);
+            all_fail(&place, &packed, "--max-copy 1k", 1, &["a temporary copy of more than 1 KiB"]);
             assert_eq!(place.run(&format!("query {packed} --max-copy {most}")).text(), answer);
         }
         // Another program does not tell how long it will be.
         place.shell(&format!("gzip -c {name} > foreign")).ok();
-        all_fail(&place, "foreign", &format!("--max-copy {less}"), 1, &["--max-copy allows more"]);
+        all_fail(&place, "foreign", &format!("--max-copy {less}"), 1, &["raise the limit with --max-copy"]);
         assert_eq!(place.run(&format!("query foreign --max-copy {most}")).text(), answer);
-        place.pipe(&format!("query - --max-copy {less}"), &bytes).fails_with(1, "--max-copy allows more");
+        place.pipe(&format!("query - --max-copy {less}"), &bytes).fails_with(1, "raise the limit with --max-copy");
         assert_eq!(place.pipe(&format!("query - --max-copy {most}"), &bytes).text(), answer);
     }
 }

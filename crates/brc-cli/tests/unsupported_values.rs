@@ -6,8 +6,12 @@ mod common;
 
 use common::Place;
 
-const HINT: &str = "brc: encodings that hold strings of any bytes: \
+const HINT: &str = "brc: encodings that hold any bytes in strings: \
                     buren, capnp, capnp-packed, protobuf, bincode, msgpack, cbor";
+
+const UTF8_HINT: &str = "brc: --charset converts a text file to UTF-8, as in --charset latin1\n\
+                         brc: encodings that hold any bytes in strings: \
+                         buren, capnp, capnp-packed, protobuf, bincode, msgpack, cbor";
 
 /// A text of many splits of 64 KiB, with some names replaced; columns stand between tabs.
 fn text(strange: &[(usize, &[u8])]) -> Vec<u8> {
@@ -42,8 +46,8 @@ fn a_name_with_the_separator() {
     // A table of the One Billion Row Challenge has no quotes.
     place.write("t.json", json(&[(21_000, "a;b"), (21_001, "c;d"), (29_000, "e;f")]));
     place.run("convert t.json t.buren --row-group 64k").ok();
-    let place_and_reason = "row 21000, column 'station': csv cannot hold 'a;b', which has the delimiter ';'";
-    let message = format!("brc: t.buren: {place_and_reason}\nbrc: --delimiter picks another delimiter\n{HINT}");
+    let place_and_reason = "row 21000, column 'station': csv cannot hold 'a;b', which contains the delimiter ';'";
+    let message = format!("brc: t.buren: {place_and_reason}\nbrc: --delimiter sets a different delimiter\n{HINT}");
     check(&place, "t.buren out.csv", &message);
     check(&place, "t.buren out.csv.gz", &message);
     // Others have.
@@ -64,11 +68,11 @@ fn a_name_that_is_no_utf8() {
     place.write("t.txt", text(&[(9_999, b"K\xf6ln"), (10_000, b"M\xfcnchen"), (20_000, b"\xff")]));
     let reason = "cannot hold 'K\\xf6ln', which is not UTF-8";
     for encoding in ["json", "parquet", "arrow"] {
-        let message = format!("brc: t.txt: row 9999, column 'column_1': {encoding} {reason}\n{HINT}");
+        let message = format!("brc: t.txt: row 9999, column 'column_1': {encoding} {reason}\n{UTF8_HINT}");
         check(&place, &format!("t.txt out --to {encoding} --delimiter tab"), &message);
     }
     place.run("convert t.txt t.cbor --delimiter tab --row-group 64k").ok();
-    let message = format!("brc: t.cbor: row 9999, column 'column_1': json {reason}\n{HINT}");
+    let message = format!("brc: t.cbor: row 9999, column 'column_1': json {reason}\n{UTF8_HINT}");
     check(&place, "t.cbor out.json", &message);
     let piped = place.pipe("convert - out.json --from csv --delimiter tab", &place.read("t.txt"));
     piped.fails(3, &message.replace("t.cbor", "-"));
@@ -77,8 +81,11 @@ fn a_name_that_is_no_utf8() {
 #[test]
 fn names_that_are_no_text() {
     let place = Place::new();
-    let cases =
-        [("", "", "is empty"), ("a\\nb", "a\\nb", "has a line feed"), ("a\\u0000b", "a\\x00b", "has a NUL byte")];
+    let cases = [
+        ("", "", "is empty"),
+        ("a\\nb", "a\\nb", "contains a line feed"),
+        ("a\\u0000b", "a\\x00b", "contains a NUL byte"),
+    ];
     for (name, shown, fault) in cases {
         place.write("t.json", json(&[(12_345, name), (12_346, "a\\nb;")]));
         let reason = format!("csv cannot hold '{shown}', which {fault}");
@@ -112,7 +119,7 @@ fn rejected_rows_count_and_keep_nothing_of_others() {
     check(
         &place,
         &format!("t.txt out.json --delimiter tab {schema} --rejects bad.tsv"),
-        &format!("brc: t.txt: {message}\n{HINT}"),
+        &format!("brc: t.txt: {message}\n{UTF8_HINT}"),
     );
     // What is first in the table is told: here a bad row of a text, there what cannot be held.
     let outcome = place.run(&format!("convert t.txt out.json --delimiter tab {schema}"));

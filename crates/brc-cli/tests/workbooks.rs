@@ -10,7 +10,7 @@ use std::io::{Cursor, Write};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-const SALES: &str = "note: this is the sheet 'Sales'; --sheet chooses another of 'Sales', 'Other'\n";
+const SALES: &str = "note: reading sheet 'Sales' of 'Sales', 'Other'; --sheet selects a different one\n";
 
 /// A place with the workbooks that other programs wrote.
 fn place() -> Place {
@@ -85,10 +85,10 @@ fn a_sheet_is_chosen_by_name_or_number() {
     let rows = "k,v\na,1.5\nm,2.0\n,3.0\n";
     for sheet in ["Other", "2"] {
         let outcome = place.run(&format!("cat book.xlsx --sheet {sheet}"));
-        assert_eq!(outcome.stderr, "note: the first 2 rows are a title; --skip 0 reads them, too\n");
+        assert_eq!(outcome.stderr, "note: the first 2 rows are skipped as a title; --skip 0 keeps them\n");
         assert_eq!(outcome.text(), rows);
     }
-    let message = "brc: book.xlsx: there is no sheet 'X': the sheets are 'Sales', 'Other'";
+    let message = "brc: book.xlsx: no sheet 'X' (sheets: 'Sales', 'Other')";
     place.run("cat book.xlsx --sheet X").fails(2, message);
     place.write("t.csv", "a\n1\n");
     place.run("cat t.csv --sheet 1").fails(2, "brc: the input is csv, and a text has no sheets");
@@ -105,15 +105,15 @@ fn options_for_reading_text_that_make_sense_apply() {
     assert_eq!(strings.matches("string").count(), 2);
     for (options, code, words) in [
         ("--quote x", 2, "of the options for reading text only --header, --names,"),
-        ("--names x", 2, "it has 2 columns, but --names names 1"),
+        ("--names x", 2, "it has 2 columns, but --names has 1"),
         ("--type z=string", 2, "--type: unknown column 'z' (columns: k, v)"),
         ("--type v=uuid", 2, "column 'v' of a workbook cannot be read as uuid"),
-        ("--type v=int64", 1, "sheet 'Other', row 6, column 'v': '1.5' is no int64"),
+        ("--type v=int64", 1, "sheet 'Other', row 6, column 'v': '1.5' is not a valid int64"),
     ] {
         place.run(&format!("cat book.xlsx --sheet 2 {options}")).fails_with(code, words);
     }
     let not_null = ["cat", "book.xlsx", "--sheet", "2", "--type", "k=string not null"];
-    place.run_of(&not_null).fails_with(1, "column 'k' is to be not null, but has 1 nulls");
+    place.run_of(&not_null).fails_with(1, "column 'k' is declared not null, but has 1 nulls");
 }
 
 #[test]
@@ -150,7 +150,9 @@ fn letters(column: u16) -> String {
 fn a_workbook_is_not_written_and_a_damaged_one_is_corrupt() {
     let place = place();
     place.write("t.csv", "a\n1\n");
-    place.run("convert t.csv t.xlsx").fails_with(2, "t.xlsx: xlsx is supported for reading only: add --to buren|");
+    place
+        .run("convert t.csv t.xlsx")
+        .fails_with(2, "t.xlsx: xlsx can only be read, not written; name the encoding with --to buren|");
     place.run("convert t.csv t.buren --to xlsx").fails_with(2, "invalid value 'xlsx'");
     for name in ["book.xlsx", "book.ods", "book.xls"] {
         let sound = place.read(name);

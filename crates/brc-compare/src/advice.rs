@@ -197,14 +197,14 @@ fn place_in(leader: &Line<'_>, lines: &[&Line<'_>], (what, measure, show): Ranki
     if let Some(own) = level.iter().filter(is_own).min_by(least) {
         let name = if own.compression == leader.compression { String::new() } else { format!(" as {}", own.name()) };
         let others: Vec<&Line<'_>> = level.iter().filter(|line| !is_own(line)).copied().collect();
-        let others = if others.is_empty() { String::new() } else { format!(", level with {}", names(&others)) };
+        let others = if others.is_empty() { String::new() } else { format!(", on a par with {}", names(&others)) };
         return Some(Place::First(format!("{what} ({}{name}{others})", show(measure(own).value))));
     }
     let own = lines.iter().filter(is_own).min_by(least)?;
     let (are, won, figure) =
         (if level.len() == 1 { "is" } else { "are" }, span(&level, measure, show), show(measure(own).value));
     let (first, own) = (names(&level), own.name());
-    Some(Place::Lost(format!("But {first} {are} first in {what}, with {won}; {own} comes to {figure}.")))
+    Some(Place::Lost(format!("But {first} {are} first in {what}, with {won}; {own} has {figure}.")))
 }
 
 #[cfg(test)]
@@ -289,8 +289,8 @@ mod tests {
         let text = advise(&view).unwrap().firsts.join("\n");
         for sentence in [
             "columns is first in query time, with 2.10 ms.",
-            "But text small:9 is first in size, with 1.90 MB; columns small:9 comes to 2.10 MB.",
-            "But rows is first in time to convert, with 17.8 ms; columns comes to 20.8 ms.",
+            "But text small:9 is first in size, with 1.90 MB; columns small:9 has 2.10 MB.",
+            "But rows is first in time to convert, with 17.8 ms; columns has 20.8 ms.",
             "columns (with statistics) answers in 1.05 ms: 100 % of the rows need not be read.",
         ] {
             assert!(text.contains(sentence), "{sentence}\n{text}");

@@ -68,7 +68,7 @@ pub struct Comparison {
 /// result.
 pub fn compare(request: &Request, host: &Host) -> Result<Comparison, Error> {
     if request.cold && cfg!(not(target_os = "linux")) {
-        let reason = "--cold: files can only be dropped from the page cache on Linux";
+        let reason = "--cold works on Linux only, where files can be dropped from the page cache";
         return Err(TableError::Usage(reason.to_owned()).into());
     }
     let (wanted, inputs) = request.wanted(host)?;
@@ -121,10 +121,7 @@ fn refuse_impossible(wanted: &Results) -> brc_core::Result<()> {
         let reasons: Vec<String> = table.cells.iter().map_while(why_impossible).collect();
         if reasons.len() == table.cells.len() {
             let reasons = reasons.join("; ");
-            return Err(TableError::Usage(format!(
-                "{}: there can be none of these files: {reasons}",
-                table.input.path
-            )));
+            return Err(TableError::Usage(format!("{}: none of these files is possible: {reasons}", table.input.path)));
         }
     }
     Ok(())
@@ -226,10 +223,14 @@ impl Request {
 fn refuse_streams(file: &Path) -> brc_core::Result<()> {
     let refuse = |why: &str| Err(TableError::Usage(format!("{}: {why}", file.display())));
     if file == Path::new("-") {
-        return refuse("standard input is read only once, but a comparison reads a table again and again: name a file");
+        return refuse("compare reads its input many times, so it cannot be standard input; name a file");
     }
     let found = std::fs::metadata(file).map_err(TableError::io(file, "open"))?;
-    if found.is_file() || found.is_dir() { Ok(()) } else { refuse("is read again and again, so it must be a file") }
+    if found.is_file() || found.is_dir() {
+        Ok(())
+    } else {
+        refuse("compare reads its input many times, so it must be a file")
+    }
 }
 
 /// The entries without those whose name came before.

@@ -46,10 +46,7 @@ fn section(view: &View<'_>) -> String {
     for (title, asks, figure) in matrices(view) {
         text.push_str(&format!("\n### {title}\n\n{}", matrix(view, asks, figure)));
     }
-    text.push_str(&format!(
-        "\n### All figures\n\nThe table is wide: it scrolls to the right.\n\n{}",
-        all_figures(view)
-    ));
+    text.push_str(&format!("\n### All figures\n\nThe table is wide; scroll to the right.\n\n{}", all_figures(view)));
     let blanks = view.blanks();
     if !blanks.is_empty() {
         text.push_str("\n### Cells without figures\n\n");
@@ -155,7 +152,7 @@ fn all_figures(view: &View<'_>) -> String {
         text.push_str(&format!("| {} | {} |\n", cells.join(" | "), parts.join(" | ")));
     }
     text.push_str(
-        "\nThe last five columns say where a query's time on processors goes, in milliseconds of all threads together; \
+        "\nThe last five columns show where the CPU time of a query goes, in milliseconds of all threads together; \
          *!* marks outliers.\n",
     );
     text

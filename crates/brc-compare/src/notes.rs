@@ -8,47 +8,46 @@ pub(crate) fn notes(results: &Results) -> Vec<String> {
     let settings = &results.settings;
     let mut notes = vec![
         format!(
-            "Every conversion, every query and every read is a process of its own with {} threads; its time counts from \
-             before it is started until it has ended, but without checking the answer.",
+            "Every conversion, query and read is a separate process with {} threads, timed from start to exit, \
+             without checking the answer.",
             settings.threads
         ),
         format!(
-            "Per cell: conversions: {}, queries to warm up: {}, queries timed: {}. A figure without further words is the \
-             median.",
+            "Per cell: conversions: {}, queries to warm up: {}, queries timed: {}. Figures are medians unless \
+             stated otherwise.",
             settings.convert_runs,
             settings.warmup.max(1),
             settings.runs
         ),
-        "Each answer was compared, byte for byte, with that of the input; a cell with a wrong answer fails and has no \
-         times."
+        "Each answer was compared byte for byte with that of the input; a wrong answer counts as a failure.".to_owned(),
+        "Conversions are timed without syncing the file to disk; it is synced before it is queried.".to_owned(),
+        "Raw is the time to read the bytes of the same file in blocks of 256 KiB and nothing else: the lower \
+         bound."
             .to_owned(),
-        "Converting does not wait until the file is safe on the disk; the file is brought there before it is queried."
-            .to_owned(),
-        "Raw is reading the bytes of the same file in portions of 256 KiB and nothing else: the floor.".to_owned(),
-        "Where the time goes was measured in runs of its own, as the sum over all threads; the rest is starting, planning, \
-         merging, sorting and printing."
+        "Where the time goes was measured in separate runs, as the sum over all threads; the rest is starting, \
+         planning, merging, sorting and printing."
             .to_owned(),
     ];
     notes.extend(empty_process(results));
     if let Some(mhz) = results.environment.mhz {
         notes.push(format!(
-            "Cycles are not counted but computed: time on processors × {} MHz, the clock that the system tells, for each \
-             byte of the table as text. Ratios of size refer to the same text.",
+            "Cycles are not counted but computed: CPU time × {} MHz, the clock that the system reports, per byte of \
+             the table as text. Size ratios refer to the same text.",
             digits(mhz)
         ));
     }
     notes.push(
-        "Times and sizes that differ by less than 5 % count as equal, and so do times whose intervals overlap (median ± \
-         1.57 × interquartile range / √runs): all of them are marked as best, and the advice names them all, the smallest \
-         file first."
+        "Times and sizes that differ by less than 5 % count as equal, and so do times whose intervals overlap \
+         (median ± 1.57 × interquartile range / √runs). All of them are marked as best, and the advice names them \
+         all, the smallest file first."
             .to_owned(),
     );
     if settings.cold {
         notes.push("Cold means that the file was dropped from the page cache before each run.".to_owned());
     }
     notes.push(
-        "With statistics: what the file keeps about its data may answer, so that less of it, or none, is read. Such \
-                lines are shown but do not compete."
+        "With statistics: statistics stored in the file may answer the query, so that less of it, or none, is read. \
+         Such lines are shown but not ranked."
             .to_owned(),
     );
     notes
@@ -67,7 +66,7 @@ fn empty_process(results: &Results) -> Option<String> {
     let query = asked.filter_map(|asked| quickest(&asked.samples.warm)).min().unwrap_or(u64::MAX);
     let most = if query < empty { " at most" } else { "" };
     let shown = time(empty.min(query) as f64);
-    Some(format!("A process that does nothing takes{most} {shown}; all times contain that."))
+    Some(format!("A process that does nothing takes{most} {shown}; all times include that."))
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ impl Executor for Processes<'_> {
                 let lines: Vec<&str> = stderr.lines().filter(|line| !line.trim().is_empty()).collect();
                 // A panic tells its place first and what it is on the next line.
                 let said = lines.iter().take(2).map(|line| format!(": {line}")).collect::<String>();
-                Err(Failure::new(format!("its process ended with {}{said}", output.status)))
+                Err(Failure::new(format!("its process failed with {}{said}", output.status)))
             }
         }
     }
@@ -108,7 +108,7 @@ impl Executor for Processes<'_> {
 /// What is said of a process that was not waited for any longer.
 fn too_slow(limit: Duration) -> Failure {
     let limit = quantity::time(limit.as_nanos() as f64);
-    Failure::new(format!("not done after {limit}, so it was ended (--timeout sets the limit)"))
+    Failure::new(format!("stopped after {limit} (--timeout sets the limit)"))
 }
 
 /// Has the system forget what it holds of a file in memory. Only what is safe on the disk can be forgotten.

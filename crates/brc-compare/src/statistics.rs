@@ -13,7 +13,7 @@ pub(crate) struct Summary {
     pub(crate) confidence: Option<f64>,
     pub(crate) min: f64,
     pub(crate) max: f64,
-    /// How many samples lie far from the others: something else was going on.
+    /// How many samples lie far from the others: the machine may have been busy.
     pub(crate) outliers: usize,
 }
 

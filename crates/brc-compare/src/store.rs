@@ -67,7 +67,7 @@ impl Store {
             Some(input) => {
                 let (input, directory) = (input.display(), self.directory.display());
                 Err(Error::Usage(format!(
-                    "{input}: is where the results are kept; choose another directory than {directory}"
+                    "{input}: lies where the results are kept; choose a directory other than {directory}"
                 )))
             }
             None => Ok(()),
@@ -90,13 +90,13 @@ impl Store {
         let other = |what: String| Err(Error::Usage(format!("{}: {what} (--force measures anew)", path.display())));
         let found: Results = match document::from_json(&text) {
             Ok(found) => found,
-            Err(error) => return other(format!("is not what this version of brc writes: {error}")),
+            Err(error) => return other(format!("was not written by this version of brc: {error}")),
         };
         let differences = differences(&found, &wanted);
         if differences.is_empty() {
             Ok(found)
         } else {
-            other(format!("cannot be gone on with, for it was measured {}", differences.join(", and ")))
+            other(format!("cannot be continued, because it was measured {}", differences.join(", and ")))
         }
     }
 

@@ -127,9 +127,9 @@ fn bar(value: f64, full: f64) -> String {
 }
 
 fn sweet_spots(view: &View<'_>, screen: Screen) -> String {
-    let Some(advice) = advise(view) else { return "\nNo cell went well.\n".to_owned() };
-    let mut text = String::from("\n* best of its column, or too close to it to tell   bar: query time\n\n");
-    text.push_str("Pareto front of size and query time: no other is both smaller and quicker\n");
+    let Some(advice) = advise(view) else { return "\nEvery measurement failed.\n".to_owned() };
+    let mut text = String::from("\n* best in its column, or within measurement error of it   bar: query time\n\n");
+    text.push_str("Pareto front of size and query time: no other file is both smaller and faster\n");
     text.push_str(&front(view, &advice.query_front, screen));
     let names: Vec<String> = advice.convert_front.iter().map(|line| line.name()).collect();
     text.push_str(&wrap(&format!("Pareto front of size and time to convert: {}", names.join(", ")), "  ", screen));

@@ -448,5 +448,5 @@ fn results_of_something_else_are_not_gone_on_with() {
     same.environment.mhz = Some(1.0);
     assert_eq!(store.resume(same).unwrap(), first);
     std::fs::write(directory.path().join("results.json"), "{").unwrap();
-    refused(first, "is not what");
+    refused(first, "was not written by");
 }

@@ -179,19 +179,19 @@ impl<'a> View<'a> {
         let noisy: Vec<String> = all().filter(|line| line.query.outliers > 0).map(Line::name).collect();
         if !noisy.is_empty() {
             let noisy = noisy.join(", ");
-            warnings.push(format!("Outliers among the query times of {noisy}: something else was going on."));
+            warnings.push(format!("Outliers among the query times of {noisy}: the machine may have been busy."));
         }
         let lukewarm = |line: &&Line<'_>| line.cold.is_some_and(|cold| cold.is_cold == Some(false));
         let lukewarm: Vec<String> = all().filter(lukewarm).map(Line::name).collect();
         if !lukewarm.is_empty() {
             let lukewarm = lukewarm.join(", ");
             warnings.push(format!(
-                "Dropping the file from the page cache had no effect for {lukewarm}: little or nothing came from the disk, \
-                 so the cold times are not cold."
+                "Dropping the file from the page cache had no effect for {lukewarm}: little or nothing was read \
+                 from the disk, so these cold times are warm."
             ));
         }
         if all().any(|line| line.cold.is_some_and(|cold| cold.is_cold.is_none())) {
-            warnings.push("The system does not tell whether the cold runs were cold.".to_owned());
+            warnings.push("The system does not report whether the cold runs read from the disk.".to_owned());
         }
         warnings
     }
@@ -317,7 +317,7 @@ mod tests {
             sample.fetched_bytes = None;
         }
         let view = View::new(&results, &results.tables[0]).unwrap();
-        assert!(view.warnings().iter().any(|warning| warning.contains("does not tell")));
+        assert!(view.warnings().iter().any(|warning| warning.contains("does not report")));
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub enum CompressorError {
     #[error("unknown compression '{0}' ({names})", names = names())]
     Name(String),
     /// The level is no number, or not one of the compression's.
-    #[error("'{level}' is no level of {name}, which has {levels}")]
+    #[error("'{level}' is not a level of {name}, which has {levels}")]
     Level {
         /// The compression's name.
         name: &'static str,

@@ -76,14 +76,14 @@ pub(crate) fn inflate_stream(
     let end = match status {
         Status::StreamEnd => End::Stream,
         _ if read == input.len() => End::Input,
-        _ => return Err(malformed("it goes on behind the length it should have")),
+        _ => return Err(malformed("it is longer than it should be")),
     };
     Ok(Inflated { read, written, end })
 }
 
 /// The error of bytes that follow the end of all streams.
 pub(crate) fn behind_end(compression: &'static str) -> DecompressError {
-    DecompressError::Malformed { compression, reason: "there are bytes behind its end".to_owned() }
+    DecompressError::Malformed { compression, reason: "there are bytes after its end".to_owned() }
 }
 
 /// Inflates some more of a stream; 0 bytes at its end.

@@ -42,7 +42,7 @@ impl Compression for Gzip {
     }
 
     fn about(&self) -> &'static str {
-        "gzip members: what every system reads"
+        "gzip: readable everywhere"
     }
 
     fn levels(&self) -> Option<Levels> {

@@ -154,12 +154,12 @@ fn decompress_frame(frame: &[u8], output: &mut [u8]) -> Result<(), DecompressErr
         }
     }
     if take_u32(&mut rest)? != 0 {
-        return Err(malformed("it goes on behind the length it should have"));
+        return Err(malformed("it is longer than it should be"));
     }
     if take_u32(&mut rest)? != XxHash32::oneshot(0, output) {
         return Err(malformed("its checksum does not match"));
     }
-    if rest.is_empty() { Ok(()) } else { Err(malformed("there are bytes behind its end")) }
+    if rest.is_empty() { Ok(()) } else { Err(malformed("there are bytes after its end")) }
 }
 
 fn take_u32(rest: &mut &[u8]) -> Result<u32, DecompressError> {

@@ -1,4 +1,4 @@
-//! No compression: the bytes as they are.
+//! No compression.
 
 use crate::{Compression, DecompressError};
 
@@ -14,7 +14,7 @@ impl Compression for None {
     }
 
     fn about(&self) -> &'static str {
-        "the bytes as they are"
+        "uncompressed"
     }
 
     fn compress(&self, _: i32, input: &[u8], output: &mut Vec<u8>) {

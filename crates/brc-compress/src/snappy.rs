@@ -103,7 +103,7 @@ impl FileFormat for Snappy {
             decompress_piece(kind, body, content)?;
             rest = behind;
         }
-        if rest.is_empty() { Ok(()) } else { Err(malformed("there are bytes behind its end")) }
+        if rest.is_empty() { Ok(()) } else { Err(malformed("there are bytes after its end")) }
     }
 
     fn reader(&self, stored: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
@@ -153,7 +153,7 @@ fn decompress_piece(kind: u8, body: &[u8], content: &mut [u8]) -> Result<(), Dec
         COMPRESSED => Snappy.decompress(stored, content)?,
         PLAIN if stored.len() == content.len() => content.copy_from_slice(stored),
         PLAIN => return Err(DecompressError::Length { expected: content.len(), found: stored.len() }),
-        _ => return Err(malformed(format!("a piece of kind {kind} where content belongs"))),
+        _ => return Err(malformed(format!("a chunk of type {kind} where content should be"))),
     }
     if u32::from_le_bytes(*checksum) == masked_checksum(content) {
         Ok(())
@@ -204,7 +204,7 @@ impl Frames for Pieces {
                     return Ok(true);
                 }
                 0x80.. => self.source.skip((HEAD_BYTES + length) as u64)?,
-                _ => return Err(damaged(format!("a snappy piece of unknown kind {kind:#04x}"))),
+                _ => return Err(damaged(format!("a snappy chunk of unknown type {kind:#04x}"))),
             }
         }
     }
@@ -235,7 +235,7 @@ impl Pieces {
 
     /// Takes and decompresses a piece of content.
     fn load(&mut self, kind: u8, length: usize) -> io::Result<()> {
-        let too_long = || damaged(format!("a snappy piece of more than {PIECE_BYTES} bytes"));
+        let too_long = || damaged(format!("a snappy chunk of more than {PIECE_BYTES} bytes"));
         if length > 4 + max_compress_len(PIECE_BYTES) {
             return Err(too_long());
         }
@@ -244,7 +244,7 @@ impl Pieces {
             return Err(cut());
         }
         let body = &piece[HEAD_BYTES..];
-        let stored = body.get(4..).ok_or_else(|| damaged("a snappy piece without a checksum"))?;
+        let stored = body.get(4..).ok_or_else(|| damaged("a snappy chunk without a checksum"))?;
         let found = if kind == PLAIN { stored.len() } else { decompress_len(stored).map_err(damaged)? };
         if found > PIECE_BYTES {
             return Err(too_long());

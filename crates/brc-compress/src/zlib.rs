@@ -43,7 +43,7 @@ impl Compression for Zlib {
     }
 
     fn about(&self) -> &'static str {
-        "zlib streams: gzip's algorithm with a shorter frame"
+        "zlib: the algorithm of gzip with a shorter header"
     }
 
     fn levels(&self) -> Option<Levels> {

@@ -62,7 +62,7 @@ impl Compression for Zstd {
     }
 
     fn about(&self) -> &'static str {
-        "Zstandard frames: small, and still fast to decompress"
+        "Zstandard: small, and still fast to decompress"
     }
 
     fn levels(&self) -> Option<Levels> {
@@ -86,7 +86,7 @@ impl Compression for Zstd {
         let malformed = |reason: String| DecompressError::Malformed { compression: NAME, reason };
         let frame = find_frame_compressed_size(input).map_err(|code| malformed(get_error_name(code).to_owned()))?;
         if frame != input.len() {
-            return Err(malformed("there are bytes behind its end".to_owned()));
+            return Err(malformed("there are bytes after its end".to_owned()));
         }
         DECOMPRESSOR.with_borrow_mut(|kept| {
             let decompressor = match kept {

@@ -1,4 +1,4 @@
-//! Appending few bytes, of which there are millions of strings.
+//! Appends short byte strings to a vector quickly: a table has millions of them.
 
 use std::ops::Range;
 

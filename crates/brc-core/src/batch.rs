@@ -1,8 +1,8 @@
-//! Some rows in memory: the only thing that crosses from an encoding to its reader.
+//! A batch: rows in memory, and the only data that passes from an encoding to its reader.
 //!
-//! Numbers arrive in the width their source has at hand, strings as dictionary codes where it has them, one a row or one
-//! for each run of rows: so an aggregation needs no hashing of its own and folds runs as contiguous memory. Values and
-//! bitmaps lie as in Apache Arrow, so that a batch becomes a record batch without touching a value.
+//! Numbers keep the width that the source has at hand. Strings are dictionary codes if the source has them, one per row
+//! or one per run of rows, so that an aggregation needs no hashing of its own and merges runs as contiguous memory.
+//! Values and bitmaps have the layout of Apache Arrow, so that a batch becomes a record batch without copying values.
 
 use crate::bitmap::Bitmap;
 use crate::bounds::bounds;

@@ -1,4 +1,4 @@
-//! Which values are there: one bit a row, as Arrow keeps it.
+//! Validity bitmaps: one bit per row, in the layout of Arrow.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! The smallest and the largest of many values. Where all of them are looked at, comparing references by a call for each, as
-//! iterators do, takes longer than much else that is done with them.
+//! Minimum and maximum of many values. Iterators compare references with a call for each value, which takes longer than
+//! most other work on the values.
 
 /// The smallest and the largest number, if there is one.
 #[must_use]

@@ -1,6 +1,6 @@
-//! Days and times of day as integers: text to integer and back.
+//! Conversion between dates and times of day as text and as integers.
 //!
-//! The calendar is the proleptic Gregorian one of ISO 8601. Leap seconds do not exist, as in every system's clock.
+//! The calendar is the proleptic Gregorian one of ISO 8601. Leap seconds are not supported, as in system clocks.
 
 use crate::logical_type::TimeUnit;
 

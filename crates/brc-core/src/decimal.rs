@@ -1,4 +1,4 @@
-//! Exact decimals: text to scaled integer and back, and the one place where a mean is rounded.
+//! Exact decimals: conversion between text and scaled integers, and the only place where a mean is rounded.
 
 use crate::error::RowFault;
 

@@ -1,4 +1,4 @@
-//! The distinct values of a string column, addressed by dense codes.
+//! Dictionaries: the distinct values of a string column, addressed by dense codes.
 
 use std::ops::Range;
 use std::sync::Arc;

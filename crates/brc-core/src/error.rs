@@ -1,4 +1,4 @@
-//! What can go wrong, with the place where it did.
+//! Errors, each with the location where it occurred.
 
 use crate::logical_type::LogicalType;
 use crate::rejects::Rejects;
@@ -34,7 +34,7 @@ pub enum Error {
         fault: RowFault,
     },
     /// More rows were rejected than allowed.
-    #[error("{path}: {place}: one more row to reject than the {limit} that are allowed", path = .path.display())]
+    #[error("{path}: {place}: more rejected rows than the limit of {limit}", path = .path.display())]
     TooManyRejects {
         /// The file.
         path: PathBuf,
@@ -74,13 +74,13 @@ pub enum Error {
     },
     /// Values were met that the types inferred so far did not hold, and what was made of the rows before cannot be mended:
     /// the table has to be scanned again, in the types of [`Table::inferred`](crate::Table::inferred).
-    #[error("the types inferred from the first rows do not hold all values; --type or --all-strings tells others")]
+    #[error("a later value does not fit the types inferred from the first rows; set them with --type or --all-strings")]
     Widened,
     /// A sink has all rows that it needs: [`scan`](crate::scan()) ends there, and succeeds. No one else sees it.
     #[error("no more rows are needed")]
     Stopped,
     /// What is asked needs more memory than it may take.
-    #[error("{what} needs more than the {limit} bytes of memory that are allowed")]
+    #[error("{what} needs more than the memory limit of {limit} bytes")]
     Memory {
         /// What needs it.
         what: String,
@@ -186,28 +186,28 @@ pub enum UnsupportedReason {
     #[error("is empty")]
     Empty,
     /// A string has what separates columns.
-    #[error("has the delimiter '{}'", .0.escape_ascii())]
+    #[error("contains the delimiter '{}'", .0.escape_ascii())]
     Delimiter(u8),
     /// A string has what ends lines.
-    #[error("has a line feed")]
+    #[error("contains a line feed")]
     LineFeed,
     /// A string has what text never has.
-    #[error("has a NUL byte")]
+    #[error("contains a NUL byte")]
     NulByte,
     /// The last string of a line ends with what would be taken for a part of the line's end.
-    #[error("ends with a carriage return, as the end of a line does")]
+    #[error("ends with a carriage return, which would be read as part of the line end")]
     CarriageReturn,
     /// A string is not UTF-8.
     #[error("is not UTF-8")]
     NotUtf8,
     /// The first line of a text would begin with what is not taken for a part of it.
-    #[error("its first bytes would be taken for a byte order mark")]
+    #[error("its first bytes would be read as a byte order mark")]
     ByteOrderMark,
     /// A line would be longer than a line may be.
     #[error("its line would be longer than {0} bytes")]
     LineTooLong(usize),
     /// A value is larger or smaller than any that the encoding has a place for.
-    #[error("is out of the range of its type there")]
+    #[error("is out of range for its type in this encoding")]
     OutOfRange,
     /// There is no value, where there must be one.
     #[error("is null")]
@@ -216,7 +216,7 @@ pub enum UnsupportedReason {
     #[error("is not within 0 to {0}")]
     AboveMaximum(u16),
     /// A row is too long to be stored with those that it must be stored with.
-    #[error("it is longer than {most} bytes together with the {rows} rows before it, which are stored with it")]
+    #[error("with the {rows} rows stored before it in the same frame it exceeds {most} bytes")]
     FrameTooLong {
         /// How many rows are stored with it.
         rows: u32,
@@ -322,7 +322,7 @@ pub enum RowFault {
     },
     /// A number has more decimals than any of the first rows, which told the decimals of its column.
     #[error(
-        "'{text}' has more than the {scale} decimal{s} of the first rows; --schema says how many there are",
+        "'{text}' has more than {scale} decimal{s}, the most in the first rows; set the type with --schema",
         s = if *.scale == 1 { "" } else { "s" }
     )]
     MoreDecimalsThanGuessed {
@@ -368,7 +368,7 @@ pub enum RowFault {
         at: usize,
     },
     /// The objects of a JSON text cannot be told apart from here on.
-    #[error("malformed JSON: {0}; what follows cannot be read")]
+    #[error("malformed JSON: {0}; the rest cannot be read")]
     BrokenJson(&'static str),
     /// A string of JSON has escapes that stand for nothing.
     #[error("malformed string: {0}")]
@@ -380,7 +380,7 @@ pub enum RowFault {
     #[error("named twice in the row")]
     DuplicateColumn,
     /// A row has a key twice that is no column.
-    #[error("the key '{0}' stands twice in the row")]
+    #[error("duplicate key '{0}'")]
     DuplicateKey(String),
     /// A number is larger than any of the file may be.
     #[error("'{text}' is above the maximum of {maximum}")]
@@ -399,7 +399,7 @@ pub enum RowFault {
         expected: u64,
     },
     /// The file has more numbers than its header promises.
-    #[error("'{text}' stands behind all {expected} numbers that the header promises")]
+    #[error("'{text}' comes after the {expected} numbers that the header announces")]
     TooManyNumbers {
         /// The first that is too many.
         text: String,

@@ -1,5 +1,5 @@
-//! Floats of 32 bits, which lie in memory as floats of 64 bits so that no kernel needs to know them: each of them is also
-//! one of 64 bits, in the same order. Only their text, and what files store, differ.
+//! 32-bit floats. In memory they are 64-bit floats, so that kernels need no second case: every 32-bit float is also a
+//! 64-bit float, and the order is the same. Only their text form and what files store differ.
 
 /// The float of 64 bits that is the same number. Unlike a cast it keeps every bit of a NaN.
 #[must_use]

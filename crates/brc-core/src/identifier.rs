@@ -1,5 +1,5 @@
-//! Names of columns as people write them: as they are, or in SQL's double quotes if they have characters that mean
-//! something where they stand. A quote inside quotes is doubled: `"a ""b"", c"` is the name `a "b", c`.
+//! Column names as people write them: plain, or in SQL's double quotes if they contain special characters. A quote
+//! inside quotes is doubled: `"a ""b"", c"` is the name `a "b", c`.
 
 use std::borrow::Cow;
 

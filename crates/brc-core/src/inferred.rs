@@ -1,8 +1,8 @@
-//! Work that depends on the types of columns, on tables whose types are inferred.
+//! Work that depends on column types, on tables whose types are inferred.
 //!
-//! Such a table begins with the types of a sample. A question or a target that was made for these may turn out not to fit
-//! the values: because it makes no sense for types which all rows together would not have, or because a scan meets values
-//! of other types. [`with_types`] decides then what to try again, and when an error is final.
+//! Such a table starts with the types of a sample. A query or an output made for these types may turn out not to fit:
+//! it may be invalid for them but valid for the types of all rows, or a scan may find values of other types.
+//! [`with_types`] decides what to try again, and when an error is final.
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};

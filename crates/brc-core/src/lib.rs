@@ -1,8 +1,8 @@
-//! The vocabulary every other crate of `brc` speaks.
+//! Shared types and traits of all `brc` crates.
 //!
-//! Encodings (how a file lays rows out) and queries (what is asked of rows) never see each other: both see only what
-//! this crate defines. An encoding lends [`Batch`]es of columns to a [`Sink`]; a query is a sink, a converter is a
-//! sink. Nothing here opens a file or decides where bytes come from: they are read through [`ReadAt`].
+//! Encodings (how a file stores rows) and queries (what to compute from rows) do not depend on each other; both depend
+//! on this crate. An encoding passes [`Batch`]es of columns to a [`Sink`]; queries and conversions are sinks. This
+//! crate opens no files: bytes are read through [`ReadAt`].
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,8 @@
-//! What the values of a column mean, and how they lie in memory.
+//! Logical types (what the values of a column mean) and physical types (how they are stored in memory).
 //!
-//! There are many [`LogicalType`]s and few [`PhysicalType`]s: whatever packs, compares, groups or adds up values sees only
-//! the few, so that a new logical type needs no more than its own text form and its name in each encoding. Nobody matches
-//! on either with a wildcard: the compiler lists what a new one still lacks.
+//! There are many [`LogicalType`]s and few [`PhysicalType`]s. Code that packs, compares, groups or sums values sees
+//! only physical types, so a new logical type needs only a text form and a name in each encoding. Matches on either
+//! have no wildcard arm, so the compiler lists everything that a new type still needs.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -238,7 +238,7 @@ pub enum TypeError {
     Unknown(String),
     /// A decimal of more digits than there can be, or of more decimals than digits.
     #[error(
-        "decimal({precision}, {scale}): the precision must lie between 1 and {max}, and the scale not above it",
+        "decimal({precision}, {scale}): the precision must be between 1 and {max}, and the scale at most the precision",
         max = LogicalType::MAX_PRECISION
     )]
     Decimal {

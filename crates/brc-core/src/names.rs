@@ -1,6 +1,6 @@
-//! The names of columns.
+//! Column names.
 //!
-//! Columns are asked for by name, so every column needs one of its own; headers repeat names and leave them empty.
+//! Columns are addressed by name, so each column needs a unique one; headers may repeat names or leave them empty.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,13 +29,13 @@ pub fn renamed<'a>(own: impl IntoIterator<Item = &'a str>, names: &[String]) -> 
     let mut columns: Vec<_> = columns
         .map(|((number, own), name)| match own {
             "" => format!("column {number}, which has no name, is called '{name}'"),
-            _ => format!("column {number}, another '{own}', is called '{name}'"),
+            _ => format!("column {number}, also named '{own}', is called '{name}'"),
         })
         .collect();
     if columns.len() > MOST_LISTED {
         let more = columns.len() - MOST_LISTED;
         columns.truncate(MOST_LISTED);
-        columns.push(format!("{more} more are renamed likewise"));
+        columns.push(format!("{more} more columns are renamed"));
     }
     (!columns.is_empty()).then(|| columns.join("; "))
 }
@@ -88,9 +88,9 @@ mod tests {
     fn renamed_columns_are_listed() {
         let note = |own: &[&str]| renamed(own.iter().copied(), &unique_names(own.iter().copied()));
         assert_eq!(note(&["a", "b"]), None);
-        let expected = "column 2, another 'a', is called 'a_1'; column 3, which has no name, is called 'column_3'";
+        let expected = "column 2, also named 'a', is called 'a_1'; column 3, which has no name, is called 'column_3'";
         assert_eq!(note(&["a", "a", ""]).unwrap(), expected);
-        assert!(note(&[""; 9]).unwrap().ends_with("'column_5'; 4 more are renamed likewise"));
+        assert!(note(&[""; 9]).unwrap().ends_with("'column_5'; 4 more columns are renamed"));
     }
 
     proptest! {

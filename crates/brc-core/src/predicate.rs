@@ -1,4 +1,4 @@
-//! Which rows a query wants, resolved against a schema: the form that encodings use to skip what cannot match.
+//! Row filters resolved against a schema, in the form that encodings use to skip data that cannot match.
 
 use crate::statistics::Statistics;
 use serde::{Deserialize, Serialize};

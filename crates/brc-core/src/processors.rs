@@ -1,7 +1,7 @@
-//! Starts threads that work side by side on a processor each.
+//! Starts threads so that each runs on its own processor.
 //!
-//! Linux may start a thread on the processor of the thread that starts it, and let both take turns there for some
-//! milliseconds before it moves one to a processor that is idle. By then a short question is answered.
+//! Linux may start a thread on the processor of its parent and let both take turns for some milliseconds before it
+//! moves one to an idle processor. A short query is finished by then.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::Processors;

@@ -1,4 +1,4 @@
-//! Bytes that are read at any offset: a file, whoever keeps it open.
+//! Reading bytes at any offset of a file.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result};

@@ -1,7 +1,7 @@
-//! The rows of a split that were left out.
+//! The rejected rows of a split.
 //!
-//! A text may well have nothing but bad rows, millions of them in one split, and some of a few bytes. So they lie in one
-//! buffer, each hardly larger than it is in the text, and memory stays in proportion to the split.
+//! A text file may consist of millions of short bad rows. They share one buffer, which is hardly larger than their
+//! text, so memory stays in proportion to the split.
 
 /// A row that was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,9 @@
-//! Scans a table with several threads: each worker takes the next split that nobody has taken.
+//! Scans a table with several threads: each worker takes the next split that is free.
 //!
-//! Whatever goes wrong first *in the table* is what is reported, not what goes wrong first in time: a worker that fails
-//! stops only the splits behind its own. So the message for a bad file is the same for any number of threads, and the
-//! lines of all splits before the bad one are known. A worker that needs no more rows ends a scan in the same way
-//! ([`Error::Stopped`]), but that is no failure.
+//! The error that is reported is the first one *in the table*, not the first in time: a worker that fails stops only
+//! the splits after its own. So the message for a bad file does not depend on the number of threads, and the line
+//! counts of all splits before the bad one are known. A worker that needs no more rows ends a scan in the same way
+//! ([`Error::Stopped`]), without an error.
 
 use crate::batch::Batch;
 use crate::error::{Error, Result, RowPlace};

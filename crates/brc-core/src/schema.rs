@@ -1,4 +1,4 @@
-//! What a table is made of: named columns, each of one type.
+//! Schemas: named columns with types.
 
 use crate::identifier::{self, ListError};
 use crate::logical_type::{LogicalType, TypeError};

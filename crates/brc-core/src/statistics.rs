@@ -1,4 +1,4 @@
-//! What is known of some values without looking at them again.
+//! Column statistics: what is known about values without reading them.
 
 use serde::{Deserialize, Serialize};
 

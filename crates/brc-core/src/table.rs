@@ -1,9 +1,9 @@
-//! The traits between encodings and those who read or write through them.
+//! The traits between encodings and the code that reads or writes tables.
 //!
-//! Reading: a [`Table`] tells its [`Split`]s; each worker has a [`Scanner`] of its own and scans one split after the
-//! other into its own [`Sink`]. Writing: each worker has a [`PartEncoder`], itself a sink, that turns one split into one
-//! [`Part`]; the parts are appended by one [`BatchWriter`] in the order of the splits. So both sides run in parallel,
-//! and what is written does not depend on how many workers there were.
+//! Reading: a [`Table`] lists its [`Split`]s; each worker has its own [`Scanner`] and scans one split after the other
+//! into its own [`Sink`]. Writing: each worker has a [`PartEncoder`], which is a sink and encodes one split as one
+//! [`Part`]; one [`BatchWriter`] appends the parts in the order of the splits. Both sides run in parallel, and the
+//! output does not depend on the number of workers.
 
 use crate::batch::Batch;
 use crate::decimal;

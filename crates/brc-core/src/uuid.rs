@@ -1,7 +1,6 @@
-//! UUIDs, which lie in memory as integers of 128 bits, so that whatever packs, compares and groups integers serves them
-//! too.
+//! UUIDs. In memory they are 128-bit integers, so that code for integers also packs, compares and groups them.
 //!
-//! The integers are ordered as the texts are: they are the 16 bytes, the first of them the highest, minus 2^127.
+//! The integers sort as the texts do: big-endian, minus 2^127.
 
 /// How many bytes a UUID has where it is no text.
 pub const BYTES: usize = 16;

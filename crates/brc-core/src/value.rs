@@ -1,4 +1,4 @@
-//! One value by itself, and its text form: what every encoding of rows, and every message, has in common.
+//! Single values and their text form, shared by row encodings and messages.
 
 use crate::batch::{Column, Data};
 use crate::calendar;

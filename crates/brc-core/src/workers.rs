@@ -1,6 +1,6 @@
-//! Runs one piece of work on several threads, or on as many as the system lets this process have.
+//! Runs a task on several threads, or on as many as the system allows.
 //!
-//! Work that is done side by side takes whatever nobody has taken yet, so fewer workers do the same, only later.
+//! Workers take the next free piece of work, so fewer workers give the same result, later.
 
 use crate::processors::Processors;
 use std::thread::{Builder, scope};

@@ -1,5 +1,5 @@
-//! Adds rows to a buren file: what it has is copied to a new file beside it, block by block as it is, and the new row groups
-//! are written behind. So readers have the old file until the new one is whole.
+//! Appends rows to a buren file: its blocks are copied unchanged to a new file, and the new row groups are written
+//! after them. Readers see the old file until the new one is complete.
 
 use crate::buren::{Buren, writer_options};
 use crate::encoding::{CreateOptions, Encoding};
@@ -25,11 +25,11 @@ impl Appendable {
     pub fn open(path: &Path, encoding: &dyn Encoding) -> Result<Option<Self>> {
         let (name, buren) = (encoding.name(), Buren.name());
         if name != buren {
-            let reason = format!("rows can be added to {buren} files only, not to {name}");
+            let reason = format!("rows can be appended to {buren} files only, not to {name}");
             return Err(Error::Usage(format!("{}: {reason}", path.display())));
         }
         if path == Path::new("-") {
-            return Err(Error::Usage("rows can be added to a file only, not to standard output".to_owned()));
+            return Err(Error::Usage("rows can be appended to a file only, not to standard output".to_owned()));
         }
         let file = match File::open(path) {
             Ok(file) => file,
@@ -37,7 +37,7 @@ impl Appendable {
             Err(error) => return Err(Error::io(path, "open")(error)),
         };
         if !file.metadata().map_err(Error::io(path, "open"))?.is_file() {
-            return Err(Error::Usage(format!("{}: is no file that rows can be added to", path.display())));
+            return Err(Error::Usage(format!("{}: is not a regular file, so no rows can be appended", path.display())));
         }
         let input = InputFile::from(file.try_clone().map_err(Error::io(path, "open"))?);
         Ok(Some(Self { reader: Reader::open(input, path)?, file }))
@@ -58,7 +58,9 @@ impl Appendable {
         let same = |(own, new): (&Field, &Field)| own.name == new.name && own.logical_type == new.logical_type;
         if own.fields().len() != table.fields().len() || !own.fields().iter().zip(table.fields()).all(same) {
             let path = self.reader.path().display();
-            return Err(Error::Usage(format!("{path}: its columns are {own}; those of the rows to add are {table}")));
+            return Err(Error::Usage(format!(
+                "{path}: its columns are {own}, but those of the rows to append are {table}"
+            )));
         }
         let field = |(own, new): (&Field, &Field)| Field { nullable: own.nullable || new.nullable, ..own.clone() };
         let fields = own.fields().iter().zip(table.fields()).map(field).collect();

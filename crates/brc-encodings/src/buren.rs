@@ -1,4 +1,4 @@
-//! The columnar encoding of the crate `buren`, as one encoding among others.
+//! The `buren` crate's format as an encoding.
 
 use crate::description::{self, Description, Fact, Facts};
 use crate::encoding::{CreateOptions, Encoding, OpenOptions, Verified};

@@ -1,6 +1,6 @@
-//! A compressed file that is cut into chunks, each of which can be decompressed by itself.
+//! Compressed files that consist of independently compressed chunks.
 //!
-//! Workers decompress chunks side by side, so a compressed file is scanned in parallel as any other.
+//! Workers decompress chunks in parallel, so a compressed file is scanned in parallel like any other.
 
 use crate::input_file::InputFile;
 use brc_compress::{ChunkPlace, Compression, FileFormat};
@@ -26,7 +26,7 @@ pub(crate) fn read_error(path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_owned();
     move |error| match error.kind() {
         _ if matches!(error.get_ref(), Some(inner) if inner.is::<CharsetError>()) => {
-            Error::corrupt(&path, "text", format!("{error}; --charset says in which charset it is"))
+            Error::corrupt(&path, "text", format!("{error}; set the right charset with --charset"))
         }
         ErrorKind::InvalidData => Error::corrupt(&path, "compressed data", error.to_string()),
         ErrorKind::UnexpectedEof => Error::corrupt(&path, "compressed data", "the file is cut off"),

@@ -1,7 +1,7 @@
-//! Compresses whole files, for all encodings that do not compress blocks of their own.
+//! Compression of whole files, for encodings that do not compress their own blocks.
 //!
-//! A part is cut between rows into chunks that are compressed by themselves, by the worker that made the part: so
-//! compressing is as parallel as encoding, and reading back is too.
+//! The worker that encodes a part cuts it between rows into chunks and compresses each by itself, so compression and
+//! decompression are as parallel as encoding.
 
 use brc_compress::file_format::LARGEST_CHUNK;
 use brc_compress::{ChunkSummary, Compressor, FileFormat};

@@ -1,7 +1,7 @@
-//! How an input is compressed: its first bytes say it, or its name promises it.
+//! Detects how an input is compressed, from its first bytes or its extension.
 //!
-//! What is recognised by its first bytes is read, whatever its name. But where they say nothing, a name that promises a
-//! compression is held to it: a damaged or empty file would else be a table, if a strange one.
+//! If the first bytes identify a compression, the extension is ignored. Otherwise an extension that names a compression
+//! must be right; a damaged or empty file would be read as a strange table.
 
 use crate::{warnings, zip};
 use brc_compress::read_only::{self, ReadOnly};
@@ -90,7 +90,7 @@ impl Compressed {
         }
         let Some(extension) = path.extension().and_then(|extension| extension.to_str()) else { return Ok(None) };
         let broken = |name| {
-            let found = if prefix.is_empty() { "the file is empty" } else { "it does not start so" };
+            let found = if prefix.is_empty() { "the file is empty" } else { "its first bytes do not" };
             Err(broken_promise(path, name, found))
         };
         match (by_extension(extension), read_only::by_extension(extension), unsupported::by_extension(extension)) {
@@ -120,7 +120,7 @@ pub(crate) fn check_content(path: &Path, outer: Kind, prefix: &[u8]) -> Result<(
     let supported = Kind::of_prefix(prefix).map(Kind::name);
     let Some(inner) = supported.or_else(|| Some(unsupported_by_prefix(prefix)?.name)) else { return Ok(()) };
     let outer = outer.name();
-    let reason = format!("is compressed twice: its content, once {outer} is undone, is compressed with {inner}");
+    let reason = format!("is compressed twice, with {inner} inside {outer}");
     Err(Error::unsupported(path, format!("{reason}; decompress it once first")))
 }
 
@@ -130,7 +130,7 @@ fn unsupported_by_prefix(prefix: &[u8]) -> Option<&'static Unsupported> {
 }
 
 fn broken_promise(path: &Path, compression: &str, found: &str) -> Error {
-    let reason = format!("its name promises {compression}, but {found}; if it is not compressed, rename it");
+    let reason = format!("its extension says {compression}, but {found}; if it is not compressed, rename it");
     Error::corrupt(path, "first bytes", reason)
 }
 

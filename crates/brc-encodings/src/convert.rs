@@ -1,11 +1,11 @@
-//! Turns a table of one encoding into a file of another, in parallel and in bounded memory.
+//! Converts a table to another encoding, in parallel and in bounded memory.
 //!
-//! Each worker reads a split and encodes it as a part; the parts enter the target in the order of the splits. What is
-//! written depends on the table and the options only, never on the number of workers or their pace.
+//! Each worker reads a split and encodes it as a part; the parts are written in the order of the splits. The output
+//! depends only on the table and the options, not on the number of workers or their timing.
 //!
-//! Where types are inferred, parts are encoded in the types that held all values so far. What did not stay right is made
-//! again: the columns that turned out wider, of the parts before, if the encoding has columns by themselves
-//! (`widened`), else the whole file.
+//! With inferred types, parts are encoded in the types that fit all values so far. When a type becomes wider, earlier
+//! parts are encoded again: only the columns that became wider if the encoding stores columns separately (`widened`),
+//! otherwise the whole file.
 
 use crate::encoding::whole;
 use crate::long_rows::LongRows;

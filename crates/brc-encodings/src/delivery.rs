@@ -1,4 +1,4 @@
-//! Where a scanner's rows go, as the columns that were asked for.
+//! Passes rows from a scanner to a sink, with only the projected columns.
 
 use crate::chunks::ReadCost;
 use brc_core::{Batch, Column, Result, ScanOptions, Scanned, Sink};

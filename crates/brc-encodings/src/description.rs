@@ -1,7 +1,7 @@
-//! What a file is made of, in a form that fits every encoding: lists of named facts.
+//! Descriptions of files for `brc inspect`: lists of named facts.
 //!
-//! Encodings have little in common here, and their facts are only ever shown; so they are not squeezed into fields that
-//! most would leave empty.
+//! Encodings have little in common here, and the facts are only displayed, so they are not forced into fields that most
+//! encodings would leave empty.
 
 use brc_core::{Schema, Table};
 

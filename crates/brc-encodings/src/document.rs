@@ -1,4 +1,4 @@
-//! JSON documents about tables: results and settings that a program keeps and people look at. Not an encoding of rows.
+//! JSON documents about tables, such as results and settings. Not an encoding of rows.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -1,4 +1,4 @@
-//! What an encoding is.
+//! The interface of an encoding.
 
 use crate::csv::{Headers, Inference};
 use crate::description::Description;

@@ -1,4 +1,4 @@
-//! What is wrong with some bytes, and the seam to libraries that read them.
+//! Decoding errors, and the boundary to libraries that decode data.
 
 use brc_core::Error;
 use std::borrow::Cow;

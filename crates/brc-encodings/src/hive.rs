@@ -1,5 +1,5 @@
-//! Names of folders as Hive writes them: `city=K%C3%B6ln%2FBonn`, in which what a path cannot have is written as `%` and two
-//! digits.
+//! Hive folder names, such as `city=K%C3%B6ln%2FBonn`: bytes that a path cannot contain are written as `%` and two
+//! hexadecimal digits.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

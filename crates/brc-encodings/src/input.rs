@@ -1,6 +1,6 @@
-//! Where a table is read from: a file that can be read at any place by several threads, or a stream.
+//! Inputs: a file that several threads read at any offset, or a stream.
 //!
-//! A compressed source is decompressed here and nowhere else: what others see is what it was before it was compressed.
+//! All decompression of whole files happens here; other modules see the decompressed content.
 
 use crate::chunks::{Chunks, ReadCost, read_error};
 use crate::compressed_input::{Compressed, Kind, check_content};
@@ -305,10 +305,7 @@ fn too_long(path: &Path, longest_copy: u64) -> Error {
     let whole = units.into_iter().find(|(_, size)| longest_copy > 0 && longest_copy.is_multiple_of(*size));
     let (unit, size) = whole.unwrap_or(("bytes", 1));
     let most = longest_copy / size;
-    let reason = format!(
-        "has to be copied to a temporary file, and is longer than the {most} {unit} that are allowed for it; \
-         --max-copy allows more"
-    );
+    let reason = format!("needs a temporary copy of more than {most} {unit}; raise the limit with --max-copy");
     Error::unsupported(path, reason)
 }
 
@@ -362,5 +359,5 @@ fn enlarge(_pipe: &File) {}
 
 /// The error that a file has become shorter than it was when it was opened.
 pub(crate) fn cut_off(path: &Path, byte: u64) -> Error {
-    Error::corrupt(path, format!("byte {byte}"), "the file was cut off while it was read")
+    Error::corrupt(path, format!("byte {byte}"), "the file was truncated while it was read")
 }

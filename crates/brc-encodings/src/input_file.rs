@@ -1,7 +1,7 @@
-//! A file that is read at any offset, and need not be open all the time.
+//! A file that is read at any offset without staying open.
 //!
-//! A table may be made of more files than a process may have open. So files that were named by a path are closed when many
-//! others were opened since, and opened again when they are read. What is known of them stays in memory.
+//! A table may consist of more files than a process may open. Files opened by path are closed when many others have
+//! been opened since, and reopened when they are read. Their metadata stay in memory.
 
 use brc_core::ReadAt;
 use rustix::process::{Resource, getrlimit};
@@ -83,7 +83,7 @@ impl Shared {
         }
         let file = File::open(&origin.path)?;
         if identity(&file.metadata()?) != origin.identity {
-            return Err(io::Error::other("it was replaced by another file meanwhile"));
+            return Err(io::Error::other("it was replaced during the run"));
         }
         let file = Arc::new(file);
         *open = Some(Arc::clone(&file));

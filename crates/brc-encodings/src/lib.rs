@@ -1,7 +1,7 @@
-//! Every encoding `brc` reads and writes, one file each, behind one registry.
+//! All encodings that `brc` reads and writes, behind one registry.
 //!
-//! Who converts or queries never names an encoding: it takes one from [`ENCODINGS`] by name, by a target's extension, or
-//! by looking at the first bytes of a source.
+//! Conversions and queries do not refer to a specific encoding: they look it up in [`ENCODINGS`] by name, by the
+//! extension of an output, or by the first bytes of an input.
 
 #![forbid(unsafe_code)]
 // Some of what encodings share lies idle where a build leaves encodings out.

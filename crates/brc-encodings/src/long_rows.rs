@@ -1,8 +1,8 @@
-//! Hands over batches of long rows in portions.
+//! Splits batches of long rows into smaller ones.
 //!
-//! A batch has some thousand rows, and each may have the same string of a megabyte: a few bytes in the file it comes from,
-//! gigabytes in one that writes it out for each row. So an encoder gets only as many rows at once as can be bounded, and
-//! may give away what it made of them before the next ones.
+//! A batch has several thousand rows, and each may hold the same string of a megabyte: a few bytes in the source,
+//! gigabytes in an output that repeats it for each row. An encoder therefore gets only as many rows at once as fit a
+//! bound, and may flush before the next ones.
 
 use brc_core::{Batch, Column, Data, Result, batch};
 use std::ops::Range;

@@ -1,7 +1,7 @@
-//! How large the parts of a conversion may be, so that all of it keeps within some memory.
+//! Sizes of row groups and number of workers for a conversion within a memory limit.
 //!
-//! What a worker has in memory grows with the row group: its text, the values, the encoded columns. So less memory means
-//! smaller row groups first and fewer workers then. What is written depends on the limit, but not on the number of workers.
+//! The memory of a worker grows with the row group: its text, values and encoded columns. Less memory means smaller row
+//! groups first, then fewer workers. The output depends on the limit, but not on the number of workers.
 
 use crate::convert::Workers;
 

@@ -1,4 +1,4 @@
-//! Numbers in 16 bits, where that is enough: whoever adds them up is faster then.
+//! Narrows numbers to 16 bits if they fit, which makes sums faster.
 
 use brc_core::Integers;
 

@@ -1,10 +1,9 @@
-//! Brings what several workers make, each at its own pace, into one target in one order.
+//! Writes the results of several workers to one output, in order.
 //!
-//! A place in the target is known only when everything before it is, so a piece that is early is put aside. And only one
-//! thread writes at a time: systems let no two write one file anyway, they would burn processor time waiting for each
-//! other. Whoever delivers a piece while nobody writes becomes the writer until nothing is left to write; all others go
-//! on with their work at once, unless more bytes than a bound wait to be written. Pieces are accepted likewise, which may
-//! take as long.
+//! The offset of a part is known only when all parts before it are, so a part that is early waits. Only one thread
+//! writes at a time, because file systems serialise writes to one file anyway. A worker that delivers a part while no
+//! thread is writing becomes the writer until nothing is left to write; the others return to work at once, unless more
+//! bytes than a limit are waiting. Accepting parts works the same way.
 
 use crate::output::Output;
 use brc_core::Result;

@@ -1,5 +1,5 @@
-//! Files that brc does not read, known by their first bytes: an error that names what a file is helps more than one that
-//! says what it is not. Compressions that are not read are known before ([`brc_compress::unsupported`]).
+//! File formats that brc does not read, recognised by their first bytes, so that the error can name them. Unsupported
+//! compressions are recognised before ([`brc_compress::unsupported`]).
 
 /// A format: where its mark stands, in bytes, the mark, and what it is called.
 type Format = (usize, &'static [u8], &'static str);

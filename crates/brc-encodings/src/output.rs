@@ -1,8 +1,8 @@
-//! Where bytes are written: a file that is the old one or the whole new one, or a stream.
+//! Outputs: a file that is replaced atomically, or a stream.
 //!
-//! A file is written beside its target under a temporary name and takes the target's name only when all of it is there,
-//! so neither a full disk nor a kill in the middle leaves half a table behind. Threads write it at several places at
-//! once. Pipes and devices take bytes only one after the other and get them directly.
+//! A file is written under a temporary name beside its target and renamed when it is complete, so a full disk or a
+//! killed process never leaves a partial table. Threads write it at several offsets at once. Pipes and devices are
+//! written sequentially.
 
 use crate::input::temporary_file;
 use crate::unfinished::{Finish, Unfinished, directory};
@@ -175,7 +175,10 @@ impl Output {
     /// [`Error::Usage`] if the target is no file; the system's.
     pub(crate) fn begin_with(&self, mut other: &File) -> Result<()> {
         let Place::File(file) = &self.place else {
-            return Err(Error::Usage(format!("{}: is no file that rows can be added to", self.path.display())));
+            return Err(Error::Usage(format!(
+                "{}: is not a regular file, so no rows can be appended",
+                self.path.display()
+            )));
         };
         let copied = other.rewind().and_then(|()| io::copy(&mut other, &mut file.sequential()));
         copied.map(drop).map_err(Error::io(&self.path, "write"))

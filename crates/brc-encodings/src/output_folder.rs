@@ -1,4 +1,4 @@
-//! A directory that is the old one or the whole new one: it is written beside its target under a temporary name.
+//! Output directories, replaced atomically: written under a temporary name beside the target.
 
 use crate::unfinished::directory;
 use brc_core::{Error, Result};

@@ -1,4 +1,4 @@
-//! The rows of a part while it is encoded, for encodings that append row after row to one run of bytes.
+//! The rows of a part during encoding, for encodings that append row after row to one buffer.
 
 use crate::compressed::{CUT_BYTES, LARGE_PART};
 use brc_core::{Cut, Part};

@@ -1,8 +1,8 @@
-//! Writes the rows of a table into Hive folders, `country=DE/year=2024/part-0.buren`: a file for each combination of values
-//! of some columns, which the files themselves lack.
+//! Writes a table as Hive folders, `country=DE/year=2024/part-0.buren`: one file per combination of values of the
+//! partition columns, which are left out of the files.
 //!
-//! The rows come sorted by these columns. So one file is open at a time, whatever the number of partitions, and each has
-//! row groups of the usual size.
+//! The rows must be sorted by these columns. Only one file is open at a time, whatever the number of partitions, and
+//! each has row groups of the usual size.
 
 use crate::hive;
 use crate::long_rows::{LongRows, slice};
@@ -39,7 +39,9 @@ pub fn partition_columns(schema: &Schema, names: &[String]) -> Result<Vec<usize>
     let position = |name: &String| {
         let at = schema.index_of(name).ok_or_else(|| {
             let names: Vec<_> = schema.fields().iter().map(|field| field.name.as_str()).collect();
-            Error::Usage(format!("unknown column '{name}' (columns: {})", names.join(", ")))
+            let hint =
+                if name.contains('(') { "; save an expression as a column first, with brc query -o" } else { "" };
+            Error::Usage(format!("unknown column '{name}'{hint} (columns: {})", names.join(", ")))
         })?;
         match schema.fields()[at].logical_type {
             logical_type @ (LogicalType::Float32 | LogicalType::Float64) => {
@@ -50,7 +52,7 @@ pub fn partition_columns(schema: &Schema, names: &[String]) -> Result<Vec<usize>
     };
     let columns = names.iter().map(position).collect::<Result<Vec<_>>>()?;
     if columns.len() >= schema.fields().len() {
-        return Err(Error::Usage("no column is left beside those to partition by".to_owned()));
+        return Err(Error::Usage("at least one column must remain besides those to partition by".to_owned()));
     }
     Ok(columns)
 }
@@ -169,8 +171,10 @@ impl Writing<'_, '_> {
         }
         if self.begun.len() > MAX_PARTITIONS {
             let columns: Vec<_> = self.keys.iter().map(|(name, _)| *name).collect();
-            let reason =
-                format!("{} have more than {MAX_PARTITIONS} values; choose columns of fewer", columns.join(","));
+            let reason = format!(
+                "{} have more than {MAX_PARTITIONS} values; choose columns with fewer values",
+                columns.join(",")
+            );
             return Err(Error::Usage(format!("--partition-by: {reason}")));
         }
         let (mut writer, output) = (self.begin)(&folder.join(&self.file_name), &self.of_files)?;

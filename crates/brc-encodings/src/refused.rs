@@ -1,7 +1,7 @@
 //! Rows of a batch that an encoding cannot hold.
 //!
-//! Encoders look at a string once, not in every row that has it. Whatever the order in which they do, the row to tell is the
-//! first one, in whichever column.
+//! Encoders check a string once, not in every row that has it. In whatever order they do, the row reported is the first
+//! one, in any column.
 
 use brc_core::{Column, Error, RowFault, Schema, UnsupportedReason, UnsupportedValue, batch};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The list of all encodings, and how one of them is chosen.
+//! The list of all encodings, and how one of them is selected.
 
 use crate::compressed::CompressedWriter;
 use crate::encoding::{CreateOptions, Encoding};
@@ -90,15 +90,17 @@ pub fn compression_by_extension(path: &Path) -> Option<&'static dyn Compression>
 pub fn check_compression_name(path: &Path, applied: Option<&dyn Compression>) -> Result<()> {
     let Some(extension) = path.extension().and_then(|extension| extension.to_str()) else { return Ok(()) };
     if let Some(ReadOnly { name, .. }) = read_only::by_extension(extension) {
-        let reason = format!("is named as compressed with {name}, which is supported for reading only");
+        let reason = format!("the extension means {name}, which brc only reads");
         return Err(Error::Usage(format!("{}: {reason}", path.display())));
     }
     let supported = brc_compress::by_extension(extension).map(Compression::name);
     let named = supported.or_else(|| Some(unsupported::by_extension(extension)?.name));
     let applied = applied.map(Compression::name);
     let Some(named) = named.filter(|named| applied != Some(*named)) else { return Ok(()) };
-    let instead = applied.map_or("but would not be".to_owned(), |applied| format!("not with {applied}"));
-    Err(Error::Usage(format!("{}: is named as compressed with {named}, {instead}", path.display())))
+    let instead = applied.map_or("but the output would not be compressed".to_owned(), |applied| {
+        format!("but --compression is {applied}")
+    });
+    Err(Error::Usage(format!("{}: the extension means {named}, {instead}", path.display())))
 }
 
 /// A writer of a table of that schema, compressed as the options say: by the encoding itself or as a whole file.
@@ -149,7 +151,7 @@ fn unknown(input: &Input, named: Option<&dyn Encoding>) -> Error {
     let names: Vec<_> = ENCODINGS.iter().map(|encoding| encoding.name()).collect();
     let looks = other_formats::name(&input.prefix).map(|name| format!(" (looks like {name})")).unwrap_or_default();
     let hint = match named.map(Encoding::name) {
-        Some(named) => format!("it is named as {named}, but is not text; --from {named} reads it as that"),
+        Some(named) => format!("its extension says {named}, but it is not text; --from {named} reads it anyway"),
         None => format!("if it is one of these, name it with --from: {}", names.join(", ")),
     };
     Error::unsupported(&input.path, format!("unrecognised file format{looks}; {hint}"))
@@ -157,13 +159,13 @@ fn unknown(input: &Input, named: Option<&dyn Encoding>) -> Error {
 
 fn mismatch(input: &Input, named: &dyn Encoding, seen: &dyn Encoding) -> Error {
     let (name, looks) = (named.name(), seen.name());
-    let reason = format!("is named as {name} but looks like {looks} (--from {looks} reads it as that");
+    let reason = format!("its extension says {name}, but it looks like {looks} (--from {looks} reads it as that");
     if seen.name() == csv::Csv.name() {
         // Text can be anything, but what is named as something else and is only text is not what it should be.
         Error::corrupt(&input.path, "first bytes", format!("{reason})"))
     } else if is_text(named) {
         // The first row of a text may begin as files of another encoding do.
-        Error::unsupported(&input.path, format!("{reason}, --from {name} as the text that its name tells)"))
+        Error::unsupported(&input.path, format!("{reason}, --from {name} as text)"))
     } else {
         Error::unsupported(&input.path, format!("{reason})"))
     }

@@ -1,8 +1,8 @@
-//! The rows a conversion left out, kept so that nothing is lost: one record each, with its place and what is wrong.
+//! The file of rejected rows: one record per row, with location and reason.
 //!
-//! The file is tab-separated with the header `line, byte, column, reason, row`, and `file` before them if rows come from
-//! several files. Rows are the bytes of the input without the line end; a value with a tab, quote, carriage return or line
-//! feed in it is quoted as in CSV, its quotes doubled, so that whatever reads CSV gives back just these bytes.
+//! The file is tab-separated with the header `line, byte, column, reason, row`, preceded by `file` if rows come from
+//! several files. Rows are the bytes of the input without the line end; a value with a tab, quote, carriage return or
+//! line feed is quoted as in CSV, so that CSV readers return exactly these bytes.
 
 use crate::output::Output;
 use brc_core::{Error, Reject, Rejects, Result, RowFault, RowPlace, Table};

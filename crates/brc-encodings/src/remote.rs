@@ -1,4 +1,4 @@
-//! Addresses of files on other machines, which brc does not fetch itself.
+//! URLs, which brc does not fetch itself.
 
 use brc_core::{Error, Result};
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! Copies of streams that may have to be read again.
+//! Copies of streams that may be read again.
 //!
-//! The copies of all streams lie in one unnamed temporary file: a table may be made of more streams than a process may have
-//! files open.
+//! All copies share one unnamed temporary file, because a table may consist of more streams than a process may open
+//! files.
 
 use crate::input::temporary_file;
 use brc_core::{ReadAt, Result};

@@ -1,8 +1,8 @@
-//! A file that is written under a temporary name beside its target, and takes the target's name when all of it is there.
+//! Files that are written under a temporary name beside their target, and renamed when they are complete.
 //!
-//! Whatever ends the process, a temporary file does not stay for good: an error or a signal takes it along, and what is
-//! left when nothing could be done, after SIGKILL or a power cut, is removed by the next run with the same target. That
-//! one knows it by its name, which tells the target, and by a lock that is held on it as long as somebody writes it.
+//! Temporary files never stay for good: an error or a signal removes them, and what remains after SIGKILL or a power
+//! failure is removed by the next run with the same target. It recognises them by their name, which contains that of
+//! the target, and by a lock that is held while a process writes them.
 
 use crate::frames::checksum;
 use crate::write_back::WriteBack;

@@ -1,8 +1,8 @@
-//! Several files as one table: their rows one file after the other, under one schema.
+//! Several files as one table: their rows in sequence, with one schema.
 //!
-//! The splits of all files are numbered through. A stream does not know how many it has, so the next file begins behind
-//! the last split that was asked of it; the few between its end and that one are empty. Each file has dictionaries of
-//! its own, so a scanner translates their codes into those of one that all files share.
+//! Splits are numbered across all files. The number of splits of a stream is not known in advance, so the next file
+//! begins after the last split requested of it; the few between its end and that one are empty. Each file has its own
+//! dictionaries, so a scanner translates their codes into those of a shared one.
 
 mod codes;
 mod columns;

@@ -1,5 +1,4 @@
-//! What is odd about a file, but no error, and known only while it is read: by then the table is open, and has said what it
-//! had to say.
+//! Warnings that arise while a file is read, after the table was opened and printed its notes.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -1,9 +1,8 @@
-//! Makes columns of parts again that were encoded in types which turned out too narrow.
+//! Encodes columns of earlier parts again whose types turned out too narrow.
 //!
-//! A surprise in the last row of a text must not cost as much as the rest of it. So just the columns that became wider are
-//! parsed once more, from the original text, and just in the splits that came before. They are written behind everything
-//! else; then the file is put together in the order in which a conversion would have written it that knew all types from
-//! the start, so that nobody sees the difference.
+//! A late surprise must not cost as much as the whole conversion. Only the columns that became wider are parsed again
+//! from the original text, only in the splits before. They are written at the end; then the file is assembled in the
+//! order of a conversion that knew all types from the start, so the output is the same.
 
 use crate::convert::Workers;
 use crate::long_rows::LongRows;

@@ -1,4 +1,4 @@
-//! Starts to bring a file to the disk while it is still being written, so that little is left to wait for at the end.
+//! Starts writing a file to disk while it is still being produced, so that the final sync has little left to do.
 
 use std::fs::File;
 use std::io;

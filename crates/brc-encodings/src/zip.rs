@@ -1,7 +1,7 @@
-//! Zip archives: a table that is alone in an archive is read as if it were not in one.
+//! Zip archives: an archive with a single file is read as that file.
 //!
-//! What an archive holds stands at its end, so it is read from a file; one that comes through a pipe is copied first. The
-//! library reads that directory. The content is read here, because what the library reads it with borrows the archive.
+//! The directory of an archive is at its end, so an archive from a pipe is copied to a file first. The library reads
+//! the directory; the content is read here, because the library's reader borrows the archive.
 
 use crate::fault::{Fault, guarded};
 use crate::input_file::InputFile;
@@ -170,7 +170,7 @@ impl Read for Content {
             _ => error,
         })?;
         let left = self.left.checked_sub(read as u64);
-        self.left = left.ok_or_else(|| damaged("it goes on behind the length it should have".into()))?;
+        self.left = left.ok_or_else(|| damaged("it is longer than it should be".into()))?;
         self.digest.update(&buffer[..read]);
         if read > 0 || buffer.is_empty() {
             return Ok(read);

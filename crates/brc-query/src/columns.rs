@@ -6,7 +6,7 @@ use std::collections::HashMap;
 /// A name that no column has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unknown {
-    #[error("unknown {what} '{name}'{hint} ({what}s: {known})", hint = hint(.meant.as_deref()))]
+    #[error("unknown {what} '{name}'{hint} ({what}s: {known})", hint = hint(.name, .meant.as_deref()))]
     Nowhere { what: &'static str, name: String, meant: Option<String>, known: String },
     /// The file has it, but the table does not.
     #[error("{0}")]
@@ -19,14 +19,27 @@ impl Unknown {
         Self::Nowhere {
             what,
             name: name.to_owned(),
-            meant: meant(name, known.clone()).map(str::to_owned),
+            meant: known
+                .clone()
+                .find(|known| is_last_part(name, known))
+                .or(meant(name, known.clone()))
+                .map(str::to_owned),
             known: known.collect::<Vec<_>>().join(", "),
         }
     }
 }
 
-fn hint(meant: Option<&str>) -> String {
-    meant.map(|meant| format!(", did you mean '{meant}'?")).unwrap_or_default()
+/// Whether a name is what SQL makes of another one with a dot in it: it takes what is before the dot for a table.
+fn is_last_part(name: &str, known: &str) -> bool {
+    known.strip_suffix(name).is_some_and(|before| before.ends_with('.'))
+}
+
+fn hint(name: &str, meant: Option<&str>) -> String {
+    match meant {
+        Some(meant) if is_last_part(name, meant) => format!("; write \"{meant}\" in double quotes, because of its dot"),
+        Some(meant) => format!(", did you mean '{meant}'?"),
+        None => String::new(),
+    }
 }
 
 impl From<Unknown> for Error {
@@ -89,6 +102,14 @@ mod tests {
         assert_eq!(meant("temprature", known.into_iter()), Some("temperature"));
         assert_eq!(meant("ipx", ["pix", "id"].into_iter()), Some("pix"));
         assert_eq!(meant("city", known.into_iter()), None);
+    }
+
+    #[test]
+    fn names_with_dots_need_quotes() {
+        let message = Unknown::new("column", "R", ["Ozone", "Solar.R"].into_iter()).to_string();
+        let expected =
+            "unknown column 'R'; write \"Solar.R\" in double quotes, because of its dot (columns: Ozone, Solar.R)";
+        assert_eq!(message, expected);
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Group-by questions over any [`brc_core::Table`], whatever its encoding.
+//! Queries on any [`brc_core::Table`], whatever its encoding.
 //!
-//! A [`Query`] is what a user asks, by names; [`Query::ask`] asks a table. It consists of [`Query::plan`], which binds the
-//! question to the columns of the table, and [`Plan::run`], which scans it with several threads and gives a [`QueryResult`].
-//! The [`Plan`] is plain serialisable data. Who runs parts of a scan elsewhere uses the halves of it: [`Plan::partial`] for
-//! one table, and [`Plan::answer`] for the [`Partial`]s of all.
+//! A [`Query`] refers to columns by name. [`Query::ask`] runs it on a table in two steps: [`Query::plan`] binds it to
+//! the schema, and [`Plan::run`] scans the table with several threads and returns a [`QueryResult`]. A [`Plan`] is
+//! plain serialisable data. To scan parts of a table elsewhere, use [`Plan::partial`] for each table and
+//! [`Plan::answer`] for all [`Partial`]s.
 //!
 //! ```
 //! use brc_query::{Expression, OrderBy, Query};
@@ -28,8 +28,8 @@
 //! # }
 //! ```
 //!
-//! Everything here that a user can get wrong is [`brc_core::Error::Usage`], or [`brc_core::Error::TypeMismatch`] where columns
-//! of other types would do; a [`SyntaxError`] turns into one of them.
+//! Mistakes in a query are [`brc_core::Error::Usage`], or [`brc_core::Error::TypeMismatch`] if the query would be valid for
+//! other column types; a [`SyntaxError`] converts into one of them.
 
 #![forbid(unsafe_code)]
 

@@ -226,7 +226,7 @@ impl Query {
         });
         let Some((name, position)) = found else { return Ok(()) };
         let message =
-            format!("'{name}' is a column of the answer, not of the table; repeat its expression, or use having");
+            format!("'{name}' is an output column, not one of the table; repeat its expression, or use having");
         Err(filter.error(message, position).into())
     }
 
@@ -449,7 +449,7 @@ fn default_keys(schema: &Schema) -> Result<Vec<Expression>> {
         .collect();
     if strings.len() > 1 {
         let names = strings.join(", ");
-        return Err(Error::Usage(format!("several columns to group by; --by names one or more of: {names}")));
+        return Err(Error::Usage(format!("no single column to group by; choose with --by: {names}")));
     }
     Ok(strings.into_iter().map(Expression::column).collect())
 }

@@ -64,7 +64,7 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
             "localtime",
             "localtimestamp",
         ],
-        "an answer does not depend on the time of the query; write it, as in timestamp '2024-01-31 23:59:59'",
+        "write the time itself, as in timestamp '2024-01-31 23:59:59', so that the answer stays the same",
     ),
     // Strings.
     instead(&["right", "strright", "suffix"], "substr(s, -3)"),
@@ -150,7 +150,7 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     remark(&["rollup", "cube", "grouping"], "a query has one set of keys; run one query for each set"),
     remark(
         &["row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "nth_value"],
-        "window functions are not supported; DuckDB and DataFusion have them, also over files that brc converts to parquet",
+        "window functions are not supported; use DuckDB or DataFusion, which read the parquet files that brc writes",
     ),
 ];
 
@@ -243,7 +243,7 @@ mod tests {
                 "datediff('day', t, t)",
                 "unknown function 'datediff'; write extract(epoch from t) - extract(epoch from u)",
             ),
-            ("now()", "unknown function 'now': an answer does not depend on the time of the query"),
+            ("now()", "unknown function 'now': write the time itself"),
             ("current_date", "unknown function 'current_date': an answer does not depend on the time"),
             ("convert(x, char)", "unknown function 'convert'; write cast(s as int64)"),
             ("s ~ 'a'", "the operator '~' is not supported; write regexp_matches(s, 'pattern')"),

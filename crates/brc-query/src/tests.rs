@@ -262,7 +262,7 @@ fn defaults_fit_the_table() {
     assert_eq!(names("s:string"), ["s", "count()"]);
     assert_eq!(
         plan("s:string,x:int,t:string").unwrap_err().to_string(),
-        "several columns to group by; --by names one or more of: s, t"
+        "no single column to group by; choose with --by: s, t"
     );
     let one_brc = Query::default().plan(&Schema::one_brc()).unwrap();
     assert!(one_brc.is_one_brc());

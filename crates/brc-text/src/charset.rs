@@ -1,7 +1,7 @@
-//! How bytes stand for characters, and the way to UTF-8.
+//! Character sets, and conversion to UTF-8.
 //!
-//! Everything behind this module sees UTF-8, or bytes that nobody has touched. A charset that is not known for certain is
-//! never converted by: the bytes of a string then stay what they were, and whoever knows better can say so.
+//! Everything after this module sees UTF-8 or the original bytes. Text is never converted from a charset that is only
+//! guessed: strings keep their bytes until the user names the charset.
 
 use crate::dialect::DialectError;
 use encoding_rs::{Decoder, DecoderResult, Encoding};

@@ -1,7 +1,7 @@
-//! How a text table is written.
+//! The dialect of a text table.
 //!
-//! A [`Dialect`] is complete: whoever reads or writes rows needs nothing else and decides nothing by itself. What a user
-//! says about it is a [`DialectOverrides`], in which every part is optional; [`sniff`](crate::sniff()) finds the rest.
+//! A [`Dialect`] is complete: code that reads or writes rows needs nothing else and makes no further choices. A
+//! [`DialectOverrides`] holds the parts that a user sets; [`sniff`](crate::sniff()) detects the rest.
 
 use crate::charset::Charset;
 use brc_kernels::structure::{self, Syntax, SyntaxError};
@@ -88,7 +88,7 @@ impl Dialect {
             Some([comment]) => syntax.with_comment(*comment).map_err(taken),
             Some([comment, same]) if comment == same => syntax.with_doubled_comment(*comment).map_err(taken),
             Some(_) => Err(DialectError::Unsupported {
-                what: "a comment prefix other than one character, or one that is doubled as in ##, //, --,",
+                what: "a comment prefix other than one character or a doubled one (##, //, --)",
             }),
         }
     }
@@ -377,19 +377,21 @@ impl From<Delimiter> for String {
 #[non_exhaustive]
 pub enum DialectError {
     /// A delimiter, quote or escape of more or less than one byte.
-    #[error("'{text}' is not a single byte; write one as it is, or as tab, space or \\x01")]
+    #[error("'{text}' is not a single byte; use a character, tab, space, or a code such as \\x01")]
     NotOneByte {
         /// What was given.
         text: String,
     },
     /// A line end that nobody uses.
-    #[error("'{text}' is not a line end; they are lf, crlf and cr")]
+    #[error("unknown line end '{text}' (line ends: lf, crlf, cr)")]
     UnknownLineEnd {
         /// What was given.
         text: String,
     },
     /// A charset of no known name.
-    #[error("'{text}' is not a known charset; utf-8, utf-16le, utf-16be, latin1 and windows-1252 are")]
+    #[error(
+        "unknown charset '{text}' (charsets: utf-8, utf-16le, utf-16be, latin1, windows-1252 and others of the web)"
+    )]
     UnknownCharset {
         /// What was given.
         text: String,

@@ -1,16 +1,16 @@
-//! Which type the values of a column have.
+//! Type inference for the values of a column.
 //!
-//! The type of a column is the least one that holds all its values. What a value demands of it is a [`Seen`]; what several
-//! values demand is their [join](Seen::join), which depends on no order. So it does not matter which worker sees which
-//! rows, nor how often one sees them.
+//! Each column gets the narrowest type that fits every value. A [`Seen`] is the type that a value needs; several values
+//! need the [join](Seen::join) of theirs, which is commutative and idempotent. So it does not matter which worker sees
+//! which rows, or how often.
 //!
 //! - `true` and `false` in any case are bool.
 //! - Digits are `int64`; `uint64` or `decimal(38,0)` where they do not fit. With decimals they are a decimal, of as many
 //!   decimals as any value has and 18 or 38 digits. Exponents, `inf` and `nan` make it `float64`, provided that each value
 //!   is the same number as a float.
-//! - `2024-02-29` is a date, `23:59` and `23:59:59.999` times, both together a timestamp; with `Z` or `+02:00` behind, one
-//!   with zone. The unit is the longest that tells all digits.
-//! - Dates, times and numbers in [other forms](crate::form) are these where one form reads all values, and no other does.
+//! - `2024-02-29` is a date, `23:59` and `23:59:59.999` times, both together a timestamp; followed by `Z` or `+02:00`, one
+//!   with zone. The unit is the longest that keeps all digits.
+//! - Dates, times and numbers in [other forms](crate::form) are recognised if exactly one form reads all values.
 //! - Everything else is a string: leading zeros, plus signs, more digits than fit.
 //! - Words that [stand for a missing value](NullTokenSet) are null, unless other values make the column a string.
 //!

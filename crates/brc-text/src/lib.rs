@@ -1,7 +1,7 @@
-//! Text tables.
+//! Reading and writing of delimited text.
 //!
-//! A CSV file does not say how it is written. This crate finds its [`Dialect`] in samples of it, [explains](mod@sniff) how
-//! it did so, and turns [other charsets](charset) into UTF-8, so that [rows](mod@rows) can be read exactly.
+//! CSV files do not describe their own format. This crate detects the [`Dialect`] from samples of a file, [reports the
+//! evidence](mod@sniff), and converts [other charsets](charset) to UTF-8, so that [rows](mod@rows) can be read exactly.
 //!
 //! ```
 //! use brc_text::{Delimiter, DialectOverrides, Sample, sniff};

@@ -1,23 +1,21 @@
-//! Rows of a table with a known number of columns, out of text.
+//! Splits text into rows of a table with a known number of columns.
 //!
-//! [`structure`](brc_kernels::structure) finds fields; it does not know what a row of the table is. A [`RowScanner`]
-//! does: it hands over [`Rows`], a batch in which every row has as many fields as the table has columns, so that a
-//! parser of one column needs no checks; and beside them everything that is not such a row, as [`IrregularRow`]s with
-//! the bytes, the line and the [`Reason`]. Nothing of a text is lost: each byte belongs to a row, an irregular row or
-//! a line that was to be skipped.
+//! [`structure`](brc_kernels::structure) finds fields, without knowing how many a row has. A [`RowScanner`] returns
+//! [`Rows`], a batch in which every row has one field per column, so that column parsers need no checks, and everything
+//! else as [`IrregularRow`]s with their bytes, line and [`Reason`]. No text is lost: each byte belongs to a row, an
+//! irregular row or a skipped line.
 //!
 //! # Blanks
-//! Where runs of spaces and tabs separate fields, there are no empty fields, and the last column takes the rest of the line.
-//! A field's bytes in [`Rows::ends`] may begin and end with blanks, which [`Rows::field`] leaves out.
+//! If runs of spaces and tabs separate fields, there are no empty fields, and the last column takes the rest of the line.
+//! The bytes of a field in [`Rows::ends`] may begin and end with blanks, which [`Rows::field`] strips.
 //!
-//! # What does not end
-//! A quote that is never closed would take all the text behind it for one field. So a row may be
-//! [`max_row`](RowOptions::max_row) bytes long; where one is longer, or the text ends in quotes, only its first line is rejected,
-//! and reading resumes at the next. That depends on the text alone, not on how it is cut.
+//! # Unclosed quotes
+//! A quote that is never closed would make the rest of the text one field. A row is therefore limited to
+//! [`max_row`](RowOptions::max_row) bytes; if it is longer, or the text ends inside quotes, only its first line is rejected,
+//! and reading resumes at the next. That depends on the text alone, not on how it is split.
 //!
-//! # Cutting
-//! A scanner takes text from the start of a row. Text that comes in chunks, to be worked on in parallel, is cut there by a
-//! [`Chain`].
+//! # Splitting
+//! A scanner starts at the beginning of a row. A [`Chain`] splits text that arrives in chunks at row ends, for parallel work.
 
 mod chain;
 mod scanner;

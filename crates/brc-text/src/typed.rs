@@ -1,8 +1,8 @@
-//! Rows of text as typed columns.
+//! Parsing of text rows into typed columns.
 //!
-//! A [`TableParser`] takes the [rows](crate::rows) of a text column by column, so that nothing is decided about types row by
-//! row, and delivers batches. Columns whose types are inferred are parsed optimistically: where a value does not fit, what
-//! it [demands](crate::infer::Seen) is kept, and with it that the rows have to be parsed again.
+//! A [`TableParser`] parses the [rows](crate::rows) of a text column by column, so that types are not checked row by
+//! row, and produces batches. Columns with inferred types are parsed optimistically: if a value does not fit, the type
+//! that it [needs](crate::infer::Seen) is recorded, and that the rows must be parsed again.
 
 mod changes;
 mod column;

@@ -1,4 +1,4 @@
-//! The value of a field that stands in quotes or has escapes.
+//! Unquotes and unescapes fields.
 
 use brc_kernels::structure::Syntax;
 use memchr::{memchr, memchr2};

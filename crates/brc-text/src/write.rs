@@ -1,4 +1,4 @@
-//! Writes fields so that they come back as they are.
+//! Writes fields with quotes where they are needed to read back unchanged.
 
 use crate::dialect::{Delimiter, Dialect};
 use crate::typed::NullTokens;

@@ -207,7 +207,7 @@ fn each_part_is_explained() {
     let header = "header present - in 2 of 2 number or date columns the first row is not a value";
     assert_eq!(evidence(&sniffed, Part::Header).as_deref(), Some(header));
     assert_eq!(evidence(&sniffed, Part::Escape), None);
-    let quote = "quote '\"' - 2 sampled fields begin and end with it, 1 with doubled ones";
+    let quote = "quote '\"' - 2 sampled fields are quoted with it, 1 contain doubled quotes";
     assert_eq!(evidence(&sniff_file("doubled.csv"), Part::Quote).as_deref(), Some(quote));
 }
 

@@ -59,8 +59,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = quantity::parse_duration)]
     timeout: Option<Duration>,
 
-    /// Save the results in this directory: report.html, README.md, results.csv, results.json; an interrupted run is
-    /// continued there
+    /// Save report.html, README.md, results.csv and results.json in this directory, and continue an interrupted run there
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -103,8 +102,8 @@ static COMPRESSIONS_HELP: LazyLock<String> = LazyLock::new(|| {
 });
 
 const AFTER_HELP: &str = "\
-Converted files lie beside the results, or in TMPDIR without --out, and are deleted after each cell.
-The exit code is 1 if a cell failed. As in SQL, a column whose name is not a plain word is written in double quotes.
+Converted files are written to the directory of --out, or else to TMPDIR, and deleted after each measurement. The \
+exit code is 1 if any of them failed. Column names that are not plain words are written in double quotes, as in SQL.
 
 Examples:
   brc compare measurements.txt --rows 1M
@@ -123,7 +122,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let comparison = brc_compare::compare(&args.request(), &host).map_err(known)?;
     stdout::print(comparison.text(screen()).as_bytes())?;
     if let Some(reason) = comparison.not_kept().first() {
-        anyhow::bail!("a file could not be kept: {reason}");
+        anyhow::bail!("could not keep a file: {reason}");
     }
     Ok(if comparison.failed_cells() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

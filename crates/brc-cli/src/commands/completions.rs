@@ -11,7 +11,7 @@ pub(crate) struct Args {
 }
 
 const AFTER_HELP: &str = "\
-Each line also makes the directory; the completions work in a new shell. For zsh, ~/.zshrc needs:
+The commands below also create the directory; open a new shell to use the completions. For zsh, ~/.zshrc needs:
   fpath=(~/.zfunc $fpath); autoload -Uz compinit; compinit
 
 Examples:

@@ -26,8 +26,8 @@ use std::time::Instant;
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP, override_usage = "brc convert [OPTIONS] <IN>... <OUT>")]
 pub(crate) struct Args {
-    /// The files to read as one table, then the file to write; - is standard input or output, a quoted 'part-*.csv' is
-    /// expanded, and a directory is all files below it
+    /// The files to read as one table, then the file to write. Inputs may be a quoted glob such as 'part-*.csv' or a
+    /// directory (all files below it); - is standard input or output
     // One list, because clap takes no options between two positional arguments of which the first has several values.
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
@@ -47,9 +47,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME[:LEVEL]", value_parser = compression(), help = COMPRESSION_HELP.as_str())]
     compression: Option<Compressor>,
 
-    /// The column by which buren groups rows inside a row group, so that conditions on it read less, or none [default: a
-    /// column that saves at least 2 %; for a few strings and numbers without nulls, the string column with the fewest
-    /// distinct values]
+    /// Store the rows of each buren row group grouped by this column, so that conditions on it read less; none turns this
+    /// off [default: a column that saves at least 2 %; for a few strings and numbers without nulls, the string column with
+    /// the fewest distinct values]
     #[arg(long, value_name = "COLUMN")]
     key: Option<String>,
 
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long)]
     ascii: bool,
 
-    /// The size of a row group, in bytes of text; k, M, G are powers of 1024 [default: 16M, or less if --memory is small]
+    /// The size of a row group in bytes of text; k, M, G are powers of 1024 [default: 16M, less if --memory is small]
     #[arg(long, value_name = "BYTES", value_parser = row_group)]
     row_group: Option<u64>,
 
@@ -71,23 +71,24 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
 
-    /// Add the rows to the output, a buren file with the same columns, as further row groups; without one, it is made. Types of
-    /// a text are those of the file
+    /// Append the rows to the output, a buren file with the same columns, as new row groups; create it if it does not
+    /// exist. Text is read in the column types of the file
     #[arg(long, conflicts_with_all = ["partition_by", "compression", "force"])]
     append: bool,
 
-    /// Write a directory of Hive folders, as in OUT/country=DE/year=2024/part-0.buren, a file for each combination of values of
-    /// these columns, which the files lack; --to gives their encoding [default: buren]
+    /// Write a directory with one Hive folder per combination of values of these columns, as in
+    /// OUT/country=DE/year=2024/part-0.buren. The files do not repeat these columns; --to sets their encoding [default:
+    /// buren]
     #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_parser = columns,
           conflicts_with_all = ["rejects", "row_group"])]
     partition_by: Option<Columns>,
 
-    /// Do not sync the output to disk: a crash of the machine right after may damage it
+    /// Do not sync the output to disk: faster, but a crash of the machine may damage it
     #[arg(long)]
     no_sync: bool,
 
-    /// Write malformed rows of a text to this tab-separated file, with line, byte offset, column and reason, and go on;
-    /// rows that the output encoding cannot hold still stop the conversion
+    /// Write bad rows of a text file to this TSV file, with line, byte offset, column and reason, and go on. Values that the
+    /// output encoding cannot hold still stop the run
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
 
@@ -129,7 +130,7 @@ fn row_group(text: &str) -> Result<u64, String> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let start = Instant::now();
     if args.inputs().is_empty() {
-        return Err(Error::Usage("convert needs a file to read and a file to write".to_owned()).into());
+        return Err(Error::Usage("convert needs an input and an output: brc convert IN… OUT".to_owned()).into());
     }
     if let Some(columns) = &args.partition_by {
         return Ok(partitions::write(args, columns.names(), start)?);
@@ -145,11 +146,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let files = expand(args.inputs())?;
     let inputs = paths(&files);
     let target = if args.append { Appendable::open(args.output(), to)? } else { None };
+    let has_types = !options.text.types.is_empty();
     let options = match &target {
         Some(target) => appending::options(options, target.schema(), &args.files.added_columns(&files)?),
         None => options,
     };
-    let Opened { table, .. } = args.source.open_all(&files, &args.files, &options)?;
+    let opened = args.source.open_all(&files, &args.files, &options);
+    let explained = |error| if has_types { error } else { appending::explained(error, args.output()) };
+    let Opened { table, .. } = opened.map_err(explained)?;
     let (table, target) = appending::of_target(table, target)?;
     let compression = target_compression(args.output(), args.compression, to)?;
     let create = args.create_options(to, compression, budget.dictionary_bytes())?;
@@ -209,12 +213,12 @@ impl Args {
 pub(crate) fn encoding_of(output: &Path, to: Option<&'static dyn Encoding>) -> Result<&'static dyn Encoding, Error> {
     let reason = match to.or_else(|| by_extension(output)) {
         Some(encoding) if !encoding.is_read_only() => return Ok(encoding),
-        Some(encoding) => format!("{} is supported for reading only", encoding.name()),
-        None => "the name does not tell the encoding".to_owned(),
+        Some(encoding) => format!("{} can only be read, not written", encoding.name()),
+        None => "no known extension".to_owned(),
     };
     let writable = ENCODINGS.iter().filter(|encoding| !encoding.is_read_only());
     let names: Vec<_> = writable.map(|encoding| encoding.name()).collect();
-    Err(Error::Usage(format!("{}: {reason}: add --to {}", output.display(), names.join("|"))))
+    Err(Error::Usage(format!("{}: {reason}; name the encoding with --to {}", output.display(), names.join("|"))))
 }
 
 /// The compression that was asked for, or that the output's name tells.
@@ -239,7 +243,7 @@ pub(crate) fn target_compression(
 fn reject_log(args: &Args, inputs: &[PathBuf]) -> Result<RejectLog, Error> {
     let Some(path) = &args.rejects else { return Ok(args.source.text.reject_log()) };
     if brc_encodings::output::same_target(path, args.output()) {
-        return Err(Error::Usage(format!("{}: is the output already", path.display())));
+        return Err(Error::Usage(format!("{}: is also the output; choose a different rejects file", path.display())));
     }
     check_compression_name(path, None)?;
     let file = Output::create(path, &args.output_options(inputs))?;

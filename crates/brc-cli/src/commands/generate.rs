@@ -54,7 +54,7 @@ pub(crate) struct Args {
 }
 
 const AFTER_HELP: &str = "\
-The file is not synced to the disk: it can be made again.
+The file is not synced to disk, since it can be generated again.
 
 Examples:
   brc generate measurements.txt --rows 1B

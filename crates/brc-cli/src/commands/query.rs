@@ -17,9 +17,9 @@ use std::{fs, io};
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The files to query as one table, and SQL: 'select city, max(price) group by city'. Files may also be named in the
-    /// SQL: "select * from 'a.csv'". - is standard input, a quoted 'part-*.buren' is expanded, and a directory is all files
-    /// below it
+    /// The files to query as one table, and SQL: 'select city, max(price) group by city'. A file may be a quoted glob such as
+    /// 'part-*.buren', a directory (all files below it), or - for standard input. SQL may also name files itself: "select *
+    /// from 'a.csv'"
     #[arg(value_name = "FILE|SQL")]
     arguments: Vec<PathBuf>,
 
@@ -27,19 +27,19 @@ pub(crate) struct Args {
     #[arg(long, short = 'f', value_name = "FILE")]
     sql_file: Option<PathBuf>,
 
-    /// Open a prompt where SQL is typed [default: on a terminal, if there is no query and the table is not that of the
-    /// One Billion Row Challenge]
+    /// Open a prompt for SQL [default: on a terminal, without a query, unless the table is that of the One Billion Row
+    /// Challenge]
     #[arg(long, short = 'i')]
     interactive: bool,
 
     #[command(flatten)]
     query: QueryArgs,
 
-    /// Return only groups that satisfy this condition of keys and aggregates
+    /// Return only groups that satisfy this condition on keys and aggregates
     #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
     having: Option<String>,
 
-    /// How to sort the answer: expressions separated by commas, each optionally followed by desc and nulls first [default:
+    /// How to sort the result: expressions separated by commas, each optionally followed by desc and nulls first [default:
     /// by the keys]
     #[arg(long, value_name = "EXPRESSIONS", allow_hyphen_values = true)]
     order_by: Option<String>,
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     limit: Limit,
 
-    /// Skip the first N rows of the answer
+    /// Skip the first N rows of the result
     #[arg(long, value_name = "N", value_parser = quantity::parse_count)]
     offset: Option<u64>,
 
@@ -63,15 +63,15 @@ pub(crate) struct Args {
     #[command(flatten)]
     memory: MemoryArgs,
 
-    /// Read the rows even where statistics in the file could answer
+    /// Read the rows even if statistics in the file could answer the query
     #[arg(long)]
     no_statistics: bool,
 
-    /// Report on standard error what is read, skipped, and answered from statistics
+    /// Print to standard error what was read, skipped, and answered from statistics
     #[arg(long)]
     explain: bool,
 
-    /// Report on standard error how long reading, decoding and aggregating took
+    /// Print to standard error how long reading, decoding and aggregating took
     #[arg(long)]
     timings: bool,
 
@@ -80,7 +80,7 @@ pub(crate) struct Args {
 }
 
 const AFTER_HELP: &str = "\
-As in SQL, a column whose name is not a plain word is written in double quotes, and a quote inside them is doubled:
+Column names that are not plain words are written in double quotes, as in SQL; a quote inside them is doubled:
   --by '\"city, country\"' --agg 'max(\"wind speed\")' --where '\"5\"\" pipes\" > 2'
 
 Examples:
@@ -162,7 +162,10 @@ impl Args {
             return Err(Error::Usage("there is no statement to run".to_owned()).into());
         }
         if statements.len() > 1 && self.output.file().is_some() {
-            return Err(Error::Usage("--output holds one answer; run one statement for each file".to_owned()).into());
+            return Err(Error::Usage(
+                "--output takes the result of one statement; run one statement per file".to_owned(),
+            )
+            .into());
         }
         let mut session = Session::new(self, inputs, statements.len() > 1)?;
         for (index, (statement, file)) in statements.iter().enumerate() {
@@ -232,11 +235,12 @@ fn refuse_expression(argument: &Path) -> Result<()> {
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     if !rest.is_empty() && CHANGES.iter().any(|known| known.eq_ignore_ascii_case(word)) {
         return Err(Error::Usage(format!(
-            "'{word}' is not supported: brc reads tables; -o saves the answer of a query"
+            "'{word}' is not supported: brc reads tables; -o saves the result of a query"
         )));
     }
     // A folder may be called year=2024.
-    if text.contains(['<', '>']) || text.contains(" = ") || text.ends_with(')') {
+    let looks_like_sql = text.contains(['<', '>']) || text.contains(" = ") || text.ends_with(')');
+    if looks_like_sql || rest == "*" || rest.starts_with("* ") || text.to_ascii_lowercase().contains(" from ") {
         let message = format!("'{text}' is neither a file nor a query; queries begin with select: 'select …'");
         return Err(Error::Usage(message));
     }

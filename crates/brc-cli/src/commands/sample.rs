@@ -9,7 +9,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     rows: Rows,
 
-    /// The number that the sample depends on besides the table
+    /// The seed of the random numbers: the same seed gives the same sample
     #[arg(long, value_name = "N", default_value = "0")]
     seed: u64,
 

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The files to read, as one table; - is standard input, a quoted 'part-*.csv' is expanded, and a directory is all files
-    /// below it
+    /// The files to read as one table: paths, a quoted glob such as 'part-*.csv', a directory (all files below it), or - for
+    /// standard input
     #[arg(value_name = "FILE", required = true)]
     inputs: Vec<PathBuf>,
 
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Infer types from all rows: the default here, other than for brc sniff
+    /// Infer types from all rows; this is the default, other than in brc sniff
     #[arg(long)]
     // Nothing to do: it is an option for those who know it from there.
     #[allow(dead_code)]

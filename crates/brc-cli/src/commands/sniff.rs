@@ -19,11 +19,11 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Print only the columns, as --schema of other commands takes them
+    /// Print only names and types, in the form that --schema of other commands takes
     #[arg(long = "schema")]
     print_schema: bool,
 
-    /// Infer types from all rows [default: from a sample of a text]
+    /// Infer types from all rows, not from a sample
     #[arg(long)]
     all: bool,
 
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.print_schema {
         let table = table?;
         if let TypesOf::Sample = args.infer(table.as_ref(), is_whole)? {
-            message!("note: types are those of a sample; --all infers them from all rows");
+            message!("note: column types are inferred from a sample; --all infers them from all rows");
         }
         return Ok(stdout::print_names(format!("{}\n", current_schema(table.as_ref())).as_bytes())?);
     }
@@ -119,7 +119,7 @@ enum TypesOf {
     All,
 }
 
-const SAMPLE: &str = "the types of the columns are those of a sample, and later values may make them wider (--all)";
+const SAMPLE: &str = "column types are inferred from a sample; --all infers them from all rows";
 
 const ONE_BRC: &str =
     "this is the format of the One Billion Row Challenge, so the columns are station and temperature (--names)";

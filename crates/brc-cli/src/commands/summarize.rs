@@ -31,8 +31,8 @@ pub(crate) struct Args {
 }
 
 const AFTER_HELP: &str = "\
-Quartiles are values of the column: at least 25, 50 and 75 % of all values do not exceed them. stddev is that of a
-sample, over n - 1.
+Quartiles are values of the column: at least 25, 50 and 75 % of all values do not exceed them. stddev is the sample \
+standard deviation.
 
 Examples:
   brc summarize visits.csv

@@ -23,7 +23,7 @@ pub(crate) struct Args {
 }
 
 const AFTER_HELP: &str = "\
-The exit code is 4 if any file is corrupt; else that of the first failure.
+The exit code is 4 if any file is corrupt, otherwise that of the first failure.
 
 Examples:
   brc verify measurements.buren

@@ -12,10 +12,10 @@ impl Preset for G1 {
     }
 
     fn about(&self) -> &'static str {
-        "h2o's db-benchmark: id1, id2 (strings), id4 and id5 (numbers) evenly of --groups values, id3 (strings) and id6 (numbers) \
-         of rows / --groups; v1 evenly from 1 to 5, v2 from 1 to 15, v3 from 0 to 100 with six decimals; with --nulls, that \
-         percentage of the values of each id, and of the rows of v1 to v3, is null; with --sorted, rows are in the order of id1 \
-         to id6"
+        "h2o's db-benchmark, uniformly distributed: id1, id2 (strings), id4 and id5 (numbers) with --groups distinct \
+         values, id3 (strings) and id6 (numbers) with rows / --groups; v1 from 1 to 5, v2 from 1 to 15, v3 from 0 to 100 \
+         with six decimals. --nulls makes that percentage of the ids, and of the rows of v1 to v3, null; --sorted sorts \
+         by id1 to id6"
     }
 
     fn options(&self) -> &'static [&'static str] {
@@ -31,7 +31,7 @@ impl Preset for G1 {
             return Err(Error::Usage("--nulls is a percentage, of 0 to 100".to_owned()));
         }
         if shape.sorted && nulls > 0 {
-            return Err(Error::Usage("--sorted does not go with --nulls".to_owned()));
+            return Err(Error::Usage("--sorted cannot be combined with --nulls".to_owned()));
         }
         let rare = (shape.rows / groups).max(1);
         Ok(Box::new(Rows { seed: shape.seed, rows: shape.rows, groups, rare, nulls, sorted: shape.sorted }))

@@ -66,7 +66,9 @@ impl Shape {
             ("sorted", self.sorted),
         ];
         match given.into_iter().find(|(option, given)| *given && !preset.options().contains(option)) {
-            Some((option, _)) => Err(Error::Usage(format!("--{option} does not go with the preset {}", preset.name()))),
+            Some((option, _)) => {
+                Err(Error::Usage(format!("--{option} does not apply to the preset {}", preset.name())))
+            }
             None => Ok(()),
         }
     }

@@ -13,8 +13,8 @@ impl Preset for Rankings {
     }
 
     fn about(&self) -> &'static str {
-        "the pages of uservisits of the same seed and ten times as many rows: page_url, each once, the most visited first; \
-         page_rank of Pareto's distribution, at least r with a probability of 1 / r; avg_duration evenly from 1 to 100"
+        "the pages of uservisits with the same seed and ten times as many rows: page_url (unique, the most visited first), \
+         page_rank (Pareto: at least r with a probability of 1 / r), avg_duration (uniform from 1 to 100)"
     }
 
     fn table(&self, shape: &Shape) -> Result<Box<dyn Blocks>> {

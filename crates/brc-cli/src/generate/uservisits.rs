@@ -13,10 +13,10 @@ impl Preset for UserVisits {
     }
 
     fn about(&self) -> &'static str {
-        "AMPLab's big data benchmark, about 160 bytes a row: source_ip evenly of all addresses; dest_url by Zipf's law of a tenth \
-         as many pages as rows; visit_date evenly from 1970 to 2013; ad_revenue evenly to 1000.00; user_agent of 392; \
-         country_code and language_code of 10, the first most likely; search_word by Zipf's law of 20,000; duration evenly from \
-         1 to 1000"
+        "AMPLab's big data benchmark, about 160 bytes per row: source_ip (uniform), dest_url (Zipf over a tenth as \
+         many pages as rows), visit_date (uniform from 1970 to 2013), ad_revenue (uniform up to 1000.00), user_agent (392 values), \
+         country_code and language_code (10 values, the first most likely), search_word (Zipf over 20,000 words), duration \
+         (uniform from 1 to 1000)"
     }
 
     fn table(&self, shape: &Shape) -> Result<Box<dyn Blocks>> {

@@ -12,12 +12,12 @@ pub(super) struct Json {
 
 pub(super) const JSON: Json = Json {
     name: "json",
-    about: "JSON lines (also jsonl): an object a line, as convert writes it; strings must be UTF-8",
+    about: "JSON lines (also jsonl): one object per line, as convert writes it; strings must be UTF-8",
     in_array: false,
 };
 
 pub(super) const JSON_ARRAY: Json =
-    Json { name: "json-array", about: "an array of these objects, one a line", in_array: true };
+    Json { name: "json-array", about: "one JSON array of these objects, one per line", in_array: true };
 
 impl Format for Json {
     fn name(&self) -> &'static str {

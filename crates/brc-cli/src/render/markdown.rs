@@ -13,7 +13,7 @@ impl Format for Markdown {
     }
 
     fn about(&self) -> &'static str {
-        "a table in Markdown"
+        "a Markdown table"
     }
 
     fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter> {

@@ -20,7 +20,7 @@ impl Format for Table {
     }
 
     fn about(&self) -> &'static str {
-        "aligned columns for people, cut to the width of the terminal"
+        "aligned columns, cut to the width of the terminal"
     }
 
     fn is_printable(&self) -> bool {

@@ -13,7 +13,7 @@ impl Format for Vertical {
     }
 
     fn about(&self) -> &'static str {
-        "a value a line, after the name of its column; an empty line between rows"
+        "one value per line, after the name of its column; an empty line between rows"
     }
 
     fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter> {

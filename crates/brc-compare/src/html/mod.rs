@@ -65,20 +65,19 @@ fn section(view: &View<'_>, number: usize) -> String {
     if let Some(advice) = advise(view) {
         html.push_str(&cards(&advice));
         html.push_str(
-            "<h3>Size and query time</h3>\n<p>Further down is quicker, further left is smaller. The line is the \
-                       Pareto front: nothing is both smaller and quicker than what lies on it.</p>\n",
+            "<h3>Size and query time</h3>\n<p>Lower is faster, further left is smaller. The line is the Pareto \
+             front: no file is both smaller and faster than one on it.</p>\n",
         );
         html.push_str(&size_and_time(view, &advice));
     }
     html.push_str(
-        "<h3>At a glance</h3>\n<p>Time of a query, size, time to convert. The best of each column is marked, and what is too close to it to tell.</p>\n",
+        "<h3>At a glance</h3>\n<p>Query time, size and time to convert. The best of each column is marked, and so \
+         is everything within measurement error of it.</p>\n",
     );
     html.push_str(&tables::matrix(view));
-    html.push_str("<h3>Where the time goes</h3>\n<p>Time on processors of one query, all threads together.</p>\n");
+    html.push_str("<h3>Where the time goes</h3>\n<p>CPU time of one query, all threads together.</p>\n");
     html.push_str(&bars::bars(view, number));
-    html.push_str(
-        "<h3>All figures</h3>\n<p>A click on a title sorts. The table is wide: it scrolls to the right.</p>\n",
-    );
+    html.push_str("<h3>All figures</h3>\n<p>Click a title to sort; scroll to the right for more columns.</p>\n");
     html.push_str(&tables::all_figures(view));
     html.push_str(&blanks(view));
     html.push_str("</section>\n");
@@ -176,7 +175,7 @@ fn legend(view: &View<'_>) -> String {
     }
     html.push_str(
         "<span><svg viewBox=\"-7 -7 14 14\"><path class=\"hollow\" d=\"M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z\"/>\
-         </svg>does not compete: the input, or with statistics</span></p>\n",
+         </svg>not ranked: the input itself, and answers from statistics</span></p>\n",
     );
     html
 }

@@ -78,21 +78,19 @@ const COLUMNS: &[Column] = &[
     ("convert", "median time to convert the input to it", |_, line| maybe(line.convert.map(|it| it.median), time)),
     ("query", "median time of a query, warm", |_, line| (line.query.median, time(line.query.median))),
     ("mean ± 95 %", "mean time of a query and its confidence", |_, line| (line.query.mean, mean(&line.query))),
-    ("min … max", "the quickest and the slowest query", |_, line| {
+    ("min … max", "the fastest and the slowest query", |_, line| {
         let outliers = if line.query.outliers > 0 { " !" } else { "" };
         (line.query.min, format!("{} … {}{outliers}", time(line.query.min), time(line.query.max)))
     }),
-    ("cold", "median time of a query without the page cache", |_, line| {
+    ("cold", "median time of a query with a cold page cache", |_, line| {
         maybe(line.cold.map(|it| it.query.median), time)
     }),
-    ("raw", "median time of just reading the file", |_, line| (line.raw.median, time(line.raw.median))),
-    ("× raw", "query in relation to just reading", |_, line| number(line.over_floor())),
+    ("raw", "median time of reading the file and nothing else", |_, line| (line.raw.median, time(line.raw.median))),
+    ("× raw", "query time in relation to reading the file", |_, line| number(line.over_floor())),
     ("M rows/s", "million rows a second", |view, line| number(view.million_rows(line))),
-    ("cycles/B", "cycles for each byte of the text, all processors together", |view, line| {
-        maybe(view.cycles(line), digits)
-    }),
-    ("memory", "the most memory of a query", |_, line| maybe(line.peak_memory.map(|it| it as f64), as_size)),
-    ("memory, convert", "the most memory of a conversion", |_, line| {
+    ("cycles/B", "cycles per byte of the text, all processors together", |view, line| maybe(view.cycles(line), digits)),
+    ("memory", "peak memory of a query", |_, line| maybe(line.peak_memory.map(|it| it as f64), as_size)),
+    ("memory, convert", "peak memory of a conversion", |_, line| {
         maybe(line.convert_memory.map(|it| it as f64), as_size)
     }),
 ];

@@ -29,7 +29,7 @@ pub fn timeline(run: &TimedRun, plots: &[Plot]) -> String {
     let style = TEMPLATE.split_once("<style>").and_then(|(_, rest)| rest.split_once("</style>"));
     let style = style.map_or("", |(style, _)| style);
     let (title, started) = (escape(&run.command), escape(&run.started));
-    let killed = if run.is_killed { "<p class=\"warning\">A signal ended it before it was done.</p>\n" } else { "" };
+    let killed = if run.is_killed { "<p class=\"warning\">The run was ended by a signal.</p>\n" } else { "" };
     let plots: String = plots.iter().map(section).collect();
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(page.matches("<svg class=\"narrow\"").count(), 2);
         assert!(page.contains("2026-11-20 14:58:40 UTC · ") && page.contains("<dt>System</dt>"), "{page}");
         assert!(page.contains(&format!("<dt>brc</dt><dd>{}", env!("CARGO_PKG_VERSION"))) && !page.contains("signal"));
-        assert!(timeline(&TimedRun { is_killed: true, ..run }, &plots).contains("A signal ended it"));
+        assert!(timeline(&TimedRun { is_killed: true, ..run }, &plots).contains("ended by a signal"));
         assert!(page.contains("--accent") && !page.contains("http") && !page.contains("NaN"), "{page}");
     }
 

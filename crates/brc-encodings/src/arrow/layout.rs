@@ -36,7 +36,7 @@ pub(super) struct Place {
 impl Place {
     /// The place of a block; `end` is where the footer begins.
     pub(super) fn of(block: &Block, end: u64) -> Result<Self, Fault> {
-        let outside = || Fault::corrupt("its place is not inside the file");
+        let outside = || Fault::corrupt("it lies outside the file");
         let start = u64::try_from(block.offset()).map_err(|_| outside())?;
         let metadata = usize::try_from(block.metaDataLength()).map_err(|_| outside())?;
         let body = u64::try_from(block.bodyLength()).map_err(|_| outside())?;
@@ -80,7 +80,7 @@ impl BatchLayout {
         behind: Gap,
         place: &Place,
     ) -> Result<Self, Fault> {
-        let rows = usize::try_from(batch.length()).map_err(|_| Fault::corrupt("it has less than no rows"))?;
+        let rows = usize::try_from(batch.length()).map_err(|_| Fault::corrupt("it has a negative number of rows"))?;
         let codec = match batch.compression() {
             None => None,
             Some(compression) => {

@@ -51,7 +51,7 @@ impl Encoding for Arrow {
     }
 
     fn about(&self) -> &'static str {
-        "Apache Arrow IPC file: columns as programs have them in memory"
+        "Apache Arrow IPC file: columns in the layout that programs use in memory"
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
@@ -71,7 +71,7 @@ impl Encoding for Arrow {
     }
 
     fn can_compress(&self, compression: &dyn Compression) -> Result<(), String> {
-        codec::id_of(compression).map(|_| ()).ok_or_else(|| format!("arrow has no {}", compression.name()))
+        codec::id_of(compression).map(|_| ()).ok_or_else(|| format!("arrow does not support {}", compression.name()))
     }
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {

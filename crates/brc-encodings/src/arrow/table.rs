@@ -284,7 +284,7 @@ impl Blocks<'_> {
         }
         let message = layout::message(&metadata).map_err(at)?;
         let batch = message.header_as_record_batch();
-        let batch = batch.ok_or_else(|| at(Fault::corrupt("its message is of another kind")))?;
+        let batch = batch.ok_or_else(|| at(Fault::corrupt("its message has the wrong type")))?;
         let mut layout = BatchLayout::new(batch, self.columns, self.behind, &place).map_err(at)?;
         layout.checksums = checksums.take(self.columns.len()).collect();
         let bounds = value_of(message.custom_metadata(), BOUNDS).filter(|_| checksum.is_some());
@@ -297,7 +297,7 @@ impl Blocks<'_> {
         let (place, metadata) = self.metadata(&name, block)?;
         let at = |fault: Fault| fault.at(self.path, &name);
         let batch = layout::message(&metadata).map_err(at)?.header_as_dictionary_batch();
-        let batch = batch.ok_or_else(|| at(Fault::corrupt("its message is of another kind")))?;
+        let batch = batch.ok_or_else(|| at(Fault::corrupt("its message has the wrong type")))?;
         Ok(DictionaryBlock { id: batch.id(), is_delta: batch.isDelta(), place, checksum })
     }
 

@@ -35,7 +35,7 @@ impl Encoding for Avro {
     }
 
     fn about(&self) -> &'static str {
-        "Apache Avro object container file: rows with their schema, as Kafka and Hadoop have them"
+        "Apache Avro object container file: rows with their schema, common in Kafka and Hadoop"
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
@@ -63,7 +63,9 @@ impl Encoding for Avro {
     }
 
     fn can_compress(&self, compression: &dyn Compression) -> Result<(), String> {
-        Codec::of(compression).map(|_| ()).ok_or_else(|| format!("avro has no {} with a checksum", compression.name()))
+        Codec::of(compression)
+            .map(|_| ())
+            .ok_or_else(|| format!("avro does not support {} with a checksum", compression.name()))
     }
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {

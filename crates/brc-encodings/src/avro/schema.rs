@@ -132,7 +132,7 @@ impl Parser {
                 Ok(Type::Union(branches.iter().map(|branch| self.take(branch, namespace)).collect::<Result<_, _>>()?))
             }
             Value::Object(object) => self.defined(object, namespace),
-            Value::Null | Value::Bool(_) | Value::Number(_) => Err(malformed("a type that is none")),
+            Value::Null | Value::Bool(_) | Value::Number(_) => Err(malformed("a type that is not valid")),
         }
     }
 
@@ -154,7 +154,7 @@ impl Parser {
     }
 
     fn defined(&mut self, object: &Map<String, Value>, namespace: &str) -> Result<Type, Fault> {
-        let kind = object.get("type").ok_or_else(|| malformed("a type that is none"))?;
+        let kind = object.get("type").ok_or_else(|| malformed("a type that is not valid"))?;
         let part = |key: &str| object.get(key).ok_or_else(|| malformed(&format!("a type without {key}")));
         let index = self.named.len();
         match kind.as_str() {

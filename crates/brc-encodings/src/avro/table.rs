@@ -213,7 +213,7 @@ impl AvroScanner<'_> {
         let read = table.file.read_full_at(&mut stored, block.start).map_err(read_error(&table.path))?;
         let place = || format!("block {index}");
         if read < stored.len() {
-            return Err(Error::corrupt(&table.path, place(), "the file was cut off while it was read"));
+            return Err(Error::corrupt(&table.path, place(), "the file was truncated while it was read"));
         }
         cost.bytes += block.stored;
         let read = Instant::now();

@@ -202,7 +202,7 @@ impl Wanted {
             column::Int128(values) => {
                 let (low, high) = (values.get_low().map_err(malformed)?, values.get_high().map_err(malformed)?);
                 if low.len() != high.len() {
-                    return Err(NoMessage::Malformed("has not as many low halves as high ones".to_owned()));
+                    return Err(NoMessage::Malformed("has different numbers of low and high halves".to_owned()));
                 }
                 Lists::I128 { low, high }
             }
@@ -361,7 +361,7 @@ where
     T: ::capnp::private::layout::PrimitiveElement,
 {
     let slice = list.as_slice().and_then(|values| values.get(rows));
-    slice.ok_or_else(|| "the values do not lie side by side".to_owned())
+    slice.ok_or_else(|| "the values are not contiguous".to_owned())
 }
 
 impl Lists<'_> {

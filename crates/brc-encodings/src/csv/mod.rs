@@ -45,7 +45,7 @@ impl Encoding for Csv {
     }
 
     fn about(&self) -> &'static str {
-        "text, one row a line, columns between delimiters: read by everything"
+        "delimited text, one row per line: read by everything"
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
@@ -122,7 +122,7 @@ fn one_brc(input: &Input, options: &OpenOptions) -> Option<u8> {
 fn check_separator(delimiter: u8) -> Result<()> {
     if delimiter.is_ascii_digit() || b"-.\n\r\0".contains(&delimiter) {
         let delimiter = delimiter.escape_ascii();
-        return Err(Error::Usage(format!("'{delimiter}' cannot separate columns: numbers or lines consist of it")));
+        return Err(Error::Usage(format!("'{delimiter}' cannot be the delimiter: numbers or line ends contain it")));
     }
     Ok(())
 }

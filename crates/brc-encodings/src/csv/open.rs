@@ -46,7 +46,7 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
     let start = Start::find(&mut input, &format, &sniffed, options)?;
     let names = names(&sniffed, options).map_err(usage)?;
     if names.is_empty() {
-        let reason = "no columns: the file has no rows; --schema or --names says what its columns are";
+        let reason = "no columns: the file has no rows; set its columns with --schema or --names";
         return Err(usage(reason.to_owned()));
     }
     let mut columns = columns(&names, options)?;

@@ -91,7 +91,7 @@ impl Types {
             nullable: column.nullable(),
         };
         let schema = Schema::new(names.iter().zip(&columns).map(field).collect());
-        let schema = schema.map_err(|error| Error::Usage(format!("{error}; --names gives them other names")))?;
+        let schema = schema.map_err(|error| Error::Usage(format!("{error}; set other names with --names")))?;
         let form = |(name, column): (&String, &ColumnType)| column.form().map(|form| form.metadata(name));
         let schema = schema.with_metadata(names.iter().zip(&columns).filter_map(form).collect());
         Ok(Self { version, columns, schema: Arc::new(schema) })

@@ -73,7 +73,7 @@ impl FramedFile {
             at = end;
         }
         if at != length {
-            return Err(corrupt(at, "there is something behind the end of the table"));
+            return Err(corrupt(at, "there are bytes after the end of the table"));
         }
         Ok(Self { path: path.to_owned(), layout, bytes: Bytes::File(file), frames })
     }

@@ -111,7 +111,7 @@ impl FrameStream {
             if header.is_end() {
                 check_end(&header, state.frames, &self.path)?;
                 if self.fill(state, buffer, 1)? > 0 {
-                    return Err(corrupt(state.byte + head as u64, "there is something behind the end of the table"));
+                    return Err(corrupt(state.byte + head as u64, "there are bytes after the end of the table"));
                 }
                 state.ended = true;
                 break;

@@ -91,7 +91,7 @@ fn schema(layout: &dyn Layout, input: &mut Input, options: &OpenOptions) -> Resu
     }
     // No checksum covers the rest of it, but there is only one way to write what it says.
     if input.prefix.get(..length) != Some(layout.file_header(&header).as_slice()) {
-        return Err(corrupt("it says what it says in other bytes than were written".to_owned()));
+        return Err(corrupt("it is not encoded as brc writes it".to_owned()));
     }
     let own = header.columns().map_err(corrupt)?;
     options.check_schema(path, &own)?;
@@ -137,7 +137,7 @@ fn has_lost_header(layout: &dyn Layout, prefix: &[u8]) -> bool {
 fn without_header(layout: &dyn Layout, input: &Input) -> Error {
     let (path, name) = (input.path.display(), layout.name());
     Error::Usage(format!(
-        "{path}: has no header that tells its columns; if it is {name}, name them with --schema \
+        "{path}: has no header that describes its columns; if it is {name}, set them with --schema \
          'name:string,other:decimal(2)'"
     ))
 }

@@ -259,7 +259,7 @@ fn field_name(key: &str, number: usize, columns: &[Key]) -> String {
 
 fn nothing_to_read(path: &Path, columns: &[Key]) -> Error {
     let reason = match columns {
-        [] => "has no rows that tell its columns; --schema says what they are".to_owned(),
+        [] => "has no rows to infer columns from; set them with --schema".to_owned(),
         [one] => format!("its only column '{}' is a list or an object, which brc does not read", one.name),
         _ => format!("all {} columns are lists or objects, which brc does not read", columns.len()),
     };

@@ -46,7 +46,7 @@ impl Encoding for Json {
     }
 
     fn about(&self) -> &'static str {
-        "JSON lines (also jsonl), one object a line: exchanged by programs of all kinds"
+        "JSON lines (also jsonl), one object per line: exchanged by programs of all kinds"
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {

@@ -102,8 +102,7 @@ impl Rows for JsonRows {
         }
         // A type that holds what values demand holds the values: to scan them again for ever would be worse.
         if misfits {
-            let reason =
-                "some value does not fit the type that was inferred from it; --schema names another".to_owned();
+            let reason = "a value does not fit the type that was inferred for it; set a type with --schema".to_owned();
             return Err(Error::Usage(reason).into());
         }
         Ok(())

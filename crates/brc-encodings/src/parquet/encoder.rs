@@ -326,7 +326,7 @@ fn write(
 }
 
 fn no_codec(compressor: Compressor) -> String {
-    format!("parquet has no {}", compressor.compression.name())
+    format!("parquet does not support {}", compressor.compression.name())
 }
 
 impl PackedPages {

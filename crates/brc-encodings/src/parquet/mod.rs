@@ -73,7 +73,9 @@ impl Encoding for Parquet {
     }
 
     fn can_compress(&self, compression: &dyn Compression) -> Result<(), String> {
-        codec::written(compression).map(|_| ()).ok_or_else(|| format!("parquet has no {}", compression.name()))
+        codec::written(compression)
+            .map(|_| ())
+            .ok_or_else(|| format!("parquet does not support {}", compression.name()))
     }
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {

@@ -344,7 +344,8 @@ impl RowGroup {
         space: &Space,
         checksums: &mut impl Iterator<Item = u32>,
     ) -> Result<Self, Fault> {
-        let rows = usize::try_from(row_group.num_rows()).map_err(|_| Fault::corrupt("it has less than no rows"))?;
+        let rows =
+            usize::try_from(row_group.num_rows()).map_err(|_| Fault::corrupt("it has a negative number of rows"))?;
         let chunks = columns.iter().map(|column| {
             let chunk = row_group.columns().get(column.leaf);
             let chunk = chunk.ok_or_else(|| Fault::corrupt("it does not have the columns of the table"))?;
@@ -366,7 +367,7 @@ impl Chunk {
         space: &Space,
         checksum: Option<u32>,
     ) -> Result<Self, Fault> {
-        let outside = || Fault::corrupt("its place is not inside the file");
+        let outside = || Fault::corrupt("it lies outside the file");
         if chunk.file_path().is_some() {
             return Err(Fault::unsupported("its data are in another file"));
         }

@@ -62,7 +62,7 @@ impl Image {
     pub(super) fn of(schema: &Schema) -> Result<Self, String> {
         let number = |key: &str, most: u64| {
             let text = schema.metadata_of(key).ok_or_else(|| {
-                format!("the table does not tell its {}, as one does that was an image", &key["ppm.".len()..])
+                format!("the metadata of the table have no {}, as those of an image have", &key["ppm.".len()..])
             })?;
             let number = text.parse().ok().filter(|number| (1..=most).contains(number));
             number.ok_or_else(|| format!("the table's {key} is '{text}', not a number from 1 to {most}"))

@@ -35,7 +35,7 @@ impl Encoding for Ppm {
     }
 
     fn about(&self) -> &'static str {
-        "portable pixmap image, ASCII or binary: a row a pixel"
+        "portable pixmap image, text or binary: one row per pixel"
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {

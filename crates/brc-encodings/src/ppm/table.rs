@@ -71,12 +71,12 @@ impl PpmTable {
         let mut next = [0; 2];
         self.file.read_full_at(&mut next, end).map_err(Error::io(&self.path, "read"))?;
         if matches!(next, [b'P', b'1'..=b'7']) {
-            let reason = format!("has several images, one behind the other from byte {end} on; split them into files");
+            let reason = format!("holds several images, the next one at byte {end}; split them into files");
             return Err(Error::unsupported(&self.path, reason));
         }
         let more = self.length - end;
         let place = format!("byte {end}");
-        Err(Error::corrupt(&self.path, place, format!("{more} bytes behind the last of {width} × {height} pixels")))
+        Err(Error::corrupt(&self.path, place, format!("{more} bytes after the last of {width} × {height} pixels")))
     }
 }
 

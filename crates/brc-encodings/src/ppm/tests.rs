@@ -101,15 +101,9 @@ fn what_is_wrong_is_told_with_its_place() {
     assert_eq!(image("1 2 3\n4 5\n"), "line 6, byte 21: the file ends after 5 of 6 numbers");
     assert_eq!(image(""), "line 4, byte 11: the file ends after 0 of 6 numbers");
     assert_eq!(image("1 2 3 4 # 5 6"), "line 4, byte 24: the file ends after 4 of 6 numbers");
-    assert_eq!(image("1 2 3\n4 5 6 7\n"), "line 5, byte 23: '7' stands behind all 6 numbers that the header promises");
-    assert_eq!(
-        image("1 2 3\n4 5 6 P3\n"),
-        "line 5, byte 23: 'P3' stands behind all 6 numbers that the header promises"
-    );
-    assert_eq!(
-        image("1 2 3\n4 5 6 7 x\n"),
-        "line 5, byte 23: '7' stands behind all 6 numbers that the header promises"
-    );
+    assert_eq!(image("1 2 3\n4 5 6 7\n"), "line 5, byte 23: '7' comes after the 6 numbers that the header announces");
+    assert_eq!(image("1 2 3\n4 5 6 P3\n"), "line 5, byte 23: 'P3' comes after the 6 numbers that the header announces");
+    assert_eq!(image("1 2 3\n4 5 6 7 x\n"), "line 5, byte 23: '7' comes after the 6 numbers that the header announces");
     assert_eq!(image("1 2 -3 4 5 6"), "line 4, byte 15, column 'b': malformed number '-3'");
     assert_eq!(image("1 2 3.5 4 5 6"), "line 4, byte 15, column 'b': malformed number '3.5'");
     assert_eq!(image("1 2 3 # x y\n4 x 5 6"), "line 5, byte 25, column 'g': malformed number 'x'");
@@ -128,9 +122,9 @@ fn headers_that_lie_are_seen() {
         error(b"P6 2 1 256 abcdef"),
         "corrupt file: raster: 2 \u{d7} 1 pixels have 12 bytes, but the file has 6 for them"
     );
-    assert_eq!(error(b"P6 2 1 255 abcdefg"), "corrupt file: byte 17: 1 bytes behind the last of 2 \u{d7} 1 pixels");
+    assert_eq!(error(b"P6 2 1 255 abcdefg"), "corrupt file: byte 17: 1 bytes after the last of 2 \u{d7} 1 pixels");
     let several = error(b"P6 2 1 255 abcdefP6 2 1 255 abcdef");
-    assert_eq!(several, "has several images, one behind the other from byte 17 on; split them into files");
+    assert_eq!(several, "holds several images, the next one at byte 17; split them into files");
     assert_eq!(error(b"P6 2 1 98 abcd\x63f"), "corrupt file: byte 12, column 'b': 99 is above the maximum of 98");
     let most = i32::MAX;
     let huge = error(format!("P6 {most} {most} 65535 ").as_bytes());
@@ -158,7 +152,7 @@ fn tables_that_are_no_image_are_refused() {
     assert_eq!(refused(&of("r:int,b:int")), "there is no column 'g'");
     assert_eq!(refused(&of("r:int,b:int,g:string")), "column 'g' is of type string, not of integers");
     let samples = of("b:int,r:int,g:int");
-    assert_eq!(refused(&samples), "the table does not tell its width, as one does that was an image");
+    assert_eq!(refused(&samples), "the metadata of the table have no width, as those of an image have");
     let zero = "the table's ppm.width is '0', not a number from 1 to 2147483647";
     assert_eq!(refused(&described(samples.clone(), "0")), zero);
     assert_eq!(Ppm.supports(&described(samples.clone(), "1")), Ok(()));
@@ -177,7 +171,7 @@ fn tables_that_are_no_image_are_refused() {
     };
     assert_eq!(convert("1;2;3\n4;5;6\n").unwrap(), b"P3\n1 2\n9\n2 3 1\n5 6 4\n");
     let count = |word| {
-        Err(format!("ppm cannot hold this table: it has {word} rows than the 1 \u{d7} 2 pixels that its metadata tell"))
+        Err(format!("ppm cannot hold this table: it has {word} rows than the 1 \u{d7} 2 pixels in its metadata"))
     };
     assert_eq!(convert("1;2;3\n"), count("fewer"));
     assert_eq!(convert("1;2;3\n1;2;3\n1;2;3\n"), count("more"));

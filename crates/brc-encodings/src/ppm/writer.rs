@@ -46,7 +46,7 @@ impl Writer {
         let Image { width, height, .. } = self.image;
         Error::too_large(
             NAME,
-            format!("it has {more_or_fewer} rows than the {width} × {height} pixels that its metadata tell"),
+            format!("it has {more_or_fewer} rows than the {width} × {height} pixels in its metadata"),
         )
     }
 }

@@ -84,7 +84,7 @@ fn by_position(tables: &[Own<'_>]) -> Result<Vec<Field>> {
     let mut fields: Vec<Field> = fields.iter().copied().cloned().collect();
     for Own { path, fields: others, .. } in others {
         let differs = |reason: String| Error::Usage(format!("{}: {reason}", path.display()));
-        let (path_of_first, hint) = (first.display(), "--union-by-name matches columns by their names");
+        let (path_of_first, hint) = (first.display(), "--union-by-name matches columns by name");
         for (at, (field, own)) in fields.iter_mut().zip(others).enumerate() {
             if field.name != own.name {
                 let (number, own, name) = (at + 1, &own.name, &field.name);

@@ -203,14 +203,14 @@ fn columns_are_matched_by_name_and_missing_ones_are_null() {
 #[test]
 fn tables_that_differ_are_refused_by_file_and_column() {
     for (other, by_name, message) in [
-        ("n:int64,t:string", false, "b: column 2 is 't', but 's' in a; --union-by-name matches columns by their names"),
+        ("n:int64,t:string", false, "b: column 2 is 't', but 's' in a; --union-by-name matches columns by name"),
         ("n:int64,s:date", false, "b: column 's' is of type date, but string in a; --schema sets both"),
         ("s:date,n:int64", true, "b: column 's' is of type date, but string in a; --schema sets both"),
-        ("n:int64", false, "b: lacks the column 's' of a; --union-by-name matches columns by their names"),
+        ("n:int64", false, "b: lacks the column 's' of a; --union-by-name matches columns by name"),
         (
             "n:int64,s:string,x:date",
             false,
-            "b: has a column 'x', but a has none; --union-by-name matches columns by their names",
+            "b: has a column 'x', but a has none; --union-by-name matches columns by name",
         ),
         ("n:int64,s:string,file:date", true, "--file-name file: there is a column of that name"),
     ] {

@@ -34,7 +34,7 @@ impl Encoding for Xlsx {
     }
 
     fn about(&self) -> &'static str {
-        "a sheet of a workbook of Excel or LibreOffice (xlsx, xlsm, xlsb, xls, ods)"
+        "a sheet of an Excel or LibreOffice workbook (xlsx, xlsm, xlsb, xls, ods)"
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {

@@ -38,7 +38,7 @@ impl SheetTable {
         let SheetCells { sheet, sheets, cells } = workbook::read(&path, &file, &prefix, options.text.sheet.as_deref())?;
         let mut notes = Vec::new();
         if sheets.len() > 1 && options.text.sheet.is_none() {
-            notes.push(format!("this is the sheet '{sheet}'; --sheet chooses another of {}", listed(&sheets)));
+            notes.push(format!("reading sheet '{sheet}' of {}; --sheet selects a different one", listed(&sheets)));
         }
         let layout = Layout::of(cells, &options.text.dialect);
         if layout.columns.is_empty() {
@@ -53,7 +53,7 @@ impl SheetTable {
             return Err(Error::unsupported(&path, reason));
         }
         if layout.title_rows > 0 {
-            notes.push(format!("the first {} are a title; --skip 0 reads them, too", counted(layout.title_rows)));
+            notes.push(format!("the first {} are skipped as a title; --skip 0 keeps them", counted(layout.title_rows)));
         }
         notes.extend(errors(&layout));
         let names = names(&path, &layout, options, &mut notes)?;
@@ -91,7 +91,7 @@ fn names(path: &Path, layout: &Layout, options: &OpenOptions, notes: &mut Vec<St
     let columns = layout.columns.len();
     match (&options.names, &layout.header) {
         (Some(names), _) if names.len() != columns => {
-            let reason = format!("it has {columns} columns, but --names names {}", names.len());
+            let reason = format!("it has {columns} columns, but --names has {}", names.len());
             Err(Error::Usage(format!("{}: {reason}", path.display())))
         }
         (Some(names), _) => Ok(names.clone()),
@@ -130,12 +130,13 @@ impl Columns<'_> {
             Some((row, cell)) => {
                 let row = self.layout.first_row as usize + row + 1;
                 let (sheet, value) = (self.sheet, cell.to_text());
-                let reason = format!("sheet '{sheet}', row {row}, column '{name}': '{value}' is no {logical_type}");
+                let reason =
+                    format!("sheet '{sheet}', row {row}, column '{name}': '{value}' is not a valid {logical_type}");
                 Error::unsupported(self.path, reason)
             }
         })?;
         if !nullable && array.null_count() > 0 {
-            let reason = format!("column '{name}' is to be not null, but has {} nulls", array.null_count());
+            let reason = format!("column '{name}' is declared not null, but has {} nulls", array.null_count());
             return Err(Error::unsupported(self.path, reason));
         }
         self.fields.push(Field { name, logical_type, nullable });

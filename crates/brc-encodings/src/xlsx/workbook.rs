@@ -147,7 +147,7 @@ fn chosen(sheets: &[Sheet], wanted: Option<&str>) -> Result<std::result::Result<
     };
     match (found, wanted) {
         (Some(name), _) => Ok(Ok((name.clone(), names))),
-        (None, Some(wanted)) => Ok(Err(format!("there is no sheet '{wanted}': the sheets are {}", listed(&names)))),
+        (None, Some(wanted)) => Ok(Err(format!("no sheet '{wanted}' (sheets: {})", listed(&names)))),
         (None, None) => Err(Fault::unsupported("it has no sheet with cells")),
     }
 }

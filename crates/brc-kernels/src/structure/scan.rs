@@ -36,7 +36,7 @@ pub struct Malformed {
 
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "text behind a closing quote at byte {}", self.at)
+        write!(f, "text after a closing quote at byte {}", self.at)
     }
 }
 

@@ -150,20 +150,20 @@ impl Form {
         match self {
             _ if arguments.is_empty() && self != Self::Rows => Err("needs a column".to_owned()),
             Self::Fraction => {
-                let needed = "needs a number from 0 to 1 behind its column";
+                let needed = "needs a number from 0 to 1 after its column";
                 let (text, _) = constant(needed)?;
                 match text.parse::<f64>() {
                     Ok(number) if arguments.len() == 2 && (0.0..=1.0).contains(&number) => Ok(Some(text)),
                     _ => Err(needed.to_owned()),
                 }
             }
-            Self::Joined => match constant("needs a separator behind its column: a constant string")? {
+            Self::Joined => match constant("needs a separator after its column: a constant string")? {
                 (text, LogicalType::String) if arguments.len() == 2 => Ok(Some(text)),
-                _ => Err("needs a separator behind its column: a constant string".to_owned()),
+                _ => Err("needs a separator after its column: a constant string".to_owned()),
             },
-            Self::Count => match constant("needs a number behind its column: how many values")? {
+            Self::Count => match constant("needs a number after its column: how many values")? {
                 (text, LogicalType::Int64) if arguments.len() == 2 && text.parse::<u32>().is_ok() => Ok(Some(text)),
-                _ => Err("needs a number behind its column: how many values".to_owned()),
+                _ => Err("needs a number after its column: how many values".to_owned()),
             },
             _ if expected.contains(&arguments.len()) => Ok(None),
             Self::Pair | Self::Numbers => Err("needs two columns".to_owned()),

@@ -7,7 +7,7 @@ use crate::states::StateKind;
 pub(super) static MODE: AggregateFunction = AggregateFunction {
     name: "mode",
     aliases: &[],
-    about: "the most frequent value; the smallest of several",
+    about: "the most frequent value; on a tie, the smallest",
     example: ("mode(city)", "Oslo"),
     form: Form::Column,
     bind: |fields| {

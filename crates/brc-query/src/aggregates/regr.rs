@@ -35,9 +35,9 @@ regressions! {
         ("regr_syy(sold, price)", "34.0"), |it: &Regression<'_, '_>| it.deviation(&it.products.xx, 0, 0);
     REGR_SXY, "regr_sxy", "the sum of the products of the deviations of x and y",
         ("regr_sxy(sold, price)", "-21.0"), |it: &Regression<'_, '_>| it.deviation(&it.products.xy, 0, 1);
-    REGR_AVGX, "regr_avgx", "the average of x where neither is null",
+    REGR_AVGX, "regr_avgx", "the average of x in rows where neither is null",
         ("regr_avgx(sold, price)", "10.5"), |it: &Regression<'_, '_>| it.mean(&it.products.moment.y, 1);
-    REGR_AVGY, "regr_avgy", "the average of y where neither is null",
+    REGR_AVGY, "regr_avgy", "the average of y in rows where neither is null",
         ("regr_avgy(sold, price)", "5.0"), |it: &Regression<'_, '_>| it.mean(&it.products.moment.x, 0);
 }
 

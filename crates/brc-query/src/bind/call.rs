@@ -40,7 +40,7 @@ impl Binder<'_> {
             return self.error(unknown_function(&call.name), position);
         };
         if call.distinct || call.filter.is_some() {
-            let message = format!("'{}' is no aggregate: it has no distinct and no filter", function.name);
+            let message = format!("'{}' is not an aggregate, so it takes no distinct and no filter", function.name);
             return self.error(message, position);
         }
         if let (Some(shifted), "+" | "-") = (self.shifted(call)?, function.name) {
@@ -123,7 +123,7 @@ impl Binder<'_> {
     fn extreme(&mut self, function: &'static Function, call: &Call, position: usize) -> Result {
         let values = self.arguments_of_one_type(call)?;
         if values.iter().map(Typed::size).sum::<usize>().saturating_mul(values.len()) > MOST_PARTS {
-            return self.error(format!("'{}' is of too long expressions", function.name), position);
+            return self.error(format!("the arguments of '{}' are too long", function.name), position);
         }
         let value = |(index, value): (usize, &Typed)| {
             if !value.nullable {

@@ -95,7 +95,7 @@ impl Binder<'_> {
         let value = self.value(syntax)?;
         match value.size().saturating_mul(times) <= MOST_PARTS {
             true => Ok(value),
-            false => self.error("the expression is too long to be compared with so many others", syntax.position),
+            false => self.error("the expression is too long for a comparison with so many values", syntax.position),
         }
     }
 

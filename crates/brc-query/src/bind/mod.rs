@@ -51,8 +51,8 @@ pub(crate) fn predicate(expression: &Expression, schema: &Schema) -> Result<Pred
     match typed.node {
         Node::Condition(predicate) => Ok(predicate),
         _ => {
-            let message = "only comparisons of columns with constants are supported here; \
-                           ask for more with brc query 'select … where …'";
+            let message = "only comparisons of columns with constants are supported here; for other conditions use \
+                           brc query 'select … where …'";
             Err(expression.error(message, expression.syntax().position))
         }
     }
@@ -184,7 +184,7 @@ impl Binder<'_> {
                     Some(common) => common,
                     None => {
                         let found = part.logical_type;
-                        let message = format!("a value of type {found} stands beside one of type {common}");
+                        let message = format!("values of types {found} and {common} cannot be combined");
                         return self.mismatch(message, *position, parts.iter().map(|(part, _)| part));
                     }
                 },

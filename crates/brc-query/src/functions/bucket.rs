@@ -28,7 +28,9 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
         Some(Some(Scalar::Integer(width))) if width_scale <= scale => {
             width.checked_mul(exact::factor(width_scale, scale))
         }
-        Some(Some(_)) if width_scale > scale => return refuse(1, "needs a width of no more decimals than the number"),
+        Some(Some(_)) if width_scale > scale => {
+            return refuse(1, "needs a width with no more decimals than the number");
+        }
         _ => constant_integer(arguments, 1).map(|width| Some(width.into()))?,
     };
     let Some(width) = width.filter(|&width| width > 0) else { return refuse(1, "needs a width above zero") };

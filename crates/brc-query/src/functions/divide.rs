@@ -14,7 +14,7 @@ pub(super) static DIVIDE: Function = Function {
     name: "/",
     aliases: &[],
     usage: "a / b",
-    about: "the quotient, as the nearest float64; null where an exact number is divided by zero",
+    about: "the quotient, as the nearest float64; null if an integer or decimal is divided by zero",
     example: ("7 / 2", "3.5"),
     bind,
 };

@@ -6,7 +6,7 @@ pub(super) static ILIKE: Function = Function {
     name: "ilike",
     aliases: &[],
     usage: "s ilike pattern [escape c]",
-    about: "as like, ignoring case",
+    about: "the same as like, ignoring case",
     example: ("'Oslo' ilike 'o_lo'", "true"),
     bind: |arguments| like::bind(arguments, true),
 };

@@ -9,7 +9,7 @@ pub(super) static INTEGER_DIVIDE: Function = Function {
     name: "//",
     aliases: &[],
     usage: "a // b",
-    about: "the quotient of integers, truncated; null where the divisor is zero",
+    about: "the quotient of integers, truncated; null if the divisor is zero",
     example: ("-7 // 2", "-3"),
     bind,
 };

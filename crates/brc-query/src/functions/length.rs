@@ -9,7 +9,7 @@ pub(super) static LENGTH: Function = Function {
     name: "length",
     aliases: &["len", "char_length", "character_length"],
     usage: "length(s)",
-    about: "the number of characters; of binary data, of bytes",
+    about: "the number of characters, or of bytes in binary data",
     example: ("length('blåbær')", "6"),
     bind,
 };

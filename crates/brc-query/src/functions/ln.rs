@@ -8,7 +8,7 @@ pub(super) static LN: Function = Function {
     name: "ln",
     aliases: &[],
     usage: "ln(x)",
-    about: "the natural logarithm, as float64; NaN of what is below zero",
+    about: "the natural logarithm, as float64; NaN if x is below zero",
     example: ("ln(1)", "0.0"),
     bind,
 };

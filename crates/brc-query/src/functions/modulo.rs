@@ -16,7 +16,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     let scale = one.scale.max(other.scale);
     let whole = (one.precision - one.scale).max(other.precision - other.scale);
     if scale + whole > LogicalType::MAX_PRECISION {
-        return refuse(1, "has more digits than fit");
+        return refuse(1, "has too many digits");
     }
     let output = if one.is_int64 && other.is_int64 { LogicalType::Int64 } else { exact::decimal(scale + whole, scale) };
     let factors = [exact::factor(one.scale, scale), exact::factor(other.scale, scale)];

@@ -8,7 +8,7 @@ pub(super) static REGEXP_MATCHES: Function = Function {
     name: "regexp_matches",
     aliases: &["regexp_like"],
     usage: "regexp_matches(s, pattern)",
-    about: "whether a part of s matches a regular expression (syntax of Rust's regex crate)",
+    about: "whether any part of s matches a regular expression (syntax of Rust's regex crate)",
     example: ("regexp_matches('order 66', '[0-9]+')", "true"),
     bind,
 };

@@ -8,7 +8,7 @@ pub(super) static ROUND: Function = Function {
     name: "round",
     aliases: &[],
     usage: "round(x[, decimals])",
-    about: "x rounded to the given number of decimals, or to none; halves away from zero",
+    about: "x rounded to the given number of decimals, by default 0; halves are rounded away from zero",
     example: ("round(2.567, 1)", "2.6"),
     bind,
 };

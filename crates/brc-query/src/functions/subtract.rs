@@ -36,7 +36,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
             let output = exact::sum_type(one, other);
             let scale = output.scale();
             if scale < one.scale.max(other.scale) {
-                return refuse(1, "has more decimals than fit");
+                return refuse(1, "has too many decimals");
             }
             let factors = [exact::factor(one.scale, scale), exact::factor(other.scale, scale)];
             Ok(exact::bound(Subtract, output, [one.scale, other.scale], factors))

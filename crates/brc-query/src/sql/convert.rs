@@ -18,11 +18,11 @@ pub(super) struct Converter<'a> {
     pub(super) start: usize,
 }
 
-const WINDOW: &str = "window functions ('over') are not supported; DuckDB and DataFusion have them, \
-                      also over files that brc converts to parquet";
+const WINDOW: &str = "window functions ('over') are not supported; use DuckDB or DataFusion, which read the parquet \
+                      files that brc writes";
 
-const SUBQUERY: &str = "a query inside a query is not supported: run it first and write its result here, or use DuckDB or \
-                        DataFusion, which read files that brc converts to parquet";
+const SUBQUERY: &str = "subqueries are not supported: run it first and write its result here, or use DuckDB or \
+                        DataFusion, which read the parquet files that brc writes";
 
 /// How many parts what is written once but computed twice may have: nested, they double at each level.
 const MOST_DOUBLED: usize = 1000;
@@ -114,7 +114,7 @@ impl Converter<'_> {
                 return Err(SyntaxError::new(SUBQUERY, position, self.source));
             }
             Expr::Array(_) => {
-                let message = "names are not written in brackets, but in double quotes: \"wind speed\"";
+                let message = "write names in double quotes, not in brackets: \"wind speed\"";
                 return Err(SyntaxError::new(message, position, self.source));
             }
             other => return self.refuse(format!("'{}'", shortened(&other.to_string())), position),
@@ -296,7 +296,7 @@ impl Converter<'_> {
                 let mut parts = 0;
                 call.arguments[0].walk(&mut |_| parts += 1);
                 if parts > MOST_DOUBLED {
-                    return self.refuse("so long an expression inside 'nullif'".to_owned(), position);
+                    return self.refuse("an expression of this length inside 'nullif'".to_owned(), position);
                 }
                 let (one, other) = (call.arguments.swap_remove(0), call.arguments.swap_remove(0));
                 let equal = Kind::Compare(Comparison::Equal, Box::new(one.clone()), Box::new(other));

@@ -229,7 +229,7 @@ fn check_depth(tokens: &[TokenWithSpan], source: &str, places: &Places) -> Resul
             return place(format!("nested deeper than {DEEPEST} levels"));
         }
         if operators > MOST_OPERATORS {
-            return place(format!("more than {MOST_OPERATORS} operators side by side"));
+            return place(format!("more than {MOST_OPERATORS} operators in a row"));
         }
     }
     Ok(())

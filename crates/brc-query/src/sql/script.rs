@@ -131,7 +131,7 @@ impl Parser {
         };
         self.advance();
         if matches!(self.word().as_str(), "select" | "from" | "with") {
-            let message = "a query inside a statement is not supported; save its answer first: -o part.parquet";
+            let message = "subqueries are not supported; save the inner result first: -o part.parquet";
             return Err(self.refuse(message));
         }
         let table = self.optional_table()?;
@@ -256,15 +256,12 @@ mod tests {
                 "expected a clause (in this order: from, where, group by, having, order by, limit, offset) or the end, found 'z' (line 2, column 12)\n",
             ),
             ("describe t u", "expected ';' or the end, found 'u'\n"),
-            ("summarize select 1", "a query inside a statement is not supported"),
-            ("with a as (select 1) select 2", "'with' is not supported: brc queries one table; save the inner result"),
-            (
-                "from (select 1)",
-                "a query inside a query is not supported: brc queries one table; save the inner result",
-            ),
+            ("summarize select 1", "subqueries are not supported"),
+            ("with a as (select 1) select 2", "'with' is not supported: save the inner result"),
+            ("from (select 1)", "subqueries are not supported: save the inner result"),
             ("select 1 from a, b", "more than one table is not supported"),
             ("select 1 union all select 2", "'union' is not supported"),
-            ("from read_csv('a.csv')", "functions of tables are not supported; name the file itself: from 'a.csv'\n"),
+            ("from read_csv('a.csv')", "table functions are not supported; name the file itself: from 'a.csv'\n"),
             ("from t select x from u", "the table is named twice\n"),
         ] {
             assert!(parsed(text).starts_with(expected), "{text}: {}", parsed(text));

@@ -26,11 +26,10 @@ const CLAUSES: [Keyword; 11] = [
 const SET_OPERATIONS: [Keyword; 3] = [Keyword::UNION, Keyword::EXCEPT, Keyword::INTERSECT];
 
 /// What does with several tables what brc does not.
-const ELSEWHERE: &str =
-    "brc queries one table; DuckDB and DataFusion join tables, also those that brc converts to parquet";
+const ELSEWHERE: &str = "brc queries one table; use DuckDB or DataFusion, which read the parquet files that brc writes";
 
 /// How to do without a query inside another.
-const INNER_FIRST: &str = "brc queries one table; save the inner result first and query that: \
+const INNER_FIRST: &str = "save the inner result first and query that: \
                            brc query FILE 'select …' -o part.buren";
 
 impl Parser {
@@ -182,7 +181,7 @@ impl Parser {
             Token::Word(word) => (word.value.clone(), word.quote_style.is_some()),
             Token::SingleQuotedString(name) => (name.clone(), true),
             Token::LParen => {
-                return Err(self.refuse(format!("a query inside a query is not supported: {INNER_FIRST}")));
+                return Err(self.refuse(format!("subqueries are not supported: {INNER_FIRST}")));
             }
             _ => return Err(self.expected("the name of the table")),
         };
@@ -191,7 +190,7 @@ impl Parser {
             name = format!("{name}.{}", self.name()?);
         }
         if self.peek() == &Token::LParen {
-            let message = "functions of tables are not supported; name the file itself: from 'a.csv'";
+            let message = "table functions are not supported; name the file itself: from 'a.csv'";
             return Err(self.error_at(message, position));
         }
         Ok(TableName::new(name, is_quoted, position, self.source()))

@@ -40,7 +40,7 @@ fn a_string_that_is_too_long_is_not_even_begun() {
         format!("select replace(min(t), 'a', '{}')", "b".repeat(10_000)),
     ] {
         let message = ask(&text, 1_000_000, &scarce()).unwrap_err().to_string();
-        let expected = "a computed string needs more than the 1 bytes of memory that are allowed";
+        let expected = "a computed string needs more than the memory limit of 1 bytes";
         assert_eq!(message, expected, "{}", &text[..40]);
     }
 }

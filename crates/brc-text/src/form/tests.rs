@@ -83,9 +83,9 @@ fn numbers_are_read_and_written_with_separators() {
 #[test]
 fn forms_that_are_none_say_why() {
     for (form, message) in [
-        ("%Q", "'%Q' is not a known term; %Y %m %d %b %H %I %M %S %f %p %z and others of strftime are"),
+        ("%Q", "unknown format term '%Q' (terms: %Y %m %d %b %H %I %M %S %f %p %z and others of strftime)"),
         ("%d/%m", "'%d/%m' has neither a date (%Y %m %d) nor a time (%H %M)"),
-        ("%-é", "'%-é' is not a known term; %Y %m %d %b %H %I %M %S %f %p %z and others of strftime are"),
+        ("%-é", "unknown format term '%-é' (terms: %Y %m %d %b %H %I %M %S %f %p %z and others of strftime)"),
     ] {
         assert_eq!(form.parse::<TimeForm>().unwrap_err().to_string(), message);
     }

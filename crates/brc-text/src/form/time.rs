@@ -26,19 +26,19 @@ pub struct TimeForm {
 #[non_exhaustive]
 pub enum FormError {
     /// A term of strftime that is not known.
-    #[error("'{0}' is not a known term; %Y %m %d %b %H %I %M %S %f %p %z and others of strftime are")]
+    #[error("unknown format term '{0}' (terms: %Y %m %d %b %H %I %M %S %f %p %z and others of strftime)")]
     Term(String),
     /// A form without a whole date or time.
     #[error("'{0}' has neither a date (%Y %m %d) nor a time (%H %M)")]
     NoTime(String),
     /// Too many parts.
-    #[error("'{0}' is too long for the form of a date")]
+    #[error("the format '{0}' is too long")]
     TooLong(String),
     /// A separator that is none.
-    #[error("'{0}' cannot separate the digits of a number")]
+    #[error("'{0}' cannot be a separator in numbers")]
     Separator(String),
     /// One separator for two things.
-    #[error("'{0}' cannot separate both thousands and decimals")]
+    #[error("'{0}' cannot be both the decimal and the thousands separator")]
     SameSeparator(char),
 }
 

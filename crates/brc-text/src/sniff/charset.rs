@@ -21,7 +21,7 @@ pub(super) fn find(samples: &[Sample<'_>]) -> Found {
         return certain(charset, "every other byte of the plain characters is 0");
     }
     match samples.iter().find_map(invalid_utf8) {
-        None => certain(Charset::Raw, "the sample is valid UTF-8"),
+        None => certain(Charset::Raw, "the sample is valid UTF-8, which needs no conversion"),
         Some((byte, offset)) => Found {
             charset: Charset::Raw,
             evidence: format!("byte 0x{byte:02x} at {offset} is not UTF-8; strings keep their bytes as they are"),
@@ -44,12 +44,15 @@ fn advice(samples: &[Sample<'_>], byte: u8, offset: u64) -> String {
     }
     if multibyte > letters + others {
         return format!(
-            "the text is UTF-8 but for some bytes, the first 0x{byte:02x} at {offset}; they are kept as they are"
+            "the text is UTF-8 except for some bytes, the first of them 0x{byte:02x} at byte {offset}; they are \
+             kept as they are"
         );
     }
-    let looks = if others == 0 { ", but looks like Latin-1 (windows-1252)" } else { "" };
-    let option = if others == 0 { "--charset latin1 reads" } else { "--charset, as in --charset latin1, reads" };
-    format!("the text is not UTF-8{looks}: strings keep their bytes as they are; {option} them as text")
+    let (looks, option) = match others {
+        0 => (", but looks like Latin-1 (windows-1252)", "--charset latin1"),
+        _ => ("", "--charset, as in --charset latin1"),
+    };
+    format!("the text is not UTF-8{looks}; strings keep their bytes as they are; to convert it, use {option}")
 }
 
 /// Whether a byte is a letter of Western Europe, or a mark that its texts have, in windows-1252.
@@ -167,16 +170,19 @@ mod tests {
     fn what_is_not_utf_8_is_said_with_its_place() {
         let found = find(&[Sample::whole(b"na\xefve,1\n")]);
         assert!(found.evidence.contains("0xef at 2"), "{}", found.evidence);
-        let expected = "the text is not UTF-8, but looks like Latin-1 (windows-1252): strings keep their bytes as they are; \
-                        --charset latin1 reads them as text";
+        let expected = "the text is not UTF-8, but looks like Latin-1 (windows-1252); strings keep their bytes as \
+                        they are; to convert it, use --charset latin1";
         assert_eq!(found.advice.unwrap(), expected);
         let typographic = find(&[Sample::whole(b"\x93na\xefve\x94,1\n")]).advice.unwrap();
         assert_eq!(typographic, expected);
         // A byte that no letter of Western Europe has.
         let other = find(&[Sample::whole(b"\x81\x8d,1\n")]).advice.unwrap();
-        assert!(other.starts_with("the text is not UTF-8: strings keep") && other.contains("--charset"), "{other}");
+        assert!(other.starts_with("the text is not UTF-8; strings keep") && other.contains("--charset"), "{other}");
         let damaged = find(&[Sample::whole("é è ê\n".as_bytes()), Sample::whole(b"\xff\n")]).advice.unwrap();
-        assert!(damaged.starts_with("the text is UTF-8 but for some bytes, the first 0xff at 0"), "{damaged}");
+        assert!(
+            damaged.starts_with("the text is UTF-8 except for some bytes, the first of them 0xff at byte 0"),
+            "{damaged}"
+        );
         let cut = "é".as_bytes();
         let samples = [
             Sample { bytes: &cut[..1], offset: 0, is_end: false },

@@ -38,7 +38,7 @@ impl Header {
 /// Judges the row `first` of the first table by the rows of `width` fields below it.
 pub(super) fn judge(tables: &[Rows<'_>], first: usize, width: usize, delimiter: Delimiter) -> Header {
     let Some(table) = tables.first().filter(|table| first < table.len()) else {
-        let evidence = "there are no rows at the beginning".to_owned();
+        let evidence = "there are no rows at the start of the file".to_owned();
         return Header { weight: 0, evidence, cells: None, unnamed: 0 };
     };
     let below = table.iter().skip(first + 1).chain(tables[1..].iter().flat_map(Rows::iter));
@@ -82,7 +82,7 @@ fn begin_distinct(rows: &[&[Cell<'_>]]) -> bool {
 fn judge_alone(row: &[Cell<'_>]) -> (i32, String) {
     let is_name = |cell: &Cell<'_>| !Kind::of(cell).is_typed() && !cell.is_empty();
     let are_names = row.len() > 1 && row.iter().all(is_name);
-    let evidence = format!("the only row {} names", if are_names { "could be" } else { "holds more than" });
+    let evidence = format!("the only row {} names", if are_names { "could hold" } else { "holds more than" });
     (if are_names { 1 } else { -1 }, evidence)
 }
 
@@ -92,26 +92,36 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
     let (unlike, alike) = (comparison.unlike, comparison.alike);
     let typed = unlike + alike;
     if is_quoted_over_unquoted(row, below) {
-        return (4, "its fields are in quotes, and fields below are not".to_owned());
+        return (4, "its fields are quoted; fields below are not".to_owned());
     }
     if names_rows(row, below) {
-        return (4, "the first field is empty, over names or numbers of rows".to_owned());
+        return (4, "its first field is empty, above row names or row numbers".to_owned());
     }
     if alike > 0 && unlike <= alike && numbers_beside_names(row, below, &columns) {
         let evidence = if unlike > 0 {
-            "a name over numbers, and numbers that count on"
+            "a name above numbers, and numbers in sequence"
         } else {
-            "years over numbers, a name over text"
+            "years above numbers, a name above text"
         };
         return (2, evidence.to_owned());
     }
     if typed > 0 {
-        let columns = if typed == 1 { "column" } else { "columns" };
-        let evidence = format!("in {unlike} of {typed} number or date {columns} the first row is not a value");
+        let evidence = first_row_of(unlike, typed);
         let weight = 2 * (unlike.min(4) as i32 - alike.min(4) as i32);
         return (if unlike > alike { weight.max(CERTAIN) } else { weight.min(-1) }, evidence);
     }
     judge_text(row, below)
+}
+
+/// In how many of the columns of numbers, dates and the like the first row is unlike the values below.
+fn first_row_of(unlike: usize, typed: usize) -> String {
+    match (unlike, typed) {
+        (0, 1) => "in the only number or date column the first row is a value".to_owned(),
+        (0, 2) => "in both number or date columns the first row is a value".to_owned(),
+        (0, _) => format!("in all {typed} number or date columns the first row is a value"),
+        (_, 1) => "in 1 of 1 number or date column the first row is not a value".to_owned(),
+        _ => format!("in {unlike} of {typed} number or date columns the first row is not a value"),
+    }
 }
 
 /// Whether all fields are in quotes that need none, and some column below has none.
@@ -206,7 +216,7 @@ fn judge_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
     let say = |weight, what: String| (weight, format!("all columns are text, {what}"));
     let again = row.iter().enumerate().filter(|(index, cell)| comes_again(cell, below, *index)).count();
     if again > 0 {
-        return say(-2, format!("and {again} of the {} fields of the first row come again below", row.len()));
+        return say(-2, format!("and {again} of the {} fields of the first row recur below", row.len()));
     }
     let likeness = row.iter().enumerate().map(|(index, cell)| Likeness::of(cell, below, index));
     let (unlike, alike) = likeness.fold((0, 0), |(unlike, alike), likeness| match likeness {
@@ -217,13 +227,13 @@ fn judge_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
     let names = row.iter().filter(|cell| is_like_a_name(cell)).count();
     let is_unique = are_distinct(row.iter());
     if alike > unlike {
-        say(-1, format!("and {alike} begin with a field of the shape that all below have"))
+        say(-1, format!("and in {alike} of them the first row looks like all rows below"))
     } else if names * 3 < row.len() * 2 {
         say(-1, format!("and only {names} of the {} fields of the first row could be names", row.len()))
     } else if unlike > 0 {
-        say(2, format!("{unlike} of them begin with a field of another shape than all below have"))
+        say(2, format!("and in {unlike} of them the first row looks different from all rows below"))
     } else if row.len() == 1 {
-        say(-1, "and one column may be a plain list".to_owned())
+        say(-1, "and a single column may be a plain list".to_owned())
     } else {
         say(
             if is_unique { 1 } else { -1 },

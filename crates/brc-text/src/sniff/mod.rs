@@ -294,7 +294,7 @@ impl Report<'_> {
 
     fn line_end(&mut self, line_end: LineEnd, tried: &[LineEnd], mut evidence: String) {
         if line_end != tried[0] {
-            evidence += "; rows are more alike with it";
+            evidence += "; rows are more uniform with it";
         }
         self.add(Part::LineEnd, line_end, self.overrides.line_end.is_some(), evidence);
     }
@@ -305,9 +305,9 @@ impl Report<'_> {
         let mut evidence = match shape.width {
             _ if said == Some(dialect.delimiter) => "the first line says so".to_owned(),
             1 if dialect.delimiter == Dialect::default().delimiter => {
-                format!("nothing delimits fields in {}; the default", count(shape.rows, "sampled row"))
+                format!("no delimiter found in {}; the default", count(shape.rows, "sampled row"))
             }
-            1 => format!("with it {} of {} sampled rows have a single field", shape.usual, shape.rows),
+            1 => format!("{} of {} sampled rows have a single field with it", shape.usual, shape.rows),
             width => format!("{} of {} sampled rows have {width} fields with it", shape.usual, shape.rows),
         };
         let next = ranked.iter().find(|other| other.dialect.delimiter != dialect.delimiter && other.shape.width > 1);
@@ -322,17 +322,20 @@ impl Report<'_> {
         let quote = dialect.quote.map_or("none".to_owned(), |quote| Delimiter::Byte(quote).quoted().to_string());
         let mut evidence = match quotes.sound {
             0 => "no sampled field is quoted; the default".to_owned(),
-            1 => "1 sampled field begins and ends with it".to_owned(),
-            sound => format!("{sound} sampled fields begin and end with it"),
+            1 => "1 sampled field is quoted with it".to_owned(),
+            sound => format!("{sound} sampled fields are quoted with it"),
         };
-        for (number, text) in [(quotes.doubled, "with doubled ones"), (quotes.malformed, "more only begin with it")] {
+        for (number, text) in [
+            (quotes.doubled, "contain doubled quotes"),
+            (quotes.malformed, "more begin with it but do not end with it"),
+        ] {
             if number > 0 {
                 evidence += &format!(", {number} {text}");
             }
         }
         self.add(Part::Quote, quote, self.overrides.quote.is_some(), evidence);
         if let Some(escape) = dialect.escape {
-            let evidence = format!("it precedes {} in the sample", count(quotes.escaped, "special byte"));
+            let evidence = format!("it escapes {} in the sample", count(quotes.escaped, "special character"));
             self.add(Part::Escape, Delimiter::Byte(escape).quoted(), self.overrides.escape.is_some(), evidence);
         }
     }
@@ -351,8 +354,10 @@ impl Report<'_> {
         }
         if layout.trailing_rows > 0 && overrides.trailing_lines.is_none() {
             self.advice.push(match layout.trailing_rows {
-                1 => "the last row has too few fields: it may be no part of the table".to_owned(),
-                rows => format!("the last {rows} rows have too few fields: they may be no part of the table"),
+                1 => "the last row has too few fields; if it is not data, --skip-footer 1 skips it".to_owned(),
+                rows => format!(
+                    "the last {rows} rows have too few fields; if they are not data, --skip-footer {rows} skips them"
+                ),
             });
         }
     }
@@ -374,9 +379,9 @@ impl Report<'_> {
         let trim = self.overrides.trim.unwrap_or(is_usual(quoted, best.quotes.sound) || is_usual(padded, typed));
         if trim {
             let evidence = format!(
-                "there are some around {quoted} quoted fields and {padded} of {typed} numbers, dates and the like"
+                "{quoted} quoted fields and {padded} of {typed} numbers, dates and the like have some around them"
             );
-            self.add(Part::Trim, "left out", self.overrides.trim.is_some(), evidence);
+            self.add(Part::Trim, "stripped", self.overrides.trim.is_some(), evidence);
         }
         trim
     }
@@ -385,9 +390,9 @@ impl Report<'_> {
 /// What to say of a header that is shorter than the rows.
 fn unnamed_columns(columns: usize) -> String {
     format!(
-        "the header does not name the last {}: numbers stand for {}",
+        "the header does not name the last {}; {} numbered",
         count(columns, "column"),
-        if columns == 1 { "it" } else { "them" }
+        if columns == 1 { "it is" } else { "they are" }
     )
 }
 

@@ -61,9 +61,11 @@ impl<'a> Validity<'a> {
         match kind {
             ALL_VALID => finish(bytes).map(|()| Self::AllValid),
             ALL_NULL => finish(bytes).map(|()| Self::AllNull),
-            BITMAP if bytes.len() != rows.div_ceil(8) => Err(Malformed("its bitmap has not one bit for each value")),
+            BITMAP if bytes.len() != rows.div_ceil(8) => {
+                Err(Malformed("its bitmap does not have one bit for each value"))
+            }
             BITMAP if split(bytes, rows).1.is_some_and(|(byte, mask)| byte & !mask != 0) => {
-                Err(Malformed("its bitmap has bits behind the last value"))
+                Err(Malformed("its bitmap has bits after the last value"))
             }
             BITMAP => Ok(Self::Bitmap(bytes)),
             _ => Err(Malformed("its kind of validity is unknown")),

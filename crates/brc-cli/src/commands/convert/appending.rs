@@ -3,6 +3,7 @@
 use brc_core::{BatchWriter, Error, Result, Schema, Table, current_schema};
 use brc_encodings::append::Appendable;
 use brc_encodings::{CreateOptions, OpenOptions, Output, Union, UnionOptions};
+use std::path::Path;
 
 /// How to open the rows to add: a text in the types of the file, if nothing else is said of them. The columns of these names
 /// are not of the text.
@@ -13,6 +14,17 @@ pub(super) fn options(mut options: OpenOptions, file: &Schema, added: &[String])
         options.text.types = fields.cloned().collect();
     }
     options
+}
+
+/// An error of opening the rows in the types of the file, which no option of the user set.
+pub(super) fn explained(error: Error, file: &Path) -> Error {
+    match error {
+        Error::Usage(message) => Error::Usage(match message.strip_prefix("--type: ") {
+            Some(reason) => format!("{}: the rows to append have other columns: {reason}", file.display()),
+            None => message,
+        }),
+        error => error,
+    }
 }
 
 /// The table to write and the file to continue with it. A file of a format version that cannot be continued is written anew:

@@ -18,12 +18,12 @@ Statements end with a semicolon and may have several lines:
 Commands take one line:
   \\d [TABLE]         show the columns
   \\dt, .tables       list the tables
-  .mode [FORMAT]     set how answers are printed
+  .mode [FORMAT]     set the output format
   .timer on|off      report how long each statement takes
   \\?, .help          show this help
   \\q, .quit          end, as Ctrl-D does
 
-Tab completes names. Ctrl-C drops what is typed; while a statement runs, it ends brc.
+Tab completes names. Ctrl-C discards the line; while a statement runs, it ends brc.
 brc functions lists all functions and operators.
 ";
 
@@ -124,6 +124,6 @@ fn is_on(word: &str) -> Result<bool> {
     match word {
         "on" => Ok(true),
         "off" => Ok(false),
-        _ => Err(Error::Usage(".timer is followed by on or off".to_owned())),
+        _ => Err(Error::Usage(".timer needs on or off".to_owned())),
     }
 }

@@ -107,7 +107,7 @@ impl<'a> Session<'a> {
     /// Whether a description is printed as JSON, else as text: it has no other formats, and is no table for `-o`.
     fn describes_in_json(&self, word: &str) -> Result<bool> {
         if self.args.output.file().is_some() {
-            return Err(Error::Usage(format!("--output saves answers of select; {word} only prints")));
+            return Err(Error::Usage(format!("--output saves the result of select; {word} only prints")));
         }
         match (self.format.map(Format::name), self.args.output.format()) {
             (Some("json" | "json-array"), _) => Ok(true),

@@ -81,7 +81,7 @@ impl<'a> Tables<'a> {
         let Some(table) = name else {
             return match self.files.is_empty() {
                 true => {
-                    Err(Error::Usage("no file is given; name it before the query, or in it: from 'a.csv'".to_owned()))
+                    Err(Error::Usage("no file is given; name it before the query or in it: from 'a.csv'".to_owned()))
                 }
                 false => Ok(self.files.clone()),
             };

@@ -281,7 +281,7 @@ impl<'r> ScanColumn<'r> {
         let other = is_column.then(|| self.reader.column(column)).transpose()?;
         let is_by_itself = |chunk: &Chunk| chunk.layout == Layout::Integers && !chunk.is_difference();
         other.filter(|other| is_by_itself(&other.chunks[self.row_group])).ok_or_else(|| {
-            self.reader.corrupt(place, "it has differences from what is no column of integers by itself")
+            self.reader.corrupt(place, "it has differences from a column that does not hold integers by itself")
         })
     }
 

@@ -106,13 +106,11 @@ fn check_extents(mut extents: Vec<(u64, u64)>, footer_offset: u64) -> Result<u64
     let (mut end, mut all) = (HEADER_BYTES as u64, 0);
     for (offset, bytes) in extents {
         if offset < end {
-            return Err(format!("what is stored up to byte {end} is overlapped by something at byte {offset}"));
+            return Err(format!("data that end at byte {end} are overlapped by data at byte {offset}"));
         }
         end = offset.saturating_add(bytes);
         if end > footer_offset {
-            return Err(format!(
-                "something at byte {offset} ends behind byte {footer_offset}, where the footer starts"
-            ));
+            return Err(format!("data at byte {offset} extend beyond byte {footer_offset}, where the footer starts"));
         }
         all += bytes;
     }

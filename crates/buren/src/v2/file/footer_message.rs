@@ -251,7 +251,7 @@ fn read_row_group(row_group: row_group::Reader<'_>, schema: &Schema) -> Result<R
     let columns = schema.fields().len();
     let key = (row_group.get_key() as usize).checked_sub(1);
     if key.is_some_and(|key| key >= columns) {
-        return Err(Problem::malformed("a cluster key that is no column"));
+        return Err(Problem::malformed("a cluster key that is not a column"));
     }
     if chunks != columns + usize::from(key.is_some()) {
         return Err(Problem::malformed(format!("{chunks} chunks for {columns} columns")));

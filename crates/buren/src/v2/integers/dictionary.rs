@@ -101,7 +101,7 @@ impl Layout for Dictionary {
             let positions = &mut positions[..values.len()];
             stream.read(first, positions)?;
             if !look_up(Level::best(), &self.values, positions, values) {
-                return Err(Malformed("it refers to a value behind the last one of its dictionary"));
+                return Err(Malformed("it refers to a value after the last one of its dictionary"));
             }
             first += GROUP_ROWS;
         }

@@ -63,7 +63,7 @@ impl Tokens {
             rest = behind;
         }
         if !rest.is_empty() || count % 2 == 1 && lengths[count / 2] > 15 {
-            return Err(Malformed("something is behind the tokens"));
+            return Err(Malformed("there are bytes after the tokens"));
         }
         Ok(Self::new(longer.into_iter()))
     }

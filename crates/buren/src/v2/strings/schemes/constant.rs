@@ -32,7 +32,7 @@ impl Scheme for Constant {
         out: &mut StringBuffer,
     ) -> Result<(), Malformed> {
         if !stored.bytes.is_empty() {
-            return Err(Malformed("something is behind the template of a constant"));
+            return Err(Malformed("there are bytes after the template of a constant"));
         }
         out.set_lengths(rows.map(|_| 0), 0)?;
         out.room();

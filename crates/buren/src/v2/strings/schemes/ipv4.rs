@@ -46,7 +46,7 @@ impl Scheme for Ipv4 {
         let mut bytes = stored.bytes;
         let array = PackedArray::take(&mut bytes, stored.rows)?;
         if !bytes.is_empty() {
-            return Err(Malformed("something is behind the addresses"));
+            return Err(Malformed("there are bytes after the addresses"));
         }
         array.read_part(rows.clone(), &mut scratch.integers);
         let integers = &scratch.integers[rows];
