@@ -203,7 +203,7 @@ fn several_files_answer_as_one_does() {
     let files = rows_of_files();
     let header = files[0].lines().next().unwrap_or_default();
     let rows: Vec<_> = files.iter().flat_map(|file| file.lines().skip(1)).collect();
-    place.write("all.csv", &format!("{header}\n{}\n", rows.join("\n")));
+    place.write("all.csv", format!("{header}\n{}\n", rows.join("\n")));
     let types =
         "city:string not null,kind:string,price:decimal(18,1) not null,day:date not null,file_number:int64 not null";
     for (number, file) in files.iter().enumerate() {
