@@ -244,7 +244,7 @@ mod tests {
                 "unknown function 'datediff'; write extract(epoch from t) - extract(epoch from u)",
             ),
             ("now()", "unknown function 'now': write the time itself"),
-            ("current_date", "unknown function 'current_date': an answer does not depend on the time"),
+            ("current_date", "unknown function 'current_date': write the time itself"),
             ("convert(x, char)", "unknown function 'convert'; write cast(s as int64)"),
             ("s ~ 'a'", "the operator '~' is not supported; write regexp_matches(s, 'pattern')"),
             ("s rlike 'a'", "the operator 'rlike' is not supported; write regexp_matches(s, 'pattern')"),
