@@ -1,11 +1,13 @@
-//! Ctrl-C and its like end a run as they always do, but not before its half-written files are gone.
+//! Ctrl-C and its like end a run as they always do, but not before its half-written files are gone. At the prompt, Ctrl-C ends
+//! what is computed, and not the run.
 
 use brc_compare::remove_directory;
+use brc_core::interrupt;
 use rustix::process::Signal;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
@@ -32,6 +34,9 @@ const ENDING: &[Signal] = &[
 
 /// What is to be done before a signal ends the process, in this order.
 type CleanUp = Box<dyn FnOnce() + Send>;
+/// Whether Ctrl-C ends what is computed.
+static ENDS_STATEMENTS: AtomicBool = AtomicBool::new(false);
+
 static CLEAN_UPS: Mutex<Vec<CleanUp>> = Mutex::new(Vec::new());
 
 /// Sees to it that a signal that ends the process takes the unfinished files along.
@@ -56,6 +61,17 @@ pub(crate) fn before_end(clean_up: impl FnOnce() + Send + 'static) {
     WATCHER.call_once(watch);
 }
 
+/// Has Ctrl-C end what is computed and not the run, from now on: only a second one ends the run, before [`resume`].
+pub(crate) fn end_statements() {
+    ENDS_STATEMENTS.store(true, Ordering::Relaxed);
+    before_end(|| {});
+}
+
+/// Begins a statement that Ctrl-C may end.
+pub(crate) fn resume() {
+    interrupt::clear();
+}
+
 fn clean_ups() -> MutexGuard<'static, Vec<CleanUp>> {
     CLEAN_UPS.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -68,7 +84,7 @@ fn watch() {
     let wait_for_one = move || {
         let signals = Signals::new(wanted);
         drop(ready);
-        if let Some(signal) = signals.ok().and_then(|mut signals| signals.forever().next()) {
+        if let Some(signal) = signals.ok().and_then(|mut signals| signals.forever().find(|signal| ends_run(*signal))) {
             let clean_ups = std::mem::take(&mut *clean_ups());
             clean_ups.into_iter().for_each(|clean_up| clean_up());
             let _ = emulate_default_handler(signal);
@@ -81,6 +97,12 @@ fn watch() {
     if std::thread::Builder::new().spawn(wait_for_one).is_ok() {
         let _ = is_ready.recv();
     }
+}
+
+/// Whether a signal ends the run, and not just a statement of it.
+fn ends_run(signal: i32) -> bool {
+    let is_of_statement = signal == Signal::INT.as_raw() && ENDS_STATEMENTS.load(Ordering::Relaxed);
+    !(is_of_statement && interrupt::request())
 }
 
 /// Makes a write that would exceed the allowed size of files (`ulimit -f`) an error, as on a full disk, and no signal.

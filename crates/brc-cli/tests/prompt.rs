@@ -5,6 +5,7 @@
 mod common;
 
 use common::Place;
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use std::fs::{File, OpenOptions};
@@ -73,6 +74,11 @@ impl Terminal {
                 }
             }
         }
+    }
+
+    /// Ctrl-C, as a terminal that controls the process would tell it.
+    fn interrupted(&mut self) {
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
     }
 
     /// Waits for the end; returns the exit code.
@@ -194,4 +200,43 @@ fn a_prompt_opens_where_there_is_no_question() {
     }
     place.run("query sales.csv").fails_with(2, "no single column to group by");
     place.run("query -i sales.csv").fails_with(2, "--interactive needs a terminal");
+}
+
+/// Ctrl-C ends what is computed, and the prompt goes on.
+#[test]
+fn ctrl_c_ends_a_statement_and_not_the_run() {
+    let place = Place::new();
+    place.write("sales.csv", SALES);
+    assert_eq!(place.shell("mkfifo endless.csv").code, Some(0));
+    let mut terminal = Terminal::run(&place, &["query"]);
+    terminal.shows("brc> ");
+    // A table that never ends, as long as somebody reads it.
+    let fifo = place.path("endless.csv");
+    let writer = std::thread::spawn(move || {
+        let mut pipe = OpenOptions::new().write(true).open(fifo).unwrap();
+        let rows = "city,n\n".to_owned() + &"Oslo,1\n".repeat(10_000);
+        while pipe.write_all(rows.as_bytes()).is_ok() {}
+    });
+    terminal.types("from 'endless.csv' select n, count(*) group by n;\r");
+    terminal.shows(" rows, ");
+    terminal.interrupted();
+    terminal.shows("brc: interrupted");
+    terminal.shows("brc> ");
+    writer.join().unwrap();
+    terminal.types("from 'sales.csv' select max(price) as m;\r");
+    terminal.shows(" m\n───────\n 12.50\n");
+    terminal.shows("brc> ");
+    terminal.types("\\q\r");
+    assert_eq!(terminal.ends(), Some(0));
+    // Without a prompt it ends the run, as ever.
+    let fifo = place.path("endless.csv");
+    let writer = std::thread::spawn(move || {
+        let mut pipe = OpenOptions::new().write(true).open(fifo).unwrap();
+        while pipe.write_all(&b"Oslo,1\n".repeat(10_000)).is_ok() {}
+    });
+    let mut terminal = Terminal::run(&place, &["query", "endless.csv", "select count(*)"]);
+    terminal.shows(" rows, ");
+    terminal.interrupted();
+    assert_eq!(terminal.ends(), None);
+    writer.join().unwrap();
 }

@@ -79,6 +79,9 @@ pub enum Error {
     /// A sink has all rows that it needs: [`scan`](crate::scan()) ends there, and succeeds. No one else sees it.
     #[error("no more rows are needed")]
     Stopped,
+    /// Somebody had it end before it was done ([`crate::interrupt`]).
+    #[error("interrupted")]
+    Interrupted,
     /// What is asked needs more memory than it may take.
     #[error("{what} needs more than the memory limit of {limit} bytes")]
     Memory {
@@ -288,6 +291,14 @@ pub enum RowFault {
         /// How many the table has.
         expected: usize,
     },
+    /// The row begins as comments often do.
+    #[error("{fault}, in a line that begins with '{prefix}'")]
+    LikeComment {
+        /// What it begins with.
+        prefix: &'static str,
+        /// What is wrong with it as a row.
+        fault: Box<RowFault>,
+    },
     /// A quote is never closed.
     #[error("a quote is never closed")]
     UnclosedQuote,
@@ -437,6 +448,7 @@ impl RowFault {
             Self::OutOfRange { expected, .. } => format!("out of range for {expected}"),
             Self::MalformedJson { .. } => "malformed JSON".to_owned(),
             Self::MalformedString(_) => "malformed string".to_owned(),
+            Self::LikeComment { prefix, fault } => format!("{}, in a line that begins with '{prefix}'", fault.kind()),
             other => other.to_string(),
         }
     }

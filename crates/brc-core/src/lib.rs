@@ -17,6 +17,7 @@ pub mod error;
 pub mod float32;
 pub mod identifier;
 mod inferred;
+pub mod interrupt;
 pub mod logical_type;
 pub mod names;
 pub mod predicate;

@@ -7,6 +7,7 @@
 
 use crate::batch::Batch;
 use crate::error::{Error, Result, RowPlace};
+use crate::interrupt;
 use crate::predicate::Verdict;
 use crate::schema::Schema;
 use crate::table::{ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Table, TableFile};
@@ -160,6 +161,9 @@ impl Shared<'_> {
             if self.next.load(Relaxed) >= self.end.load(Relaxed) {
                 return;
             }
+            if let Err(error) = interrupt::check() {
+                return self.failed(self.next.load(Relaxed), error.into());
+            }
             // Who has taken a split scans it, whatever happened meanwhile: of a stream, others wait for what it reads.
             let n = self.next.fetch_add(1, Relaxed);
             let Some(split) = self.options.split(self.table, n) else { return };
@@ -214,6 +218,9 @@ impl Shared<'_> {
     fn outcome(self) -> Result<()> {
         let mut ledger = self.ledger.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let Some((index, error)) = ledger.first_error.take() else { return Ok(()) };
+        if let ScanError::Other(error @ Error::Interrupted) = error {
+            return Err(error);
+        }
         let file = self.table.file_of(index).unwrap_or(TableFile { table: self.table, first_split: 0 });
         let rows_before = ledger.rows_of(file.first_split..index);
         let path = file.table.path().to_owned();
@@ -238,7 +245,7 @@ impl Shared<'_> {
     }
 }
 
-/// Counts the rows of batches while a split is scanned, for that may take long.
+/// Counts the rows of batches while a split is scanned, for that may take long, and ends it if nobody waits for it any more.
 struct Counting<'a> {
     sink: &'a mut dyn Sink,
     rows: &'a AtomicU64,
@@ -246,9 +253,10 @@ struct Counting<'a> {
 }
 
 impl Counting<'_> {
-    fn count(&mut self, batch: &Batch<'_>) {
+    fn count(&mut self, batch: &Batch<'_>) -> Result<()> {
         self.rows.fetch_add(batch.rows as u64, Relaxed);
         *self.counted += batch.rows as u64;
+        interrupt::check()
     }
 }
 
@@ -258,11 +266,12 @@ impl Sink for Counting<'_> {
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        self.count(batch);
+        self.count(batch)?;
         self.sink.batch(batch)
     }
 
     fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
+        interrupt::check()?;
         self.sink.test(conjunct, batch, rows)
     }
 
@@ -271,7 +280,7 @@ impl Sink for Counting<'_> {
     }
 
     fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
-        self.count(batch);
+        self.count(batch)?;
         self.sink.tested(batch, rows)
     }
 

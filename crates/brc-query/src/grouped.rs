@@ -250,7 +250,7 @@ impl<'a> Groups<'a> {
         let ranges = self.ranges();
         let most = limit.map_or(u64::MAX, |limit| limit.saturating_add(offset));
         let wanted = |part: usize| self.first_by_value(ranges[part].0, ranges[part].1.clone(), most);
-        let wanted = parallel::map(ranges.len(), threads, wanted)?;
+        let wanted = parallel::try_map(ranges.len(), threads, wanted)?;
         // Where an answer has few of many groups, hardly any keys are looked at; else all are, again and again.
         let is_few = !plan.order_by.is_empty() && most < wanted.iter().map(Vec::len).sum::<usize>() as u64 / FEW;
         let part = |part: usize| {
@@ -276,7 +276,7 @@ impl<'a> Groups<'a> {
             let groups = by_keys.then(|| (&self.partials[partial], groups));
             Ok::<_, Error>(SortedPart { rows: wanted[part].len(), keys, groups })
         };
-        let parts = parallel::map(ranges.len(), threads, part)?;
+        let parts = parallel::try_map(ranges.len(), threads, part)?;
         let place = |(part, row): (u32, u32)| Place {
             partial: ranges[part as usize].0 as u32,
             group: wanted[part as usize][row as usize],

@@ -118,7 +118,7 @@ impl KeyOrder {
         while parts.len() < self.parts() && groups < most {
             let first = parts.len();
             let count = at_a_time.min(self.parts() - first);
-            let more: Vec<Part> = parallel::map(count, threads, |number| self.part(plan, first + number))?;
+            let more: Vec<Part> = parallel::try_map(count, threads, |number| self.part(plan, first + number))?;
             groups += more.iter().map(|part| part.groups as u64).sum::<u64>();
             parts.extend(more);
             // As many more as will be needed if they are like these.
@@ -161,7 +161,7 @@ impl Part {
             let others = (!others.is_empty()).then(|| shared.settled(&others));
             groups.map(|groups| Self::of(plan, groups, others)).transpose()
         };
-        Ok(parallel::map(own.len(), threads, part)?.into_iter().flatten().collect())
+        Ok(parallel::try_map(own.len(), threads, part)?.into_iter().flatten().collect())
     }
 
     /// How many rows of the answer it gives.

@@ -153,7 +153,7 @@ impl LongAnswer {
             Source::KeyOrder { order, first } => {
                 let made = first.len();
                 let rest =
-                    parallel::map(order.parts() - made, threads, |number| order.part(&self.plan, made + number))?;
+                    parallel::try_map(order.parts() - made, threads, |number| order.part(&self.plan, made + number))?;
                 let totals = ScanTotals { groups: order.groups(), ..self.totals };
                 (first, rest, totals)
             }
@@ -195,7 +195,7 @@ impl LongAnswer {
             })?;
             Ok::<_, Error>(blocks)
         };
-        let blocks = parallel::map(self.source.parts(), threads, of_part)?;
+        let blocks = parallel::try_map(self.source.parts(), threads, of_part)?;
         Ok(QueryResult::of_blocks(&self.plan, blocks.into_iter().flatten().collect(), self.totals()))
     }
 

@@ -1,6 +1,7 @@
 //! The same for many things, by all threads.
 
 use brc_core::workers::run_workers;
+use brc_core::{Result, interrupt};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
@@ -8,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) fn map<T: Send, E: Send>(
     count: usize,
     threads: usize,
-    of: impl Fn(usize) -> Result<T, E> + Sync,
-) -> Result<Vec<T>, E> {
+    of: impl Fn(usize) -> std::result::Result<T, E> + Sync,
+) -> std::result::Result<Vec<T>, E> {
     let next = AtomicUsize::new(0);
     let one = || {
         let mut found = Vec::new();
@@ -24,6 +25,15 @@ pub(crate) fn map<T: Send, E: Send>(
     let mut found: Vec<_> = run_workers(threads.min(count), one).into_iter().flatten().collect();
     found.sort_by_key(|(number, _)| *number);
     found.into_iter().map(|(_, result)| result).collect()
+}
+
+/// The same for work that takes long: it ends if nobody waits for it any more.
+pub(crate) fn try_map<T: Send>(count: usize, threads: usize, of: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
+    let one = |number| {
+        interrupt::check()?;
+        of(number)
+    };
+    map(count, threads, one)
 }
 
 /// Does something with each of many things.

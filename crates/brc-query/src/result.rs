@@ -45,7 +45,7 @@ impl QueryResult {
         let sorted = groups.in_order(threads)?;
         let blocks: Vec<_> = sorted.chunks((sorted.len() / BLOCKS).clamp(SMALL_BLOCK, BLOCK)).collect();
         let block = |number: usize| Ok::<_, Error>((blocks[number].len(), groups.rows(blocks[number])?));
-        let blocks = parallel::map(blocks.len(), threads, block)?;
+        let blocks = parallel::try_map(blocks.len(), threads, block)?;
         let answer = Self::of_blocks(plan, blocks, totals);
         if !plan.distinct {
             return Ok(answer);

@@ -250,7 +250,8 @@ impl Plan {
 
     /// The same where they are few.
     fn answer_of_blocks(&self, parts: &[Part], threads: usize, totals: ScanTotals, start: Instant) -> Result<Answered> {
-        let blocks = parallel::map(parts.len(), threads, |part| parts[part].blocks(self).collect::<Result<Vec<_>>>())?;
+        let blocks =
+            parallel::try_map(parts.len(), threads, |part| parts[part].blocks(self).collect::<Result<Vec<_>>>())?;
         let answer = QueryResult::of_blocks(self, blocks.into_iter().flatten().collect(), totals);
         Ok(Answered::held(answer).sorted_in(start.elapsed()))
     }

@@ -108,7 +108,7 @@ impl SortedRows<'_> {
                 let part = parts[number].lock().unwrap_or_else(PoisonError::into_inner).take();
                 part.map_or(Ok(Vec::new()), |part| part.into_run(&sorter))
             };
-            runs.extend(parallel::map(parts.len(), threads, run)?);
+            runs.extend(parallel::try_map(parts.len(), threads, run)?);
             let blocks = sorter.merge(runs)?;
             Answered::of_blocks(plan, blocks, spill, memory, totals)?
         };

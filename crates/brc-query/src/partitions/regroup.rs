@@ -17,7 +17,7 @@ pub(crate) fn regroup<T: Send>(
     each: impl Fn(Partial) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     let one = |number: usize| each(dealt.group(plan, number).map_err(|fault| fault.error(path))?);
-    let mut found = parallel::map(dealt.len(), threads, one)?;
+    let mut found = parallel::try_map(dealt.len(), threads, one)?;
     if let Some(others) = dealt.others() {
         found.push(each(others)?);
     }

@@ -43,7 +43,7 @@ pub(crate) fn regroup_parts<T: Send>(
         work.group(part, 0)?;
         Ok(found)
     };
-    let found = parallel::map(parts.len(), partitioning.threads, one)?;
+    let found = parallel::try_map(parts.len(), partitioning.threads, one)?;
     let mut found: Vec<T> = found.into_iter().flatten().collect();
     if found.is_empty() {
         let mut none = plan.no_groups();

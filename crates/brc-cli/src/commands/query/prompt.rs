@@ -4,7 +4,7 @@ mod editor;
 
 use super::session::Session;
 use crate::render::{format_by_name, format_names};
-use crate::{failure, stdout};
+use crate::{failure, interrupt, stdout};
 use brc_core::{Error, Result, current_schema};
 use brc_query::Statement;
 use editor::{Editor, Typed};
@@ -23,7 +23,7 @@ Commands take one line:
   \\?, .help          show this help
   \\q, .quit          end, as Ctrl-D does
 
-Tab completes names. Ctrl-C discards the line; while a statement runs, it ends brc.
+Tab completes names. Ctrl-C discards the line, or ends the statement that runs; pressed twice, it ends brc.
 brc functions lists all functions and operators.
 ";
 
@@ -41,6 +41,7 @@ enum Next {
 pub(super) fn run(mut session: Session<'_>) -> Result<()> {
     let mut prompt = Prompt { times: false };
     let mut editor = Editor::new(names(&mut session))?;
+    interrupt::end_statements();
     stdout::print(b"Statements end with a semicolon; \\? shows help, \\q ends.\n")?;
     loop {
         let line = match editor.read()? {
@@ -95,6 +96,7 @@ impl Prompt {
     }
 
     fn run(&self, text: &str, session: &mut Session<'_>) -> Result<()> {
+        interrupt::resume();
         for statement in Statement::parse_all(text)? {
             let start = Instant::now();
             session.run(&statement)?;

@@ -122,7 +122,7 @@ impl Editor {
         }
     }
 
-    /// Appends a line to the history at once, because Ctrl-C may end the run. A history that cannot be written is none.
+    /// Appends a line to the history at once, because a signal may end the run. A history that cannot be written is none.
     fn remember(&mut self, line: &str) {
         if line.trim().is_empty() {
             return;
