@@ -7,6 +7,7 @@ use crate::render::{Format, default_format, render};
 use crate::text_args::TextArgs;
 use crate::{changes, charsets, stdout};
 use brc_core::{BatchWriter, Progress, Result, Table, with_types};
+use brc_encodings::brc_text::Form;
 use brc_encodings::{
     CreateOptions, Encoding, Output, OutputOptions, RejectLog, Workers, convert, delimiter_by_extension, writer,
 };
@@ -167,14 +168,16 @@ impl Destination {
     }
 
     fn writer(&self, plan: &Plan, table: &dyn Table) -> Result<Box<dyn BatchWriter>> {
+        // Rows of a table that become text again are written as they stood in the text that they came from.
+        let schema = Form::carry(plan.schema(), &plan.table_columns(), table.schema().clone());
         match self {
             Self::Printed(_) => {
                 let format = self.format(plan);
                 format.check(plan)?;
-                let writer = format.writer_of(table);
+                let writer = format.text_writer(&schema).unwrap_or_else(|| format.writer_of(table));
                 Ok(if format.is_binary() || format.is_printable() { writer } else { stdout::printed(writer) })
             }
-            Self::File(file) => writer(file.encoding, table.schema(), &file.create),
+            Self::File(file) => writer(file.encoding, &schema, &file.create),
         }
     }
 

@@ -165,7 +165,7 @@ impl Command {
             Self::Sort(args) => sort::run(&args)?,
             Self::Tail(args) => tail::run(&args)?,
             Self::Sample(args) => sample::run(&args)?,
-            Self::Inspect(args) => inspect::run(&args)?,
+            Self::Inspect(args) => return inspect::run(&args),
             Self::Verify(args) => return verify::run(&args),
             Self::Compare(args) => return compare::run(&args),
             Self::Generate(args) => generate::run(&args)?,

@@ -59,6 +59,12 @@ pub(crate) fn json(description: &Description) -> String {
     format!("{{\n  {}\n}}\n", members.join(",\n  "))
 }
 
+/// The same for several files.
+pub(crate) fn json_array(descriptions: &[Description]) -> String {
+    let objects: Vec<String> = descriptions.iter().map(|description| json(description).trim_end().to_owned()).collect();
+    format!("[\n{}\n]\n", objects.join(",\n"))
+}
+
 fn array(rows: &[Facts]) -> String {
     let object = |facts: &Facts| format!("{{{}}}", facts.iter().map(member).collect::<Vec<_>>().join(", "));
     format!("[\n    {}\n  ]", rows.iter().map(object).collect::<Vec<_>>().join(",\n    "))

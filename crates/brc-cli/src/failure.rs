@@ -34,7 +34,7 @@ fn hints(error: &Error) -> Vec<String> {
         );
     }
     if let Error::BadRow { fault, .. } = error {
-        hints.extend(hint(fault).map(str::to_owned));
+        hints.extend(hint(fault));
     }
     if matches!(error, Error::Io { path, .. } if *path == std::env::temp_dir()) {
         hints.push("TMPDIR sets the directory for temporary files".to_owned());
@@ -59,8 +59,11 @@ fn hints(error: &Error) -> Vec<String> {
 }
 
 /// Which option may help with a row that does not fit.
-pub(crate) fn hint(fault: &RowFault) -> Option<&'static str> {
-    match fault {
+pub(crate) fn hint(fault: &RowFault) -> Option<String> {
+    let hint = match fault {
+        RowFault::LikeComment { prefix, .. } => {
+            return Some(format!("if lines that begin with '{prefix}' are comments, --comment '{prefix}' skips them"));
+        }
         RowFault::Columns { found, expected } if found < expected => {
             Some("--ragged pad fills missing columns with nulls; if the delimiter is wrong, set it with --delimiter")
         }
@@ -75,7 +78,8 @@ pub(crate) fn hint(fault: &RowFault) -> Option<&'static str> {
             Some("--type NAME=string keeps a column as text")
         }
         _ => None,
-    }
+    };
+    hint.map(str::to_owned)
 }
 
 /// Tells what went wrong on standard error.
@@ -96,6 +100,17 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         message!("brc: {}", printable::lines(line.as_bytes()));
     }
     ExitCode::from(failure.code)
+}
+
+/// Tells what went wrong with one of several files, and returns what the run is to end with after that: an exit code, and
+/// whether some file is corrupt. That comes before all others, and of those the first.
+pub(crate) fn worst(known: Option<(ExitCode, bool)>, error: Error) -> Option<(ExitCode, bool)> {
+    let is_corrupt = matches!(error, Error::Corrupt { .. });
+    let code = report(&error.into());
+    match known {
+        Some((_, was_corrupt)) if was_corrupt || !is_corrupt => known,
+        _ => Some((code, is_corrupt)),
+    }
 }
 
 /// Says what is odd about a file that is read nevertheless.

@@ -1,11 +1,11 @@
 //! The files that a command reads: paths, globs and directories, one table or several that become one.
 
 use crate::args::{Files, Opened, Source};
-use crate::folders::{self, FoundFile};
 use crate::{globs, printable};
-use brc_core::{Error, Result, Table};
-use brc_encodings::{Headers, Inference, OpenOptions, Union, UnionOptions, refuse_address};
-use std::path::PathBuf;
+use brc_core::{Error, Result};
+use brc_encodings::folders::{self, FilesAsTable, FoundFile};
+use brc_encodings::{OpenOptions, refuse_address};
+use std::path::{Path, PathBuf};
 
 /// How many notes are printed: many files may have the same.
 const MAX_NOTES: usize = 10;
@@ -63,30 +63,17 @@ impl Source {
     /// # Errors
     /// If one of them cannot be read, or they do not have the same columns.
     pub(crate) fn open_all(&self, found: &[FoundFile], files: &Files, options: &OpenOptions) -> Result<Opened> {
-        let (paths, constants) = (paths(found), folders::columns(found, files.union_by_name)?);
-        let is_one = paths.len() == 1 && files.file_name.is_none() && constants.is_empty();
-        let inference = (!is_one).then(Inference::default);
-        let headers = (!is_one).then(Headers::default);
-        let options = &OpenOptions { inference, headers: headers.clone(), ..options.clone() };
-        let mut opened = paths.iter().map(|path| self.open(path, options)).collect::<Result<Vec<_>>>()?;
-        let outdated = headers.map_or_else(Vec::new, |headers| headers.outdated());
-        for (path, opened) in paths.iter().zip(&mut opened) {
-            // A stream cannot be opened again.
-            if outdated.contains(path) && path.is_file() {
-                *opened = self.open(path, options)?;
-            }
-        }
-        let Some(encoding) = opened.first().map(|first| first.encoding) else {
+        let as_table = FilesAsTable { by_name: files.union_by_name, file_name: files.file_name.clone() };
+        let open = |path: &Path, options: &OpenOptions| {
+            let Opened { encoding, table } = self.open(path, options)?;
+            Ok((encoding, table))
+        };
+        let (encodings, table) = as_table.open(found, options, open)?;
+        let Some(encoding) = encodings.first().copied() else {
             return Err(Error::Usage("no file is given".to_owned()));
         };
-        self.text.check(opened.iter().map(|file| file.encoding))?;
-        let opened = if is_one {
-            opened.remove(0)
-        } else {
-            let tables: Vec<Box<dyn Table>> = opened.into_iter().map(|opened| opened.table).collect();
-            let options = UnionOptions { by_name: files.union_by_name, constants, file_name: files.file_name.clone() };
-            Opened { encoding, table: Box::new(Union::new(tables, options)?) }
-        };
+        self.text.check(encodings)?;
+        let opened = Opened { encoding, table };
         let notes = opened.table.notes();
         for note in notes.iter().take(MAX_NOTES) {
             message!("note: {}", printable::line(note.as_bytes()));

@@ -17,7 +17,6 @@ mod commands;
 mod describe;
 mod explain;
 mod failure;
-mod folders;
 mod generate;
 mod globs;
 mod inputs;

@@ -2,11 +2,11 @@
 
 use crate::answer::{Destination, OutputFile, Resources};
 use crate::args::{Files, MemoryArgs, Opened, Source, Threads, target_encoding};
-use crate::folders::FoundFile;
 use crate::inputs::{expand, paths};
 use crate::render::{self, Format, format};
 use crate::{interrupt, quantity, stdout};
 use brc_core::{Result, identifier};
+use brc_encodings::folders::FoundFile;
 use brc_encodings::{Encoding, OutputOptions};
 use brc_query::{Expression, Pick, Query, SelectItem};
 use std::path::{Path, PathBuf};

@@ -29,6 +29,11 @@ pub(crate) struct TextArgs {
     #[arg(long, value_name = "CHAR", value_parser = optional_byte)]
     escape: Option<Optional<u8>>,
 
+    /// Whether a field that begins with [ reaches to the next ] at the end of a field, as times in logs of web servers
+    /// [default: detected]
+    #[arg(long, value_name = "YES|NO", value_parser = yes_or_no())]
+    brackets: Option<bool>,
+
     /// Skip lines that begin with this, or none to keep them all [default: detected]
     #[arg(long, value_name = "PREFIX", value_parser = optional_text)]
     comment: Option<Optional<String>>,
@@ -124,6 +129,7 @@ impl TextArgs {
                 quote: self.quote.as_ref().map(|quote| quote.0),
                 doubled_quotes: None,
                 escape: self.escape.as_ref().map(|escape| escape.0),
+                brackets: self.brackets,
                 comment: self.comment.as_ref().map(|comment| comment.0.clone()),
                 header: self.header,
                 line_end: self.line_end,

@@ -210,10 +210,9 @@ fn sources_that_cannot_be_read_are_named() {
     for command in ["query", "inspect", "verify"] {
         place.run(&format!("{command} missing.txt")).fails_with(1, "missing.txt: cannot open: No such file");
     }
-    for command in ["inspect", "verify"] {
-        place.run(&format!("{command} folder")).fails_with(1, "folder: cannot open: is a directory");
+    for command in ["query", "inspect", "verify", "sniff", "compare"] {
+        place.run(&format!("{command} folder")).fails_with(2, "folder: is a directory without files");
     }
-    place.run("query folder").fails_with(2, "folder: is a directory without files");
     place.run("convert missing.txt t.buren").fails_with(1, "missing.txt: cannot open: No such file");
     place.run("convert folder t.buren").fails_with(2, "folder: is a directory without files");
     assert_eq!(place.names(), ["folder"]);

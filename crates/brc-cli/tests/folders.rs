@@ -239,3 +239,69 @@ fn a_directory_that_fails_leaves_the_old_one() {
     place.run("convert in.csv - --partition-by a").fails_with(2, "writes a directory");
     assert_eq!(place.names(), ["bad.csv", "in.csv", "many.csv", "out"]);
 }
+
+#[test]
+fn a_folder_is_looked_at_as_a_table_and_file_by_file() {
+    let place = sales("csv");
+    let sniffed = place.run("sniff sales").text();
+    let first = "files                3            what follows is of sales/year=2023/city=%C3%85l%2FB/part-0.csv\n";
+    assert!(sniffed.starts_with(first), "{sniffed}");
+    for line in ["delimiter            ','", " year    int64           not null", "  4     4.0   2024   null"] {
+        assert!(sniffed.contains(line), "{line}: {sniffed}");
+    }
+    assert_eq!(
+        place.run("sniff sales --schema --all").text(),
+        "id:int64,price:decimal(18,1),year:int64 not null,city:string\n"
+    );
+    place.write("sales/year=2024/city=Oslo/part-0.csv", "id;price\n3;3.5\n");
+    let sniffed = place.run("sniff sales").text();
+    let other = "note: sales/year=2024/city=Oslo/part-0.csv: csv, delimiter ';', quote '\"', header, line end LF, charset raw\n";
+    assert!(sniffed.contains(other), "{sniffed}");
+
+    let place = sales("buren");
+    let inspected = place.run("inspect sales").text();
+    assert_eq!(inspected.matches("\nencoding     buren\n").count(), 3, "{inspected}");
+    assert!(inspected.contains("sales: 3 files, 4 rows, "), "{inspected}");
+    let json = place.run("inspect sales --json").text();
+    assert!(json.starts_with("[\n{\n  \"file\": \"sales/year=2023/") && json.ends_with("}\n]\n"), "{json}");
+    assert!(!place.run("inspect sales/year=2024/city=Oslo/part-0.buren").text().contains("file "));
+    let verified = place.run("verify sales").text();
+    assert_eq!(verified.lines().count(), 4, "{verified}");
+    assert!(verified.lines().last().unwrap().starts_with("sales: 3 files OK (4 rows, "), "{verified}");
+    let damaged = "sales/year=2024/city=Oslo/part-0.buren";
+    let mut bytes = place.read(damaged);
+    bytes[40] ^= 1;
+    place.write(damaged, bytes);
+    let outcome = place.run("verify sales none.buren");
+    assert_eq!(outcome.code, Some(4), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains(&format!("{damaged}: corrupt file")), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("none.buren: cannot open"), "{}", outcome.stderr);
+    let printed = String::from_utf8(outcome.stdout).unwrap();
+    assert!(printed.contains("\nsales: 2 of 3 files OK (3 rows, "), "{printed}");
+    place.write(damaged, "junk");
+    let outcome = place.run("inspect sales");
+    assert_ne!(outcome.code, Some(0));
+    let printed = String::from_utf8(outcome.stdout).unwrap();
+    assert!(printed.contains("sales: 3 files, 3 rows, ") && printed.contains(", 1 not readable\n"), "{printed}");
+}
+
+#[test]
+fn a_folder_is_compared_as_one_table() {
+    for extension in ["csv", "parquet"] {
+        let place = sales(extension);
+        let quick = "--encodings buren,csv --compressions none --runs 1 --convert-runs 1 --warmup 0";
+        let query = ["--by", "city", "--agg", "sum(year),count(*)"];
+        let compare: Vec<&str> =
+            ["compare", "sales", "--out", "out"].into_iter().chain(quick.split(' ')).chain(query).collect();
+        let outcome = place.run_of(&compare);
+        assert!(outcome.stderr.is_empty() || outcome.code == Some(0), "{}", outcome.stderr);
+        let report = outcome.text();
+        assert!(report.contains("sales") && report.contains("4 rows"), "{report}");
+        // What was measured is known again, until a file changes.
+        let again = place.run_of(&compare);
+        assert_eq!(again.code, Some(0), "{}", again.stderr);
+        place.write("sales/year=2023/city=%C3%85l%2FB/more.csv", "id,price\n9,9.5\n");
+        let changed = place.run_of(&compare);
+        changed.fails_with(2, "sales changed");
+    }
+}

@@ -107,7 +107,9 @@ fn forms_that_are_not_detected_can_be_given() {
     let options: Vec<&str> = options.split(' ').map(|word| if word == "space" { " " } else { word }).collect();
     let run = |first: &[&str]| place.run_of(&[first, &options].concat());
     let answer = run(&["query", "t.csv", "select day, at, n", "--format", "csv"]).text();
-    assert_eq!(answer, "day,at,n\n2024-12-31,2023-11-14 22:13:20Z,1234\n2024-02-29,1969-12-31 23:59:59Z,56789\n");
+    assert_eq!(answer, "day,at,n\n20241231,1700000000,1 234\n20240229,-1,56 789\n");
+    let answer = run(&["query", "t.csv", "select day, at, n", "--format", "json"]).text();
+    assert!(answer.starts_with("{\"day\":\"2024-12-31\",\"at\":\"2023-11-14 22:13:20Z\",\"n\":1234}\n"), "{answer}");
     run(&["convert", "t.csv", "t.buren"]);
     place.run("convert t.buren back.csv");
     let written = std::fs::read_to_string(place.path("back.csv")).unwrap();
@@ -192,5 +194,62 @@ fn the_form_does_not_depend_on_where_values_stand() {
             assert_eq!(unquoted, telling);
         }
         assert!(files.chunks(2).all(|pair| pair[0] == pair[1]), "{files:?}");
+    }
+}
+
+/// One rule for all commands: rows of a table as CSV or TSV are text again, and all else is in the usual form.
+#[test]
+fn rows_as_csv_have_the_form_of_the_text_and_all_else_the_usual_one() {
+    let place = place();
+    place.run("convert orders.csv o.buren");
+    let tabs = ORDERS.replace(",\"", "\t\"").replace("\",", "\"\t");
+    let tabs: String = tabs
+        .split('"')
+        .enumerate()
+        .map(|(n, it)| if n % 2 == 0 { it.replace(',', "\t") } else { it.to_owned() })
+        .collect();
+    for table in ["orders.csv", "o.buren"] {
+        for command in [
+            "cat",
+            "cat --format csv",
+            "cat --limit 9",
+            "cat --order-by id --format csv",
+            "head --format csv",
+            "tail --format csv",
+            "sample --format csv",
+            "sort --by id",
+        ] {
+            let (name, options) = command.split_once(' ').unwrap_or((command, ""));
+            let rows = place.run(&format!("{name} {table} {options}"));
+            assert_eq!(rows.text(), ORDERS, "{command} {table}");
+        }
+        assert_eq!(place.run(&format!("cat {table} --format tsv")).text(), tabs);
+        for query in ["from t", "select id, due, paid, at, amount, units, logged order by id"] {
+            let options = [["--format", "csv"], ["-o", "answer.csv"]];
+            let answers =
+                options.map(|options| place.run_of(&[&["query", table, query][..], &options, &["--force"]].concat()));
+            let [printed, saved] = answers;
+            saved.ok();
+            assert_eq!(printed.text(), ORDERS, "{query}");
+            assert_eq!(String::from_utf8(place.read("answer.csv")).unwrap(), ORDERS, "{query}");
+        }
+        let answer = place.run_of(&[
+            "query",
+            table,
+            "select due as d, due + 1 as next, amount * 2 as x limit 1",
+            "--format",
+            "csv",
+        ]);
+        assert_eq!(answer.text(), "d,next,x\n31/12/2024,2025-01-01,2469.12\n");
+        let answer = place.run_of(&["query", table, "select due, sum(amount) group by due limit 1", "--format", "csv"]);
+        assert_eq!(answer.text(), "due,sum(amount)\n2024-02-01,7.50\n");
+        // A column that is saved under another name keeps its form.
+        place.run_of(&["query", table, "select due as d", "-o", "d.buren", "--force"]).ok();
+        assert_eq!(place.run("cat d.buren").text().lines().nth(1), Some("31/12/2024"));
+        for format in ["table", "vertical", "json", "json-array", "markdown"] {
+            let rows = place.run(&format!("head {table} --format {format}")).text();
+            assert!(rows.contains("2024-12-31") && !rows.contains("31/12/2024"), "{format}: {rows}");
+        }
+        assert!(place.run(&format!("cat {table} --to json")).text().contains("\"2024-12-31\""));
     }
 }

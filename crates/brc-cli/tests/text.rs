@@ -14,13 +14,15 @@ some title
 total;2
 ";
 
-const ODD_OPTIONS: [&str; 18] = [
+const ODD_OPTIONS: [&str; 20] = [
     "--delimiter",
     ";",
     "--quote",
     "'",
     "--escape",
     "none",
+    "--brackets",
+    "no",
     "--comment",
     "%",
     "--header",
@@ -52,7 +54,7 @@ fn every_part_of_a_dialect_can_be_given() {
     let types: Vec<_> = schema.lines().skip(2).filter_map(|line| line.split_whitespace().nth(1)).collect();
     assert_eq!(types, ["int64", "string", "decimal(18,2)", "date"]);
     let head = run(&place, &["head", "t.csv", "--format", "csv", "-n", "1"], &options);
-    assert_eq!(head, "id,name,price,day\n1,O'Neil; Bob,1.50,2024-01-31\n");
+    assert_eq!(head, "id,name,price,day\n1,O'Neil; Bob,\"1,50\",2024-01-31\n");
     let count = ["query", "t.csv", "--by", "", "--agg", "count(),count(name),sum(id)", "--format", "csv"];
     assert_eq!(run(&place, &count, &options), "count(),count(name),sum(id)\n2,1,3\n");
     let sniffed = run(&place, &["sniff", "t.csv"], &options);
@@ -504,4 +506,92 @@ fn a_text_in_another_charset_is_noticed() {
     assert!(!ask("t.csv", "city = 'Bern'", "").stderr.contains("may not match"));
     place.write("u.csv", "city,n\nZürich,1\nBern,2\n");
     assert_eq!(ask("u.csv", "city = 'Zürich'", "").stderr, "");
+}
+
+/// Lines of the combined log format of web servers.
+fn access_log(rows: usize) -> String {
+    let row = |row: usize| {
+        let request = format!("\"GET /{row}?q=[a b] HTTP/1.1\" 200 1{row} \"-\" \"Mozilla/5.0 (X11; rv:1)\"");
+        format!("10.0.0.{} - - [20/Nov/2025:10:{:02}:{:02} +0100] {request}\n", row % 250, row / 60 % 60, row % 60)
+    };
+    (0..rows).map(row).collect()
+}
+
+#[test]
+fn the_time_in_brackets_of_an_access_log_is_a_timestamp() {
+    let place = Place::new();
+    place.write("access.log", access_log(30));
+    let sniffed = place.run("sniff access.log").text();
+    assert!(sniffed.contains("brackets             around fields 30 sampled fields are in [ ]"), "{sniffed}");
+    assert!(sniffed.contains("(--brackets)"), "{sniffed}");
+    let names = "--names host,ident,user,at,request,status,bytes,referer,agent";
+    for target in ["a.buren", "a.parquet"] {
+        place.run(&format!("convert access.log {target} {names}")).ok();
+        let schema = place.run(&format!("schema {target}")).text();
+        assert!(
+            schema.contains(" at        timestamp(s) with zone   null    %d/%b/%Y:%H:%M:%S %z at +0100"),
+            "{schema}"
+        );
+        let answer = place.run_of(&["query", target, "select max(at), sum(bytes)", "--format", "csv"]).text();
+        assert_eq!(answer, "max(at),sum(bytes)\n2025-11-20 09:00:29Z,2535\n");
+    }
+    let rows = place.run("cat a.buren --format csv -n 1").text();
+    let expected = "10.0.0.0,-,-,20/Nov/2025:10:00:00 +0100,GET /0?q=[a b] HTTP/1.1,200,10,-,Mozilla/5.0 (X11; rv:1)";
+    assert_eq!(rows.lines().nth(1), Some(expected));
+    let columns =
+        |options: &str| place.run(&format!("sniff access.log --schema {options}")).text().matches(',').count();
+    assert_eq!([columns(""), columns("--brackets no"), columns("--brackets yes --delimiter blanks")], [8, 9, 8]);
+    place.write("t.csv", "a,b\n[x,y],3\n[],4\n[5,6,7\n");
+    let outcome = place.run("cat t.csv --brackets yes");
+    outcome.fails_with(3, "t.csv: line 4, byte 17: 1 column instead of 2");
+    let rows = place.run("cat t.csv --brackets yes --ragged reject");
+    assert_eq!(rows.text(), "a,b\n\"x,y\",3\n\"\",4\n");
+    place.run("cat t.csv --brackets yes --quote [").fails_with(2, "[ can't have two meanings");
+}
+
+#[test]
+fn long_access_logs_are_cut_anywhere() {
+    let place = Place::new();
+    place.write("access.log", access_log(40_000));
+    let query = "select count(*), count(distinct column_1), max(column_4), sum(column_7)";
+    let answers: Vec<String> = ["1", "3"]
+        .iter()
+        .map(|threads| place.run_of(&["query", "access.log", query, "--format", "csv", "--threads", threads]).text())
+        .collect();
+    assert_eq!(answers[0], answers[1]);
+    assert!(answers[0].contains("\n40000,250,"), "{}", answers[0]);
+}
+
+#[test]
+fn comments_behind_the_sample_are_named_where_they_hurt() {
+    let place = Place::new();
+    let row = |row: usize| {
+        if row == 30_000 { "# moved to a new machine\n".to_owned() } else { format!("{row},x{row},1.5\n") }
+    };
+    place.write("t.csv", format!("id,name,price\n{}", (0..100_000).map(row).collect::<String>()));
+    let hint = "if lines that begin with '#' are comments, --comment '#' skips them";
+    let outcome = place.run("convert t.csv t.buren");
+    outcome.fails_with(3, "t.csv: line 30002, byte ");
+    outcome.fails_with(3, "1 column instead of 3, in a line that begins with '#'\n");
+    outcome.fails_with(3, &format!("brc: {hint}\n"));
+    let outcome = place.run("convert t.csv t.buren --rejects bad.tsv");
+    let reason = "rejected 1 row: 1 column instead of 3, in a line that begins with '#' (first on line 30002); ";
+    assert!(outcome.stderr.contains(&format!("{reason}{hint}")), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("99,999 rows written, 1 rejected"), "{}", outcome.stderr);
+    let outcome = place.run("convert t.csv t.buren --comment # --force");
+    assert!(outcome.stderr.contains("99,999 rows written, 0 rejected"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("skipped 1 comment line"), "{}", outcome.stderr);
+    // As many fields as a row, and no value of its type; and a row that is bad for another reason.
+    place.write("u.csv", "id,v\n1,2\n# a,b\n#3,x\n");
+    let types = "--schema id:int64,v:int64 --comment none";
+    place
+        .run(&format!("convert u.csv u.buren {types}"))
+        .fails_with(3, "column 'id': malformed number '# a', in a line that begins with '#'");
+    place.write("u.csv", "id,v\na,2\n#3,x\n");
+    let outcome = place.run("convert u.csv u.buren --schema id:string,v:int64 --comment none");
+    assert!(outcome.code == Some(3) && !outcome.stderr.contains("--comment"), "{}", outcome.stderr);
+    // The table of the One Billion Row Challenge, too.
+    let rows = "Oslo;1.5\n".repeat(30_000);
+    place.write("m.txt", format!("{rows}# moved\n{rows}{rows}"));
+    place.run("query m.txt").fails_with(3, hint);
 }

@@ -237,6 +237,28 @@ fn a_text_that_begins_as_another_encoding_can_be_read() {
 }
 
 #[test]
+fn orc_is_refused_with_what_to_do() {
+    let place = Place::new();
+    place.write("t.orc", b"ORC\x0a\x0b\0\0\0rest");
+    place.write("t.csv", "a\n1\n");
+    for command in ["query t.orc", "head t.orc", "sniff t.orc", "convert t.orc t.parquet"] {
+        let outcome = place.run(command);
+        outcome.fails_with(1, "t.orc: ORC is not supported; convert it to Parquet, as with pyarrow: python3 -c \"");
+        outcome.fails_with(1, "p.write_table(o.read_table('in.orc'), 'out.parquet')");
+    }
+    for command in [
+        "convert t.csv out.orc",
+        "cat t.csv -o out.ORC",
+        "head t.csv -o out.orc",
+        "query t.csv -o out.orc --by '' --agg count()",
+    ] {
+        let outcome = place.run(command);
+        outcome.fails_with(2, "ORC is not supported; write Parquet, and convert that, as with pyarrow");
+    }
+    assert!(!place.names().iter().any(|name| name.starts_with("out")));
+}
+
+#[test]
 fn what_is_compressed_twice_is_told_so() {
     let place = Place::new();
     for (inner, outer) in [("gzip", "gzip"), ("zstd", "gzip"), ("lz4", "zstd"), ("snappy", "lz4"), ("gzip", "zlib")] {

@@ -116,8 +116,10 @@ impl Matrix<'_> {
         let stem = stem(results, table);
         let name = results.tables[table].name().to_owned();
         self.monitor.begin(&name, 0);
-        self.monitor.more_steps(1 + u64::from(results.settings.rows.is_some()));
-        let (input, format) = match results.settings.rows {
+        // The files of a directory become one, which is the table as it is.
+        let rows = results.settings.rows.or(input.is_dir().then_some(u64::MAX));
+        self.monitor.more_steps(1 + u64::from(rows.is_some()));
+        let (input, format) = match rows {
             Some(rows) => self.first_rows(rows, input, &stem)?,
             None => (input.to_owned(), self.format.clone()),
         };

@@ -4,6 +4,7 @@
 use brc_core::{Result, Schema, Table, identifier};
 use brc_encodings::brc_text::dialect::Byte;
 use brc_encodings::brc_text::{Delimiter, DialectOverrides, TimeForm};
+use brc_encodings::folders::{self, FilesAsTable};
 use brc_encodings::{Encoding, Input, OpenOptions, TextOptions};
 use brc_query::{Expression, Query};
 use serde::{Deserialize, Serialize};
@@ -79,7 +80,7 @@ pub struct TableOptions {
 }
 
 impl TableOptions {
-    /// Opens a table, and finds its encoding.
+    /// Opens a table, and finds its encoding. A directory is one table of all files below it.
     ///
     /// # Errors
     /// If it cannot be read or its encoding or columns cannot be told.
@@ -93,11 +94,6 @@ impl TableOptions {
         path: &Path,
         row_group_bytes: Option<u64>,
     ) -> Result<(&'static dyn Encoding, Box<dyn Table>)> {
-        let input = Input::open(path)?;
-        let encoding = match self.from.as_deref().and_then(brc_encodings::by_name) {
-            Some(encoding) => encoding,
-            None => brc_encodings::for_input(&input)?,
-        };
         let options = OpenOptions {
             schema: self.schema.clone(),
             names: self.names.clone(),
@@ -106,7 +102,24 @@ impl TableOptions {
             row_group_bytes,
             ..OpenOptions::default()
         };
-        Ok((encoding, encoding.open(input, &options)?))
+        if !path.is_dir() {
+            return self.open_file(path, &options);
+        }
+        let files = folders::files_of(path)?;
+        let open = |path: &Path, options: &OpenOptions| self.open_file(path, options);
+        let (encodings, table) = FilesAsTable::default().open(&files, &options, open)?;
+        // What is cut out of it is one file, which has to be written.
+        let writable = encodings.into_iter().find(|encoding| !encoding.is_read_only());
+        Ok((writable.unwrap_or_else(brc_encodings::text), table))
+    }
+
+    fn open_file(&self, path: &Path, options: &OpenOptions) -> Result<(&'static dyn Encoding, Box<dyn Table>)> {
+        let input = Input::open(path)?;
+        let encoding = match self.from.as_deref().and_then(brc_encodings::by_name) {
+            Some(encoding) => encoding,
+            None => brc_encodings::for_input(&input)?,
+        };
+        Ok((encoding, encoding.open(input, options)?))
     }
 
     /// How to read a file that was written from the table: its columns are known, and a text has our own dialect.
@@ -144,7 +157,7 @@ impl TableOptions {
             let own = own.collect::<Vec<_>>().join(",");
             (!own.is_empty()).then_some(own)
         };
-        let text: [(&str, Option<String>); 23] = [
+        let text: [(&str, Option<String>); 24] = [
             ("--from", self.from.clone()),
             ("--schema", self.schema.as_ref().map(Schema::to_string)),
             ("--names", self.names.as_ref().map(names)),
@@ -154,6 +167,7 @@ impl TableOptions {
             ("--delimiter", dialect.delimiter.map(|it| it.to_string())),
             ("--quote", part(quote.as_ref())),
             ("--escape", part(escape.as_ref())),
+            ("--brackets", dialect.brackets.map(|it| it.to_string())),
             ("--comment", part(dialect.comment.as_ref())),
             ("--header", dialect.header.map(|it| it.to_string())),
             ("--line-end", dialect.line_end.map(|it| it.to_string())),

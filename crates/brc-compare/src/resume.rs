@@ -5,10 +5,12 @@
 
 use super::results::{FileIdentity, Results, Settings, TableResults, VERSION};
 use brc_core::{Error, ReadAt, Result};
+use brc_encodings::folders::{self, FoundFile};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::fs::{File, Metadata};
 use std::hash::Hasher;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
@@ -101,24 +103,37 @@ fn tables(found: &[TableResults], wanted: &[TableResults]) -> Vec<String> {
 }
 
 impl FileIdentity {
-    /// Of a file as it is now; `name` is what it is called in results.
+    /// Of a file as it is now, or of all files in a directory; `name` is what it is called in results.
     ///
     /// # Errors
     /// The system's.
     pub(crate) fn of(path: &Path, name: &str) -> Result<Self> {
+        let files = if path.is_dir() { folders::files_of(path)? } else { vec![FoundFile::named(path)] };
+        let mut all = Self { path: name.to_owned(), bytes: 0, modified: 0, hash: String::new() };
+        // The same in all processes, as long as they are of the same build.
+        let mut hash = std::hash::DefaultHasher::new();
+        for FoundFile { path: file, .. } in &files {
+            if files.len() > 1 {
+                hash.write(file.as_os_str().as_bytes());
+            }
+            all.add(file, &mut hash)?;
+        }
+        Ok(Self { hash: format!("{:016x}", hash.finish()), ..all })
+    }
+
+    fn add(&mut self, path: &Path, hash: &mut impl Hasher) -> Result<()> {
         const PROBE: u64 = 1 << 20;
         let file = File::open(path).map_err(Error::io(path, "open"))?;
         let metadata = file.metadata().map_err(Error::io(path, "open"))?;
         let bytes = metadata.len();
-        // The same in all processes, as long as they are of the same build.
-        let mut hash = std::hash::DefaultHasher::new();
         let mut buffer = vec![0; PROBE.min(bytes) as usize];
         for place in [0, bytes.saturating_sub(PROBE)] {
             let read = file.read_full_at(&mut buffer, place).map_err(Error::io(path, "read"))?;
             hash.write(&buffer[..read]);
         }
-        let (path, modified) = (name.to_owned(), Self::modified(&metadata));
-        Ok(Self { path, bytes, modified, hash: format!("{:016x}", hash.finish()) })
+        self.bytes += bytes;
+        self.modified = self.modified.max(Self::modified(&metadata));
+        Ok(())
     }
 
     /// When a file was changed last, in nanoseconds since 1970.

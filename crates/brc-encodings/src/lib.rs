@@ -32,6 +32,7 @@ pub mod description;
 pub mod document;
 pub mod encoding;
 mod fault;
+pub mod folders;
 mod frames;
 pub mod hive;
 pub mod input;
@@ -85,6 +86,7 @@ pub use input::Input;
 pub use input_file::InputFile;
 pub use json::json_lines;
 pub use memory_budget::MemoryBudget;
+pub use other_formats::refuse_other_format;
 pub use output::{Output, OutputOptions};
 pub use registry::{
     ENCODINGS, by_extension, by_name, check_compression_name, compression_by_extension, delimiter_by_extension,

@@ -1,6 +1,10 @@
 //! File formats that brc does not read, recognised by their first bytes, so that the error can name them. Unsupported
 //! compressions are recognised before ([`brc_compress::unsupported`]).
 
+use brc_core::{Error, Result};
+use std::ffi::OsStr;
+use std::path::Path;
+
 /// A format: where its mark stands, in bytes, the mark, and what it is called.
 type Format = (usize, &'static [u8], &'static str);
 
@@ -23,6 +27,48 @@ const FORMATS: &[Format] = &[
     (0, b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (0, b"\xff\xd8\xff", "a JPEG image"),
 ];
+
+/// A format whose tables other tools convert.
+struct Convertible {
+    /// Its name, as in [`FORMATS`].
+    name: &'static str,
+    /// The extension of its files, without the dot.
+    extension: &'static str,
+    /// How one of its files becomes one that brc reads.
+    read: &'static str,
+    /// How a file that brc writes becomes one of its.
+    write: &'static str,
+}
+
+const CONVERTIBLE: &[Convertible] = &[Convertible {
+    name: "ORC",
+    extension: "orc",
+    read: "convert it to Parquet, as with pyarrow: python3 -c \"import pyarrow.orc as o, pyarrow.parquet as p; \
+           p.write_table(o.read_table('in.orc'), 'out.parquet')\"",
+    write: "write Parquet, and convert that, as with pyarrow: python3 -c \"import pyarrow.orc as o, pyarrow.parquet as p; \
+            o.write_table(p.read_table('in.parquet'), 'out.orc')\"",
+}];
+
+/// Why a file of which these are the first bytes is not read, and what to do about it, if that is known.
+pub(crate) fn refusal(prefix: &[u8]) -> Option<String> {
+    let name = name(prefix)?;
+    let format = CONVERTIBLE.iter().find(|format| format.name == name)?;
+    Some(format!("{name} is not supported; {}", format.read))
+}
+
+/// Refuses a name for a file to write that promises a format which is not written.
+///
+/// # Errors
+/// [`Error::Usage`] if it does, with what to do instead.
+pub fn refuse_other_format(path: &Path) -> Result<()> {
+    let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    match CONVERTIBLE.iter().find(|format| format.extension.eq_ignore_ascii_case(extension)) {
+        Some(Convertible { name, write, .. }) => {
+            Err(Error::Usage(format!("{}: {name} is not supported; {write}", path.display())))
+        }
+        None => Ok(()),
+    }
+}
 
 /// What a file is by its first bytes, if it is something that brc does not read.
 pub(crate) fn name(prefix: &[u8]) -> Option<&'static str> {

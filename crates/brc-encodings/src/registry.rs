@@ -148,6 +148,9 @@ fn is_text(encoding: &dyn Encoding) -> bool {
 }
 
 fn unknown(input: &Input, named: Option<&dyn Encoding>) -> Error {
+    if let Some(refusal) = other_formats::refusal(&input.prefix) {
+        return Error::unsupported(&input.path, refusal);
+    }
     let names: Vec<_> = ENCODINGS.iter().map(|encoding| encoding.name()).collect();
     let looks = other_formats::name(&input.prefix).map(|name| format!(" (looks like {name})")).unwrap_or_default();
     let hint = match named.map(Encoding::name) {

@@ -17,6 +17,8 @@
 //!   the offending byte, whether that stands in quotes or not; the next row starts there.
 //! - An escape makes data of the byte behind it, in quotes or not; a line feed too. (Of an escaped CRLF only the CR.)
 //! - A line that starts with the comment byte is one field, whatever is in it.
+//! - With brackets, a `[` at the start of a field opens it, and a `]` before a delimiter or line end closes it; between them
+//!   there may be delimiters and other brackets. A field that is not closed ends at the line end.
 //! - With [`LineEnd::Lf`], a CR directly before a line feed belongs to the line end: it may follow a closing quote.
 //!   The field's end is the line feed nevertheless; who takes the last field of a row leaves out the CR. Any other CR
 //!   is data.
@@ -24,7 +26,7 @@
 //! # How it is fast
 //! Blocks of 64 bytes become bit masks, in which quotes are paired by a prefix XOR. That equals the automaton as long as
 //! quotes stand only at the borders of fields, which is tested along the way; where one does not, and with escapes, the
-//! automaton itself goes on to the end of that row.
+//! automaton itself goes on to the end of that row. It reads all of a text with brackets.
 //!
 //! # Splitting
 //! Whether a byte stands in quotes depends on all text before it. A [`Transition`] is what one chunk of text does to any

@@ -160,6 +160,17 @@ impl Plan {
         self.columns.iter().map(column).collect()
     }
 
+    /// For each column of the answer, which column of the table it is, if rows of the table are the answer; `None` is what is
+    /// computed, and what is said of groups.
+    #[must_use]
+    pub fn table_columns(&self) -> Vec<Option<usize>> {
+        let column = |answer: &Answer| match answer.value.node {
+            Node::Column(place) if !self.grouped && place < self.schema.fields().len() => Some(place),
+            _ => None,
+        };
+        self.columns.iter().map(column).collect()
+    }
+
     /// The schema of the answer.
     ///
     /// # Errors

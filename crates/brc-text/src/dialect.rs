@@ -23,6 +23,9 @@ pub struct Dialect {
     /// The byte that takes the meaning from the byte after it, usually a backslash.
     #[serde(with = "byte")]
     pub escape: Option<u8>,
+    /// Whether a field that begins with `[` reaches to the `]` at the end of a field, with delimiters between them, as the
+    /// time in logs of web servers does. The brackets are no part of the value.
+    pub brackets: bool,
     /// What a line starts with that is not a row.
     pub comment: Option<String>,
     /// Whether the first row holds the names of the columns.
@@ -50,6 +53,7 @@ impl Default for Dialect {
             quote: Some(b'"'),
             doubled_quotes: true,
             escape: None,
+            brackets: false,
             comment: None,
             header: true,
             line_end: LineEnd::Lf,
@@ -83,6 +87,9 @@ impl Dialect {
         if let Some(escape) = self.escape.filter(|escape| Some(*escape) != self.quote) {
             syntax = syntax.with_escape(escape).map_err(taken)?;
         }
+        if self.brackets {
+            syntax = syntax.with_brackets().map_err(taken)?;
+        }
         match self.comment.as_deref().map(str::as_bytes) {
             None => Ok(syntax),
             Some([comment]) => syntax.with_comment(*comment).map_err(taken),
@@ -115,6 +122,10 @@ impl Dialect {
                 }
             }
         }
+        let bracket = bytes.iter().find_map(|(_, byte)| byte.filter(|byte| b"[]".contains(byte)));
+        if let Some(byte) = bracket.filter(|_| self.brackets) {
+            return Err(DialectError::Taken { byte: Byte(byte) });
+        }
         match self.comment.as_deref() {
             Some("") => Err(DialectError::EmptyComment),
             Some(comment) if comment.contains(['\n', '\r']) => Err(DialectError::LineEnd { part: "comment" }),
@@ -136,6 +147,9 @@ impl fmt::Display for Dialect {
         }
         if let Some(escape) = self.escape {
             write!(f, ", escape {}", Delimiter::Byte(escape).quoted())?;
+        }
+        if self.brackets {
+            f.write_str(", brackets")?;
         }
         f.write_str(if self.header { ", header" } else { ", no header" })?;
         write!(f, ", line end {}, charset {}", self.line_end, self.charset)?;
@@ -171,6 +185,8 @@ pub struct DialectOverrides {
     /// See [`Dialect::escape`].
     #[serde(with = "given")]
     pub escape: Option<Option<u8>>,
+    /// See [`Dialect::brackets`].
+    pub brackets: Option<bool>,
     /// See [`Dialect::comment`].
     #[serde(with = "given")]
     pub comment: Option<Option<String>>,
@@ -198,7 +214,7 @@ impl DialectOverrides {
             ($($part:ident)*) => { $(if let Some(value) = &self.$part { dialect.$part.clone_from(value); })* };
         }
         apply! {
-            delimiter quote doubled_quotes escape comment header line_end charset preamble_lines trailing_lines
+            delimiter quote doubled_quotes escape brackets comment header line_end charset preamble_lines trailing_lines
             null_tokens trim
         }
         dialect
@@ -469,6 +485,8 @@ mod tests {
         assert!(Dialect { escape: Some(b','), ..dialect.clone() }.check().is_err());
         assert!(Dialect { delimiter: Delimiter::Blanks, quote: Some(b' '), ..dialect.clone() }.check().is_err());
         assert!(Dialect { delimiter: Delimiter::Byte(b'\n'), ..dialect.clone() }.check().is_err());
+        let brackets = Dialect { quote: Some(b'['), brackets: true, ..dialect.clone() };
+        assert_eq!(brackets.syntax(), Err(DialectError::Taken { byte: Byte(b'[') }));
         assert!(Dialect { comment: Some(String::new()), ..dialect.clone() }.check().is_err());
         let section = Dialect { delimiter: Delimiter::Byte(0xa7), ..dialect };
         assert_eq!(section.check(), Ok(()));
@@ -488,13 +506,14 @@ mod tests {
         let dialect = Dialect {
             delimiter: Delimiter::Byte(b'\t'),
             escape: Some(b'\\'),
+            brackets: true,
             header: false,
             preamble_lines: 1,
             ..Dialect::default()
         };
         assert_eq!(
             dialect.to_string(),
-            "delimiter tab, quote '\"', escape '\\', no header, line end LF, charset raw, 1 preamble line"
+            "delimiter tab, quote '\"', escape '\\', brackets, no header, line end LF, charset raw, 1 preamble line"
         );
     }
 }

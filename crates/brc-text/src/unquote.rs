@@ -3,12 +3,21 @@
 use brc_kernels::structure::Syntax;
 use memchr::{memchr, memchr2};
 
-/// Appends the value of a field: without the quotes around it, with one for each two quotes inside, and without
+/// What is between the brackets of a field, if they stand around it in such a text.
+pub(crate) fn between_brackets<'f>(syntax: &Syntax, field: &'f [u8]) -> Option<&'f [u8]> {
+    let inner = field.strip_prefix(b"[").filter(|_| syntax.has_brackets())?;
+    inner.strip_suffix(b"]")
+}
+
+/// Appends the value of a field: without the quotes or brackets around it, with one for each two quotes inside, and without
 /// escapes: the byte behind an escape stands for itself, whatever it is. An escape at the very end stands for itself
 /// too.
 ///
 /// What [`rows`](crate::rows) does not say needs unquoting is a value already.
 pub fn unquote(syntax: &Syntax, field: &[u8], out: &mut Vec<u8>) {
+    if syntax.has_brackets() && field.first() == Some(&b'[') {
+        return out.extend_from_slice(between_brackets(syntax, field).unwrap_or(field));
+    }
     let quoted = syntax.quote().and_then(|quote| Some((quote, field.strip_prefix(&[quote])?)));
     match (quoted, syntax.escape()) {
         (Some((quote, inner)), Some(escape)) => {
@@ -44,10 +53,15 @@ mod tests {
         let plain = Syntax::new(b',', LineEnd::Lf).unwrap();
         let quotes = plain.clone().with_quote(b'"').unwrap();
         let escapes = plain.clone().with_escape(b'\\').unwrap();
+        let brackets = quotes.clone().with_brackets().unwrap();
         let both = quotes.clone().with_escape(b'\\').unwrap();
         for (syntax, field, value) in [
             (&plain, "\"a\"", "\"a\""),
             (&quotes, "a", "a"),
+            (&quotes, "[a]", "[a]"),
+            (&brackets, "[a \"b\"]", "a \"b\""),
+            (&brackets, "[a", "[a"),
+            (&brackets, "[]", ""),
             (&quotes, "\"\"", ""),
             (&quotes, "\"\"\"\"", "\""),
             (&quotes, "\"a\"\"b\"\"\"\"c\"", "a\"b\"\"c"),

@@ -119,6 +119,23 @@ fn what_is_above_a_table_is_told_from_ragged_rows() {
         ("#a,b\n1,2\n3,4\n5,6\n".to_owned(), "',', header", "#a¦b"),
         ("#fff,white\n#000,black\n#f00,red\n#0f0,green\n".to_owned(), "',', no header", "column_1¦column_2"),
         ("tag,n\n#a,1\n#b,2\nc,3\n".to_owned(), "',', header", "tag¦n"),
+        // Brackets around times with blanks between them, as in logs of web servers, and others, which are text.
+        (
+            (0..30)
+                .map(|n| {
+                    let end = format!("\"GET /{n} HTTP/1.1\" 200 {n}12 \"-\" \"Mozilla/5.0 (X11; rv:1)\"");
+                    format!("10.0.0.{n} - - [20/Nov/2025:10:00:{n:02} +0100] {end}\n")
+                })
+                .collect(),
+            "space, brackets, no header",
+            "column_1¦column_2¦column_3¦column_4¦column_5¦column_6¦column_7¦column_8¦column_9",
+        ),
+        (
+            "7 a [x] 1.5\n8 b [y] 2.5\n9 c [z] 3.5\n".repeat(9),
+            "space, no header",
+            "column_1¦column_2¦column_3¦column_4",
+        ),
+        ("1 [b 7\n2 e] 8\n3 [h 9\n".repeat(9), "space, no header", "column_1¦column_2¦column_3"),
         // A delimiter that is said.
         ("sep=;\na;b\n1;2\n".to_owned(), "';', header, 1 preamble line", "a¦b"),
         ("sep=,\r\na,b\r\n1,2\r\n".to_owned(), "',', header, line end CRLF, 1 preamble line", "a¦b"),

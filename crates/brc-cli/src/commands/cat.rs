@@ -3,14 +3,16 @@
 use super::convert::target_compression;
 use crate::answer::{Destination, OutputFile, Resources};
 use crate::args::{MemoryArgs, Opened, Threads, compression};
-use crate::folders::FoundFile;
 use crate::inputs::paths;
 use crate::row_args::{Limit, OutputArgs, Selection, TableArgs};
 use crate::text_args::delimiter;
 use crate::{changes, metrics};
 use brc_compress::Compressor;
 use brc_core::{BatchWriter, Progress, Schema, Table, current_schema, with_types};
-use brc_encodings::{CreateOptions, Output, Workers, by_extension, convert, delimiter_by_extension, text, writer};
+use brc_encodings::folders::FoundFile;
+use brc_encodings::{
+    CreateOptions, Output, Workers, by_extension, convert, delimiter_by_extension, refuse_other_format, text, writer,
+};
 use brc_query::{OrderBy, Query};
 use std::path::Path;
 
@@ -82,7 +84,13 @@ impl Args {
     /// Writes the rows in an encoding.
     fn write(&self, query: &Query, files: &[FoundFile]) -> anyhow::Result<()> {
         let path = self.output.file().unwrap_or(Path::new("-")).to_owned();
-        let to = self.output.to().or_else(|| by_extension(&path)).unwrap_or_else(text);
+        let to = match self.output.to().or_else(|| by_extension(&path)) {
+            Some(encoding) => encoding,
+            None => {
+                refuse_other_format(&path)?;
+                text()
+            }
+        };
         let budget = self.memory.budget();
         let row_group_bytes =
             Some(budget.row_group_bytes()).filter(|&bytes| to.compresses_blocks() || bytes < STREAMED);

@@ -15,7 +15,7 @@ use std::time::Duration;
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The files to compare, of any encoding, each on its own
+    /// The files to compare, of any encoding, each on its own; a directory is one table of all files below it
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 

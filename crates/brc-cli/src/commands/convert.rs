@@ -17,7 +17,8 @@ use brc_core::{Error, Progress, RowFault, Schema, SkippedLines, Table};
 use brc_encodings::append::Appendable;
 use brc_encodings::{
     Converted, CreateOptions, ENCODINGS, Encoding, OpenOptions, Output, OutputOptions, RejectLog, RejectReason, Target,
-    by_extension, check_compression_name, compression_by_extension, convert_inferred, delimiter_by_extension, writer,
+    by_extension, check_compression_name, compression_by_extension, convert_inferred, delimiter_by_extension,
+    refuse_other_format, writer,
 };
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -214,7 +215,10 @@ pub(crate) fn encoding_of(output: &Path, to: Option<&'static dyn Encoding>) -> R
     let reason = match to.or_else(|| by_extension(output)) {
         Some(encoding) if !encoding.is_read_only() => return Ok(encoding),
         Some(encoding) => format!("{} can only be read, not written", encoding.name()),
-        None => "no known extension".to_owned(),
+        None => {
+            refuse_other_format(output)?;
+            "no known extension".to_owned()
+        }
     };
     let writable = ENCODINGS.iter().filter(|encoding| !encoding.is_read_only());
     let names: Vec<_> = writable.map(|encoding| encoding.name()).collect();

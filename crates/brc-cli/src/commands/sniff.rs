@@ -2,20 +2,22 @@
 
 use super::head::first_rows;
 use super::schema;
-use crate::args::Threads;
+use crate::args::{Files, Source, Threads};
+use crate::inputs::expand;
 use crate::progress::watch_table;
 use crate::render::{self, render, wrap};
 use crate::text_args::TextArgs;
 use crate::{changes, printable, stdout};
 use brc_core::{Progress, Schema, Table, current_schema, read_rows};
-use brc_encodings::{Input, OpenOptions, for_input, sniff_text, text};
-use brc_text::Part;
-use std::path::PathBuf;
+use brc_encodings::folders::FoundFile;
+use brc_encodings::{Encoding, Input, OpenOptions, for_input, sniff_text, text};
+use brc_text::{Part, Sniffed};
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The file; - is standard input
+    /// The file; - is standard input, and a directory or a quoted 'part-*.csv' is one table of all its files
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
@@ -43,62 +45,140 @@ Examples:
   brc sniff visits.csv
   brc sniff visits.csv --delimiter ';' --quote \"'\"
   brc sniff visits.csv --schema --all > visits.schema
+  brc sniff sales/
   brc convert visits.csv visits.buren --schema @visits.schema";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let options = OpenOptions { names: args.text.names(), text: args.text.options(), ..OpenOptions::default() };
-    let mut input = Input::open(&args.file)?;
-    let encoding = for_input(&input)?;
-    let compression = input.compression.unwrap_or("none");
-    let sniffed = if encoding.name() == text().name() { Some(sniff_text(&mut input, &options)?) } else { None };
-    args.text.check([encoding])?;
-    let is_whole = input.is_whole;
-    let table = encoding.open(input, &options);
-    if args.print_schema {
-        let table = table?;
-        if let TypesOf::Sample = args.infer(table.as_ref(), is_whole)? {
-            message!("note: column types are inferred from a sample; --all infers them from all rows");
-        }
-        return Ok(stdout::print_names(format!("{}\n", current_schema(table.as_ref())).as_bytes())?);
+    let found = expand(std::slice::from_ref(&args.file))?;
+    match &found[..] {
+        [file] if file.path == args.file => args.show_file(),
+        _ => args.show_files(&found),
     }
-    let mut out = String::new();
-    line(&mut out, "encoding", encoding.name(), "");
-    line(&mut out, "compression", compression, "");
-    if let Some(sniffed) = &sniffed {
-        for finding in &sniffed.findings {
-            let evidence = format!("{} ({})", finding.evidence, option(finding.part));
-            line(&mut out, &finding.part.to_string(), &finding.value, &evidence);
-        }
-        for advice in &sniffed.advice {
-            out.push_str(&note(advice));
-        }
-    }
-    stdout::print_names(out.as_bytes())?;
-    let table = table?;
-    if sniffed.is_none() {
-        let notes = table.notes().into_iter().map(|note| format!("note: {}\n", printable::line(note.as_bytes())));
-        stdout::print_names(notes.collect::<String>().as_bytes())?;
-    }
-    if sniffed.is_some() && *table.schema() == Schema::one_brc() && options.schema.is_none() {
-        stdout::print_names(note(ONE_BRC).as_bytes())?;
-    }
-    match args.infer(table.as_ref(), is_whole)? {
-        TypesOf::Sample => stdout::print_names(note(SAMPLE).as_bytes())?,
-        TypesOf::All => {}
-    }
-    let notes: Vec<String> = changes::read(table.as_ref()).iter().map(|line| note(line)).collect();
-    stdout::print_names(notes.concat().as_bytes())?;
-    let rows = first_rows(table.as_ref(), args.rows);
-    let mut out = b"\n".to_vec();
-    out.extend(schema::columns(&current_schema(table.as_ref())));
-    out.push(b'\n');
-    let shown = rows.and_then(|(plan, rows)| render(render::table(), &plan, &rows, &mut out));
-    // Both tables have nothing in them that a terminal would obey, but for colours.
-    stdout::print(&out)?;
-    Ok(shown?)
 }
 
+/// What the first bytes of a file tell.
+struct Looked {
+    path: PathBuf,
+    encoding: &'static dyn Encoding,
+    compression: &'static str,
+    sniffed: Option<Sniffed>,
+    is_whole: bool,
+}
+
+impl Looked {
+    fn at(path: &Path, options: &OpenOptions) -> brc_core::Result<(Self, Input)> {
+        let mut input = Input::open(path)?;
+        let encoding = for_input(&input)?;
+        let sniffed = if encoding.name() == text().name() { Some(sniff_text(&mut input, options)?) } else { None };
+        let (compression, is_whole) = (input.compression.unwrap_or("none"), input.is_whole);
+        Ok((Self { path: path.to_owned(), encoding, compression, sniffed, is_whole }, input))
+    }
+
+    /// How the file is written, in a few words.
+    fn in_short(&self) -> String {
+        let compression = if self.compression == "none" { String::new() } else { format!(", {}", self.compression) };
+        let dialect = self.sniffed.as_ref().map(|sniffed| format!(", {}", sniffed.dialect)).unwrap_or_default();
+        format!("{}{compression}{dialect}", self.encoding.name())
+    }
+
+    fn print(&self) -> brc_core::Result<()> {
+        let mut out = String::new();
+        line(&mut out, "encoding", self.encoding.name(), "");
+        line(&mut out, "compression", self.compression, "");
+        if let Some(sniffed) = &self.sniffed {
+            for finding in &sniffed.findings {
+                let evidence = format!("{} ({})", finding.evidence, option(finding.part));
+                line(&mut out, &finding.part.to_string(), &finding.value, &evidence);
+            }
+            for advice in &sniffed.advice {
+                out.push_str(&note(advice));
+            }
+        }
+        stdout::print_names(out.as_bytes())
+    }
+}
+
+/// How many files that are written in another way than the first are named.
+const MAX_OTHERS: usize = 10;
+
 impl Args {
+    fn options(&self) -> OpenOptions {
+        OpenOptions { names: self.text.names(), text: self.text.options(), ..OpenOptions::default() }
+    }
+
+    fn show_file(&self) -> anyhow::Result<()> {
+        let options = self.options();
+        let (looked, input) = Looked::at(&self.file, &options)?;
+        self.text.check([looked.encoding])?;
+        let table = looked.encoding.open(input, &options);
+        if self.print_schema {
+            return self.show_schema(table?.as_ref(), looked.is_whole);
+        }
+        looked.print()?;
+        let table = table?;
+        if looked.sniffed.is_none() {
+            let notes = table.notes().into_iter().map(|note| format!("note: {}\n", printable::line(note.as_bytes())));
+            stdout::print_names(notes.collect::<String>().as_bytes())?;
+        }
+        if looked.sniffed.is_some() && *table.schema() == Schema::one_brc() && options.schema.is_none() {
+            stdout::print_names(note(ONE_BRC).as_bytes())?;
+        }
+        self.show_table(table.as_ref(), looked.is_whole)
+    }
+
+    /// Shows how the first of several files is written and which others are written otherwise, and the table that all are.
+    fn show_files(&self, found: &[FoundFile]) -> anyhow::Result<()> {
+        let options = self.options();
+        let look = |file: &FoundFile| Looked::at(&file.path, &options).map(|(looked, _)| looked);
+        let looked = found.iter().map(look).collect::<brc_core::Result<Vec<_>>>()?;
+        let is_whole = looked.iter().all(|file| file.is_whole);
+        let source = Source { from: None, schema: None, max_copy: u64::MAX, text: self.text.clone() };
+        let opened = source.open_all(found, &Files::default(), &options);
+        if self.print_schema {
+            return self.show_schema(opened?.table.as_ref(), is_whole);
+        }
+        if let [first, others @ ..] = &looked[..] {
+            let mut out = String::new();
+            line(&mut out, "files", &looked.len().to_string(), &format!("what follows is of {}", first.path.display()));
+            stdout::print_names(out.as_bytes())?;
+            first.print()?;
+            let others: Vec<_> = others.iter().filter(|other| other.in_short() != first.in_short()).collect();
+            let named = others.iter().take(MAX_OTHERS);
+            let mut out: String =
+                named.map(|other| note(&format!("{}: {}", other.path.display(), other.in_short()))).collect();
+            if others.len() > MAX_OTHERS {
+                out += &note(&format!("{} more are written otherwise", others.len() - MAX_OTHERS));
+            }
+            stdout::print_names(out.as_bytes())?;
+        }
+        self.show_table(opened?.table.as_ref(), is_whole)
+    }
+
+    fn show_schema(&self, table: &dyn Table, is_whole: bool) -> anyhow::Result<()> {
+        if let TypesOf::Sample = self.infer(table, is_whole)? {
+            message!("note: column types are inferred from a sample; --all infers them from all rows");
+        }
+        Ok(stdout::print_names(format!("{}\n", current_schema(table)).as_bytes())?)
+    }
+
+    /// Shows the columns and the first rows.
+    fn show_table(&self, table: &dyn Table, is_whole: bool) -> anyhow::Result<()> {
+        match self.infer(table, is_whole)? {
+            TypesOf::Sample => stdout::print_names(note(SAMPLE).as_bytes())?,
+            TypesOf::All => {}
+        }
+        let notes: Vec<String> = changes::read(table).iter().map(|line| note(line)).collect();
+        stdout::print_names(notes.concat().as_bytes())?;
+        let rows = first_rows(table, self.rows);
+        let mut out = b"\n".to_vec();
+        out.extend(schema::columns(&current_schema(table)));
+        out.push(b'\n');
+        let shown = rows.and_then(|(plan, rows)| render(render::table(), &plan, &rows, &mut out));
+        // Both tables have nothing in them that a terminal would obey, but for colours.
+        stdout::print(&out)?;
+        Ok(shown?)
+    }
+
     /// Infers types from all rows, if that is asked for.
     fn infer(&self, table: &dyn Table, is_whole: bool) -> brc_core::Result<TypesOf> {
         if table.inferred().is_none() {
@@ -132,6 +212,7 @@ fn option(part: Part) -> &'static str {
         Part::Delimiter => "--delimiter",
         Part::Quote => "--quote",
         Part::Escape => "--escape",
+        Part::Brackets => "--brackets",
         Part::Comment => "--comment",
         Part::Preamble => "--skip",
         Part::Header => "--header",

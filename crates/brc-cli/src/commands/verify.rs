@@ -1,17 +1,19 @@
 //! `brc verify`: checks files.
 
 use crate::args::{Source, Threads};
-use crate::failure;
+use crate::failure::worst;
+use crate::inputs::expand;
 use crate::progress::{Total, watch};
 use crate::{quantity, stdout};
-use brc_core::{Error, Progress, Result};
+use brc_core::{Progress, Result, decimal};
+use brc_encodings::Verified;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The files; - is standard input
+    /// The files; - is standard input, and of a directory or a quoted 'part-*.buren' all files are checked
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
@@ -27,31 +29,67 @@ The exit code is 4 if any file is corrupt, otherwise that of the first failure.
 
 Examples:
   brc verify measurements.buren
-  brc verify backup/*.buren";
+  brc verify backup/*.buren
+  brc verify backup/";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let mut worst = None;
-    for file in &args.files {
-        match verify(args, file) {
-            Ok(line) => stdout::print_names(line.as_bytes())?,
+    let mut code = None;
+    for argument in &args.files {
+        let files = match expand(std::slice::from_ref(argument)) {
+            Ok(files) => files,
             Err(error) => {
-                let is_corrupt = matches!(error, Error::Corrupt { .. });
-                let code = failure::report(&error.into());
-                if is_corrupt || worst.is_none() {
-                    worst = Some(code);
+                code = worst(code, error);
+                continue;
+            }
+        };
+        let mut sum = Sum::default();
+        for file in &files {
+            match verify(args, &file.path) {
+                Ok((line, verified)) => {
+                    stdout::print_names(line.as_bytes())?;
+                    sum.add(&verified);
                 }
+                Err(error) => code = worst(code, error),
             }
         }
+        if files.iter().any(|file| file.path != *argument) {
+            stdout::print_names(sum.line(argument, files.len() as u64).as_bytes())?;
+        }
     }
-    Ok(worst.unwrap_or(ExitCode::SUCCESS))
+    Ok(code.map_or(ExitCode::SUCCESS, |(code, _)| code))
 }
 
-fn verify(args: &Args, file: &Path) -> Result<String> {
+/// The files of a directory or pattern that are as they should be.
+#[derive(Default)]
+struct Sum {
+    files: u64,
+    rows: u64,
+    bytes: u64,
+}
+
+impl Sum {
+    fn add(&mut self, verified: &Verified) {
+        self.files += 1;
+        self.rows += verified.rows;
+        self.bytes += verified.bytes;
+    }
+
+    fn line(&self, argument: &Path, found: u64) -> String {
+        let (rows, size) = (quantity::count(self.rows), quantity::bytes(self.bytes));
+        let files = match found - self.files {
+            0 => decimal::counted(found, "file"),
+            _ => format!("{} of {}", self.files, decimal::counted(found, "file")),
+        };
+        format!("{}: {files} OK ({rows} rows, {size})\n", argument.display())
+    }
+}
+
+fn verify(args: &Args, file: &Path) -> Result<(String, Verified)> {
     let (encoding, input) = args.source.input(file)?;
     let total = input.length().map_or(Total::Unknown, Total::Bytes);
     let progress = Progress::default();
     let options = args.source.open_options();
     let verified = watch(&progress, total, || encoding.verify(input, &options, args.threads.count(), &progress))?;
     let (rows, size) = (quantity::count(verified.rows), quantity::bytes(verified.bytes));
-    Ok(format!("{}: OK ({}, {rows} rows, {size})\n", file.display(), encoding.name()))
+    Ok((format!("{}: OK ({}, {rows} rows, {size})\n", file.display(), encoding.name()), verified))
 }

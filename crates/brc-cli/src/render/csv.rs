@@ -7,6 +7,7 @@ use brc_core::{
     Batch, BatchWriter, ByteStrings, Column, Data, Dictionary, Integers, LogicalType, PhysicalType, Result, Schema,
     Value, append, decimal, value::write_float,
 };
+use brc_encodings::brc_text::Form;
 use std::ops::Range;
 
 /// Values with the byte `DELIMITER` between them.
@@ -34,15 +35,25 @@ impl<const DELIMITER: u8> Format for Separated<DELIMITER> {
     }
 
     fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter> {
-        let names = schema.fields().iter().map(|field| field.name.as_bytes());
-        let mut header = Vec::new();
-        fields::<DELIMITER>(names.map(|name| (Some(Value::Bytes(name)), LogicalType::String)), &mut header);
-        lines::writer(schema, Rows::<DELIMITER> { header })
+        rows_writer::<DELIMITER>(schema, vec![None; schema.fields().len()])
     }
+
+    fn text_writer(&self, schema: &Schema) -> Option<Box<dyn BatchWriter>> {
+        Some(rows_writer::<DELIMITER>(schema, Form::of_columns(schema)))
+    }
+}
+
+fn rows_writer<const DELIMITER: u8>(schema: &Schema, forms: Vec<Option<Form>>) -> Box<dyn BatchWriter> {
+    let names = schema.fields().iter().map(|field| field.name.as_bytes());
+    let mut header = Vec::new();
+    fields::<DELIMITER>(names.map(|name| (Some(Value::Bytes(name)), LogicalType::String)), &mut header);
+    lines::writer(schema, Rows::<DELIMITER> { header, forms })
 }
 
 struct Rows<const DELIMITER: u8> {
     header: Vec<u8>,
+    /// How the values of each column are written, if not in the usual form.
+    forms: Vec<Option<Form>>,
 }
 
 impl<const DELIMITER: u8> Lines for Rows<DELIMITER> {
@@ -56,7 +67,8 @@ impl<const DELIMITER: u8> Lines for Rows<DELIMITER> {
     }
 
     fn rows(&self, batch: &Batch<'_>, types: &[LogicalType], _: bool, out: &mut Vec<u8>) -> Result<()> {
-        let columns: Vec<Fields<'_>> = batch.columns.iter().zip(types).map(|(it, of)| Fields::of(it, *of)).collect();
+        let columns = batch.columns.iter().zip(types).zip(&self.forms);
+        let columns: Vec<Fields<'_>> = columns.map(|((it, of), form)| Fields::of(it, *of, *form)).collect();
         for row in 0..batch.rows {
             for (index, fields) in columns.iter().enumerate() {
                 if index > 0 {
@@ -82,19 +94,21 @@ enum Kind<'a> {
     Floats(&'a [f64]),
     Strings(ByteStrings<'a>),
     Codes(&'a [u32], &'a Dictionary),
+    Formed(Form, LogicalType),
     /// Their text never needs quotes.
     Others(LogicalType),
 }
 
 impl<'a> Fields<'a> {
-    fn of(column: &Column<'a>, logical_type: LogicalType) -> Self {
+    fn of(column: &Column<'a>, logical_type: LogicalType, form: Option<Form>) -> Self {
         let is_number = logical_type.is_numeric() && logical_type.physical() == PhysicalType::Integers;
-        let kind = match column.data {
-            Data::Integers(values) if is_number => Kind::Numbers(values, logical_type.scale()),
-            Data::Bytes(strings) => Kind::Strings(strings),
-            Data::Codes { codes, dictionary } => Kind::Codes(codes, dictionary),
-            Data::Floats(values) if logical_type == LogicalType::Float64 => Kind::Floats(values),
-            Data::Floats(_) | Data::Integers(_) | Data::Runs { .. } => Kind::Others(logical_type),
+        let kind = match (column.data, form) {
+            (Data::Integers(_) | Data::Floats(_), Some(form)) => Kind::Formed(form, logical_type),
+            (Data::Integers(values), None) if is_number => Kind::Numbers(values, logical_type.scale()),
+            (Data::Bytes(strings), _) => Kind::Strings(strings),
+            (Data::Codes { codes, dictionary }, _) => Kind::Codes(codes, dictionary),
+            (Data::Floats(values), None) if logical_type == LogicalType::Float64 => Kind::Floats(values),
+            (Data::Floats(_) | Data::Integers(_) | Data::Runs { .. }, _) => Kind::Others(logical_type),
         };
         Self { column: *column, has_nulls: column.has_nulls(), kind }
     }
@@ -114,6 +128,13 @@ impl<'a> Fields<'a> {
             Kind::Codes(codes, dictionary) => {
                 let (bytes, place) = dictionary.place(codes[row]);
                 string_in::<DELIMITER>(bytes, place, out);
+            }
+            Kind::Formed(form, logical_type) => {
+                if let Some(value) = Value::of_row(&self.column, row) {
+                    let mut text = Vec::with_capacity(40);
+                    form.write(value, logical_type, &mut text);
+                    string::<DELIMITER>(&text, out);
+                }
             }
             Kind::Others(logical_type) => plain(Value::of_row(&self.column, row), logical_type, out),
         }

@@ -61,6 +61,11 @@ pub(crate) trait Format: Sync {
     /// Writes rows of these columns. An encoder fails with [`brc_core::Error::Usage`] if the format cannot express a value.
     fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter>;
 
+    /// The same for a format that is text as tables come in, which writes values in the forms that the schema has.
+    fn text_writer(&self, _schema: &Schema) -> Option<Box<dyn BatchWriter>> {
+        None
+    }
+
     /// The same for rows of a table, of which more may be known.
     fn writer_of(&self, table: &dyn Table) -> Box<dyn BatchWriter> {
         self.writer(table.schema())

@@ -138,7 +138,10 @@ struct Separated {
 impl Separated {
     /// Reads a row, without its line end, into one value for each column.
     fn parse<'a>(self, line: &'a [u8], schema: &Schema, values: &mut Vec<Value<'a>>) -> Result<(), BadRow> {
-        row::parse(line, schema, self.delimiter, values)
+        row::parse(line, schema, self.delimiter, values).map_err(|BadRow { column, fault }| {
+            let fault = brc_text::sniff::fault_in_line(fault, column, line);
+            BadRow { column, fault }
+        })
     }
 }
 

@@ -16,6 +16,9 @@ pub(super) enum Class {
     Comment,
     /// Two of these are what a comment starts with.
     HalfComment,
+    /// A bracket that opens a field, and the one that closes it.
+    OpenBracket,
+    CloseBracket,
     /// A CR, where it may be the first byte of a line end.
     Return,
 }
@@ -42,6 +45,10 @@ pub enum State {
     AfterQuote,
     /// Behind a CR behind such a quote.
     AfterQuoteReturn,
+    /// In a field that a bracket opened.
+    Bracketed,
+    /// Behind a bracket that closes it, if the field ends there.
+    AfterBracket,
     /// Behind the first of two bytes that a comment starts with.
     HalfComment,
     /// In a comment line.
@@ -52,7 +59,7 @@ pub enum State {
 
 impl State {
     /// The number of states.
-    pub(super) const COUNT: usize = 12;
+    pub(super) const COUNT: usize = 14;
 
     /// All states, each at the index that it has as a number.
     pub const ALL: [Self; Self::COUNT] = [
@@ -65,6 +72,8 @@ impl State {
         Self::QuotedEscape,
         Self::AfterQuote,
         Self::AfterQuoteReturn,
+        Self::Bracketed,
+        Self::AfterBracket,
         Self::HalfComment,
         Self::Comment,
         Self::Skip,
@@ -81,7 +90,8 @@ impl State {
     pub fn is_quoted(self) -> bool {
         use State::*;
         match self {
-            UnquotedEscape | UnquotedEscaped | Quoted | QuotedEscape | AfterQuote | AfterQuoteReturn => true,
+            UnquotedEscape | UnquotedEscaped | Quoted | QuotedEscape | AfterQuote | AfterQuoteReturn | Bracketed
+            | AfterBracket => true,
             RowStart | FieldStart | Unquoted | HalfComment | Comment | Skip => false,
         }
     }
@@ -93,12 +103,13 @@ impl State {
     }
 }
 
-const CLASSES: usize = 8;
+const CLASSES: usize = 10;
 
 /// [`State::next`] as a table.
 static NEXT: [[State; CLASSES]; State::COUNT] = {
     use Class::*;
-    const ALL: [Class; CLASSES] = [Data, Delimiter, LineEnd, Quote, Escape, Comment, HalfComment, Return];
+    const ALL: [Class; CLASSES] =
+        [Data, Delimiter, LineEnd, Quote, Escape, Comment, HalfComment, OpenBracket, CloseBracket, Return];
     let mut table = [[State::Skip; CLASSES]; State::COUNT];
     let mut state = 0;
     while state < State::COUNT {
@@ -126,6 +137,10 @@ const fn next(state: State, class: Class) -> State {
         (Comment, _) => Comment,
         (Skip | AfterQuoteReturn, _) => Skip,
 
+        (Bracketed | AfterBracket, Class::CloseBracket) => AfterBracket,
+        (AfterBracket, Class::Delimiter) => FieldStart,
+        (Bracketed | AfterBracket, _) => Bracketed,
+
         (_, Class::Delimiter) => FieldStart,
         (AfterQuote, Class::Quote) => Quoted,
         (AfterQuote, Class::Return) => AfterQuoteReturn,
@@ -134,6 +149,7 @@ const fn next(state: State, class: Class) -> State {
         (RowStart, Class::Comment) | (HalfComment, Class::HalfComment) => Comment,
         (RowStart, Class::HalfComment) => HalfComment,
         (RowStart | FieldStart, Class::Quote) => Quoted,
+        (RowStart | FieldStart, Class::OpenBracket) => Bracketed,
         (RowStart | FieldStart | Unquoted | UnquotedEscaped | HalfComment, Class::Escape) => UnquotedEscape,
         (UnquotedEscaped, _) => UnquotedEscaped,
         (RowStart | FieldStart | Unquoted | HalfComment, _) => Unquoted,

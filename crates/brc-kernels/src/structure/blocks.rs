@@ -124,7 +124,10 @@ impl Carry {
         use State::*;
         match state {
             RowStart | FieldStart | Unquoted | Quoted | AfterQuote | AfterQuoteReturn => {}
-            UnquotedEscape | UnquotedEscaped | QuotedEscape | HalfComment | Comment | Skip => return None,
+            UnquotedEscape | UnquotedEscaped | QuotedEscape | Bracketed | AfterBracket | HalfComment | Comment
+            | Skip => {
+                return None;
+            }
         }
         Some(Self {
             inside: if state == Quoted { u64::MAX } else { 0 },

@@ -32,6 +32,7 @@ pub struct Syntax {
     comment: Option<u8>,
     is_comment_doubled: bool,
     has_blanks: bool,
+    has_brackets: bool,
     line_end: LineEnd,
     classes: [Class; 256],
 }
@@ -69,6 +70,7 @@ impl Syntax {
             comment: None,
             is_comment_doubled: false,
             has_blanks: false,
+            has_brackets: false,
             line_end,
             classes,
         };
@@ -128,6 +130,17 @@ impl Syntax {
         Ok(self)
     }
 
+    /// A field that starts with `[` reaches to the `]` before a delimiter or line end, or to the line end if there is none.
+    ///
+    /// # Errors
+    /// If one of them already has a meaning.
+    pub fn with_brackets(mut self) -> Result<Self, SyntaxError> {
+        self.set(b'[', Class::OpenBracket)?;
+        self.set(b']', Class::CloseBracket)?;
+        self.has_brackets = true;
+        Ok(self)
+    }
+
     fn set(&mut self, byte: u8, class: Class) -> Result<(), SyntaxError> {
         let known = &mut self.classes[usize::from(byte)];
         if *known != Class::Data || matches!(byte, b'\r' | b'\n') {
@@ -180,9 +193,15 @@ impl Syntax {
         self.has_blanks
     }
 
+    /// Whether fields may stand in brackets.
+    #[must_use]
+    pub fn has_brackets(&self) -> bool {
+        self.has_brackets
+    }
+
     /// Whether masks of single bytes can find fields.
     pub(super) fn has_masks(&self) -> bool {
-        self.escape.is_none() && !self.has_blanks
+        self.escape.is_none() && !self.has_blanks && !self.has_brackets
     }
 
     /// What ends a row.
@@ -207,6 +226,7 @@ impl fmt::Debug for Syntax {
             .field("comment", &self.comment.map(char))
             .field("is_comment_doubled", &self.is_comment_doubled)
             .field("has_blanks", &self.has_blanks)
+            .field("has_brackets", &self.has_brackets)
             .field("line_end", &self.line_end)
             .finish()
     }

@@ -68,6 +68,7 @@ impl Oracle<'_> {
         loop {
             let quote = self.syntax.quote().filter(|&quote| self.peek() == Some(quote));
             let ended = match (self.peek(), quote) {
+                (Some(b'['), _) if self.syntax.has_brackets() => self.bracketed(),
                 (None, _) => return Some(if first { State::RowStart } else { State::FieldStart }),
                 (_, Some(quote)) => self.quoted(quote)?,
                 (_, None) => self.unquoted(),
@@ -77,6 +78,25 @@ impl Oracle<'_> {
                 Ok(false) => first = false,
                 Err(state) => return Some(state),
             }
+        }
+    }
+
+    fn bracketed(&mut self) -> Result<bool, State> {
+        let line_end = self.find_line_end();
+        let line = self.at..line_end.unwrap_or(self.text.len());
+        // A CR at the end is data, which a line feed takes back.
+        let is_closed =
+            |at: &usize| self.text[*at] == b']' && at + 1 < line.end && self.is_delimiter(self.text[at + 1]);
+        match (line.clone().find(is_closed), line_end) {
+            (Some(at), _) => {
+                self.end(at + 1, false, true);
+                Ok(false)
+            }
+            (None, Some(end)) => {
+                self.end(end, true, true);
+                Ok(true)
+            }
+            (None, None) => Err(if self.text[line].ends_with(b"]") { State::AfterBracket } else { State::Bracketed }),
         }
     }
 
@@ -211,6 +231,7 @@ fn reachable(syntax: &Syntax, state: State) -> bool {
         State::UnquotedEscape | State::UnquotedEscaped => syntax.escape().is_some(),
         State::QuotedEscape => syntax.escape().is_some() && syntax.quote().is_some(),
         State::Quoted | State::AfterQuote | State::AfterQuoteReturn => syntax.quote().is_some(),
+        State::Bracketed | State::AfterBracket => syntax.has_brackets(),
         State::RowStart | State::FieldStart | State::Unquoted | State::Skip => true,
     }
 }
@@ -222,8 +243,9 @@ fn syntaxes() -> impl Strategy<Value = Syntax> {
     let comment = prop_oneof![3 => Just(None), 1 => Just(Some((b'#', false))), 1 => Just(Some((b'#', true)))];
     let blanks = prop_oneof![4 => Just(false), 1 => Just(true)];
     let line_end = prop_oneof![4 => Just(LineEnd::Lf), 1 => Just(LineEnd::Cr)];
-    (delimiter, blanks, quote, escape, comment, line_end).prop_map(
-        |(delimiter, blanks, quote, escape, comment, line_end)| {
+    let brackets = prop_oneof![4 => Just(false), 1 => Just(true)];
+    (delimiter, blanks, quote, escape, comment, line_end, brackets).prop_map(
+        |(delimiter, blanks, quote, escape, comment, line_end, brackets)| {
             let mut syntax = if blanks { Syntax::blanks(line_end) } else { Syntax::new(delimiter, line_end) }.unwrap();
             if let Some(quote) = quote {
                 syntax = syntax.with_quote(quote).unwrap();
@@ -236,7 +258,7 @@ fn syntaxes() -> impl Strategy<Value = Syntax> {
                 Some((comment, false)) => syntax.with_comment(comment).unwrap(),
                 None => syntax,
             };
-            syntax
+            if brackets { syntax.with_brackets().unwrap() } else { syntax }
         },
     )
 }
@@ -247,7 +269,7 @@ fn noise(syntax: &Syntax, length: std::ops::Range<usize>) -> impl Strategy<Value
     let escape = syntax.escape().unwrap_or(b'\\');
     let byte = prop_oneof![
         6 => Just(b'a'), 3 => Just(syntax.delimiter()), 3 => Just(quote), 2 => Just(b'\n'), 1 => Just(b'\r'),
-        1 => Just(escape), 1 => Just(b'#'), 1 => any::<u8>(),
+        1 => Just(escape), 1 => Just(b'#'), 1 => Just(b'['), 1 => Just(b']'), 1 => any::<u8>(),
     ];
     prop::collection::vec(byte, length)
 }
@@ -306,7 +328,7 @@ fn csv() -> Syntax {
 /// Each special piece of text at each place of a block, so that it lies across the border of blocks in every way.
 #[test]
 fn pieces_may_lie_anywhere() {
-    let pieces: [&[u8]; 15] = [
+    let pieces: [&[u8]; 17] = [
         b",\"\",",
         b",\"a\"\r\n",
         b"\"\"\"\"\n",
@@ -321,15 +343,18 @@ fn pieces_may_lie_anywhere() {
         b"\n\"a,\"\"\"\n",
         b"\\\"",
         b",,,,\n\n,,",
+        b",[a,\"b]c],d\n",
+        b"\n[]\r\n[a,b\n",
         b"\n##\"\n#,\"a\n\"\n",
     ];
     let comments = csv().with_comment(b'#').unwrap();
     let doubled = csv().with_doubled_comment(b'#').unwrap();
+    let brackets = csv().with_brackets().unwrap();
     for piece in pieces {
         for before in 0..BLOCKS {
             for after in [0, 1, 63, 64, 130] {
                 let text = [&vec![b'x'; before], piece, &vec![b'y'; after]].concat();
-                for syntax in [&csv(), &comments, &doubled] {
+                for syntax in [&csv(), &comments, &doubled, &brackets] {
                     check(syntax, &text, &[]);
                     check_transitions(syntax, &text, &[]);
                 }

@@ -155,6 +155,7 @@ impl Lanes {
                 Quoted | AfterQuote | AfterQuoteReturn => syntax.quote().is_some(),
                 UnquotedEscape | UnquotedEscaped => syntax.escape().is_some(),
                 QuotedEscape => syntax.escape().is_some() && syntax.quote().is_some(),
+                Bracketed | AfterBracket => syntax.has_brackets(),
                 HalfComment => syntax.has_doubled_comment(),
                 Comment => syntax.comment().is_some(),
             };

@@ -3,6 +3,7 @@
 //! `31/12/2024` and `1.234,56` are a date and a number as good as `2024-12-31` and `1234.56`. A [`Form`] reads them, and
 //! writes them again: it is kept with the table, so that the text comes back as it was.
 
+mod exact;
 mod number;
 mod parts;
 mod reader;
@@ -84,6 +85,21 @@ impl Form {
     #[must_use]
     pub fn metadata(&self, column: &str) -> (String, String) {
         (format!("{METADATA_KEY}{column}"), self.to_string())
+    }
+
+    /// A schema of rows of a table, with the forms of its columns: `columns` are their positions in the table, and `None` is
+    /// what was computed.
+    #[must_use]
+    pub fn carry(table: &Schema, columns: &[Option<usize>], schema: Schema) -> Schema {
+        let forms = Self::of_columns(table);
+        let form = |(field, column): (&brc_core::Field, &Option<usize>)| {
+            let form = forms.get((*column)?).copied().flatten()?;
+            Some(form.metadata(&field.name))
+        };
+        let carried: Vec<(String, String)> = schema.fields().iter().zip(columns).filter_map(form).collect();
+        let others = schema.metadata().iter().filter(|(key, _)| !key.starts_with(METADATA_KEY)).cloned();
+        let metadata = others.chain(carried).collect();
+        schema.with_metadata(metadata)
     }
 
     /// The type of values of this form: a decimal if they are numbers, with whole seconds if they have any.

@@ -10,14 +10,14 @@ use std::str::FromStr;
 #[serde(try_from = "String", into = "String")]
 pub struct NumberForm {
     /// The byte before the decimals.
-    decimal: u8,
+    pub(super) decimal: u8,
     /// What separates groups of three digits before it.
-    thousands: Thousands,
+    pub(super) thousands: Thousands,
 }
 
 /// What separates thousands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Thousands {
+pub(super) enum Thousands {
     Nothing,
     Byte(u8),
     /// A blank that no line breaks at: U+00A0, and the narrow one U+202F.
@@ -30,7 +30,7 @@ const NO_BREAK: &[u8] = "\u{a0}".as_bytes();
 const NARROW_NO_BREAK: &[u8] = "\u{202f}".as_bytes();
 
 impl Thousands {
-    fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         match self {
             Thousands::Nothing => b"",
             Thousands::Byte(byte) => std::slice::from_ref(byte),

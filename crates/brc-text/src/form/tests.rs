@@ -107,6 +107,78 @@ fn metadata_give_forms_back() {
     assert_eq!(Form::of_columns(&schema), [Some(forms[0]), Some(forms[1]), None]);
 }
 
+/// Forms that are found, and some that are given.
+const FORMS: [&str; 14] = [
+    "%d/%m/%Y",
+    "%-m/%-d/%y",
+    "%e-%^b-%Y",
+    "%A, %d. %B %Y",
+    "%Y%m%d",
+    "%Y-%m-%d %H:%M:%S,%f",
+    "%d.%m.%Y %-I:%M%P",
+    "%d/%b/%Y:%H:%M:%S %z at +0100",
+    "%a %b %e %H:%M:%S %Z %Y",
+    "%I:%M:%S %p",
+    "%FT%k:%M:%S.%f%:z at -0330",
+    "1.234,5",
+    "1234,5",
+    "1\u{a0}234,5",
+];
+
+fn types(scale: u8) -> Vec<LogicalType> {
+    let times = TimeUnit::ALL.into_iter().flat_map(|unit| {
+        let timestamp = |zone| LogicalType::Timestamp { unit, zone };
+        [LogicalType::Time { unit }, timestamp(false), timestamp(true)]
+    });
+    let decimals = [LogicalType::decimal(scale), LogicalType::Decimal { precision: 9, scale: scale.min(9) }];
+    [LogicalType::Date, LogicalType::Int64].into_iter().chain(times).chain(decimals).collect()
+}
+
+/// What is read exactly must be the value, and be written so but for zeros at the end.
+fn check_exact(form: Form, text: &[u8], logical_type: LogicalType) {
+    let Some(value) = form.parse_exact(text, logical_type).map(|value| Value::Integer(value.into())) else { return };
+    let shown = || format!("{form} as {logical_type}: {}", String::from_utf8_lossy(text));
+    assert_eq!(form.parse(text, logical_type), Ok(value), "{}", shown());
+    let mut written = Vec::new();
+    form.write(value, logical_type, &mut written);
+    let rest = written.strip_prefix(text).unwrap_or_else(|| panic!("{}", shown()));
+    assert!(rest.iter().all(|byte| b"0,".contains(byte)), "{}", shown());
+}
+
+#[test]
+fn what_a_form_writes_is_read_exactly() {
+    for (form, text, logical_type) in [
+        ("%d/%m/%Y", "31/12/2024", LogicalType::Date),
+        ("%-d.%-m.%y", "1.12.69", LogicalType::Date),
+        ("%A, %B %e, %Y", "Friday, May  3, 2024", LogicalType::Date),
+        ("%d/%b/%Y:%H:%M:%S %z at +0100", "01/Jan/2025:00:30:00 +0100", timestamp(true)),
+        ("%d-%^b-%Y %-I:%M %p", "05-MAY-2024 9:05 PM", timestamp(false)),
+        ("1.234,5", "-1.234.567,8", LogicalType::decimal(2)),
+        ("1,234.5", "12,345", LogicalType::Int64),
+        ("1234,5", "0,05", LogicalType::decimal(2)),
+    ] {
+        let form: Form = form.parse().unwrap();
+        let exact = form.parse_exact(text.as_bytes(), logical_type).map(|value| Value::Integer(value.into()));
+        assert_eq!(exact, form.parse(text.as_bytes(), logical_type).ok(), "{form} {text}");
+        assert!(exact.is_some());
+    }
+    for (form, text, logical_type) in [
+        ("%d/%m/%Y", "31/02/2024", LogicalType::Date),
+        ("%d/%m/%Y", "1/2/2024", LogicalType::Date),
+        ("%-d/%-m/%Y", "01/2/2024", LogicalType::Date),
+        ("%d/%b/%Y:%H:%M:%S %z", "01/Jan/2025:00:30:00 +0100", timestamp(true)),
+        ("%d %b %Y", "01 JAN 2024", LogicalType::Date),
+        ("1.234,5", "1234,5", LogicalType::decimal(2)),
+        ("1.234,5", "1,234", LogicalType::decimal(2)),
+        ("1.234,5", "01,2", LogicalType::decimal(2)),
+        ("1.234,5", "-0,0", LogicalType::decimal(2)),
+        ("1.234,5", "1.234.567.890.123.456.789,0", LogicalType::decimal(2)),
+    ] {
+        let form: Form = form.parse().unwrap();
+        assert_eq!(form.parse_exact(text.as_bytes(), logical_type), None, "{form} {text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
@@ -124,6 +196,33 @@ proptest! {
         let read = Form::Time(form).parse(&text, logical_type);
         prop_assert_eq!(read, Ok(Value::Integer(seconds.into())), "{:?} {}", form, String::from_utf8_lossy(&text));
         prop_assert_eq!(form.to_string().parse::<TimeForm>(), Ok(form));
+    }
+
+    #[test]
+    fn what_is_read_exactly_is_what_is_read_and_written(
+        form in prop::sample::select(FORMS.to_vec()),
+        seconds in -62_000_000_000i64..253_000_000_000,
+        scale in 0u8..=18,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), "[0-9 ,.:/+aAmM-]"), 0..3),
+        cut in prop_oneof![3 => Just(None), 1 => any::<prop::sample::Index>().prop_map(Some)],
+    ) {
+        let form: Form = form.parse().unwrap();
+        for logical_type in types(scale).into_iter().filter(|it| form.goes_with(*it)) {
+            let number = match logical_type {
+                LogicalType::Date => seconds / 86_400,
+                LogicalType::Time { unit } => seconds.rem_euclid(86_400) * unit.per_second() + seconds.rem_euclid(1000),
+                LogicalType::Timestamp { unit, .. } => seconds * unit.per_second().min(1000) + seconds % 1000,
+                _ => seconds << (seconds % 16).unsigned_abs(),
+            };
+            let mut text = Vec::new();
+            form.write(Value::Integer(number.into()), logical_type, &mut text);
+            for (place, byte) in &changes {
+                let place = place.index(text.len());
+                text[place] = byte.as_bytes()[0];
+            }
+            text.truncate(cut.map_or(text.len(), |cut| cut.index(text.len() + 1)));
+            check_exact(form, &text, logical_type);
+        }
     }
 
     #[test]

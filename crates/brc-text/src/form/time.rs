@@ -18,7 +18,7 @@ pub struct TimeForm {
     items: [Item; MAX_ITEMS],
     len: u8,
     /// The distance from UTC that is written, in minutes.
-    offset: i16,
+    pub(super) offset: i16,
 }
 
 /// Why something is no form of values.
@@ -89,7 +89,7 @@ impl TimeForm {
         self
     }
 
-    fn items(&self) -> &[Item] {
+    pub(super) fn items(&self) -> &[Item] {
         &self.items[..usize::from(self.len)]
     }
 

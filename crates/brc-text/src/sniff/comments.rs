@@ -9,9 +9,25 @@ use super::rows::{Cell, Rows};
 use super::samples::Samples;
 use super::score::{Shape, is_empty};
 use crate::dialect::{Delimiter, Dialect};
+use brc_core::RowFault;
 
 /// What comments begin with, the commonest first.
 pub(super) const PREFIXES: &[&str] = &["#", "##", "//", "%", "--"];
+
+/// What is wrong with a row, with what its line begins with if comments begin so: then it was hardly meant as a row. A value
+/// of another column than the first has nothing to do with it.
+#[must_use]
+pub fn fault_in_line(fault: RowFault, column: Option<usize>, line: &[u8]) -> RowFault {
+    match comment_prefix(line) {
+        Some(prefix) if column.unwrap_or(0) == 0 => RowFault::LikeComment { prefix, fault: Box::new(fault) },
+        _ => fault,
+    }
+}
+
+/// What a line begins with that may be a comment.
+pub(super) fn comment_prefix(line: &[u8]) -> Option<&'static str> {
+    PREFIXES.iter().copied().find(|prefix| line.starts_with(prefix.as_bytes()))
+}
 
 /// Comments that no row of the table can be mistaken for.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -141,7 +141,7 @@ fn is_time(text: &[u8]) -> bool {
         return true;
     }
     let split = |at: usize| is_date(&text[..at]) && is_clock(text[at + 1..].trim_ascii_start());
-    text.iter().enumerate().any(|(at, byte)| matches!(byte, b'T' | b' ') && split(at))
+    text.iter().enumerate().any(|(at, byte)| matches!(byte, b'T' | b' ' | b':') && split(at))
 }
 
 fn is_date(text: &[u8]) -> bool {
@@ -200,7 +200,15 @@ mod tests {
             (Kind::Null, &["", "NA", "null", "\\N", "-"]),
             (Kind::Number, &["0", "-1.5", "+3", ".5", "1e9", "1,234,567.89", "1.234,5", "3,14", "€ 12", "7%"]),
             (Kind::Time, &["2024-01-31", "31/12/99", "1.2.2003", "5-Jan-2020", "12:30", "1:02:03 PM"]),
-            (Kind::Time, &["2024-01-31T12:30:00.5+01:00", "2024-01-31 12:30:00", "18/05/2011 17:21"]),
+            (
+                Kind::Time,
+                &[
+                    "2024-01-31T12:30:00.5+01:00",
+                    "2024-01-31 12:30:00",
+                    "18/05/2011 17:21",
+                    "20/Nov/2025:10:00:00 +0100",
+                ],
+            ),
             (Kind::Bool, &["true", "No", "Y"]),
             (Kind::Address, &["https://example.org/a?b=c,d", "a.b@example.org", "10.0.0.1"]),
             (Kind::Word, &["abc", "Zürich", "a_b-c", "1-2-3-4", "A12"]),

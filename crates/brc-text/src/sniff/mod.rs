@@ -16,6 +16,7 @@ mod samples;
 mod score;
 
 pub use charset::is_utf16;
+pub use comments::fault_in_line;
 
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
 use brc_core::decimal;
@@ -138,6 +139,8 @@ pub enum Part {
     Quote,
     /// [`Dialect::escape`].
     Escape,
+    /// [`Dialect::brackets`].
+    Brackets,
     /// [`Dialect::comment`].
     Comment,
     /// [`Dialect::preamble_lines`].
@@ -156,6 +159,7 @@ impl fmt::Display for Part {
             Part::Delimiter => "delimiter",
             Part::Quote => "quote",
             Part::Escape => "escape",
+            Part::Brackets => "brackets",
             Part::Comment => "comment",
             Part::Preamble => "preamble",
             Part::Header => "header",
@@ -337,6 +341,13 @@ impl Report<'_> {
         if let Some(escape) = dialect.escape {
             let evidence = format!("it escapes {} in the sample", count(quotes.escaped, "special character"));
             self.add(Part::Escape, Delimiter::Byte(escape).quoted(), self.overrides.escape.is_some(), evidence);
+        }
+        if dialect.brackets {
+            let evidence = match quotes.bracketed {
+                1 => "1 sampled field is in [ ] with blanks between them".to_owned(),
+                fields => format!("{fields} sampled fields are in [ ] with blanks between them"),
+            };
+            self.add(Part::Brackets, "around fields", self.overrides.brackets.is_some(), evidence);
         }
     }
 

@@ -26,7 +26,7 @@ struct Row {
 pub(super) struct Cell<'a> {
     /// What is inside the quotes or, without quotes, between the blanks around it.
     pub(super) bytes: &'a [u8],
-    /// Whether it stands in quotes.
+    /// Whether it stands in quotes or brackets.
     pub(super) is_quoted: bool,
     /// Whether there are blanks around it, outside the quotes.
     pub(super) is_padded: bool,
@@ -40,7 +40,7 @@ impl Cell<'_> {
     }
 }
 
-/// How quotes stand in a sample.
+/// How quotes and brackets stand in a sample.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Quotes {
     /// Fields that begin and end with a quote.
@@ -51,6 +51,10 @@ pub(super) struct Quotes {
     pub(super) doubled: usize,
     /// Fields in quotes with blanks around them.
     pub(super) padded: usize,
+    /// Fields in brackets with blanks in them.
+    pub(super) bracketed: usize,
+    /// Fields that begin with a bracket which no other one closes.
+    pub(super) unclosed: usize,
     /// Bytes that the escape took the meaning from.
     pub(super) escaped: usize,
 }
@@ -68,6 +72,8 @@ impl AddAssign for Quotes {
         self.malformed += other.malformed;
         self.doubled += other.doubled;
         self.padded += other.padded;
+        self.bracketed += other.bracketed;
+        self.unclosed += other.unclosed;
         self.escaped += other.escaped;
     }
 }
@@ -130,6 +136,7 @@ struct Splitter<'a, 'd> {
     quote: Option<u8>,
     doubled: bool,
     escape: Option<u8>,
+    brackets: bool,
     comment: &'d [u8],
     /// Whether the sample ends where the table or one of its rows does.
     ends_at_row: bool,
@@ -168,6 +175,7 @@ impl<'a, 'd> Splitter<'a, 'd> {
             quote: dialect.quote,
             doubled: dialect.doubled_quotes,
             escape: dialect.escape.filter(|_| dialect.escape != dialect.quote),
+            brackets: dialect.brackets,
             comment: dialect.comment.as_deref().unwrap_or_default().as_bytes(),
             ends_at_row,
             rows: Rows::default(),
@@ -221,6 +229,9 @@ impl<'a, 'd> Splitter<'a, 'd> {
                 Quoted::Malformed => self.rows.quotes.malformed += 1,
             }
         }
+        if self.brackets && self.bytes.get(quote_at) == Some(&b'[') {
+            return self.bracketed(quote_at);
+        }
         let mut at = start;
         while let Some(&byte) = self.bytes.get(at).filter(|byte| !self.ends_field[usize::from(**byte)]) {
             let escapes = Some(byte) == self.escape && self.is_special(at + 1);
@@ -233,6 +244,22 @@ impl<'a, 'd> Splitter<'a, 'd> {
         let bytes = trim(all);
         let is_beside_tab = all.starts_with(b"\t") || all.ends_with(b"\t");
         Cell { bytes, is_quoted: false, is_padded: bytes.len() < all.len(), is_beside_tab }
+    }
+
+    /// The field that begins here with a bracket.
+    fn bracketed(&mut self, start: usize) -> Cell<'a> {
+        let end = self.line_ends_at(start);
+        let ends_field = |at: &usize| self.row_ends_at(at + 1) || self.ends_field[usize::from(self.bytes[at + 1])];
+        let closing = memchr::memchr_iter(b']', &self.bytes[start..end]).map(|at| start + at).find(ends_field);
+        let field_end = closing.map_or(end, |at| at + 1);
+        // The CR of a line end is no part of it.
+        self.at = if self.row_ends_at(field_end) { end } else { field_end };
+        let all = &self.bytes[start..field_end];
+        let all = all.strip_suffix(b"\r").unwrap_or(all);
+        let bytes = if closing.is_some() { &all[1..all.len() - 1] } else { trim(all) };
+        self.rows.quotes.bracketed += usize::from(closing.is_some() && bytes.contains(&b' '));
+        self.rows.quotes.unclosed += usize::from(closing.is_none());
+        Cell { bytes, is_quoted: closing.is_some(), is_padded: false, is_beside_tab: false }
     }
 
     /// The field that begins here with a quote.
@@ -353,6 +380,16 @@ mod tests {
     fn runs_of_blanks_delimit_once() {
         let blanks = Dialect { delimiter: Delimiter::Blanks, ..Dialect::default() };
         assert_eq!(rows("  a \t b\n\"c d\"  e  \n f\n", &blanks, true).0, ["a|b", "c d|e", "f"]);
+    }
+
+    #[test]
+    fn brackets_hold_blanks() {
+        let space = Dialect { delimiter: Delimiter::Byte(b' '), brackets: true, ..Dialect::default() };
+        let (found, quotes) = rows("a [b c] d\n[]e] [f]\r\n[g h\n", &space, true);
+        assert_eq!(found, ["a|b c|d", "]e|f", "[g h"]);
+        assert_eq!((quotes.bracketed, quotes.unclosed), (1, 1));
+        let plain = Dialect { brackets: false, ..space };
+        assert_eq!(rows("a [b c] d\n", &plain, true).0, ["a|[b|c]|d"]);
     }
 
     #[test]

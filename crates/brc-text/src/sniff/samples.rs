@@ -1,7 +1,7 @@
 //! The samples of a file as UTF-8, and the rows in them.
 
 use super::Sample;
-use super::comments::PREFIXES;
+use super::comments::comment_prefix;
 use super::rows::{Quotes, Rows};
 use super::score::Shape;
 use crate::charset::Charset;
@@ -12,11 +12,6 @@ use std::borrow::Cow;
 pub(super) struct Samples<'a> {
     /// That of the file's beginning is the first; it is empty where nobody took one.
     samples: Vec<Decoded<'a>>,
-}
-
-/// What a line begins with that may be a comment.
-fn comment_prefix(line: &[u8]) -> Option<&'static str> {
-    PREFIXES.iter().copied().find(|prefix| line.starts_with(prefix.as_bytes()))
 }
 
 #[derive(Clone)]

@@ -64,8 +64,8 @@ pub(super) fn rank(samples: &Samples<'_>, base: &Dialect, overrides: &DialectOve
     let base = Dialect { comment: base.comment.clone().or_else(|| samples.probable_comment()), ..base.clone() };
     for (delimiter, likelihood) in delimiters(samples, overrides) {
         for quote in quotes(samples, overrides) {
-            for escape in escapes(samples, overrides) {
-                let dialect = Dialect { delimiter, quote, escape, ..base.clone() };
+            for (escape, brackets) in escapes_and_brackets(samples, delimiter, overrides) {
+                let dialect = Dialect { delimiter, quote, escape, brackets, ..base.clone() };
                 if dialect.check().is_ok() {
                     let candidate = Candidate::new(samples, dialect, likelihood);
                     if overrides.quote.is_none() && quote == Some(b'"') && candidate.quotes.are_text() {
@@ -109,6 +109,25 @@ fn escapes(samples: &Samples<'_>, overrides: &DialectOverrides) -> Vec<Option<u8
         Some(escape) => vec![escape],
         None if samples.contain(b"\\") => vec![None, Some(b'\\')],
         None => vec![None],
+    }
+}
+
+fn escapes_and_brackets(
+    samples: &Samples<'_>,
+    delimiter: Delimiter,
+    overrides: &DialectOverrides,
+) -> Vec<(Option<u8>, bool)> {
+    let brackets = brackets(samples, delimiter, overrides);
+    let with_brackets = |escape| brackets.iter().map(move |brackets| (escape, *brackets));
+    escapes(samples, overrides).into_iter().flat_map(with_brackets).collect()
+}
+
+/// Brackets are found around fields between blanks only.
+fn brackets(samples: &Samples<'_>, delimiter: Delimiter, overrides: &DialectOverrides) -> Vec<bool> {
+    match (overrides.brackets, delimiter) {
+        (Some(brackets), _) => vec![brackets],
+        (None, Delimiter::Blanks | Delimiter::Byte(b' ')) if samples.contain(b"[") => vec![false, true],
+        (None, _) => vec![false],
     }
 }
 
@@ -308,5 +327,18 @@ fn soundness(dialect: &Dialect, quotes: &Quotes, shape: Shape, fields: &Fields) 
     };
     // Where an escape changes nothing, there is none.
     let escape = if dialect.escape.is_some() && quotes.escaped == 0 { 0.9 } else { 1.0 };
-    likely * escape * (1.0 - 0.5 * bad)
+    likely * escape * bracket_score(dialect, quotes, shape) * (1.0 - 0.5 * bad)
+}
+
+/// Brackets are those of fields if each row of the table has as many with blanks between them.
+fn bracket_score(dialect: &Dialect, quotes: &Quotes, shape: Shape) -> f64 {
+    if !dialect.brackets {
+        return 1.0;
+    }
+    let per_row = (quotes.bracketed as f64 / shape.usual.max(1) as f64).round();
+    let expected = per_row * shape.usual as f64;
+    let is_consistent = per_row > 0.0
+        && (quotes.bracketed as f64 - expected).abs() <= expected / 10.0
+        && quotes.unclosed * 10 <= quotes.bracketed;
+    if is_consistent { 1.1 } else { 0.5 }
 }

@@ -381,7 +381,7 @@ impl Checks {
         has_three && self.inference.as_ref().is_some_and(|it| !it.seen.is_ungrouped())
     }
 
-    /// Takes fields that are written in a form, which are read one by one.
+    /// Takes fields that are written in a form, which are read one by one: what the form would not write so is written again, to see what differs.
     fn formed<'f, T: Copy + Default>(
         &mut self,
         form: Form,
@@ -394,6 +394,9 @@ impl Checks {
         let logical_type = self.logical_type;
         let mut written = Vec::with_capacity(40);
         let fast = |text: Text<'f>| {
+            if let Some(value) = form.parse_exact(text.bytes(), logical_type) {
+                return Some((of_value(Value::Integer(value.into())), false));
+            }
             let value = form.parse(text.bytes(), logical_type).ok()?;
             written.clear();
             form.write(value, logical_type, &mut written);

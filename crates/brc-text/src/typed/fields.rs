@@ -3,7 +3,7 @@
 use super::nulls::NullTokens;
 use super::values::Text;
 use crate::rows::{ColumnFields, Field};
-use crate::unquote::unquote;
+use crate::unquote::{between_brackets, unquote};
 use brc_kernels::fields::FieldColumn;
 use brc_kernels::structure::Syntax;
 use memchr::memchr;
@@ -65,7 +65,7 @@ impl<'a> Fields<'a> {
             [first, inner @ .., last] if first == last && self.plain_quote == Some(*first) => {
                 Some(Text::new(&field.tail[1..], inner.len()))
             }
-            _ => None,
+            _ => between_brackets(self.syntax, field.bytes).map(|inner| Text::new(&field.tail[1..], inner.len())),
         }
     }
 

@@ -7,6 +7,7 @@ use super::nulls::NullTokens;
 use crate::form::{Form, GivenForms};
 use crate::infer::Seen;
 use crate::rows::{EmptyLines, IrregularRow, Piece, Reason, RowOptions, RowScanner, Rows, Scanned};
+use crate::sniff::fault_in_line;
 use brc_core::{Column, LogicalType, RowFault, Value};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
@@ -331,6 +332,7 @@ impl Gathered {
         for Bad { row, bytes, column, fault, is_ragged } in bad {
             let lines_before = lines.before(text, bytes.start);
             let row_text = without_line_end(&text[bytes.clone()], &format.syntax);
+            let fault = in_line(fault, column, row_text, &format.syntax);
             let bad = BadRow { text: row_text, at: bytes.start, lines_before, column, fault };
             if output.keeps_bad_rows() || (is_ragged && format.ragged == Ragged::Reject) {
                 removed.extend(row);
@@ -403,6 +405,11 @@ fn of_last_row(fault: RowFault) -> RowFault {
     }
 }
 
+/// What is wrong with a row, in a text in which no comments are known.
+fn in_line(fault: RowFault, column: Option<usize>, line: &[u8], syntax: &Syntax) -> RowFault {
+    if syntax.comment().is_none() { fault_in_line(fault, column, line) } else { fault }
+}
+
 /// What is wrong with a row; `None` if it was not meant as one.
 fn fault_of_reason(reason: Reason, expected: usize, max_row: usize) -> Option<RowFault> {
     match reason {
@@ -428,7 +435,7 @@ pub fn fault_of(row: &[u8], format: &TextFormat, columns: &[ColumnType]) -> Opti
         Err(())
     };
     let _ = format.scanner(columns.len()).scan(Piece { text: row, skip: false, last: true }, take);
-    found
+    found.map(|(column, fault)| (column, in_line(fault, column, row, &format.syntax)))
 }
 
 fn fault_of_values(rows: &Rows<'_>, format: &TextFormat, columns: &[ColumnType]) -> Option<(Option<usize>, RowFault)> {

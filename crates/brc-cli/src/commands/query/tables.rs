@@ -3,11 +3,11 @@
 
 use super::Args;
 use crate::args::Opened;
-use crate::folders::FoundFile;
 use crate::inputs::expand;
 use crate::temporary_copy::copy;
 use brc_core::identifier::in_sql;
 use brc_core::{Error, Result};
+use brc_encodings::folders::FoundFile;
 use brc_query::{Query, TableName};
 use std::path::{Path, PathBuf};
 

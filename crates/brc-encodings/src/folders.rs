@@ -1,19 +1,23 @@
 //! Folders of files as tables, as Hive lays them out: `sales/year=2024/month=01/part-0.parquet`. The rows of a file have
 //! the values that its folders are named with.
 
+use crate::csv::{Headers, Inference};
+use crate::encoding::{Encoding, OpenOptions};
+use crate::hive;
+use crate::union::{ConstantColumn, Union, UnionOptions};
 use brc_core::calendar::parse_date;
-use brc_core::{Error, LogicalType, Result};
-use brc_encodings::{ConstantColumn, hive};
+use brc_core::{Error, LogicalType, Result, Table};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 /// A file to read, and what the folders say of its rows in which it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FoundFile {
-    pub(crate) path: PathBuf,
+pub struct FoundFile {
+    /// Where it is.
+    pub path: PathBuf,
     /// The directory that was named.
-    pub(crate) directory: Option<PathBuf>,
+    pub directory: Option<PathBuf>,
     folders: Vec<Folder>,
 }
 
@@ -27,7 +31,8 @@ struct Folder {
 
 impl FoundFile {
     /// A file that was named itself: its folders say nothing.
-    pub(crate) fn named(path: &Path) -> Self {
+    #[must_use]
+    pub fn named(path: &Path) -> Self {
         Self { path: path.to_owned(), directory: None, folders: Vec::new() }
     }
 
@@ -35,7 +40,7 @@ impl FoundFile {
     ///
     /// # Errors
     /// [`Error::Usage`] if two of its folders have the same name.
-    pub(crate) fn below(directory: &Path, path: PathBuf) -> Result<Self> {
+    pub fn below(directory: &Path, path: PathBuf) -> Result<Self> {
         let below = path.strip_prefix(directory).unwrap_or(&path);
         let mut folders: Vec<Folder> = Vec::new();
         for component in below.parent().into_iter().flat_map(Path::components) {
@@ -66,7 +71,7 @@ impl Folder {
 ///
 /// # Errors
 /// [`Error::Usage`] if there is no file, [`Error::Io`] if a directory cannot be read.
-pub(crate) fn files_of(directory: &Path) -> Result<Vec<FoundFile>> {
+pub fn files_of(directory: &Path) -> Result<Vec<FoundFile>> {
     let (mut files, mut directories) = (Vec::new(), vec![directory.to_owned()]);
     while let Some(at) = directories.pop() {
         let failed = |error| Error::io(&at, "list")(error);
@@ -96,7 +101,7 @@ pub(crate) fn files_of(directory: &Path) -> Result<Vec<FoundFile>> {
 ///
 /// # Errors
 /// [`Error::Usage`] if a file lacks a folder that others have, unless `may_lack` says that its rows have nulls then.
-pub(crate) fn columns(files: &[FoundFile], may_lack: bool) -> Result<Vec<ConstantColumn>> {
+pub fn columns(files: &[FoundFile], may_lack: bool) -> Result<Vec<ConstantColumn>> {
     let mut names: Vec<(&str, &Path)> = Vec::new();
     for file in files {
         for folder in &file.folders {
@@ -116,6 +121,51 @@ pub(crate) fn columns(files: &[FoundFile], may_lack: bool) -> Result<Vec<Constan
         Ok(column(name, &values.collect::<Vec<_>>()))
     };
     names.into_iter().map(column).collect()
+}
+
+/// How files that were found become one table.
+#[derive(Debug, Clone, Default)]
+pub struct FilesAsTable {
+    /// See [`UnionOptions::by_name`].
+    pub by_name: bool,
+    /// See [`UnionOptions::file_name`].
+    pub file_name: Option<String>,
+}
+
+/// How a table is encoded, and the table.
+type Opened<E> = (E, Box<dyn Table>);
+
+impl FilesAsTable {
+    /// Opens files as one table, each by `open`, and tells how each is encoded.
+    ///
+    /// # Errors
+    /// If one of them cannot be read, or they do not have the same columns.
+    pub fn open(
+        &self,
+        found: &[FoundFile],
+        options: &OpenOptions,
+        open: impl Fn(&Path, &OpenOptions) -> Result<Opened<&'static dyn Encoding>>,
+    ) -> Result<Opened<Vec<&'static dyn Encoding>>> {
+        let constants = columns(found, self.by_name)?;
+        let is_one = found.len() == 1 && self.file_name.is_none() && constants.is_empty();
+        let inference = (!is_one).then(Inference::default);
+        let headers = (!is_one).then(Headers::default);
+        let options = &OpenOptions { inference, headers: headers.clone(), ..options.clone() };
+        let mut opened = found.iter().map(|file| open(&file.path, options)).collect::<Result<Vec<_>>>()?;
+        let outdated = headers.map_or_else(Vec::new, |headers| headers.outdated());
+        for (file, opened) in found.iter().zip(&mut opened) {
+            // A stream cannot be opened again.
+            if outdated.contains(&file.path) && file.path.is_file() {
+                *opened = open(&file.path, options)?;
+            }
+        }
+        let (encodings, mut tables): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
+        if is_one && let Some(table) = tables.pop() {
+            return Ok((encodings, table));
+        }
+        let options = UnionOptions { by_name: self.by_name, constants, file_name: self.file_name.clone() };
+        Ok((encodings, Box::new(Union::new(tables, options)?)))
+    }
 }
 
 /// A column of the least type that holds these values: int64, date or string.
