@@ -1,11 +1,15 @@
 //! Values that a form would write just as they stand there: nearly all. They are read without being written again.
 
-use super::parts::{NANOS, Parts};
+use super::parts::Parts;
 use super::terms::{Item, MONTHS, Pad, WEEKDAYS};
 use super::time::weekday;
 use super::{Form, NumberForm, TimeForm};
 use brc_core::decimal::POWERS;
-use brc_core::{LogicalType, TimeUnit, calendar};
+use brc_core::{LogicalType, calendar};
+use std::ops::RangeInclusive;
+
+/// The days whose years have four digits, also in other zones: others are not written in a form.
+const USUAL_DAYS: RangeInclusive<i64> = -719_526..=2_932_894;
 
 /// The most digits that 64 bits hold of any number.
 const MAX_DIGITS: usize = 18;
@@ -30,23 +34,21 @@ impl Form {
 impl NumberForm {
     fn parse_exact(self, text: &[u8], scale: u8) -> Option<i64> {
         let unsigned = text.strip_prefix(b"-").unwrap_or(text);
-        let (first, mut rest) = digits(unsigned, MAX_DIGITS);
-        let mut value = number(first);
-        let mut whole = first.len();
-        if first.is_empty() || first[0] == b'0' && first.len() > 1 {
+        let (mut value, mut whole) = number(unsigned, 0);
+        if whole == 0 || unsigned[0] == b'0' && whole > 1 {
             return None;
         }
+        let mut rest = &unsigned[whole..];
         if self.has_thousands() {
-            let separator = self.thousands.bytes();
             if whole > 3 {
                 return None;
             }
-            while let Some(group) = rest.strip_prefix(separator) {
-                let (group, after) = digits(group, 3);
-                if group.len() < 3 || value == 0 {
+            while let Some(group) = strip_prefix(rest, self.thousands.bytes()) {
+                let (more, length) = number(group.get(..3)?, value);
+                if length < 3 || value == 0 {
                     return None;
                 }
-                (value, whole, rest) = (value.wrapping_mul(1000).wrapping_add(number(group)), whole + 3, after);
+                (value, whole, rest) = (more, whole + 3, &group[3..]);
             }
         }
         let scale = usize::from(scale);
@@ -56,12 +58,12 @@ impl NumberForm {
         let missing = match rest.split_first() {
             None => scale,
             Some((point, decimals)) => {
-                let (decimals, after) = digits(decimals, scale);
-                if *point != self.decimal || decimals.is_empty() || !after.is_empty() {
+                let (with_decimals, length) = number(decimals, value);
+                if *point != self.decimal || length == 0 || length < decimals.len() || length > scale {
                     return None;
                 }
-                value = value * POWERS[decimals.len()] + number(decimals);
-                scale - decimals.len()
+                value = with_decimals;
+                scale - length
             }
         };
         value *= POWERS[missing];
@@ -72,16 +74,26 @@ impl NumberForm {
     }
 }
 
-/// The digits that a text begins with, so many at most, and the rest.
+/// What is behind a prefix, most often of one byte.
 #[inline(always)]
-fn digits(text: &[u8], most: usize) -> (&[u8], &[u8]) {
-    let count = text.iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
-    text.split_at(count)
+fn strip_prefix<'t>(text: &'t [u8], prefix: &[u8]) -> Option<&'t [u8]> {
+    match (prefix, text) {
+        ([byte], [first, rest @ ..]) => (byte == first).then_some(rest),
+        _ => text.strip_prefix(prefix),
+    }
 }
 
+/// The number that digits are which follow those of another one, and how many they are. Of too many it is any.
 #[inline(always)]
-fn number(digits: &[u8]) -> i64 {
-    digits.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0'))
+fn number(text: &[u8], mut number: i64) -> (i64, usize) {
+    for (length, byte) in text.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return (number, length);
+        }
+        number = number.wrapping_mul(10).wrapping_add(digit.into());
+    }
+    (number, text.len())
 }
 
 /// What was read of a time.
@@ -102,6 +114,11 @@ struct Read {
 
 impl TimeForm {
     fn parse_exact(&self, text: &[u8], logical_type: LogicalType) -> Option<i64> {
+        if logical_type == LogicalType::Date
+            && let Some(days) = self.parse_short_date(text)
+        {
+            return Some(days);
+        }
         let mut read = Read::default();
         let (items, mut rest) = (self.items(), text);
         for (index, item) in items.iter().enumerate() {
@@ -112,6 +129,29 @@ impl TimeForm {
             rest = self.read_item(*item, is_joined, rest, logical_type, &mut read)?;
         }
         if rest.is_empty() { read.value(logical_type) } else { None }
+    }
+
+    /// A date of ten bytes as most are that are not in the usual form: `31/12/2024`, `12-31-2024`.
+    #[inline(always)]
+    fn parse_short_date(&self, text: &[u8]) -> Option<i64> {
+        let [first, Item::Literal(after_first), second, Item::Literal(after_second), Item::Year] = self.items() else {
+            return None;
+        };
+        let text: &[u8; 10] = text.try_into().ok()?;
+        let digits = [0, 1, 3, 4, 6, 7, 8, 9].map(|at: usize| text[at].wrapping_sub(b'0'));
+        if digits.iter().fold(false, |any, digit| any | (*digit > 9))
+            || [text[2], text[5]] != [*after_first, *after_second]
+        {
+            return None;
+        }
+        let pair = |at: usize| u32::from(10 * digits[at] + digits[at + 1]);
+        let (day, month) = match (first, second) {
+            (Item::Day(Pad::Zero), Item::Month(Pad::Zero)) => (pair(0), pair(2)),
+            (Item::Month(Pad::Zero), Item::Day(Pad::Zero)) => (pair(2), pair(0)),
+            _ => return None,
+        };
+        let year = 100 * pair(4) + pair(6);
+        calendar::days_of(year.into(), month, day).filter(|days| USUAL_DAYS.contains(days))
     }
 
     /// Reads an item, and returns the rest.
@@ -155,12 +195,12 @@ impl TimeForm {
                 return Some(rest);
             }
             Item::Fraction => {
-                let (fraction, rest) = digits(text, 10);
-                if fraction.len() != fraction_digits(logical_type)? {
+                let (fraction, length) = number(text, 0);
+                if length != fraction_digits(logical_type)? {
                     return None;
                 }
-                read.nanos = number(fraction) * POWERS[9 - fraction.len()];
-                return Some(rest);
+                read.nanos = fraction * POWERS[9 - length];
+                return Some(&text[length..]);
             }
             Item::UpperHalf | Item::LowerHalf => {
                 let (half, rest) = text.split_at_checked(2)?;
@@ -195,8 +235,7 @@ impl Read {
             Some(year) => Some(calendar::days_of(year, self.month as u32, self.day as u32)?),
             None => None,
         };
-        // A day less on both sides, for the distance from UTC.
-        if days.is_some_and(|days| !(-719_526..=2_932_894).contains(&days)) {
+        if days.is_some_and(|days| !USUAL_DAYS.contains(&days)) {
             return None;
         }
         if let Some(named) = self.weekday
@@ -219,12 +258,10 @@ impl Read {
 
 /// How many digits of a second are written for values of a type.
 fn fraction_digits(logical_type: LogicalType) -> Option<usize> {
-    let unit: TimeUnit = match logical_type {
-        LogicalType::Time { unit } | LogicalType::Timestamp { unit, .. } => unit,
-        _ => return None,
-    };
-    debug_assert!(NANOS % unit.per_second() == 0, "a unit is a whole number of nanoseconds");
-    Some((unit.digits() as usize).max(1))
+    match logical_type {
+        LogicalType::Time { unit } | LogicalType::Timestamp { unit, .. } => Some((unit.digits() as usize).max(1)),
+        _ => None,
+    }
 }
 
 /// A number of two digits.

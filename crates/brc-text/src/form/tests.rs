@@ -150,6 +150,7 @@ fn what_a_form_writes_is_read_exactly() {
     for (form, text, logical_type) in [
         ("%d/%m/%Y", "31/12/2024", LogicalType::Date),
         ("%-d.%-m.%y", "1.12.69", LogicalType::Date),
+        ("%m-%d-%Y", "02-29-2024", LogicalType::Date),
         ("%A, %B %e, %Y", "Friday, May  3, 2024", LogicalType::Date),
         ("%d/%b/%Y:%H:%M:%S %z at +0100", "01/Jan/2025:00:30:00 +0100", timestamp(true)),
         ("%d-%^b-%Y %-I:%M %p", "05-MAY-2024 9:05 PM", timestamp(false)),
@@ -165,6 +166,8 @@ fn what_a_form_writes_is_read_exactly() {
     for (form, text, logical_type) in [
         ("%d/%m/%Y", "31/02/2024", LogicalType::Date),
         ("%d/%m/%Y", "1/2/2024", LogicalType::Date),
+        ("%m-%d-%Y", "12-31-9999", LogicalType::Date),
+        ("%d/%m/%Y", "31-12-2024", LogicalType::Date),
         ("%-d/%-m/%Y", "01/2/2024", LogicalType::Date),
         ("%d/%b/%Y:%H:%M:%S %z", "01/Jan/2025:00:30:00 +0100", timestamp(true)),
         ("%d %b %Y", "01 JAN 2024", LogicalType::Date),
