@@ -34,6 +34,8 @@ mod temporary_copy;
 mod text_args;
 
 use brc_compare::printable;
+use brc_core::Error;
+use brc_kernels::cpu::Level;
 use brc_kernels::memory::{self, Allocator};
 use clap::Parser;
 use std::process::ExitCode;
@@ -48,6 +50,9 @@ fn main() -> ExitCode {
     interrupt::take_large_files_for_errors();
     limits::allow_open_files();
     brc_encodings::on_warning(failure::warn);
+    if let Err(error) = Level::requested() {
+        return failure::report(&Error::Usage(format!("{}: {error}", Level::VARIABLE)).into());
+    }
     let outcome = match commands::compare_cell::Args::of_this_process() {
         Some(args) => commands::compare_cell::run(&args).map(|()| ExitCode::SUCCESS),
         None => cli::Cli::parse().run(),

@@ -57,6 +57,21 @@ fn what_a_killed_run_left_is_removed_by_the_next_one_with_the_same_target() {
 }
 
 #[test]
+fn instructions_can_be_limited() {
+    let place = with_table();
+    let run = |level: &str| {
+        let mut command = place.command("query t.txt");
+        let output = command.env("BRC_CPU_LEVEL", level).stdin(Stdio::null()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    for level in ["", "portable", "neon", "avx2", "avx512"] {
+        assert_eq!(run(level).1, ANSWER, "{level}");
+    }
+    let message = "brc: BRC_CPU_LEVEL: 'sse9' is no set of instructions; there are portable, neon, avx2, avx512\n";
+    assert_eq!(run("sse9"), (Some(2), String::new(), message.to_owned()));
+}
+
+#[test]
 fn a_killed_run_leaves_its_metrics() {
     for signal in [Signal::INT, Signal::TERM] {
         let place = with_table();

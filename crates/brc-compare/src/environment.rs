@@ -1,5 +1,6 @@
 //! What was measured on and with: a time without them says little.
 
+use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,6 +10,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Environment {
     pub(crate) cpu: Option<String>,
+    /// The set of instructions that was used: the best one, or a lower one that was asked for.
+    #[serde(default)]
+    pub(crate) cpu_level: Option<String>,
     /// Processors that this process may use.
     pub(crate) processors: usize,
     /// The clock that the system tells, from which cycles are computed.
@@ -35,6 +39,7 @@ impl Environment {
         let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         Self {
             cpu: value(&cpuinfo, "model name").map(str::to_owned),
+            cpu_level: Some(Level::best().name().to_owned()),
             processors: std::thread::available_parallelism().map_or(1, usize::from),
             mhz: value(&cpuinfo, "cpu MHz").and_then(|mhz| mhz.parse().ok()),
             caches: caches(),
@@ -57,6 +62,9 @@ impl Environment {
         let mhz = self.mhz.map(|mhz| format!(", {mhz:.0} MHz")).unwrap_or_default();
         let cpu = self.cpu.as_deref().unwrap_or("unknown");
         facts.push(("CPU", format!("{cpu}{mhz}, {} processors{virtual_machine}", self.processors)));
+        if let Some(level) = &self.cpu_level {
+            facts.push(("Instructions", level.clone()));
+        }
         if !self.caches.is_empty() {
             facts.push(("Caches", self.caches.join(", ")));
         }

@@ -47,7 +47,8 @@ fn machine(found: &Results, wanted: &Results) -> Option<String> {
     let machine = |results: &Results| {
         let environment = &results.environment;
         let cpu = environment.cpu.as_deref().unwrap_or("an unknown CPU");
-        format!("{} processors of {cpu} with {}", environment.processors, environment.system)
+        let level = environment.cpu_level.as_deref().map(|level| format!(" ({level})")).unwrap_or_default();
+        format!("{} processors of {cpu}{level} with {}", environment.processors, environment.system)
     };
     let (found, wanted) = (machine(found), machine(wanted));
     (found != wanted).then(|| format!("on {found}, not {wanted}"))

@@ -19,6 +19,7 @@ pub(crate) fn results() -> Results {
         started: "2026-11-20 14:58:40 UTC".to_owned(),
         environment: Environment {
             cpu: Some("Test CPU".to_owned()),
+            cpu_level: Some("avx2".to_owned()),
             processors: 2,
             mhz: Some(2500.0),
             caches: vec!["L2 unified 1024K".to_owned()],

@@ -441,6 +441,7 @@ fn results_of_something_else_are_not_gone_on_with() {
         "not brc 0.1.0 (release build of commit f00)",
     );
     refused(changed(|it| it.environment.cpu = Some("Other CPU".to_owned())), "not 2 processors of Other CPU");
+    refused(changed(|it| it.environment.cpu_level = Some("portable".to_owned())), " (portable) with ");
     // The machine's clock or a changed command line that means the same are no reason.
     let mut same = Results { started: "later".to_owned(), ..first.clone() };
     same.program.modified += 1;

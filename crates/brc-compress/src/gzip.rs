@@ -20,6 +20,11 @@ const WINDOW_BITS: u8 = 15;
 /// The magic number, and the only method there is.
 const MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 
+/// Where in a header is the system that wrote it, and what is written there on every one, so that the bytes are the same:
+/// Unix.
+const SYSTEM_OFFSET: usize = 9;
+const SYSTEM: u8 = 3;
+
 /// A header with an extra field, without time and system, and the field's start: its length, and the subfield `Br` of 20
 /// bytes.
 static MARKS: Marks = Marks {
@@ -50,8 +55,10 @@ impl Compression for Gzip {
     }
 
     fn compress(&self, level: i32, input: &[u8], output: &mut Vec<u8>) {
+        let start = output.len();
         let compress = Compress::new_gzip(deflate::level(level), WINDOW_BITS);
         deflate::deflate(compress, input, FlushCompress::Finish, output);
+        output[start + SYSTEM_OFFSET] = SYSTEM;
     }
 
     /// Others write a block as several members.
@@ -158,5 +165,21 @@ impl Frames for Members {
 
     fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
         deflate::inflate_some(&mut self.decompress, &mut self.source, output)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Files must be the same bytes on every system.
+    #[test]
+    fn a_block_is_the_same_bytes_everywhere() {
+        let mut block = b"before".to_vec();
+        Gzip.compress(6, b"brc brc brc brc brc\n", &mut block);
+        let header = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
+        let content = [75, 42, 74, 86, 72, 66, 197, 92, 0, 64, 253, 179, 130, 20, 0, 0, 0];
+        assert_eq!(&block[..6], b"before");
+        assert_eq!(block[6..], [&header[..], &content].concat());
     }
 }

@@ -1,39 +1,103 @@
 //! Which instruction set to use: found out once, when the program runs, so that one binary is fast everywhere.
 
+use std::fmt;
+use std::str::FromStr;
 use std::sync::OnceLock;
 
-/// A set of instructions that kernels have variants for. Later ones include what earlier ones can do.
+/// A set of instructions that kernels have variants for. Of those of one architecture, later ones include earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// What every processor of the target has: SSE2 on x86-64, NEON on AArch64 (the compiler vectorises with it).
+    /// What the compiler makes of plain Rust for any processor of the target; on x86-64 that is SSE2.
     Portable,
-    /// AVX2, BMI1, BMI2, POPCNT, LZCNT, AES and PCLMULQDQ on x86-64.
+    /// NEON, which every processor of AArch64 has.
+    Neon,
+    /// AVX2, FMA, BMI1, BMI2, POPCNT, LZCNT, AES and PCLMULQDQ on x86-64.
     Avx2,
     /// Additionally AVX-512 F, BW, CD, DQ, VL, VBMI and VBMI2, and VAES, as from Ice Lake and Zen 4.
     Avx512,
 }
 
+/// A name that no level has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownLevel(String);
+
+impl fmt::Display for UnknownLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Level::ALL.map(Level::name).join(", ");
+        write!(f, "'{}' is no set of instructions; there are {names}", self.0)
+    }
+}
+
+impl std::error::Error for UnknownLevel {}
+
+impl FromStr for Level {
+    type Err = UnknownLevel;
+
+    fn from_str(name: &str) -> Result<Self, UnknownLevel> {
+        let level = Self::ALL.into_iter().find(|level| level.name() == name);
+        level.ok_or_else(|| UnknownLevel(name.to_owned()))
+    }
+}
+
 impl Level {
-    /// All levels that this processor has, [`Level::Portable`] first.
+    /// The environment variable that lowers [`Level::best`], for comparisons and reports of bugs.
+    pub const VARIABLE: &'static str = "BRC_CPU_LEVEL";
+
+    /// All levels, lowest first.
+    pub const ALL: [Self; 4] = [Self::Portable, Self::Neon, Self::Avx2, Self::Avx512];
+
+    /// All levels that may be used on this processor, [`Level::Portable`] first.
     #[must_use]
     pub fn available() -> Vec<Self> {
-        [Self::Portable, Self::Avx2, Self::Avx512].into_iter().filter(|&level| level <= Self::best()).collect()
+        Self::ALL.into_iter().filter(|level| level.is_of_target() && *level <= Self::best()).collect()
     }
 
-    /// The highest level that this processor has. Having it in hand proves that its instructions are there, as long as
-    /// nobody makes up a level above it; kernels therefore take the lower of the two.
+    /// The highest level that this processor has, or a lower one if [`Level::VARIABLE`] names one; it is read once, and
+    /// a value that is no level is ignored. Having a level in hand proves that its instructions are there, as long as
+    /// nobody makes up a level above the best; kernels therefore take the lower of the two.
     #[must_use]
     pub fn best() -> Self {
         static BEST: OnceLock<Level> = OnceLock::new();
-        *BEST.get_or_init(detect)
+        *BEST.get_or_init(|| detect().lowered_to(Self::requested().ok().flatten()))
+    }
+
+    /// The level that [`Level::VARIABLE`] names, if it is set and not empty.
+    ///
+    /// # Errors
+    /// If there is no such level.
+    pub fn requested() -> Result<Option<Self>, UnknownLevel> {
+        match std::env::var_os(Self::VARIABLE) {
+            Some(name) if !name.is_empty() => name.to_string_lossy().parse().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The highest level of this target that is neither above this one nor above the given one.
+    fn lowered_to(self, most: Option<Self>) -> Self {
+        let most = most.map_or(self, |most| most.min(self));
+        let levels = Self::ALL.into_iter().filter(|level| level.is_of_target() && *level <= most);
+        levels.max().unwrap_or(Self::Portable)
+    }
+
+    fn is_of_target(self) -> bool {
+        match self {
+            Self::Portable => true,
+            Self::Neon => cfg!(target_arch = "aarch64"),
+            Self::Avx2 | Self::Avx512 => cfg!(target_arch = "x86_64"),
+        }
+    }
+
+    /// Whether a multiplication and an addition rounded once are a single instruction.
+    pub(crate) fn has_fma(self) -> bool {
+        self.min(Self::best()) != Self::Portable
     }
 
     /// Its name, as reports show it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::Portable if cfg!(target_arch = "aarch64") => "neon",
             Self::Portable => "portable",
+            Self::Neon => "neon",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
         }
@@ -43,6 +107,7 @@ impl Level {
 #[cfg(target_arch = "x86_64")]
 fn detect() -> Level {
     let avx2 = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")
         && is_x86_feature_detected!("popcnt")
@@ -64,7 +129,12 @@ fn detect() -> Level {
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+fn detect() -> Level {
+    Level::Neon
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn detect() -> Level {
     Level::Portable
 }
@@ -98,20 +168,48 @@ pub(crate) fn run_at<K: Kernel>(level: Level, kernel: K) -> K::Output {
         Level::Avx512 => return unsafe { run_avx512(kernel) },
         // SAFETY: as above.
         Level::Avx2 => return unsafe { run_avx2(kernel) },
-        Level::Portable => {}
+        Level::Neon | Level::Portable => {}
     }
     let _ = level;
     kernel.run()
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt,lzcnt")]
 fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
     kernel.run()
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt,lzcnt")]
 fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
     kernel.run()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_named() {
+        for level in Level::ALL {
+            assert_eq!(level.name().parse(), Ok(level));
+        }
+        let error = "avx1024".parse::<Level>().unwrap_err();
+        assert_eq!(error.to_string(), "'avx1024' is no set of instructions; there are portable, neon, avx2, avx512");
+    }
+
+    #[test]
+    fn levels_are_lowered_but_never_raised() {
+        let detected = detect();
+        assert_eq!(detected.lowered_to(None), detected);
+        for level in Level::ALL {
+            let lowered = detected.lowered_to(Some(level));
+            assert!(lowered <= level && lowered <= detected && lowered.is_of_target(), "{level:?}: {lowered:?}");
+            assert!(!level.is_of_target() || level > detected || lowered == level);
+        }
+        assert_eq!(Level::available().last(), Some(&Level::best()));
+        assert_eq!(Level::Portable.lowered_to(Some(Level::Avx512)), Level::Portable);
+    }
 }

@@ -38,7 +38,7 @@ digits!(i32 i64);
 /// If the exponent is above [`MAX_EXPONENT`].
 pub fn from_digits<D: Digits>(level: Level, digits: &[D], exponent: u8, out: &mut [f64]) {
     let power = power_of_ten(exponent);
-    if level.min(Level::best()) == Level::Avx512 {
+    if level.has_fma() {
         run_at(level, Multiply { digits, power, reciprocal: 1.0 / power, out });
     } else {
         run_at(level, Divide { digits, power, out });

@@ -30,7 +30,7 @@ pub fn read(level: Level, window: Window<'_>, maximum: u16, numbers: &mut Vec<u1
                 (Level::Avx512, _) => return avx512::read::<5>(window, maximum, numbers),
                 (Level::Avx2, 3) => return avx2::read::<3>(window, maximum, numbers),
                 (Level::Avx2, _) => return avx2::read::<5>(window, maximum, numbers),
-                (Level::Portable, _) => {}
+                (Level::Neon | Level::Portable, _) => {}
             }
         }
     }
