@@ -38,7 +38,7 @@ impl Environment {
         let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
         let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         Self {
-            cpu: value(&cpuinfo, "model name").map(str::to_owned),
+            cpu: cpu(&cpuinfo, fs::read_to_string("/sys/firmware/devicetree/base/model").ok().as_deref()),
             cpu_level: Some(Level::best().name().to_owned()),
             processors: std::thread::available_parallelism().map_or(1, usize::from),
             mhz: value(&cpuinfo, "cpu MHz").and_then(|mhz| mhz.parse().ok()),
@@ -97,6 +97,32 @@ fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
         let (name, value) = line.split_once(':')?;
         (name.trim() == key).then_some(value.trim())
     })
+}
+
+/// The processor's name. Systems on ARM tell numbers of its maker and model instead, and some the name of the board.
+fn cpu(cpuinfo: &str, board: Option<&str>) -> Option<String> {
+    if let Some(name) = value(cpuinfo, "model name") {
+        return Some(name.to_owned());
+    }
+    let board = board.map(|board| board.trim_end_matches('\0').trim()).filter(|board| !board.is_empty());
+    let part = value(cpuinfo, "CPU implementer").zip(value(cpuinfo, "CPU part")).map(|(implementer, part)| {
+        let maker = match implementer {
+            "0x41" => "Arm",
+            "0x46" => "Fujitsu",
+            "0x48" => "HiSilicon",
+            "0x4e" => "NVIDIA",
+            "0x51" => "Qualcomm",
+            "0x61" => "Apple",
+            "0x6d" => "Microsoft",
+            "0xc0" => "Ampere",
+            other => other,
+        };
+        format!("{maker} {part}")
+    });
+    match (board, part) {
+        (Some(board), Some(part)) => Some(format!("{board}, {part}")),
+        (board, part) => board.map(str::to_owned).or(part),
+    }
 }
 
 /// A number with `kB` behind it, in bytes.
@@ -188,6 +214,18 @@ mod tests {
         assert_eq!(value(text, "cpu MHz"), Some("2596.132"));
         assert_eq!(value(text, "MemTotal").and_then(kibibytes), Some(16 << 10));
         assert_eq!(value(text, "bogomips"), None);
+    }
+
+    #[test]
+    fn processors_have_names() {
+        let x86 = "processor\t: 0\nmodel name\t: A: fast one\n";
+        let arm = "processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
+        assert_eq!(cpu(x86, Some("A board\0")).as_deref(), Some("A: fast one"));
+        assert_eq!(cpu(arm, Some("A board\0")).as_deref(), Some("A board, Arm 0xd0c"));
+        assert_eq!(cpu(arm, None).as_deref(), Some("Arm 0xd0c"));
+        assert_eq!(cpu(&arm.replace("0x41", "0x99"), Some("\0")).as_deref(), Some("0x99 0xd0c"));
+        assert_eq!(cpu("", Some("A board")).as_deref(), Some("A board"));
+        assert_eq!(cpu("", None), None);
     }
 
     #[test]

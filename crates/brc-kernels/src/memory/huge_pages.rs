@@ -10,9 +10,11 @@ pub use heaps::keep_freed;
 #[cfg(target_os = "linux")]
 const LARGE: usize = 1 << 22;
 
-/// No page is smaller.
+/// The system takes advice for whole pages only, which are larger than 4 KiB on some ARM processors.
 #[cfg(target_os = "linux")]
-const PAGE: usize = 1 << 12;
+fn start_of_page(address: usize) -> usize {
+    address & !(rustix::param::page_size() - 1)
+}
 
 /// Asks for huge pages for some memory that was just allocated: if it is large, for the whole mapping that it is, or else, if
 /// `is_much` was allocated since this was asked, for the heap that it is in.
@@ -21,7 +23,7 @@ pub(super) fn ask(memory: *mut u8, size: usize, is_much: bool) {
     if size >= LARGE {
         // One mapping of which only a part is so advised counts as several for the system, which then cannot make it larger, so
         // that it would grow by being copied. The allocator of glibc has a word of its own behind the memory.
-        advise(memory.addr() / PAGE * PAGE, (memory.addr() + size + size_of::<usize>()).next_multiple_of(PAGE));
+        advise(memory.addr(), memory.addr() + size + size_of::<usize>());
     } else if is_much {
         heaps::ask(memory);
     }
@@ -30,9 +32,10 @@ pub(super) fn ask(memory: *mut u8, size: usize, is_much: bool) {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn ask(_memory: *mut u8, _size: usize, _is_much: bool) {}
 
-/// Asks for huge pages from one address to another.
+/// Asks for huge pages from one address to another, or the end of its page.
 #[cfg(target_os = "linux")]
 fn advise(start: usize, end: usize) {
+    let start = start_of_page(start);
     let place = std::ptr::without_provenance_mut(start);
     // SAFETY: advice changes nothing in memory, whose ever it is; that it may not be taken is all that can go wrong.
     let _ = unsafe { rustix::mm::madvise(place, end - start, rustix::mm::Advice::LinuxHugepage) };
@@ -40,7 +43,7 @@ fn advise(start: usize, end: usize) {
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod heaps {
-    use super::{LARGE, PAGE, advise};
+    use super::{LARGE, advise, start_of_page};
     use std::cell::Cell;
     use std::ffi::{c_int, c_void};
 
@@ -91,7 +94,7 @@ mod heaps {
     /// Asks for huge pages from some memory to the end of the heap that it is in.
     #[cold]
     pub(super) fn ask(memory: *mut u8) {
-        let start = memory.addr() / PAGE * PAGE;
+        let start = start_of_page(memory.addr());
         // A thread that ends needs none.
         let _ = ASKED.try_with(|asked| {
             let (first, last) = asked.get();
@@ -100,7 +103,7 @@ mod heaps {
             }
             // The first heap ends where the program's data do; others are mappings, far behind.
             // SAFETY: nothing is changed.
-            let end_of_first = unsafe { sbrk(0) }.addr() / PAGE * PAGE;
+            let end_of_first = start_of_page(unsafe { sbrk(0) }.addr());
             let is_in_first = start < end_of_first && end_of_first - start < 1 << 40;
             let end = if is_in_first { end_of_first } else { (start + 1).next_multiple_of(HEAP) };
             advise(start, end);
