@@ -151,6 +151,25 @@ pub(crate) static PLACES: [u8; 64] = {
     places
 };
 
+/// For each mask of eight bits: the places of its ones, lowest first.
+#[cfg(target_arch = "x86_64")]
+pub(crate) static ONES: [[u8; 8]; 256] = {
+    let mut table = [[0; 8]; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let (mut place, mut count) = (0, 0);
+        while place < 8 {
+            if mask >> place & 1 == 1 {
+                table[mask][count] = place;
+                count += 1;
+            }
+            place += 1;
+        }
+        mask += 1;
+    }
+    table
+};
+
 /// A loop that is compiled once for each instruction set.
 pub(crate) trait Kernel {
     type Output;

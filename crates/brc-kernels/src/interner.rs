@@ -17,10 +17,11 @@ mod table;
 use crate::cpu::Level;
 use brc_core::Dictionary;
 pub use builder::{DictionaryBuilder, hash};
-pub(crate) use hash::Key;
+pub(crate) use fronts::padded;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use hash::aes;
 use hash::{HashKind, hash_bytes};
+pub(crate) use hash::{Key, equal_long, multiplied};
 use others::OtherNames;
 pub(crate) use table::{KeyTable, Slot};
 

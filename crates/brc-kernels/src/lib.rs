@@ -18,6 +18,7 @@ pub mod fields;
 pub mod filter;
 pub mod inline;
 pub mod interner;
+mod isa;
 pub mod memory;
 pub mod numerals;
 pub mod packing;

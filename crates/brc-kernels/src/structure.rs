@@ -44,6 +44,7 @@ mod syntax;
 mod transition;
 
 pub use automaton::State;
+pub(crate) use portable::equal_bytes;
 pub use scan::{Cursor, MAX_TEXT, Malformed, scan};
 pub use syntax::{LineEnd, Syntax, SyntaxError};
 pub use transition::Transition;

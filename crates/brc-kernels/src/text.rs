@@ -5,13 +5,21 @@
 //! in another form or bad, is for the caller to find out. So they never have to guess, and they trust nothing.
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
+mod isa;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod plain;
+mod portable;
+mod tile;
 
 use crate::accumulate::{FULL, GroupStatistics, ROOM};
 use crate::cpu::Level;
-use crate::interner::Interner;
+use crate::interner::{Interner, Slot};
 use brc_core::{Dictionary, Integers, Statistics};
+pub(crate) use isa::TextIsa;
 
 /// How many bytes must lie before and behind the rows in a [`Window`], so that whole registers can be loaded.
 pub const MARGIN: usize = 64;
@@ -77,8 +85,7 @@ pub struct RowReader {
     /// Rows that are added to `aside` at once.
     codes: Vec<u32>,
     values: Vec<i16>,
-    #[cfg(target_arch = "x86_64")]
-    tile: Box<avx512::Tile>,
+    tile: Box<tile::Tile>,
 }
 
 impl RowReader {
@@ -104,8 +111,7 @@ impl RowReader {
             room: 0,
             codes: Vec::new(),
             values: Vec::new(),
-            #[cfg(target_arch = "x86_64")]
-            tile: avx512::Tile::new(),
+            tile: tile::Tile::new(),
         }
     }
 
@@ -124,31 +130,27 @@ impl RowReader {
     ///
     /// No rows means that the first row is not plain, or that its end is not in the window.
     pub fn read(&mut self, window: Window<'_>, codes: &mut Vec<u32>, values: &mut Vec<i16>) -> Progress {
-        #[cfg(target_arch = "x86_64")]
-        if self.level == Level::Avx512
-            && let Some(progress) = self.tile.read(window, self.delimiter, &mut self.interner, codes, values)
-        {
+        let interner = &mut self.interner;
+        if let Some(progress) = self.tile.read(self.level, window, self.delimiter, interner, codes, values) {
             return progress;
         }
-        plain::read(window.reach(), self.delimiter, self.level, &mut self.interner, codes, values)
+        plain::read(window.reach(), self.delimiter, interner, codes, values)
     }
 
     /// Reads rows like [`RowReader::read`], but only adds each number to the statistics of its name, which
     /// [`RowReader::finish`] returns: nothing is written for each row, and a name's state lies beside the name.
     pub fn fold(&mut self, window: Window<'_>) -> Progress {
-        #[cfg(target_arch = "x86_64")]
-        if self.level == Level::Avx512 {
-            if self.room < Self::MOST_ROWS {
-                self.set_states_aside(FULL);
-                self.room = ROOM;
-            }
-            if let Some(progress) = self.tile.fold(window, self.delimiter, &mut self.interner, &mut self.aside) {
-                self.room -= progress.rows;
-                return progress;
-            }
+        if self.room < Self::MOST_ROWS {
+            self.set_states_aside(FULL);
+            self.room = ROOM;
+        }
+        let interner = &mut self.interner;
+        if let Some(progress) = self.tile.fold(self.level, window, self.delimiter, interner, &mut self.aside) {
+            self.room -= progress.rows;
+            return progress;
         }
         let (codes, values) = (&mut self.codes, &mut self.values);
-        let progress = plain::read(window.reach(), self.delimiter, self.level, &mut self.interner, codes, values);
+        let progress = plain::read(window.reach(), self.delimiter, &mut self.interner, codes, values);
         self.aside.grow(self.interner.dictionary().len());
         let added = self.aside.rows(self.level, codes, Integers::I16(values));
         added.unwrap_or_else(|_| unreachable!("it has grown to have these groups"));

@@ -44,6 +44,12 @@ impl Slot {
         self.extremes = [self.extremes[0].min(min), self.extremes[1].min(!max)];
     }
 
+    /// Adds the value of a row.
+    #[inline(always)]
+    pub(crate) fn add_value(&mut self, value: i16) {
+        self.add(1, value, value, value.into());
+    }
+
     pub(super) fn merge(&mut self, other: Self) {
         self.packed = self.packed.wrapping_add(other.packed);
         for (extreme, other) in self.extremes.iter_mut().zip(other.extremes) {

@@ -3,9 +3,9 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::LONGEST;
-#[cfg(target_arch = "x86_64")]
-use super::hash::aes;
 use super::hash::{HashKind, Key};
+#[cfg(target_arch = "x86_64")]
+use super::hash::{aes, equal_long};
 use super::{Interner, PADDING, SHORT};
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::Level;
@@ -52,8 +52,8 @@ impl Interner {
             // SAFETY: the best level has these instructions.
             HashKind::Aes if Level::best() == Level::Avx512 => unsafe { self.get_all_avx512(bytes, places, codes) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Aes` is chosen only where the level has AES instructions.
-            HashKind::Aes => unsafe { self.get_all_aes(bytes, places, codes) },
+            // SAFETY: `Aes` is chosen only where the level has AVX2 and AES instructions.
+            HashKind::Aes => unsafe { self.get_all_avx2(bytes, places, codes) },
             kind => self.get_all_by(front_key, |key| kind.hash(key), |name| self.get(name), bytes, places, codes),
         }
     }
@@ -93,11 +93,22 @@ impl Interner {
     }
 
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "aes")]
-    fn get_all_aes(&self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt,aes")]
+    fn get_all_avx2(&self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
         // SAFETY: this function has AES instructions.
         let hash = |key: &Key| unsafe { aes::hash(key) };
-        self.get_all_by(front_key, hash, |name| self.get(name), bytes, places, codes)
+        let end = bytes.as_ptr_range().end.addr();
+        let get_long = |name: &[u8]| {
+            if name.len() > LONGEST || end - name.as_ptr().addr() < LONGEST {
+                return self.get(name);
+            }
+            // SAFETY: this function has the instructions; the name is not too long, nor so near to the end that what is read of
+            // it is not part of the bytes.
+            let key = unsafe { aes::digest_in_text(name.as_ptr(), name.len()) };
+            let slot = &self.table.slots[self.table.place_of(hash(&key))];
+            (slot.key == key && equal_long(self.dictionary.get(slot.code()), name)).then_some(slot.code())
+        };
+        self.get_all_by(front_key, hash, get_long, bytes, places, codes)
     }
 
     /// No closure or iterator of its own: these would be compiled without the instructions of the caller.
@@ -129,26 +140,38 @@ impl Interner {
     }
 }
 
+const EACH: u128 = u128::from_le_bytes([1; SHORT]);
+const PADDED: u128 = EACH * PADDING as u128;
+
+/// For each length, all bits of a name.
+const NAMES: [u128; SHORT + 1] = {
+    let mut names = [0; SHORT + 1];
+    let mut length = 1;
+    while length <= SHORT {
+        names[length] = u128::MAX >> (8 * (SHORT - length));
+        length += 1;
+    }
+    names
+};
+
 /// The key of the name that the first `length` of some bytes are, if it is its own key.
 #[inline]
 pub(super) fn front_key(bytes: &[u8; SHORT], length: usize) -> Option<Key> {
-    const EACH: u128 = u128::from_le_bytes([1; SHORT]);
-    const PADDED: u128 = EACH * PADDING as u128;
-    const NAMES: [u128; SHORT + 1] = {
-        let mut names = [0; SHORT + 1];
-        let mut length = 1;
-        while length <= SHORT {
-            names[length] = u128::MAX >> (8 * (SHORT - length));
-            length += 1;
-        }
-        names
-    };
     let name = *NAMES.get(length)?;
-    let word = u128::from_le_bytes(*bytes);
-    let differences = word ^ PADDED;
+    let differences = u128::from_le_bytes(*bytes) ^ PADDED;
     // The lowest of these bits tells of a byte without differences; those above it may be wrong.
     let padding = differences.wrapping_sub(EACH) & !differences & (EACH << 7) & name;
-    let padded = word & name | PADDED & !name;
     // The key of a long name begins with 0, so no short name may.
-    (padding == 0 && length > 0 && bytes[0] != 0).then_some([padded as u64, (padded >> 64) as u64])
+    (padding == 0 && length > 0 && bytes[0] != 0).then_some(padded(bytes, length))
+}
+
+/// The first `length` of some bytes, and padding behind them.
+///
+/// # Panics
+/// If there are not as many.
+#[inline(always)]
+pub(crate) fn padded(bytes: &[u8; SHORT], length: usize) -> Key {
+    let name = NAMES[length];
+    let padded = u128::from_le_bytes(*bytes) & name | PADDED & !name;
+    [padded as u64, (padded >> 64) as u64]
 }

@@ -15,7 +15,7 @@ pub(super) const NO_KEY: Key = [u64::from_le_bytes([PADDING; 8]); 2];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HashKind {
     /// Three rounds of AES: 32 well-mixed bits in as many instructions, for four keys at once with AVX-512.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    #[cfg(target_arch = "x86_64")]
     Aes,
     /// A multiplication, for processors without AES instructions.
     Multiply,
@@ -23,7 +23,11 @@ pub(crate) enum HashKind {
 
 impl HashKind {
     pub(super) fn of(level: Level) -> Self {
-        if cfg!(target_arch = "x86_64") && level >= Level::Avx2 { Self::Aes } else { Self::Multiply }
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 | Level::Avx512 => Self::Aes,
+            _ => Self::Multiply,
+        }
     }
 
     /// The key of a name; none if it is empty, longer than [`LONGEST`], or short with bytes that no name of a text table
@@ -41,22 +45,15 @@ impl HashKind {
     }
 
     fn digest(self, name: &[u8]) -> Key {
-        let mut padded = [0; LONGEST];
-        padded[..name.len()].copy_from_slice(name);
         match self {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Aes` is chosen only where the level has AES instructions.
-            Self::Aes => unsafe { aes::digest(&padded) },
-            #[cfg(not(target_arch = "x86_64"))]
-            Self::Aes => unreachable!("AES hashing is chosen on x86-64 only"),
-            Self::Multiply => {
-                let chunks = &padded.as_chunks::<16>().0[..name.len().div_ceil(16)];
-                let mut state = [SPREAD, SPREAD.rotate_left(17)];
-                for [low, high] in chunks.iter().map(words) {
-                    state = [fold(state[0] ^ low, high), fold(state[1] ^ high, low.rotate_left(29))];
-                }
-                [state[0] & !0xff, state[1]]
+            Self::Aes => {
+                let mut padded = [0; LONGEST];
+                padded[..name.len()].copy_from_slice(name);
+                // SAFETY: `Aes` is chosen only where the level has AES instructions.
+                unsafe { aes::digest(&padded) }
             }
+            Self::Multiply => multiplied(name),
         }
     }
 
@@ -66,14 +63,40 @@ impl HashKind {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Aes` is chosen only where the level has AES instructions.
             Self::Aes => unsafe { aes::hash(key) },
-            #[cfg(not(target_arch = "x86_64"))]
-            Self::Aes => unreachable!("AES hashing is chosen on x86-64 only"),
             Self::Multiply => {
                 let mixed = fold(fold(key[0], 0) ^ key[1], 0);
                 mixed as u32 ^ (mixed >> 32) as u32
             }
         }
     }
+}
+
+/// The digest of a name of at most [`LONGEST`] bytes by multiplications.
+pub(crate) fn multiplied(name: &[u8]) -> Key {
+    let mut state = [SPREAD, SPREAD.rotate_left(17)];
+    let mut mix = |[low, high]: Key| {
+        state = [fold(state[0] ^ low, high), fold(state[1] ^ high, low.rotate_left(29))];
+    };
+    let (chunks, rest) = name.as_chunks::<16>();
+    chunks.iter().for_each(|chunk| mix(words(chunk)));
+    if !rest.is_empty() {
+        let mut last = [0; 16];
+        last[..rest.len()].copy_from_slice(rest);
+        mix(words(&last));
+    }
+    [state[0] & !0xff, state[1]]
+}
+
+/// Whether two names are equal, of which the second has at least sixteen bytes.
+#[inline(always)]
+pub(crate) fn equal_long(found: &[u8], name: &[u8]) -> bool {
+    let (Some(last), Some(found_last)) = (name.last_chunk::<16>(), found.last_chunk::<16>()) else { return false };
+    // The last bytes may overlap others.
+    let mut different = u128::from_ne_bytes(*last) ^ u128::from_ne_bytes(*found_last);
+    for (one, other) in name.as_chunks::<16>().0.iter().zip(found.as_chunks::<16>().0) {
+        different |= u128::from_ne_bytes(*one) ^ u128::from_ne_bytes(*other);
+    }
+    found.len() == name.len() && different == 0
 }
 
 fn words(bytes: &[u8; 16]) -> Key {
@@ -102,6 +125,7 @@ pub(super) fn hash_bytes(name: &[u8]) -> u32 {
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod aes {
     use super::{Key, LONGEST};
+    use crate::cpu::PLACES;
     use std::arch::x86_64::*;
 
     /// The round key: digits of π.
@@ -144,6 +168,40 @@ pub(crate) mod aes {
         let one = _mm_aesenc_si128(_mm_aesenc_si128(two[0], two[1]), round);
         let words = [_mm_cvtsi128_si64(one), _mm_cvtsi128_si64(_mm_unpackhi_epi64(one, one))];
         [words[0] as u64 & !0xff, words[1] as u64]
+    }
+
+    /// The same of a name behind which bytes can be read.
+    ///
+    /// # Safety
+    /// The processor has AVX and AES instructions. The name is longer than 16 bytes, but not than [`LONGEST`]; so many bytes from
+    /// its start are readable, or at least 63 behind its end.
+    #[inline(always)]
+    pub(crate) unsafe fn digest_in_text(name: *const u8, length: usize) -> Key {
+        const {
+            assert!(LONGEST == 128, "eight parts");
+        }
+        // SAFETY: promised by the caller: the first four parts are read of a name of at least 17 bytes, the others only of one
+        // of more than 64.
+        unsafe {
+            let round = _mm_set_epi64x(ROUND[1], ROUND[0]);
+            let places = _mm_loadu_si128(PLACES.as_ptr().cast());
+            let part = |at: usize| {
+                let inside = length.saturating_sub(16 * at).min(16) as i8;
+                let is_inside = _mm_cmpgt_epi8(_mm_set1_epi8(inside), places);
+                _mm_and_si128(_mm_loadu_si128(name.add(16 * at).cast()), is_inside)
+            };
+            let mut four = [part(0), part(1), part(2), part(3)];
+            let mut more = [_mm_setzero_si128(); 4];
+            if length > 64 {
+                more = [part(4), part(5), part(6), part(7)];
+            }
+            for at in 0..4 {
+                four[at] = _mm_aesenc_si128(_mm_aesenc_si128(_mm_aesenc_si128(four[at], round), more[at]), round);
+            }
+            let two = (_mm_aesenc_si128(four[0], four[2]), _mm_aesenc_si128(four[1], four[3]));
+            let one = _mm_aesenc_si128(_mm_aesenc_si128(two.0, two.1), round);
+            [_mm_cvtsi128_si64(one) as u64 & !0xff, _mm_cvtsi128_si64(_mm_unpackhi_epi64(one, one)) as u64]
+        }
     }
 
     /// What a name's fifth part is mixed into.

@@ -107,6 +107,12 @@ impl KeyTable {
         self.home(hash, self.displacements[self.group(hash)])
     }
 
+    /// The slot in which a key lies, if it does and the table's hash is [`HashKind::Multiply`].
+    #[inline(always)]
+    pub(crate) fn place_by_multiplying(&self, key: &Key) -> usize {
+        self.place_of(HashKind::Multiply.hash(key))
+    }
+
     /// The slot in which a name lies, if it does.
     #[inline]
     pub(crate) fn find(&self, key: &Key) -> Option<usize> {

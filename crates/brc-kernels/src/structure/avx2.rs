@@ -3,6 +3,7 @@
 use super::FieldEnd;
 use super::avx512::prefix_xor;
 use super::blocks::{BLOCK, Blocks, Found, Masks, Needles, PLACES, Work};
+use crate::cpu::ONES;
 use std::arch::x86_64::*;
 
 #[derive(Clone, Copy)]
@@ -15,24 +16,6 @@ pub(super) unsafe fn run<W: Work>(work: W) {
     // SAFETY: promised by the caller.
     unsafe { work.run::<Avx2>() }
 }
-
-/// For each mask of eight bits: the places of its ones, lowest first.
-static ONES: [[u8; 8]; 256] = {
-    let mut table = [[0; 8]; 256];
-    let mut mask = 0;
-    while mask < 256 {
-        let (mut place, mut count) = (0, 0);
-        while place < 8 {
-            if mask >> place & 1 == 1 {
-                table[mask][count] = place;
-                count += 1;
-            }
-            place += 1;
-        }
-        mask += 1;
-    }
-    table
-};
 
 /// The marks of 32 ends as bytes.
 #[inline(always)]

@@ -10,7 +10,7 @@ const ONES: u64 = u64::from_le_bytes([1; 8]);
 
 /// A bit for each byte of the block that equals `needle`.
 #[inline(always)]
-fn equal(words: &[u64; BLOCK / 8], needle: u8) -> u64 {
+pub(crate) fn equal_bytes(words: &[u64; BLOCK / 8], needle: u8) -> u64 {
     const LOW: u64 = 0x7f * ONES;
     let pattern = ONES * u64::from(needle);
     let mut mask = 0;
@@ -33,11 +33,11 @@ impl Blocks for Portable {
             *word = u64::from_le_bytes(*bytes);
         }
         Masks {
-            delimiters: equal(&words, needles.delimiter),
-            line_ends: equal(&words, needles.line_end),
-            quotes: equal(&words, needles.quote),
-            comments: if needles.comments == 0 { 0 } else { equal(&words, needles.comment) },
-            returns: equal(&words, b'\r') & needles.returns,
+            delimiters: equal_bytes(&words, needles.delimiter),
+            line_ends: equal_bytes(&words, needles.line_end),
+            quotes: equal_bytes(&words, needles.quote),
+            comments: if needles.comments == 0 { 0 } else { equal_bytes(&words, needles.comment) },
+            returns: equal_bytes(&words, b'\r') & needles.returns,
         }
     }
 

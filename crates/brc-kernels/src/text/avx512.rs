@@ -1,192 +1,50 @@
-//! Some hundred rows at once with AVX-512: a *tile* of text goes through a few short loops, each over all its rows.
+//! Rows with AVX-512: sixteen numbers in a register, four names in a register.
 //!
-//! 1. find the delimiters and line ends, as positions;
-//! 2. parse the numbers, sixteen rows in a register, and check every byte of them;
-//! 3. turn the names into keys, hash these, and compute the slots in which they must lie;
-//! 4. compare the keys with their slots, and take the codes from there, or add the numbers to what lies there.
-//!
-//! Short loops with little to wait for in each keep the processor's window full; no branch depends on what a usual row
-//! holds. Longer names, of which the keys are digests, get loops of their own in between. Rows whose names have no key are
-//! left out by sending them to a slot that is always free, and done at the end.
+//! Arrays are written out: `array::map` is not compiled for these instructions, and what it calls is inlined or not by chance.
 
-use super::{Progress, RowReader, Window, plain};
-use crate::accumulate::{GroupStatistics, slots::x86 as add};
+use super::isa::{LEFT_OUT, SLOT_SHIFT, TextIsa};
+use crate::accumulate::slots::{Slot as State, x86 as states};
 use crate::cpu::PLACES;
-use crate::interner::{Interner, Key};
+use crate::interner::{Key, KeyTable, PADDING, SHORT, Slot, aes};
+use crate::isa::Avx512;
 use std::arch::x86_64::*;
 
-/// How much text is a tile, in bytes. Its rows and the table of names together should fit the first-level cache.
-const TILE: usize = 4096;
-/// More pairs of positions than a tile can have, and room for a whole register behind them.
-const PAIRS: usize = TILE / 2 + 64;
-const _: () = assert!(RowReader::MOST_ROWS >= TILE / 6, "a plain row has at least six bytes");
-
-mod names;
-mod rows;
-
-/// The working memory of a tile.
-#[repr(C, align(64))]
-pub(super) struct Tile {
-    /// From [`Tile::FIRST`] on, for each row: one more than the position of its delimiter, and of its line feed; before
-    /// the first row a 0. So a row starts where the entry before its own says.
-    marks: [u16; Self::FIRST + 2 * PAIRS],
-    /// The keys of the names.
-    keys: [Key; PAIRS],
-    /// The offsets of their slots, in bytes from the first that can hold a name.
-    slots: [i32; PAIRS],
-    /// For each sixteen rows: which are left out, because the name has no key or there is no such row.
-    left_out: [u16; PAIRS / 16 + 1],
-    /// The rows with names that are not short but have a key, which is a digest.
-    long: [u16; PAIRS],
-    /// The rows with names that have no key, or none in the table.
-    others: [u16; PAIRS],
-    /// The numbers, where nobody else wants them.
-    values: [i16; PAIRS],
+/// The same value for each quarter of a group of rows.
+macro_rules! four {
+    ($part:ident => $value:expr) => {{
+        let mut all = [_mm512_setzero_si512(); 4];
+        for $part in 0..4 {
+            all[$part] = $value;
+        }
+        all
+    }};
 }
 
-/// The positions of a tile's rows.
+/// How to find keys: [`KeyTable`] in registers.
 #[derive(Clone, Copy)]
-struct Rows<'a> {
-    text: &'a [u8],
-    marks: &'a [u16],
+pub(crate) struct Places {
+    round: __m512i,
+    /// The bits of offsets.
+    mask: __m512i,
+    group_shift: __m128i,
+    /// The displacements, if they fit two registers.
+    few: Option<(__m512i, __m512i)>,
+    displacements: *const i32,
 }
 
-impl<'a> Rows<'a> {
-    fn start(&self, row: usize) -> usize {
-        usize::from(self.marks[Tile::FIRST + 2 * row - 1])
-    }
+impl TextIsa for Avx512 {
+    type Faults = __m512i;
+    type Places<'a> = Places;
 
-    fn delimiter(&self, row: usize) -> usize {
-        usize::from(self.marks[Tile::FIRST + 2 * row]) - 1
-    }
-
-    fn name(&self, row: usize) -> &'a [u8] {
-        &self.text[self.start(row)..self.delimiter(row)]
-    }
-}
-
-impl Tile {
-    /// So that the marks of the first row lie at the start of a cache line.
-    const FIRST: usize = 32;
-
-    pub(super) fn new() -> Box<Self> {
-        Box::new(Self {
-            marks: [0; Self::FIRST + 2 * PAIRS],
-            keys: [[0; 2]; PAIRS],
-            slots: [0; PAIRS],
-            left_out: [0; PAIRS / 16 + 1],
-            long: [0; PAIRS],
-            others: [0; PAIRS],
-            values: [0; PAIRS],
-        })
-    }
-
-    /// [`RowReader::read`]; nothing if the first row is longer than a tile. Called only where
-    /// [`crate::cpu::Level::Avx512`] is available.
-    pub(super) fn read(
-        &mut self,
-        window: Window<'_>,
-        delimiter: u8,
-        interner: &mut Interner,
-        codes: &mut Vec<u32>,
-        values: &mut Vec<i16>,
-    ) -> Option<Progress> {
-        codes.reserve(PAIRS);
-        values.reserve(PAIRS);
-        // SAFETY: the processor has AVX-512 (see above). A window has readable margins of a whole register on both
-        // sides. Both vectors have room for the rows of a tile, rounded up to whole registers; `read_tile` writes as many
-        // codes and values as it says.
+    #[inline(always)]
+    unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<usize> {
+        // SAFETY: promised by the caller; a block is read up to 63 bytes behind the text, inside its margin.
         unsafe {
-            let (to_codes, to_values) = (codes.as_mut_ptr().add(codes.len()), values.as_mut_ptr().add(values.len()));
-            let (progress, _) = self.read_tile::<true>(window, delimiter, interner, to_codes, to_values)?;
-            codes.set_len(codes.len() + progress.rows);
-            values.set_len(values.len() + progress.rows);
-            Some(progress)
-        }
-    }
-
-    /// [`RowReader::fold`], likewise.
-    pub(super) fn fold(
-        &mut self,
-        window: Window<'_>,
-        delimiter: u8,
-        interner: &mut Interner,
-        aside: &mut GroupStatistics,
-    ) -> Option<Progress> {
-        let values = self.values.as_mut_ptr();
-        // SAFETY: as for `read`; without codes, none are written.
-        let (progress, others) =
-            unsafe { self.read_tile::<false>(window, delimiter, interner, std::ptr::null_mut(), values)? };
-        // The rows behind the last good one, up to a whole register.
-        self.left_out_from(progress.rows);
-        // SAFETY: all names were found in their slots, but those that are left out: they go to the slot that is always
-        // free. There is room for values and slots up to whole groups.
-        unsafe {
-            let first = &raw mut interner.table.slots[1..][0].state;
-            add::rows_at(values, self.slots.as_ptr(), progress.rows, first);
-        }
-        for &row in self.others[..others].iter().filter(|&&row| usize::from(row) < progress.rows) {
-            let row = usize::from(row);
-            let code = interner.intern(Rows { text: window.text(), marks: &self.marks }.name(row));
-            aside.grow(interner.dictionary().len());
-            let value = [i64::from(self.values[row])].into_iter().collect();
-            aside.add(code, &value).unwrap_or_else(|_| unreachable!("it has grown to have this group"));
-        }
-        Some(progress)
-    }
-
-    /// Reads the rows of a tile, and returns also how many of them are listed as others. Without `CODES` it does not
-    /// write their codes, nor those of any row.
-    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,vaes")]
-    #[target_feature(enable = "bmi1,bmi2,popcnt,lzcnt,aes")]
-    unsafe fn read_tile<const CODES: bool>(
-        &mut self,
-        window: Window<'_>,
-        delimiter: u8,
-        interner: &mut Interner,
-        codes: *mut u32,
-        values: *mut i16,
-    ) -> Option<(Progress, usize)> {
-        let text = window.text();
-        let text = &text[..text.len().min(TILE)];
-        // SAFETY: for all of this block: as in `read`; the loops below stay inside the tile's rows, rounded up to
-        // whole registers, for which all arrays have room.
-        unsafe {
-            let mut count = self.find_marks(text, delimiter);
-            if count == 0 {
-                return None;
-            }
-            if !self.parse_numbers(text.as_ptr(), delimiter, count, values) {
-                count = self.plain_rows(text, delimiter, count);
-            }
-            let not_short = self.take_keys(text.as_ptr(), count);
-            let (long, mut others) = self.digest_names(text, not_short);
-            self.find_slots(count, &interner.table);
-            count = self.match_names::<CODES>(text, count, interner, &mut others, codes);
-            self.compare_long(text, count, long, interner, &mut others);
-            count = self.good_others(text, count, others);
-            if CODES {
-                self.name_others(text, count, others, interner, codes);
-            }
-            let bytes = if count == 0 { 0 } else { usize::from(self.marks[Self::FIRST + 2 * count - 1]) };
-            Some((Progress { rows: count, bytes }, others))
-        }
-    }
-
-    /// Writes the marks and returns how many rows there are; 0 also if marks lie too close for rows.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
-    #[inline]
-    unsafe fn find_marks(&mut self, text: &[u8], delimiter: u8) -> usize {
-        let first = self.marks.as_mut_ptr();
-        // SAFETY: a block is read up to 63 bytes behind the text, inside its margin. At most one mark is written for
-        // each byte of a tile, and 32 at a time: the array has room for as many.
-        unsafe {
-            let first = first.add(Self::FIRST);
             let delimiters = _mm512_set1_epi8(delimiter as i8);
             let line_feeds = _mm512_set1_epi8(b'\n' as i8);
             let places = _mm512_loadu_si512(PLACES.as_ptr().cast());
             let mut base = _mm256_set1_epi16(1);
-            let mut next = first;
+            let mut next = out;
             let mut at = 0;
             while at < text.len() {
                 let bytes = _mm512_loadu_si512(text.as_ptr().add(at).cast());
@@ -198,7 +56,7 @@ impl Tile {
                 let count = marks.count_ones() as usize;
                 if count > 16 {
                     if count > 32 {
-                        return 0;
+                        return None;
                     }
                     let more = _mm512_extracti32x4_epi32::<1>(packed);
                     let positions = _mm256_add_epi16(_mm256_cvtepu8_epi16(more), base);
@@ -208,31 +66,258 @@ impl Tile {
                 next = next.add(count);
                 at += 64;
             }
-            // The last block may have reached behind the text.
-            while next > first && usize::from(*next.sub(1)) > text.len() {
-                next = next.sub(1);
-            }
-            let rows = next.offset_from(first) as usize / 2;
-            // The last group of rows is filled up with repetitions of the last row.
-            let filler = if rows == 0 { [1, 1] } else { [*first.add(2 * rows - 2), *first.add(2 * rows - 1)] };
-            for row in rows..rows + 16 {
-                *first.add(2 * row) = filler[0];
-                *first.add(2 * row + 1) = filler[1];
-            }
-            rows
+            Some(next.offset_from(out) as usize)
         }
     }
 
-    /// How many rows at the start of the text are plain.
-    #[cold]
-    fn plain_rows(&self, text: &[u8], delimiter: u8, rows: usize) -> usize {
-        let rows_at = Rows { text, marks: &self.marks };
-        let plain = |row: &usize| {
-            let start = rows_at.start(*row);
-            let whole = plain::row(&text[start..], rows_at.delimiter(*row) - start);
-            text[rows_at.delimiter(*row)] == delimiter
-                && whole.is_some_and(|plain| start + plain.bytes == usize::from(self.marks[Self::FIRST + 2 * row + 1]))
-        };
-        (0..rows).take_while(plain).count()
+    #[inline(always)]
+    unsafe fn no_faults() -> __m512i {
+        // SAFETY: promised by the caller.
+        unsafe { _mm512_setzero_si512() }
+    }
+
+    #[inline(always)]
+    unsafe fn is_any(faults: __m512i) -> bool {
+        // SAFETY: promised by the caller.
+        unsafe { _mm512_test_epi64_mask(faults, faults) != 0 }
+    }
+
+    /// From the marks of rows and the last eight bytes of each, such as `me;12.3\n` or `;-12.3\n`.
+    #[inline(always)]
+    unsafe fn numbers(text: *const u8, marks: *const u16, delimiter: u8, faults: __m512i, out: *mut i16) -> __m512i {
+        /// The truth table of three bits of which any is set.
+        const OR: i32 = 0xfe;
+        // SAFETY: promised by the caller; a word starts at most eight bytes before the text, inside its margin. The tables
+        // are as long as registers.
+        unsafe {
+            let set = |bytes: [u8; 4]| _mm512_set1_epi32(i32::from_le_bytes(bytes));
+            let pair = |at: usize| _mm_unpacklo_epi64(last_word(text, marks, at), last_word(text, marks, at + 1));
+            let words_low = side_by_side(pair(0), pair(2), pair(4), pair(6));
+            let words_high = side_by_side(pair(8), pair(10), pair(12), pair(14));
+            let marks = _mm512_loadu_si512(marks.cast());
+            let (even, odd) = (_mm512_loadu_si512(EVEN.as_ptr().cast()), _mm512_loadu_si512(ODD.as_ptr().cast()));
+            // "2.3\n"
+            let tails = _mm512_permutex2var_epi32(words_low, odd, words_high);
+            let tails = _mm512_xor_si512(tails, set([b'0', b'.', b'0', b'\n']));
+            // "me;1" or ";-1" from the delimiter on. Where it is not there at all, shifting by as much leaves nothing, and
+            // nothing is no delimiter.
+            let heads = _mm512_permutex2var_epi32(words_low, even, words_high);
+            // 56 less eight times the distance of delimiter and line feed: 24, 16 or 8.
+            let starts = _mm512_madd_epi16(marks, _mm512_set1_epi32(0xfff8_0008_u32 as i32));
+            let starts = _mm512_add_epi32(starts, _mm512_set1_epi32(56));
+            let heads = _mm512_srlv_epi32(heads, starts);
+            let distances = _mm512_xor_si512(heads, set([delimiter, b'-', 0, 0]));
+            let negative = _mm512_testn_epi32_mask(distances, set([0, 0xff, 0, 0]));
+            // Behind the delimiter and the minus stand one more digit, if this is 16, or none, if it is 24.
+            let starts = _mm512_mask_add_epi32(starts, negative, starts, _mm512_set1_epi32(8));
+            let two_digits = _mm512_cmpneq_epi32_mask(starts, _mm512_set1_epi32(24));
+            let digit = _mm512_srli_epi32::<8>(heads);
+            let digit = _mm512_mask_srli_epi32::<8>(digit, negative, digit);
+            let tens = _mm512_maskz_sub_epi32(two_digits, digit, _mm512_set1_epi32(i32::from(b'0')));
+
+            // (starts & !8) ^ 16
+            let neither = _mm512_ternarylogic_epi32::<0x9a>(starts, _mm512_set1_epi32(8), _mm512_set1_epi32(16));
+            let no_digits =
+                _mm512_or_si512(_mm512_subs_epu8(tails, set([9, 0, 9, 0])), _mm512_subs_epu8(tens, set([9, 0, 0, 0])));
+            let no_separator = _mm512_and_si512(distances, set([0xff, 0, 0, 0]));
+            let faults = _mm512_ternarylogic_epi32::<OR>(faults, neither, no_digits);
+            let faults = _mm512_or_si512(faults, no_separator);
+
+            // Where the point was is room for the tens.
+            let digits = _mm512_or_si512(tails, _mm512_slli_epi32::<8>(tens));
+            let sums = _mm512_maddubs_epi16(digits, set([10, 100, 1, 0]));
+            let sums = _mm512_madd_epi16(sums, _mm512_set1_epi16(1));
+            let signed = _mm512_mask_sub_epi32(sums, negative, _mm512_setzero_si512(), sums);
+            _mm256_storeu_si256(out.cast(), _mm512_cvtepi32_epi16(signed));
+            faults
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn keys(text: *const u8, marks: *const u16, here: u16, out: *mut Key) -> u16 {
+        // SAFETY: promised by the caller; a name is read up to sixteen bytes behind the text, inside its margin.
+        unsafe {
+            let places = _mm512_broadcast_i32x4(_mm_loadu_si128(PLACES.as_ptr().cast()));
+            let own = _mm512_loadu_si512(marks.cast());
+            let before = _mm512_loadu_si512(marks.sub(1).cast());
+            let lengths = _mm512_sub_epi32(_mm512_sub_epi32(own, before), _mm512_set1_epi32(1));
+            let lengths = _mm512_and_si512(lengths, _mm512_set1_epi32(0xffff));
+            let wrapped = _mm512_sub_epi32(lengths, _mm512_set1_epi32(1));
+            let other = _mm512_cmpge_epu32_mask(wrapped, _mm512_set1_epi32(SHORT as i32));
+            let lengths = _mm512_maskz_mov_epi32(!(other | !here), lengths);
+            for (part, spread) in SPREAD.iter().enumerate() {
+                let name = |at: usize| {
+                    let start = single(marks.add(2 * (4 * part + at)).sub(1));
+                    _mm_loadu_si128(text.add(usize::from(start)).cast())
+                };
+                let names = side_by_side(name(0), name(1), name(2), name(3));
+                let spread = _mm512_permutexvar_epi8(_mm512_loadu_si512(spread.as_ptr().cast()), lengths);
+                let inside = _mm512_cmplt_epu8_mask(places, spread);
+                let keys = _mm512_mask_blend_epi8(inside, _mm512_set1_epi8(PADDING as i8), names);
+                _mm512_storeu_si512(out.add(4 * part).cast(), keys);
+            }
+            other
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn list(bits: u16, first: u16, out: *mut u16) {
+        // SAFETY: promised by the caller.
+        unsafe {
+            let counting = _mm256_cvtepu8_epi16(_mm_loadu_si128(PLACES.as_ptr().cast()));
+            let numbered = _mm512_cvtepu16_epi32(_mm256_add_epi16(counting, _mm256_set1_epi16(first as i16)));
+            let listed = _mm512_maskz_compress_epi32(bits, numbered);
+            _mm256_storeu_si256(out.cast(), _mm512_cvtepi32_epi16(listed));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn digest(name: &[u8]) -> Key {
+        // SAFETY: promised by the caller; a key is sixteen bytes.
+        unsafe {
+            let mut key = [0; 2];
+            _mm_storeu_si128(key.as_mut_ptr().cast(), aes::digest_avx512(name.as_ptr(), name.len()));
+            key
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn equal(found: &[u8], name: &[u8]) -> bool {
+        // SAFETY: promised by the caller.
+        found.len() == name.len() && unsafe { aes::equal_avx512(found.as_ptr(), name.as_ptr(), name.len()) }
+    }
+
+    #[inline(always)]
+    unsafe fn places(table: &KeyTable) -> Places {
+        // SAFETY: promised by the caller; the displacements, if they are few, are as long as two registers.
+        unsafe {
+            let load = |few: &[u8; KeyTable::FEW_GROUPS]| {
+                (_mm512_loadu_si512(few.as_ptr().cast()), _mm512_loadu_si512(few.as_ptr().add(64).cast()))
+            };
+            Places {
+                round: _mm512_broadcast_i32x4(_mm_set_epi64x(aes::ROUND[1], aes::ROUND[0])),
+                mask: _mm512_set1_epi32(((1 << table.bits) - 1) << SLOT_SHIFT),
+                group_shift: _mm_cvtsi32_si128(32 - table.displacements.len().trailing_zeros() as i32),
+                few: match table.few.as_deref() {
+                    Some(few) => Some(load(few)),
+                    None => None,
+                },
+                displacements: table.displacements.as_ptr().cast(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn slots(keys: *const Key, left_out: u16, places: Places, out: *mut i32) {
+        // SAFETY: promised by the caller. A group's number is below the number of groups, by its shift.
+        unsafe {
+            let mut mixed = four!(part => _mm512_loadu_si512(keys.add(4 * part).cast()));
+            for _ in 0..aes::ROUNDS {
+                mixed = four!(part => _mm512_aesenc_epi128(mixed[part], places.round));
+            }
+            let first_words = _mm512_loadu_si512(FIRST_WORDS.as_ptr().cast());
+            let low = _mm512_permutex2var_epi32(mixed[0], first_words, mixed[1]);
+            let high = _mm512_permutex2var_epi32(mixed[2], first_words, mixed[3]);
+            let hashes = _mm512_inserti64x4::<1>(low, _mm512_castsi512_si256(high));
+            let groups = _mm512_srl_epi32(hashes, places.group_shift);
+            let displacements = match places.few {
+                Some((low, high)) => _mm512_maskz_permutex2var_epi8(LOW_BYTES, low, groups, high),
+                None => _mm512_i32gather_epi32::<4>(groups, places.displacements),
+            };
+            let moved = _mm512_mullo_epi32(_mm512_srli_epi32::<16>(hashes), displacements);
+            let homes = _mm512_slli_epi32::<SLOT_SHIFT>(_mm512_add_epi32(hashes, moved));
+            let offsets = _mm512_mask_and_epi32(_mm512_set1_epi32(LEFT_OUT), !left_out, homes, places.mask);
+            _mm512_storeu_si512(out.cast(), offsets);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn differences<const CODES: bool>(
+        keys: *const Key,
+        slots: *const i32,
+        table: *const u8,
+        codes: *mut u32,
+    ) -> u32 {
+        let mut unequal = 0;
+        for part in 0..4 {
+            // SAFETY: promised by the caller.
+            unsafe {
+                let name = |at: usize| {
+                    let slot = table.offset(*slots.add(4 * part + at) as isize).cast::<Slot>();
+                    if CODES {
+                        *codes.add(4 * part + at) = (*slot).code();
+                    }
+                    _mm_load_si128(slot.cast())
+                };
+                let found = side_by_side(name(0), name(1), name(2), name(3));
+                let keys = _mm512_loadu_si512(keys.add(4 * part).cast());
+                unequal |= u32::from(_mm512_cmpneq_epi64_mask(keys, found)) << (8 * part);
+            }
+        }
+        unequal
+    }
+
+    #[inline(always)]
+    unsafe fn add(values: *const i16, slots: *const i32, rows: usize, first: *mut State) {
+        // SAFETY: promised by the caller.
+        unsafe { states::rows_at(values, slots, rows, first) }
     }
 }
+
+/// One mark. Volatile, because the compiler would rather load eight of them at once and take them out of a register, which
+/// costs twice as much.
+///
+/// # Safety
+/// It is readable.
+#[inline(always)]
+pub(super) unsafe fn single(mark: *const u16) -> u16 {
+    // SAFETY: as above.
+    unsafe { mark.read_volatile() }
+}
+
+/// The last eight bytes of a row.
+///
+/// # Safety
+/// They are readable, as its marks are.
+#[inline(always)]
+pub(super) unsafe fn last_word(text: *const u8, marks: *const u16, row: usize) -> __m128i {
+    // SAFETY: promised by the caller; SSE2 is on every processor of the target.
+    unsafe { _mm_loadl_epi64(text.add(usize::from(single(marks.add(2 * row + 1)))).wrapping_sub(8).cast()) }
+}
+
+/// Four registers as one.
+///
+/// # Safety
+/// The processor has AVX-512 F.
+#[inline(always)]
+unsafe fn side_by_side(a: __m128i, b: __m128i, c: __m128i, d: __m128i) -> __m512i {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(a), b);
+        let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(c), d);
+        _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+    }
+}
+
+/// 0, 2, 4 … 30.
+static EVEN: [u32; 16] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30];
+
+/// 1, 3, 5 … 31.
+static ODD: [u32; 16] = [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31];
+
+/// Repeats the low bytes of four of sixteen words sixteen times each: one register for each four.
+static SPREAD: [[u8; 64]; 4] = {
+    let mut spread = [[0; 64]; 4];
+    let mut at = 0;
+    while at < 256 {
+        spread[at / 64][at % 64] = (at / 16 * 4) as u8;
+        at += 1;
+    }
+    spread
+};
+
+/// The low byte of each of sixteen words.
+const LOW_BYTES: u64 = 0x1111_1111_1111_1111;
+
+/// The first word of each of four names, and of four more in a second register.
+static FIRST_WORDS: [u32; 16] = [0, 4, 8, 12, 16, 20, 24, 28, 0, 0, 0, 0, 0, 0, 0, 0];

@@ -1,7 +1,6 @@
-//! One row after the other, in plain Rust: the portable variant, and what defines a plain row for all variants.
+//! One row after the other: for rows that are longer than a tile, and what defines a plain row for all variants.
 
 use super::{Progress, RowReader};
-use crate::cpu::Level;
 use crate::interner::Interner;
 
 /// A row of the usual form.
@@ -42,24 +41,6 @@ pub(super) fn row(text: &[u8], name: usize) -> Option<PlainRow> {
 pub(super) fn read(
     text: &[u8],
     delimiter: u8,
-    level: Level,
-    interner: &mut Interner,
-    codes: &mut Vec<u32>,
-    values: &mut Vec<i16>,
-) -> Progress {
-    match level {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level says that the processor has AVX2.
-        Level::Avx2 | Level::Avx512 => unsafe { read_avx2(text, delimiter, interner, codes, values) },
-        _ => read_rows(text, delimiter, find, interner, codes, values),
-    }
-}
-
-#[inline(always)]
-fn read_rows(
-    text: &[u8],
-    delimiter: u8,
-    find: impl Fn(&[u8], u8) -> Option<usize>,
     interner: &mut Interner,
     codes: &mut Vec<u32>,
     values: &mut Vec<i16>,
@@ -96,39 +77,4 @@ fn find(text: &[u8], byte: u8) -> Option<usize> {
         at += 8;
     }
     words.remainder().iter().position(|&found| found == byte).map(|place| at + place)
-}
-
-/// # Safety
-/// The processor has AVX2, BMI1 and BMI2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn read_avx2(
-    text: &[u8],
-    delimiter: u8,
-    interner: &mut Interner,
-    codes: &mut Vec<u32>,
-    values: &mut Vec<i16>,
-) -> Progress {
-    read_rows(text, delimiter, find_avx2, interner, codes, values)
-}
-
-/// [`find`] with 32 bytes at a time; only called where AVX2 is enabled, into which it is inlined.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn find_avx2(text: &[u8], byte: u8) -> Option<usize> {
-    use std::arch::x86_64::{_mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8};
-    let mut blocks = text.chunks_exact(32);
-    let mut at = 0;
-    for block in &mut blocks {
-        // SAFETY: a block is 32 readable bytes; the only caller enables AVX2.
-        let equal = unsafe {
-            let bytes = _mm256_loadu_si256(block.as_ptr().cast());
-            _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8))) as u32
-        };
-        if equal != 0 {
-            return Some(at + equal.trailing_zeros() as usize);
-        }
-        at += 32;
-    }
-    blocks.remainder().iter().position(|&found| found == byte).map(|place| at + place)
 }

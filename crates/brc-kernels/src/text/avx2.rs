@@ -1,0 +1,265 @@
+//! Rows with AVX2: eight numbers in a register, a name in half of one.
+
+use super::avx512::{last_word, single};
+use super::isa::{GROUP, LEFT_OUT, SLOT_SHIFT, TextIsa};
+use crate::accumulate::slots::{Slot as State, x86 as states};
+use crate::cpu::ONES;
+use crate::interner::{Key, KeyTable, PADDING, SHORT, Slot, aes, equal_long};
+use crate::isa::Avx2;
+use std::arch::x86_64::*;
+
+/// How to find keys: what of [`KeyTable`] is needed for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Places {
+    displacements: *const u32,
+    group_shift: u32,
+    mask: u32,
+}
+
+impl TextIsa for Avx2 {
+    type Faults = __m256i;
+    type Places<'a> = Places;
+
+    #[inline(always)]
+    unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<usize> {
+        // SAFETY: promised by the caller; a block is read up to 63 bytes behind the text, inside its margin. There is a list
+        // of ones for each byte.
+        unsafe {
+            let delimiters = _mm256_set1_epi8(delimiter as i8);
+            let line_feeds = _mm256_set1_epi8(b'\n' as i8);
+            let mut base = _mm_set1_epi16(1);
+            let mut next = out;
+            let mut at = 0;
+            while at < text.len() {
+                let block = text.as_ptr().add(at);
+                let low = either(block, delimiters, line_feeds);
+                let marks = u64::from(either(block.add(32), delimiters, line_feeds)) << 32 | u64::from(low);
+                if marks.count_ones() > 32 {
+                    return None;
+                }
+                // Without a branch for how many there are.
+                for eighth in 0..8 {
+                    let bits = (marks >> (8 * eighth)) as u8;
+                    let ones = _mm_cvtepu8_epi16(_mm_loadl_epi64(ONES.as_ptr().add(usize::from(bits)).cast()));
+                    _mm_storeu_si128(next.cast(), _mm_add_epi16(ones, base));
+                    base = _mm_add_epi16(base, _mm_set1_epi16(8));
+                    next = next.add(bits.count_ones() as usize);
+                }
+                at += 64;
+            }
+            Some(next.offset_from(out) as usize)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn no_faults() -> __m256i {
+        // SAFETY: promised by the caller.
+        unsafe { _mm256_setzero_si256() }
+    }
+
+    #[inline(always)]
+    unsafe fn is_any(faults: __m256i) -> bool {
+        // SAFETY: promised by the caller.
+        unsafe { _mm256_testz_si256(faults, faults) == 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn numbers(text: *const u8, marks: *const u16, delimiter: u8, faults: __m256i, out: *mut i16) -> __m256i {
+        // SAFETY: promised by the caller.
+        unsafe {
+            let (low, faults) = eight_numbers(text, marks, delimiter, faults);
+            let (high, faults) = eight_numbers(text, marks.add(GROUP), delimiter, faults);
+            // Eight of them lie in four and four lanes of either.
+            let packed = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi32(low, high));
+            _mm256_storeu_si256(out.cast(), packed);
+            faults
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn keys(text: *const u8, marks: *const u16, here: u16, out: *mut Key) -> u16 {
+        let mut other = 0u32;
+        // SAFETY: promised by the caller; a name is read up to sixteen bytes behind the text, inside its margin.
+        unsafe {
+            let padding = _mm_set1_epi8(PADDING as i8);
+            for row in 0..GROUP {
+                let start = u32::from(single(marks.add(2 * row).sub(1)));
+                let length = u32::from(single(marks.add(2 * row))).wrapping_sub(start + 1);
+                other |= u32::from(length.wrapping_sub(1) >= SHORT as u32) << row;
+                let inside = INSIDE.as_ptr().add(SHORT - (length as usize).min(SHORT));
+                let name = _mm_loadu_si128(text.add(start as usize).cast());
+                let key = _mm_blendv_epi8(padding, name, _mm_loadu_si128(inside.cast()));
+                _mm_storeu_si128(out.add(row).cast(), key);
+            }
+            let mut left_out = other as u16 | !here;
+            while left_out != 0 {
+                _mm_storeu_si128(out.add(left_out.trailing_zeros() as usize).cast(), padding);
+                left_out &= left_out - 1;
+            }
+        }
+        other as u16
+    }
+
+    #[inline(always)]
+    unsafe fn list(bits: u16, first: u16, out: *mut u16) {
+        // SAFETY: promised by the caller. There is a list of ones for each byte.
+        unsafe {
+            let ones = |bits: u8| _mm_cvtepu8_epi16(_mm_loadl_epi64(ONES.as_ptr().add(usize::from(bits)).cast()));
+            let (low, high) = (bits as u8, (bits >> 8) as u8);
+            _mm_storeu_si128(out.cast(), _mm_add_epi16(ones(low), _mm_set1_epi16(first as i16)));
+            let behind = out.add(low.count_ones() as usize);
+            _mm_storeu_si128(behind.cast(), _mm_add_epi16(ones(high), _mm_set1_epi16(first as i16 + 8)));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn digest(name: &[u8]) -> Key {
+        // SAFETY: promised by the caller. Of a name of up to 64 bytes, no more than as many are read, and of a longer one no more
+        // than 63 behind it, which lie inside the text's margin.
+        unsafe { aes::digest_in_text(name.as_ptr(), name.len()) }
+    }
+
+    #[inline(always)]
+    unsafe fn equal(found: &[u8], name: &[u8]) -> bool {
+        equal_long(found, name)
+    }
+
+    #[inline(always)]
+    unsafe fn places(table: &KeyTable) -> Places {
+        Places {
+            displacements: table.displacements.as_ptr(),
+            group_shift: 32 - table.displacements.len().trailing_zeros(),
+            mask: ((1 << table.bits) - 1) << SLOT_SHIFT,
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn slots(keys: *const Key, mut left_out: u16, places: Places, out: *mut i32) {
+        // SAFETY: promised by the caller. A group's number is below the number of groups, by its shift.
+        unsafe {
+            let round = _mm_set_epi64x(aes::ROUND[1], aes::ROUND[0]);
+            for row in 0..GROUP {
+                let mut key = _mm_loadu_si128(keys.add(row).cast());
+                for _ in 0..aes::ROUNDS {
+                    key = _mm_aesenc_si128(key, round);
+                }
+                let hash = _mm_cvtsi128_si32(key) as u32;
+                let displacement = *places.displacements.add((hash >> places.group_shift) as usize);
+                let home = hash.wrapping_add((hash >> 16).wrapping_mul(displacement));
+                *out.add(row) = ((home << SLOT_SHIFT) & places.mask) as i32;
+            }
+            while left_out != 0 {
+                *out.add(left_out.trailing_zeros() as usize) = LEFT_OUT;
+                left_out &= left_out - 1;
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn differences<const CODES: bool>(
+        keys: *const Key,
+        slots: *const i32,
+        table: *const u8,
+        codes: *mut u32,
+    ) -> u32 {
+        // SAFETY: promised by the caller.
+        unsafe {
+            let slot = |row: usize| table.offset(*slots.add(row) as isize).cast::<Slot>();
+            let difference = |row: usize| {
+                let key = _mm_loadu_si128(keys.add(row).cast());
+                _mm_xor_si128(key, _mm_load_si128(slot(row).cast()))
+            };
+            let mut any = _mm_setzero_si128();
+            for row in 0..GROUP {
+                if CODES {
+                    *codes.add(row) = (*slot(row)).code();
+                }
+                any = _mm_or_si128(any, difference(row));
+            }
+            if _mm_testz_si128(any, any) == 1 {
+                return 0;
+            }
+            let mut unequal = 0;
+            for row in 0..GROUP {
+                let difference = difference(row);
+                unequal |= u32::from(_mm_testz_si128(difference, difference) == 0) << (2 * row);
+            }
+            unequal
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn add(values: *const i16, slots: *const i32, rows: usize, first: *mut State) {
+        // SAFETY: promised by the caller.
+        unsafe { states::rows_at(values, slots, rows, first) }
+    }
+}
+
+/// A bit for each of 32 bytes that are one of two.
+///
+/// # Safety
+/// They are readable, and the processor has AVX2.
+#[inline(always)]
+unsafe fn either(bytes: *const u8, one: __m256i, other: __m256i) -> u32 {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let bytes = _mm256_loadu_si256(bytes.cast());
+        _mm256_movemask_epi8(_mm256_or_si256(_mm256_cmpeq_epi8(bytes, one), _mm256_cmpeq_epi8(bytes, other))) as u32
+    }
+}
+
+/// The numbers of eight rows and the faults so far, from their marks and the last eight bytes of each, such as `me;12.3\n`
+/// or `;-12.3\n`: the steps of AVX-512, where they are explained.
+///
+/// # Safety
+/// As for [`TextIsa::numbers`].
+#[inline(always)]
+unsafe fn eight_numbers(text: *const u8, marks: *const u16, delimiter: u8, faults: __m256i) -> (__m256i, __m256i) {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let set = |bytes: [u8; 4]| _mm256_set1_epi32(i32::from_le_bytes(bytes));
+        let pair = |at: usize| _mm_unpacklo_epi64(last_word(text, marks, at), last_word(text, marks, at + 1));
+        let four = |low: usize, high: usize| {
+            let both = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(pair(low)), pair(high));
+            _mm256_castsi256_ps(both)
+        };
+        let (one, other) = (four(0, 4), four(2, 6));
+        let marks = _mm256_loadu_si256(marks.cast());
+        let tails = _mm256_castps_si256(_mm256_shuffle_ps::<0xdd>(one, other));
+        let tails = _mm256_xor_si256(tails, set([b'0', b'.', b'0', b'\n']));
+        let heads = _mm256_castps_si256(_mm256_shuffle_ps::<0x88>(one, other));
+        let starts = _mm256_madd_epi16(marks, _mm256_set1_epi32(0xfff8_0008_u32 as i32));
+        let starts = _mm256_add_epi32(starts, _mm256_set1_epi32(56));
+        let heads = _mm256_srlv_epi32(heads, starts);
+        let distances = _mm256_xor_si256(heads, set([delimiter, b'-', 0, 0]));
+        let sign = _mm256_and_si256(distances, set([0, 0xff, 0, 0]));
+        let negative = _mm256_cmpeq_epi32(sign, _mm256_setzero_si256());
+        let byte_of_sign = _mm256_and_si256(negative, _mm256_set1_epi32(8));
+        let starts = _mm256_add_epi32(starts, byte_of_sign);
+        let one_digit = _mm256_cmpeq_epi32(starts, _mm256_set1_epi32(24));
+        let digit = _mm256_srlv_epi32(_mm256_srli_epi32::<8>(heads), byte_of_sign);
+        let tens = _mm256_andnot_si256(one_digit, _mm256_sub_epi32(digit, _mm256_set1_epi32(i32::from(b'0'))));
+
+        let neither = _mm256_xor_si256(_mm256_andnot_si256(_mm256_set1_epi32(8), starts), _mm256_set1_epi32(16));
+        let no_digits =
+            _mm256_or_si256(_mm256_subs_epu8(tails, set([9, 0, 9, 0])), _mm256_subs_epu8(tens, set([9, 0, 0, 0])));
+        let no_separator = _mm256_and_si256(distances, set([0xff, 0, 0, 0]));
+        let faults = _mm256_or_si256(_mm256_or_si256(faults, neither), _mm256_or_si256(no_digits, no_separator));
+
+        let digits = _mm256_or_si256(tails, _mm256_slli_epi32::<8>(tens));
+        let sums = _mm256_maddubs_epi16(digits, set([10, 100, 1, 0]));
+        let sums = _mm256_madd_epi16(sums, _mm256_set1_epi16(1));
+        (_mm256_sub_epi32(_mm256_xor_si256(sums, negative), negative), faults)
+    }
+}
+
+/// As many ones as a name has bytes, from a place on that is the fewer bytes from the start the longer it is; then zeros.
+static INSIDE: [u8; 2 * SHORT] = {
+    let mut inside = [0; 2 * SHORT];
+    let mut at = 0;
+    while at < SHORT {
+        inside[at] = 0xff;
+        at += 1;
+    }
+    inside
+};

@@ -1,0 +1,277 @@
+//! Some hundred rows at once: a *tile* of text goes through a few short loops, each over all its rows.
+//!
+//! 1. find the delimiters and line ends, as positions;
+//! 2. parse the numbers, and check every byte of them;
+//! 3. turn the names into keys, hash these, and compute the slots in which they must lie;
+//! 4. compare the keys with their slots, and take the codes from there, or add the numbers to what lies there.
+//!
+//! Short loops with little to wait for in each keep the processor's window full; no branch depends on what a usual row
+//! holds. Longer names, of which the keys are digests, get loops of their own in between. Rows whose names have no key are
+//! left out by sending them to a slot that is always free, and done at the end.
+
+use super::isa::{GROUP, TextIsa};
+use super::{Progress, RowReader, Window, plain};
+use crate::accumulate::GroupStatistics;
+use crate::cpu::Level;
+use crate::interner::{Interner, Key};
+use crate::isa::{Isa, Work, run_with};
+
+/// How much text is a tile, in bytes. Its rows and the table of names together should fit the first-level cache.
+const TILE: usize = 4096;
+/// More pairs of positions than a tile can have, and room for a whole register behind them.
+const PAIRS: usize = TILE / 2 + 64;
+const _: () = assert!(RowReader::MOST_ROWS >= TILE / 6, "a plain row has at least six bytes");
+
+mod names;
+
+/// The working memory of a tile.
+#[repr(C, align(64))]
+pub(super) struct Tile {
+    /// From [`Tile::FIRST`] on, for each row: one more than the position of its delimiter, and of its line feed; before
+    /// the first row a 0. So a row starts where the entry before its own says.
+    marks: [u16; Self::FIRST + 2 * PAIRS],
+    /// The keys of the names.
+    keys: [Key; PAIRS],
+    /// The offsets of their slots, in bytes from the first that can hold a name.
+    slots: [i32; PAIRS],
+    /// For each group of rows: which are left out, because the name has no key or there is no such row.
+    left_out: [u16; PAIRS / GROUP + 1],
+    /// The rows with names that are not short but have a key, which is a digest.
+    long: [u16; PAIRS],
+    /// The rows with names that have no key, or none in the table.
+    others: [u16; PAIRS],
+    /// The numbers, where nobody else wants them.
+    values: [i16; PAIRS],
+}
+
+/// The positions of a tile's rows.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    text: &'a [u8],
+    marks: &'a [u16],
+}
+
+impl<'a> Rows<'a> {
+    #[inline(always)]
+    fn start(&self, row: usize) -> usize {
+        usize::from(self.marks[Tile::FIRST + 2 * row - 1])
+    }
+
+    #[inline(always)]
+    fn delimiter(&self, row: usize) -> usize {
+        usize::from(self.marks[Tile::FIRST + 2 * row]) - 1
+    }
+
+    #[inline(always)]
+    fn name(&self, row: usize) -> &'a [u8] {
+        &self.text[self.start(row)..self.delimiter(row)]
+    }
+}
+
+impl Tile {
+    /// So that the marks of the first row lie at the start of a cache line.
+    const FIRST: usize = 32;
+
+    pub(super) fn new() -> Box<Self> {
+        Box::new(Self {
+            marks: [0; Self::FIRST + 2 * PAIRS],
+            keys: [[0; 2]; PAIRS],
+            slots: [0; PAIRS],
+            left_out: [0; PAIRS / GROUP + 1],
+            long: [0; PAIRS],
+            others: [0; PAIRS],
+            values: [0; PAIRS],
+        })
+    }
+
+    /// [`RowReader::read`]; nothing if the first row is longer than a tile. The interner's hash is that of the level.
+    pub(super) fn read(
+        &mut self,
+        level: Level,
+        window: Window<'_>,
+        delimiter: u8,
+        interner: &mut Interner,
+        codes: &mut Vec<u32>,
+        values: &mut Vec<i16>,
+    ) -> Option<Progress> {
+        run_with(level, Read { tile: self, window, delimiter, interner, codes, values })
+    }
+
+    /// [`RowReader::fold`], likewise.
+    pub(super) fn fold(
+        &mut self,
+        level: Level,
+        window: Window<'_>,
+        delimiter: u8,
+        interner: &mut Interner,
+        aside: &mut GroupStatistics,
+    ) -> Option<Progress> {
+        let (progress, others) = run_with(level, Fold { tile: self, window, delimiter, interner })?;
+        for &row in self.others[..others].iter().filter(|&&row| usize::from(row) < progress.rows) {
+            let row = usize::from(row);
+            let code = interner.intern(Rows { text: window.text(), marks: &self.marks }.name(row));
+            aside.grow(interner.dictionary().len());
+            let value = [i64::from(self.values[row])].into_iter().collect();
+            aside.add(code, &value).unwrap_or_else(|_| unreachable!("it has grown to have this group"));
+        }
+        Some(progress)
+    }
+
+    /// Reads the rows of a tile, and returns also how many of them are listed as others. Without `CODES` it does not
+    /// write their codes, nor those of any row.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `I`, by which the interner hashes. There is room for the rows of a tile at
+    /// `values`, and with `CODES` at `codes`.
+    #[inline(always)]
+    unsafe fn read_tile<I: TextIsa, const CODES: bool>(
+        &mut self,
+        window: Window<'_>,
+        delimiter: u8,
+        interner: &mut Interner,
+        codes: *mut u32,
+        values: *mut i16,
+    ) -> Option<(Progress, usize)> {
+        let text = window.text();
+        let text = &text[..text.len().min(TILE)];
+        // SAFETY: for all of this block: the caller promises the instructions. A window has readable margins of a whole
+        // register on both sides. The loops below stay inside the tile's rows, rounded up to whole groups, for which all
+        // arrays have room.
+        unsafe {
+            let mut count = self.find_marks::<I>(text, delimiter);
+            if count == 0 {
+                return None;
+            }
+            if !self.parse_numbers::<I>(text.as_ptr(), delimiter, count, values) {
+                count = self.plain_rows(text, delimiter, count);
+            }
+            let not_short = self.take_keys::<I>(text.as_ptr(), count);
+            let (long, mut others) = self.digest_names::<I>(text, not_short);
+            self.find_slots::<I>(count, &interner.table);
+            count = self.match_names::<I, CODES>(text, count, interner, &mut others, codes);
+            self.compare_long::<I>(text, count, long, interner, &mut others);
+            count = self.good_others(text, count, others);
+            if CODES {
+                self.name_others(text, count, others, interner, codes);
+            }
+            let bytes = if count == 0 { 0 } else { usize::from(self.marks[Self::FIRST + 2 * count - 1]) };
+            Some((Progress { rows: count, bytes }, others))
+        }
+    }
+
+    /// Writes the marks and returns how many rows there are; 0 also if marks lie too close for rows.
+    ///
+    /// # Safety
+    /// The processor has the instructions; whole blocks of the text are readable.
+    #[inline(always)]
+    unsafe fn find_marks<I: TextIsa>(&mut self, text: &[u8], delimiter: u8) -> usize {
+        // SAFETY: at most one mark is written for each byte of a tile, and 32 at a time: the array has room for as many.
+        let marks = unsafe { self.marks.as_mut_ptr().add(Self::FIRST) };
+        // SAFETY: as above.
+        let Some(mut count) = (unsafe { I::marks(text, delimiter, marks) }) else { return 0 };
+        let marks = &mut self.marks[Self::FIRST..];
+        // The last block may have reached behind the text.
+        while count > 0 && usize::from(marks[count - 1]) > text.len() {
+            count -= 1;
+        }
+        let rows = count / 2;
+        // The last group of rows is filled up with repetitions of the last row.
+        let filler = if rows == 0 { [1, 1] } else { [marks[2 * rows - 2], marks[2 * rows - 1]] };
+        for pair in marks[2 * rows..2 * (rows + GROUP)].as_chunks_mut::<2>().0 {
+            *pair = filler;
+        }
+        rows
+    }
+
+    /// Writes the numbers, and returns whether every row is `name;number` with a plain number; only the names are not
+    /// looked at.
+    ///
+    /// # Safety
+    /// The processor has the instructions. The marks are filled up to a whole group; `numbers` has room for one, and the
+    /// text a margin before it.
+    #[inline(always)]
+    unsafe fn parse_numbers<I: TextIsa>(&self, text: *const u8, delimiter: u8, rows: usize, numbers: *mut i16) -> bool {
+        // SAFETY: promised by the caller; a word starts at most eight bytes before the text, inside its margin.
+        unsafe {
+            let marks = self.marks.as_ptr().add(Self::FIRST);
+            let mut faults = I::no_faults();
+            for row in (0..rows).step_by(GROUP) {
+                faults = I::numbers(text, marks.add(2 * row), delimiter, faults, numbers.add(row));
+            }
+            !I::is_any(faults)
+        }
+    }
+
+    /// How many rows at the start of the text are plain.
+    #[cold]
+    fn plain_rows(&self, text: &[u8], delimiter: u8, rows: usize) -> usize {
+        let rows_at = Rows { text, marks: &self.marks };
+        let plain = |row: &usize| {
+            let start = rows_at.start(*row);
+            let whole = plain::row(&text[start..], rows_at.delimiter(*row) - start);
+            text[rows_at.delimiter(*row)] == delimiter
+                && whole.is_some_and(|plain| start + plain.bytes == usize::from(self.marks[Self::FIRST + 2 * row + 1]))
+        };
+        (0..rows).take_while(plain).count()
+    }
+}
+
+/// [`Tile::read`].
+struct Read<'a, 'w> {
+    tile: &'a mut Tile,
+    window: Window<'w>,
+    delimiter: u8,
+    interner: &'a mut Interner,
+    codes: &'a mut Vec<u32>,
+    values: &'a mut Vec<i16>,
+}
+
+impl Work for Read<'_, '_> {
+    type Output = Option<Progress>;
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) -> Option<Progress> {
+        let Self { tile, window, delimiter, interner, codes, values } = self;
+        codes.reserve(PAIRS);
+        values.reserve(PAIRS);
+        // SAFETY: the caller promises the instructions. Both vectors have room for the rows of a tile, rounded up to whole
+        // groups; `read_tile` writes as many codes and values as it says.
+        unsafe {
+            let (to_codes, to_values) = (codes.as_mut_ptr().add(codes.len()), values.as_mut_ptr().add(values.len()));
+            let (progress, _) = tile.read_tile::<I, true>(window, delimiter, interner, to_codes, to_values)?;
+            codes.set_len(codes.len() + progress.rows);
+            values.set_len(values.len() + progress.rows);
+            Some(progress)
+        }
+    }
+}
+
+/// What of [`Tile::fold`] is done for all rows at once.
+struct Fold<'a, 'w> {
+    tile: &'a mut Tile,
+    window: Window<'w>,
+    delimiter: u8,
+    interner: &'a mut Interner,
+}
+
+impl Work for Fold<'_, '_> {
+    type Output = Option<(Progress, usize)>;
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) -> Option<(Progress, usize)> {
+        let Self { tile, window, delimiter, interner } = self;
+        let values = tile.values.as_mut_ptr();
+        // SAFETY: the caller promises the instructions; without codes, none are written.
+        let (progress, others) =
+            unsafe { tile.read_tile::<I, false>(window, delimiter, interner, std::ptr::null_mut(), values)? };
+        // The rows behind the last good one, up to a whole register.
+        tile.left_out_from(progress.rows);
+        // SAFETY: all names were found in their slots, but those that are left out: they go to the slot that is always
+        // free. There is room for values and slots up to whole groups.
+        unsafe {
+            let first = &raw mut interner.table.slots[1..][0].state;
+            I::add(values, tile.slots.as_ptr(), progress.rows, first);
+        }
+        Some((progress, others))
+    }
+}
