@@ -4,12 +4,13 @@
 //! the length; what stands before the field is shifted out. Then no step depends on how many digits there are.
 //!
 //! What a kernel does not know is *odd*: it is left to the caller, who knows all ways to write a value, and so decides what
-//! they mean. A processor without AVX-512 leaves all fields to the caller, which makes that the twin of all kernels here.
+//! they mean.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod words;
 
-use crate::cpu::Level;
+use crate::cpu::{Kernel, Level, run_at};
 use crate::structure::FieldEnd;
 use std::ops::Range;
 
@@ -66,7 +67,7 @@ impl FieldColumn<'_> {
             // SAFETY: the best level has these instructions.
             return unsafe { avx512::integers(self, out) };
         }
-        self.none(level, out)
+        run_at(level, words::Integers { column: self, out })
     }
 
     /// Appends a decimal of `scale` decimals for each row: of at most 16 bytes, `10^digits` being more than its magnitude. Fewer
@@ -81,7 +82,7 @@ impl FieldColumn<'_> {
             // SAFETY: the best level has these instructions.
             return unsafe { avx512::decimals(self, scale, digits, exact, out) };
         }
-        self.none(level, out)
+        run_at(level, words::Decimals { column: self, scale, digits, exact, out })
     }
 
     /// Appends a float for each row: of at most 15 digits and without exponent. Floats without decimals, or with a zero
@@ -96,7 +97,7 @@ impl FieldColumn<'_> {
             // SAFETY: the best level has these instructions.
             return unsafe { avx512::floats(self, exact, out, shapes) };
         }
-        self.none(level, out)
+        run_at(level, words::Floats { column: self, exact, out, shapes })
     }
 
     /// Appends the days since 1970-01-01 for each row: of dates as `1969-12-31`, but not of 29 February.
@@ -109,7 +110,7 @@ impl FieldColumn<'_> {
             // SAFETY: the best level has these instructions.
             return unsafe { avx512::dates(self, out) };
         }
-        self.none(level, out)
+        run_at(level, words::Dates { column: self, out })
     }
 
     /// Replaces `places` by where in the text the string of each row is. Odd are those that are empty or have a quote in
@@ -123,7 +124,7 @@ impl FieldColumn<'_> {
             // SAFETY: the best level has these instructions.
             return unsafe { avx512::strings(self, places) };
         }
-        self.strings_by(|bytes, byte| bytes.contains(&byte), places)
+        run_at(level, Strings { column: self, places })
     }
 
     #[inline(always)]
@@ -141,12 +142,6 @@ impl FieldColumn<'_> {
             *place = start..end;
         }
         odd
-    }
-
-    /// Leaves all to the caller.
-    fn none<T: Default + Clone>(&self, _: Level, out: &mut Vec<T>) -> Parsed {
-        out.resize(out.len() + self.starts.len(), T::default());
-        Parsed { odd: (0..self.starts.len() as u32).collect(), altered: 0 }
     }
 
     /// Where the field of a row starts and ends, without quotes and CR; nothing if it is not that simple.
@@ -168,6 +163,23 @@ impl FieldColumn<'_> {
             }
         }
         (start, end)
+    }
+}
+
+/// [`FieldColumn::strings`].
+struct Strings<'a, 't> {
+    column: &'a FieldColumn<'t>,
+    places: &'a mut Vec<Range<usize>>,
+}
+
+impl Kernel for Strings<'_, '_> {
+    type Output = Vec<u32>;
+
+    #[inline(always)]
+    fn run(self) -> Vec<u32> {
+        // Without an early end, so that many are compared at once.
+        let contains = |bytes: &[u8], byte: u8| bytes.iter().fold(false, |found, other| found | (*other == byte));
+        self.column.strings_by(contains, self.places)
     }
 }
 
@@ -228,13 +240,12 @@ mod tests {
         fn what_is_parsed_is_right(fields in fields(), scale in 0u8..8, digits in 8u8..=18, exact: bool) {
             for level in Level::available() {
                 let is_odd = |parsed: &Parsed, row: usize| parsed.odd.binary_search(&(row as u32)).is_ok();
-                let knows = level == Level::Avx512;
                 check(&fields, |column| {
                     let mut out = vec![7];
                     let parsed = column.integers(level, &mut out);
                     assert_eq!(out.len(), fields.len() + 1);
                     for (row, field) in fields.iter().enumerate() {
-                        assert_eq!(is_odd(&parsed, row), !(knows && is_integer(field)), "{field}");
+                        assert_eq!(is_odd(&parsed, row), !is_integer(field), "{field}");
                         assert!(is_odd(&parsed, row) || out[row + 1] == field.parse::<i64>().unwrap(), "{field}");
                     }
                 });
@@ -243,7 +254,7 @@ mod tests {
                     let parsed = column.decimals(level, scale, digits, exact, &mut out);
                     let mut altered = 0;
                     for (row, field) in fields.iter().enumerate() {
-                        let expected = number(field).filter(|_| knows).and_then(|(value, decimals, whole)| {
+                        let expected = number(field).and_then(|(value, decimals, whole)| {
                             let missing = usize::from(scale).checked_sub(decimals)?;
                             let value = value.checked_mul(10i64.pow(missing as u32))?;
                             let fits = value.abs() < 10i64.pow(digits.into()) && whole + usize::from(scale) <= 18;
@@ -262,7 +273,7 @@ mod tests {
                     let parsed = column.floats(level, exact, &mut out, &mut shapes);
                     let (mut altered, mut expected_shapes) = (0, FloatShapes::NONE);
                     for (row, field) in fields.iter().enumerate() {
-                        let expected = number(field).filter(|_| knows).and_then(|(digits, decimals, whole)| {
+                        let expected = number(field).and_then(|(digits, decimals, whole)| {
                             let value: f64 = field.parse().unwrap();
                             let small = digits != 0 && value.abs() < 1e-4;
                             let is_altered = decimals == 0 || decimals > 1 && field.ends_with('0');
@@ -295,7 +306,7 @@ mod tests {
                     let mut out = vec![7];
                     let parsed = column.dates(level, &mut out);
                     for (row, field) in fields.iter().enumerate() {
-                        let expected = day(field).filter(|_| knows && !field.ends_with("-02-29"));
+                        let expected = day(field).filter(|_| !field.ends_with("-02-29"));
                         assert_eq!(is_odd(&parsed, row), expected.is_none(), "{field}");
                         assert!(expected.is_none_or(|days| out[row + 1] == days), "{field}: {}", out[row + 1]);
                     }

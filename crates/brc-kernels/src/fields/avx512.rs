@@ -1,5 +1,6 @@
 //! Eight fields at once, one in each lane of 64 bits.
 
+use super::words::first_bytes;
 use super::{FieldColumn, FloatShapes, Parsed};
 use brc_core::decimal::{FLOAT_POWERS, POWERS};
 use std::arch::x86_64::*;
@@ -281,14 +282,6 @@ impl Loaded {
             is_long: is_long != 0,
         }
     }
-}
-
-/// The last sixteen bytes of a text, with zeros before its beginning.
-#[cold]
-fn first_bytes(text: &[u8]) -> [u8; WIDTH] {
-    let mut bytes = [0; WIDTH];
-    bytes[WIDTH - text.len().min(WIDTH)..].copy_from_slice(&text[text.len() - text.len().min(WIDTH)..]);
-    bytes
 }
 
 /// Splits numbers at their points.
