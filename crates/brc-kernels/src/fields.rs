@@ -12,6 +12,7 @@ mod words;
 
 use crate::cpu::{Kernel, Level, run_at};
 use crate::structure::FieldEnd;
+use brc_core::decimal::POWERS;
 use std::ops::Range;
 
 /// The fields of one column in some rows, none of which has blanks around it that do not count.
@@ -67,7 +68,7 @@ impl FieldColumn<'_> {
             // SAFETY: the best level has these instructions.
             return unsafe { avx512::integers(self, out) };
         }
-        run_at(level, words::Integers { column: self, out })
+        self.parse(level, out, &mut words::Integers)
     }
 
     /// Appends a decimal of `scale` decimals for each row: of at most 16 bytes, `10^digits` being more than its magnitude. Fewer
@@ -82,7 +83,8 @@ impl FieldColumn<'_> {
             // SAFETY: the best level has these instructions.
             return unsafe { avx512::decimals(self, scale, digits, exact, out) };
         }
-        run_at(level, words::Decimals { column: self, scale, digits, exact, out })
+        let most = POWERS[usize::from(digits)];
+        self.parse(level, out, &mut words::Decimals { scale: scale.into(), most, exact })
     }
 
     /// Appends a float for each row: of at most 15 digits and without exponent. Floats without decimals, or with a zero
@@ -97,7 +99,10 @@ impl FieldColumn<'_> {
             // SAFETY: the best level has these instructions.
             return unsafe { avx512::floats(self, exact, out, shapes) };
         }
-        run_at(level, words::Floats { column: self, exact, out, shapes })
+        let mut parser = words::Floats { exact, shapes: FloatShapes::NONE };
+        let parsed = self.parse(level, out, &mut parser);
+        *shapes = parser.shapes;
+        parsed
     }
 
     /// Appends the days since 1970-01-01 for each row: of dates as `1969-12-31`, but not of 29 February.
@@ -110,7 +115,7 @@ impl FieldColumn<'_> {
             // SAFETY: the best level has these instructions.
             return unsafe { avx512::dates(self, out) };
         }
-        run_at(level, words::Dates { column: self, out })
+        self.parse(level, out, &mut words::Dates)
     }
 
     /// Replaces `places` by where in the text the string of each row is. Odd are those that are empty or have a quote in
@@ -125,6 +130,10 @@ impl FieldColumn<'_> {
             return unsafe { avx512::strings(self, places) };
         }
         run_at(level, Strings { column: self, places })
+    }
+
+    fn parse<P: words::Parse>(&self, level: Level, out: &mut Vec<P::Value>, parser: &mut P) -> Parsed {
+        run_at(level, words::Each { column: self, out, parser })
     }
 
     #[inline(always)]

@@ -4,10 +4,11 @@
 //! are all inlined into the one function here that enables the instructions.
 
 use crate::cpu::Level;
+use crate::structure::Blocks;
 use crate::text::TextIsa;
 
 /// A set of instructions.
-pub(crate) trait Isa: TextIsa {}
+pub(crate) trait Isa: Blocks + TextIsa {}
 
 /// What the compiler makes of plain Rust.
 #[derive(Debug, Clone, Copy)]

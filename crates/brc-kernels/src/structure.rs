@@ -38,12 +38,17 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod blocks;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 mod scan;
 mod syntax;
 mod transition;
 
 pub use automaton::State;
+pub(crate) use blocks::Blocks;
+#[cfg(target_arch = "aarch64")]
+pub(crate) use neon::{bits_of_bytes, registers};
 pub(crate) use portable::equal_bytes;
 pub use scan::{Cursor, MAX_TEXT, Malformed, scan};
 pub use syntax::{LineEnd, Syntax, SyntaxError};

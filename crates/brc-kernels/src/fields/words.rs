@@ -29,7 +29,7 @@ static LAST: [[u64; 2]; WIDTH + 1] = {
 
 /// A field of 1 to [`WIDTH`] bytes.
 #[derive(Clone, Copy)]
-struct Field {
+pub(super) struct Field {
     /// The digits, right-aligned behind zeros: of the first eight and the last eight of sixteen bytes. A minus at the start
     /// has become a zero.
     low: u64,
@@ -55,7 +55,7 @@ impl Field {
         let zeros = EACH * u64::from(b'0');
         let [low, high] = LAST[count];
         let (low, high) = ((word as u64 ^ zeros) & low, ((word >> 64) as u64 ^ zeros) & high);
-        Some(Self { low, high, count, is_negative, first })
+        Some(Self { low: apart(low), high, count, is_negative, first })
     }
 
     /// The number that all bytes are; nothing if one is not a digit.
@@ -101,18 +101,36 @@ impl Number {
     }
 }
 
+/// Keeps a word in a register of its own. The compiler would put both words of a field into one vector, and there is no
+/// instruction that multiplies such.
+#[inline(always)]
+fn apart(word: u64) -> u64 {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    {
+        let mut kept = word;
+        // SAFETY: there is no instruction in it.
+        unsafe { std::arch::asm!("/* {0} */", inout(reg) kept, options(pure, nomem, nostack, preserves_flags)) };
+        kept
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    word
+}
+
 /// How many bytes come after the last one that is the given one; [`WIDTH`] if there is none.
 #[inline(always)]
 fn bytes_behind_last(field: &Field, byte: u8) -> usize {
-    const LOW_BITS: u64 = 0x7f * EACH;
-    // The highest bit of each byte that is equal; no carry leaves a byte.
-    let equal = |word: u64| {
-        let difference = word ^ (EACH * u64::from(byte));
-        !(((difference & LOW_BITS) + LOW_BITS) | difference | LOW_BITS)
-    };
-    let (low, high) = (equal(field.low), equal(field.high));
+    let (low, high) = (equal(field.low, byte), equal(field.high, byte));
     let behind = if high != 0 { high.leading_zeros() } else { 64 + low.leading_zeros() };
     behind as usize / 8
+}
+
+/// The highest bit of each byte that is equal.
+#[inline(always)]
+fn equal(word: u64, byte: u8) -> u64 {
+    const LOW_BITS: u64 = 0x7f * EACH;
+    let difference = word ^ (EACH * u64::from(byte));
+    // No carry leaves a byte.
+    !(((difference & LOW_BITS) + LOW_BITS) | difference | LOW_BITS)
 }
 
 /// The number that eight digits are.
@@ -131,33 +149,52 @@ fn not_digits(word: u64) -> u64 {
     (word | word.wrapping_add(6 * EACH)) & (0xf0 * EACH)
 }
 
-/// Parses all fields: `parse` gives the value of a field, and whether its text is another one than that of the value;
-/// nothing if it is odd.
-#[inline(always)]
-fn each<T: Copy + Default>(
-    column: &FieldColumn<'_>,
-    out: &mut Vec<T>,
-    mut parse: impl FnMut(&Field) -> Option<(T, bool)>,
-) -> Parsed {
-    let rows = column.starts.len();
-    let first = out.len();
-    out.resize(first + rows, T::default());
-    let mut parsed = Parsed::default();
-    for (row, value) in out[first..].iter_mut().enumerate() {
-        let (start, end) = column.place(row);
-        let bytes = match column.text.get(end.wrapping_sub(WIDTH)..end).and_then(<[u8]>::first_chunk) {
-            Some(bytes) => *bytes,
-            None => first_bytes(&column.text[..end]),
-        };
-        match Field::new(&bytes, end - start).as_ref().and_then(&mut parse) {
-            Some((parsed_value, is_altered)) => {
-                *value = parsed_value;
-                parsed.altered += u64::from(is_altered);
+/// How the fields of a column are parsed. A trait and no closure: that would be compiled without the instructions of its
+/// caller.
+pub(super) trait Parse {
+    type Value: Copy + Default;
+
+    /// The value of a field, and whether it is written otherwise; nothing if the field is odd. Must be inlined.
+    fn parse(&mut self, field: &Field) -> Option<(Self::Value, bool)>;
+}
+
+/// Parses all fields.
+pub(super) struct Each<'a, 't, P: Parse> {
+    pub(super) column: &'a FieldColumn<'t>,
+    pub(super) out: &'a mut Vec<P::Value>,
+    pub(super) parser: &'a mut P,
+}
+
+impl<P: Parse> Kernel for Each<'_, '_, P> {
+    type Output = Parsed;
+
+    #[inline(always)]
+    fn run(self) -> Parsed {
+        let Self { column, out, parser } = self;
+        let rows = column.starts.len();
+        let first = out.len();
+        out.resize(first + rows, P::Value::default());
+        let mut parsed = Parsed::default();
+        for (row, out) in out[first..].iter_mut().enumerate() {
+            let (start, end) = column.place(row);
+            let field = match column.text.get(end.wrapping_sub(WIDTH)..end).and_then(<[u8]>::first_chunk) {
+                Some(bytes) => Field::new(bytes, end - start),
+                None => Field::new(&first_bytes(&column.text[..end]), end - start),
+            };
+            let value = match &field {
+                Some(field) => parser.parse(field),
+                None => None,
+            };
+            match value {
+                Some((value, is_altered)) => {
+                    *out = value;
+                    parsed.altered += u64::from(is_altered);
+                }
+                None => parsed.odd.push(row as u32),
             }
-            None => parsed.odd.push(row as u32),
         }
+        parsed
     }
-    parsed
 }
 
 /// The last sixteen bytes of a text, with zeros before its beginning.
@@ -168,115 +205,95 @@ pub(super) fn first_bytes(text: &[u8]) -> [u8; WIDTH] {
     bytes
 }
 
-/// [`FieldColumn::integers`].
-pub(super) struct Integers<'a, 't> {
-    pub(super) column: &'a FieldColumn<'t>,
-    pub(super) out: &'a mut Vec<i64>,
-}
+/// For [`FieldColumn::integers`].
+pub(super) struct Integers;
 
-impl Kernel for Integers<'_, '_> {
-    type Output = Parsed;
+impl Parse for Integers {
+    type Value = i64;
 
     #[inline(always)]
-    fn run(self) -> Parsed {
-        each(self.column, self.out, |field| {
-            // Zeros before other digits, or a minus before a zero.
-            let is_bare = (field.count == 0) | (field.first == 0) & ((field.count > 1) | field.is_negative);
-            field.value().filter(|_| !is_bare).map(|value| (field.signed(value), false))
-        })
+    fn parse(&mut self, field: &Field) -> Option<(i64, bool)> {
+        // Zeros before other digits, or a minus before a zero.
+        let is_bare = (field.count == 0) | ((field.first == 0) & ((field.count > 1) | field.is_negative));
+        let value = field.value()?;
+        if is_bare { None } else { Some((field.signed(value), false)) }
     }
 }
 
-/// [`FieldColumn::decimals`].
-pub(super) struct Decimals<'a, 't> {
-    pub(super) column: &'a FieldColumn<'t>,
-    pub(super) scale: u8,
-    pub(super) digits: u8,
+/// For [`FieldColumn::decimals`].
+pub(super) struct Decimals {
+    pub(super) scale: usize,
+    /// More than any magnitude.
+    pub(super) most: i64,
     pub(super) exact: bool,
-    pub(super) out: &'a mut Vec<i64>,
 }
 
-impl Kernel for Decimals<'_, '_> {
-    type Output = Parsed;
+impl Parse for Decimals {
+    type Value = i64;
 
     #[inline(always)]
-    fn run(self) -> Parsed {
-        let Self { column, scale, digits, exact, out } = self;
-        let (scale, most) = (usize::from(scale), POWERS[usize::from(digits)]);
-        each(column, out, |field| {
-            let Number { value, decimals, whole } = Number::new(field)?;
-            let missing = scale.checked_sub(decimals)?;
-            let value = value.wrapping_mul(*POWERS.get(missing)?);
-            let is_odd = (whole + scale > 18) | (value >= most) | (exact & (missing > 0));
-            (!is_odd).then_some((field.signed(value), missing > 0))
-        })
+    fn parse(&mut self, field: &Field) -> Option<(i64, bool)> {
+        let Number { value, decimals, whole } = Number::new(field)?;
+        let missing = self.scale.checked_sub(decimals)?;
+        let value = value.wrapping_mul(*POWERS.get(missing)?);
+        let is_odd = (whole + self.scale > 18) | (value >= self.most) | (self.exact & (missing > 0));
+        if is_odd { None } else { Some((field.signed(value), missing > 0)) }
     }
 }
 
-/// [`FieldColumn::floats`].
-pub(super) struct Floats<'a, 't> {
-    pub(super) column: &'a FieldColumn<'t>,
+/// For [`FieldColumn::floats`].
+pub(super) struct Floats {
     pub(super) exact: bool,
-    pub(super) out: &'a mut Vec<f64>,
-    pub(super) shapes: &'a mut FloatShapes,
+    pub(super) shapes: FloatShapes,
 }
 
-impl Kernel for Floats<'_, '_> {
-    type Output = Parsed;
+impl Parse for Floats {
+    type Value = f64;
 
     #[inline(always)]
-    fn run(self) -> Parsed {
-        let Self { column, exact, out, shapes } = self;
-        let FloatShapes { most: [mut most_whole, mut most_decimals], mut least_decimals } = FloatShapes::NONE;
-        let parsed = each(column, out, |field| {
-            let Number { value, decimals, whole } = Number::new(field)?;
-            if whole + decimals > 15 {
-                return None;
-            }
-            // Both are exact, so that the quotient is the float nearest to the number.
-            let float = value as f64 / FLOAT_POWERS[decimals];
-            // Smaller ones are written with an exponent.
-            let is_small = (float < 1e-4) & (value != 0);
-            let last_is_zero = field.high >> 56 == 0;
-            let is_altered = (decimals == 0) | (last_is_zero & (decimals > 1));
-            if is_small | (exact & is_altered) {
-                return None;
-            }
-            most_whole = most_whole.max(if field.first == 0 { 0 } else { whole as u8 });
-            most_decimals = most_decimals.max(decimals as u8);
-            least_decimals = least_decimals.min(decimals as u8);
-            Some((if field.is_negative { -float } else { float }, is_altered))
-        });
-        *shapes = FloatShapes { most: [most_whole, most_decimals], least_decimals };
-        parsed
+    fn parse(&mut self, field: &Field) -> Option<(f64, bool)> {
+        let Number { value, decimals, whole } = Number::new(field)?;
+        if whole + decimals > 15 {
+            return None;
+        }
+        // Both are exact, so that the quotient is the float nearest to the number.
+        let float = value as f64 / FLOAT_POWERS[decimals];
+        // Smaller ones are written with an exponent.
+        let is_small = (float < 1e-4) & (value != 0);
+        let last_is_zero = field.high >> 56 == 0;
+        let is_altered = (decimals == 0) | (last_is_zero & (decimals > 1));
+        if is_small | (self.exact & is_altered) {
+            return None;
+        }
+        let FloatShapes { most: [most_whole, most_decimals], least_decimals } = &mut self.shapes;
+        *most_whole = (*most_whole).max(if field.first == 0 { 0 } else { whole as u8 });
+        *most_decimals = (*most_decimals).max(decimals as u8);
+        *least_decimals = (*least_decimals).min(decimals as u8);
+        Some((if field.is_negative { -float } else { float }, is_altered))
     }
 }
 
-/// [`FieldColumn::dates`].
-pub(super) struct Dates<'a, 't> {
-    pub(super) column: &'a FieldColumn<'t>,
-    pub(super) out: &'a mut Vec<i64>,
-}
+/// For [`FieldColumn::dates`].
+pub(super) struct Dates;
 
-impl Kernel for Dates<'_, '_> {
-    type Output = Parsed;
+impl Parse for Dates {
+    type Value = i64;
 
     #[inline(always)]
-    fn run(self) -> Parsed {
+    fn parse(&mut self, field: &Field) -> Option<(i64, bool)> {
         const DASHES: u64 = u64::from_le_bytes([0, 0, 0xff, 0, 0, 0xff, 0, 0]);
-        each(self.column, self.out, |field| {
-            let (digits, century) = (field.high & !DASHES, field.low >> 48);
-            let are_dashes = field.high & DASHES == DASHES & (EACH * u64::from(MINUS));
-            let is_date = (field.count == 10) & !field.is_negative & are_dashes;
-            if !is_date | (not_digits(digits) | not_digits(century) != 0) {
-                return None;
-            }
-            // Two digits at a time: the tens are in the lower byte.
-            let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
-            let pair = |bits: u32| pairs >> bits & 0xff;
-            let year = 100 * (10 * (century & 0xff) + (century >> 8)) + pair(0);
-            day(year as i64, pair(24) as usize, pair(48) as i64).map(|day| (day, false))
-        })
+        let (digits, century) = (field.high & !DASHES, field.low >> 48);
+        let are_dashes = field.high & DASHES == DASHES & (EACH * u64::from(MINUS));
+        let is_date = (field.count == 10) & !field.is_negative & are_dashes;
+        if !is_date | (not_digits(digits) | not_digits(century) != 0) {
+            return None;
+        }
+        // Two digits at a time: the tens are in the lower byte.
+        let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+        let pair = (pairs & 0xff, pairs >> 24 & 0xff, pairs >> 48 & 0xff);
+        let year = 100 * (10 * (century & 0xff) + (century >> 8)) + pair.0;
+        let day = day(year as i64, pair.1 as usize, pair.2 as i64)?;
+        Some((day, false))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Looks up codes in a set of them.
 
-use super::words;
-use crate::cpu::Level;
+use super::{gathered, words};
+use crate::cpu::{Kernel, Level, run_at};
 use crate::direct::bounds;
 
 /// Some of the codes of a dictionary: one bit for each that is known.
@@ -52,15 +52,30 @@ impl CodeSet {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the level is not above the best one that was detected; all codes are known, so each has a word.
             Level::Avx512 => unsafe { x86::select(&self.words, codes, mask) },
-            _ => self.portable(codes, mask),
+            _ => run_at(level, Select { words: &self.words, codes, mask }),
         }
         true
     }
+}
 
-    fn portable(&self, codes: &[u32], mask: &mut [u64]) {
-        for (word, codes) in mask.iter_mut().zip(codes.chunks(64)) {
-            let bit = |&code: &u32| u64::from(self.words[code as usize / 32] >> (code % 32) & 1);
-            *word = codes.iter().rev().fold(0, |word, code| word << 1 | bit(code));
+/// Selects the rows whose codes are in a set, which has a word for each.
+struct Select<'a> {
+    words: &'a [u32],
+    codes: &'a [u32],
+    mask: &'a mut [u64],
+}
+
+impl Kernel for Select<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (word, codes) in self.mask.iter_mut().zip(self.codes.chunks(64)) {
+            let mut are_in = [0u8; 64];
+            for (is_in, &code) in are_in.iter_mut().zip(codes) {
+                *is_in = (self.words[code as usize / 32] >> (code % 32)) as u8 & 1;
+            }
+            *word = gathered(&are_in);
         }
     }
 }
@@ -85,14 +100,35 @@ pub fn bytes(level: Level, mask: &[u64], rows: usize) -> Vec<i8> {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level is not above the best one that was detected.
         Level::Avx512 => unsafe { x86::bytes(mask, &mut bytes) },
-        _ => {
-            for (bytes, word) in bytes.chunks_exact_mut(64).zip(mask) {
-                bytes.iter_mut().enumerate().for_each(|(bit, byte)| *byte = (word >> bit & 1) as i8);
-            }
-        }
+        _ => run_at(level, Bytes { mask, bytes: &mut bytes }),
     }
     bytes.truncate(rows);
     bytes
+}
+
+/// Spreads bits to bytes.
+struct Bytes<'a> {
+    mask: &'a [u64],
+    bytes: &'a mut [i8],
+}
+
+impl Kernel for Bytes<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        const EACH: u64 = u64::from_le_bytes([1; 8]);
+        /// The bit that each of eight bytes is about.
+        const OWN_BITS: u64 = 0x8040_2010_0804_0201;
+        for (bytes, word) in self.bytes.as_chunks_mut::<64>().0.iter_mut().zip(self.mask) {
+            for (bytes, bits) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(word.to_le_bytes()) {
+                let own = (EACH * u64::from(bits)) & OWN_BITS;
+                // The highest bit of each byte that has its own; no carry leaves a byte.
+                let ones = (own + 0x7f * EACH) >> 7 & EACH;
+                *bytes = ones.to_le_bytes().map(u8::cast_signed);
+            }
+        }
+    }
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -1,5 +1,8 @@
 //! Keeps the values and the runs of the rows that a mask wants.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+
 use super::{valid_bits, words};
 use crate::cpu::{Kernel, Level, run_at};
 use brc_core::Run;
@@ -12,6 +15,13 @@ mod sealed {
         /// The processor has AVX-512, and `out` has that capacity left.
         #[cfg(target_arch = "x86_64")]
         unsafe fn compress_avx512(values: &[Self], mask: &[u64], out: &mut Vec<Self>);
+
+        /// The same with AVX2.
+        ///
+        /// # Safety
+        /// Likewise.
+        #[cfg(target_arch = "x86_64")]
+        unsafe fn compress_avx2(values: &[Self], mask: &[u64], out: &mut Vec<Self>);
     }
 }
 
@@ -30,6 +40,9 @@ pub fn compress<T: Lane>(level: Level, values: &[T], mask: &[u64], out: &mut Vec
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level is not above the best one that was detected; the capacity was just reserved.
         Level::Avx512 => unsafe { T::compress_avx512(values, mask, out) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: likewise.
+        Level::Avx2 => unsafe { T::compress_avx2(values, mask, out) },
         _ => portable(values, mask, out),
     }
 }
@@ -131,6 +144,12 @@ macro_rules! lane {
             unsafe fn compress_avx512(values: &[Self], mask: &[u64], out: &mut Vec<Self>) {
                 // SAFETY: promised by the caller.
                 unsafe { x86::$compress(values, mask, out) }
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            unsafe fn compress_avx2(values: &[Self], mask: &[u64], out: &mut Vec<Self>) {
+                // SAFETY: promised by the caller.
+                unsafe { avx2::$compress(values, mask, out) }
             }
         }
     };

@@ -13,6 +13,9 @@ pub fn row_numbers(level: Level, mask: &[u64], rows: &mut Vec<u32>) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level is not above the best one that was detected.
         Level::Avx512 => unsafe { x86::append(mask, rows) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: likewise.
+        Level::Avx2 => unsafe { x86::append_avx2(mask, rows) },
         _ => append(mask, rows),
     }
 }
@@ -29,7 +32,7 @@ fn append(mask: &[u64], rows: &mut Vec<u32>) {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use crate::cpu::PLACES;
+    use crate::cpu::{ONES, PLACES};
     use std::arch::x86_64::*;
 
     /// Numbers that one register has.
@@ -60,6 +63,33 @@ mod x86 {
                 left -= LANES;
                 // The next 16 bytes become the first ones.
                 bytes = _mm512_alignr_epi32::<4>(bytes, bytes);
+            }
+        }
+        rows.truncate(length);
+    }
+
+    /// The same with AVX2: for each eight bits, the numbers that a list has for them.
+    #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
+    pub(super) fn append_avx2(mask: &[u64], rows: &mut Vec<u32>) {
+        /// Numbers that one register has.
+        const LANES: usize = 8;
+        let mut length = rows.len();
+        let all: usize = mask.iter().map(|word| word.count_ones() as usize).sum();
+        rows.resize(length + all + LANES, 0);
+        for (first, &word) in (0u32..).step_by(64).zip(mask) {
+            let mut bits = word;
+            let mut base = _mm256_set1_epi32(first as i32);
+            while bits != 0 {
+                let ones = &ONES[usize::from(bits as u8)];
+                let room = &mut rows[length..length + LANES];
+                // SAFETY: a list has eight bytes, and there is room for as many numbers as are stored.
+                unsafe {
+                    let numbers = _mm256_cvtepu8_epi32(_mm_loadl_epi64(ones.as_ptr().cast()));
+                    _mm256_storeu_si256(room.as_mut_ptr().cast(), _mm256_add_epi32(numbers, base));
+                }
+                length += (bits as u8).count_ones() as usize;
+                base = _mm256_add_epi32(base, _mm256_set1_epi32(8));
+                bits >>= 8;
             }
         }
         rows.truncate(length);

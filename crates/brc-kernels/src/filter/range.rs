@@ -1,7 +1,7 @@
 //! Compares numbers with a range.
 
 use super::words;
-use crate::cpu::Level;
+use crate::cpu::{Kernel, Level, run_at};
 use brc_core::Integers;
 
 /// Sets the bits of the rows whose value lies in `low..=high`, and clears the others.
@@ -28,7 +28,7 @@ pub fn range(level: Level, values: Integers<'_>, low: i128, high: i128, mask: &m
             Some((low, high)) => range_i64(level, values, low as i64, high as i64, mask),
             None => mask.fill(0),
         },
-        Integers::I128(values) => portable(values, low, high, mask),
+        Integers::I128(values) => run_at(level, Range { values, low, high, mask }),
     }
 }
 
@@ -43,7 +43,7 @@ fn range_i8(level: Level, values: &[i8], low: i8, high: i8, mask: &mut [u64]) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the caller took the lower of a level and the best one that was detected.
         Level::Avx512 => unsafe { x86::range_i8_avx512(values, low, high, mask) },
-        _ => portable(values, low, high, mask),
+        _ => run_at(level, Range { values, low, high, mask }),
     }
 }
 
@@ -55,7 +55,7 @@ fn range_i16(level: Level, values: &[i16], low: i16, high: i16, mask: &mut [u64]
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
         Level::Avx2 => unsafe { x86::range_i16_avx2(values, low, high, mask) },
-        _ => portable(values, low, high, mask),
+        _ => run_at(level, Range { values, low, high, mask }),
     }
 }
 
@@ -67,7 +67,7 @@ fn range_i32(level: Level, values: &[i32], low: i32, high: i32, mask: &mut [u64]
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
         Level::Avx2 => unsafe { x86::range_i32_avx2(values, low, high, mask) },
-        _ => portable(values, low, high, mask),
+        _ => run_at(level, Range { values, low, high, mask }),
     }
 }
 
@@ -79,7 +79,24 @@ fn range_i64(level: Level, values: &[i64], low: i64, high: i64, mask: &mut [u64]
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
         Level::Avx2 => unsafe { x86::range_i64_avx2(values, low, high, mask) },
-        _ => portable(values, low, high, mask),
+        _ => run_at(level, Range { values, low, high, mask }),
+    }
+}
+
+/// [`portable`].
+struct Range<'a, T> {
+    values: &'a [T],
+    low: T,
+    high: T,
+    mask: &'a mut [u64],
+}
+
+impl<T: Copy + Ord> Kernel for Range<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        portable(self.values, self.low, self.high, self.mask);
     }
 }
 

@@ -3,9 +3,9 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::LONGEST;
-use super::hash::{HashKind, Key};
+use super::hash::Key;
 #[cfg(target_arch = "x86_64")]
-use super::hash::{aes, equal_long};
+use super::hash::{HashKind, aes, equal_long};
 use super::{Interner, PADDING, SHORT};
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::Level;

@@ -2,20 +2,10 @@
 
 use super::FieldEnd;
 use super::avx512::prefix_xor;
-use super::blocks::{BLOCK, Blocks, Found, Masks, Needles, PLACES, Work};
+use super::blocks::{BLOCK, Blocks, Found, Masks, Needles, PLACES};
 use crate::cpu::ONES;
+use crate::isa::Avx2;
 use std::arch::x86_64::*;
-
-#[derive(Clone, Copy)]
-pub(super) struct Avx2;
-
-/// # Safety
-/// The processor has all of [`Level::Avx2`](crate::cpu::Level::Avx2).
-#[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt,pclmulqdq")]
-pub(super) unsafe fn run<W: Work>(work: W) {
-    // SAFETY: promised by the caller.
-    unsafe { work.run::<Avx2>() }
-}
 
 /// The marks of 32 ends as bytes.
 #[inline(always)]

@@ -1,19 +1,9 @@
 //! Blocks with AVX-512: one register a block.
 
 use super::FieldEnd;
-use super::blocks::{BLOCK, Blocks, Found, Masks, Needles, PLACES, Work};
+use super::blocks::{BLOCK, Blocks, Found, Masks, Needles, PLACES};
+use crate::isa::Avx512;
 use std::arch::x86_64::*;
-
-#[derive(Clone, Copy)]
-pub(super) struct Avx512;
-
-/// # Safety
-/// The processor has all of [`Level::Avx512`](crate::cpu::Level::Avx512).
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,popcnt,bmi1,bmi2,lzcnt,pclmulqdq")]
-pub(super) unsafe fn run<W: Work>(work: W) {
-    // SAFETY: promised by the caller.
-    unsafe { work.run::<Avx512>() }
-}
 
 impl Blocks for Avx512 {
     #[inline(always)]

@@ -3,7 +3,7 @@
 use super::{FieldEnd, LineEnd, State, Syntax};
 
 /// How many bytes are looked at at once.
-pub(super) const BLOCK: usize = 64;
+pub(crate) const BLOCK: usize = 64;
 
 /// Each byte's place in the block, moved up to make room for the marks: with them it fills a byte exactly.
 #[cfg(target_arch = "x86_64")]
@@ -19,7 +19,7 @@ pub(super) static PLACES: [u8; BLOCK] = {
 
 /// The bytes to look for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Needles {
+pub(crate) struct Needles {
     pub(super) delimiter: u8,
     pub(super) line_end: u8,
     /// Meaningless if the syntax has none, as is the comment byte.
@@ -47,7 +47,7 @@ impl Needles {
 
 /// Where in a block the bytes are that were looked for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Masks {
+pub(crate) struct Masks {
     pub(super) delimiters: u64,
     pub(super) line_ends: u64,
     pub(super) quotes: u64,
@@ -55,11 +55,12 @@ pub(super) struct Masks {
     pub(super) returns: u64,
 }
 
-/// What an instruction set does with blocks.
+/// What a set of instructions does with blocks.
 ///
 /// # Safety
-/// Its functions are called only where the processor has these instructions.
-pub(super) trait Blocks: Copy {
+/// Its functions are called only where the processor has these instructions, and are inlined into a function that enables
+/// them.
+pub(crate) trait Blocks: Copy {
     /// Looks for the needles.
     ///
     /// # Safety
@@ -70,30 +71,40 @@ pub(super) trait Blocks: Copy {
     ///
     /// # Safety
     /// See the trait.
-    unsafe fn prefix_xor(bits: u64) -> u64;
+    #[inline(always)]
+    unsafe fn prefix_xor(mut bits: u64) -> u64 {
+        for shift in [1, 2, 4, 8, 16, 32] {
+            bits ^= bits << shift;
+        }
+        bits
+    }
 
     /// Writes the ends found in a block that starts at byte `base` of the text.
     ///
     /// # Safety
     /// See the trait; and there is room for [`ROOM`] ends at `out`.
-    unsafe fn emit(found: &Found, base: usize, out: *mut FieldEnd);
+    #[inline(always)]
+    unsafe fn emit(found: &Found, base: usize, out: *mut FieldEnd) {
+        let mut ends = found.ends;
+        let mut count = 0;
+        while ends != 0 {
+            let place = ends.trailing_zeros();
+            let bit = ends & ends.wrapping_neg();
+            let end = FieldEnd::new(base + place as usize, found.rows & bit != 0, found.quoted & bit != 0);
+            // SAFETY: the caller promises room for more ends than a block has bytes.
+            unsafe { out.add(count).write(end) };
+            count += 1;
+            ends &= ends - 1;
+        }
+    }
 }
 
 /// How many ends [`Blocks::emit`] may write, most of them beyond those that it means.
 pub(super) const ROOM: usize = 2 * BLOCK;
 
-/// Something done with blocks, for any instruction set: a closure with a type parameter.
-pub(super) trait Work {
-    /// Does it.
-    ///
-    /// # Safety
-    /// The processor has the instructions of `B`.
-    unsafe fn run<B: Blocks>(self);
-}
-
 /// The fields that end in a block.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
+pub(crate) struct Found {
     /// The ends of fields.
     pub(super) ends: u64,
     /// Those of them that are ends of rows.

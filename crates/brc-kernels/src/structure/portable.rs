@@ -1,10 +1,7 @@
 //! Blocks in plain Rust: eight bytes at a time.
 
-use super::FieldEnd;
-use super::blocks::{BLOCK, Blocks, Found, Masks, Needles};
-
-#[derive(Clone, Copy)]
-pub(super) struct Portable;
+use super::blocks::{BLOCK, Blocks, Masks, Needles};
+use crate::isa::Portable;
 
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 
@@ -38,29 +35,6 @@ impl Blocks for Portable {
             quotes: equal_bytes(&words, needles.quote),
             comments: if needles.comments == 0 { 0 } else { equal_bytes(&words, needles.comment) },
             returns: equal_bytes(&words, b'\r') & needles.returns,
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn prefix_xor(mut bits: u64) -> u64 {
-        for shift in [1, 2, 4, 8, 16, 32] {
-            bits ^= bits << shift;
-        }
-        bits
-    }
-
-    #[inline(always)]
-    unsafe fn emit(found: &Found, base: usize, out: *mut FieldEnd) {
-        let mut ends = found.ends;
-        let mut count = 0;
-        while ends != 0 {
-            let place = ends.trailing_zeros();
-            let bit = ends & ends.wrapping_neg();
-            let end = FieldEnd::new(base + place as usize, found.rows & bit != 0, found.quoted & bit != 0);
-            // SAFETY: the caller promises room for more ends than a block has bytes.
-            unsafe { out.add(count).write(end) };
-            count += 1;
-            ends &= ends - 1;
         }
     }
 }

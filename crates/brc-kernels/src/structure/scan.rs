@@ -1,9 +1,9 @@
 //! Goes through a text from a known state and writes down all fields.
 
-use super::blocks::{BLOCK, Blocks, Carry, Needles, ROOM, Work};
-use super::portable::Portable;
+use super::blocks::{BLOCK, Carry, Needles, ROOM};
 use super::{FieldEnd, State, Syntax, automaton};
 use crate::cpu::Level;
+use crate::isa::{Isa, Work, run_with};
 use std::fmt;
 
 /// The longest text that can be scanned, in bytes: what is left of 32 bits after the marks of a [`FieldEnd`].
@@ -67,28 +67,13 @@ pub fn scan(
     while cursor.at < to {
         if syntax.has_masks() {
             match syntax.quote() {
-                Some(_) => run(level, ScanBlocks::<true> { syntax, text, cursor, ends }),
-                None => run(level, ScanBlocks::<false> { syntax, text, cursor, ends }),
+                Some(_) => run_with(level, ScanBlocks::<true> { syntax, text, cursor, ends }),
+                None => run_with(level, ScanBlocks::<false> { syntax, text, cursor, ends }),
             }
         }
         automaton::scan_row(syntax, text, cursor, to, ends)?;
     }
     Ok(())
-}
-
-/// Does it with the instructions of the level.
-#[inline]
-pub(super) fn run(level: Level, work: impl Work) {
-    match level.min(Level::best()) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is not above the best one that was detected, so its instructions are there.
-        Level::Avx512 => unsafe { super::avx512::run(work) },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: likewise.
-        Level::Avx2 => unsafe { super::avx2::run(work) },
-        // SAFETY: it needs no instructions but those that all processors of the target have.
-        _ => unsafe { work.run::<Portable>() },
-    }
 }
 
 /// Scans whole blocks, up to one that masks are not enough for.
@@ -100,8 +85,10 @@ struct ScanBlocks<'a, const QUOTES: bool> {
 }
 
 impl<const QUOTES: bool> Work for ScanBlocks<'_, QUOTES> {
+    type Output = ();
+
     #[inline(always)]
-    unsafe fn run<B: Blocks>(self) {
+    unsafe fn run<B: Isa>(self) {
         let Self { syntax, text, cursor, ends } = self;
         let Some(mut carry) = Carry::new(cursor.state) else { return };
         let needles = Needles::new(syntax);

@@ -8,10 +8,10 @@
 //! So the last rows of a chunk mostly tell what all of it leads to. Where they do not, the rows before them have no quotes
 //! as a rule, which is found by looking for nothing else.
 
-use super::blocks::{BLOCK, Blocks, Carry, Needles, Work};
-use super::scan::run;
+use super::blocks::{BLOCK, Carry, Needles};
 use super::{State, Syntax};
 use crate::cpu::Level;
+use crate::isa::{Isa, Work, run_with};
 
 /// What a chunk of text leads to, by the state before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl Transition {
 fn has_quote(level: Level, syntax: &Syntax, text: &[u8]) -> bool {
     let Some(quote) = syntax.quote() else { return false };
     let (mut found, (blocks, rest)) = (false, text.as_chunks());
-    run(level, FindQuote { needles: Needles::new(syntax), blocks, found: &mut found });
+    run_with(level, FindQuote { needles: Needles::new(syntax), blocks, found: &mut found });
     found || rest.contains(&quote)
 }
 
@@ -119,8 +119,10 @@ struct FindQuote<'a> {
 }
 
 impl Work for FindQuote<'_> {
+    type Output = ();
+
     #[inline(always)]
-    unsafe fn run<B: Blocks>(self) {
+    unsafe fn run<B: Isa>(self) {
         /// Blocks between two looks at what was found.
         const BLOCKS: usize = 16;
         for blocks in self.blocks.chunks(BLOCKS) {
@@ -211,9 +213,11 @@ impl Lanes {
     fn follow_blocks(&mut self, level: Level, syntax: &Syntax, chunk: &[u8], mut at: usize) -> usize {
         let end = &mut at;
         match (self.lanes.as_mut_slice(), syntax.quote().is_some()) {
-            ([one], true) => run(level, FollowBlocks::<1, true> { syntax, chunk, at: end, lanes: [one] }),
-            ([one], false) => run(level, FollowBlocks::<1, false> { syntax, chunk, at: end, lanes: [one] }),
-            ([one, two], true) => run(level, FollowBlocks::<2, true> { syntax, chunk, at: end, lanes: [one, two] }),
+            ([one], true) => run_with(level, FollowBlocks::<1, true> { syntax, chunk, at: end, lanes: [one] }),
+            ([one], false) => run_with(level, FollowBlocks::<1, false> { syntax, chunk, at: end, lanes: [one] }),
+            ([one, two], true) => {
+                run_with(level, FollowBlocks::<2, true> { syntax, chunk, at: end, lanes: [one, two] });
+            }
             // More are followed byte by byte to the next line end, and so are any two without quotes: they become one.
             _ => {}
         }
@@ -234,8 +238,10 @@ struct FollowBlocks<'a, const LANES: usize, const QUOTES: bool> {
 }
 
 impl<const LANES: usize, const QUOTES: bool> Work for FollowBlocks<'_, LANES, QUOTES> {
+    type Output = ();
+
     #[inline(always)]
-    unsafe fn run<B: Blocks>(self) {
+    unsafe fn run<B: Isa>(self) {
         let mut carries = [const { None }; LANES];
         for (carry, lane) in carries.iter_mut().zip(&self.lanes) {
             *carry = Carry::new(lane.state);

@@ -198,10 +198,7 @@ impl TextIsa for Avx512 {
                 round: _mm512_broadcast_i32x4(_mm_set_epi64x(aes::ROUND[1], aes::ROUND[0])),
                 mask: _mm512_set1_epi32(((1 << table.bits) - 1) << SLOT_SHIFT),
                 group_shift: _mm_cvtsi32_si128(32 - table.displacements.len().trailing_zeros() as i32),
-                few: match table.few.as_deref() {
-                    Some(few) => Some(load(few)),
-                    None => None,
-                },
+                few: table.few.as_deref().map(load),
                 displacements: table.displacements.as_ptr().cast(),
             }
         }
