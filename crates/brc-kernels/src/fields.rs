@@ -7,6 +7,8 @@
 //! they mean.
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod words;
 
@@ -64,9 +66,12 @@ impl FieldColumn<'_> {
     /// If some field does not lie in the text.
     pub fn integers(&self, level: Level, out: &mut Vec<i64>) -> Parsed {
         #[cfg(target_arch = "x86_64")]
-        if level.min(Level::best()) == Level::Avx512 {
+        match level.min(Level::best()) {
             // SAFETY: the best level has these instructions.
-            return unsafe { avx512::integers(self, out) };
+            Level::Avx512 => return unsafe { avx512::integers(self, out) },
+            // SAFETY: likewise.
+            Level::Avx2 => return unsafe { avx2::integers(self, out) },
+            Level::Neon | Level::Portable => {}
         }
         self.parse(level, out, &mut words::Integers)
     }
@@ -79,9 +84,14 @@ impl FieldColumn<'_> {
     pub fn decimals(&self, level: Level, scale: u8, digits: u8, exact: bool, out: &mut Vec<i64>) -> Parsed {
         assert!(digits <= 18, "decimals of 64 bits");
         #[cfg(target_arch = "x86_64")]
-        if level.min(Level::best()) == Level::Avx512 && scale <= digits {
-            // SAFETY: the best level has these instructions.
-            return unsafe { avx512::decimals(self, scale, digits, exact, out) };
+        if scale <= digits {
+            match level.min(Level::best()) {
+                // SAFETY: the best level has these instructions.
+                Level::Avx512 => return unsafe { avx512::decimals(self, scale, digits, exact, out) },
+                // SAFETY: likewise.
+                Level::Avx2 => return unsafe { avx2::decimals(self, scale, digits, exact, out) },
+                Level::Neon | Level::Portable => {}
+            }
         }
         let most = POWERS[usize::from(digits)];
         self.parse(level, out, &mut words::Decimals { scale: scale.into(), most, exact })
@@ -95,9 +105,12 @@ impl FieldColumn<'_> {
     pub fn floats(&self, level: Level, exact: bool, out: &mut Vec<f64>, shapes: &mut FloatShapes) -> Parsed {
         *shapes = FloatShapes::NONE;
         #[cfg(target_arch = "x86_64")]
-        if level.min(Level::best()) == Level::Avx512 {
+        match level.min(Level::best()) {
             // SAFETY: the best level has these instructions.
-            return unsafe { avx512::floats(self, exact, out, shapes) };
+            Level::Avx512 => return unsafe { avx512::floats(self, exact, out, shapes) },
+            // SAFETY: likewise.
+            Level::Avx2 => return unsafe { avx2::floats(self, exact, out, shapes) },
+            Level::Neon | Level::Portable => {}
         }
         let mut parser = words::Floats { exact, shapes: FloatShapes::NONE };
         let parsed = self.parse(level, out, &mut parser);
@@ -111,9 +124,12 @@ impl FieldColumn<'_> {
     /// If some field does not lie in the text.
     pub fn dates(&self, level: Level, out: &mut Vec<i64>) -> Parsed {
         #[cfg(target_arch = "x86_64")]
-        if level.min(Level::best()) == Level::Avx512 {
+        match level.min(Level::best()) {
             // SAFETY: the best level has these instructions.
-            return unsafe { avx512::dates(self, out) };
+            Level::Avx512 => return unsafe { avx512::dates(self, out) },
+            // SAFETY: likewise.
+            Level::Avx2 => return unsafe { avx2::dates(self, out) },
+            Level::Neon | Level::Portable => {}
         }
         self.parse(level, out, &mut words::Dates)
     }

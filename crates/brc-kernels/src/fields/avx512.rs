@@ -10,20 +10,20 @@ use std::ops::Range;
 const LANES: usize = 8;
 
 /// Fields that are loaded before they are parsed: what was written to memory in small pieces is not read at once.
-const LOADED: usize = 64;
+pub(super) const LOADED: usize = 64;
 
 /// The bytes that a field may have.
-const WIDTH: usize = 16;
+pub(super) const WIDTH: usize = 16;
 
 /// `-` and `.` as digits, of which `0` is 0.
-const MINUS: i64 = (b'-' ^ b'0') as i64;
-const POINT: i8 = (b'.' ^ b'0') as i8;
+pub(super) const MINUS: i64 = (b'-' ^ b'0') as i64;
+pub(super) const POINT: i8 = (b'.' ^ b'0') as i8;
 
 /// The ends of some fields.
-struct Loaded {
+pub(super) struct Loaded {
     /// The bytes before the end of each field, 16 of which count.
-    words: [[u8; WIDTH]; LOADED],
-    lengths: [u64; LOADED],
+    pub(super) words: [[u8; WIDTH]; LOADED],
+    pub(super) lengths: [u64; LOADED],
 }
 
 /// The digits of eight fields, right-aligned: of the first eight and the last eight of sixteen bytes.
@@ -188,7 +188,7 @@ fn each<T: Copy + Default>(
     // As a register is written as a whole.
     out.resize(first + rows + LANES, T::default());
     let mut parsed = Parsed::default();
-    let mut loaded = Loaded { words: [[0; WIDTH]; LOADED], lengths: [0; LOADED] };
+    let mut loaded = Loaded::new();
     for start in (0..rows).step_by(LOADED) {
         let count = LOADED.min(rows - start);
         loaded.fill(column, start, count);
@@ -212,9 +212,13 @@ fn each<T: Copy + Default>(
 }
 
 impl Loaded {
+    pub(super) fn new() -> Self {
+        Self { words: [[0; WIDTH]; LOADED], lengths: [0; LOADED] }
+    }
+
     /// Loads the fields of some rows.
     #[inline(always)]
-    fn fill(&mut self, column: &FieldColumn<'_>, first: usize, count: usize) {
+    pub(super) fn fill(&mut self, column: &FieldColumn<'_>, first: usize, count: usize) {
         for at in 0..count {
             let (start, end) = column.place(first + at);
             self.words[at] = match column.text.get(end.wrapping_sub(WIDTH)..end).and_then(<[u8]>::first_chunk) {

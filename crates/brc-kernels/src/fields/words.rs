@@ -1,4 +1,4 @@
-//! One field after the other, as two words of eight bytes: for processors without AVX-512, and the twin of its kernels.
+//! One field after the other, as two words of eight bytes: the twin of all variants.
 //!
 //! No step depends on how many digits a field has, and none waits for the field before.
 
