@@ -67,19 +67,23 @@ struct RowGroup {
   rows @0 :UInt32;
 
   chunks @1 :List(Chunk);
-  # One for each column, and the order stream behind them if there is a key.
+  # One for each column; if there is a key, the order stream and the lengths of runs after them.
 
   key @2 :UInt32;
   # The position of the cluster key plus one; 0 if rows lie in their original order.
+
+  runs @3 :UInt32;
+  # How many runs there are; 0 if there is no key.
 }
 
 struct Chunk {
   offset @0 :UInt64;
   # Where its first block starts in the file; the others lie behind it: the parameters, the tokens, the dictionary's
-  # blocks, then for each block of rows its validity and its values.
+  # blocks, the run index, then for each block of rows its validity and its values.
 
   layout @1 :UInt8;
-  # 0 integers, 1 integers of 128 bits, 2 floats, 3 strings, 4 codes of the chunk's dictionary, 5 of the column's.
+  # 0 integers, 1 integers of 128 bits, 2 floats, 3 strings, 4 codes of the chunk's dictionary, 5 of the column's,
+  # 6 integers less the smallest of their run.
 
   scheme @2 :UInt8;
   # Of integers and codes.
@@ -106,6 +110,9 @@ struct Chunk {
 
   codes @10 :UInt32;
   # With layout 5, all codes are below it; else 0.
+
+  runIndex @11 :Block;
+  # The statistics of each run; none if they are not stored.
 }
 
 struct RowBlock {

@@ -80,8 +80,10 @@ fn describe(file: &FileDescription) -> Description {
         ("row groups", Fact::Count(file.row_groups.len() as u64)),
     ];
     facts.extend(cluster_key(file).map(|key| ("cluster key", key.into())));
-    if file.version == 1 {
+    if file.run_indexes.blocks > 0 {
         facts.push(("run indexes", Fact::Bytes(file.run_indexes.stored_bytes)));
+    }
+    if file.version == 1 {
         facts.push(("code maps", Fact::Bytes(file.columns.iter().map(maps).sum())));
     }
     facts.push(("dictionaries", Fact::Bytes(file.columns.iter().map(dictionaries).sum())));

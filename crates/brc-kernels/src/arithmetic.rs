@@ -14,6 +14,7 @@ pub use running::{progression, running_sums};
 
 use crate::bitpack;
 use crate::cpu::{Kernel, Level, run_at};
+use brc_core::Run;
 
 /// A signed integer of 16, 32 or 64 bits.
 pub trait Integer: bitpack::Value + running::Lane + Default + PartialEq + std::fmt::Debug {
@@ -105,6 +106,38 @@ impl<T: Integer> Kernel for Add<'_, T> {
     fn run(self) {
         for (value, other) in self.values.iter_mut().zip(self.others) {
             *value = value.plus(*other);
+        }
+    }
+}
+
+/// Adds to the values of each run the base of the run, which is at the run's code. The runs have as many rows as there are
+/// values.
+///
+/// # Panics
+/// If a run has no base, or the runs have more rows.
+pub fn add_by_run<T: Integer>(level: Level, values: &mut [T], runs: &[Run], bases: &[i64]) {
+    run_at(level, AddByRun { values, runs, bases });
+}
+
+struct AddByRun<'a, T> {
+    values: &'a mut [T],
+    runs: &'a [Run],
+    bases: &'a [i64],
+}
+
+impl<T: Integer> Kernel for AddByRun<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let mut left = self.values;
+        for run in self.runs {
+            let (of_run, rest) = left.split_at_mut(run.rows as usize);
+            let base = T::cut(self.bases[run.code as usize]);
+            for value in of_run {
+                *value = value.plus(base);
+            }
+            left = rest;
         }
     }
 }

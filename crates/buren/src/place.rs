@@ -8,6 +8,7 @@ pub(crate) enum Place<'a> {
     Data { row_group: usize, column: &'a str, block: usize },
     Map { row_group: usize, column: &'a str },
     RunIndex { row_group: usize },
+    RunIndexOfColumn { row_group: usize, column: &'a str },
     Dictionary { column: &'a str, block: usize },
     DictionaryTokens { column: &'a str, part: usize },
     Counts { column: &'a str },
@@ -26,6 +27,9 @@ impl fmt::Display for Place<'_> {
             }
             Self::Map { row_group, column } => write!(f, "row group {row_group}, column '{column}', code map"),
             Self::RunIndex { row_group } => write!(f, "row group {row_group}, run index"),
+            Self::RunIndexOfColumn { row_group, column } => {
+                write!(f, "row group {row_group}, column '{column}', run index")
+            }
             Self::Dictionary { column, block } => write!(f, "dictionary of column '{column}', block {block}"),
             Self::DictionaryTokens { column, part } => {
                 write!(f, "dictionary of column '{column}', tokens of part {part}")

@@ -163,6 +163,17 @@ fn clustered() -> Typed {
     for (row, cell) in table.columns[3].iter_mut().enumerate().skip(PARTS[0]) {
         *cell = Cell::Bytes(row.to_string().into_bytes());
     }
+    let keys: Vec<&Cell> = table.columns[3].iter().collect();
+    let distance = |row: usize| match keys[row] {
+        Cell::Bytes(key) => Cell::Integer(i128::from(key[key.len() - 1]) * 10_000 + (mix(6, row) % 200) as i128),
+        _ if row % 7 == 0 => Cell::Null,
+        _ => Cell::Integer((mix(6, row) % 200) as i128),
+    };
+    let distances = (0..ROWS).map(distance).collect();
+    let mut fields = table.schema.fields().to_vec();
+    fields.push(Field::nullable("distance", LogicalType::Int64));
+    table.columns.push(distances);
+    table.schema = Schema::new(fields).unwrap();
     table
 }
 
@@ -174,6 +185,9 @@ fn a_golden_clustered_file_is_read_and_written() {
     assert!(found.columns == table.columns);
     let keys: Vec<_> = reader.describe().unwrap().row_groups.iter().map(|row_group| row_group.key).collect();
     assert_eq!(keys, [Some(3), None]);
+    let description = reader.describe().unwrap();
+    assert_eq!(description.columns[4].schemes[0], ("in runs", 1));
+    assert!(description.row_groups[0].run_index.blocks > 1 && description.row_groups[1].run_index.blocks == 0);
     reader.verify(1, &Progress::default()).unwrap();
     assert!(
         write(&table, &PARTS, options("none", Some("c3")), 2).unwrap() == bytes,

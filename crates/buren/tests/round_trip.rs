@@ -7,7 +7,9 @@ use brc_core::{
     ScanOptions, Schema, Statistics, Table, Verdict,
 };
 use buren::Writer;
-use common::{Cell, CellSummary, Data, open, options, rows, scan, scan_all, schema, write};
+use common::{
+    Cell, CellSummary, Data, nullable_schema, open, options, rows, scan, scan_all, schema, write, write_as,
+};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -53,16 +55,21 @@ proptest! {
         parts in prop::collection::vec(0usize..3000, 0..4),
         compression in compressions(),
         by_key: bool,
+        nullable: bool,
     ) {
-        let key = table.iter().position(|column| matches!(column, Data::Strings(_))).filter(|_| by_key);
-        let key = key.map(|column| schema(&table).fields()[column].name.clone());
-        let bytes = write(&table, &parts, options(compression, key.as_deref()), 2).unwrap();
-        prop_assert_eq!(&bytes, &write(&table, &parts, options(compression, key.as_deref()), 1).unwrap());
-        let uncompressed = write(&table, &parts, options("none", key.as_deref()), 1).unwrap();
-        prop_assert!(bytes.len() <= uncompressed.len() + 8, "compression makes no file larger");
+        let schema = if nullable { nullable_schema(&table) } else { schema(&table) };
+        let key = table.iter().position(|column| nullable || matches!(column, Data::Strings(_))).filter(|_| by_key);
+        let key = key.map(|column| schema.fields()[column].name.clone());
+        let write = |compression, workers| {
+            write_as(&schema, &table, &parts, options(compression, key.as_deref()), workers).unwrap()
+        };
+        let bytes = write(compression, 2);
+        prop_assert_eq!(&bytes, &write(compression, 1));
+        let uncompressed = write("none", 1);
+        prop_assert!(nullable || bytes.len() <= uncompressed.len() + 8, "compression makes no file larger");
         let reader = open(&bytes).unwrap();
         let names = |schema: &Schema| schema.fields().iter().map(|field| (field.name.clone(), field.logical_type.scale())).collect::<Vec<_>>();
-        prop_assert_eq!(names(reader.schema()), names(&schema(&table)));
+        prop_assert_eq!(names(reader.schema()), names(&schema));
         prop_assert_eq!(reader.rows(), Some(table[0].len() as u64));
         let expected = rows(&table);
         prop_assert_eq!(&scan_all(&reader, Order::Original).unwrap(), &expected);
@@ -95,7 +102,11 @@ proptest! {
         text: prop::sample::Index,
         negated: bool,
         either: bool,
+        key: Option<prop::sample::Index>,
+        nullable: bool,
     ) {
+        let schema = if nullable { nullable_schema(&table) } else { schema(&table) };
+        let key = key.filter(|_| nullable).map(|key| schema.fields()[key.index(table.len())].name.clone());
         let mut conditions = Vec::new();
         for (column, data) in table.iter().enumerate() {
             conditions.push(match data {
@@ -108,7 +119,7 @@ proptest! {
         let predicate = if either { Predicate::Or(conditions) } else { Predicate::And(conditions) };
         let predicate = if negated { Predicate::Not(Box::new(predicate)) } else { predicate };
         let expected: Vec<_> = rows(&table).into_iter().filter(|row| holds(&predicate, row)).collect();
-        let reader = open(&write(&table, &parts, options("none", None), 1).unwrap()).unwrap();
+        let reader = open(&write_as(&schema, &table, &parts, options("none", key.as_deref()), 1).unwrap()).unwrap();
         for (statistics, order) in [(false, Order::Any), (true, Order::Any), (true, Order::Original)] {
             let predicate = Some(predicate.clone());
             let options = ScanOptions { predicate: predicate.clone(), statistics, order, ..ScanOptions::everything(reader.schema()) };

@@ -244,6 +244,54 @@ fn statistics_stand_for_integers_without_nulls() {
     }
 }
 
+/// Rows of runs without nulls come as statistics, the others as they are; a condition on the key or on numbers leaves out runs.
+#[test]
+fn statistics_of_runs_stand_for_rows() {
+    let rows = 80_000;
+    let key = |row: usize| mix(1, row) % 12;
+    let column = |cell: &dyn Fn(usize) -> Cell| (0..rows).map(cell).collect::<Vec<_>>();
+    let name = |row| if key(row) == 11 { Cell::Null } else { Cell::Bytes(format!("k{:02}", key(row)).into_bytes()) };
+    let number = |row| match key(row) {
+        3 if row % 5 == 0 => Cell::Null,
+        4 => Cell::Null,
+        key => Cell::Integer((key * 1000 + mix(2, row) % 700) as i128),
+    };
+    let schema = Schema::parse("name:string,number:int64,day:date not null").unwrap();
+    let day = column(&|row| Cell::Integer((mix(3, row) % 5000) as i128));
+    let table = Typed { schema, columns: vec![column(&name), column(&number), day] };
+    let reader = open(&write(&table, &[70_000], options("none", Some("name")), 0).unwrap()).unwrap();
+    reader.verify(2, &Progress::default()).unwrap();
+    let description = reader.describe().unwrap();
+    assert_eq!(description.columns[1].schemes, [("in runs", 2)]);
+    assert!(description.run_indexes.blocks > 0);
+
+    let rows_of = |keys: &[u64]| (0..rows).filter(|&row| keys.contains(&key(row))).count() as u64;
+    let of_key = Predicate::Compare { column: 0, comparison: Comparison::Equal, value: b"k07".to_vec() };
+    let low = Predicate::Range { column: 1, low: 0, high: 1999 };
+    let all = rows as u64;
+    for (predicate, summarised, delivered) in [
+        (None, all - rows_of(&[3, 4, 11]), rows_of(&[3, 4, 11])),
+        (Some(of_key.clone()), rows_of(&[7]), 0),
+        (Some(low.clone()), rows_of(&[0, 1]), 0),
+        (Some(Predicate::And(vec![of_key.clone(), low.clone()])), 0, 0),
+        (Some(Predicate::Or(vec![of_key, low])), rows_of(&[0, 1, 7]), 0),
+        (Some(Predicate::IsNull { column: 0 }), 0, rows_of(&[11])),
+        (Some(Predicate::IsNull { column: 1 }), 0, rows_of(&[3, 4])),
+    ] {
+        let asked = ScanOptions {
+            projection: vec![0, 1],
+            statistics: true,
+            order: Order::Any,
+            predicate: predicate.clone(),
+            ..everything(&table)
+        };
+        let (found, scanned) = scan(&reader, &asked).unwrap();
+        assert_eq!(found.summarised, summarised, "{predicate:?}");
+        assert_eq!(found.columns.first().map_or(0, Vec::len) as u64, delivered, "{predicate:?}");
+        assert_eq!(scanned.iter().map(brc_core::Scanned::all_rows).sum::<u64>(), all);
+    }
+}
+
 #[test]
 fn counts_stand_for_strings_of_the_column_s_dictionary() {
     let types = [(LogicalType::String, 300, 10), (LogicalType::Int32, 300, 0), (LogicalType::String, 1 << 50, 0)];

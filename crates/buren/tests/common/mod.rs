@@ -69,6 +69,18 @@ pub fn schema(columns: &[Data]) -> Schema {
     Schema::parse(&columns.iter().enumerate().map(column).collect::<Vec<_>>().join(",")).unwrap()
 }
 
+/// The same columns in a table of any types: each may have nulls.
+pub fn nullable_schema(columns: &[Data]) -> Schema {
+    let column = |(index, data): (usize, &Data)| {
+        let name = char::from(b'a' + index as u8);
+        match data {
+            Data::Strings(_) => format!("{name}:string"),
+            Data::Numbers(_) => format!("{name}:int64"),
+        }
+    };
+    Schema::parse(&columns.iter().enumerate().map(column).collect::<Vec<_>>().join(",")).unwrap()
+}
+
 /// Options of that compression and key.
 pub fn options(compression: &str, key: Option<&str>) -> WriterOptions {
     let compression = brc_compress::Compressor::parse(compression).unwrap();
@@ -80,7 +92,18 @@ pub fn options(compression: &str, key: Option<&str>) -> WriterOptions {
 
 /// Writes a file: each part has that many rows, the last one the rest. `workers` encoders take turns.
 pub fn write(columns: &[Data], parts: &[usize], options: WriterOptions, workers: usize) -> Result<Vec<u8>> {
-    let mut writer = Writer::new(&schema(columns), options)?;
+    write_as(&schema(columns), columns, parts, options, workers)
+}
+
+/// The same as a table of that schema.
+pub fn write_as(
+    schema: &Schema,
+    columns: &[Data],
+    parts: &[usize],
+    options: WriterOptions,
+    workers: usize,
+) -> Result<Vec<u8>> {
+    let mut writer = Writer::new(schema, options)?;
     let mut encoders: Vec<_> = (0..workers).map(|_| writer.encoder()).collect();
     let mut dictionaries: Vec<Vec<Dictionary>> = vec![vec![Dictionary::new(); columns.len()]; workers];
     let mut file = writer.start();
@@ -90,6 +113,7 @@ pub fn write(columns: &[Data], parts: &[usize], options: WriterOptions, workers:
         let end = start + rows.min(all - start);
         let worker = index % workers;
         let encoder = &mut encoders[worker];
+        encoder.begin(index as u64);
         while start < end {
             let batch_end = end.min(start + 1 + (start * 7) % 1000);
             lend(columns, start..batch_end, &mut dictionaries[worker], encoder.as_mut())?;
@@ -174,6 +198,7 @@ impl Sink for Collected {
                 brc_core::Data::Integers(values) => {
                     (0..values.len()).map(|row| Cell::Number(values.get(row) as i64)).collect::<Vec<_>>()
                 }
+                brc_core::Data::Bytes(strings) => strings.iter().map(|value| Cell::Text(value.to_vec())).collect(),
                 _ => {
                     let mut codes = Vec::new();
                     brc_core::batch::codes_of(column, &mut codes);

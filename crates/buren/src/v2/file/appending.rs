@@ -5,7 +5,7 @@
 //! have dictionaries of their own.
 
 use super::encoder::ClusterKey;
-use super::footer::{Chunk, Footer, RowGroup, Unused};
+use super::footer::{Chunk, Footer, Unused};
 use super::reader::Reader;
 use super::writer::Writer;
 use crate::block::checksum;
@@ -32,10 +32,9 @@ impl Reader {
             self.give_up(counts.offset, counts.offset + counts.stored_bytes(), &mut unused)?;
         }
         self.give_up(self.file_bytes - self.end_bytes(), self.file_bytes, &mut unused)?;
-        let row_group = |row_group: &RowGroup| RowGroup { rows: row_group.rows, key: row_group.key };
-        let row_groups: Vec<_> = self.footer.row_groups.iter().map(row_group).collect();
+        let row_groups = self.footer.row_groups.clone();
         let chunks = row_groups.iter().enumerate().map(|(index, row_group)| {
-            let stored = if row_group.key.is_some() { columns.len() } else { columns.len() - 1 };
+            let stored = if row_group.cluster.is_some() { columns.len() } else { self.footer.order_streams() };
             columns[..stored].iter().map(|column| column.chunks[index].clone()).collect::<Vec<Chunk>>()
         });
         let chunks = chunks.collect();

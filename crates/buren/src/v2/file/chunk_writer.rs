@@ -5,6 +5,7 @@ use super::footer::{Chunk, Layout, RowBlock};
 use super::footer_check::BoundsOfBlocks;
 use super::gathered::{Gathered, Values};
 use super::local_codes::LocalCodes;
+use super::run_index::RunStatistics;
 use super::strings_gathered::Form;
 use crate::block::{self, Block};
 use crate::v2::floats;
@@ -14,7 +15,11 @@ use crate::v2::validity::Validity;
 use brc_compress::Compressor;
 use brc_core::predicate::float_order;
 use brc_core::{Bitmap, BitmapBuffer, Result};
+use brc_kernels::bitpack::packed_bytes;
 use std::ops::Range;
+
+/// So much smaller, in percent, integers have to be for being stored less the smallest of their run.
+const WORTH: u64 = 2;
 
 /// What became of the rows of a column.
 pub(super) enum Encoded {
@@ -54,11 +59,12 @@ impl<'a> ChunkWriter<'a> {
     pub(super) fn write(
         &mut self,
         column: &mut Gathered,
+        runs: Runs<'_>,
         references: &[Reference<'_>],
         estimate: impl FnOnce(Strings<'_>) -> Estimate,
     ) -> Result<Encoded> {
         let Gathered { values, validity, .. } = column;
-        let rows = Rows { count: validity.len(), validity: validity.bitmap() };
+        let rows = Rows { count: validity.len(), validity: validity.bitmap(), runs };
         let chunk = match values {
             Values::Nothing => self.integers(&mut Vec::new(), rows, &[])?,
             Values::Integers(values) => self.integers(values, rows, references)?,
@@ -86,21 +92,42 @@ impl<'a> ChunkWriter<'a> {
 
     /// Appends integers that are no column.
     pub(super) fn extra(&mut self, values: &mut [i64]) -> Result<Chunk> {
-        let rows = Rows { count: values.len(), validity: None };
+        let rows = Rows { count: values.len(), validity: None, runs: Runs::None };
         Ok(rows.sum_up(self.integers(values, rows, &[])?))
     }
 
     fn integers(&mut self, values: &mut [i64], rows: Rows<'_>, references: &[Reference<'_>]) -> Result<Chunk> {
         rows.fill(values, 0);
         let mut chunk = self.chunk(Layout::Integers);
-        chunk.sum = rows.sum(values);
+        let (mut plan, mut reference) = choose(values, references);
+        let of_blocks = plan.bounds().to_vec();
         let bounds = |rows: Range<usize>| {
-            let (min, max) = bounds_of(&values[rows], |value| value);
-            Some(Bounds::Numbers { min: min.into(), max: max.into() })
+            let (min, max) = of_blocks.get(rows.start / BLOCK_ROWS)?;
+            Some(Bounds::Numbers { min: (*min).into(), max: (*max).into() })
         };
-        let (plan, reference) = choose(values, references);
+        let Some((runs, statistics)) = rows.run_statistics(values, &of_blocks) else {
+            chunk.sum = rows.sum(values);
+            chunk.reference = reference.map(|reference| reference.column);
+            self.planned_integers(&mut chunk, &plan, (values, reference), rows, |_, _| Ok(()), bounds)?;
+            return Ok(chunk);
+        };
+        chunk.sum = Some(statistics.sum);
+        let packed = packed_bytes(statistics.width(), values.len() as u64).unwrap_or(u64::MAX);
+        let mut differences = Vec::new();
+        if is_smaller(packed, &plan) {
+            differences = statistics.differences(values, runs);
+            let of_differences = integers::Plan::choose(&differences, &[]);
+            if is_smaller(of_differences.estimated_bytes(), &plan) {
+                (chunk.layout, plan, reference) = (Layout::InRuns, of_differences, None);
+            }
+        }
+        let values = if chunk.layout == Layout::InRuns { &differences } else { &*values };
         chunk.reference = reference.map(|reference| reference.column);
-        self.planned_integers(&mut chunk, &plan, (values, reference), rows, |_, _| Ok(()), bounds)?;
+        let write_index = |writer: &mut Self, chunk: &mut Chunk| {
+            chunk.run_index = writer.block(|out| statistics.write(out))?;
+            Ok(())
+        };
+        self.planned_integers(&mut chunk, &plan, (values, reference), rows, write_index, bounds)?;
         Ok(chunk)
     }
 
@@ -111,7 +138,7 @@ impl<'a> ChunkWriter<'a> {
         plan: &integers::Plan,
         (values, reference): (&[i64], Option<Reference<'_>>),
         rows: Rows<'_>,
-        behind_parameters: impl FnOnce(&mut Self, &mut Chunk) -> Result<()>,
+        after_parameters: impl FnOnce(&mut Self, &mut Chunk) -> Result<()>,
         bounds: impl Fn(Range<usize>) -> Option<Bounds>,
     ) -> Result<()> {
         chunk.scheme = plan.scheme_id();
@@ -119,7 +146,7 @@ impl<'a> ChunkWriter<'a> {
             out.extend(reference.into_iter().flat_map(|reference| reference.column.to_le_bytes()));
             plan.encode_parameters(out);
         })?;
-        behind_parameters(self, chunk)?;
+        after_parameters(self, chunk)?;
         for of_block in rows.blocks() {
             let values = &values[of_block.clone()];
             let others = reference.map_or(&[][..], |reference| &reference.values[of_block.clone()]);
@@ -195,6 +222,11 @@ impl<'a> ChunkWriter<'a> {
     }
 }
 
+/// Whether so many bytes are enough less than those of a plan.
+fn is_smaller(bytes: u64, plan: &integers::Plan) -> bool {
+    bytes * 100 < plan.estimated_bytes() * (100 - WORTH)
+}
+
 /// How integers are stored smallest; as differences from the first of equally good references.
 fn choose<'a>(values: &[i64], references: &[Reference<'a>]) -> (integers::Plan, Option<Reference<'a>>) {
     let mut best = (integers::Plan::choose(values, &[]), None);
@@ -215,16 +247,29 @@ fn bounds_of<T: Copy, K: Ord + Copy>(values: &[T], key: impl Fn(T) -> K) -> (K, 
 /// The rows of a chunk.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a> {
+    /// How many values there are.
     pub(super) count: usize,
     pub(super) validity: Option<Bitmap<'a>>,
+    pub(super) runs: Runs<'a>,
 }
 
-impl Rows<'_> {
+/// What the rows of a chunk have to do with the runs of a clustered row group.
+#[derive(Clone, Copy)]
+pub(super) enum Runs<'a> {
+    /// Nothing.
+    None,
+    /// Each value is that of a run of so many rows: the chunk is that of the cluster key.
+    Values(&'a [u32]),
+    /// They lie in runs of so many rows.
+    Rows(&'a [u32]),
+}
+
+impl<'a> Rows<'a> {
     pub(super) fn is_valid(self, row: usize) -> bool {
         self.validity.is_none_or(|validity| validity.get(row))
     }
 
-    pub(super) fn blocks(self) -> impl Iterator<Item = Range<usize>> {
+    pub(super) fn blocks(self) -> impl Iterator<Item = Range<usize>> + use<> {
         (0..self.count).step_by(BLOCK_ROWS).map(move |start| start..self.count.min(start + BLOCK_ROWS))
     }
 
@@ -235,8 +280,25 @@ impl Rows<'_> {
             chunk.nulls += block.nulls;
             bounds.add(block, of_block.len() as u32);
         }
+        if let (Runs::Values(lengths), Some(validity)) = (self.runs, self.validity) {
+            let nulls = lengths.iter().zip(validity.iter()).filter(|(_, valid)| !valid);
+            chunk.nulls = nulls.map(|(length, _)| length).sum();
+        }
         chunk.bounds = bounds.all();
         chunk
+    }
+
+    /// The statistics of all runs, whose rows are these, if they are small enough to be stored. Nulls have the smallest value of
+    /// their run then.
+    fn run_statistics(self, values: &mut [i64], blocks: &[(i64, i64)]) -> Option<(&'a [u32], RunStatistics)> {
+        let Runs::Rows(runs) = self.runs else { return None };
+        let all = blocks.iter().copied().reduce(|all, block| (all.0.min(block.0), all.1.max(block.1)))?;
+        let statistics = RunStatistics::of(values, runs, self.validity, all.0);
+        if statistics.are_worth_it(all, values.len()) {
+            return Some((runs, statistics));
+        }
+        self.fill(values, 0);
+        None
     }
 
     /// Replaces nulls by the smallest value of their block; where there is none, by that of the chunk, or by `otherwise`.
@@ -260,6 +322,12 @@ impl Rows<'_> {
     /// The sum of all values that are not null, unless it needs more than 128 bits.
     fn sum<T: Copy + Into<i128>>(self, values: &[T]) -> Option<i128> {
         let add = |sum: i128, value: &T| sum.checked_add((*value).into());
+        if let Runs::Values(lengths) = self.runs {
+            let mut valid = lengths.iter().zip(values).enumerate().filter(|(run, _)| self.is_valid(*run));
+            return valid.try_fold(0, |sum: i128, (_, (&length, &value))| {
+                sum.checked_add(value.into().checked_mul(length.into())?)
+            });
+        }
         match self.validity {
             // There are not as many as it takes to overflow, if each has 64 bits.
             None if size_of::<T>() <= 8 => Some(values.iter().map(|&value| value.into()).sum()),

@@ -1,7 +1,7 @@
 //! Order-preserving clusters: rows of a row group move into runs of equal keys, so that a key's rows lie side by side, and
 //! back.
 //!
-//! The partition is stable: rows of a run keep their order. So the codes of the key in the original order of rows, the order
+//! The partition is stable: rows of a run keep their order. So the numbers of runs in the original order of rows, the order
 //! stream, are all it takes to undo it.
 
 use super::gathered::{Gathered, Values};
@@ -9,13 +9,18 @@ use super::order::Order;
 use super::strings_gathered::Form;
 use crate::writer::are_long_runs;
 use brc_core::Bitmap;
+use std::cell::OnceCell;
 
 /// How the rows of a row group are moved.
 pub(super) struct Partition {
-    /// The key's code of each row, in the original order: values ascend with their codes, null has the last one.
-    pub(super) codes: Vec<i64>,
-    /// The rows as they lie then: first those with code 0, in their order.
-    pub(super) rows: Vec<u32>,
+    /// The run of each row, in the original order: values ascend with their runs, null has the last one.
+    pub(super) codes: Vec<u32>,
+    /// How many rows each run has.
+    pub(super) lengths: Vec<u32>,
+    /// The first row of each run.
+    pub(super) firsts: Vec<u32>,
+    /// The rows as they lie then, if they were asked for.
+    rows: OnceCell<Vec<u32>>,
 }
 
 impl Partition {
@@ -31,57 +36,71 @@ impl Partition {
         Self::of_codes(codes, runs)
     }
 
-    fn of_codes(codes: Vec<i64>, runs: usize) -> Option<Self> {
+    fn of_codes(codes: Vec<u32>, runs: usize) -> Option<Self> {
         if !are_long_runs(codes.len(), runs) {
             return None;
         }
-        let mut places = Places::new(runs, &codes)?;
-        let mut rows = vec![0; codes.len()];
-        for (row, &code) in codes.iter().enumerate() {
-            rows[places.next(code) as usize] = row as u32;
+        let (mut lengths, mut firsts) = (vec![0; runs], vec![0; runs]);
+        for (row, &code) in (0..).zip(&codes) {
+            let length = &mut lengths[code as usize];
+            if *length == 0 {
+                firsts[code as usize] = row;
+            }
+            *length += 1;
         }
-        Some(Self { codes, rows })
+        (!lengths.contains(&0)).then_some(Self { codes, lengths, firsts, rows: OnceCell::new() })
+    }
+
+    /// The values of rows as they lie then.
+    pub(super) fn scatter<T: Copy + Default>(&self, values: &[T]) -> Vec<T> {
+        let mut next = starts(&self.lengths);
+        let mut clustered = vec![T::default(); values.len()];
+        for (&code, &value) in self.codes.iter().zip(values) {
+            let place = &mut next[code as usize];
+            clustered[*place as usize] = value;
+            *place += 1;
+        }
+        clustered
+    }
+
+    /// The rows as they lie then: first those of run 0, in their order.
+    pub(super) fn rows(&self) -> &[u32] {
+        self.rows.get_or_init(|| self.scatter(&(0..self.codes.len() as u32).collect::<Vec<_>>()))
     }
 }
 
-/// Where the next row of each run lies.
-pub(super) struct Places(Vec<u32>);
-
-impl Places {
-    /// The places of the first rows of so many runs, of which these are the codes in any order; `None` if one is no code of
-    /// a run.
-    pub(super) fn new(runs: usize, codes: &[i64]) -> Option<Self> {
-        let mut rows = vec![0; runs];
-        for &code in codes {
-            *rows.get_mut(usize::try_from(code).ok()?)? += 1;
-        }
-        let mut start = 0;
-        for rows in &mut rows {
-            start += std::mem::replace(rows, start);
-        }
-        Some(Self(rows))
-    }
-
-    /// The place of the next row with a code, one of those that `new` was given.
-    pub(super) fn next(&mut self, code: i64) -> u32 {
-        let place = &mut self.0[code as usize];
-        *place += 1;
-        *place - 1
-    }
+/// Where each of the runs of so many rows starts.
+pub(super) fn starts(lengths: &[u32]) -> Vec<u32> {
+    let mut end = 0;
+    let start = |length: &u32| {
+        end += length;
+        end - length
+    };
+    lengths.iter().map(start).collect()
 }
 
 /// The code of each row, and how many there are.
-fn codes(key: &Gathered) -> Option<(Vec<i64>, usize)> {
+fn codes(key: &Gathered) -> Option<(Vec<u32>, usize)> {
     let valid = key.validity.bitmap();
     match &key.values {
         Values::Integers(values) => codes_of_integers(values, valid),
         Values::Strings(strings) => match &strings.form {
             Form::Codes { codes, values } => {
                 let (_, ranks) = Order::new(values.dictionary()).ranks();
-                let null = ranks.len() as i64;
-                let rank =
-                    |(row, &code): (usize, &u32)| if is_valid(valid, row) { ranks[code as usize].into() } else { null };
-                Some((codes.iter().enumerate().map(rank).collect(), ranks.len() + usize::from(valid.is_some())))
+                if ranks.is_empty() {
+                    return None;
+                }
+                let runs = ranks.len() + usize::from(valid.is_some());
+                let rank = |&code: &u32| ranks[code as usize];
+                let null = ranks.len() as u32;
+                let codes = match valid {
+                    None => codes.iter().map(rank).collect(),
+                    Some(valid) => {
+                        let or_null = |(code, valid)| if valid { rank(code) } else { null };
+                        codes.iter().zip(valid.iter()).map(or_null).collect()
+                    }
+                };
+                Some((codes, runs))
             }
             Form::Each(_) => None,
         },
@@ -96,7 +115,7 @@ fn codes(key: &Gathered) -> Option<(Vec<i64>, usize)> {
 }
 
 /// `None` if there are so many that runs would be too short.
-fn codes_of_integers(values: &[i64], valid: Option<Bitmap<'_>>) -> Option<(Vec<i64>, usize)> {
+fn codes_of_integers(values: &[i64], valid: Option<Bitmap<'_>>) -> Option<(Vec<u32>, usize)> {
     let of_valid = values.iter().enumerate().filter(|(row, _)| is_valid(valid, *row));
     let mut distinct: Vec<i64> = of_valid.map(|(_, &value)| value).collect();
     distinct.sort_unstable();
@@ -106,8 +125,8 @@ fn codes_of_integers(values: &[i64], valid: Option<Bitmap<'_>>) -> Option<(Vec<i
         return None;
     }
     let rank = |(row, value): (usize, &i64)| match is_valid(valid, row) {
-        true => distinct.partition_point(|known| known < value) as i64,
-        false => distinct.len() as i64,
+        true => distinct.partition_point(|known| known < value) as u32,
+        false => distinct.len() as u32,
     };
     Some((values.iter().enumerate().map(rank).collect(), runs))
 }
@@ -130,10 +149,10 @@ mod tests {
     use std::io::Write;
     use std::path::Path;
 
-    fn partition(column: Column<'_>, rows: usize) -> Option<(Vec<i64>, Vec<u32>)> {
+    fn partition(column: Column<'_>, rows: usize) -> Option<(Vec<u32>, Vec<u32>)> {
         let mut key = Gathered::new(&RandomState::default());
         key.append(&column, rows).unwrap();
-        Partition::new(&key).map(|Partition { codes, rows }| (codes, rows))
+        Partition::new(&key).map(|partition| (partition.codes.clone(), partition.rows().to_vec()))
     }
 
     #[test]
@@ -172,9 +191,11 @@ mod tests {
         encoder.batch(&Batch { rows: 64, columns: &[Column::integers(Integers::I64(&keys))] }).unwrap();
         let mut part = encoder.finish().unwrap();
         let meta = part.meta.downcast_mut::<PartMeta>().unwrap();
-        part.bytes.truncate(meta.order.take().unwrap().offset as usize);
+        let cluster = meta.cluster.as_mut().unwrap();
+        part.bytes.truncate(cluster.order.offset as usize);
         let mut chunks = ChunkWriter::new(options.compression, &mut part.bytes);
-        meta.order = Some(chunks.extra(&mut codes.to_vec()).unwrap());
+        cluster.order = chunks.extra(&mut codes.to_vec()).unwrap();
+        cluster.lengths = chunks.extra(&mut [32, 32]).unwrap();
         writer.append(&mut part).unwrap();
         bytes.extend_from_slice(&part.bytes);
         bytes.extend(writer.finish().unwrap());

@@ -1,10 +1,13 @@
 //! Reads one column of a scan: chunk by chunk, block by block, some thousand rows at a time.
 
+use super::bounds::Bounds;
 use super::decoder::{Decoded, DecodedStrings, Decoder};
 use super::footer::{Chunk, Layout, StoredColumn};
 use super::interner::Interner;
 use super::number_codes::NumberCodes;
 use super::reader::Reader;
+use super::run_index::{Detail, RunNumbers};
+use super::runs::Runs;
 use super::shared_dictionary::read_tokens;
 use crate::block::{BlockBuffer, Cost};
 use crate::place::Place;
@@ -12,7 +15,7 @@ use crate::v2::Malformed;
 use crate::v2::integers::{BLOCK_ROWS, Block};
 use crate::v2::strings::{Scratch, SortedBlock, StringBuffer, Tokens};
 use crate::v2::validity::Validity;
-use brc_core::{Bitmap, Column, Data, Dictionary, Integers, Result};
+use brc_core::{Bitmap, Column, Data, Dictionary, Integers, Result, Run};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::{are_known, translate_codes, unsigned};
 use std::ops::Range;
@@ -60,6 +63,9 @@ pub(super) struct ScanColumn<'r> {
     translated: bool,
     written_out: DecodedStrings,
     values: Values,
+    /// As much of the statistics of runs as was wanted.
+    pub(super) run_index: RunNumbers,
+    runs_of_piece: Vec<Run>,
     buffer: BlockBuffer,
     validity: BlockBuffer,
     /// How many pieces were decoded.
@@ -75,13 +81,15 @@ pub(super) struct ScanColumn<'r> {
 
 /// A block of a row group.
 #[derive(Clone, Copy)]
-pub(super) struct BlockPlace {
+pub(super) struct BlockPlace<'a> {
     pub(super) row_group: usize,
     /// About how many rows of the file are going to be asked for.
     pub(super) expected: usize,
     pub(super) block: usize,
     /// How many rows it has.
     pub(super) rows: usize,
+    /// The runs of the row group, if it is clustered.
+    pub(super) runs: Option<&'a Runs>,
 }
 
 /// What the codes of the chunk at hand stand for.
@@ -197,6 +205,8 @@ impl<'r> ScanColumn<'r> {
             translated: false,
             written_out: DecodedStrings::default(),
             values: Values::Interned(Interner::default()),
+            run_index: RunNumbers::default(),
+            runs_of_piece: Vec::new(),
             buffer: BlockBuffer::default(),
             validity: BlockBuffer::default(),
             decoded: 0,
@@ -219,10 +229,17 @@ impl<'r> ScanColumn<'r> {
         &self.chunks[row_group]
     }
 
+    /// How many values the chunk of a row group has.
+    pub(super) fn values_in(&self, row_group: usize) -> usize {
+        let of_row_group = self.reader.row_group(row_group);
+        let of_runs = of_row_group.cluster.filter(|_| self.column == self.reader.footer.run_lengths());
+        of_runs.map_or_else(|| of_row_group.values_of(self.column), |cluster| cluster.runs) as usize
+    }
+
     /// Decodes some rows of a block, as [`ScanColumn::decode`] does, and first reads what that takes: only what is not at hand.
-    pub(super) fn bring(&mut self, place: BlockPlace, rows: &Range<usize>, cost: &mut Cost) -> Result<()> {
+    pub(super) fn bring(&mut self, place: BlockPlace<'_>, rows: &Range<usize>, cost: &mut Cost) -> Result<()> {
         if self.decoder.is_none() || self.row_group != place.row_group {
-            self.start(place.row_group, place.expected, cost)?;
+            self.start(place.row_group, place.expected, place.runs, cost)?;
         }
         if self.block_rows == 0 || self.block != place.block {
             self.load(place.block, place.rows, cost)?;
@@ -233,15 +250,16 @@ impl<'r> ScanColumn<'r> {
         self.decoded += 1;
         let stands_for = if self.decoded <= SAMPLE.into() { 1 } else { SAMPLE };
         let started = self.decoded.is_multiple_of(stands_for.into()).then(Instant::now);
-        self.decode(rows.clone())?;
+        self.decode(rows.clone(), place.runs)?;
         if let Some(started) = started {
             cost.decode_time += started.elapsed() * stands_for;
         }
         Ok(())
     }
 
-    /// Reads what the blocks of a chunk share, where about so many rows of the file are going to be asked for.
-    pub(super) fn start(&mut self, row_group: usize, rows: usize, cost: &mut Cost) -> Result<()> {
+    /// Reads what the blocks of a chunk share, where about so many rows of the file are going to be asked for; `runs` are those of
+    /// its row group, if it is clustered.
+    pub(super) fn start(&mut self, row_group: usize, rows: usize, runs: Option<&Runs>, cost: &mut Cost) -> Result<()> {
         (self.row_group, self.coded, self.expected) = (row_group, false, Some(rows));
         (self.block_rows, self.piece) = (0, 0..0);
         let (reader, chunk, column) = (self.reader, self.chunk(), self.name());
@@ -268,7 +286,39 @@ impl<'r> ScanColumn<'r> {
         }
         self.decoder = Some(Decoder::open(chunk, parameters, tokens).map_err(corrupt)?);
         self.reference = reference.map(|column| Box::new(Self::new(reader, column)));
-        self.reference.iter_mut().try_for_each(|reference| reference.start(row_group, rows, cost))
+        if chunk.layout == Layout::InRuns
+            && let Some(runs) = runs
+        {
+            self.read_run_index(runs, 0..runs.len(), Detail::Min, cost)?;
+        }
+        self.reference.iter_mut().try_for_each(|reference| reference.start(row_group, rows, runs, cost))
+    }
+
+    /// Turns to the chunk of a row group, if another one is at hand, before anything of it is read.
+    pub(super) fn turn_to(&mut self, row_group: usize) {
+        if self.row_group != row_group {
+            (self.row_group, self.decoder) = (row_group, None);
+        }
+    }
+
+    /// Reads what is wanted of the statistics of some runs of the chunk at hand, which has some.
+    pub(super) fn read_run_index(
+        &mut self,
+        runs: &Runs,
+        part: Range<usize>,
+        wanted: Detail,
+        cost: &mut Cost,
+    ) -> Result<()> {
+        let (reader, row_group, column, chunk) = (self.reader, self.row_group, self.name(), self.chunk());
+        let place = Place::RunIndexOfColumn { row_group, column };
+        let bounds = match chunk.bounds {
+            Some(Bounds::Numbers { min, max }) => (min as i64, max as i64),
+            Some(Bounds::Strings { .. }) | None => (i64::MIN, i64::MAX),
+        };
+        self.validity.load(reader.source(), &chunk.run_index, place, cost)?;
+        let bytes = self.validity.bytes();
+        let read = self.run_index.read(bytes, &runs.lengths, part, bounds, chunk.nulls > 0, wanted);
+        read.map_err(|reason| reader.corrupt(place, reason))
     }
 
     /// Takes the column that the chunk has differences from off its parameters.
@@ -405,14 +455,14 @@ impl<'r> ScanColumn<'r> {
     }
 
     /// Decodes some rows of the block, from a multiple of a group's rows on, at most [`PIECE`] of them.
-    pub(super) fn decode(&mut self, rows: Range<usize>) -> Result<()> {
+    pub(super) fn decode(&mut self, rows: Range<usize>, runs: Option<&Runs>) -> Result<()> {
         let block =
             Block { bytes: self.buffer.bytes(), rows: self.block_rows, start: (self.block * BLOCK_ROWS) as u64 };
         // None are there until all have been checked.
         self.piece = 0..0;
         let mut reference = None;
         if let Some(column) = &mut self.reference {
-            column.decode(rows.clone())?;
+            column.decode(rows.clone(), runs)?;
             reference = column.decoder.as_ref().and_then(Decoder::integers);
         }
         let decoded = match &mut self.decoder {
@@ -420,6 +470,11 @@ impl<'r> ScanColumn<'r> {
             Some(decoder) => decoder.decode(&block, rows.clone(), reference),
             None => Ok(()),
         };
+        if let (Layout::InRuns, Some(runs), Some(decoder)) = (self.chunk().layout, runs, &mut self.decoder) {
+            let start = self.block * BLOCK_ROWS;
+            runs.of_rows(start + rows.start..start + rows.end, &mut self.runs_of_piece);
+            decoder.add_in_runs(&self.runs_of_piece, &self.run_index.min);
+        }
         decoded.and_then(|()| self.look_up()).map_err(|reason| {
             let (row_group, column, block) = (self.row_group, self.name(), self.block);
             self.reader.corrupt(Place::Data { row_group, column, block }, reason)
@@ -496,16 +551,7 @@ impl<'r> ScanColumn<'r> {
 
     /// Some rows of the block, among those that were decoded last.
     pub(super) fn rows(&self, rows: &Range<usize>) -> Column<'_> {
-        let Column { data, validity } = self.as_column();
-        let part = rows.start - self.piece.start..rows.end - self.piece.start;
-        let data = match data {
-            Data::Codes { codes, dictionary } => Data::Codes { codes: &codes[part.clone()], dictionary },
-            Data::Runs { .. } => unreachable!("nothing is decoded to runs"),
-            Data::Bytes(strings) => Data::Bytes(strings.slice(part.clone())),
-            Data::Integers(values) => Data::Integers(values.slice(part.clone())),
-            Data::Floats(values) => Data::Floats(&values[part.clone()]),
-        };
-        Column { data, validity: validity.map(|validity| validity.slice(part)) }
+        slice(self.as_column(), rows.start - self.piece.start..rows.end - self.piece.start)
     }
 
     /// What was decoded last.
@@ -532,6 +578,18 @@ impl<'r> ScanColumn<'r> {
             Nulls::Some => Some(Bitmap::new(&self.validity.bytes()[1..], self.piece.start, self.piece.len())),
         }
     }
+}
+
+/// Some rows of a column that does not come as runs.
+pub(super) fn slice(column: Column<'_>, rows: Range<usize>) -> Column<'_> {
+    let data = match column.data {
+        Data::Codes { codes, dictionary } => Data::Codes { codes: &codes[rows.clone()], dictionary },
+        Data::Runs { .. } => unreachable!("nothing is decoded to runs"),
+        Data::Bytes(strings) => Data::Bytes(strings.slice(rows.clone())),
+        Data::Integers(values) => Data::Integers(values.slice(rows.clone())),
+        Data::Floats(values) => Data::Floats(&values[rows.clone()]),
+    };
+    Column { data, validity: column.validity.map(|validity| validity.slice(rows)) }
 }
 
 /// Whether a dictionary of so many values has all codes, of which the largest may be known.

@@ -6,7 +6,9 @@ use crate::v2::Malformed;
 use crate::v2::floats;
 use crate::v2::integers::{self, Block, Decodable, wide};
 use crate::v2::strings::{NumberFormat, Scratch, StringBlock, StringBuffer, Tokens};
-use brc_core::{ByteStrings, Data, Integers, for_integers};
+use brc_core::{ByteStrings, Data, Integers, Run, for_integers};
+use brc_kernels::arithmetic::add_by_run;
+use brc_kernels::cpu::Level;
 use std::ops::Range;
 
 type Result<T> = std::result::Result<T, Malformed>;
@@ -64,7 +66,7 @@ impl Decoder {
     pub(super) fn open(chunk: &Chunk, parameters: &[u8], tokens: Option<Tokens>) -> Result<Self> {
         let integers = || integers::Chunk::open(chunk.scheme, parameters);
         Ok(match chunk.layout {
-            Layout::Integers => match chunk.bounds {
+            Layout::Integers | Layout::InRuns => match chunk.bounds {
                 Some(Bounds::Numbers { min, max }) if i16::try_from(min).is_ok() && i16::try_from(max).is_ok() => {
                     Self::I16(integers()?, Vec::new())
                 }
@@ -122,6 +124,16 @@ impl Decoder {
                 StringBlock::open(block.bytes, block.rows, tokens.as_ref())?.decode(rows, scratch, strings)?;
                 decoded.set_offsets()
             }
+        }
+    }
+
+    /// Adds the smallest values of runs to what was decoded of rows in these runs, whose codes are their numbers.
+    pub(super) fn add_in_runs(&mut self, runs: &[Run], least: &[i64]) {
+        match self {
+            Self::I16(_, values) => add_by_run(Level::best(), values, runs, least),
+            Self::I32(_, values) => add_by_run(Level::best(), values, runs, least),
+            Self::I64(_, values) => add_by_run(Level::best(), values, runs, least),
+            Self::I128(..) | Self::Floats(..) | Self::Strings(_) | Self::Codes(..) => {}
         }
     }
 

@@ -18,8 +18,8 @@ impl Reader {
     pub(crate) fn describe(&self) -> Result<FileDescription> {
         let footer = &self.footer;
         let all = self.all_columns()?;
-        let (columns, order) = all.split_at(footer.order_streams());
-        let describe_column = |column: &&StoredColumn| self.describe_column(column, order);
+        let (columns, of_clusters) = all.split_at(footer.order_streams());
+        let describe_column = |column: &&StoredColumn| self.describe_column(column, of_clusters[0]);
         let row_groups = footer.row_groups.iter().enumerate();
         Ok(FileDescription {
             version: trailer::VERSION_2,
@@ -32,12 +32,12 @@ impl Reader {
             metadata: footer.metadata.clone(),
             unused_bytes: footer.unused.iter().map(|unused| unused.bytes).sum(),
             columns: columns.iter().map(describe_column).collect(),
-            run_indexes: BlockTotals::default(),
-            row_groups: row_groups.map(|(index, it)| describe_row_group(it, index, columns, order)).collect(),
+            run_indexes: run_indexes(of_clusters[1].chunks.iter(), columns.iter().flat_map(|column| &column.chunks)),
+            row_groups: row_groups.map(|(index, it)| describe_row_group(it, index, columns, of_clusters)).collect(),
         })
     }
 
-    fn describe_column(&self, column: &StoredColumn, order: &[&StoredColumn]) -> ColumnDescription {
+    fn describe_column(&self, column: &StoredColumn, order: &StoredColumn) -> ColumnDescription {
         let footer = &self.footer;
         let field = &footer.schema.fields()[column.number];
         let chunks = || column.chunks.iter();
@@ -48,8 +48,8 @@ impl Reader {
                 None => schemes.push((name, 1)),
             }
         }
-        let of_key = (0..).zip(&footer.row_groups).filter(|(_, row_group)| row_group.key == Some(column.number));
-        let order_streams = of_key.flat_map(|(index, _)| order.iter().map(move |order| &order.chunks[index]));
+        let of_key = (0..).zip(&footer.row_groups).filter(|(_, row_group)| is_key(row_group, column));
+        let order_streams = of_key.map(|(index, _): (usize, _)| &order.chunks[index]);
         let of_dictionary = |chunk: &'_ Chunk| -> Vec<_> {
             let dictionary = chunk.dictionary.iter().map(|(_, block)| *block);
             dictionary.chain(Some(chunk.tokens).filter(|tokens| tokens.length > 0)).collect()
@@ -85,11 +85,11 @@ fn describe_row_group(
     row_group: &RowGroup,
     index: usize,
     columns: &[&StoredColumn],
-    order: &[&StoredColumn],
+    of_clusters: &[&StoredColumn],
 ) -> RowGroupDescription {
     let describe = |column: &&StoredColumn| {
         let chunk = &column.chunks[index];
-        let order_stream = order.iter().filter(|_| row_group.key == Some(column.number)).map(|it| &it.chunks[index]);
+        let order_stream = of_clusters.iter().take(1).filter(|_| is_key(row_group, column)).map(|it| &it.chunks[index]);
         let statistics = statistics(chunk);
         ChunkDescription {
             scheme: scheme(chunk),
@@ -101,10 +101,23 @@ fn describe_row_group(
     };
     RowGroupDescription {
         rows: row_group.rows,
-        key: row_group.key,
-        run_index: BlockTotals::default(),
+        key: row_group.cluster.map(|cluster| cluster.key),
+        run_index: run_indexes(
+            std::iter::once(&of_clusters[1].chunks[index]),
+            columns.iter().map(|column| &column.chunks[index]),
+        ),
         chunks: columns.iter().map(describe).collect(),
     }
+}
+
+fn is_key(row_group: &RowGroup, column: &StoredColumn) -> bool {
+    row_group.cluster.is_some_and(|cluster| cluster.key == column.number)
+}
+
+/// The lengths of runs and their statistics.
+fn run_indexes<'a>(lengths: impl Iterator<Item = &'a Chunk>, chunks: impl Iterator<Item = &'a Chunk>) -> BlockTotals {
+    let all = lengths.flat_map(Chunk::all_blocks).chain(chunks.map(|chunk| &chunk.run_index));
+    BlockTotals::of(all.filter(|block| block.length > 0))
 }
 
 /// The blocks of values, validity and parameters.
@@ -119,6 +132,7 @@ fn totals<'a>(chunks: impl Iterator<Item = &'a Chunk>) -> BlockTotals {
 /// The name of what stores the chunk's values; a dictionary's codes have a scheme of their own, which is not told.
 fn scheme(chunk: &Chunk) -> &'static str {
     match chunk.layout {
+        Layout::InRuns => "in runs",
         Layout::Integers => integers::scheme_name(chunk.scheme).unwrap_or("unknown"),
         Layout::Wide => "two limbs",
         Layout::Floats => "floats",

@@ -1,9 +1,9 @@
 //! Turns the rows of one split, or some of their columns, into column chunks.
 
-use super::chunk_writer::{ChunkWriter, Encoded, Reference};
+use super::chunk_writer::{ChunkWriter, Encoded, Reference, Runs};
 use super::cluster::Partition;
 use super::file_tokens::FileTokens;
-use super::footer::{Chunk, MOST_ROWS};
+use super::footer::{Chunk, Layout, MOST_ROWS};
 use super::gathered::{Gathered, Values};
 use super::key_choice::{FileKey, Sample};
 use crate::v2::strings::Strings;
@@ -15,10 +15,17 @@ use std::sync::Arc;
 /// What the writer must know of a part: its columns; chunks are placed from the start of the part.
 pub(super) struct PartMeta {
     pub(super) columns: Vec<Encoded>,
-    /// The order stream, if the rows are clustered.
-    pub(super) order: Option<Chunk>,
+    /// `None` if the rows lie in their original order.
+    pub(super) cluster: Option<EncodedCluster>,
     /// Rows that a key may be chosen by, of the first part.
     pub(super) sample: Option<Sample>,
+}
+
+/// How the rows of a part are clustered.
+pub(super) struct EncodedCluster {
+    pub(super) runs: u32,
+    pub(super) order: Chunk,
+    pub(super) lengths: Chunk,
 }
 
 /// By which column rows are clustered.
@@ -50,6 +57,8 @@ pub(super) struct EncodedColumn {
     pub(super) name: String,
     pub(super) number: u32,
     pub(super) is_date: bool,
+    /// Whether it is of strings or of numbers of 64 bits.
+    pub(super) is_plain: bool,
 }
 
 /// One worker's encoder.
@@ -80,15 +89,22 @@ impl Encoder {
         Self { about, key, is_sampled, compression, tokens, part: None, rows: 0, columns, bytes: Vec::new() }
     }
 
-    /// Moves the rows into runs of the key, if there is one and its runs are long enough.
-    fn cluster(&mut self, sample: Option<&Sample>) -> Option<Partition> {
+    /// Moves the rows into runs of the key, if there is one and its runs are long enough: all columns have one value for each
+    /// row then, but the key has one for each run.
+    fn cluster(&mut self, sample: Option<&Sample>) -> Option<(usize, Partition)> {
         let key = match &self.key {
             ClusterKey::Automatic(key) => key.of_part(self.part, sample),
             key => key.known(),
-        };
-        let partition = Partition::new(self.columns.get(key?)?)?;
-        self.columns.iter_mut().for_each(|column| column.arrange(&partition.rows));
-        Some(partition)
+        }?;
+        let partition = Partition::new(self.columns.get(key)?)?;
+        for (index, column) in self.columns.iter_mut().enumerate() {
+            if index == key {
+                column.pick(&partition.firsts);
+            } else {
+                column.cluster(&partition);
+            }
+        }
+        Some((key, partition))
     }
 
     /// Tells that the part at hand is finished, or will not come.
@@ -131,6 +147,13 @@ fn reference<'a>(about: &EncodedColumn, gathered: &'a Gathered) -> Option<Refere
     Some(Reference { column: about.number, values })
 }
 
+fn write_cluster(partition: &Partition, writer: &mut ChunkWriter<'_>) -> Result<EncodedCluster> {
+    let wide = |values: &[u32]| values.iter().map(|&value| value.into()).collect::<Vec<i64>>();
+    let mut lengths = wide(&partition.lengths);
+    let order = writer.extra(&mut wide(&partition.codes))?;
+    Ok(EncodedCluster { runs: lengths.len() as u32, order, lengths: writer.extra(&mut lengths)? })
+}
+
 impl PartEncoder for Encoder {
     fn begin(&mut self, part: u64) {
         self.part = Some(part);
@@ -142,7 +165,7 @@ impl PartEncoder for Encoder {
 
     fn finish(&mut self) -> Result<Part> {
         let is_sampled = self.is_sampled && self.part == Some(0);
-        let sample = is_sampled.then(|| Sample::new(&self.about, &self.columns, self.rows)).flatten();
+        let sample = is_sampled.then(|| Sample::new(&self.about, &self.columns, self.rows));
         let rows = std::mem::take(&mut self.rows) as u64;
         let partition = self.cluster(sample.as_ref());
         let mut bytes = std::mem::take(&mut self.bytes);
@@ -154,18 +177,26 @@ impl PartEncoder for Encoder {
             let of = |&index: &usize| reference(&self.about[index], &before[index]);
             let references_of_date: Vec<_> = references.iter().filter(|_| about.is_date).filter_map(of).collect();
             let estimate = |values: Strings<'_>| self.tokens.estimate(self.part, about.number, values);
-            let encoded = writer.write(&mut rest[0], &references_of_date, estimate)?;
-            let is_whole = matches!(&encoded, Encoded::Chunk(chunk) if !chunk.is_difference() && chunk.nulls == 0);
+            let runs = match &partition {
+                Some((key, partition)) if *key == index => Runs::Values(&partition.lengths),
+                Some((_, partition)) => Runs::Rows(&partition.lengths),
+                None => Runs::None,
+            };
+            let encoded = writer.write(&mut rest[0], runs, &references_of_date, estimate)?;
+            let is_by_itself = |chunk: &Chunk| chunk.layout == Layout::Integers && !chunk.is_difference();
+            let is_key = matches!(runs, Runs::Values(_));
+            let is_whole =
+                matches!(&encoded, Encoded::Chunk(chunk) if is_by_itself(chunk) && chunk.nulls == 0 && !is_key);
             if about.is_date && is_whole && references.len() < MOST_REFERENCES {
                 references.push(index);
             }
             columns.push(encoded);
         }
-        let order = partition.map(|mut partition| writer.extra(&mut partition.codes)).transpose()?;
+        let cluster = partition.map(|(_, partition)| write_cluster(&partition, &mut writer)).transpose()?;
         self.columns.iter_mut().for_each(Gathered::clear);
         self.end();
         let meta_bytes = columns.iter().map(Encoded::memory).sum();
-        let meta = Box::new(PartMeta { columns, order, sample });
+        let meta = Box::new(PartMeta { columns, cluster, sample });
         Ok(Part { rows, bytes, cuts: Vec::new(), meta, meta_bytes })
     }
 

@@ -16,7 +16,7 @@ pub(super) fn check(chunk: &Chunk, field: &Field) -> Result<(), String> {
     }
     let Some(bounds) = &chunk.bounds else { return Ok(()) };
     let limits = match chunk.layout {
-        Layout::Integers => {
+        Layout::Integers | Layout::InRuns => {
             field.logical_type.bounds().map(|(min, max)| (min.max(i64::MIN.into()), max.min(i64::MAX.into())))
         }
         Layout::Wide => field.logical_type.bounds(),

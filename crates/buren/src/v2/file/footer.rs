@@ -13,8 +13,14 @@ use brc_core::{PhysicalType, Schema};
 /// Rows of a row group are at most this many.
 pub(super) const MOST_ROWS: u32 = 1 << 26;
 
+/// A clustered row group has so many chunks beside those of the columns: the order stream and the lengths of runs.
+pub(super) const CHUNKS_OF_CLUSTER: usize = 2;
+
 /// What messages call the order stream.
 pub(super) const ORDER_STREAM: &str = "(order of rows)";
+
+/// What messages call the lengths of runs.
+pub(super) const RUN_LENGTHS: &str = "(lengths of runs)";
 
 pub(crate) struct Footer {
     pub(super) schema: Schema,
@@ -27,17 +33,34 @@ pub(crate) struct Footer {
     pub(super) metadata: Vec<(String, Vec<u8>)>,
 }
 
+#[derive(Debug, Clone, Copy)]
 pub(super) struct RowGroup {
     pub(super) rows: u32,
-    /// The column by which rows are clustered, if they are.
-    pub(super) key: Option<usize>,
+    /// `None` if rows lie in their original order.
+    pub(super) cluster: Option<Cluster>,
 }
 
-/// All chunks of a column, or the order streams of all row groups.
+/// How the rows of a row group are clustered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cluster {
+    /// The column by which they are.
+    pub(super) key: usize,
+    /// How many runs there are: distinct values of the key, with null.
+    pub(super) runs: u32,
+}
+
+impl RowGroup {
+    /// How many values the chunk of a column has: of the cluster key, one for each run.
+    pub(super) fn values_of(&self, column: usize) -> u32 {
+        self.cluster.filter(|cluster| cluster.key == column).map_or(self.rows, |cluster| cluster.runs)
+    }
+}
+
+/// All chunks of a column; or the order streams, or the lengths of runs, of all row groups.
 pub(super) struct StoredColumn {
-    /// Order streams are what lies behind all columns.
+    /// Order streams come after all columns, then lengths of runs.
     pub(super) number: usize,
-    /// One for each row group; a chunk without blocks is the order stream of one that has no key.
+    /// One for each row group; one without blocks where a row group has no such chunk.
     pub(super) chunks: Vec<Chunk>,
     /// How often each value of the column's dictionary occurs, if that is known.
     pub(super) counts: Option<Chunk>,
@@ -89,18 +112,20 @@ pub(super) enum Layout {
     Codes = 4,
     /// Codes of the column's dictionary of strings.
     FileCodes = 5,
+    /// Integers of up to 64 bits, less the smallest of their run.
+    InRuns = 6,
 }
 
 impl Layout {
     pub(super) fn from_id(id: u8) -> Option<Self> {
-        let all = [Self::Integers, Self::Wide, Self::Floats, Self::Strings, Self::Codes, Self::FileCodes];
+        let all = [Self::Integers, Self::Wide, Self::Floats, Self::Strings, Self::Codes, Self::FileCodes, Self::InRuns];
         all.into_iter().nth(id.into())
     }
 
     /// The values that can be stored so.
     pub(super) fn physical(self) -> PhysicalType {
         match self {
-            Self::Integers | Self::Wide => PhysicalType::Integers,
+            Self::Integers | Self::Wide | Self::InRuns => PhysicalType::Integers,
             Self::Floats => PhysicalType::Floats,
             Self::Strings | Self::Codes | Self::FileCodes => PhysicalType::Bytes,
         }
@@ -122,6 +147,8 @@ pub(super) struct Chunk {
     pub(super) dictionary: Vec<(u32, Block)>,
     /// All codes of the column's dictionary are below it.
     pub(super) codes: u32,
+    /// The statistics of each run, if they are stored.
+    pub(super) run_index: Block,
     pub(super) blocks: Vec<RowBlock>,
     pub(super) bounds: Option<Bounds>,
     pub(super) sum: Option<i128>,
@@ -149,6 +176,7 @@ impl Chunk {
             tokens: Block::default(),
             dictionary: Vec::new(),
             codes: 0,
+            run_index: Block::default(),
             blocks: Vec::new(),
             bounds: None,
             sum: None,
@@ -164,6 +192,11 @@ impl Chunk {
     /// Whether all its values are of the column's dictionary.
     pub(super) fn is_of_file(&self, rows: u32) -> bool {
         self.layout == Layout::FileCodes || self.nulls == rows
+    }
+
+    /// Whether it has the values of integers of 64 bits, in one way or the other.
+    pub(super) fn is_of_integers(&self) -> bool {
+        matches!(self.layout, Layout::Integers | Layout::InRuns)
     }
 
     /// Whether it has differences from another column.
@@ -185,14 +218,15 @@ impl Chunk {
     pub(super) fn all_blocks(&self) -> impl Iterator<Item = &Block> {
         let of_rows = self.blocks.iter().flat_map(|block| [&block.validity, &block.values]);
         let dictionary = self.dictionary.iter().map(|(_, block)| block);
-        [&self.parameters, &self.tokens].into_iter().chain(dictionary).chain(of_rows)
+        [&self.parameters, &self.tokens].into_iter().chain(dictionary).chain([&self.run_index]).chain(of_rows)
     }
 
     /// The same, to be changed.
     pub(super) fn all_blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> {
         let of_rows = self.blocks.iter_mut().flat_map(|block| [&mut block.validity, &mut block.values]);
         let dictionary = self.dictionary.iter_mut().map(|(_, block)| block);
-        [&mut self.parameters, &mut self.tokens].into_iter().chain(dictionary).chain(of_rows)
+        let shared = [&mut self.parameters, &mut self.tokens].into_iter().chain(dictionary);
+        shared.chain([&mut self.run_index]).chain(of_rows)
     }
 
     /// Its size in the file in bytes.
@@ -244,8 +278,17 @@ impl Footer {
         self.schema.fields().len()
     }
 
-    /// The name of a column, or what the order stream is called that lies behind all columns.
+    /// The number of the lengths of runs.
+    pub(super) fn run_lengths(&self) -> usize {
+        self.order_streams() + 1
+    }
+
+    /// The name of a column, or what the order stream or the lengths of runs are called.
     pub(super) fn name(&self, column: usize) -> &str {
-        self.schema.fields().get(column).map_or(ORDER_STREAM, |field| &field.name)
+        match self.schema.fields().get(column) {
+            Some(field) => &field.name,
+            None if column == self.order_streams() => ORDER_STREAM,
+            None => RUN_LENGTHS,
+        }
     }
 }

@@ -7,7 +7,7 @@
 use super::bounds::Bounds;
 use super::fits;
 use super::footer::{
-    Chunk, Dictionary, DictionaryPart, Footer, Layout, MOST_ROWS, ORDER_STREAM, RowBlock, StoredColumn,
+    Chunk, Cluster, Dictionary, DictionaryPart, Footer, Layout, MOST_ROWS, RowBlock, RowGroup, StoredColumn,
 };
 use crate::block::{Block, MOST_SHRINKING};
 use crate::trailer::HEADER_BYTES;
@@ -27,9 +27,13 @@ pub(super) fn check(footer: &mut Footer, footer_offset: u64) -> Result<(), Strin
         check_dictionary(dictionary, field).map_err(|reason| format!("column '{}': {reason}", field.name))?;
         dictionary.parts.iter_mut().for_each(DictionaryPart::place_blocks);
     }
-    if let Some((index, row_group)) = (0..).zip(&footer.row_groups).find(|(_, it)| !(1..=MOST_ROWS).contains(&it.rows))
-    {
-        return Err(format!("row group {index}: {} rows", row_group.rows));
+    for (index, RowGroup { rows, cluster }) in footer.row_groups.iter().enumerate() {
+        if !(1..=MOST_ROWS).contains(rows) {
+            return Err(format!("row group {index}: {rows} rows"));
+        }
+        if let Some(Cluster { runs, .. }) = cluster.filter(|cluster| cluster.runs > *rows) {
+            return Err(format!("row group {index}: {runs} runs of {rows} rows"));
+        }
     }
     let rows: u64 = footer.row_groups.iter().map(|row_group| u64::from(row_group.rows)).sum();
     if rows != footer.rows {
@@ -44,17 +48,24 @@ pub(super) fn check(footer: &mut Footer, footer_offset: u64) -> Result<(), Strin
 /// # Errors
 /// What does not hold.
 pub(super) fn check_column(column: &mut StoredColumn, footer: &Footer, footer_offset: u64) -> Result<(), String> {
-    let order = Field::required(ORDER_STREAM, LogicalType::Int64);
-    let field = footer.schema.fields().get(column.number).unwrap_or(&order);
-    let known = footer.dictionaries.get(column.number).map_or(0, Dictionary::values);
-    let is_order = column.number == footer.order_streams();
+    let number = column.number;
+    let of_cluster = Field::required(footer.name(number), LogicalType::Int64);
+    let field = footer.schema.fields().get(number).unwrap_or(&of_cluster);
+    let known = footer.dictionaries.get(number).map_or(0, Dictionary::values);
     for (index, (chunk, row_group)) in column.chunks.iter_mut().zip(&footer.row_groups).enumerate() {
-        if is_order && row_group.key.is_none() {
-            continue;
-        }
-        check_chunk(chunk, field, row_group.rows)
+        let checked = match row_group.cluster {
+            None if number >= footer.order_streams() => continue,
+            Some(cluster) if number == footer.order_streams() => {
+                check_chunk(chunk, field, row_group.rows).and_then(|()| check_order_stream(chunk, cluster.runs))
+            }
+            Some(cluster) if number == footer.run_lengths() => {
+                check_chunk(chunk, field, cluster.runs).and_then(|()| check_run_lengths(chunk, row_group.rows))
+            }
+            Some(cluster) if number == cluster.key => check_key(chunk, field, row_group.rows, cluster.runs),
+            cluster => check_chunk(chunk, field, row_group.rows).and_then(|()| check_run_index(chunk, cluster)),
+        };
+        checked
             .and_then(|()| check_codes(chunk, known))
-            .and_then(|()| if is_order { check_order_stream(chunk, row_group.rows) } else { Ok(()) })
             .map_err(|reason| format!("row group {index}, column '{}': {reason}", field.name))?;
         chunk.place_blocks();
     }
@@ -137,12 +148,45 @@ fn check_dictionary(dictionary: &Dictionary, field: &Field) -> Result<(), String
 fn check_codes(chunk: &Chunk, known: u64) -> Result<(), String> {
     let fits = match chunk.layout {
         Layout::FileCodes => (1..=known).contains(&chunk.codes.into()),
-        Layout::Integers | Layout::Wide | Layout::Floats | Layout::Strings | Layout::Codes => chunk.codes == 0,
+        Layout::Integers | Layout::Wide | Layout::Floats | Layout::Strings | Layout::Codes | Layout::InRuns => {
+            chunk.codes == 0
+        }
     };
     if fits { Ok(()) } else { Err(format!("codes below {} of a dictionary of {known} values", chunk.codes)) }
 }
 
 fn check_chunk(chunk: &Chunk, field: &Field, rows: u32) -> Result<(), String> {
+    match check_blocks(chunk, field, rows)? {
+        nulls if nulls == u64::from(chunk.nulls) => Ok(()),
+        nulls => Err(format!("its blocks have {nulls} nulls, the chunk {}", chunk.nulls)),
+    }
+}
+
+/// The chunk of a cluster key has one value for each run, but counts the rows that are null.
+fn check_key(chunk: &Chunk, field: &Field, rows: u32, runs: u32) -> Result<(), String> {
+    let null_runs = check_blocks(chunk, field, runs)?;
+    let most = rows - runs + 1;
+    if null_runs > 1 || (null_runs == 0) != (chunk.nulls == 0) || chunk.nulls > most {
+        return Err(format!("{null_runs} runs of nulls, {} nulls", chunk.nulls));
+    }
+    match (chunk.run_index.length, chunk.layout) {
+        (0, Layout::Integers | Layout::Codes | Layout::FileCodes) if !chunk.is_difference() => Ok(()),
+        _ => Err("its values are stored as no cluster key's are".to_owned()),
+    }
+}
+
+/// Only integers of clustered rows have statistics of runs.
+fn check_run_index(chunk: &Chunk, cluster: Option<Cluster>) -> Result<(), String> {
+    let is_there = chunk.run_index.length > 0;
+    let may_be_there = cluster.is_some() && chunk.is_of_integers();
+    if is_there && !may_be_there || !is_there && chunk.layout == Layout::InRuns {
+        return Err("statistics of runs that are none, or integers of runs without them".to_owned());
+    }
+    Ok(())
+}
+
+/// Checks so many values of a chunk and returns how many of them are null.
+fn check_blocks(chunk: &Chunk, field: &Field, rows: u32) -> Result<u64, String> {
     chunk.all_blocks().try_for_each(check_block)?;
     if chunk.blocks.len() != (rows as usize).div_ceil(BLOCK_ROWS) {
         return Err(format!("{} blocks of {rows} rows", chunk.blocks.len()));
@@ -155,13 +199,10 @@ fn check_chunk(chunk: &Chunk, field: &Field, rows: u32) -> Result<(), String> {
         nulls += u64::from(block.nulls);
         left -= of_block;
     }
-    if nulls != u64::from(chunk.nulls) {
-        return Err(format!("its blocks have {nulls} nulls, the chunk {}", chunk.nulls));
-    }
     if chunk.bounds != bounds.all() {
         return Err("the bounds of its blocks are not those of the chunk".to_owned());
     }
-    let has_numbers = matches!(chunk.layout, Layout::Integers | Layout::Wide | Layout::Floats);
+    let has_numbers = chunk.is_of_integers() || matches!(chunk.layout, Layout::Wide | Layout::Floats);
     if has_numbers && chunk.bounds.is_none() && nulls < u64::from(rows) {
         return Err("it has no bounds".to_owned());
     }
@@ -175,15 +216,28 @@ fn check_chunk(chunk: &Chunk, field: &Field, rows: u32) -> Result<(), String> {
     if chunk.distinct() > rows.into() || chunk.dictionary.iter().any(|(values, _)| !COUNTS.contains(values)) {
         return Err(format!("a dictionary of {} values for {rows} rows", chunk.distinct()));
     }
-    fits::check(chunk, field)
+    fits::check(chunk, field).map(|()| nulls)
 }
 
-/// Codes of a key are less than there are rows.
-fn check_order_stream(order: &Chunk, rows: u32) -> Result<(), String> {
+/// It has the numbers of all runs.
+fn check_order_stream(order: &Chunk, runs: u32) -> Result<(), String> {
     match order.bounds {
-        Some(Bounds::Numbers { min: 0, max }) if max < rows.into() && !order.is_difference() => Ok(()),
-        _ => Err("the order of rows is none of codes".to_owned()),
+        Some(Bounds::Numbers { min: 0, max }) if max == i128::from(runs) - 1 && is_plain(order) => Ok(()),
+        _ => Err("the order of rows is none of runs".to_owned()),
     }
+}
+
+/// Each run has a row, and all of them have all rows.
+fn check_run_lengths(lengths: &Chunk, rows: u32) -> Result<(), String> {
+    match (&lengths.bounds, lengths.sum) {
+        (Some(Bounds::Numbers { min: 1.., .. }), Some(sum)) if sum == rows.into() && is_plain(lengths) => Ok(()),
+        _ => Err(format!("the lengths of runs are not those of {rows} rows")),
+    }
+}
+
+/// Whether a chunk has integers that are read without anything else.
+fn is_plain(chunk: &Chunk) -> bool {
+    chunk.layout == Layout::Integers && !chunk.is_difference() && chunk.run_index.length == 0
 }
 
 /// There is a count for each of the dictionary's values, of which are those of all rows but nulls.
@@ -194,7 +248,7 @@ fn check_counts<'a>(
 ) -> Result<(), String> {
     let known = u32::try_from(known).ok().filter(|&known| known > 0).ok_or("there is nothing to count")?;
     check_chunk(counts, &Field::required("", LogicalType::Int64), known)?;
-    if counts.layout != Layout::Integers || counts.is_difference() {
+    if !is_plain(counts) {
         return Err("they are no integers by themselves".to_owned());
     }
     let values = chunks.try_fold(0, |values, (rows, chunk)| {

@@ -1,7 +1,10 @@
 //! The footer as a Cap'n Proto message.
 
 use super::bounds::Bounds;
-use super::footer::{Chunk, Dictionary, DictionaryPart, Footer, Layout, RowBlock, RowGroup, StoredColumn, Unused};
+use super::footer::{
+    CHUNKS_OF_CLUSTER, Chunk, Cluster, Dictionary, DictionaryPart, Footer, Layout, RowBlock, RowGroup, StoredColumn,
+    Unused,
+};
 use crate::block::Block;
 use crate::buren2_capnp::{
     block, bounds, chunk, column, dictionary_block, dictionary_part, footer, row_block, row_group,
@@ -36,7 +39,8 @@ pub(super) fn write(contents: &Footer, chunks: &[Vec<Chunk>], counts: &[Option<C
     for (index, (row_group, chunks)) in (0..).zip(contents.row_groups.iter().zip(chunks)) {
         let mut builder = row_groups.reborrow().get(index);
         builder.set_rows(row_group.rows);
-        builder.set_key(row_group.key.map_or(0, |key| key as u32 + 1));
+        builder.set_key(row_group.cluster.map_or(0, |cluster| cluster.key as u32 + 1));
+        builder.set_runs(row_group.cluster.map_or(0, |cluster| cluster.runs));
         let mut builders = builder.init_chunks(chunks.len() as u32);
         for (index, chunk) in (0..).zip(chunks) {
             write_chunk(chunk, builders.reborrow().get(index));
@@ -89,6 +93,7 @@ fn write_chunk(chunk: &Chunk, mut builder: chunk::Builder<'_>) {
     write_block(&chunk.tokens, || builder.reborrow().init_tokens());
     write_dictionary_blocks(&chunk.dictionary, builder.reborrow().init_dictionary(chunk.dictionary.len() as u32));
     builder.set_codes(chunk.codes);
+    write_block(&chunk.run_index, || builder.reborrow().init_run_index());
     let mut blocks = builder.reborrow().init_blocks(chunk.blocks.len() as u32);
     for (index, block) in (0..).zip(&chunk.blocks) {
         let mut builder = blocks.reborrow().get(index);
@@ -249,14 +254,18 @@ fn read_dictionary_blocks(
 fn read_row_group(row_group: row_group::Reader<'_>, schema: &Schema) -> Result<RowGroup, Problem> {
     let chunks = row_group.get_chunks()?.len() as usize;
     let columns = schema.fields().len();
-    let key = (row_group.get_key() as usize).checked_sub(1);
-    if key.is_some_and(|key| key >= columns) {
+    let runs = row_group.get_runs();
+    let cluster = (row_group.get_key() as usize).checked_sub(1).map(|key| Cluster { key, runs });
+    if cluster.is_some_and(|cluster| cluster.key >= columns) {
         return Err(Problem::malformed("a cluster key that is not a column"));
     }
-    if chunks != columns + usize::from(key.is_some()) {
+    if cluster.is_some() != (runs > 0) {
+        return Err(Problem::malformed("runs without a cluster key, or a key without runs"));
+    }
+    if chunks != columns + if cluster.is_some() { CHUNKS_OF_CLUSTER } else { 0 } {
         return Err(Problem::malformed(format!("{chunks} chunks for {columns} columns")));
     }
-    Ok(RowGroup { rows: row_group.get_rows(), key })
+    Ok(RowGroup { rows: row_group.get_rows(), cluster })
 }
 
 fn read_chunk(reader: chunk::Reader<'_>) -> Result<Chunk, Problem> {
@@ -280,6 +289,7 @@ fn read_chunk(reader: chunk::Reader<'_>) -> Result<Chunk, Problem> {
         tokens: read_block(reader.get_tokens()?),
         dictionary,
         codes: reader.get_codes(),
+        run_index: read_block(reader.get_run_index()?),
         blocks,
         bounds,
         sum,

@@ -3,6 +3,7 @@
 //! What a column is like shows in its first batch: types that are inferred may still become wider, so an encoder does not
 //! hold the batches against a schema. The writer does, when all is known.
 
+use super::cluster::Partition;
 use super::strings_gathered::Strings;
 use brc_core::{BitmapBuffer, Column, Data, Error, Integers, Result};
 use foldhash::fast::RandomState;
@@ -56,19 +57,36 @@ impl Gathered {
         Ok(())
     }
 
-    /// Puts the rows in another order: the first of them is to be `order[0]`.
-    pub(super) fn arrange(&mut self, order: &[u32]) {
+    /// Moves the rows into their runs.
+    pub(super) fn cluster(&mut self, partition: &Partition) {
         if let Some(bitmap) = self.validity.bitmap() {
             let mut arranged = BitmapBuffer::default();
-            order.iter().for_each(|&row| arranged.push(bitmap.get(row as usize)));
+            partition.rows().iter().for_each(|&row| arranged.push(bitmap.get(row as usize)));
             self.validity = arranged;
         }
         match &mut self.values {
             Values::Nothing => {}
-            Values::Integers(values) => *values = at(values, order),
-            Values::Wide(values) => *values = at(values, order),
-            Values::Floats(values) => *values = at(values, order),
-            Values::Strings(strings) => strings.arrange(order),
+            Values::Integers(values) => *values = partition.scatter(values),
+            Values::Wide(values) => *values = partition.scatter(values),
+            Values::Floats(values) => *values = partition.scatter(values),
+            Values::Strings(strings) => strings.cluster(partition),
+        }
+    }
+
+    /// Keeps these rows only, of which strings have codes.
+    pub(super) fn pick(&mut self, rows: &[u32]) {
+        let mut picked = BitmapBuffer::default();
+        match self.validity.bitmap() {
+            Some(bitmap) => rows.iter().for_each(|&row| picked.push(bitmap.get(row as usize))),
+            None => picked.push_values(rows.len()),
+        }
+        self.validity = picked;
+        match &mut self.values {
+            Values::Nothing => {}
+            Values::Integers(values) => *values = at(values, rows),
+            Values::Wide(values) => *values = at(values, rows),
+            Values::Floats(values) => *values = at(values, rows),
+            Values::Strings(strings) => strings.pick(rows),
         }
     }
 

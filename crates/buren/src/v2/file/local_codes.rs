@@ -4,7 +4,7 @@
 //! known only when the row group's turn in the file comes.
 
 use super::bounds::Bounds;
-use super::chunk_writer::{ChunkWriter, Rows};
+use super::chunk_writer::{ChunkWriter, Rows, Runs};
 use super::file_dictionary::FileDictionary;
 use super::footer::{Chunk, Layout};
 use super::interner::Interner;
@@ -36,6 +36,8 @@ pub(super) struct LocalCodes {
     counts: Vec<u32>,
     /// Of each block.
     bounds: Vec<Option<Bounds>>,
+    /// How many rows each code stands for, if they are those of runs.
+    lengths: Option<Vec<u32>>,
 }
 
 impl LocalCodes {
@@ -50,7 +52,8 @@ impl LocalCodes {
             Bounds::strings(values.get(min), values.get(max))
         };
         let bounds = rows.blocks().map(of_block).collect();
-        Self { codes, values, hashes, counts, bounds }
+        let lengths = if let Runs::Values(lengths) = rows.runs { Some(lengths.to_vec()) } else { None };
+        Self { codes, values, hashes, counts, bounds, lengths }
     }
 
     /// How many bytes of memory they take, roughly.
@@ -59,9 +62,12 @@ impl LocalCodes {
         size_of_val(&*self.codes) + values.value_bytes() + MEMORY_OF_VALUE * values.len()
     }
 
-    /// Whether codes and a dictionary are smaller than each row's own string.
+    /// Whether codes and a dictionary are smaller than each row's own string. Runs always have codes.
     pub(super) fn pay(&self) -> bool {
         let (rows, values) = (self.codes.len(), &self.values);
+        if self.lengths.is_some() {
+            return true;
+        }
         if values.is_empty() {
             return false;
         }
@@ -95,7 +101,8 @@ impl LocalCodes {
         left: &mut usize,
         writer: &mut ChunkWriter<'_>,
     ) -> Result<Chunk> {
-        let rows = Rows { count: self.codes.len(), validity: validity.bitmap() };
+        let runs = self.lengths.as_deref().map_or(Runs::None, Runs::Values);
+        let rows = Rows { count: self.codes.len(), validity: validity.bitmap(), runs };
         let (mut chunk, own, map) = match dictionary.add((&self.values, &self.hashes), left, writer)? {
             Some(map) => {
                 dictionary.count(&map, &self.counts);
@@ -124,6 +131,10 @@ impl LocalCodes {
 /// In how many rows of a block each of so many values is.
 fn counts_of_block(codes: &[u32], values: usize, rows: Rows<'_>, of_block: Range<usize>) -> Vec<u32> {
     let mut counts = vec![0; values];
+    if let Runs::Values(lengths) = rows.runs {
+        of_block.filter(|&run| rows.is_valid(run)).for_each(|run| counts[codes[run] as usize] += lengths[run]);
+        return counts;
+    }
     match rows.validity {
         None => codes[of_block].iter().for_each(|&code| counts[code as usize] += 1),
         Some(_) => of_block.filter(|&row| rows.is_valid(row)).for_each(|row| counts[codes[row] as usize] += 1),

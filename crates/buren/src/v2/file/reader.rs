@@ -26,7 +26,7 @@ pub(crate) struct Reader {
     /// The bytes of the footer.
     words: Vec<capnp::Word>,
     pub(super) footer: Footer,
-    /// Those that were asked for, the order streams behind them.
+    /// Those that were asked for; the order streams and the lengths of runs after them.
     columns: Vec<OnceLock<Result<StoredColumn, Problem>>>,
     /// How many blocks those have.
     blocks: AtomicUsize,
@@ -44,13 +44,13 @@ impl Reader {
         let mut footer = footer_message::read(&words).map_err(|problem| problem.of(&path))?;
         let checked = footer_check::check(&mut footer, footer_offset);
         checked.map_err(|reason| Error::corrupt(&path, "footer", reason))?;
-        let columns = (0..=footer.order_streams()).map(|_| OnceLock::new()).collect();
+        let columns = (0..=footer.run_lengths()).map(|_| OnceLock::new()).collect();
         let dictionaries = footer.dictionaries.iter().map(|_| SharedDictionary::default()).collect();
         let blocks = AtomicUsize::new(0);
         Ok(Self { path, file, file_bytes, footer_bytes, footer_offset, words, footer, columns, blocks, dictionaries })
     }
 
-    /// The checked chunks of a column, or the order streams; there must be so many columns.
+    /// The checked chunks of a column, the order streams or the lengths of runs; there must be so many columns.
     ///
     /// # Errors
     /// If what the footer says of it is damaged.
@@ -68,13 +68,13 @@ impl Reader {
         self.columns[number].get_or_init(read).as_ref().map_err(|problem| problem.of(&self.path))
     }
 
-    /// The chunk of a column, or the order stream; `None` if nothing can be told of it: whoever reads it finds out why.
+    /// The chunk of a column; `None` if nothing can be told of it: whoever reads it finds out why.
     pub(super) fn chunk(&self, row_group: usize, column: usize) -> Option<&Chunk> {
         let column = if column < self.columns.len() { self.column(column).ok()? } else { return None };
         column.chunks.get(row_group)
     }
 
-    /// All columns, and the order streams behind them.
+    /// All columns, and the order streams and the lengths of runs after them.
     ///
     /// # Errors
     /// If anything in the footer is damaged.

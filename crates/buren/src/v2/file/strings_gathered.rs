@@ -2,6 +2,7 @@
 //!
 //! Which of the two depends on the rows alone, not on how they came: as codes or not, in which batches.
 
+use super::cluster::Partition;
 use super::gathered::at;
 use super::interner::Interner;
 use crate::v2::strings::{self, StringBuffer};
@@ -60,16 +61,23 @@ impl Strings {
         self.local.clear();
     }
 
-    /// Puts the rows in another order: the first of them is to be `order[0]`.
-    pub(super) fn arrange(&mut self, order: &[u32]) {
+    /// Moves the rows into their runs.
+    pub(super) fn cluster(&mut self, partition: &Partition) {
         match &mut self.form {
-            Form::Codes { codes, .. } => *codes = at(codes, order),
+            Form::Codes { codes, .. } => *codes = partition.scatter(codes),
             Form::Each(each) => {
                 self.spare.clear();
-                self.spare.push_rows(each.strings(), order);
+                self.spare.push_rows(each.strings(), partition.rows());
                 std::mem::swap(each, &mut self.spare);
                 self.spare.clear();
             }
+        }
+    }
+
+    /// Keeps these rows only, if they have codes.
+    pub(super) fn pick(&mut self, rows: &[u32]) {
+        if let Form::Codes { codes, .. } = &mut self.form {
+            *codes = at(codes, rows);
         }
     }
 
@@ -126,6 +134,11 @@ impl Strings {
 
     fn append_codes(&mut self, codes: &[u32], dictionary: &Dictionary, validity: Option<Bitmap<'_>>) -> Result<()> {
         self.local.resize(dictionary.len(), UNKNOWN);
+        if let (Form::Codes { codes: own, .. }, None) = (&mut self.form, validity)
+            && extend_known(own, codes, &self.local)
+        {
+            return Ok(());
+        }
         let mut valid = validity.map(|validity| validity.iter());
         for &code in codes {
             if valid.as_mut().and_then(Iterator::next) == Some(false) {
@@ -188,6 +201,22 @@ impl Form {
         }
         Ok(())
     }
+}
+
+/// Appends what the table has for each code, unless it lacks some: then nothing, and false is returned.
+fn extend_known(own: &mut Vec<u32>, codes: &[u32], table: &[u32]) -> bool {
+    let before = own.len();
+    let mut largest = 0;
+    own.extend(codes.iter().map(|&code| {
+        let known = table[code as usize];
+        largest = largest.max(known);
+        known
+    }));
+    let are_known = largest < UNKNOWN;
+    if !are_known {
+        own.truncate(before);
+    }
+    are_known
 }
 
 fn too_many(dictionary: &Dictionary, rows: usize) -> bool {

@@ -9,13 +9,16 @@ use super::column::{PIECE, ScanColumn};
 use super::footer::{Chunk, DictionaryPart, Layout, RowGroup, StoredColumn};
 use super::reader::Reader;
 use super::restore;
+use super::rows::Rows;
+use super::run_index::Detail;
+use super::runs::Runs;
 use super::value_counts::ValueCounts;
 use crate::block::{Block, BlockBuffer, Cost};
 use crate::place::Place;
 use crate::reader::Verified;
 use crate::v2::integers::BLOCK_ROWS;
 use brc_core::predicate::float_order;
-use brc_core::{Column, Data, Error, Progress, Result, for_integers, run_workers};
+use brc_core::{Column, Data, Error, Progress, Result, Statistics, for_integers, run_workers};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
@@ -112,35 +115,56 @@ impl Reader {
         scans: &mut [(ScanColumn<'r>, Vec<u64>)],
         cost: &mut Cost,
     ) -> Result<()> {
-        let present = columns.len() - usize::from(row_group.key.is_none());
+        let runs = row_group.cluster.map(|_| Runs::load(self, index, cost)).transpose()?;
+        let runs = runs.as_ref();
+        let present = if runs.is_some() { columns.len() } else { self.footer.order_streams() };
         for (column, (scan, counted)) in columns[..present].iter().zip(scans) {
             let chunk = &column.chunks[index];
             if chunk.layout == Layout::FileCodes {
-                self.verify_chunk(index, (scan, counted), chunk, row_group.rows as usize, cost)?;
+                self.verify_chunk(index, (scan, counted), chunk, runs, cost)?;
             } else {
                 // Without the values of other row groups, codes are those of the chunk.
                 let mut scan = ScanColumn::new(self, column);
-                self.verify_chunk(index, (&mut scan, &mut []), chunk, row_group.rows as usize, cost)?;
+                self.verify_chunk(index, (&mut scan, &mut []), chunk, runs, cost)?;
+            }
+            if let Some(runs) = runs.filter(|_| chunk.run_index.length > 0) {
+                self.verify_run_index(index, column, runs, cost)?;
             }
         }
-        row_group.key.map_or(Ok(()), |key| self.verify_runs(index, key, cost))
+        match (row_group.cluster, runs) {
+            (Some(cluster), Some(runs)) => self.verify_runs(index, cluster.key, runs, cost),
+            _ => Ok(()),
+        }
     }
 
-    /// Each run has rows, all of them have the same key, and the next run has another one.
-    fn verify_runs(&self, index: usize, key: usize, cost: &mut Cost) -> Result<()> {
-        let (codes, _) = restore::order_stream(self, index, cost)?;
-        let keys = restore::read(&mut ScanColumn::new(self, self.column(key)?), index, codes.len(), cost)?;
-        let mut sorted = codes;
-        sorted.sort_unstable();
-        let is_run = |row: usize| match sorted[row] - sorted[row - 1] {
-            0 => keys.are_equal(row, row - 1),
-            1 => !keys.are_equal(row, row - 1),
-            _ => false,
-        };
+    /// Each row is of some run, and the next run has another key.
+    fn verify_runs(&self, index: usize, key: usize, runs: &Runs, cost: &mut Cost) -> Result<()> {
+        // The runs have as many rows as there are, and no run gets more than its own.
+        restore::walk(self, index, runs, cost, |_, _| Ok(()))?;
+        let keys = Rows::read(&mut ScanColumn::new(self, self.column(key)?), index, None, cost)?;
         let place = Place::Data { row_group: index, column: self.footer.name(key), block: 0 };
-        match sorted.first() == Some(&0) && (1..sorted.len()).all(is_run) {
+        match (1..runs.len()).all(|run| !keys.are_equal(run, run - 1)) {
             true => Ok(()),
-            false => Err(self.corrupt(place, "the order of rows is not that of the key's runs")),
+            false => Err(self.corrupt(place, "two runs have the same key")),
+        }
+    }
+
+    /// The statistics of runs are those of their values.
+    fn verify_run_index(&self, index: usize, column: &StoredColumn, runs: &Runs, cost: &mut Cost) -> Result<()> {
+        let mut scan = ScanColumn::new(self, column);
+        let rows = Rows::read(&mut scan, index, Some(runs), cost)?;
+        scan.read_run_index(runs, 0..runs.len(), Detail::All, cost)?;
+        let (values, stored) = (rows.integers(), &scan.run_index);
+        let is_sound = |run: usize| {
+            let valid = runs.rows_of(run..run + 1).filter(|&row| rows.is_valid(row)).map(|row| values[row]);
+            let found: Statistics = valid.collect();
+            let count = runs.lengths[run] - stored.nulls_of(run);
+            found.count == u64::from(count) && (count == 0 || stored.of_runs(run..run + 1).get(0, count) == found)
+        };
+        let place = Place::RunIndexOfColumn { row_group: index, column: self.footer.name(column.number) };
+        match (0..runs.len()).all(is_sound) {
+            true => Ok(()),
+            false => Err(self.corrupt(place, "the statistics are not those of the values")),
         }
     }
 
@@ -150,12 +174,17 @@ impl Reader {
         row_group: usize,
         (scan, counted): (&mut ScanColumn<'_>, &mut [u64]),
         chunk: &Chunk,
-        rows: usize,
+        runs: Option<&Runs>,
         cost: &mut Cost,
     ) -> Result<()> {
         let column = scan.column;
+        let rows = scan.values_in(row_group);
+        // How many rows each value is that of, if not of one.
+        let is_key = self.row_group(row_group).cluster.is_some_and(|cluster| cluster.key == column);
+        let lengths = runs.filter(|_| is_key).map(|runs| runs.lengths.as_slice());
         // Strings are to come as they are stored.
-        scan.start(row_group, 0, cost)?;
+        scan.start(row_group, 0, runs, cost)?;
+        let mut nulls = 0;
         let mut used = vec![false; scan.distinct()];
         let mut sum = Some(0i128);
         for (number, start) in (0..rows).step_by(BLOCK_ROWS).enumerate() {
@@ -164,13 +193,16 @@ impl Reader {
             let mut seen = Seen { sum, ..Seen::default() };
             for first in (0..of_block).step_by(PIECE) {
                 let piece = first..of_block.min(first + PIECE);
-                scan.decode(piece.clone())?;
+                scan.decode(piece.clone(), runs)?;
                 let column = scan.as_column();
-                seen.add(&column, piece.len());
+                let lengths = lengths.map(|lengths| &lengths[start + piece.start..start + piece.end]);
+                let length = |row: usize| lengths.map_or(1, |lengths| lengths[row]);
+                seen.add(&column, piece.len(), length);
                 if let (Data::Codes { codes, .. }, false) = (column.data, counted.is_empty()) {
                     let valid = (0..piece.len()).filter(|&row| column.is_valid(row));
-                    valid.for_each(|row| counted[codes[row] as usize] += 1);
+                    valid.for_each(|row| counted[codes[row] as usize] += u64::from(length(row)));
                 }
+                nulls += (0..piece.len()).filter(|&row| !column.is_valid(row)).map(length).sum::<u32>();
             }
             used.iter_mut().zip(&seen.codes).for_each(|(used, seen)| *used |= seen);
             let stored = &chunk.blocks[number];
@@ -181,7 +213,10 @@ impl Reader {
             sum = seen.sum;
         }
         let place = Place::Parameters { row_group, column: self.footer.name(column) };
-        let has_sum = matches!(chunk.layout, Layout::Integers | Layout::Wide);
+        if chunk.nulls != nulls {
+            return Err(self.corrupt(place, "the number of nulls is not that of the rows"));
+        }
+        let has_sum = chunk.is_of_integers() || chunk.layout == Layout::Wide;
         if chunk.sum != sum.filter(|_| has_sum) {
             return Err(self.corrupt(place, "the sum is not that of the values"));
         }
@@ -203,14 +238,16 @@ struct Seen {
 }
 
 impl Seen {
-    fn add(&mut self, column: &Column<'_>, rows: usize) {
+    /// Adds rows, each of which stands for so many.
+    fn add(&mut self, column: &Column<'_>, rows: usize, length: impl Fn(usize) -> u32) {
         let valid = || (0..rows).filter(|&row| column.is_valid(row));
         self.nulls += column.validity.map_or(0, |validity| validity.count_nulls() as u32);
         match column.data {
             Data::Integers(values) => for_integers!(values, values => for row in valid() {
                 let value = wide(values[row]);
                 self.number(value);
-                self.sum = self.sum.and_then(|sum| sum.checked_add(value));
+                let of_rows = value.checked_mul(length(row).into());
+                self.sum = self.sum.zip(of_rows).and_then(|(sum, of_rows)| sum.checked_add(of_rows));
             }),
             Data::Floats(values) => valid().for_each(|row| self.number(float_order(values[row]).into())),
             Data::Bytes(strings) => valid().for_each(|row| self.string(strings.get(row))),

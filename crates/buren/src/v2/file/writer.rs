@@ -1,11 +1,11 @@
 //! Puts row groups together to a file and ends it with footer and trailer.
 
 use super::chunk_writer::{ChunkWriter, Encoded};
-use super::encoder::{ClusterKey, EncodedColumn, Encoder, PartMeta};
+use super::encoder::{ClusterKey, EncodedCluster, EncodedColumn, Encoder, PartMeta};
 use super::file_dictionary::FileDictionary;
 use super::file_tokens::FileTokens;
 use super::fits;
-use super::footer::{Chunk, Footer, RowGroup};
+use super::footer::{Chunk, Cluster, Footer, RowGroup};
 use super::footer_message;
 use super::key_choice::Sample;
 use crate::block::checksum;
@@ -24,7 +24,7 @@ pub(crate) struct Writer {
     /// What the key was chosen by.
     sample: Option<Sample>,
     footer: Footer,
-    /// Of each row group: one for each column, and the order stream if there is a key.
+    /// Of each row group: one for each column; if it is clustered, the order stream and the lengths of runs after them.
     chunks: Vec<Vec<Chunk>>,
     /// Of all dictionaries.
     hasher: RandomState,
@@ -97,21 +97,35 @@ impl Writer {
     ) -> Box<dyn PartEncoder> {
         let about = |column: usize| {
             let field = &schema.fields()[column];
-            let is_date = field.logical_type == LogicalType::Date;
-            EncodedColumn { name: field.name.clone(), number: column as u32, is_date }
+            EncodedColumn {
+                name: field.name.clone(),
+                number: column as u32,
+                is_date: field.logical_type == LogicalType::Date,
+                is_plain: match field.logical_type {
+                    LogicalType::String | LogicalType::Int64 => true,
+                    LogicalType::Decimal { precision, .. } => precision <= LogicalType::MAX_PRECISION_64,
+                    LogicalType::Bool
+                    | LogicalType::Int8
+                    | LogicalType::Int16
+                    | LogicalType::Int32
+                    | LogicalType::UInt64
+                    | LogicalType::Float32
+                    | LogicalType::Float64
+                    | LogicalType::Date
+                    | LogicalType::Time { .. }
+                    | LogicalType::Timestamp { .. }
+                    | LogicalType::Binary
+                    | LogicalType::Uuid => false,
+                },
+            }
         };
         let tokens = Arc::clone(&self.tokens);
         let key = (key, matches!(self.key, ClusterKey::Automatic(_)));
         Box::new(Encoder::new(columns.map(about).collect(), key, self.compression, &self.hasher, tokens))
     }
 
-    /// The chunks of a part, which has these columns and whose bytes come next; the order stream behind them, if it has one;
-    /// and its sample.
-    fn take(
-        &mut self,
-        part: &mut Part,
-        columns: impl ExactSizeIterator<Item = usize>,
-    ) -> Result<(Vec<Chunk>, Option<Sample>)> {
+    /// The chunks of a part, which has these columns and whose bytes come next; those of its runs after them, if it is clustered.
+    fn take(&mut self, part: &mut Part, columns: impl ExactSizeIterator<Item = usize>) -> Result<Taken> {
         let empty: Box<dyn std::any::Any + Send> = Box::new(());
         let meta = std::mem::replace(&mut part.meta, empty).downcast::<PartMeta>();
         let meta =
@@ -133,10 +147,14 @@ impl Writer {
             };
             chunks.push(chunk);
         }
-        chunks.extend(meta.order);
+        let runs = meta.cluster.map(|EncodedCluster { runs, order, lengths }| {
+            chunks.extend([order, lengths]);
+            runs
+        });
+        let cluster = self.key.known().zip(runs).map(|(key, runs)| Cluster { key, runs });
         chunks.iter_mut().for_each(|chunk| chunk.offset += self.position);
         self.position += part.bytes.len() as u64;
-        Ok((chunks, meta.sample))
+        Ok(Taken { chunks, cluster, sample: meta.sample })
     }
 
     /// Checks that the key would be the same if it had been chosen by these columns of a part that replaces another.
@@ -174,6 +192,13 @@ impl Writer {
     }
 }
 
+/// What became of a part.
+struct Taken {
+    chunks: Vec<Chunk>,
+    cluster: Option<Cluster>,
+    sample: Option<Sample>,
+}
+
 fn unknown_column(column: usize) -> Error {
     Error::Usage(format!("there is no column {column}"))
 }
@@ -202,12 +227,11 @@ impl BatchWriter for Writer {
     }
 
     fn append(&mut self, part: &mut Part) -> Result<()> {
-        let (chunks, sample) = self.take(part, 0..self.dictionaries.len())?;
+        let Taken { chunks, cluster, sample } = self.take(part, 0..self.dictionaries.len())?;
         if part.rows > 0 {
             self.footer.rows += part.rows;
             self.sample = sample.or(self.sample.take());
-            let key = self.key.known().filter(|_| chunks.len() > self.dictionaries.len());
-            self.footer.row_groups.push(RowGroup { rows: part.rows as u32, key });
+            self.footer.row_groups.push(RowGroup { rows: part.rows as u32, cluster });
             self.chunks.push(chunks);
         }
         Ok(())
@@ -220,7 +244,8 @@ impl BatchWriter for Writer {
 
     fn remark(&self) -> Option<String> {
         let ClusterKey::Automatic(key) = &self.key else { return None };
-        let name = self.footer.name(key.known()?);
+        let key = key.known().filter(|_| self.sample.as_ref().and_then(Sample::obvious_key).is_none())?;
+        let name = self.footer.name(key);
         Some(format!(
             "rows are stored grouped by '{name}' to save space; reading them in the original order is slower; --key none \
              turns this off"
@@ -274,14 +299,15 @@ impl ColumnarWriter for Writer {
                 self.memory += dictionary.clear();
             }
         }
-        let (mut chunks, sample) = self.take(made, columns.iter().copied())?;
+        let Taken { mut chunks, cluster, sample } = self.take(made, columns.iter().copied())?;
         self.check_key(part, columns, sample)?;
-        let order = if chunks.len() > columns.len() { chunks.pop() } else { None };
+        let of_cluster = chunks.split_off(columns.len().min(chunks.len()));
         let unknown = || Error::Usage(format!("part {part} has not so many rows or columns"));
         let part = usize::try_from(part).unwrap_or(usize::MAX);
-        let row_group = self.footer.row_groups.get(part);
+        let row_group = self.footer.row_groups.get_mut(part);
         let row_group = row_group.filter(|group| u64::from(group.rows) == made.rows && columns.len() == chunks.len());
-        row_group.filter(|group| group.key.is_some() == order.is_some()).ok_or_else(unknown)?;
+        let row_group = row_group.filter(|group| group.cluster.is_some() == cluster.is_some()).ok_or_else(unknown)?;
+        row_group.cluster = cluster;
         let replaced = self.chunks.get_mut(part).ok_or_else(unknown)?;
         let is_replaced = |column: u32| columns.contains(&(column as usize));
         let references = replaced.iter().enumerate().filter(|(column, _)| !columns.contains(column));
@@ -289,8 +315,9 @@ impl ColumnarWriter for Writer {
             // They would be differences from something else.
             return Err(Error::Widened);
         }
-        if let (Some(replaced), Some(order)) = (replaced.last_mut(), order) {
-            *replaced = order;
+        if cluster.is_some() {
+            replaced.truncate(self.dictionaries.len());
+            replaced.extend(of_cluster);
         }
         for (&column, chunk) in columns.iter().zip(chunks) {
             *replaced.get_mut(column).ok_or_else(unknown)? = chunk;

@@ -35,6 +35,11 @@ impl<'a> Facts<'a> {
         facts
     }
 
+    /// The smallest and the largest value of each block.
+    pub(super) fn bounds(&self) -> Vec<(i64, i64)> {
+        self.spreads.iter().map(|spread| (spread.min, spread.min.wrapping_add(spread.range as i64))).collect()
+    }
+
     fn add(&mut self, before: Option<&i64>, first: i64, block: &Profile) {
         let all = &mut self.profile;
         all.min = all.min.min(block.min);

@@ -18,6 +18,7 @@ pub struct Plan {
     scheme: &'static Scheme,
     layout: Box<dyn AnyLayout>,
     candidates: Vec<Candidate>,
+    bounds: Vec<(i64, i64)>,
 }
 
 /// What a scheme would have made of a chunk: why one was chosen.
@@ -60,16 +61,17 @@ impl Plan {
         let most = smallest + (smallest * NEARLY / 100).max(values.len() as u64 / ROWS_OF_A_BYTE);
         let chosen = offers.into_iter().filter(|offer| offer.bytes <= most).min_by_key(|offer| offer.cost);
         let chosen = chosen.unwrap_or_else(|| unreachable!("packed fits all integers"));
-        Self { scheme: chosen.scheme, layout: chosen.layout, candidates }
+        Self { scheme: chosen.scheme, layout: chosen.layout, candidates, bounds: facts.bounds() }
     }
 
     /// As [`Plan::choose`], but with the scheme of that name, if it can store the chunk.
     #[must_use]
     pub fn with_scheme(name: &str, values: &[i64], reference: &[i64]) -> Option<Self> {
         let scheme = SCHEMES.iter().find(|scheme| scheme.name == name)?;
-        let offer = Offer::new(scheme, (scheme.fit)(&Facts::new(values, reference), u64::MAX)?);
+        let facts = Facts::new(values, reference);
+        let offer = Offer::new(scheme, (scheme.fit)(&facts, u64::MAX)?);
         let candidates = vec![Candidate { scheme: scheme.name, bytes: offer.bytes }];
-        Some(Self { scheme, layout: offer.layout, candidates })
+        Some(Self { scheme, layout: offer.layout, candidates, bounds: facts.bounds() })
     }
 
     /// What stands for the scheme in files.
@@ -94,6 +96,12 @@ impl Plan {
     #[must_use]
     pub fn estimated_bytes(&self) -> u64 {
         self.candidates.iter().find(|candidate| candidate.scheme == self.scheme.name).map_or(0, |chosen| chosen.bytes)
+    }
+
+    /// The smallest and the largest value of each block.
+    #[must_use]
+    pub fn bounds(&self) -> &[(i64, i64)] {
+        &self.bounds
     }
 
     /// Appends what all blocks share.

@@ -1,0 +1,241 @@
+//! Rows of a chunk that are kept: all of them, or those of a batch that come from elsewhere than their decoder.
+
+use super::column::{PIECE, ScanColumn};
+use super::decoder::DecodedStrings;
+use super::gathered::at;
+use super::runs::Runs;
+use crate::block::Cost;
+use crate::v2::Malformed;
+use crate::v2::integers::BLOCK_ROWS;
+use crate::v2::strings::StringBuffer;
+use brc_core::{BitmapBuffer, Column, Data, Dictionary, Integers, Known, KnownValues, Result, Run};
+
+/// Rows of a column.
+#[derive(Default)]
+pub(super) struct Rows {
+    values: Values,
+    validity: BitmapBuffer,
+}
+
+#[derive(Default)]
+enum Values {
+    /// No row came yet.
+    #[default]
+    Nothing,
+    I16(Vec<i16>),
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+    I128(Vec<i128>),
+    Floats(Vec<f64>),
+    /// Of the dictionary of the column that was scanned.
+    Codes(Vec<u32>),
+    Strings(StringBuffer),
+}
+
+/// Does the same for values of all types, each in a vector, but strings.
+macro_rules! for_vectors {
+    ($values:expr, $vector:ident => $same:expr, $strings:ident => $of_strings:expr, $nothing:expr) => {
+        match $values {
+            Values::Nothing => $nothing,
+            Values::I16($vector) => $same,
+            Values::I32($vector) => $same,
+            Values::I64($vector) => $same,
+            Values::I128($vector) => $same,
+            Values::Floats($vector) => $same,
+            Values::Codes($vector) => $same,
+            Values::Strings($strings) => $of_strings,
+        }
+    };
+}
+
+impl Rows {
+    /// All values of a chunk, as they lie; `runs` are those of its row group, if that is clustered.
+    pub(super) fn read(
+        column: &mut ScanColumn<'_>,
+        row_group: usize,
+        runs: Option<&Runs>,
+        cost: &mut Cost,
+    ) -> Result<Self> {
+        // Strings come in one form throughout if they are not expected to be wanted again.
+        column.start(row_group, 0, runs, cost)?;
+        let rows = column.values_in(row_group);
+        let mut all = Self::default();
+        for (number, first) in (0..rows).step_by(BLOCK_ROWS).enumerate() {
+            let of_block = BLOCK_ROWS.min(rows - first);
+            column.load(number, of_block, cost)?;
+            for first in (0..of_block).step_by(PIECE) {
+                let piece = first..of_block.min(first + PIECE);
+                column.decode(piece.clone(), runs)?;
+                all.append(&column.as_column(), piece.len());
+            }
+        }
+        Ok(all)
+    }
+
+    /// Adds the rows of a batch of the same chunk.
+    fn append(&mut self, column: &Column<'_>, rows: usize) {
+        self.validity.extend(column.validity, rows);
+        if let Values::Nothing = self.values {
+            self.values = match column.data {
+                Data::Integers(Integers::I8(_) | Integers::I16(_)) => Values::I16(Vec::new()),
+                Data::Integers(Integers::I32(_)) => Values::I32(Vec::new()),
+                Data::Integers(Integers::I64(_)) => Values::I64(Vec::new()),
+                Data::Integers(Integers::I128(_)) => Values::I128(Vec::new()),
+                Data::Floats(_) => Values::Floats(Vec::new()),
+                Data::Bytes(_) => Values::Strings(StringBuffer::default()),
+                Data::Codes { .. } | Data::Runs { .. } => Values::Codes(Vec::new()),
+            };
+        }
+        match (&mut self.values, column.data) {
+            (Values::I16(values), Data::Integers(Integers::I16(new))) => values.extend_from_slice(new),
+            (Values::I32(values), Data::Integers(Integers::I32(new))) => values.extend_from_slice(new),
+            (Values::I64(values), Data::Integers(Integers::I64(new))) => values.extend_from_slice(new),
+            (Values::I128(values), Data::Integers(Integers::I128(new))) => values.extend_from_slice(new),
+            (Values::Floats(values), Data::Floats(new)) => values.extend_from_slice(new),
+            (Values::Strings(values), Data::Bytes(new)) => new.iter().for_each(|value| values.push(value)),
+            (Values::Codes(values), Data::Codes { codes, .. }) => values.extend_from_slice(codes),
+            _ => {}
+        }
+    }
+
+    /// All values, if they are integers of at most 64 bits; else none.
+    pub(super) fn integers(&self) -> Vec<i64> {
+        match &self.values {
+            Values::I16(values) => values.iter().map(|&value| value.into()).collect(),
+            Values::I32(values) => values.iter().map(|&value| value.into()).collect(),
+            Values::I64(values) => values.clone(),
+            Values::Nothing | Values::I128(_) | Values::Floats(_) | Values::Codes(_) | Values::Strings(_) => Vec::new(),
+        }
+    }
+
+    /// All codes, if they are codes; else none.
+    pub(super) fn codes(&self) -> &[u32] {
+        if let Values::Codes(codes) = &self.values { codes } else { &[] }
+    }
+
+    pub(super) fn is_valid(&self, row: usize) -> bool {
+        self.validity.bitmap().is_none_or(|valid| valid.get(row))
+    }
+
+    pub(super) fn has_nulls(&self) -> bool {
+        self.validity.bitmap().is_some()
+    }
+
+    /// Whether two rows have the same value, or none.
+    pub(super) fn are_equal(&self, one: usize, other: usize) -> bool {
+        match (self.is_valid(one), self.is_valid(other)) {
+            (true, true) => match &self.values {
+                Values::Floats(values) => values[one].to_bits() == values[other].to_bits(),
+                values => for_vectors!(
+                    values,
+                    values => values[one] == values[other],
+                    strings => strings.strings().get(one) == strings.strings().get(other),
+                    true
+                ),
+            },
+            (one, other) => one == other,
+        }
+    }
+
+    /// What is known of a row of integers or codes.
+    pub(super) fn known<'a>(&self, row: usize, dictionary: &'a Dictionary) -> Known<'a> {
+        if !self.is_valid(row) {
+            return Known { values: KnownValues::None, nulls: true };
+        }
+        match &self.values {
+            Values::I16(values) => Known::numbers(values[row].into(), values[row].into()),
+            Values::I32(values) => Known::numbers(values[row].into(), values[row].into()),
+            Values::I64(values) => Known::numbers(values[row], values[row]),
+            Values::Codes(codes) => Known::string(dictionary.get(codes[row])),
+            Values::Nothing | Values::I128(_) | Values::Floats(_) | Values::Strings(_) => Known::NOTHING,
+        }
+    }
+
+    /// Replaces the rows by those at some places of others. Strings go to `strings`.
+    pub(super) fn gather(
+        &mut self,
+        from: &Self,
+        places: &[u32],
+        strings: &mut DecodedStrings,
+    ) -> std::result::Result<(), Malformed> {
+        self.validity.clear();
+        match from.validity.bitmap() {
+            Some(valid) => places.iter().for_each(|&place| self.validity.push(valid.get(place as usize))),
+            None => self.validity.push_values(places.len()),
+        }
+        match (&mut self.values, &from.values) {
+            (Values::I16(own), Values::I16(values)) => replace(own, values, places),
+            (Values::I32(own), Values::I32(values)) => replace(own, values, places),
+            (Values::I64(own), Values::I64(values)) => replace(own, values, places),
+            (Values::I128(own), Values::I128(values)) => replace(own, values, places),
+            (Values::Floats(own), Values::Floats(values)) => replace(own, values, places),
+            (Values::Codes(own), Values::Codes(values)) => replace(own, values, places),
+            (own, Values::Nothing) => *own = Values::Nothing,
+            (own, Values::I16(values)) => *own = Values::I16(at(values, places)),
+            (own, Values::I32(values)) => *own = Values::I32(at(values, places)),
+            (own, Values::I64(values)) => *own = Values::I64(at(values, places)),
+            (own, Values::I128(values)) => *own = Values::I128(at(values, places)),
+            (own, Values::Floats(values)) => *own = Values::Floats(at(values, places)),
+            (own, Values::Codes(values)) => *own = Values::Codes(at(values, places)),
+            (own, Values::Strings(values)) => {
+                let values = values.strings();
+                strings.replace(places.iter().map(|&place| values.get(place as usize)))?;
+                *own = Values::Strings(StringBuffer::default());
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces the rows by those of runs, each with the value that `from` has at the run's code. Strings have codes.
+    pub(super) fn repeat(&mut self, from: &Self, runs: &[Run]) {
+        self.validity.clear();
+        match from.validity.bitmap() {
+            Some(valid) => {
+                let of_run = |run: &Run| std::iter::repeat_n(valid.get(run.code as usize), run.rows as usize);
+                runs.iter().flat_map(of_run).for_each(|valid| self.validity.push(valid));
+            }
+            None => self.validity.push_values(runs.iter().map(|run| run.rows as usize).sum()),
+        }
+        match (&mut self.values, &from.values) {
+            (Values::I16(own), Values::I16(values)) => repeat(own, values, runs),
+            (Values::I32(own), Values::I32(values)) => repeat(own, values, runs),
+            (Values::I64(own), Values::I64(values)) => repeat(own, values, runs),
+            (Values::Codes(own), Values::Codes(values)) => repeat(own, values, runs),
+            (own, Values::I16(values)) => *own = Values::I16(repeated(values, runs)),
+            (own, Values::I32(values)) => *own = Values::I32(repeated(values, runs)),
+            (own, Values::I64(values)) => *own = Values::I64(repeated(values, runs)),
+            (own, Values::Codes(values)) => *own = Values::Codes(repeated(values, runs)),
+            (own, Values::Nothing | Values::I128(_) | Values::Floats(_) | Values::Strings(_)) => *own = Values::Nothing,
+        }
+    }
+
+    pub(super) fn lend<'a>(&'a self, strings: &'a DecodedStrings, dictionary: &'a Dictionary) -> Column<'a> {
+        let data = match &self.values {
+            Values::Nothing => Data::Integers(Integers::I64(&[])),
+            Values::I16(values) => Data::Integers(Integers::I16(values)),
+            Values::I32(values) => Data::Integers(Integers::I32(values)),
+            Values::I64(values) => Data::Integers(Integers::I64(values)),
+            Values::I128(values) => Data::Integers(Integers::I128(values)),
+            Values::Floats(values) => Data::Floats(values),
+            Values::Codes(codes) => Data::Codes { codes, dictionary },
+            Values::Strings(_) => strings.data(),
+        };
+        Column { data, validity: self.validity.bitmap() }
+    }
+}
+
+fn replace<T: Copy>(own: &mut Vec<T>, values: &[T], places: &[u32]) {
+    own.clear();
+    own.extend(places.iter().map(|&place| values[place as usize]));
+}
+
+fn repeat<T: Copy>(own: &mut Vec<T>, values: &[T], runs: &[Run]) {
+    own.clear();
+    runs.iter().for_each(|run| own.extend(std::iter::repeat_n(values[run.code as usize], run.rows as usize)));
+}
+
+fn repeated<T: Copy>(values: &[T], runs: &[Run]) -> Vec<T> {
+    let mut own = Vec::new();
+    repeat(&mut own, values, runs);
+    own
+}

@@ -1,0 +1,328 @@
+//! What becomes of the runs of a clustered row group: they are left out, their statistics stand for them, or their rows are
+//! delivered.
+//!
+//! A table may have a million runs. Where the key alone decides, which it does once for each of its values, a run costs one
+//! look into a table; and neighbours of the same fate are taken together.
+
+use super::column::ScanColumn;
+use super::footer::Cluster;
+use super::pieces::Stretch;
+use super::rows::Rows;
+use super::run_index::{Detail, RunNumbers};
+use super::run_key::RunKey;
+use super::runs::Runs;
+use super::scanner::FileScanner;
+use brc_core::table::{ColumnSummary, Numbers, Sums};
+use brc_core::{Dictionary, Known, KnownValues, Order, Predicate, Result, Scanned, Sink, Summary, Verdict};
+use std::ops::Range;
+
+/// The runs of the row group at hand.
+#[derive(Default)]
+pub(super) struct RunsAtHand {
+    pub(super) runs: Runs,
+    /// Where among the columns that are read the cluster key is first.
+    pub(super) key_position: Option<usize>,
+    /// Its values, if it is read.
+    pub(super) key: RunKey,
+    /// What the predicate is for values of a key, as far as that alone decides it.
+    verdicts: KeyVerdicts,
+}
+
+/// By codes of the dictionary of a column.
+#[derive(Default)]
+struct KeyVerdicts {
+    column: usize,
+    of_codes: Vec<Option<Verdict>>,
+}
+
+/// What becomes of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Skipped,
+    Summarised,
+    Delivered { is_open: bool },
+}
+
+impl FileScanner<'_> {
+    /// Scans a clustered row group, for which the predicate is not known to be false; in any order.
+    pub(super) fn scan_runs(
+        &mut self,
+        index: usize,
+        cluster: Cluster,
+        verdict: Verdict,
+        sink: &mut dyn Sink,
+        scanned: &mut Scanned,
+    ) -> Result<()> {
+        // What follows for dictionaries is to be known before the key's is read.
+        let all = self.reader.row_group(index).rows as usize;
+        self.expected_rows(all, all);
+        self.runs.runs = Runs::load(self.reader, index, &mut self.cost)?;
+        self.runs.key_position = self.options.projection.iter().position(|&column| column == cluster.key);
+        if let Some(position) = self.runs.key_position {
+            self.runs.key = RunKey::new(Rows::read(&mut self.columns[position], index, None, &mut self.cost)?);
+        }
+        let summarise = self.may_summarise_runs(index);
+        if verdict == Verdict::Always && !summarise {
+            let stretch = Stretch { rows: 0..all, is_open: false };
+            return self.deliver(index, Some(cluster.key), &[stretch], sink, scanned);
+        }
+        let part = match verdict {
+            Verdict::Maybe => self.runs_that_may_match(cluster.key),
+            Verdict::Always | Verdict::Never => 0..self.runs.runs.len(),
+        };
+        self.read_run_indexes(index, part.clone(), summarise)?;
+        let fates = self.fates(index, cluster.key, verdict, summarise, part)?;
+        let mut stretches: Vec<Stretch> = Vec::new();
+        for (fate, runs) in fates {
+            let rows = self.runs.runs.rows_of(runs.clone());
+            match fate {
+                Fate::Skipped => scanned.skipped_rows += rows.len() as u64,
+                Fate::Summarised => {
+                    scanned.summarised_rows += rows.len() as u64;
+                    self.summarise_runs(runs, sink)?;
+                }
+                Fate::Delivered { is_open } => stretches.push(Stretch { rows, is_open }),
+            }
+        }
+        self.deliver(index, Some(cluster.key), &stretches, sink, scanned)
+    }
+
+    /// Whether statistics of runs may stand for their rows: all columns have some, but the key.
+    fn may_summarise_runs(&self, index: usize) -> bool {
+        let has_statistics = |column: &ScanColumn<'_>| column.chunk_of(index).run_index.length > 0;
+        let mut columns = self.columns.iter().enumerate();
+        self.options.statistics
+            && self.options.order == Order::Any
+            && columns.all(|(position, column)| self.key_of(position).is_some() || has_statistics(column))
+    }
+
+    /// The column that has the values of the cluster key, if the one at that position is it.
+    pub(super) fn key_of(&self, position: usize) -> Option<&ScanColumn<'_>> {
+        let key = &self.columns[self.runs.key_position?];
+        (key.column == self.columns[position].column).then_some(key)
+    }
+
+    /// From the first to the last run that its key does not rule out.
+    fn runs_that_may_match(&mut self, key: usize) -> Range<usize> {
+        let RunsAtHand { runs, key_position, key: values, verdicts } = &mut self.runs;
+        let codes = values.values().codes();
+        let (Some(position), Some(predicate), false) = (*key_position, &self.options.predicate, codes.is_empty())
+        else {
+            return 0..runs.len();
+        };
+        if verdicts.column != key {
+            *verdicts = KeyVerdicts { column: key, of_codes: Vec::new() };
+        }
+        let dictionary = self.columns[position].dictionary();
+        verdicts.of_codes.resize(dictionary.len(), None);
+        let mut may_match = |run: usize| {
+            let is_null = !values.values().is_valid(run);
+            is_null || verdicts.of_code(codes[run], predicate, key, dictionary) != Verdict::Never
+        };
+        let first = (0..runs.len()).find(|&run| may_match(run));
+        let last = (0..runs.len()).rfind(|&run| may_match(run));
+        first.zip(last).map_or(0..0, |(first, last)| first..last + 1)
+    }
+
+    /// Reads as much of the statistics of some runs as is going to be looked at.
+    fn read_run_indexes(&mut self, index: usize, part: Range<usize>, summarise: bool) -> Result<()> {
+        let mut of_predicate = Vec::new();
+        if let Some(predicate) = &self.options.predicate {
+            predicate.columns(&mut of_predicate);
+        }
+        let Self { columns, runs, cost, .. } = self;
+        for column in columns.iter_mut().filter(|column| column.chunk_of(index).run_index.length > 0) {
+            let wanted = match (summarise, of_predicate.contains(&column.column)) {
+                (true, _) => Detail::All,
+                (false, true) => Detail::Bounds,
+                (false, false) => continue,
+            };
+            column.turn_to(index);
+            column.read_run_index(&runs.runs, part.clone(), wanted, cost)?;
+        }
+        Ok(())
+    }
+
+    /// What becomes of the runs in their order: as few stretches as possible.
+    fn fates(
+        &mut self,
+        index: usize,
+        key: usize,
+        verdict: Verdict,
+        summarise: bool,
+        part: Range<usize>,
+    ) -> Result<Vec<(Fate, Range<usize>)>> {
+        let runs = self.runs.runs.len();
+        let mut verdicts = std::mem::take(&mut self.runs.verdicts.of_codes);
+        let has_nulls = |column: &ScanColumn<'_>| {
+            Some(column.column) != Some(key) && !column.run_index.nulls.is_empty() && column.chunk_of(index).nulls > 0
+        };
+        let nullable: Vec<&RunNumbers> =
+            self.columns.iter().filter(|column| has_nulls(column)).map(|column| &column.run_index).collect();
+        let is_whole = |run: usize| {
+            let key_is_there = self.runs.key_position.is_none() || self.runs.key.values().is_valid(run);
+            key_is_there && nullable.iter().all(|numbers| numbers.nulls_of(run) == 0)
+        };
+        let decided = Decided::new(self, index, key, verdict);
+        let mut fate = |run: usize| match decided.of_run(run, &mut verdicts) {
+            Verdict::Never => Fate::Skipped,
+            Verdict::Always if summarise && is_whole(run) => Fate::Summarised,
+            verdict => Fate::Delivered { is_open: verdict == Verdict::Maybe },
+        };
+        let mut all: Vec<(Fate, Range<usize>)> = Vec::new();
+        let mut push = |fate, runs: Range<usize>| match all.last_mut() {
+            _ if runs.is_empty() => {}
+            Some((before, of_fate)) if *before == fate => of_fate.end = runs.end,
+            _ => all.push((fate, runs)),
+        };
+        // Others were ruled out before.
+        push(Fate::Skipped, 0..part.start);
+        part.clone().for_each(|run| push(fate(run), run..run + 1));
+        push(Fate::Skipped, part.end..runs);
+        self.runs.verdicts.of_codes = verdicts;
+        Ok(all)
+    }
+
+    /// Gives the statistics of some runs to the sink.
+    fn summarise_runs(&self, part: Range<usize>, sink: &mut dyn Sink) -> Result<()> {
+        let lengths = &self.runs.runs.lengths[part.clone()];
+        let (codes, numbers) = (self.runs.key.values().codes(), self.runs.key.values().integers());
+        let sums: Vec<i128> = match numbers.is_empty() {
+            true => Vec::new(),
+            false => part.clone().map(|run| i128::from(numbers[run]) * i128::from(lengths[run - part.start])).collect(),
+        };
+        let mut columns = Vec::with_capacity(self.columns.len());
+        for (position, column) in self.columns.iter().enumerate() {
+            columns.push(match self.key_of(position) {
+                None => ColumnSummary::Numbers(column.run_index.of_runs(part.clone())),
+                Some(_) if codes.is_empty() => {
+                    let values = &numbers[part.clone()];
+                    ColumnSummary::Numbers(Numbers { min: values, max: values, sum: Sums::Wide(&sums) })
+                }
+                Some(key) => ColumnSummary::Codes { codes: &codes[part.clone()], dictionary: key.dictionary() },
+            });
+        }
+        sink.summary(&Summary { rows: lengths, columns: &columns })
+    }
+}
+
+impl KeyVerdicts {
+    fn of_code(&mut self, code: u32, predicate: &Predicate, key: usize, dictionary: &Dictionary) -> Verdict {
+        verdict_of(&mut self.of_codes, code, predicate, key, dictionary)
+    }
+}
+
+/// What the predicate is for a value of the key, as far as that alone decides it.
+fn verdict_of(
+    of_codes: &mut [Option<Verdict>],
+    code: u32,
+    predicate: &Predicate,
+    key: usize,
+    dictionary: &Dictionary,
+) -> Verdict {
+    let known = |column| if column == key { Known::string(dictionary.get(code)) } else { Known::NOTHING };
+    *of_codes[code as usize].get_or_insert_with(|| predicate.decide(&known))
+}
+
+/// Decides what the predicate is for runs.
+struct Decided<'a> {
+    scanner: &'a FileScanner<'a>,
+    index: usize,
+    key: usize,
+    /// `None` if it is known to be true.
+    predicate: Option<&'a Predicate>,
+    /// If the predicate is no more than a range of numbers without nulls: those of its column.
+    only_numbers: Option<&'a RunNumbers>,
+}
+
+impl<'a> Decided<'a> {
+    fn new(scanner: &'a FileScanner<'_>, index: usize, key: usize, verdict: Verdict) -> Self {
+        let predicate = scanner.options.predicate.as_ref().filter(|_| verdict != Verdict::Always);
+        let numbers = |column: usize| {
+            let position = scanner.options.projection.iter().position(|&other| other == column)?;
+            let column = &scanner.columns[position];
+            let is_there = column.column != key && column.chunk_of(index).run_index.length > 0;
+            is_there.then_some(&column.run_index)
+        };
+        let only_numbers = match predicate {
+            Some(Predicate::Range { column, low, high }) if low <= high => {
+                numbers(*column).filter(|numbers| numbers.nulls.is_empty())
+            }
+            _ => None,
+        };
+        Self { scanner, index, key, predicate, only_numbers }
+    }
+
+    fn of_run(&self, run: usize, verdicts: &mut [Option<Verdict>]) -> Verdict {
+        let Some(predicate) = self.predicate else { return Verdict::Always };
+        if let (Some(numbers), Predicate::Range { low, high, .. }) = (self.only_numbers, predicate) {
+            return within(numbers, run, *low, *high);
+        }
+        let RunsAtHand { key, key_position, .. } = &self.scanner.runs;
+        if let Some(position) = *key_position
+            && let Some(&code) = key.values().codes().get(run)
+            && key.values().is_valid(run)
+            && !verdicts.is_empty()
+        {
+            let dictionary = self.scanner.columns[position].dictionary();
+            match verdict_of(verdicts, code, predicate, self.key, dictionary) {
+                Verdict::Maybe => {}
+                verdict => return verdict,
+            }
+        }
+        self.look(predicate, run)
+    }
+
+    /// Looks at the predicate itself, which is slow.
+    #[inline(never)]
+    fn look(&self, predicate: &Predicate, run: usize) -> Verdict {
+        let FileScanner { reader, columns, options, runs, .. } = self.scanner;
+        predicate.decide(&|column| {
+            let Some(position) = options.projection.iter().position(|&other| other == column) else {
+                return reader.known_of(self.index, column);
+            };
+            let scanned = &columns[position];
+            if column == self.key {
+                runs.key.values().known(run, scanned.dictionary())
+            } else if scanned.chunk_of(self.index).run_index.length > 0 {
+                let (numbers, rows) = (&scanned.run_index, runs.runs.lengths[run]);
+                match numbers.nulls_of(run) {
+                    nulls if nulls == rows => Known { values: KnownValues::None, nulls: true },
+                    nulls => Known { nulls: nulls > 0, ..Known::numbers(numbers.min[run], numbers.max[run]) },
+                }
+            } else {
+                reader.known_of(self.index, column)
+            }
+        })
+    }
+}
+
+/// What [`Predicate::decide`] says of the run if it lies `low..=high`, without a branch that could be guessed wrong.
+#[inline]
+fn within(numbers: &RunNumbers, run: usize, low: i128, high: i128) -> Verdict {
+    let (min, max) = (i128::from(numbers.min[run]), i128::from(numbers.max[run]));
+    let outside = (max < low) | (high < min);
+    let inside = (low <= min) & (max <= high);
+    [Verdict::Maybe, Verdict::Always, Verdict::Never, Verdict::Never][usize::from(inside) + 2 * usize::from(outside)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_of_numbers_is_decided_as_the_predicate_does() {
+        let all: Vec<(i64, i64)> = (0..6).flat_map(|min| (min..6).map(move |max| (min, max))).collect();
+        let mut numbers = RunNumbers::default();
+        (numbers.min, numbers.max) = all.iter().copied().unzip();
+        for low in 0..6 {
+            for high in low..6 {
+                let predicate = Predicate::Range { column: 0, low, high };
+                for (run, &(min, max)) in all.iter().enumerate() {
+                    let expected = predicate.decide(&|_| Known::numbers(min, max));
+                    assert_eq!(within(&numbers, run, low, high), expected, "{low}..={high} of {min}..={max}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The runs of a clustered row group while it is read: how many rows each has, and which lie in a part of them.
+
+use super::column::ScanColumn;
+use super::reader::Reader;
+use super::rows::Rows;
+use crate::block::Cost;
+use crate::place::Place;
+use brc_core::{Result, Run};
+use std::ops::Range;
+
+/// The runs of a row group.
+#[derive(Default)]
+pub(super) struct Runs {
+    /// How many rows each has.
+    pub(super) lengths: Vec<u32>,
+    /// The row after the last of each.
+    ends: Vec<u32>,
+}
+
+impl Runs {
+    /// Reads those of a clustered row group.
+    ///
+    /// # Errors
+    /// If they cannot be read, or do not have the row group's rows.
+    pub(super) fn load(reader: &Reader, row_group: usize, cost: &mut Cost) -> Result<Self> {
+        let number = reader.footer.run_lengths();
+        let mut column = ScanColumn::new(reader, reader.column(number)?);
+        let lengths = Rows::read(&mut column, row_group, None, cost)?.integers();
+        let place = Place::Data { row_group, column: reader.footer.name(number), block: 0 };
+        let corrupt = || reader.corrupt(place, "the runs do not have the rows of the row group");
+        let lengths: Option<Vec<u32>> =
+            lengths.iter().map(|&length| u32::try_from(length).ok().filter(|&length| length > 0)).collect();
+        let lengths = lengths.ok_or_else(corrupt)?;
+        let mut end = 0u32;
+        let ends: Option<Vec<u32>> = lengths
+            .iter()
+            .map(|length| {
+                end = end.checked_add(*length)?;
+                Some(end)
+            })
+            .collect();
+        let ends = ends.filter(|ends| ends.last() == Some(&reader.row_group(row_group).rows)).ok_or_else(corrupt)?;
+        Ok(Self { lengths, ends })
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// The rows of some consecutive runs.
+    pub(super) fn rows_of(&self, runs: Range<usize>) -> Range<usize> {
+        let start = runs.start.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        start..runs.end.checked_sub(1).map_or(0, |last| self.ends[last] as usize)
+    }
+
+    /// Replaces `runs` by those that some rows lie in, the first and the last one perhaps cut; their codes are their numbers.
+    pub(super) fn of_rows(&self, rows: Range<usize>, runs: &mut Vec<Run>) {
+        runs.clear();
+        let (mut start, end) = (rows.start as u32, rows.end as u32);
+        let first = self.ends.partition_point(|&end| end <= start);
+        for (number, &end_of_run) in (first..).zip(&self.ends[first..]) {
+            if start >= end {
+                break;
+            }
+            runs.push(Run { code: number as u32, rows: end_of_run.min(end) - start });
+            start = end_of_run;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_lie_in_runs() {
+        let runs = Runs { lengths: vec![2, 5, 1], ends: vec![2, 7, 8] };
+        let of_rows = |rows| {
+            let mut found = Vec::new();
+            runs.of_rows(rows, &mut found);
+            found.into_iter().map(|run| (run.code, run.rows)).collect::<Vec<_>>()
+        };
+        assert_eq!(of_rows(0..8), [(0, 2), (1, 5), (2, 1)]);
+        assert_eq!(of_rows(1..3), [(0, 1), (1, 1)]);
+        assert_eq!(of_rows(2..7), [(1, 5)]);
+        assert_eq!(of_rows(4..8), [(1, 3), (2, 1)]);
+        assert_eq!(of_rows(3..3), []);
+        assert_eq!(of_rows(8..8), []);
+        assert_eq!((runs.rows_of(0..0), runs.rows_of(0..2), runs.rows_of(2..3)), (0..0, 0..7, 7..8));
+    }
+}
