@@ -201,6 +201,11 @@ pub(crate) mod tests {
         }
     }
 
+    /// The digest of a long name.
+    pub(crate) fn digest(level: Level, name: &[u8]) -> Vec<u8> {
+        HashKind::of(level).key(name).unwrap().map(u64::to_le_bytes).concat()
+    }
+
     /// Two names with one digest: what a difference in the first part does to it, one in the fifth part undoes.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn names_with_equal_digests() -> [Vec<u8>; 2] {

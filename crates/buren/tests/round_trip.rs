@@ -7,9 +7,7 @@ use brc_core::{
     ScanOptions, Schema, Statistics, Table, Verdict,
 };
 use buren::Writer;
-use common::{
-    Cell, CellSummary, Data, nullable_schema, open, options, rows, scan, scan_all, schema, write, write_as,
-};
+use common::{Cell, CellSummary, Data, nullable_schema, open, options, rows, scan, scan_all, schema, write, write_as};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

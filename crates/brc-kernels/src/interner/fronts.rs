@@ -68,7 +68,7 @@ impl Interner {
             let name = _bzhi_u32(0xffff, length as u32) as u16;
             // SAFETY: they are sixteen readable bytes.
             let bytes = unsafe { _mm_loadu_si128(front.as_ptr().cast()) };
-            let is_key = _mm_mask_cmpeq_epi8_mask(name, bytes, padding) == 0 && length > 0 && front[0] != 0;
+            let is_key = _mm_mask_cmpeq_epi8_mask(name, bytes, padding) == 0 && length > 0;
             if is_key { Some(words(_mm_mask_blend_epi8(name, padding, bytes))) } else { None }
         };
         // SAFETY: this function has AES instructions.
@@ -161,8 +161,7 @@ pub(super) fn front_key(bytes: &[u8; SHORT], length: usize) -> Option<Key> {
     let differences = u128::from_le_bytes(*bytes) ^ PADDED;
     // The lowest of these bits tells of a byte without differences; those above it may be wrong.
     let padding = differences.wrapping_sub(EACH) & !differences & (EACH << 7) & name;
-    // The key of a long name begins with 0, so no short name may.
-    (padding == 0 && length > 0 && bytes[0] != 0).then_some(padded(bytes, length))
+    (padding == 0 && length > 0).then_some(padded(bytes, length))
 }
 
 /// The first `length` of some bytes, and padding behind them.

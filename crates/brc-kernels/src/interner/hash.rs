@@ -5,7 +5,7 @@ use super::{LONGEST, PADDING, SHORT};
 use crate::cpu::Level;
 
 /// Sixteen bytes that stand for a name, as two little-endian words. A short name is its own key, padded; the key of a
-/// longer one is a digest, of which the first byte is 0 so that no short name has the same.
+/// longer one is a digest, of which the first byte is [`PADDING`] so that no short name has the same.
 pub(crate) type Key = [u64; 2];
 
 /// The key of a free slot: no name at all.
@@ -84,7 +84,13 @@ pub(crate) fn multiplied(name: &[u8]) -> Key {
         last[..rest.len()].copy_from_slice(rest);
         mix(words(&last));
     }
-    [state[0] & !0xff, state[1]]
+    marked([state[0], state[1]])
+}
+
+/// A digest as no short name is: its first byte is [`PADDING`].
+#[inline(always)]
+fn marked(digest: Key) -> Key {
+    [digest[0] & !0xff | PADDING as u64, digest[1]]
 }
 
 /// Whether two names are equal, of which the second has at least sixteen bytes.
@@ -124,7 +130,7 @@ pub(super) fn hash_bytes(name: &[u8]) -> u32 {
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod aes {
-    use super::{Key, LONGEST};
+    use super::{Key, LONGEST, PADDING, marked};
     use crate::cpu::PLACES;
     use std::arch::x86_64::*;
 
@@ -167,7 +173,7 @@ pub(crate) mod aes {
         let two = [_mm_aesenc_si128(four[0], four[2]), _mm_aesenc_si128(four[1], four[3])];
         let one = _mm_aesenc_si128(_mm_aesenc_si128(two[0], two[1]), round);
         let words = [_mm_cvtsi128_si64(one), _mm_cvtsi128_si64(_mm_unpackhi_epi64(one, one))];
-        [words[0] as u64 & !0xff, words[1] as u64]
+        marked([words[0] as u64, words[1] as u64])
     }
 
     /// The same of a name behind which bytes can be read.
@@ -200,7 +206,7 @@ pub(crate) mod aes {
             }
             let two = (_mm_aesenc_si128(four[0], four[2]), _mm_aesenc_si128(four[1], four[3]));
             let one = _mm_aesenc_si128(_mm_aesenc_si128(two.0, two.1), round);
-            [_mm_cvtsi128_si64(one) as u64 & !0xff, _mm_cvtsi128_si64(_mm_unpackhi_epi64(one, one)) as u64]
+            marked([_mm_cvtsi128_si64(one) as u64, _mm_cvtsi128_si64(_mm_unpackhi_epi64(one, one)) as u64])
         }
     }
 
@@ -237,7 +243,8 @@ pub(crate) mod aes {
         let four = _mm512_aesenc_epi128(_mm512_aesenc_epi128(_mm512_aesenc_epi128(first, rounds), second), rounds);
         let two = _mm256_aesenc_epi128(_mm512_castsi512_si256(four), _mm512_extracti64x4_epi64::<1>(four));
         let one = _mm_aesenc_si128(_mm256_castsi256_si128(two), _mm256_extracti128_si256::<1>(two));
-        _mm_andnot_si128(_mm_cvtsi32_si128(0xff), _mm_aesenc_si128(one, round))
+        let unmarked = _mm_andnot_si128(_mm_cvtsi32_si128(0xff), _mm_aesenc_si128(one, round));
+        _mm_or_si128(unmarked, _mm_cvtsi32_si128(PADDING.into()))
     }
 
     /// Whether two names of one length are equal.

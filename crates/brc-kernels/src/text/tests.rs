@@ -156,6 +156,20 @@ fn names_with_equal_digests() {
     check(&text);
 }
 
+/// A short name that is the digest of a long one, but for its first byte, is not taken for it.
+#[test]
+fn names_that_are_digests_of_others() {
+    let long = b"a name that is longer than sixteen bytes";
+    for level in Level::available() {
+        let digest = crate::interner::tests::digest(level, long);
+        for first in [0, 1, b'a', b'\n'] {
+            let name = [&[first], &digest[1..]].concat();
+            let long = [long.as_slice(), b";1.5\n"].concat();
+            check(&[long.repeat(3), name, b";2.5\n".to_vec(), long].concat());
+        }
+    }
+}
+
 #[test]
 fn lines_longer_than_a_tile() {
     for length in [4000, 4090, 4096, 5000, 20_000] {
