@@ -166,7 +166,7 @@ fn clustered() -> Typed {
     let keys: Vec<&Cell> = table.columns[3].iter().collect();
     let distance = |row: usize| match keys[row] {
         Cell::Bytes(key) => Cell::Integer(i128::from(key[key.len() - 1]) * 10_000 + (mix(6, row) % 200) as i128),
-        _ if row % 7 == 0 => Cell::Null,
+        _ if row.is_multiple_of(7) => Cell::Null,
         _ => Cell::Integer((mix(6, row) % 200) as i128),
     };
     let distances = (0..ROWS).map(distance).collect();
