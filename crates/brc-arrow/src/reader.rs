@@ -82,7 +82,7 @@ impl Reader {
         Self::new(arrow, options, move |feed| feed.scan(table.as_ref(), &fields, &request))
     }
 
-    /// Record batches of a schema that [`arrow_schema`] made. `scan` reads their rows: it runs on a thread of its own,
+    /// Record batches of a schema that [`arrow_schema()`] made. `scan` reads their rows: it runs on a thread of its own,
     /// and calls [`Feed::scan`] once.
     ///
     /// # Errors
