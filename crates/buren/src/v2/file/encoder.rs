@@ -57,8 +57,6 @@ pub(super) struct EncodedColumn {
     pub(super) name: String,
     pub(super) number: u32,
     pub(super) is_date: bool,
-    /// Whether it is of strings or of numbers of 64 bits.
-    pub(super) is_plain: bool,
 }
 
 /// One worker's encoder.
@@ -165,7 +163,7 @@ impl PartEncoder for Encoder {
 
     fn finish(&mut self) -> Result<Part> {
         let is_sampled = self.is_sampled && self.part == Some(0);
-        let sample = is_sampled.then(|| Sample::new(&self.about, &self.columns, self.rows));
+        let sample = is_sampled.then(|| Sample::new(&self.about, &self.columns, self.rows)).flatten();
         let rows = std::mem::take(&mut self.rows) as u64;
         let partition = self.cluster(sample.as_ref());
         let mut bytes = std::mem::take(&mut self.bytes);

@@ -1,5 +1,4 @@
-//! The cluster key of a file whose user names none: what a table with one obvious question is grouped by, or a column by which
-//! the file gets smaller, because others depend on it.
+//! The cluster key of a file whose user names none: a column by which the file gets smaller, because others depend on it.
 //!
 //! To move rows costs time, and more whenever they are read in their order, so a key has to pay. The first rows of the file
 //! are stored on trial, as they lie and clustered by each column that has few values. The first row group decides; the others
@@ -14,14 +13,10 @@ use super::strings_gathered::Form;
 use crate::v2::floats;
 use crate::v2::integers::Plan;
 use crate::v2::strings::{self, StringBuffer};
-use crate::writer::are_long_runs;
 use brc_core::Bitmap;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
-
-/// Tables of more columns have no one obvious question.
-const FEW_COLUMNS: usize = 8;
 
 /// Rows of the trial; fewer than the least are not worth one.
 const ROWS: usize = 1 << 14;
@@ -69,14 +64,8 @@ impl FileKey {
     }
 }
 
-/// What the key is chosen by.
+/// Some rows, as they are stored on trial.
 pub(super) struct Sample {
-    rows: usize,
-    /// How many distinct values each column of strings has; `None` for one that has too many, and for other columns.
-    distinct: Vec<Option<usize>>,
-    /// Whether each column is of strings or of numbers of 64 bits.
-    are_plain: Vec<bool>,
-    /// Some rows, as they are stored on trial; none if a trial is not worth it.
     columns: Vec<Column>,
 }
 
@@ -92,52 +81,28 @@ enum Column {
 }
 
 impl Sample {
-    /// Of a part with these columns.
-    pub(super) fn new(about: &[EncodedColumn], columns: &[Gathered], rows: usize) -> Self {
-        let distinct = |column: &Gathered| match &column.values {
-            Values::Strings(strings) => match &strings.form {
-                Form::Codes { values, .. } => Some(values.dictionary().len()),
-                Form::Each(_) => None,
-            },
-            Values::Nothing | Values::Integers(_) | Values::Wide(_) | Values::Floats(_) => None,
-        };
+    /// Of a part with these columns; `None` if a key is not worth a trial.
+    pub(super) fn new(about: &[EncodedColumn], columns: &[Gathered], rows: usize) -> Option<Self> {
+        if rows < LEAST_ROWS || columns.len() > MOST_COLUMNS {
+            return None;
+        }
         let start = (rows - rows.min(ROWS)) / 2;
         let sampled = start..start + rows.min(ROWS);
-        let is_worth_a_trial = rows >= LEAST_ROWS && columns.len() <= MOST_COLUMNS;
-        let trial = about.iter().zip(columns).filter(|_| is_worth_a_trial);
-        Self {
-            rows,
-            distinct: columns.iter().map(distinct).collect(),
-            are_plain: about.iter().map(|about| about.is_plain).collect(),
-            columns: trial.map(|(about, column)| Column::new(column, about.is_date, &sampled)).collect(),
-        }
+        let column = |(about, column): (&EncodedColumn, _)| Column::new(column, about.is_date, &sampled);
+        Some(Self { columns: about.iter().zip(columns).map(column).collect() })
     }
 
     /// Puts other columns in the place of these.
     pub(super) fn replace(&mut self, columns: &[usize], others: Self) {
-        replace(&mut self.distinct, columns, others.distinct);
-        replace(&mut self.are_plain, columns, others.are_plain);
-        replace(&mut self.columns, columns, others.columns);
-    }
-
-    /// The key, if there is to be one.
-    pub(super) fn key(&self) -> Option<usize> {
-        self.obvious_key().or_else(|| self.smallest_key())
-    }
-
-    /// The column of strings with the fewest values, the first of several, if the table has few columns, and all of them are of
-    /// strings or of numbers of 64 bits.
-    pub(super) fn obvious_key(&self) -> Option<usize> {
-        if self.are_plain.len() > FEW_COLUMNS || self.are_plain.contains(&false) {
-            return None;
+        for (&column, other) in columns.iter().zip(others.columns) {
+            if let Some(replaced) = self.columns.get_mut(column) {
+                *replaced = other;
+            }
         }
-        let strings = (0..).zip(&self.distinct).filter_map(|(column, distinct)| Some((distinct.as_ref()?, column)));
-        let (&distinct, column) = strings.min()?;
-        are_long_runs(self.rows, distinct).then_some(column)
     }
 
     /// The column that makes the rows so much smaller that it pays; the first of several.
-    fn smallest_key(&self) -> Option<usize> {
+    pub(super) fn key(&self) -> Option<usize> {
         let as_they_lie = self.bytes(None);
         let mut candidates: Vec<_> = self
             .columns
@@ -218,15 +183,6 @@ impl Column {
         let partition = Partition::of_integers(values)?;
         let runs = partition.codes.iter().max().map_or(0, |&code| code as usize + 1);
         (runs > 1).then_some((partition, runs))
-    }
-}
-
-/// Puts others in the place of some values.
-fn replace<T>(values: &mut [T], places: &[usize], others: Vec<T>) {
-    for (&place, other) in places.iter().zip(others) {
-        if let Some(replaced) = values.get_mut(place) {
-            *replaced = other;
-        }
     }
 }
 

@@ -97,27 +97,8 @@ impl Writer {
     ) -> Box<dyn PartEncoder> {
         let about = |column: usize| {
             let field = &schema.fields()[column];
-            EncodedColumn {
-                name: field.name.clone(),
-                number: column as u32,
-                is_date: field.logical_type == LogicalType::Date,
-                is_plain: match field.logical_type {
-                    LogicalType::String | LogicalType::Int64 => true,
-                    LogicalType::Decimal { precision, .. } => precision <= LogicalType::MAX_PRECISION_64,
-                    LogicalType::Bool
-                    | LogicalType::Int8
-                    | LogicalType::Int16
-                    | LogicalType::Int32
-                    | LogicalType::UInt64
-                    | LogicalType::Float32
-                    | LogicalType::Float64
-                    | LogicalType::Date
-                    | LogicalType::Time { .. }
-                    | LogicalType::Timestamp { .. }
-                    | LogicalType::Binary
-                    | LogicalType::Uuid => false,
-                },
-            }
+            let is_date = field.logical_type == LogicalType::Date;
+            EncodedColumn { name: field.name.clone(), number: column as u32, is_date }
         };
         let tokens = Arc::clone(&self.tokens);
         let key = (key, matches!(self.key, ClusterKey::Automatic(_)));
@@ -244,8 +225,7 @@ impl BatchWriter for Writer {
 
     fn remark(&self) -> Option<String> {
         let ClusterKey::Automatic(key) = &self.key else { return None };
-        let key = key.known().filter(|_| self.sample.as_ref().and_then(Sample::obvious_key).is_none())?;
-        let name = self.footer.name(key);
+        let name = self.footer.name(key.known()?);
         Some(format!(
             "rows are stored grouped by '{name}' to save space; reading them in the original order is slower; --key none \
              turns this off"
