@@ -17,6 +17,7 @@ mod description;
 mod envelope;
 mod place;
 mod reader;
+mod run_statistics;
 mod trailer;
 mod v1;
 pub mod v2;

@@ -1,12 +1,13 @@
 //! Turns the rows of one split into one row group: gather, choose the key, cluster, encode.
 
 use crate::block;
+use crate::run_statistics::RunStatistics;
 use crate::v1::cluster::{Partition, choose_key};
 use crate::v1::footer::{Chunk, Cluster, Content, ROWS_PER_BLOCK, RowGroup};
 use crate::v1::footer_check::MOST_ROWS;
 use crate::v1::gathered_strings::GatheredStrings;
 use crate::v1::integers::{Integers, slice};
-use crate::v1::run_index::{self, RunStatistics};
+use crate::v1::run_index;
 use crate::v1::runs::RunWalk;
 use crate::v1::schemes::{self, Facts, Frames};
 use brc_compress::Compressor;
@@ -134,7 +135,7 @@ impl Encoder {
                 for &rows in self.partition.rows() {
                     let end = start + rows as usize;
                     let of_run = slice(self.clustered.values(), start..end).statistics();
-                    runs.push(&of_run);
+                    runs.push(&of_run, None);
                     all.merge(&of_run);
                     start = end;
                 }

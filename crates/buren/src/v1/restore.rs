@@ -4,11 +4,11 @@
 //! cursor for each run tells where that is, and every other column is gathered from there.
 
 use crate::place::Place;
+use crate::run_statistics::Detail;
 use crate::v1::footer::Cluster;
 use crate::v1::integers::Values;
 use crate::v1::integers::{Integers, Kind, ValuesMut, for_values};
 use crate::v1::pieces::{PIECE, for_each_piece, with_slots};
-use crate::v1::run_index::Detail;
 use crate::v1::scan_column::ScanColumn;
 use crate::v1::scanner::BurenScanner;
 use crate::v1::schemes::Frames;

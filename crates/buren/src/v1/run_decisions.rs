@@ -3,8 +3,8 @@
 //! A table may have a million runs. Where the key alone decides, and that is once for each of its values, a run costs one
 //! look into a table; and neighbours of the same fate are taken together.
 
+use crate::run_statistics::RunNumbers;
 use crate::v1::footer::RowGroup;
-use crate::v1::run_index::RunNumbers;
 use crate::v1::run_table::RunTable;
 use crate::v1::scanner::BurenScanner;
 use brc_core::{Dictionary, Known, Predicate, Result, Verdict};
@@ -71,7 +71,7 @@ impl<'a> RunDecisions<'a> {
         let Some(predicate) = self.predicate else { return Verdict::Always };
         let Some((dictionary, verdicts)) = self.by_key else {
             return match (self.only_numbers, predicate) {
-                (Some(numbers), Predicate::Range { low, high, .. }) => within(numbers, run, *low, *high),
+                (Some(numbers), Predicate::Range { low, high, .. }) => numbers.decide_range(run, *low, *high),
                 _ => self.look(predicate, run, Known::NOTHING),
             };
         };
@@ -82,7 +82,7 @@ impl<'a> RunDecisions<'a> {
         }
     }
 
-    /// Asks the predicate itself, which is slow for what most of them are: see [`within`].
+    /// Asks the predicate itself, which is slow for what most of them are: see [`RunNumbers::decide_range`].
     #[inline(never)]
     fn look(&self, predicate: &Predicate, run: usize, value: Known<'_>) -> Verdict {
         predicate.decide(&|column| {
@@ -95,35 +95,5 @@ impl<'a> RunDecisions<'a> {
                 Known::NOTHING
             }
         })
-    }
-}
-
-/// What [`Predicate::decide`] says of the run if it lies `low..=high`, without a branch that could be guessed wrong.
-#[inline]
-fn within(numbers: &RunNumbers, run: usize, low: i128, high: i128) -> Verdict {
-    let (min, max) = (i128::from(numbers.min[run]), i128::from(numbers.max[run]));
-    let outside = (max < low) | (high < min);
-    let inside = (low <= min) & (max <= high);
-    [Verdict::Maybe, Verdict::Always, Verdict::Never, Verdict::Never][usize::from(inside) + 2 * usize::from(outside)]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_range_of_numbers_is_decided_as_the_predicate_does() {
-        let all: Vec<(i64, i64)> = (0..6).flat_map(|min| (min..6).map(move |max| (min, max))).collect();
-        let mut numbers = RunNumbers::default();
-        (numbers.min, numbers.max) = all.iter().copied().unzip();
-        for low in 0..6 {
-            for high in low..6 {
-                let predicate = Predicate::Range { column: 0, low, high };
-                for (run, &(min, max)) in all.iter().enumerate() {
-                    let expected = predicate.decide(&|_| Known::numbers(min, max));
-                    assert_eq!(within(&numbers, run, low, high), expected, "{low}..={high} of {min}..={max}");
-                }
-            }
-        }
     }
 }

@@ -3,9 +3,10 @@
 
 use crate::block::{BlockBuffer, Cost};
 use crate::place::Place;
+use crate::run_statistics::{Detail, RunNumbers};
 use crate::v1::footer::Cluster;
 use crate::v1::reader::Reader;
-use crate::v1::run_index::{self, Detail, RunNumbers};
+use crate::v1::run_index;
 use brc_core::{Result, Run};
 use std::ops::Range;
 

@@ -3,13 +3,13 @@
 //! All buffers live as long as the scanner: there is no work for single rows outside the kernels, and no allocation.
 
 use crate::block::Cost;
+use crate::run_statistics::Detail;
 use crate::v1::footer::{Cluster, RowGroup};
 use crate::v1::integers::Values;
 use crate::v1::pieces::{for_each_piece, with_slots};
 use crate::v1::reader::Reader;
 use crate::v1::restore;
 use crate::v1::run_decisions::RunDecisions;
-use crate::v1::run_index::Detail;
 use crate::v1::run_table::RunTable;
 use crate::v1::scan_column::ScanColumn;
 use crate::v1::selection::{Span, Spans, verdicts_by_value};

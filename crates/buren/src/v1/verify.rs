@@ -7,12 +7,12 @@
 use crate::block::{BlockBuffer, Cost};
 use crate::place::Place;
 use crate::reader::Verified;
+use crate::run_statistics::Detail;
 use crate::v1::footer::{Cluster, RowGroup};
 use crate::v1::integers::Values;
 use crate::v1::integers::{for_values, slice, wide};
 use crate::v1::pieces::for_each_piece;
 use crate::v1::reader::Reader;
-use crate::v1::run_index::Detail;
 use crate::v1::run_table::RunTable;
 use crate::v1::scan_column::ScanColumn;
 use crate::v1::selection::Span;

@@ -5,9 +5,9 @@ use super::footer::{Chunk, Layout, RowBlock};
 use super::footer_check::BoundsOfBlocks;
 use super::gathered::{Gathered, Values};
 use super::local_codes::LocalCodes;
-use super::run_index::RunStatistics;
 use super::strings_gathered::Form;
 use crate::block::{self, Block};
+use crate::run_statistics::RunStatistics;
 use crate::v2::floats;
 use crate::v2::integers::{self, BLOCK_ROWS, DIFFERENCE, wide};
 use crate::v2::strings::{Estimate, Strings};
@@ -15,7 +15,7 @@ use crate::v2::validity::Validity;
 use brc_compress::Compressor;
 use brc_core::predicate::float_order;
 use brc_core::{Bitmap, BitmapBuffer, Result};
-use brc_kernels::bitpack::packed_bytes;
+use brc_kernels::bitpack::{packed_bytes, width_of};
 use std::ops::Range;
 
 /// So much smaller, in percent, integers have to be for being stored less the smallest of their run.
@@ -112,7 +112,7 @@ impl<'a> ChunkWriter<'a> {
             return Ok(chunk);
         };
         chunk.sum = Some(statistics.sum);
-        let packed = packed_bytes(statistics.width(), values.len() as u64).unwrap_or(u64::MAX);
+        let packed = packed_bytes(width_of(statistics.widest()), values.len() as u64).unwrap_or(u64::MAX);
         let mut differences = Vec::new();
         if is_smaller(packed, &plan) {
             differences = statistics.differences(values, runs);

@@ -6,11 +6,11 @@ use super::footer::{Chunk, Layout, StoredColumn};
 use super::interner::Interner;
 use super::number_codes::NumberCodes;
 use super::reader::Reader;
-use super::run_index::{Detail, RunNumbers};
 use super::runs::Runs;
 use super::shared_dictionary::read_tokens;
 use crate::block::{BlockBuffer, Cost};
 use crate::place::Place;
+use crate::run_statistics::{Detail, RunNumbers};
 use crate::v2::Malformed;
 use crate::v2::integers::{BLOCK_ROWS, Block};
 use crate::v2::strings::{Scratch, SortedBlock, StringBuffer, Tokens};
@@ -231,9 +231,7 @@ impl<'r> ScanColumn<'r> {
 
     /// How many values the chunk of a row group has.
     pub(super) fn values_in(&self, row_group: usize) -> usize {
-        let of_row_group = self.reader.row_group(row_group);
-        let of_runs = of_row_group.cluster.filter(|_| self.column == self.reader.footer.run_lengths());
-        of_runs.map_or_else(|| of_row_group.values_of(self.column), |cluster| cluster.runs) as usize
+        self.reader.footer.values_of(self.reader.row_group(row_group), self.column) as usize
     }
 
     /// Decodes some rows of a block, as [`ScanColumn::decode`] does, and first reads what that takes: only what is not at hand.
@@ -316,9 +314,10 @@ impl<'r> ScanColumn<'r> {
             Some(Bounds::Strings { .. }) | None => (i64::MIN, i64::MAX),
         };
         self.validity.load(reader.source(), &chunk.run_index, place, cost)?;
-        let bytes = self.validity.bytes();
-        let read = self.run_index.read(bytes, &runs.lengths, part, bounds, chunk.nulls > 0, wanted);
-        read.map_err(|reason| reader.corrupt(place, reason))
+        let mut bytes = self.validity.bytes();
+        let read = self.run_index.read(&mut bytes, &runs.lengths, part, bounds, chunk.nulls > 0, wanted);
+        let is_whole = || if bytes.is_empty() { Ok(()) } else { Err("it is longer than its arrays") };
+        read.and_then(|()| is_whole()).map_err(|reason| reader.corrupt(place, reason))
     }
 
     /// Takes the column that the chunk has differences from off its parameters.

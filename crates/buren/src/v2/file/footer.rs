@@ -49,13 +49,6 @@ pub(super) struct Cluster {
     pub(super) runs: u32,
 }
 
-impl RowGroup {
-    /// How many values the chunk of a column has: of the cluster key, one for each run.
-    pub(super) fn values_of(&self, column: usize) -> u32 {
-        self.cluster.filter(|cluster| cluster.key == column).map_or(self.rows, |cluster| cluster.runs)
-    }
-}
-
 /// All chunks of a column; or the order streams, or the lengths of runs, of all row groups.
 pub(super) struct StoredColumn {
     /// Order streams come after all columns, then lengths of runs.
@@ -276,6 +269,13 @@ impl Footer {
     /// The number of the order streams: that of columns.
     pub(super) fn order_streams(&self) -> usize {
         self.schema.fields().len()
+    }
+
+    /// How many values the chunk of a column has in a row group: that of the cluster key, and the lengths of runs, have one for
+    /// each run.
+    pub(super) fn values_of(&self, row_group: &RowGroup, column: usize) -> u32 {
+        let of_runs = row_group.cluster.filter(|cluster| [cluster.key, self.run_lengths()].contains(&column));
+        of_runs.map_or(row_group.rows, |cluster| cluster.runs)
     }
 
     /// The number of the lengths of runs.

@@ -29,7 +29,6 @@ mod pieces;
 mod reader;
 mod restore;
 mod rows;
-mod run_index;
 mod run_key;
 mod run_selection;
 mod runs;

@@ -12,7 +12,7 @@ use super::runs::Runs;
 use crate::block::Cost;
 use crate::place::Place;
 use crate::v2::integers::BLOCK_ROWS;
-use brc_core::{Batch, Data, Integers, Result, Sink, for_integers};
+use brc_core::{Batch, Data, Result, Sink, for_integers};
 use std::time::Instant;
 
 /// Delivers all rows of a clustered row group.
@@ -67,10 +67,7 @@ pub(super) fn walk(
             order.decode(first..of_block.min(first + PIECE), None)?;
             codes.clear();
             let Data::Integers(decoded) = order.as_column().data else { continue };
-            match decoded {
-                Integers::I16(decoded) => codes.extend(decoded.iter().map(|&code| code as u32)),
-                decoded => for_integers!(decoded, values => codes.extend(values.iter().map(|&code| code as u32))),
-            }
+            for_integers!(decoded, values => codes.extend(values.iter().map(|&code| code as u32)));
             places.clear();
             let mut are_there = true;
             places.extend(codes.iter().map(|&code| match next.get_mut(code as usize) {

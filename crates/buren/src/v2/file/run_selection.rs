@@ -8,10 +8,10 @@ use super::column::ScanColumn;
 use super::footer::Cluster;
 use super::pieces::Stretch;
 use super::rows::Rows;
-use super::run_index::{Detail, RunNumbers};
 use super::run_key::RunKey;
 use super::runs::Runs;
 use super::scanner::FileScanner;
+use crate::run_statistics::{Detail, RunNumbers};
 use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{Dictionary, Known, KnownValues, Order, Predicate, Result, Scanned, Sink, Summary, Verdict};
 use std::ops::Range;
@@ -154,9 +154,7 @@ impl FileScanner<'_> {
     ) -> Result<Vec<(Fate, Range<usize>)>> {
         let runs = self.runs.runs.len();
         let mut verdicts = std::mem::take(&mut self.runs.verdicts.of_codes);
-        let has_nulls = |column: &ScanColumn<'_>| {
-            Some(column.column) != Some(key) && !column.run_index.nulls.is_empty() && column.chunk_of(index).nulls > 0
-        };
+        let has_nulls = |column: &ScanColumn<'_>| column.column != key && column.chunk_of(index).nulls > 0;
         let nullable: Vec<&RunNumbers> =
             self.columns.iter().filter(|column| has_nulls(column)).map(|column| &column.run_index).collect();
         let is_whole = |run: usize| {
@@ -256,7 +254,7 @@ impl<'a> Decided<'a> {
     fn of_run(&self, run: usize, verdicts: &mut [Option<Verdict>]) -> Verdict {
         let Some(predicate) = self.predicate else { return Verdict::Always };
         if let (Some(numbers), Predicate::Range { low, high, .. }) = (self.only_numbers, predicate) {
-            return within(numbers, run, *low, *high);
+            return numbers.decide_range(run, *low, *high);
         }
         let RunsAtHand { key, key_position, .. } = &self.scanner.runs;
         if let Some(position) = *key_position
@@ -294,35 +292,5 @@ impl<'a> Decided<'a> {
                 reader.known_of(self.index, column)
             }
         })
-    }
-}
-
-/// What [`Predicate::decide`] says of the run if it lies `low..=high`, without a branch that could be guessed wrong.
-#[inline]
-fn within(numbers: &RunNumbers, run: usize, low: i128, high: i128) -> Verdict {
-    let (min, max) = (i128::from(numbers.min[run]), i128::from(numbers.max[run]));
-    let outside = (max < low) | (high < min);
-    let inside = (low <= min) & (max <= high);
-    [Verdict::Maybe, Verdict::Always, Verdict::Never, Verdict::Never][usize::from(inside) + 2 * usize::from(outside)]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_range_of_numbers_is_decided_as_the_predicate_does() {
-        let all: Vec<(i64, i64)> = (0..6).flat_map(|min| (min..6).map(move |max| (min, max))).collect();
-        let mut numbers = RunNumbers::default();
-        (numbers.min, numbers.max) = all.iter().copied().unzip();
-        for low in 0..6 {
-            for high in low..6 {
-                let predicate = Predicate::Range { column: 0, low, high };
-                for (run, &(min, max)) in all.iter().enumerate() {
-                    let expected = predicate.decide(&|_| Known::numbers(min, max));
-                    assert_eq!(within(&numbers, run, low, high), expected, "{low}..={high} of {min}..={max}");
-                }
-            }
-        }
     }
 }

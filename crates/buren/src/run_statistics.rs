@@ -1,16 +1,17 @@
-//! The run index of a column of integers: what is known of each run of a clustered row group.
+//! What is known of the integers of each run of a clustered row group, as the run index of a column keeps it.
 //!
 //! Packed arrays: the smallest value of each run, the largest less the smallest, and the sum of what all values are above
 //! the smallest, in its low and its high 64 bits; then, if the chunk has nulls, how many of them. These differences are
 //! small and never negative.
 
 use crate::array::{self, PackedArray};
-use brc_core::Bitmap;
 use brc_core::bounds::bounds;
 use brc_core::table::{Numbers, Sums};
+use brc_core::{Bitmap, Statistics, Verdict};
 use brc_kernels::accumulate::statistics_i64;
 use brc_kernels::bitpack::{packed_bytes, width_of};
 use brc_kernels::cpu::Level;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The statistics may take one byte for so many of the values.
@@ -18,49 +19,56 @@ const WORTH: u64 = 8;
 
 /// The statistics of all runs of one column, to be written.
 #[derive(Debug, Default)]
-pub(super) struct RunStatistics {
-    min: Vec<i64>,
+pub(crate) struct RunStatistics {
+    /// The smallest value of each.
+    pub(crate) min: Vec<i64>,
     range: Vec<i64>,
     excess_low: Vec<i64>,
     excess_high: Vec<i64>,
     /// Empty if there are none.
     nulls: Vec<i64>,
     /// Of all values that are not null.
-    pub(super) sum: i128,
+    pub(crate) sum: i128,
 }
 
 impl RunStatistics {
     /// Those of values that lie in runs of so many rows. Replaces nulls by the smallest value of their run, or by `otherwise`
     /// where it has none.
-    pub(super) fn of(values: &mut [i64], runs: &[u32], validity: Option<Bitmap<'_>>, otherwise: i64) -> Self {
+    pub(crate) fn of(values: &mut [i64], runs: &[u32], validity: Option<Bitmap<'_>>, otherwise: i64) -> Self {
         let mut all = Self::default();
         let mut start = 0;
         for &rows in runs {
             let of_run = start..start + rows as usize;
             start = of_run.end;
-            let nulls = validity
-                .map_or(0, |validity| fill(&mut values[of_run.clone()], validity.slice(of_run.clone()), otherwise));
-            if validity.is_some() {
-                all.nulls.push(nulls.into());
-            }
-            all.push(&values[of_run], nulls);
+            let values = &mut values[of_run.clone()];
+            let nulls = validity.map(|validity| fill(values, validity.slice(of_run), otherwise));
+            all.push(&statistics_i64(Level::best(), values), nulls);
         }
         all
     }
 
-    fn push(&mut self, values: &[i64], nulls: u32) {
-        let of_run = statistics_i64(Level::best(), values);
+    /// Adds those of the next run, of which so many values are nulls that count as its smallest; `None` if it cannot have any.
+    pub(crate) fn push(&mut self, of_run: &Statistics, nulls: Option<u32>) {
         let min = i128::from(of_run.min);
         let excess = of_run.sum - min * i128::from(of_run.count);
         self.min.push(of_run.min);
         self.range.push(of_run.max.wrapping_sub(of_run.min));
         self.excess_low.push(excess as i64);
         self.excess_high.push((excess >> 64) as i64);
-        self.sum += of_run.sum - min * i128::from(nulls);
+        self.nulls.extend(nulls.map(i64::from));
+        self.sum += of_run.sum - min * i128::from(nulls.unwrap_or(0));
+    }
+
+    /// Forgets all runs, but keeps memory for others.
+    pub(crate) fn clear(&mut self) {
+        self.sum = 0;
+        for array in [&mut self.min, &mut self.range, &mut self.excess_low, &mut self.excess_high, &mut self.nulls] {
+            array.clear();
+        }
     }
 
     /// Whether they are small beside so many values, which lie this far apart.
-    pub(super) fn are_worth_it(&self, (min, max): (i64, i64), rows: usize) -> bool {
+    pub(crate) fn are_worth_it(&self, (min, max): (i64, i64), rows: usize) -> bool {
         let of_values = packed_bytes(width_of(max.wrapping_sub(min) as u64), rows as u64).unwrap_or(u64::MAX);
         let size = |values: &Vec<i64>| {
             let (smallest, largest) = bounds(values).unwrap_or((0, 0));
@@ -69,13 +77,13 @@ impl RunStatistics {
         self.arrays().map(size).sum::<u64>() <= of_values / WORTH
     }
 
-    /// The bits that the largest difference between two values of one run takes.
-    pub(super) fn width(&self) -> u32 {
-        width_of(self.range.iter().map(|&range| range as u64).max().unwrap_or(0))
+    /// The largest difference between two values of one run.
+    pub(crate) fn widest(&self) -> u64 {
+        self.range.iter().map(|&range| range as u64).max().unwrap_or(0)
     }
 
     /// Each value less the smallest of its run.
-    pub(super) fn differences(&self, values: &[i64], runs: &[u32]) -> Vec<i64> {
+    pub(crate) fn differences(&self, values: &[i64], runs: &[u32]) -> Vec<i64> {
         let mut differences = Vec::with_capacity(values.len());
         let mut left = values;
         for (&rows, &min) in runs.iter().zip(&self.min) {
@@ -92,7 +100,7 @@ impl RunStatistics {
     }
 
     /// Appends them.
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         self.arrays().for_each(|values| array::write(values, out));
     }
 }
@@ -112,7 +120,7 @@ fn fill(values: &mut [i64], validity: Bitmap<'_>, otherwise: i64) -> u32 {
 
 /// How much of a run index is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) enum Detail {
+pub(crate) enum Detail {
     #[default]
     Nothing,
     /// The smallest values: what the values of chunks in runs are above.
@@ -125,13 +133,13 @@ pub(super) enum Detail {
 
 /// The statistics of runs as they were read, as much of them as was wanted.
 #[derive(Debug, Default)]
-pub(super) struct RunNumbers {
+pub(crate) struct RunNumbers {
     /// The smallest value of each run. Needs [`Detail::Min`].
-    pub(super) min: Vec<i64>,
+    pub(crate) min: Vec<i64>,
     /// The largest value of each run. Needs [`Detail::Bounds`].
-    pub(super) max: Vec<i64>,
+    pub(crate) max: Vec<i64>,
     /// How many rows of each run are null; empty if none is. Needs [`Detail::Bounds`].
-    pub(super) nulls: Vec<u32>,
+    pub(crate) nulls: Vec<u32>,
     /// The sums, if all fit 64 bits; else they are in `wide`.
     narrow: Vec<i64>,
     wide: Vec<i128>,
@@ -140,7 +148,7 @@ pub(super) struct RunNumbers {
 
 impl RunNumbers {
     /// The statistics of some runs. Needs [`Detail::All`].
-    pub(super) fn of_runs(&self, runs: Range<usize>) -> Numbers<'_> {
+    pub(crate) fn of_runs(&self, runs: Range<usize>) -> Numbers<'_> {
         let sum = match self.wide.is_empty() {
             true => Sums::Narrow(&self.narrow[runs.clone()]),
             false => Sums::Wide(&self.wide[runs.clone()]),
@@ -148,32 +156,39 @@ impl RunNumbers {
         Numbers { min: &self.min[runs.clone()], max: &self.max[runs], sum }
     }
 
-    /// How many rows of a run, which has so many, are null.
-    pub(super) fn nulls_of(&self, run: usize) -> u32 {
+    /// What [`Predicate::decide`](brc_core::Predicate::decide) says of a run without nulls if it lies `low..=high`, without a
+    /// branch that could be guessed wrong. Needs [`Detail::Bounds`].
+    #[inline]
+    pub(crate) fn decide_range(&self, run: usize, low: i128, high: i128) -> Verdict {
+        let (min, max) = (i128::from(self.min[run]), i128::from(self.max[run]));
+        let outside = (max < low) | (high < min);
+        let inside = (low <= min) & (max <= high);
+        let verdicts = [Verdict::Maybe, Verdict::Always, Verdict::Never, Verdict::Never];
+        verdicts[usize::from(inside) + 2 * usize::from(outside)]
+    }
+
+    /// How many rows of a run are null.
+    pub(crate) fn nulls_of(&self, run: usize) -> u32 {
         self.nulls.get(run).copied().unwrap_or(0)
     }
 
-    /// Reads as much of the runs `part` as is wanted, of runs with so many rows each. `bounds` are the smallest and the
-    /// largest value of the chunk, which may have nulls.
+    /// Takes the arrays off the front of `bytes` and reads as much of the runs `part` as is wanted, of runs with so many rows
+    /// each. `bounds` are the smallest and the largest value of the chunk, which may have nulls.
     ///
     /// # Errors
-    /// If the arrays do not fill the bytes.
-    pub(super) fn read(
+    /// If the arrays are not there, or a run has more nulls than rows.
+    pub(crate) fn read(
         &mut self,
-        mut bytes: &[u8],
+        bytes: &mut &[u8],
         rows: &[u32],
         part: Range<usize>,
         bounds: (i64, i64),
         has_nulls: bool,
         wanted: Detail,
     ) -> Result<(), &'static str> {
-        let bytes = &mut bytes;
         let mut take = || PackedArray::take(bytes, rows.len());
         let [min, range, excess_low, excess_high] = [take()?, take()?, take()?, take()?];
         let nulls = has_nulls.then(take).transpose()?;
-        if !bytes.is_empty() {
-            return Err("it is longer than its arrays");
-        }
         if wanted >= Detail::Min {
             min.read_part(part.clone(), &mut self.min);
         }
@@ -203,30 +218,48 @@ impl RunNumbers {
         bounds: (i64, i64),
     ) {
         excess_low.read_part(part.clone(), &mut self.narrow);
-        let valid = |run: usize| rows[run] - self.nulls.get(run).copied().unwrap_or(0);
+        let valid: Cow<'_, [u32]> = match self.nulls.is_empty() {
+            true => Cow::Borrowed(rows),
+            false => rows.iter().zip(&self.nulls).map(|(rows, nulls)| rows - nulls).collect(),
+        };
         let fits = |value: i64| i32::try_from(value).is_ok();
         // Then no sum of a run, which has at most 2²⁶ rows, needs more than 58 bits.
         if excess_high.is_zero() && fits(bounds.0) && fits(bounds.1) {
-            for run in part {
-                let least = i64::from(valid(run)).wrapping_mul(self.min[run]);
-                self.narrow[run] = self.narrow[run].wrapping_add(least);
+            let (sums, least) = (&mut self.narrow[part.clone()], &self.min[part.clone()]);
+            for ((sum, &valid), &min) in sums.iter_mut().zip(&valid[part]).zip(least) {
+                *sum = sum.wrapping_add(i64::from(valid).wrapping_mul(min));
             }
             return;
         }
         excess_high.read_part(part, &mut self.excess_high);
-        let sum = |run: usize| {
-            let excess = i128::from(self.excess_high[run]) << 64 | i128::from(self.narrow[run] as u64);
-            excess.wrapping_add(i128::from(self.min[run]) * i128::from(valid(run)))
-        };
-        self.wide = (0..rows.len()).map(sum).collect();
+        let excess = self.narrow.iter().zip(&self.excess_high);
+        let excess = excess.map(|(&low, &high)| i128::from(high) << 64 | i128::from(low as u64));
+        let least = self.min.iter().zip(&*valid).map(|(&min, &valid)| i128::from(min) * i128::from(valid));
+        self.wide.extend(excess.zip(least).map(|(excess, least)| least.wrapping_add(excess)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use brc_core::{BitmapBuffer, Statistics};
+    use brc_core::{BitmapBuffer, Known, Predicate};
     use proptest::prelude::*;
+
+    #[test]
+    fn a_range_of_numbers_is_decided_as_the_predicate_does() {
+        let all: Vec<(i64, i64)> = (0..6).flat_map(|min| (min..6).map(move |max| (min, max))).collect();
+        let mut numbers = RunNumbers::default();
+        (numbers.min, numbers.max) = all.iter().copied().unzip();
+        for low in 0..6 {
+            for high in low..6 {
+                let predicate = Predicate::Range { column: 0, low, high };
+                for (run, &(min, max)) in all.iter().enumerate() {
+                    let expected = predicate.decide(&|_| Known::numbers(min, max));
+                    assert_eq!(numbers.decide_range(run, low, high), expected, "{low}..={high} of {min}..={max}");
+                }
+            }
+        }
+    }
 
     proptest! {
         #[test]
@@ -252,7 +285,7 @@ mod tests {
                 let mut back = RunNumbers::default();
                 let bounds = (i64::MIN >> shift, i64::MAX >> shift);
                 let has_nulls = validity.bitmap().is_some();
-                back.read(&bytes, &rows, part.clone(), bounds, has_nulls, Detail::All).unwrap();
+                back.read(&mut bytes.as_slice(), &rows, part.clone(), bounds, has_nulls, Detail::All).unwrap();
                 for run in part {
                     let expected: Statistics =
                         runs[run].iter().filter(|(_, valid)| *valid).map(|(value, _)| *value).collect();
@@ -273,13 +306,13 @@ mod tests {
                 start += rows as usize;
             }
             let differences = written.differences(&values, &rows);
-            prop_assert!(differences.iter().all(|&difference| width_of(difference as u64) <= written.width()));
+            prop_assert!(differences.iter().all(|&difference| difference as u64 <= written.widest()));
         }
 
         #[test]
         fn any_bytes_are_refused_or_read(bytes: Vec<u8>, runs in 1usize..20, nulls: bool) {
             let rows = vec![3; runs];
-            let _ = RunNumbers::default().read(&bytes, &rows, 0..runs, (0, 9), nulls, Detail::All);
+            let _ = RunNumbers::default().read(&mut bytes.as_slice(), &rows, 0..runs, (0, 9), nulls, Detail::All);
         }
     }
 }
