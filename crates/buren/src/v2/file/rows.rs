@@ -2,7 +2,6 @@
 
 use super::column::{PIECE, ScanColumn};
 use super::decoder::DecodedStrings;
-use super::gathered::at;
 use super::runs::Runs;
 use crate::block::Cost;
 use crate::v2::Malformed;
@@ -32,18 +31,23 @@ enum Values {
     Strings(StringBuffer),
 }
 
-/// Does the same for values of all types, each in a vector, but strings.
-macro_rules! for_vectors {
-    ($values:expr, $vector:ident => $same:expr, $strings:ident => $of_strings:expr, $nothing:expr) => {
-        match $values {
-            Values::Nothing => $nothing,
-            Values::I16($vector) => $same,
-            Values::I32($vector) => $same,
-            Values::I64($vector) => $same,
-            Values::I128($vector) => $same,
-            Values::Floats($vector) => $same,
-            Values::Codes($vector) => $same,
-            Values::Strings($strings) => $of_strings,
+/// Empties the values and fills them from others, which decide the type, in the same memory if they had that type before.
+macro_rules! refill {
+    ($values:expr, $from:expr, $own:ident, $other:ident => $fill:expr) => {
+        refill!($values, $from, $own, $other => $fill, I16 I32 I64 I128 Floats Codes)
+    };
+    ($values:expr, $from:expr, $own:ident, $other:ident => $fill:expr, $($kind:ident)+) => {
+        match $from {
+            $(Values::$kind($other) => {
+                if !matches!($values, Values::$kind(_)) {
+                    $values = Values::$kind(Vec::new());
+                }
+                if let Values::$kind($own) = &mut $values {
+                    $own.clear();
+                    $fill;
+                }
+            })+
+            Values::Nothing | Values::Strings(_) => $values = Values::Nothing,
         }
     };
 }
@@ -125,13 +129,14 @@ impl Rows {
     pub(super) fn are_equal(&self, one: usize, other: usize) -> bool {
         match (self.is_valid(one), self.is_valid(other)) {
             (true, true) => match &self.values {
+                Values::Nothing => true,
+                Values::I16(values) => values[one] == values[other],
+                Values::I32(values) => values[one] == values[other],
+                Values::I64(values) => values[one] == values[other],
+                Values::I128(values) => values[one] == values[other],
                 Values::Floats(values) => values[one].to_bits() == values[other].to_bits(),
-                values => for_vectors!(
-                    values,
-                    values => values[one] == values[other],
-                    strings => strings.strings().get(one) == strings.strings().get(other),
-                    true
-                ),
+                Values::Codes(codes) => codes[one] == codes[other],
+                Values::Strings(values) => values.strings().get(one) == values.strings().get(other),
             },
             (one, other) => one == other,
         }
@@ -163,26 +168,15 @@ impl Rows {
             Some(valid) => places.iter().for_each(|&place| self.validity.push(valid.get(place as usize))),
             None => self.validity.push_values(places.len()),
         }
-        match (&mut self.values, &from.values) {
-            (Values::I16(own), Values::I16(values)) => replace(own, values, places),
-            (Values::I32(own), Values::I32(values)) => replace(own, values, places),
-            (Values::I64(own), Values::I64(values)) => replace(own, values, places),
-            (Values::I128(own), Values::I128(values)) => replace(own, values, places),
-            (Values::Floats(own), Values::Floats(values)) => replace(own, values, places),
-            (Values::Codes(own), Values::Codes(values)) => replace(own, values, places),
-            (own, Values::Nothing) => *own = Values::Nothing,
-            (own, Values::I16(values)) => *own = Values::I16(at(values, places)),
-            (own, Values::I32(values)) => *own = Values::I32(at(values, places)),
-            (own, Values::I64(values)) => *own = Values::I64(at(values, places)),
-            (own, Values::I128(values)) => *own = Values::I128(at(values, places)),
-            (own, Values::Floats(values)) => *own = Values::Floats(at(values, places)),
-            (own, Values::Codes(values)) => *own = Values::Codes(at(values, places)),
-            (own, Values::Strings(values)) => {
-                let values = values.strings();
-                strings.replace(places.iter().map(|&place| values.get(place as usize)))?;
-                *own = Values::Strings(StringBuffer::default());
-            }
+        if let Values::Strings(values) = &from.values {
+            let values = values.strings();
+            strings.replace(places.iter().map(|&place| values.get(place as usize)))?;
+            self.values = Values::Strings(StringBuffer::default());
+            return Ok(());
         }
+        refill!(self.values, &from.values, own, values => {
+            own.extend(places.iter().map(|&place| values[place as usize]));
+        });
         Ok(())
     }
 
@@ -196,17 +190,9 @@ impl Rows {
             }
             None => self.validity.push_values(runs.iter().map(|run| run.rows as usize).sum()),
         }
-        match (&mut self.values, &from.values) {
-            (Values::I16(own), Values::I16(values)) => repeat(own, values, runs),
-            (Values::I32(own), Values::I32(values)) => repeat(own, values, runs),
-            (Values::I64(own), Values::I64(values)) => repeat(own, values, runs),
-            (Values::Codes(own), Values::Codes(values)) => repeat(own, values, runs),
-            (own, Values::I16(values)) => *own = Values::I16(repeated(values, runs)),
-            (own, Values::I32(values)) => *own = Values::I32(repeated(values, runs)),
-            (own, Values::I64(values)) => *own = Values::I64(repeated(values, runs)),
-            (own, Values::Codes(values)) => *own = Values::Codes(repeated(values, runs)),
-            (own, Values::Nothing | Values::I128(_) | Values::Floats(_) | Values::Strings(_)) => *own = Values::Nothing,
-        }
+        refill!(self.values, &from.values, own, values => for run in runs {
+            own.extend(std::iter::repeat_n(values[run.code as usize], run.rows as usize));
+        });
     }
 
     pub(super) fn lend<'a>(&'a self, strings: &'a DecodedStrings, dictionary: &'a Dictionary) -> Column<'a> {
@@ -222,20 +208,4 @@ impl Rows {
         };
         Column { data, validity: self.validity.bitmap() }
     }
-}
-
-fn replace<T: Copy>(own: &mut Vec<T>, values: &[T], places: &[u32]) {
-    own.clear();
-    own.extend(places.iter().map(|&place| values[place as usize]));
-}
-
-fn repeat<T: Copy>(own: &mut Vec<T>, values: &[T], runs: &[Run]) {
-    own.clear();
-    runs.iter().for_each(|run| own.extend(std::iter::repeat_n(values[run.code as usize], run.rows as usize)));
-}
-
-fn repeated<T: Copy>(values: &[T], runs: &[Run]) -> Vec<T> {
-    let mut own = Vec::new();
-    repeat(&mut own, values, runs);
-    own
 }
