@@ -3,8 +3,7 @@
 use crate::array::ColumnBuilder;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, SchemaRef};
-use brc_core::{Batch, Column, Data, Field, Run};
-use std::ops::Range;
+use brc_core::{Batch, Field};
 
 /// The rows of one worker until they are as many as a record batch has.
 pub(crate) struct Batches {
@@ -42,8 +41,8 @@ impl Batches {
             start = rows.end;
             self.rows += rows.len();
             for (builder, column) in self.columns.iter_mut().zip(batch.columns) {
-                let mut runs = Vec::new();
-                builder.take(&slice(column, batch.rows, rows.clone(), &mut runs), rows.len())?;
+                let runs = column.runs_of_rows(rows.clone());
+                builder.take(&column.slice(rows.clone(), &runs), rows.len())?;
             }
             let is_large = self.columns.iter().any(|column| column.string_bytes() > MAX_STRING_BYTES);
             if self.rows == self.most || is_large {
@@ -71,30 +70,4 @@ impl Batches {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(SchemaRef::clone(&self.schema), columns, &options).map(Some)
     }
-}
-
-/// Some rows of a column.
-fn slice<'a>(column: &Column<'a>, all: usize, rows: Range<usize>, room: &'a mut Vec<Run>) -> Column<'a> {
-    if rows.len() == all {
-        return *column;
-    }
-    let data = match column.data {
-        Data::Codes { codes, dictionary } => Data::Codes { codes: &codes[rows.clone()], dictionary },
-        Data::Runs { runs, dictionary } => {
-            let mut start = 0;
-            for run in runs {
-                let end = start + run.rows as usize;
-                let part = rows.start.max(start)..rows.end.min(end);
-                if !part.is_empty() {
-                    room.push(Run { code: run.code, rows: part.len() as u32 });
-                }
-                start = end;
-            }
-            Data::Runs { runs: room, dictionary }
-        }
-        Data::Bytes(strings) => Data::Bytes(strings.slice(rows.clone())),
-        Data::Integers(values) => Data::Integers(values.slice(rows.clone())),
-        Data::Floats(values) => Data::Floats(&values[rows.clone()]),
-    };
-    Column::from(data).with_validity(column.validity.map(|validity| validity.slice(rows)))
 }

@@ -1,7 +1,7 @@
 //! The first rows of a table as a table of their own.
 
 use brc_core::{
-    Batch, Column, Data, Result, Run, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Summary, Table,
+    Batch, Column, Result, Run, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Summary, Table,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -94,39 +94,13 @@ impl Sink for First<'_> {
         if rows == 0 {
             return Ok(());
         }
-        let runs: Vec<Vec<Run>> = batch.columns.iter().map(|column| first_runs(column, rows)).collect();
+        let runs: Vec<Vec<Run>> = batch.columns.iter().map(|column| column.runs_of_rows(0..rows)).collect();
         let columns: Vec<Column<'_>> =
-            batch.columns.iter().zip(&runs).map(|(column, runs)| first_of(column, rows, runs)).collect();
+            batch.columns.iter().zip(&runs).map(|(column, runs)| column.slice(0..rows, runs)).collect();
         self.sink.batch(&Batch { rows, columns: &columns })
     }
 
     fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
         self.sink.summary(summary)
     }
-}
-
-/// The runs that the first rows of a column make up, if it has runs.
-fn first_runs(column: &Column<'_>, rows: usize) -> Vec<Run> {
-    let Data::Runs { runs, .. } = column.data else { return Vec::new() };
-    let mut left = rows as u32;
-    let mut first = Vec::new();
-    for run in runs {
-        if left == 0 {
-            break;
-        }
-        first.push(Run { rows: run.rows.min(left), ..*run });
-        left -= run.rows.min(left);
-    }
-    first
-}
-
-fn first_of<'a>(column: &Column<'a>, rows: usize, runs: &'a [Run]) -> Column<'a> {
-    let data = match column.data {
-        Data::Codes { codes, dictionary } => Data::Codes { codes: &codes[..rows], dictionary },
-        Data::Runs { dictionary, .. } => Data::Runs { runs, dictionary },
-        Data::Bytes(strings) => Data::Bytes(strings.slice(0..rows)),
-        Data::Integers(values) => Data::Integers(values.slice(0..rows)),
-        Data::Floats(values) => Data::Floats(&values[..rows]),
-    };
-    Column { data, validity: column.validity.map(|validity| validity.slice(0..rows)) }
 }

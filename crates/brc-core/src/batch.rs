@@ -256,6 +256,37 @@ impl<'a> Column<'a> {
         self.validity.is_none_or(|validity| validity.get(row))
     }
 
+    /// The runs that some of the rows make up, the first and the last one perhaps cut; none if the column does not come as
+    /// runs.
+    #[must_use]
+    pub fn runs_of_rows(&self, rows: Range<usize>) -> Vec<Run> {
+        let Data::Runs { runs, .. } = self.data else { return Vec::new() };
+        let mut start = 0;
+        let part = |run: &Run| {
+            let end = start + run.rows as usize;
+            let rows = (rows.start.max(start)..rows.end.min(end)).len() as u32;
+            start = end;
+            (rows > 0).then_some(Run { code: run.code, rows })
+        };
+        runs.iter().filter_map(part).collect()
+    }
+
+    /// Some of the rows. `runs` are those of [`Column::runs_of_rows`].
+    ///
+    /// # Panics
+    /// If the column does not come as runs, and has fewer rows than that.
+    #[must_use]
+    pub fn slice(self, rows: Range<usize>, runs: &'a [Run]) -> Self {
+        let data = match self.data {
+            Data::Codes { codes, dictionary } => Data::Codes { codes: &codes[rows.clone()], dictionary },
+            Data::Runs { dictionary, .. } => Data::Runs { runs, dictionary },
+            Data::Bytes(strings) => Data::Bytes(strings.slice(rows.clone())),
+            Data::Integers(values) => Data::Integers(values.slice(rows.clone())),
+            Data::Floats(values) => Data::Floats(&values[rows.clone()]),
+        };
+        Self { data, validity: self.validity.map(|validity| validity.slice(rows)) }
+    }
+
     /// Whether a row is null.
     #[must_use]
     pub fn has_nulls(&self) -> bool {
@@ -323,6 +354,10 @@ mod tests {
                     let mut codes = vec![7];
                     assert!(codes_of_rows(&column, start..end, &mut codes));
                     assert_eq!((codes[0], &codes[1..]), (7, &all[start..end]));
+                    let runs = column.runs_of_rows(start..end);
+                    let mut sliced = Vec::new();
+                    assert!(codes_of(&column.slice(start..end, &runs), &mut sliced));
+                    assert_eq!((&sliced[..], runs.iter().all(|run| run.rows > 0)), (&all[start..end], true));
                 }
             }
         }

@@ -4,7 +4,7 @@
 //! gigabytes in an output that repeats it for each row. An encoder therefore gets only as many rows at once as fit a
 //! bound, and may flush before the next ones.
 
-use brc_core::{Batch, Column, Data, Result, batch};
+use brc_core::{Batch, Column, Data, Result};
 use std::ops::Range;
 
 /// How many bytes of strings the rows of a portion may have, unless a single row has more.
@@ -68,28 +68,16 @@ pub(crate) fn slice(
     rows: Range<usize>,
     take: &mut impl FnMut(&Batch<'_>) -> Result<()>,
 ) -> Result<()> {
-    let mut unrolled = vec![Vec::new(); batch.columns.len()];
-    for (column, codes) in batch.columns.iter().zip(&mut unrolled) {
-        batch::codes_of_rows(column, rows.clone(), codes);
-    }
-    let mut columns = Vec::with_capacity(batch.columns.len());
-    for (column, codes) in batch.columns.iter().zip(&unrolled) {
-        let data = match column.data {
-            Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. } => Data::Codes { codes, dictionary },
-            Data::Bytes(strings) => Data::Bytes(strings.slice(rows.clone())),
-            Data::Integers(values) => Data::Integers(values.slice(rows.clone())),
-            Data::Floats(values) => Data::Floats(&values[rows.clone()]),
-        };
-        let validity = column.validity.map(|validity| validity.slice(rows.clone()));
-        columns.push(Column { data, validity });
-    }
+    let runs: Vec<_> = batch.columns.iter().map(|column| column.runs_of_rows(rows.clone())).collect();
+    let columns = batch.columns.iter().zip(&runs).map(|(column, runs)| column.slice(rows.clone(), runs));
+    let columns: Vec<_> = columns.collect();
     take(&Batch { rows: rows.len(), columns: &columns })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use brc_core::{Dictionary, Integers, Run};
+    use brc_core::{Dictionary, Integers, Run, batch};
 
     /// How many rows came at once, and all of them.
     fn taken(names: &[usize], codes: &[u32]) -> (Vec<usize>, Vec<(u32, i64)>) {

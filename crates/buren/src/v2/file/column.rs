@@ -550,7 +550,8 @@ impl<'r> ScanColumn<'r> {
 
     /// Some rows of the block, among those that were decoded last.
     pub(super) fn rows(&self, rows: &Range<usize>) -> Column<'_> {
-        slice(self.as_column(), rows.start - self.piece.start..rows.end - self.piece.start)
+        // Nothing is decoded to runs.
+        self.as_column().slice(rows.start - self.piece.start..rows.end - self.piece.start, &[])
     }
 
     /// What was decoded last.
@@ -577,18 +578,6 @@ impl<'r> ScanColumn<'r> {
             Nulls::Some => Some(Bitmap::new(&self.validity.bytes()[1..], self.piece.start, self.piece.len())),
         }
     }
-}
-
-/// Some rows of a column that does not come as runs.
-pub(super) fn slice(column: Column<'_>, rows: Range<usize>) -> Column<'_> {
-    let data = match column.data {
-        Data::Codes { codes, dictionary } => Data::Codes { codes: &codes[rows.clone()], dictionary },
-        Data::Runs { .. } => unreachable!("nothing is decoded to runs"),
-        Data::Bytes(strings) => Data::Bytes(strings.slice(rows.clone())),
-        Data::Integers(values) => Data::Integers(values.slice(rows.clone())),
-        Data::Floats(values) => Data::Floats(&values[rows.clone()]),
-    };
-    Column { data, validity: column.validity.map(|validity| validity.slice(rows)) }
 }
 
 /// Whether a dictionary of so many values has all codes, of which the largest may be known.

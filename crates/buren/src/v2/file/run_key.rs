@@ -1,6 +1,5 @@
 //! The values of a cluster key while its row group is read: one for each run, which rows have without being decoded.
 
-use super::column::slice;
 use super::decoder::DecodedStrings;
 use super::rows::Rows;
 use super::runs::Runs;
@@ -56,6 +55,6 @@ impl RunKey {
             return Column::runs(&self.runs, dictionary);
         }
         let all = self.written_out.lend(&self.no_strings, dictionary);
-        slice(all, rows.start - self.rows.start..rows.end - self.rows.start)
+        all.slice(rows.start - self.rows.start..rows.end - self.rows.start, &[])
     }
 }
