@@ -31,6 +31,10 @@ pub trait Integer: bitpack::Value + running::Lane + Default + PartialEq + std::f
     #[must_use]
     fn plus(self, other: Self) -> Self;
 
+    /// The difference, wrapping.
+    #[must_use]
+    fn minus(self, other: Self) -> Self;
+
     /// The product, wrapping.
     #[must_use]
     fn times(self, other: Self) -> Self;
@@ -55,6 +59,11 @@ macro_rules! integer {
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
                 self.wrapping_add(other)
+            }
+
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
             }
 
             #[inline(always)]
@@ -251,31 +260,73 @@ impl Profile {
 }
 
 /// Looks at all values once.
+///
+/// # Panics
+/// If there are 2³¹ values or more.
 #[must_use]
-pub fn profile(level: Level, values: &[i64]) -> Profile {
+pub fn profile<T: Stepping>(level: Level, values: &[T]) -> Profile {
+    assert!(i32::try_from(values.len()).is_ok(), "changes are counted in 32 bits");
     run_at(level, Profiling { values })
 }
 
-struct Profiling<'a> {
-    values: &'a [i64],
+/// An integer whose differences have a type: one that holds them all, but for the widest, whose differences wrap.
+pub trait Stepping: Integer {
+    /// Of the differences between two values.
+    type Step: Integer + Ord;
+
+    /// The value as a step.
+    fn as_step(self) -> Self::Step;
 }
 
-impl Kernel for Profiling<'_> {
+macro_rules! stepping {
+    ($($integer:ident $step:ident)+) => {$(
+        #[allow(clippy::useless_conversion, reason = "one text for three types")]
+        impl Stepping for $integer {
+            type Step = $step;
+
+            #[inline(always)]
+            fn as_step(self) -> $step {
+                self.into()
+            }
+        }
+    )+};
+}
+
+stepping!(i16 i32 i32 i64 i64 i64);
+
+struct Profiling<'a, T> {
+    values: &'a [T],
+}
+
+impl<T: Stepping> Kernel for Profiling<'_, T> {
     type Output = Profile;
 
     #[inline(always)]
     fn run(self) -> Profile {
         let Some((&first, rest)) = self.values.split_first() else { return Profile::EMPTY };
-        let mut found = Profile { min: first, max: first, ..Profile::EMPTY };
-        for (&value, &before) in rest.iter().zip(self.values) {
-            let step = value.wrapping_sub(before);
-            found.min = found.min.min(value);
-            found.max = found.max.max(value);
-            found.changes += usize::from(step != 0);
-            found.min_step = found.min_step.min(step);
-            found.max_step = found.max_step.max(step);
+        if rest.is_empty() {
+            return Profile { min: first.wide(), max: first.wide(), ..Profile::EMPTY };
         }
-        found
+        let first = first.as_step();
+        let (mut min, mut max, mut changes) = (first, first, T::Step::default());
+        let step = rest[0].as_step().minus(first);
+        let (mut min_step, mut max_step) = (step, step);
+        for (&value, &before) in rest.iter().zip(self.values) {
+            let value = value.as_step();
+            let step = value.minus(before.as_step());
+            min = min.min(value);
+            max = max.max(value);
+            changes = changes.plus(T::Step::cut(i64::from(step != T::Step::default())));
+            min_step = min_step.min(step);
+            max_step = max_step.max(step);
+        }
+        Profile {
+            min: min.wide(),
+            max: max.wide(),
+            changes: changes.wide() as usize,
+            min_step: min_step.wide(),
+            max_step: max_step.wide(),
+        }
     }
 }
 
@@ -403,8 +454,12 @@ mod tests {
                 min_step: steps.iter().copied().min().unwrap_or(i64::MAX),
                 max_step: steps.iter().copied().max().unwrap_or(i64::MIN),
             };
+            let narrow: Vec<i32> = values.iter().map(|&value| value as i32).collect();
+            let narrowest: Vec<i16> = values.iter().map(|&value| value as i16).collect();
             for level in Level::available() {
                 prop_assert_eq!(profile(level, &values), expected);
+                prop_assert_eq!(profile(level, &narrow), profile(level, &widened(level, &narrow)));
+                prop_assert_eq!(profile(level, &narrowest), profile(level, &widened(level, &narrowest)));
             }
         }
 

@@ -122,10 +122,9 @@ fn measure(name: &str, scheme: Option<&str>, values: &[i64], reference: &[i64]) 
 fn encode(plan: &Plan, values: &[i64], reference: &[i64]) -> (Vec<u8>, Vec<Vec<u8>>) {
     let mut parameters = Vec::new();
     plan.encode_parameters(&mut parameters);
-    let mut references = reference.chunks(BLOCK_ROWS);
-    let blocks = values.chunks(BLOCK_ROWS).map(|values| {
+    let blocks = (0..values.len().div_ceil(BLOCK_ROWS)).map(|number| {
         let mut block = Vec::new();
-        plan.encode_block(values, references.next().unwrap_or_default(), &mut block);
+        plan.encode_block(number, values, reference, &mut block);
         block
     });
     let blocks = blocks.collect();

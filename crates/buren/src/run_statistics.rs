@@ -5,12 +5,12 @@
 //! small and never negative.
 
 use crate::array::{self, PackedArray};
+use crate::v2::integers::{Buffered, IntegerBuffer, IntegerSlice, Width, for_buffers, for_widths};
 use brc_core::bounds::bounds;
 use brc_core::table::{Numbers, Sums};
 use brc_core::{Bitmap, Statistics, Verdict};
-use brc_kernels::accumulate::statistics_i64;
+use brc_kernels::arithmetic::Integer;
 use brc_kernels::bitpack::{packed_bytes, width_of};
-use brc_kernels::cpu::Level;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -34,7 +34,16 @@ pub(crate) struct RunStatistics {
 impl RunStatistics {
     /// Those of values that lie in runs of so many rows. Replaces nulls by the smallest value of their run, or by `otherwise`
     /// where it has none.
-    pub(crate) fn of(values: &mut [i64], runs: &[u32], validity: Option<Bitmap<'_>>, otherwise: i64) -> Self {
+    pub(crate) fn of(values: &mut IntegerBuffer, runs: &[u32], validity: Option<Bitmap<'_>>, otherwise: i64) -> Self {
+        for_buffers!(values, values => Self::of_values(values, runs, validity, Integer::cut(otherwise)))
+    }
+
+    fn of_values<T: Buffered + Ord>(
+        values: &mut [T],
+        runs: &[u32],
+        validity: Option<Bitmap<'_>>,
+        otherwise: T,
+    ) -> Self {
         let mut all = Self::default();
         let mut start = 0;
         for &rows in runs {
@@ -42,7 +51,7 @@ impl RunStatistics {
             start = of_run.end;
             let values = &mut values[of_run.clone()];
             let nulls = validity.map(|validity| fill(values, validity.slice(of_run), otherwise));
-            all.push(&statistics_i64(Level::best(), values), nulls);
+            all.push(&T::slice(values).statistics(), nulls);
         }
         all
     }
@@ -83,15 +92,27 @@ impl RunStatistics {
     }
 
     /// Each value less the smallest of its run.
-    pub(crate) fn differences(&self, values: &[i64], runs: &[u32]) -> Vec<i64> {
-        let mut differences = Vec::with_capacity(values.len());
-        let mut left = values;
-        for (&rows, &min) in runs.iter().zip(&self.min) {
-            let (of_run, rest) = left.split_at(rows as usize);
-            differences.extend(of_run.iter().map(|value| value.wrapping_sub(min)));
-            left = rest;
-        }
+    pub(crate) fn differences(&self, values: IntegerSlice<'_>, runs: &[u32]) -> IntegerBuffer {
+        let mut differences = IntegerBuffer::default();
+        // As if they were signed: those that need all 64 bits wrap.
+        let width = Width::holding(0, i64::try_from(self.widest()).unwrap_or(i64::MAX));
+        for_widths!(values, values => match width {
+            Width::Of16 => self.subtract::<_, i16>(values, runs, differences.room(values.len())),
+            Width::Of32 => self.subtract::<_, i32>(values, runs, differences.room(values.len())),
+            Width::Of64 => self.subtract::<_, i64>(values, runs, differences.room(values.len())),
+        });
         differences
+    }
+
+    fn subtract<T: Integer, D: Integer>(&self, values: &[T], runs: &[u32], differences: &mut [D]) {
+        let mut start = 0;
+        for (&rows, &min) in runs.iter().zip(&self.min) {
+            let of_run = start..start + rows as usize;
+            start = of_run.end;
+            for (difference, value) in differences[of_run.clone()].iter_mut().zip(&values[of_run]) {
+                *difference = D::cut(value.wide().wrapping_sub(min));
+            }
+        }
     }
 
     fn arrays(&self) -> impl Iterator<Item = &Vec<i64>> {
@@ -106,7 +127,7 @@ impl RunStatistics {
 }
 
 /// Replaces nulls by the smallest value, or by `otherwise` if there is none; returns how many they are.
-fn fill(values: &mut [i64], validity: Bitmap<'_>, otherwise: i64) -> u32 {
+fn fill<T: Copy + Ord>(values: &mut [T], validity: Bitmap<'_>, otherwise: T) -> u32 {
     let nulls = validity.count_nulls();
     if nulls > 0 {
         let valid = values.iter().zip(validity.iter()).filter(|(_, valid)| *valid);
@@ -273,9 +294,10 @@ mod tests {
                 *valid |= !nullable;
             });
             let rows: Vec<_> = runs.iter().map(|run| run.len() as u32).collect();
-            let mut values: Vec<i64> = runs.iter().flatten().map(|(value, _)| *value).collect();
+            let values: Vec<i64> = runs.iter().flatten().map(|(value, _)| *value).collect();
             let mut validity = BitmapBuffer::default();
             runs.iter().flatten().for_each(|(_, valid)| validity.push(*valid));
+            let mut values = IntegerBuffer::from(values);
             let written = RunStatistics::of(&mut values, &rows, validity.bitmap(), 7);
             let mut bytes = Vec::new();
             written.write(&mut bytes);
@@ -299,14 +321,15 @@ mod tests {
             let sum: i128 = runs.iter().flatten().filter(|(_, valid)| *valid).map(|(value, _)| i128::from(*value)).sum();
             prop_assert_eq!(written.sum, sum);
 
+            let values = values.slice().wide();
             let mut start = 0;
             for (&rows, of_run) in rows.iter().zip(written.min.iter()) {
                 let of_values = &values[start..start + rows as usize];
                 prop_assert_eq!(of_values.iter().min(), Some(of_run));
                 start += rows as usize;
             }
-            let differences = written.differences(&values, &rows);
-            prop_assert!(differences.iter().all(|&difference| difference as u64 <= written.widest()));
+            let differences = written.differences((&*values).into(), &rows);
+            prop_assert!(differences.slice().wide().iter().all(|&difference| difference as u64 <= written.widest()));
         }
 
         #[test]

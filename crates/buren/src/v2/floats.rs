@@ -5,7 +5,7 @@
 //! the bits of the floats, so that constants, runs and dictionaries serve floats too. Where all floats are also floats
 //! of 32 bits, those are stored: half the bits, and the digits of their shorter texts.
 
-use super::integers::{self, BLOCK_ROWS, Block, Decodable, GROUP_ROWS, patch, sample_rows};
+use super::integers::{self, BLOCK_ROWS, Block, Decodable, GROUP_ROWS, IntegerSlice, patch, sample_rows};
 use super::malformed::{Malformed, Result, take, take_array};
 use brc_core::float32;
 use brc_kernels::bitpack::width_of;
@@ -105,7 +105,7 @@ impl Plan {
 
     fn bits(values: &[f64], width: Width) -> Self {
         let integers: Vec<_> = values.iter().map(|&value| width.bits(value)).collect();
-        let plan = integers::Plan::choose(&integers, &[]);
+        let plan = integers::Plan::choose(&integers, IntegerSlice::EMPTY);
         let plan = Self { width, exponent: None, integers, plan, exceptions: Vec::new(), candidates: [None; 2] };
         Self { candidates: [Some(plan.estimated_bytes()), None], ..plan }
     }
@@ -126,7 +126,7 @@ impl Plan {
                 }
             }
         }
-        let plan = integers::Plan::choose(&digits, &[]);
+        let plan = integers::Plan::choose(&digits, IntegerSlice::EMPTY);
         let plan = Self { width, exponent: Some(exponent), integers: digits, plan, exceptions, candidates: [None; 2] };
         Self { candidates: [None, Some(plan.estimated_bytes())], ..plan }
     }
@@ -178,7 +178,7 @@ impl Plan {
             exceptions.iter().for_each(|(row, _)| out.extend_from_slice(&((row - start) as u16).to_le_bytes()));
             exceptions.iter().for_each(|(_, bits)| out.extend_from_slice(&bits.to_le_bytes()));
         }
-        self.plan.encode_block(&self.integers[start..end], &[], out);
+        self.plan.encode_block(number, &self.integers, IntegerSlice::EMPTY, out);
     }
 }
 

@@ -9,7 +9,7 @@ use super::strings_gathered::Form;
 use crate::block::{self, Block};
 use crate::run_statistics::RunStatistics;
 use crate::v2::floats;
-use crate::v2::integers::{self, BLOCK_ROWS, DIFFERENCE, wide};
+use crate::v2::integers::{self, BLOCK_ROWS, DIFFERENCE, IntegerBuffer, IntegerSlice, for_buffers, wide};
 use crate::v2::strings::{Estimate, Strings};
 use crate::v2::validity::Validity;
 use brc_compress::Compressor;
@@ -39,7 +39,7 @@ impl Encoded {
 #[derive(Clone, Copy)]
 pub(super) struct Reference<'a> {
     pub(super) column: u32,
-    pub(super) values: &'a [i64],
+    pub(super) values: IntegerSlice<'a>,
 }
 
 /// Appends blocks to the bytes of a part.
@@ -66,12 +66,12 @@ impl<'a> ChunkWriter<'a> {
         let Gathered { values, validity, .. } = column;
         let rows = Rows { count: validity.len(), validity: validity.bitmap(), runs };
         let chunk = match values {
-            Values::Nothing => self.integers(&mut Vec::new(), rows, &[])?,
+            Values::Nothing => self.integers(&mut IntegerBuffer::default(), rows, &[])?,
             Values::Integers(values) => self.integers(values, rows, references)?,
             Values::Wide(values) => {
                 rows.fill(values, 0);
                 match values.iter().map(|&value| i64::try_from(value)).collect::<Result<Vec<_>, _>>() {
-                    Ok(mut narrow) => self.integers(&mut narrow, rows, &[])?,
+                    Ok(narrow) => self.integers(&mut narrow.into(), rows, &[])?,
                     Err(_) => self.wide(values, rows)?,
                 }
             }
@@ -91,38 +91,49 @@ impl<'a> ChunkWriter<'a> {
     }
 
     /// Appends integers that are no column.
-    pub(super) fn extra(&mut self, values: &mut [i64]) -> Result<Chunk> {
+    pub(super) fn extra(&mut self, values: IntegerSlice<'_>) -> Result<Chunk> {
         let rows = Rows { count: values.len(), validity: None, runs: Runs::None };
-        Ok(rows.sum_up(self.integers(values, rows, &[])?))
+        let planned = choose(values, &[]);
+        Ok(rows.sum_up(self.plain_integers(planned, values, rows)?))
     }
 
-    fn integers(&mut self, values: &mut [i64], rows: Rows<'_>, references: &[Reference<'_>]) -> Result<Chunk> {
-        rows.fill(values, 0);
+    /// Appends integers as they were planned, by nothing but the rows.
+    fn plain_integers(
+        &mut self,
+        (plan, reference): (integers::Plan, Option<Reference<'_>>),
+        values: IntegerSlice<'_>,
+        rows: Rows<'_>,
+    ) -> Result<Chunk> {
         let mut chunk = self.chunk(Layout::Integers);
-        let (mut plan, mut reference) = choose(values, references);
+        chunk.sum = rows.sum_of_integers(values);
+        chunk.reference = reference.map(|reference| reference.column);
+        let bounds = |rows: Range<usize>| bounds_of_block(plan.bounds(), &rows);
+        self.planned_integers(&mut chunk, &plan, (values, reference), rows, |_, _| Ok(()), bounds)?;
+        Ok(chunk)
+    }
+
+    fn integers(&mut self, values: &mut IntegerBuffer, rows: Rows<'_>, references: &[Reference<'_>]) -> Result<Chunk> {
+        rows.fill_integers(values);
+        let (mut plan, mut reference) = choose(values.slice(), references);
         let of_blocks = plan.bounds().to_vec();
-        let bounds = |rows: Range<usize>| {
-            let (min, max) = of_blocks.get(rows.start / BLOCK_ROWS)?;
-            Some(Bounds::Numbers { min: (*min).into(), max: (*max).into() })
-        };
         let Some((runs, statistics)) = rows.run_statistics(values, &of_blocks) else {
-            chunk.sum = rows.sum(values);
-            chunk.reference = reference.map(|reference| reference.column);
-            self.planned_integers(&mut chunk, &plan, (values, reference), rows, |_, _| Ok(()), bounds)?;
-            return Ok(chunk);
+            return self.plain_integers((plan, reference), values.slice(), rows);
         };
+        let mut values = values.slice();
+        let mut chunk = self.chunk(Layout::Integers);
         chunk.sum = Some(statistics.sum);
         let packed = packed_bytes(width_of(statistics.widest()), values.len() as u64).unwrap_or(u64::MAX);
-        let mut differences = Vec::new();
+        let differences;
         if is_smaller(packed, &plan) {
             differences = statistics.differences(values, runs);
-            let of_differences = integers::Plan::choose(&differences, &[]);
+            let of_differences = integers::Plan::choose(differences.slice(), IntegerSlice::EMPTY);
             if is_smaller(of_differences.estimated_bytes(), &plan) {
                 (chunk.layout, plan, reference) = (Layout::InRuns, of_differences, None);
+                values = differences.slice();
             }
         }
-        let values = if chunk.layout == Layout::InRuns { &differences } else { &*values };
         chunk.reference = reference.map(|reference| reference.column);
+        let bounds = |rows: Range<usize>| bounds_of_block(&of_blocks, &rows);
         let write_index = |writer: &mut Self, chunk: &mut Chunk| {
             chunk.run_index = writer.block(|out| statistics.write(out))?;
             Ok(())
@@ -136,7 +147,7 @@ impl<'a> ChunkWriter<'a> {
         &mut self,
         chunk: &mut Chunk,
         plan: &integers::Plan,
-        (values, reference): (&[i64], Option<Reference<'_>>),
+        (values, reference): (IntegerSlice<'_>, Option<Reference<'_>>),
         rows: Rows<'_>,
         after_parameters: impl FnOnce(&mut Self, &mut Chunk) -> Result<()>,
         bounds: impl Fn(Range<usize>) -> Option<Bounds>,
@@ -147,11 +158,10 @@ impl<'a> ChunkWriter<'a> {
             plan.encode_parameters(out);
         })?;
         after_parameters(self, chunk)?;
-        for of_block in rows.blocks() {
-            let values = &values[of_block.clone()];
-            let others = reference.map_or(&[][..], |reference| &reference.values[of_block.clone()]);
+        let others = reference.map_or(IntegerSlice::EMPTY, |reference| reference.values);
+        for (number, of_block) in rows.blocks().enumerate() {
             let bounds = bounds(of_block.clone());
-            self.row_block(chunk, rows, of_block, bounds, |out| plan.encode_block(values, others, out))?;
+            self.row_block(chunk, rows, of_block, bounds, |out| plan.encode_block(number, values, others, out))?;
         }
         Ok(())
     }
@@ -228,8 +238,8 @@ fn is_smaller(bytes: u64, plan: &integers::Plan) -> bool {
 }
 
 /// How integers are stored smallest; as differences from the first of equally good references.
-fn choose<'a>(values: &[i64], references: &[Reference<'a>]) -> (integers::Plan, Option<Reference<'a>>) {
-    let mut best = (integers::Plan::choose(values, &[]), None);
+fn choose<'a>(values: IntegerSlice<'_>, references: &[Reference<'a>]) -> (integers::Plan, Option<Reference<'a>>) {
+    let mut best = (integers::Plan::choose(values, IntegerSlice::EMPTY), None);
     for reference in references {
         let plan = integers::Plan::choose(values, reference.values);
         if plan.scheme_id() == DIFFERENCE && plan.estimated_bytes() < best.0.estimated_bytes() {
@@ -237,6 +247,12 @@ fn choose<'a>(values: &[i64], references: &[Reference<'a>]) -> (integers::Plan, 
         }
     }
     best
+}
+
+/// The bounds of a block, of all that a plan tells.
+fn bounds_of_block(of_blocks: &[(i64, i64)], rows: &Range<usize>) -> Option<Bounds> {
+    let (min, max) = of_blocks.get(rows.start / BLOCK_ROWS)?;
+    Some(Bounds::Numbers { min: (*min).into(), max: (*max).into() })
 }
 
 fn bounds_of<T: Copy, K: Ord + Copy>(values: &[T], key: impl Fn(T) -> K) -> (K, K) {
@@ -290,15 +306,20 @@ impl<'a> Rows<'a> {
 
     /// The statistics of all runs, whose rows are these, if they are small enough to be stored. Nulls have the smallest value of
     /// their run then.
-    fn run_statistics(self, values: &mut [i64], blocks: &[(i64, i64)]) -> Option<(&'a [u32], RunStatistics)> {
+    fn run_statistics(self, values: &mut IntegerBuffer, blocks: &[(i64, i64)]) -> Option<(&'a [u32], RunStatistics)> {
         let Runs::Rows(runs) = self.runs else { return None };
         let all = blocks.iter().copied().reduce(|all, block| (all.0.min(block.0), all.1.max(block.1)))?;
         let statistics = RunStatistics::of(values, runs, self.validity, all.0);
-        if statistics.are_worth_it(all, values.len()) {
+        if statistics.are_worth_it(all, self.count) {
             return Some((runs, statistics));
         }
-        self.fill(values, 0);
+        self.fill_integers(values);
         None
+    }
+
+    /// As [`fill`](Self::fill), with 0 where there is no value at all.
+    pub(super) fn fill_integers(self, values: &mut IntegerBuffer) {
+        for_buffers!(values, values => self.fill(values, 0));
     }
 
     /// Replaces nulls by the smallest value of their block; where there is none, by that of the chunk, or by `otherwise`.
@@ -319,6 +340,14 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The sum of all values that are not null; there are not as many as it takes to overflow.
+    fn sum_of_integers(self, values: IntegerSlice<'_>) -> Option<i128> {
+        match (self.runs, self.validity) {
+            (Runs::None | Runs::Rows(_), None) => Some(values.statistics().sum),
+            _ => self.sum(&values.wide()),
+        }
+    }
+
     /// The sum of all values that are not null, unless it needs more than 128 bits.
     fn sum<T: Copy + Into<i128>>(self, values: &[T]) -> Option<i128> {
         let add = |sum: i128, value: &T| sum.checked_add((*value).into());
@@ -329,8 +358,6 @@ impl<'a> Rows<'a> {
             });
         }
         match self.validity {
-            // There are not as many as it takes to overflow, if each has 64 bits.
-            None if size_of::<T>() <= 8 => Some(values.iter().map(|&value| value.into()).sum()),
             None => values.iter().try_fold(0, add),
             Some(validity) => {
                 let valid = values.iter().zip(validity.iter()).filter(|(_, valid)| *valid);

@@ -7,14 +7,15 @@
 use super::gathered::{Gathered, Values};
 use super::order::Order;
 use super::strings_gathered::Form;
+use crate::v2::integers::{IntegerBuffer, IntegerSlice, for_widths};
 use crate::writer::are_long_runs;
-use brc_core::Bitmap;
+use brc_core::{Bitmap, Dictionary};
+use brc_kernels::arithmetic::Integer;
 use std::cell::OnceCell;
 
 /// How the rows of a row group are moved.
 pub(super) struct Partition {
-    /// The run of each row, in the original order: values ascend with their runs, null has the last one.
-    pub(super) codes: Vec<u32>,
+    codes: IntegerBuffer,
     /// How many rows each run has.
     pub(super) lengths: Vec<u32>,
     /// The first row of each run.
@@ -26,46 +27,100 @@ pub(super) struct Partition {
 impl Partition {
     /// `None` if the key's values are of a kind that has no codes, or if its runs would be too short.
     pub(super) fn new(key: &Gathered) -> Option<Self> {
-        let (codes, runs) = codes(key)?;
-        Self::of_codes(codes, runs)
+        let valid = key.validity.bitmap();
+        match &key.values {
+            Values::Integers(values) => Self::of_nullable(values.slice(), valid),
+            Values::Strings(strings) => match &strings.form {
+                Form::Codes { codes, values } => Self::of_strings(codes, values.dictionary(), valid),
+                Form::Each(_) => None,
+            },
+            Values::Wide(values) => {
+                let narrow =
+                    |(row, &value): (usize, &i128)| if is_valid(valid, row) { i64::try_from(value) } else { Ok(0) };
+                let values = values.iter().enumerate().map(narrow).collect::<Result<Vec<_>, _>>().ok()?;
+                Self::of_nullable((&values).into(), valid)
+            }
+            Values::Nothing | Values::Floats(_) => None,
+        }
     }
 
     /// The same for integers without nulls.
     pub(super) fn of_integers(values: &[i64]) -> Option<Self> {
-        let (codes, runs) = codes_of_integers(values, None)?;
-        Self::of_codes(codes, runs)
+        Self::of_nullable(values.into(), None)
     }
 
-    fn of_codes(codes: Vec<u32>, runs: usize) -> Option<Self> {
+    /// `None` if there are so many distinct values that runs would be too short.
+    fn of_nullable(values: IntegerSlice<'_>, valid: Option<Bitmap<'_>>) -> Option<Self> {
+        let values = values.wide();
+        let of_valid = values.iter().enumerate().filter(|(row, _)| is_valid(valid, *row));
+        let mut distinct: Vec<i64> = of_valid.map(|(_, &value)| value).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let runs = distinct.len() + usize::from(valid.is_some());
+        let rank = |(row, value): (usize, &i64)| match is_valid(valid, row) {
+            true => distinct.partition_point(|known| known < value) as u32,
+            false => distinct.len() as u32,
+        };
+        if !are_long_runs(values.len(), runs) {
+            return None;
+        }
+        Self::of_codes(IntegerBuffer::of_codes(values.iter().enumerate().map(rank), runs as u32), runs)
+    }
+
+    fn of_strings(codes: &[u32], dictionary: &Dictionary, valid: Option<Bitmap<'_>>) -> Option<Self> {
+        let (_, ranks) = Order::new(dictionary).ranks();
+        if ranks.is_empty() {
+            return None;
+        }
+        let runs = ranks.len() + usize::from(valid.is_some());
         if !are_long_runs(codes.len(), runs) {
             return None;
         }
-        let (mut lengths, mut firsts) = (vec![0; runs], vec![0; runs]);
-        for (row, &code) in (0..).zip(&codes) {
-            let length = &mut lengths[code as usize];
-            if *length == 0 {
-                firsts[code as usize] = row;
-            }
-            *length += 1;
+        let Some(valid) = valid else { return Self::of_codes(IntegerBuffer::translated(codes, &ranks), runs) };
+        let null = ranks.len() as u32;
+        let or_null = |(&code, valid): (&u32, bool)| if valid { ranks[code as usize] } else { null };
+        Self::of_codes(IntegerBuffer::of_codes(codes.iter().zip(valid.iter()).map(or_null), null), runs)
+    }
+
+    /// `None` if a run has no rows.
+    fn of_codes(codes: IntegerBuffer, runs: usize) -> Option<Self> {
+        let lengths = for_widths!(codes.slice(), codes => lengths(codes, runs));
+        if lengths.contains(&0) {
+            return None;
         }
-        (!lengths.contains(&0)).then_some(Self { codes, lengths, firsts, rows: OnceCell::new() })
+        let firsts = for_widths!(codes.slice(), codes => firsts(codes, runs));
+        Some(Self { codes, lengths, firsts, rows: OnceCell::new() })
+    }
+
+    /// The run of each row, in the original order: values ascend with their runs, null has the last one.
+    pub(super) fn codes(&self) -> IntegerSlice<'_> {
+        self.codes.slice()
     }
 
     /// The values of rows as they lie then.
     pub(super) fn scatter<T: Copy + Default>(&self, values: &[T]) -> Vec<T> {
-        let mut next = starts(&self.lengths);
         let mut clustered = vec![T::default(); values.len()];
-        for (&code, &value) in self.codes.iter().zip(values) {
-            let place = &mut next[code as usize];
-            clustered[*place as usize] = value;
-            *place += 1;
-        }
+        self.scatter_to(values, &mut clustered);
         clustered
+    }
+
+    /// Replaces `clustered` by the integers of rows as they lie then.
+    pub(super) fn scatter_integers(&self, values: IntegerSlice<'_>, clustered: &mut IntegerBuffer) {
+        match values {
+            IntegerSlice::I16(values) => self.scatter_to(values, clustered.room(values.len())),
+            IntegerSlice::I32(values) => self.scatter_to(values, clustered.room(values.len())),
+            IntegerSlice::I64(values) => self.scatter_to(values, clustered.room(values.len())),
+        }
+    }
+
+    fn scatter_to<T: Copy>(&self, values: &[T], clustered: &mut [T]) {
+        let mut next = starts(&self.lengths);
+        for_widths!(self.codes(), codes => scatter(values, codes, &mut next, clustered));
     }
 
     /// The rows as they lie then: first those of run 0, in their order.
     pub(super) fn rows(&self) -> &[u32] {
-        self.rows.get_or_init(|| self.scatter(&(0..self.codes.len() as u32).collect::<Vec<_>>()))
+        self.rows.get_or_init(|| self.scatter(&(0..self.codes().len() as u32).collect::<Vec<_>>()))
     }
 }
 
@@ -79,56 +134,37 @@ pub(super) fn starts(lengths: &[u32]) -> Vec<u32> {
     lengths.iter().map(start).collect()
 }
 
-/// The code of each row, and how many there are.
-fn codes(key: &Gathered) -> Option<(Vec<u32>, usize)> {
-    let valid = key.validity.bitmap();
-    match &key.values {
-        Values::Integers(values) => codes_of_integers(values, valid),
-        Values::Strings(strings) => match &strings.form {
-            Form::Codes { codes, values } => {
-                let (_, ranks) = Order::new(values.dictionary()).ranks();
-                if ranks.is_empty() {
-                    return None;
-                }
-                let runs = ranks.len() + usize::from(valid.is_some());
-                let rank = |&code: &u32| ranks[code as usize];
-                let null = ranks.len() as u32;
-                let codes = match valid {
-                    None => codes.iter().map(rank).collect(),
-                    Some(valid) => {
-                        let or_null = |(code, valid)| if valid { rank(code) } else { null };
-                        codes.iter().zip(valid.iter()).map(or_null).collect()
-                    }
-                };
-                Some((codes, runs))
-            }
-            Form::Each(_) => None,
-        },
-        Values::Wide(values) => {
-            let narrow =
-                |(row, &value): (usize, &i128)| if is_valid(valid, row) { i64::try_from(value) } else { Ok(0) };
-            let values = values.iter().enumerate().map(narrow).collect::<Result<Vec<_>, _>>().ok()?;
-            codes_of_integers(&values, valid)
-        }
-        Values::Nothing | Values::Floats(_) => None,
-    }
+/// How many rows each run has.
+fn lengths(codes: &[impl Integer], runs: usize) -> Vec<u32> {
+    let mut lengths = vec![0; runs];
+    codes.iter().for_each(|code| lengths[code.wide() as usize] += 1);
+    lengths
 }
 
-/// `None` if there are so many that runs would be too short.
-fn codes_of_integers(values: &[i64], valid: Option<Bitmap<'_>>) -> Option<(Vec<u32>, usize)> {
-    let of_valid = values.iter().enumerate().filter(|(row, _)| is_valid(valid, *row));
-    let mut distinct: Vec<i64> = of_valid.map(|(_, &value)| value).collect();
-    distinct.sort_unstable();
-    distinct.dedup();
-    let runs = distinct.len() + usize::from(valid.is_some());
-    if !are_long_runs(values.len(), runs) {
-        return None;
+/// The first row of each run; all have some.
+fn firsts(codes: &[impl Integer], runs: usize) -> Vec<u32> {
+    const UNKNOWN: u32 = u32::MAX;
+    let (mut firsts, mut unknown) = (vec![UNKNOWN; runs], runs);
+    for (row, code) in (0..).zip(codes) {
+        let first = &mut firsts[code.wide() as usize];
+        if *first == UNKNOWN {
+            *first = row;
+            unknown -= 1;
+            if unknown == 0 {
+                break;
+            }
+        }
     }
-    let rank = |(row, value): (usize, &i64)| match is_valid(valid, row) {
-        true => distinct.partition_point(|known| known < value) as u32,
-        false => distinct.len() as u32,
-    };
-    Some((values.iter().enumerate().map(rank).collect(), runs))
+    firsts
+}
+
+/// Puts each value where the next one of its run goes.
+fn scatter<T: Copy>(values: &[T], codes: &[impl Integer], next: &mut [u32], clustered: &mut [T]) {
+    for (&value, code) in values.iter().zip(codes) {
+        let place = &mut next[code.wide() as usize];
+        clustered[*place as usize] = value;
+        *place += 1;
+    }
 }
 
 fn is_valid(valid: Option<Bitmap<'_>>, row: usize) -> bool {
@@ -152,7 +188,10 @@ mod tests {
     fn partition(column: Column<'_>, rows: usize) -> Option<(Vec<u32>, Vec<u32>)> {
         let mut key = Gathered::new(&RandomState::default());
         key.append(&column, rows).unwrap();
-        Partition::new(&key).map(|partition| (partition.codes.clone(), partition.rows().to_vec()))
+        Partition::new(&key).map(|partition| {
+            let codes = partition.codes().wide().iter().map(|&code| code as u32).collect();
+            (codes, partition.rows().to_vec())
+        })
     }
 
     #[test]
@@ -194,8 +233,8 @@ mod tests {
         let cluster = meta.cluster.as_mut().unwrap();
         part.bytes.truncate(cluster.order.offset as usize);
         let mut chunks = ChunkWriter::new(options.compression, &mut part.bytes);
-        cluster.order = chunks.extra(&mut codes.to_vec()).unwrap();
-        cluster.lengths = chunks.extra(&mut [32, 32]).unwrap();
+        cluster.order = chunks.extra(codes.into()).unwrap();
+        cluster.lengths = chunks.extra((&[32i64, 32]).into()).unwrap();
         writer.append(&mut part).unwrap();
         bytes.extend_from_slice(&part.bytes);
         bytes.extend(writer.finish().unwrap());

@@ -6,6 +6,7 @@ use super::file_tokens::FileTokens;
 use super::footer::{Chunk, Layout, MOST_ROWS};
 use super::gathered::{Gathered, Values};
 use super::key_choice::{FileKey, Sample};
+use crate::v2::integers::IntegerBuffer;
 use crate::v2::strings::Strings;
 use brc_compress::Compressor;
 use brc_core::{Batch, Error, Part, PartEncoder, Result, Sink, Summary};
@@ -72,6 +73,8 @@ pub(super) struct Encoder {
     part: Option<u64>,
     rows: usize,
     columns: Vec<Gathered>,
+    /// Memory for integers that are moved.
+    spare: IntegerBuffer,
     bytes: Vec<u8>,
 }
 
@@ -84,7 +87,18 @@ impl Encoder {
         tokens: Arc<FileTokens>,
     ) -> Self {
         let columns = about.iter().map(|_| Gathered::new(hasher)).collect();
-        Self { about, key, is_sampled, compression, tokens, part: None, rows: 0, columns, bytes: Vec::new() }
+        Self {
+            about,
+            key,
+            is_sampled,
+            compression,
+            tokens,
+            part: None,
+            rows: 0,
+            columns,
+            spare: IntegerBuffer::default(),
+            bytes: Vec::new(),
+        }
     }
 
     /// Moves the rows into runs of the key, if there is one and its runs are long enough: all columns have one value for each
@@ -99,7 +113,7 @@ impl Encoder {
             if index == key {
                 column.pick(&partition.firsts);
             } else {
-                column.cluster(&partition);
+                column.cluster(&partition, &mut self.spare);
             }
         }
         Some((key, partition))
@@ -142,14 +156,13 @@ impl Sink for Encoder {
 
 fn reference<'a>(about: &EncodedColumn, gathered: &'a Gathered) -> Option<Reference<'a>> {
     let Values::Integers(values) = &gathered.values else { return None };
-    Some(Reference { column: about.number, values })
+    Some(Reference { column: about.number, values: values.slice() })
 }
 
 fn write_cluster(partition: &Partition, writer: &mut ChunkWriter<'_>) -> Result<EncodedCluster> {
-    let wide = |values: &[u32]| values.iter().map(|&value| value.into()).collect::<Vec<i64>>();
-    let mut lengths = wide(&partition.lengths);
-    let order = writer.extra(&mut wide(&partition.codes))?;
-    Ok(EncodedCluster { runs: lengths.len() as u32, order, lengths: writer.extra(&mut lengths)? })
+    let lengths = IntegerBuffer::of_codes(partition.lengths.iter().copied(), MOST_ROWS);
+    let order = writer.extra(partition.codes())?;
+    Ok(EncodedCluster { runs: partition.lengths.len() as u32, order, lengths: writer.extra(lengths.slice())? })
 }
 
 impl PartEncoder for Encoder {

@@ -5,6 +5,7 @@
 
 use super::cluster::Partition;
 use super::strings_gathered::Strings;
+use crate::v2::integers::IntegerBuffer;
 use brc_core::{BitmapBuffer, Column, Data, Error, Integers, Result};
 use foldhash::fast::RandomState;
 
@@ -18,7 +19,7 @@ pub(super) struct Gathered {
 pub(super) enum Values {
     /// No batch came yet, or none that memory was kept of.
     Nothing,
-    Integers(Vec<i64>),
+    Integers(IntegerBuffer),
     /// At least one value has needed more than 64 bits; it may have been a null.
     Wide(Vec<i128>),
     Floats(Vec<f64>),
@@ -38,7 +39,7 @@ impl Gathered {
     pub(super) fn append(&mut self, column: &Column<'_>, rows: usize) -> Result<()> {
         if self.validity.is_empty() && !self.values.may_be(&column.data) {
             self.values = match column.data {
-                Data::Integers(_) => Values::Integers(Vec::new()),
+                Data::Integers(_) => Values::Integers(IntegerBuffer::default()),
                 Data::Floats(_) => Values::Floats(Vec::new()),
                 Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => {
                     Values::Strings(Box::new(Strings::new(&self.hasher)))
@@ -58,7 +59,9 @@ impl Gathered {
     }
 
     /// Moves the rows into their runs.
-    pub(super) fn cluster(&mut self, partition: &Partition) {
+    ///
+    /// The integers of one column lie in the memory that those of another one had.
+    pub(super) fn cluster(&mut self, partition: &Partition, spare: &mut IntegerBuffer) {
         if let Some(bitmap) = self.validity.bitmap() {
             let mut arranged = BitmapBuffer::default();
             partition.rows().iter().for_each(|&row| arranged.push(bitmap.get(row as usize)));
@@ -66,7 +69,10 @@ impl Gathered {
         }
         match &mut self.values {
             Values::Nothing => {}
-            Values::Integers(values) => *values = partition.scatter(values),
+            Values::Integers(values) => {
+                partition.scatter_integers(values.slice(), spare);
+                std::mem::swap(values, spare);
+            }
             Values::Wide(values) => *values = partition.scatter(values),
             Values::Floats(values) => *values = partition.scatter(values),
             Values::Strings(strings) => strings.cluster(partition),
@@ -83,7 +89,7 @@ impl Gathered {
         self.validity = picked;
         match &mut self.values {
             Values::Nothing => {}
-            Values::Integers(values) => *values = at(values, rows),
+            Values::Integers(values) => values.pick(rows),
             Values::Wide(values) => *values = at(values, rows),
             Values::Floats(values) => *values = at(values, rows),
             Values::Strings(strings) => strings.pick(rows),
@@ -118,19 +124,15 @@ impl Values {
     }
 
     fn extend(&mut self, new: Integers<'_>) {
-        if let (Self::Integers(values), Integers::I128(new)) = (&*self, new)
-            && !new.iter().all(|&value| i64::try_from(value).is_ok())
-        {
+        if let Self::Integers(values) = self {
+            if values.extend(new).is_some() {
+                return;
+            }
+            let values = values.slice().wide();
             *self = Self::Wide(values.iter().map(|&value| value.into()).collect());
         }
-        match (self, new) {
-            (Self::Integers(values), Integers::I8(new)) => values.extend(new.iter().map(|&value| i64::from(value))),
-            (Self::Integers(values), Integers::I16(new)) => values.extend(new.iter().map(|&value| i64::from(value))),
-            (Self::Integers(values), Integers::I32(new)) => values.extend(new.iter().map(|&value| i64::from(value))),
-            (Self::Integers(values), Integers::I64(new)) => values.extend_from_slice(new),
-            (Self::Integers(values), Integers::I128(new)) => values.extend(new.iter().map(|&value| value as i64)),
-            (Self::Wide(values), new) => values.extend((0..new.len()).map(|row| new.get(row))),
-            (Self::Nothing | Self::Floats(_) | Self::Strings(_), _) => {}
+        if let Self::Wide(values) = self {
+            values.extend((0..new.len()).map(|row| new.get(row)));
         }
     }
 }

@@ -11,7 +11,7 @@ use super::gathered::{Gathered, Values, at};
 use super::order::Order;
 use super::strings_gathered::Form;
 use crate::v2::floats;
-use crate::v2::integers::Plan;
+use crate::v2::integers::{IntegerSlice, Plan};
 use crate::v2::strings::{self, StringBuffer};
 use brc_core::Bitmap;
 use std::borrow::Cow;
@@ -113,8 +113,11 @@ impl Sample {
         candidates.sort_by_key(|(_, (_, runs))| std::cmp::Reverse(*runs));
         candidates.truncate(MOST_TRIED);
         let bytes = |(number, (partition, _)): (usize, (Partition, usize))| {
-            let codes: Vec<i64> = partition.codes.iter().map(|&code| code.into()).collect();
-            (Plan::choose(&codes, &[]).estimated_bytes() + self.bytes(Some(partition.rows())), number)
+            (
+                Plan::choose(partition.codes(), IntegerSlice::EMPTY).estimated_bytes()
+                    + self.bytes(Some(partition.rows())),
+                number,
+            )
         };
         let (clustered, key) = candidates.into_iter().map(bytes).min()?;
         (clustered * 100 <= as_they_lie * (100 - WORTH)).then_some(key)
@@ -129,7 +132,7 @@ impl Sample {
                 Column::Integers { values, is_date } => {
                     let values = arranged(values, order);
                     let references = dates.iter().filter(|_| *is_date).map(|date| &**date);
-                    let plans = references.chain([&[][..]]).map(|reference| Plan::choose(&values, reference));
+                    let plans = references.chain([&[][..]]).map(|reference| Plan::choose(&*values, reference));
                     let smallest = plans.map(|plan| plan.estimated_bytes()).min().unwrap_or(0);
                     if *is_date && dates.len() < MOST_REFERENCES {
                         dates.push(values);
@@ -149,7 +152,10 @@ impl Column {
         let validity = column.validity.bitmap().map(|validity| validity.slice(rows.clone()));
         match &column.values {
             Values::Nothing => Self::Fixed(0),
-            Values::Integers(values) => Self::Integers { values: filled(&values[rows.clone()], validity, 0), is_date },
+            Values::Integers(values) => {
+                let values = values.slice().slice(rows.clone()).wide();
+                Self::Integers { values: filled(&values, validity, 0), is_date }
+            }
             Values::Wide(_) => Self::Fixed((rows.len() * size_of::<i128>()) as u64),
             Values::Floats(values) => Self::Floats(filled(&values[rows.clone()], validity, 0.0)),
             Values::Strings(strings) => match &strings.form {
@@ -177,11 +183,11 @@ impl Column {
     /// if the column is too small as it lies.
     fn partition(&self) -> Option<(Partition, usize)> {
         let Self::Integers { values, .. } = self else { return None };
-        if Plan::choose(values, &[]).estimated_bytes() <= FORMULA {
+        if Plan::choose(values, IntegerSlice::EMPTY).estimated_bytes() <= FORMULA {
             return None;
         }
         let partition = Partition::of_integers(values)?;
-        let runs = partition.codes.iter().max().map_or(0, |&code| code as usize + 1);
+        let runs = partition.lengths.len();
         (runs > 1).then_some((partition, runs))
     }
 }

@@ -11,7 +11,7 @@ use super::interner::Interner;
 use super::order::Order;
 use super::own_dictionary::OwnDictionary;
 use super::strings_gathered::{MOST_BYTES, push};
-use crate::v2::integers::{BLOCK_ROWS, Plan};
+use crate::v2::integers::{BLOCK_ROWS, IntegerBuffer, IntegerSlice, Plan};
 use crate::v2::strings::{self, StringBuffer};
 use brc_core::{BitmapBuffer, Dictionary, Result};
 use std::ops::Range;
@@ -115,15 +115,15 @@ impl LocalCodes {
                 (writer.chunk(Layout::Codes), Some(own), map)
             }
         };
-        let mut codes: Vec<i64> = self.codes.iter().map(|&code| map[code as usize].into()).collect();
-        rows.fill(&mut codes, 0);
+        let mut codes = IntegerBuffer::translated(&self.codes, &map);
+        rows.fill_integers(&mut codes);
         let write_own = |writer: &mut ChunkWriter<'_>, chunk: &mut Chunk| match own {
             Some(own) => own.write(dictionary.tokenizer(), chunk, writer),
             None => Ok(()),
         };
         let bounds = |of_block: Range<usize>| self.bounds[of_block.start / BLOCK_ROWS].clone();
-        let plan = Plan::choose(&codes, &[]);
-        writer.planned_integers(&mut chunk, &plan, (&codes, None), rows, write_own, bounds)?;
+        let plan = Plan::choose(codes.slice(), IntegerSlice::EMPTY);
+        writer.planned_integers(&mut chunk, &plan, (codes.slice(), None), rows, write_own, bounds)?;
         Ok(rows.sum_up(chunk))
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Strings {
     pub(super) form: Form,
     /// Memory for strings.
     spare: StringBuffer,
+    /// Memory for codes.
+    spare_codes: Vec<u32>,
     /// This part's code of each code of the dictionary that the batches share.
     local: Vec<u32>,
     /// The codes of a batch of runs, written out.
@@ -48,13 +50,20 @@ pub(super) enum Form {
 
 impl Strings {
     pub(super) fn new(hasher: &RandomState) -> Self {
-        let form = Form::new(hasher, (0, 0));
-        Self { form, spare: StringBuffer::default(), local: Vec::new(), written_out: Vec::new(), room: (0, 0) }
+        Self {
+            form: Form::new(hasher, (0, 0), Vec::new()),
+            spare: StringBuffer::default(),
+            spare_codes: Vec::new(),
+            local: Vec::new(),
+            written_out: Vec::new(),
+            room: (0, 0),
+        }
     }
 
     /// Forgets all strings, but keeps memory for others.
     pub(super) fn clear(&mut self, hasher: &RandomState) {
-        if let Form::Each(mut strings) = std::mem::replace(&mut self.form, Form::new(hasher, self.room)) {
+        let form = Form::new(hasher, self.room, std::mem::take(&mut self.spare_codes));
+        if let Form::Each(mut strings) = std::mem::replace(&mut self.form, form) {
             strings.clear();
             self.spare = strings;
         }
@@ -77,7 +86,9 @@ impl Strings {
     /// Keeps these rows only, if they have codes.
     pub(super) fn pick(&mut self, rows: &[u32]) {
         if let Form::Codes { codes, .. } = &mut self.form {
-            *codes = at(codes, rows);
+            let picked = at(codes, rows);
+            self.spare_codes = std::mem::replace(codes, picked);
+            self.spare_codes.clear();
         }
     }
 
@@ -156,10 +167,11 @@ impl Strings {
 }
 
 impl Form {
-    fn new(hasher: &RandomState, (values, bytes): (usize, usize)) -> Self {
+    /// No strings yet, but memory for so many values and their bytes, and for codes.
+    fn new(hasher: &RandomState, (values, bytes): (usize, usize), codes: Vec<u32>) -> Self {
         let mut interner = Interner::new(hasher);
         interner.reserve(values + values / 16, bytes + bytes / 16);
-        Self::Codes { codes: Vec::new(), values: interner }
+        Self::Codes { codes, values: interner }
     }
 
     /// Adds a string and returns its code, if it has one. Should strings have to be written out, they go to `spare`.
@@ -206,13 +218,12 @@ impl Form {
 /// Appends what the table has for each code, unless it lacks some: then nothing, and false is returned.
 fn extend_known(own: &mut Vec<u32>, codes: &[u32], table: &[u32]) -> bool {
     let before = own.len();
-    let mut largest = 0;
-    own.extend(codes.iter().map(|&code| {
-        let known = table[code as usize];
-        largest = largest.max(known);
-        known
-    }));
-    let are_known = largest < UNKNOWN;
+    own.resize(before + codes.len(), 0);
+    let mut are_known = true;
+    for (own, &code) in own[before..].iter_mut().zip(codes) {
+        *own = table[code as usize];
+        are_known &= *own != UNKNOWN;
+    }
     if !are_known {
         own.truncate(before);
     }

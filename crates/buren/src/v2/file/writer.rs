@@ -156,8 +156,8 @@ impl Writer {
             let mut chunks = self.footer.row_groups.iter().zip(&self.chunks);
             let is_known = chunks.all(|(row_group, chunks)| chunks[column].is_of_file(row_group.rows));
             let Some(counts) = dictionary.counts().filter(|_| is_known) else { return Ok(None) };
-            let mut counts: Vec<i64> = counts.iter().map(|&count| count.into()).collect();
-            let mut chunk = writer.extra(&mut counts)?;
+            let counts: Vec<i64> = counts.iter().map(|&count| count.into()).collect();
+            let mut chunk = writer.extra((&counts).into())?;
             chunk.offset += self.position;
             Ok(Some(chunk))
         };

@@ -37,7 +37,7 @@ fn open(parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {
 impl Layout for Delta {
     fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>) {
         let (mut starts, mut steps) = (Vec::new(), Vec::with_capacity(input.values.len()));
-        for group in input.values.chunks(GROUP_ROWS) {
+        for group in input.values.wide().chunks(GROUP_ROWS) {
             // The first step is that of the next row, which is as wide as any other; the start is chosen to match.
             let first = group.get(1).map_or(0, |second| second.wrapping_sub(group[0]));
             starts.push(group[0].wrapping_sub(first));

@@ -18,6 +18,9 @@ pub(super) const SCHEME: Scheme = Scheme { id: 6, name: "dictionary", cost: 41, 
 /// The largest number of distinct integers: their positions take no more than 16 bits.
 const MOST: usize = BLOCK_ROWS;
 
+/// Integers that lie no farther apart are counted without being sorted.
+const MOST_BITS: u64 = 1 << 16;
+
 #[derive(Debug)]
 struct Dictionary {
     /// Ascending.
@@ -34,7 +37,7 @@ fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
     }
     let mut positions = HashMap::with_hasher(FixedState::default());
     let mut before = None;
-    for &value in facts.values {
+    for &value in &*facts.values.wide() {
         if before != Some(value) {
             positions.insert(value, 0u32);
             before = Some(value);
@@ -54,15 +57,26 @@ fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
 
 /// How many distinct values are in the sample; `None` if they seem to be too many.
 fn distinct_in_sample(facts: &Facts<'_>) -> Option<usize> {
-    let of_spread = facts
-        .spreads
-        .iter()
-        .flat_map(|spread| spread.sample.iter().map(|&offset| spread.min.wrapping_add(offset as i64)));
-    let mut sample: Vec<_> = of_spread.collect();
-    let sampled = sample.len();
-    sample.sort_unstable();
-    sample.dedup();
-    (!sample.is_empty() && sample.len() * 2 <= sampled).then_some(sample.len())
+    let min = facts.profile.min;
+    let sample = facts.spreads.iter().flat_map(|spread| {
+        let offset = spread.min.wrapping_sub(min) as u64;
+        spread.sample.iter().map(move |of_spread| of_spread.wrapping_add(offset))
+    });
+    let sampled = facts.spreads.iter().map(|spread| spread.sample.len()).sum::<usize>();
+    let distinct = match facts.profile.max.wrapping_sub(min) as u64 {
+        range @ 0..MOST_BITS => {
+            let mut met = vec![false; range as usize + 1];
+            sample.for_each(|offset| met[offset as usize] = true);
+            met.iter().filter(|met| **met).count()
+        }
+        _ => {
+            let mut sample: Vec<_> = sample.collect();
+            sample.sort_unstable();
+            sample.dedup();
+            sample.len()
+        }
+    };
+    (distinct > 0 && distinct * 2 <= sampled).then_some(distinct)
 }
 
 fn estimate(rows: usize, distinct: usize) -> u64 {
@@ -89,7 +103,7 @@ impl Layout for Dictionary {
 
     fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>) {
         let position = |value| self.positions.get(value).copied().unwrap_or(0).into();
-        let positions: Vec<i64> = input.values.iter().map(position).collect();
+        let positions: Vec<i64> = input.values.wide().iter().map(position).collect();
         stream::write(&positions, out);
     }
 

@@ -5,6 +5,7 @@ use super::facts::Facts;
 use super::packed::only_stream;
 use super::scheme::{Fit, Input, Layout, Scheme};
 use super::spread::Spread;
+use super::values::IntegerSlice;
 use super::{BLOCK_ROWS, stream};
 use crate::v2::malformed::{Malformed, Result, finish};
 use brc_kernels::arithmetic::{Integer, add};
@@ -23,12 +24,14 @@ fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
         return None;
     }
     let blocks = facts.values.chunks(BLOCK_ROWS).zip(facts.reference.chunks(BLOCK_ROWS));
-    let bytes = blocks.map(|(values, reference)| stream::estimate(&Spread::of(&differences(values, reference)))).sum();
+    let bytes =
+        blocks.map(|(values, reference)| stream::estimate(&Spread::of((&differences(values, reference)).into()))).sum();
     Some(Fit::new(Difference, bytes))
 }
 
-fn differences(values: &[i64], reference: &[i64]) -> Vec<i64> {
-    values.iter().zip(reference).map(|(value, other)| value.wrapping_sub(*other)).collect()
+fn differences(values: IntegerSlice<'_>, reference: IntegerSlice<'_>) -> Vec<i64> {
+    let (values, reference) = (values.wide(), reference.wide());
+    values.iter().zip(&*reference).map(|(value, other)| value.wrapping_sub(*other)).collect()
 }
 
 fn open(parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {

@@ -41,7 +41,8 @@ fn common_divisor(facts: &Facts<'_>, base: i64) -> Option<u64> {
     }
     let mut quotients = Vec::new();
     for block in facts.values.chunks(BLOCK_ROWS) {
-        if !divide(Level::best(), block, base, divisor, &mut quotients) {
+        if !divide(Level::best(), &block.wide(), base, divisor, &mut quotients) {
+            let block = block.wide();
             let distances = block.iter().map(|value| value.wrapping_sub(base) as u64);
             divisor = distances.fold(divisor, greatest_common);
         }
@@ -75,7 +76,7 @@ impl Layout for Divided {
 
     fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>) {
         let mut quotients = Vec::new();
-        let exact = divide(Level::best(), input.values, self.base, self.divisor, &mut quotients);
+        let exact = divide(Level::best(), &input.values.wide(), self.base, self.divisor, &mut quotients);
         debug_assert!(exact, "fit has checked that all are multiples");
         stream::write(&quotients, out);
     }
@@ -90,15 +91,19 @@ impl Layout for Divided {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::v2::integers::IntegerSlice;
 
     #[test]
     fn a_divisor_divides_all_values_not_just_sampled_ones() {
         let mut values: Vec<i64> = (0..200_000).map(|row| -7 + row % 1000 * 1200).collect();
-        assert_eq!(common_divisor(&Facts::new(&values, &[]), -7), Some(1200));
+        assert_eq!(common_divisor(&Facts::new((&values).into(), IntegerSlice::EMPTY), -7), Some(1200));
         values[123_457] += 400;
-        assert_eq!(common_divisor(&Facts::new(&values, &[]), -7), Some(400));
+        assert_eq!(common_divisor(&Facts::new((&values).into(), IntegerSlice::EMPTY), -7), Some(400));
         values[199_999] += 1;
-        assert_eq!(common_divisor(&Facts::new(&values, &[]), -7), None);
-        assert_eq!(common_divisor(&Facts::new(&[i64::MIN, i64::MAX], &[]), i64::MIN), Some(u64::MAX));
+        assert_eq!(common_divisor(&Facts::new((&values).into(), IntegerSlice::EMPTY), -7), None);
+        assert_eq!(
+            common_divisor(&Facts::new((&[i64::MIN, i64::MAX]).into(), IntegerSlice::EMPTY), i64::MIN),
+            Some(u64::MAX)
+        );
     }
 }

@@ -2,14 +2,14 @@
 
 use super::BLOCK_ROWS;
 use super::spread::{Spread, positions};
-use brc_kernels::arithmetic::{Profile, profile};
-use brc_kernels::cpu::Level;
+use super::values::{IntegerSlice, for_widths};
+use brc_kernels::arithmetic::{Integer, Profile};
 
 /// A chunk's values and what is known of them.
 pub(super) struct Facts<'a> {
-    pub(super) values: &'a [i64],
+    pub(super) values: IntegerSlice<'a>,
     /// Another column's values of the same rows; empty if there is none.
-    pub(super) reference: &'a [i64],
+    pub(super) reference: IntegerSlice<'a>,
     /// Of all values.
     pub(super) profile: Profile,
     /// Of each block's values.
@@ -19,18 +19,20 @@ pub(super) struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    pub(super) fn new(values: &'a [i64], reference: &'a [i64]) -> Self {
+    pub(super) fn new(values: IntegerSlice<'a>, reference: IntegerSlice<'a>) -> Self {
         let mut facts = Self { values, reference, profile: Profile::EMPTY, spreads: Vec::new(), steps: Vec::new() };
         let mut before = None;
         for block in values.chunks(BLOCK_ROWS) {
-            let profile = profile(Level::best(), block);
-            facts.add(before, block[0], &profile);
-            let count = block.len();
-            let sample = positions(count).map(|row| block[row]);
-            facts.spreads.push(Spread::new(count, profile.min, profile.max, sample));
-            let sample = positions(count - 1).map(|row| block[row + 1].wrapping_sub(block[row]));
-            facts.steps.push(Spread::new(count - 1, profile.min_step, profile.max_step, sample));
-            before = block.last();
+            let (profile, count) = (block.profile(), block.len());
+            facts.add(before, block.get(0), &profile);
+            for_widths!(block, values => {
+                let sample = positions(count).map(|row| values[row].wide());
+                facts.spreads.push(Spread::new(count, profile.min, profile.max, sample));
+                let step = |row: usize| values[row + 1].wide().wrapping_sub(values[row].wide());
+                let sample = positions(count - 1).map(step);
+                facts.steps.push(Spread::new(count - 1, profile.min_step, profile.max_step, sample));
+            });
+            before = Some(block.get(count - 1));
         }
         facts
     }
@@ -40,7 +42,7 @@ impl<'a> Facts<'a> {
         self.spreads.iter().map(|spread| (spread.min, spread.min.wrapping_add(spread.range as i64))).collect()
     }
 
-    fn add(&mut self, before: Option<&i64>, first: i64, block: &Profile) {
+    fn add(&mut self, before: Option<i64>, first: i64, block: &Profile) {
         let all = &mut self.profile;
         all.min = all.min.min(block.min);
         all.max = all.max.max(block.max);
@@ -48,7 +50,7 @@ impl<'a> Facts<'a> {
         all.max_step = all.max_step.max(block.max_step);
         all.changes += block.changes;
         if let Some(before) = before {
-            let step = first.wrapping_sub(*before);
+            let step = first.wrapping_sub(before);
             all.min_step = all.min_step.min(step);
             all.max_step = all.max_step.max(step);
             all.changes += usize::from(step != 0);

@@ -3,27 +3,36 @@
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
 use super::scheme::{Fit, Input, Layout, Scheme};
+use super::spread::{Spread, Window};
 use super::stream::{self, Stream};
 use crate::v2::malformed::{Result, finish};
 use brc_kernels::arithmetic::Integer;
 
 pub(super) const SCHEME: Scheme = Scheme { id: 2, name: "packed", cost: 20, fit, open };
 
-#[derive(Debug)]
-struct Packed;
+#[derive(Debug, Default)]
+struct Packed {
+    /// What is packed of each block; empty for decoding.
+    windows: Vec<Window>,
+}
 
 fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
-    Some(Fit::new(Packed, facts.spreads.iter().map(stream::estimate).sum()))
+    let windows: Vec<_> = facts.spreads.iter().map(Spread::best).collect();
+    let bytes = windows.iter().map(|window| stream::HEADER_BYTES + window.bytes).sum();
+    Some(Fit::new(Packed { windows }, bytes))
 }
 
 fn open(parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {
     finish(parameters)?;
-    Ok(Box::new(Packed))
+    Ok(Box::<Packed>::default())
 }
 
 impl Layout for Packed {
     fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>) {
-        stream::write(input.values, out);
+        match self.windows.get(input.number) {
+            Some(window) => stream::write_window(input.values, window, out),
+            None => stream::write(input.values, out),
+        }
     }
 
     fn is_narrow(&self, block: &Block<'_>) -> bool {

@@ -4,8 +4,9 @@
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
 use super::scheme::{Fit, Input, Layout, Scheme};
+use super::values::for_widths;
 use crate::v2::malformed::{Malformed, Result, finish, take_array};
-use brc_kernels::arithmetic::{Integer, running_sums};
+use brc_kernels::arithmetic::{Integer, Profile, running_sums};
 use brc_kernels::cpu::Level;
 
 pub(super) const SCHEME: Scheme = Scheme { id: 10, name: "periodic", cost: 40, fit, open };
@@ -27,7 +28,9 @@ struct Periodic {
 }
 
 fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
-    let periodic = Periodic::of(facts).filter(|periodic| periodic.holds(facts.values))?;
+    let periodic = for_widths!(facts.values, values => {
+        Periodic::of(values, &facts.profile).filter(|periodic| periodic.holds(values))
+    })?;
     Some(Fit::new(periodic, 0))
 }
 
@@ -46,8 +49,7 @@ fn open(mut parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {
 
 impl Periodic {
     /// What the values are if they are periodic at all.
-    fn of(facts: &Facts<'_>) -> Option<Self> {
-        let (values, profile) = (facts.values, &facts.profile);
+    fn of<T: Integer>(values: &[T], profile: &Profile) -> Option<Self> {
         let first = *values.first()?;
         // The first run may lack rows, and the second one may be the last.
         let before = values.iter().position(|&value| value != first)?;
@@ -56,13 +58,14 @@ impl Periodic {
         let lacking = run.checked_sub(before as u64)?;
         let is_one_way = profile.min_step >= 0 || profile.max_step <= 0;
         let periodic = if is_one_way {
-            Self { base: first, step: values[before].wrapping_sub(first), run, period: 0, offset: lacking }
+            let step = values[before].wide().wrapping_sub(first.wide());
+            Self { base: first.wide(), step, run, period: 0, offset: lacking }
         } else {
             let (step, range) = (profile.max_step as u64, profile.max.checked_sub(profile.min)? as u64);
             if profile.min_step.checked_neg()? as u64 != range || !range.is_multiple_of(step) {
                 return None;
             }
-            let turn = first.wrapping_sub(profile.min) as u64 / step;
+            let turn = first.wide().wrapping_sub(profile.min) as u64 / step;
             let offset = turn.checked_mul(run)?.checked_add(lacking)?;
             Self { base: profile.min, step: step as i64, run, period: range / step + 1, offset }
         };
@@ -71,13 +74,13 @@ impl Periodic {
     }
 
     /// Whether these are the values.
-    fn holds(&self, values: &[i64]) -> bool {
-        let mut expected = [0; 1024];
+    fn holds(&self, values: &[impl Integer]) -> bool {
+        let mut expected = [0i64; 1024];
         let mut rows = (0..).step_by(expected.len());
         values.chunks(expected.len()).zip(&mut rows).all(|(values, row)| {
             let expected = &mut expected[..values.len()];
             self.fill(row, expected);
-            expected == values
+            expected.iter().zip(values).all(|(expected, value)| *expected == value.wide())
         })
     }
 

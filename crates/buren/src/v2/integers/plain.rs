@@ -5,6 +5,7 @@ use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
 use super::scheme::{Fit, Input, Layout, Scheme};
 use super::stream::write_short;
+use super::values::for_widths;
 use crate::v2::malformed::{Malformed, Result, finish, take_array};
 use brc_kernels::arithmetic::Integer;
 
@@ -39,7 +40,9 @@ impl Layout for Plain {
     }
 
     fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>) {
-        write_short(input.values.iter().map(|&value| value as u64), self.width, out);
+        for_widths!(input.values, values => {
+            write_short(values.iter().map(|value| value.wide() as u64), self.width, out);
+        });
     }
 
     fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()> {

@@ -4,6 +4,7 @@ use super::BLOCK_ROWS;
 use super::chunk::AnyLayout;
 use super::facts::Facts;
 use super::scheme::{Fit, Input, SCHEMES, Scheme};
+use super::values::IntegerSlice;
 use std::fmt::{self, Debug};
 
 /// Schemes that are larger than the smallest by no more than this many percent are as good; the fastest is taken.
@@ -45,8 +46,8 @@ impl Plan {
     /// `reference` has the values of another column in the same rows, to which differences may be stored, or nothing.
     /// Whoever decodes the chunk has to have them then.
     #[must_use]
-    pub fn choose(values: &[i64], reference: &[i64]) -> Self {
-        let facts = Facts::new(values, reference);
+    pub fn choose<'a>(values: impl Into<IntegerSlice<'a>>, reference: impl Into<IntegerSlice<'a>>) -> Self {
+        let facts = Facts::new(values.into(), reference.into());
         let mut offers: Vec<Offer> = Vec::new();
         let mut smallest = u64::MAX;
         for scheme in SCHEMES {
@@ -58,7 +59,7 @@ impl Plan {
         }
         let candidates =
             offers.iter().map(|offer| Candidate { scheme: offer.scheme.name, bytes: offer.bytes }).collect();
-        let most = smallest + (smallest * NEARLY / 100).max(values.len() as u64 / ROWS_OF_A_BYTE);
+        let most = smallest + (smallest * NEARLY / 100).max(facts.values.len() as u64 / ROWS_OF_A_BYTE);
         let chosen = offers.into_iter().filter(|offer| offer.bytes <= most).min_by_key(|offer| offer.cost);
         let chosen = chosen.unwrap_or_else(|| unreachable!("packed fits all integers"));
         Self { scheme: chosen.scheme, layout: chosen.layout, candidates, bounds: facts.bounds() }
@@ -66,9 +67,13 @@ impl Plan {
 
     /// As [`Plan::choose`], but with the scheme of that name, if it can store the chunk.
     #[must_use]
-    pub fn with_scheme(name: &str, values: &[i64], reference: &[i64]) -> Option<Self> {
+    pub fn with_scheme<'a>(
+        name: &str,
+        values: impl Into<IntegerSlice<'a>>,
+        reference: impl Into<IntegerSlice<'a>>,
+    ) -> Option<Self> {
         let scheme = SCHEMES.iter().find(|scheme| scheme.name == name)?;
-        let facts = Facts::new(values, reference);
+        let facts = Facts::new(values.into(), reference.into());
         let offer = Offer::new(scheme, (scheme.fit)(&facts, u64::MAX)?);
         let candidates = vec![Candidate { scheme: scheme.name, bytes: offer.bytes }];
         Some(Self { scheme, layout: offer.layout, candidates, bounds: facts.bounds() })
@@ -109,14 +114,23 @@ impl Plan {
         self.layout.parameters(out);
     }
 
-    /// Appends a block: the next [`BLOCK_ROWS`] values of the chunk, or those that are left, and the other column's in the
-    /// same rows if the plan was chosen with one.
+    /// Appends a block of the chunk that has these values: [`BLOCK_ROWS`] of them from `number * BLOCK_ROWS` on, or those that
+    /// are left, and of the other column's the same rows if the plan was chosen with one.
     ///
     /// # Panics
-    /// If there are more values than a block has rows.
-    pub fn encode_block(&self, values: &[i64], reference: &[i64], out: &mut Vec<u8>) {
-        assert!(values.len() <= BLOCK_ROWS, "at most a block's rows");
-        self.layout.encode(&Input { values, reference }, out);
+    /// If there is no such block.
+    pub fn encode_block<'a>(
+        &self,
+        number: usize,
+        values: impl Into<IntegerSlice<'a>>,
+        reference: impl Into<IntegerSlice<'a>>,
+        out: &mut Vec<u8>,
+    ) {
+        let (values, reference) = (values.into(), reference.into());
+        let start = number * BLOCK_ROWS;
+        let rows = start..values.len().min(start + BLOCK_ROWS);
+        let reference = if reference.is_empty() { reference } else { reference.slice(rows.clone()) };
+        self.layout.encode(&Input { values: values.slice(rows), reference, number }, out);
     }
 }
 

@@ -17,8 +17,9 @@ struct Progression {
 }
 
 fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
-    let (start, step) = (*facts.values.first()?, facts.profile.min_step);
-    (step == facts.profile.max_step).then(|| Fit::new(Progression { start, step }, 0))
+    let step = facts.profile.min_step;
+    let is_one = !facts.values.is_empty() && step == facts.profile.max_step;
+    is_one.then(|| Fit::new(Progression { start: facts.values.get(0), step }, 0))
 }
 
 fn open(mut parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {

@@ -6,6 +6,7 @@ use super::facts::Facts;
 use super::periodic;
 use super::scheme::{Fit, Input, Layout, Scheme};
 use super::stream::{self, Stream};
+use super::values::{IntegerSlice, for_widths};
 use super::{BLOCK_ROWS, GROUP_ROWS};
 use crate::v2::malformed::{Malformed, Result, finish, take};
 use brc_kernels::arithmetic::{Integer, repeat};
@@ -31,7 +32,7 @@ fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
     }
     let (mut rows, mut bytes) = (0, Vec::new());
     for block in facts.values.chunks(BLOCK_ROWS).step_by(TRIAL) {
-        Layout::encode(&RunLength, &Input { values: block, reference: &[] }, &mut bytes);
+        encode(block, &mut bytes);
         rows += block.len() as u64;
     }
     let estimate = bytes.len() as u64 * facts.values.len() as u64 / rows;
@@ -44,19 +45,25 @@ fn open(parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {
     Ok(Box::new(RunLength))
 }
 
+fn encode(values: IntegerSlice<'_>, out: &mut Vec<u8>) {
+    let (mut of_runs, mut lengths) = (Vec::new(), Vec::<i16>::new());
+    for_widths!(values, values => {
+        for group in values.chunks(GROUP_ROWS) {
+            let before = of_runs.len();
+            for run in group.chunk_by(|a, b| a == b) {
+                of_runs.push(run[0].wide());
+                lengths.push(run.len() as i16 - 1);
+            }
+            out.extend_from_slice(&((of_runs.len() - before) as u16).to_le_bytes());
+        }
+    });
+    stream::write(&of_runs, out);
+    stream::write(&lengths, out);
+}
+
 impl Layout for RunLength {
     fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>) {
-        let (mut values, mut lengths) = (Vec::new(), Vec::new());
-        for group in input.values.chunks(GROUP_ROWS) {
-            let before = values.len();
-            for run in group.chunk_by(|a, b| a == b) {
-                values.push(run[0]);
-                lengths.push(run.len() as i64 - 1);
-            }
-            out.extend_from_slice(&((values.len() - before) as u16).to_le_bytes());
-        }
-        stream::write(&values, out);
-        stream::write(&lengths, out);
+        encode(input.values, out);
     }
 
     fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
+use super::values::IntegerSlice;
 use super::{constant, delta, dictionary, difference, divisor, packed, periodic, plain, progression, run_length};
 use crate::v2::malformed::Result;
 use brc_kernels::arithmetic::Integer;
@@ -63,9 +64,11 @@ pub(super) trait Layout: Debug + Send + Sync + 'static {
 /// The values of one block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Input<'a> {
-    pub(super) values: &'a [i64],
+    pub(super) values: IntegerSlice<'a>,
     /// The other column's values of the same rows; empty if there is no other column.
-    pub(super) reference: &'a [i64],
+    pub(super) reference: IntegerSlice<'a>,
+    /// Which block of the chunk it is.
+    pub(super) number: usize,
 }
 
 /// All schemes. Of two that are equally small and fast the first is taken. The id 3 is that of version 1's run-packed.

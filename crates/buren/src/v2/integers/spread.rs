@@ -3,9 +3,10 @@
 //! The smallest and the largest are exact. How the others lie between them is known from a sample, one integer of each of
 //! up to 1,024 equal parts, at a place that only depends on the part: the same integers always give the same bytes.
 
-use brc_kernels::arithmetic::profile;
+use super::values::{IntegerSlice, for_widths};
+use brc_kernels::arithmetic::Integer;
 use brc_kernels::bitpack::{packed_bytes, width_of};
-use brc_kernels::cpu::Level;
+use std::ops::Range;
 
 /// The largest number of integers in a sample.
 const SAMPLE: usize = 1024;
@@ -22,7 +23,7 @@ pub(super) struct Spread {
     pub(super) min: i64,
     /// The largest minus the smallest.
     pub(super) range: u64,
-    /// A sample of them minus the smallest, in ascending order.
+    /// A sample of them minus the smallest.
     pub(super) sample: Vec<u64>,
 }
 
@@ -33,13 +34,18 @@ pub(super) struct Window {
     pub(super) width: u32,
     /// The estimated size of the packed integers and of those that do not fit, in bytes.
     pub(super) bytes: u64,
+    /// Whether nothing is left out.
+    pub(super) is_everything: bool,
 }
 
 impl Spread {
     /// Of these integers.
-    pub(super) fn of(values: &[i64]) -> Self {
-        let profile = profile(Level::best(), values);
-        Self::new(values.len(), profile.min, profile.max, positions(values.len()).map(|row| values[row]))
+    pub(super) fn of(values: IntegerSlice<'_>) -> Self {
+        let profile = values.profile();
+        for_widths!(values, values => {
+            let sample = positions(values.len()).map(|row| values[row].wide());
+            Self::new(values.len(), profile.min, profile.max, sample)
+        })
     }
 
     /// Of `count` integers of which these three things are known.
@@ -47,8 +53,7 @@ impl Spread {
         if count == 0 {
             return Self { count, min: 0, range: 0, sample: Vec::new() };
         }
-        let mut sample: Vec<_> = sample.map(|value| value.wrapping_sub(min) as u64).collect();
-        sample.sort_unstable();
+        let sample = sample.map(|value| value.wrapping_sub(min) as u64).collect();
         Self { count, min, range: max.wrapping_sub(min) as u64, sample }
     }
 
@@ -65,55 +70,95 @@ impl Spread {
     /// What packs all integers.
     pub(super) fn everything(&self) -> Window {
         let width = width_of(self.range);
-        Window { frame: self.min, width, bytes: size(width, self.count) }
+        Window { frame: self.min, width, bytes: size(width, self.count), is_everything: true }
     }
 
     /// What packs the integers in the fewest bytes; everything, if leaving out some saves less than 2 %.
     pub(super) fn best(&self) -> Window {
         let everything = self.everything();
-        let mut best = everything;
-        if self.count < FEW {
-            return best;
+        if self.count < FEW || !self.may_leave_out(everything.width) {
+            return everything;
         }
+        self.best_window(everything)
+    }
+
+    /// Whether leaving out some integers may save anything: found out without sorting the sample, as for most nothing is saved.
+    ///
+    /// An integer left out takes two bytes at least, so that of those packed in `less` bits less than all, one in `16 / less`
+    /// may be left out at most, and never more than a quarter of all.
+    fn may_leave_out(&self, width: u32) -> bool {
+        const BITS: u32 = 6;
+        let shift = width.saturating_sub(BITS);
+        let mut counts = [0; 1 << BITS];
+        self.sample.iter().for_each(|offset| counts[(offset >> shift) as usize] += 1);
+        let mut before = [0; (1 << BITS) + 1];
+        for (bucket, count) in counts.iter().enumerate() {
+            before[bucket + 1] = before[bucket] + count;
+        }
+        (1..=BITS as usize).any(|less| {
+            let least = self.sample.len() - self.sample.len() * less.min(4) / 16;
+            // As many as what is packed then may lie in, wherever it begins.
+            let buckets = (1 << (BITS as usize - less)) + 1;
+            (buckets..before.len()).any(|end| before[end] - before[end - buckets] >= least)
+        })
+    }
+
+    fn sorted_sample(&self) -> Vec<u64> {
+        /// Integers that lie no farther apart are counted, which is faster.
+        const MOST_COUNTED: u64 = 1 << 12;
+        if self.range >= MOST_COUNTED {
+            let mut sample = self.sample.clone();
+            sample.sort_unstable();
+            return sample;
+        }
+        let mut counts = vec![0; self.range as usize + 1];
+        self.sample.iter().for_each(|&offset| counts[offset as usize] += 1);
+        (0..).zip(counts).flat_map(|(offset, count)| std::iter::repeat_n(offset, count)).collect()
+    }
+
+    fn best_window(&self, everything: Window) -> Window {
+        let mut best = everything;
+        let sample = self.sorted_sample();
         for width in (0..everything.width).rev() {
             let span = (1u64 << width) - 1;
-            let (start, covered) = self.densest(span);
-            let missed = self.sample.len() - covered;
-            if missed * 4 > self.sample.len() {
+            let (start, covered) = densest(&sample, span);
+            let missed = sample.len() - covered;
+            if missed * 4 > sample.len() {
                 break;
             }
-            let exceptions = (missed as u64 * self.count as u64).div_ceil(self.sample.len() as u64);
-            let bytes = size(width, self.count) + 8 + exceptions * self.exception_bytes(start, start + covered);
+            let exceptions = (missed as u64 * self.count as u64).div_ceil(sample.len() as u64);
+            let of_exception = exception_bytes(&sample, start..start + covered, self.range);
+            let bytes = size(width, self.count) + 8 + exceptions * of_exception;
             if bytes < best.bytes {
                 // What the sampled ones leave of the window is shared by both its ends.
-                let slack = span - (self.sample[start + covered - 1] - self.sample[start]);
-                let offset = self.sample[start].saturating_sub(slack / 2);
-                best = Window { frame: self.min.wrapping_add(offset as i64), width, bytes };
+                let slack = span - (sample[start + covered - 1] - sample[start]);
+                let offset = sample[start].saturating_sub(slack / 2);
+                best = Window { frame: self.min.wrapping_add(offset as i64), width, bytes, is_everything: false };
             }
         }
         if best.bytes * 100 < everything.bytes * 98 { best } else { everything }
     }
+}
 
-    /// The bytes of a position and a value outside of this part of the sample.
-    fn exception_bytes(&self, start: usize, end: usize) -> u64 {
-        let lowest = if start > 0 { 0 } else { self.sample.get(end).copied().unwrap_or(self.range) };
-        let highest = if end < self.sample.len() { self.range } else { self.sample[start.saturating_sub(1)] };
-        2 + u64::from(width_of(highest.saturating_sub(lowest)).div_ceil(8))
-    }
+/// The bytes of a position and a value outside of this part of the ascending sample, which reaches to `range`.
+fn exception_bytes(sample: &[u64], part: Range<usize>, range: u64) -> u64 {
+    let lowest = if part.start > 0 { 0 } else { sample.get(part.end).copied().unwrap_or(range) };
+    let highest = if part.end < sample.len() { range } else { sample[part.start.saturating_sub(1)] };
+    2 + u64::from(width_of(highest.saturating_sub(lowest)).div_ceil(8))
+}
 
-    /// Where in the sample the most integers lie no more than `span` apart, and how many.
-    fn densest(&self, span: u64) -> (usize, usize) {
-        let (mut low, mut best) = (0, (0, 0));
-        for (high, offset) in self.sample.iter().enumerate() {
-            while offset - self.sample[low] > span {
-                low += 1;
-            }
-            if high + 1 - low > best.1 {
-                best = (low, high + 1 - low);
-            }
+/// Where in the ascending sample the most integers lie no more than `span` apart, and how many.
+fn densest(sample: &[u64], span: u64) -> (usize, usize) {
+    let (mut low, mut best) = (0, (0, 0));
+    for (high, offset) in sample.iter().enumerate() {
+        while offset - sample[low] > span {
+            low += 1;
         }
-        best
+        if high + 1 - low > best.1 {
+            best = (low, high + 1 - low);
+        }
     }
+    best
 }
 
 fn size(width: u32, count: usize) -> u64 {
@@ -122,10 +167,14 @@ fn size(width: u32, count: usize) -> u64 {
 
 /// The rows that are sampled of `count`, ascending.
 pub(in crate::v2) fn positions(count: usize) -> impl Iterator<Item = usize> {
-    let parts = count.min(SAMPLE);
-    (0..parts).map(move |part| {
-        let (start, end) = (part * count / parts, (part + 1) * count / parts);
-        start + (mixed(part as u64) % (end - start) as u64) as usize
+    (0..count.min(SAMPLE)).map(move |part| {
+        if count <= SAMPLE {
+            return part;
+        }
+        let (start, end) = (part * count / SAMPLE, (part + 1) * count / SAMPLE);
+        let (span, mixed) = ((end - start) as u64, mixed(part as u64));
+        // Nearly always, and faster.
+        start + if span.is_power_of_two() { mixed & (span - 1) } else { mixed % span } as usize
     })
 }
 
@@ -140,6 +189,7 @@ fn mixed(seed: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn samples_are_spread_evenly() {
@@ -150,13 +200,28 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn a_quick_look_misses_no_window(
+            near in prop::collection::vec(any::<u64>(), FEW..2000),
+            shifts in (0u32..64, 0u32..64),
+            share in 1u64..100,
+        ) {
+            let value = |offset: &u64| (offset >> if offset.is_multiple_of(share) { shifts.0 } else { shifts.1 }) as i64;
+            let values: Vec<i64> = near.iter().map(value).collect();
+            let spread = Spread::of((&values).into());
+            let everything = spread.everything();
+            prop_assert_eq!(spread.best(), spread.best_window(everything));
+        }
+    }
+
     #[test]
     fn few_far_integers_are_left_out() {
         let values: Vec<i64> = (0..65_536).map(|row| if row % 100 == 7 { -5_000_000_000 } else { row % 250 }).collect();
-        let window = Spread::of(&values).best();
+        let window = Spread::of((&values).into()).best();
         assert_eq!((window.frame.clamp(-6, 0), window.width), (window.frame, 8));
         let even: Vec<i64> = (0..65_536).map(|row| row % 250).collect();
-        assert_eq!(Spread::of(&even).best(), Spread::of(&even).everything());
-        assert_eq!(Spread::of(&[i64::MIN, i64::MAX]).everything().width, 64);
+        assert_eq!(Spread::of((&even).into()).best(), Spread::of((&even).into()).everything());
+        assert_eq!(Spread::of((&[i64::MIN, i64::MAX]).into()).everything().width, 64);
     }
 }

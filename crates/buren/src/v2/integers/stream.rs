@@ -3,7 +3,8 @@
 //! A frame of reference and a width serve all integers but the exceptions, whose positions and values stand behind. So a
 //! single far value, or one in a hundred, does not widen all others.
 
-use super::spread::Spread;
+use super::spread::{Spread, Window};
+use super::values::{IntegerSlice, for_widths};
 use super::{BLOCK_ROWS, GROUP_ROWS};
 use crate::v2::malformed::{Malformed, Result, take, take_array};
 use brc_core::Run;
@@ -11,6 +12,7 @@ use brc_core::bounds::bounds;
 use brc_kernels::arithmetic::Integer;
 use brc_kernels::bitpack::{pack, packed_bytes, unpack, unpack_codes, width_of};
 use brc_kernels::cpu::Level;
+use brc_kernels::filter;
 
 /// The bytes before the packed integers: frame (8), width (1), bytes of an exception (1), zeros (2), exceptions (4).
 pub(super) const HEADER_BYTES: u64 = 16;
@@ -21,25 +23,31 @@ pub(super) fn estimate(spread: &Spread) -> u64 {
 }
 
 /// Appends the stream of these integers, of which there are at most [`BLOCK_ROWS`].
-pub(super) fn write(values: &[i64], out: &mut Vec<u8>) {
-    let spread = Spread::of(values);
-    let everything = spread.everything();
-    let best = spread.best();
-    if best != everything {
-        let exceptions = Exceptions::of(values, best.frame, best.width);
-        // The sample may have missed some.
-        if exceptions.bytes() + packed_bytes(best.width, values.len() as u64).unwrap_or(u64::MAX) < everything.bytes {
-            return write_packed(values, best.frame, best.width, &exceptions, out);
-        }
+pub(super) fn write<'a>(values: impl Into<IntegerSlice<'a>>, out: &mut Vec<u8>) {
+    let values = values.into();
+    write_window(values, &Spread::of(values).best(), out);
+}
+
+/// The same if it is known what is packed of them best.
+pub(super) fn write_window(values: IntegerSlice<'_>, best: &Window, out: &mut Vec<u8>) {
+    if best.is_everything {
+        return write_packed(values, best.frame, best.width, &Exceptions::default(), out);
+    }
+    let everything = Spread::of(values).everything();
+    let exceptions = Exceptions::of(values, best.frame, best.width);
+    // The sample may have missed some.
+    if exceptions.bytes() + packed_bytes(best.width, values.len() as u64).unwrap_or(u64::MAX) < everything.bytes {
+        return write_packed(values, best.frame, best.width, &exceptions, out);
     }
     write_packed(values, everything.frame, everything.width, &Exceptions::default(), out);
 }
 
-fn write_packed(values: &[i64], frame: i64, width: u32, exceptions: &Exceptions, out: &mut Vec<u8>) {
+fn write_packed(values: IntegerSlice<'_>, frame: i64, width: u32, exceptions: &Exceptions, out: &mut Vec<u8>) {
     out.extend_from_slice(&frame.to_le_bytes());
     out.extend_from_slice(&[width as u8, exceptions.width as u8, 0, 0]);
     out.extend_from_slice(&(exceptions.positions.len() as u32).to_le_bytes());
-    pack(Level::best(), width, values, &[one_run(values.len())], &[frame], out);
+    let runs = [one_run(values.len())];
+    for_widths!(values, values => pack(Level::best(), width, values, &runs, &[frame], out));
     exceptions.write(out);
 }
 
@@ -58,11 +66,16 @@ struct Exceptions {
 }
 
 impl Exceptions {
-    fn of(values: &[i64], frame: i64, width: u32) -> Self {
-        let limit = 1u64 << width;
-        let far = |value: &i64| value.wrapping_sub(frame) as u64 >= limit;
-        let (positions, values): (Vec<_>, Vec<_>) =
-            (0..=u16::MAX).zip(values.iter().copied()).filter(|(_, value)| far(value)).unzip();
+    fn of(values: IntegerSlice<'_>, frame: i64, width: u32) -> Self {
+        let (first, last) = (i128::from(frame), i128::from(frame) + (1 << width) - 1);
+        let mut mask = vec![0; filter::words(values.len())];
+        filter::range(Level::best(), values.into(), first, last, &mut mask);
+        mask.iter_mut().for_each(|word| *word = !*word);
+        let mut rows = Vec::new();
+        filter::row_numbers(Level::best(), &mask, &mut rows);
+        rows.truncate(rows.partition_point(|&row| (row as usize) < values.len()));
+        let positions = rows.iter().map(|&row| row as u16).collect();
+        let values: Vec<_> = rows.iter().map(|&row| values.get(row as usize)).collect();
         let (frame, last) = bounds(&values).unwrap_or((0, 0));
         let range = last.wrapping_sub(frame) as u64;
         Self { positions, values, frame, width: width_of(range).div_ceil(8) }

@@ -89,7 +89,7 @@ fn estimates_are_near_the_truth() {
         column(100_000, |random| (random % 7) as i64 * 123_456_789),
     ];
     for values in &columns {
-        let plan = Plan::choose(values, &[]);
+        let plan = Plan::choose(values, IntegerSlice::EMPTY);
         let actual = encode(&plan, values, &[]).size() as f64;
         let estimate = plan.estimated_bytes() as f64;
         assert!((estimate / actual - 1.0).abs() < 0.03, "{}: {estimate} instead of {actual}", plan.scheme());
@@ -111,10 +111,9 @@ impl Encoded {
 fn encode(plan: &Plan, values: &[i64], reference: &[i64]) -> Encoded {
     let mut encoded = Encoded { id: plan.scheme_id(), parameters: Vec::new(), blocks: Vec::new() };
     plan.encode_parameters(&mut encoded.parameters);
-    let mut reference = reference.chunks(BLOCK_ROWS);
-    for values in values.chunks(BLOCK_ROWS) {
+    for number in 0..values.len().div_ceil(BLOCK_ROWS) {
         let mut block = Vec::new();
-        plan.encode_block(values, reference.next().unwrap_or_default(), &mut block);
+        plan.encode_block(number, values, reference, &mut block);
         encoded.blocks.push(block);
     }
     encoded
@@ -265,6 +264,6 @@ fn of_two_schemes_that_take_next_to_nothing_the_faster_is_chosen() {
         code += i64::from(random % 2700 == 0);
         code
     });
-    let plan = Plan::choose(&codes, &[]);
+    let plan = Plan::choose(&codes, IntegerSlice::EMPTY);
     assert_eq!(plan.scheme(), "run-length");
 }

@@ -3,9 +3,10 @@
 //! Of the difference from the chunk's smallest value, the low and the high 64 bits are integers like all others, each
 //! with a scheme of its own. Values that lie within 2^64 of each other need no high bits.
 
+use super::GROUP_ROWS;
 use super::chunk::{Block, Chunk as Limb};
 use super::plan::Plan as LimbPlan;
-use super::{BLOCK_ROWS, GROUP_ROWS};
+use super::values::IntegerSlice;
 use crate::v2::malformed::{Malformed, Result, take, take_array};
 
 /// How a chunk will be stored.
@@ -25,7 +26,8 @@ impl Plan {
         let base = values.iter().copied().min().unwrap_or(0);
         let low: Vec<_> = values.iter().map(|value| value.wrapping_sub(base) as i64).collect();
         let high: Vec<_> = values.iter().map(|value| (value.wrapping_sub(base) as u128 >> 64) as i64).collect();
-        let (low_plan, high_plan) = (LimbPlan::choose(&low, &[]), LimbPlan::choose(&high, &[]));
+        let (low_plan, high_plan) =
+            (LimbPlan::choose(&low, IntegerSlice::EMPTY), LimbPlan::choose(&high, IntegerSlice::EMPTY));
         Self { base, low, high, low_plan, high_plan }
     }
 
@@ -51,13 +53,11 @@ impl Plan {
     /// # Panics
     /// If there is no such block.
     pub fn encode_block(&self, number: usize, out: &mut Vec<u8>) {
-        let start = number * BLOCK_ROWS;
-        let rows = start..self.low.len().min(start + BLOCK_ROWS);
         let mut low = Vec::new();
-        self.low_plan.encode_block(&self.low[rows.clone()], &[], &mut low);
+        self.low_plan.encode_block(number, &self.low, IntegerSlice::EMPTY, &mut low);
         out.extend_from_slice(&(low.len() as u32).to_le_bytes());
         out.extend_from_slice(&low);
-        self.high_plan.encode_block(&self.high[rows], &[], out);
+        self.high_plan.encode_block(number, &self.high, IntegerSlice::EMPTY, out);
     }
 }
 

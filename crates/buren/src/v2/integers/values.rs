@@ -1,0 +1,359 @@
+//! Integers of a column while it is written, in the narrowest of three widths that holds them: what a pass over them costs
+//! is the memory that they take.
+
+use brc_core::Statistics;
+use brc_kernels::accumulate::{statistics_i16, statistics_i32, statistics_i64};
+use brc_kernels::arithmetic::{Integer, Profile, profile, widened};
+use brc_kernels::cpu::Level;
+use brc_kernels::direct::translate;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Evaluates an expression with the slice of an [`IntegerSlice`], whatever its width.
+macro_rules! for_widths {
+    ($integers:expr, $values:ident => $body:expr) => {
+        match $integers {
+            crate::v2::integers::IntegerSlice::I16($values) => $body,
+            crate::v2::integers::IntegerSlice::I32($values) => $body,
+            crate::v2::integers::IntegerSlice::I64($values) => $body,
+        }
+    };
+}
+pub(crate) use for_widths;
+
+/// Integers of one of three widths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IntegerSlice<'a> {
+    /// Of 16 bits.
+    I16(&'a [i16]),
+    /// Of 32 bits.
+    I32(&'a [i32]),
+    /// Of 64 bits.
+    I64(&'a [i64]),
+}
+
+impl<'a> IntegerSlice<'a> {
+    /// None at all.
+    pub const EMPTY: Self = Self::I64(&[]);
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(self) -> usize {
+        for_widths!(self, values => values.len())
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The one of a row.
+    ///
+    /// # Panics
+    /// If there are not so many rows.
+    #[must_use]
+    pub fn get(self, row: usize) -> i64 {
+        for_widths!(self, values => values[row].wide())
+    }
+
+    /// Those of some rows.
+    ///
+    /// # Panics
+    /// If there are not so many rows.
+    #[must_use]
+    pub fn slice(self, rows: Range<usize>) -> Self {
+        match self {
+            Self::I16(values) => Self::I16(&values[rows]),
+            Self::I32(values) => Self::I32(&values[rows]),
+            Self::I64(values) => Self::I64(&values[rows]),
+        }
+    }
+
+    /// So many after another each; fewer in the last slice.
+    pub(super) fn chunks(self, rows: usize) -> impl Iterator<Item = Self> {
+        let all = self.len();
+        (0..all).step_by(rows).map(move |start| self.slice(start..all.min(start + rows)))
+    }
+
+    /// The same in 64 bits.
+    #[must_use]
+    pub fn wide(self) -> Cow<'a, [i64]> {
+        match self {
+            Self::I16(values) => Cow::Owned(widened(Level::best(), values)),
+            Self::I32(values) => Cow::Owned(widened(Level::best(), values)),
+            Self::I64(values) => Cow::Borrowed(values),
+        }
+    }
+
+    pub(super) fn profile(self) -> Profile {
+        for_widths!(self, values => profile(Level::best(), values))
+    }
+
+    /// What is known of them.
+    pub(crate) fn statistics(self) -> Statistics {
+        match self {
+            Self::I16(values) => statistics_i16(Level::best(), values),
+            Self::I32(values) => statistics_i32(Level::best(), values),
+            Self::I64(values) => statistics_i64(Level::best(), values),
+        }
+    }
+}
+
+impl<'a> From<IntegerSlice<'a>> for brc_core::Integers<'a> {
+    fn from(values: IntegerSlice<'a>) -> Self {
+        match values {
+            IntegerSlice::I16(values) => Self::I16(values),
+            IntegerSlice::I32(values) => Self::I32(values),
+            IntegerSlice::I64(values) => Self::I64(values),
+        }
+    }
+}
+
+macro_rules! from_slices {
+    ($($integer:ident $variant:ident)+) => {$(
+        impl<'a> From<&'a [$integer]> for IntegerSlice<'a> {
+            fn from(values: &'a [$integer]) -> Self {
+                Self::$variant(values)
+            }
+        }
+
+        impl<'a> From<&'a Vec<$integer>> for IntegerSlice<'a> {
+            fn from(values: &'a Vec<$integer>) -> Self {
+                Self::$variant(values)
+            }
+        }
+
+        impl<'a, const COUNT: usize> From<&'a [$integer; COUNT]> for IntegerSlice<'a> {
+            fn from(values: &'a [$integer; COUNT]) -> Self {
+                Self::$variant(values)
+            }
+        }
+    )+};
+}
+
+from_slices!(i16 I16 i32 I32 i64 I64);
+
+/// How many bits an integer has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Width {
+    #[default]
+    Of16,
+    Of32,
+    Of64,
+}
+
+impl Width {
+    /// The narrowest that holds both.
+    pub(crate) fn holding(min: i64, max: i64) -> Self {
+        if i16::try_from(min).is_ok() && i16::try_from(max).is_ok() {
+            Self::Of16
+        } else if i32::try_from(min).is_ok() && i32::try_from(max).is_ok() {
+            Self::Of32
+        } else {
+            Self::Of64
+        }
+    }
+
+    fn of(values: &[impl Integer]) -> Self {
+        // Written so that it vectorises: no early end.
+        let all = |fits: fn(i64) -> bool| values.iter().fold(true, |all, &value| all & fits(value.wide()));
+        if all(|value| value == i64::from(value as i16)) {
+            Self::Of16
+        } else if all(|value| value == i64::from(value as i32)) {
+            Self::Of32
+        } else {
+            Self::Of64
+        }
+    }
+}
+
+/// Growing integers. The buffers of all widths are kept for the next use; one of them is in use.
+#[derive(Debug, Default)]
+pub(crate) struct IntegerBuffer {
+    width: Width,
+    i16: Vec<i16>,
+    i32: Vec<i32>,
+    i64: Vec<i64>,
+}
+
+/// Evaluates an expression with the vector of an [`IntegerBuffer`] that is in use.
+macro_rules! for_buffers {
+    ($buffer:expr, $values:ident => $body:expr) => {{
+        let buffer: &mut crate::v2::integers::IntegerBuffer = $buffer;
+        match buffer.width() {
+            crate::v2::integers::Width::Of16 => {
+                let $values = buffer.vector::<i16>();
+                $body
+            }
+            crate::v2::integers::Width::Of32 => {
+                let $values = buffer.vector::<i32>();
+                $body
+            }
+            crate::v2::integers::Width::Of64 => {
+                let $values = buffer.vector::<i64>();
+                $body
+            }
+        }
+    }};
+}
+pub(crate) use for_buffers;
+
+/// An integer that buffers have vectors of.
+pub(crate) trait Buffered: Integer {
+    const WIDTH: Width;
+
+    fn vector(buffer: &mut IntegerBuffer) -> &mut Vec<Self>;
+
+    fn slice(values: &[Self]) -> IntegerSlice<'_>;
+}
+
+macro_rules! buffered {
+    ($($integer:ident $width:ident $variant:ident)+) => {$(
+        impl Buffered for $integer {
+            const WIDTH: Width = Width::$width;
+
+            fn vector(buffer: &mut IntegerBuffer) -> &mut Vec<Self> {
+                &mut buffer.$integer
+            }
+
+            fn slice(values: &[Self]) -> IntegerSlice<'_> {
+                IntegerSlice::$variant(values)
+            }
+        }
+    )+};
+}
+
+buffered!(i16 Of16 I16 i32 Of32 I32 i64 Of64 I64);
+
+impl IntegerBuffer {
+    pub(crate) fn width(&self) -> Width {
+        self.width
+    }
+
+    /// The integers, which are of that width.
+    pub(crate) fn vector<T: Buffered>(&mut self) -> &mut Vec<T> {
+        debug_assert_eq!(self.width, T::WIDTH);
+        T::vector(self)
+    }
+
+    /// Room for so many integers, which are the buffer's from now on. What they are before they are written means nothing.
+    pub(crate) fn room<T: Buffered>(&mut self, rows: usize) -> &mut [T] {
+        self.width = T::WIDTH;
+        let vector = T::vector(self);
+        vector.resize(rows, T::default());
+        vector
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.width = Width::Of16;
+        self.i16.clear();
+        self.i32.clear();
+        self.i64.clear();
+    }
+
+    pub(crate) fn slice(&self) -> IntegerSlice<'_> {
+        match self.width {
+            Width::Of16 => IntegerSlice::I16(&self.i16),
+            Width::Of32 => IntegerSlice::I32(&self.i32),
+            Width::Of64 => IntegerSlice::I64(&self.i64),
+        }
+    }
+
+    /// Appends integers; all become wider if one of them needs it. `None`, and nothing is appended, if one needs more than 64
+    /// bits.
+    pub(crate) fn extend(&mut self, integers: brc_core::Integers<'_>) -> Option<()> {
+        match integers {
+            brc_core::Integers::I8(values) => {
+                self.append(&values.iter().map(|&value| value.into()).collect::<Vec<i16>>());
+            }
+            brc_core::Integers::I16(values) => self.append(values),
+            brc_core::Integers::I32(values) => self.append(values),
+            brc_core::Integers::I64(values) => self.append(values),
+            brc_core::Integers::I128(values) => {
+                let narrow = values.iter().map(|&value| i64::try_from(value).ok()).collect::<Option<Vec<_>>>()?;
+                self.append(&narrow);
+            }
+        }
+        Some(())
+    }
+
+    fn append<T: Integer>(&mut self, values: &[T]) {
+        if T::BITS > i16::BITS && self.width < Width::Of64 {
+            self.widen(Width::of(values));
+        }
+        for_buffers!(self, own => extend(own, values.iter().map(|value| value.wide())));
+    }
+
+    fn widen(&mut self, width: Width) {
+        match (self.width, width) {
+            (Width::Of16, Width::Of32) => self.i32.extend(self.i16.drain(..).map(i32::from)),
+            (Width::Of16, Width::Of64) => self.i64.extend(self.i16.drain(..).map(i64::from)),
+            (Width::Of32, Width::Of64) => self.i64.extend(self.i32.drain(..).map(i64::from)),
+            _ => return,
+        }
+        self.width = width;
+    }
+}
+
+impl IntegerBuffer {
+    /// Codes, none of them above the largest one.
+    pub(crate) fn of_codes(codes: impl Iterator<Item = u32>, largest: u32) -> Self {
+        let mut buffer = Self { width: Width::holding(0, largest.into()), ..Self::default() };
+        for_buffers!(&mut buffer, own => extend(own, codes.map(i64::from)));
+        buffer
+    }
+
+    /// What a table has for each code.
+    ///
+    /// # Panics
+    /// If there is nothing for one of them.
+    pub(crate) fn translated(codes: &[u32], table: &[u32]) -> Self {
+        let largest = table.iter().copied().max().unwrap_or(0);
+        let mut buffer = Self { width: Width::holding(0, largest.into()), ..Self::default() };
+        for_buffers!(&mut buffer, own => {
+            let narrow: Vec<_> = table.iter().map(|&code| Integer::cut(code.into())).collect();
+            assert!(translate(Level::best(), codes, &narrow, own), "codes of the table");
+        });
+        buffer
+    }
+
+    /// Those of some rows.
+    pub(crate) fn pick(&mut self, rows: &[u32]) {
+        for_buffers!(self, own => *own = rows.iter().map(|&row| own[row as usize]).collect());
+    }
+}
+
+fn extend<T: Integer>(own: &mut Vec<T>, values: impl Iterator<Item = i64>) {
+    own.extend(values.map(T::cut));
+}
+
+impl From<Vec<i64>> for IntegerBuffer {
+    fn from(values: Vec<i64>) -> Self {
+        Self { width: Width::Of64, i64: values, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn integers_survive_widening(batches: Vec<(Vec<i64>, u32)>) {
+            let mut all = Vec::new();
+            let mut integers = IntegerBuffer::default();
+            for (values, shift) in batches {
+                let values: Vec<_> = values.iter().map(|value| value >> (shift % 64)).collect();
+                integers.extend(brc_core::Integers::I64(&values)).unwrap();
+                all.extend(values);
+            }
+            let (min, max) = (all.iter().min().copied().unwrap_or(0), all.iter().max().copied().unwrap_or(0));
+            prop_assert_eq!(integers.width(), Width::holding(min, max));
+            let back: Vec<_> = (0..all.len()).map(|row| integers.slice().get(row)).collect();
+            prop_assert_eq!(&back, &all);
+            prop_assert_eq!(&*integers.slice().wide(), &all);
+        }
+    }
+}
