@@ -4,6 +4,8 @@ use arrow_array::RecordBatch;
 use brc_core::{Error, Result};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 /// Batches of splits that several workers read at the same time. Those of the split that the reader is at never wait; all
 /// others do while more bytes than a bound are in the queue.
@@ -90,11 +92,12 @@ impl Queue {
         self.moved.notify_all();
     }
 
-    /// The next batch, as soon as it is there; `None` after the last.
+    /// The next batch, as soon as it is there; `None` after the last. [`Poll::Pending`] if it is not there after so long.
     ///
     /// # Errors
     /// That of the scan, after the batches of all splits before the one that failed.
-    pub(crate) fn pop(&self) -> Result<Option<RecordBatch>> {
+    pub(crate) fn pop_within(&self, patience: Duration) -> Poll<Result<Option<RecordBatch>>> {
+        let begun = Instant::now();
         let mut state = self.lock();
         loop {
             let next = state.next;
@@ -103,7 +106,7 @@ impl Queue {
                     state.bytes -= bytes;
                     drop(state);
                     self.moved.notify_all();
-                    return Ok(Some(batch));
+                    return Poll::Ready(Ok(Some(batch)));
                 }
                 if of_split.is_whole {
                     state.splits.remove(&next);
@@ -116,14 +119,21 @@ impl Queue {
             match state.outcome.take() {
                 Some(Ok(())) => {
                     state.outcome = Some(Ok(()));
-                    return Ok(None);
+                    return Poll::Ready(Ok(None));
                 }
                 Some(Err(error)) => {
                     // It is told once; then nothing more comes.
                     (state.outcome, state.splits) = (Some(Ok(())), BTreeMap::new());
-                    return Err(error);
+                    return Poll::Ready(Err(error));
                 }
-                None => state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner),
+                None => {
+                    let waited = self.moved.wait_timeout(state, patience.saturating_sub(begun.elapsed()));
+                    let (woken, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+                    if timeout.timed_out() {
+                        return Poll::Pending;
+                    }
+                    state = woken;
+                }
             }
         }
     }

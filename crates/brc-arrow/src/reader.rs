@@ -11,7 +11,9 @@ use brc_core::{
     read_rows, scan,
 };
 use std::sync::Arc;
+use std::task::Poll;
 use std::thread::{Builder, available_parallelism};
+use std::time::Duration;
 
 /// How record batches are made.
 #[derive(Debug, Clone)]
@@ -44,6 +46,7 @@ impl Default for Options {
 pub struct Reader {
     schema: SchemaRef,
     queue: Arc<Queue>,
+    progress: Arc<Progress>,
 }
 
 /// What scans of a [`Reader`] fill.
@@ -51,6 +54,7 @@ pub struct Feed {
     schema: SchemaRef,
     options: Options,
     queue: Arc<Queue>,
+    progress: Arc<Progress>,
 }
 
 impl Reader {
@@ -94,7 +98,9 @@ impl Reader {
     ) -> Result<Self, ArrowError> {
         let schema = SchemaRef::new(schema);
         let queue = Arc::new(Queue::new(options.bytes_ahead));
-        let feed = Feed { schema: SchemaRef::clone(&schema), options, queue: Arc::clone(&queue) };
+        let progress = Arc::new(Progress::default());
+        let (feed_queue, feed_progress) = (Arc::clone(&queue), Arc::clone(&progress));
+        let feed = Feed { schema: SchemaRef::clone(&schema), options, queue: feed_queue, progress: feed_progress };
         let work = move || {
             // Whatever happens to the scan, the reader must not wait for ever.
             let end = End(&feed.queue);
@@ -103,7 +109,7 @@ impl Reader {
         };
         let started = Builder::new().name("brc-arrow".to_owned()).spawn(work);
         started.map_err(|error| ArrowError::IoError(error.to_string(), error))?;
-        Ok(Self { schema, queue })
+        Ok(Self { schema, queue, progress })
     }
 }
 
@@ -128,7 +134,20 @@ impl Feed {
             let batches = Batches::new(fields, &self.schema, self.options.batch_rows);
             Converter { table, fields, request, batches, queue: &self.queue, split: 0 }
         };
-        scan(table, request, self.options.threads, &Progress::default(), new_worker).map(drop)
+        scan(table, request, self.options.threads, &self.progress, new_worker).map(drop)
+    }
+
+    /// How far the scans are; it is stopped when the reader is dropped.
+    #[must_use]
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+}
+
+impl Reader {
+    /// The next record batch, `None` after the last; or [`Poll::Pending`] if it is not there after so long.
+    pub fn next_within(&mut self, patience: Duration) -> Poll<Option<Result<RecordBatch, ArrowError>>> {
+        self.queue.pop_within(patience).map(|popped| popped.map_err(external).transpose())
     }
 }
 
@@ -136,7 +155,11 @@ impl Iterator for Reader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.queue.pop().map_err(external).transpose()
+        loop {
+            if let Poll::Ready(next) = self.next_within(Duration::MAX) {
+                return next;
+            }
+        }
     }
 }
 
@@ -149,6 +172,7 @@ impl RecordBatchReader for Reader {
 impl Drop for Reader {
     fn drop(&mut self) {
         self.queue.close();
+        self.progress.stop();
     }
 }
 

@@ -142,11 +142,11 @@ impl Source {
     /// If it cannot be read or its encoding cannot be told.
     pub(crate) fn input(&self, path: &Path) -> brc_core::Result<(&'static dyn Encoding, Input)> {
         let input = Input::open(path)?;
-        let encoding = match self.from {
-            Some(encoding) => encoding,
-            None => brc_encodings::for_input(&input)?,
-        };
-        Ok((encoding, input))
+        Ok((self.encoding(&input)?, input))
+    }
+
+    fn encoding(&self, input: &Input) -> brc_core::Result<&'static dyn Encoding> {
+        self.from.map_or_else(|| brc_encodings::for_input(input), Ok)
     }
 
     /// Opens a table.
@@ -154,7 +154,15 @@ impl Source {
     /// # Errors
     /// If it cannot be read or its encoding or columns cannot be told.
     pub(crate) fn open(&self, path: &Path, options: &OpenOptions) -> brc_core::Result<Opened> {
-        let (encoding, input) = self.input(path)?;
+        self.open_input(Input::open(path)?, options)
+    }
+
+    /// The same for a source that is open.
+    ///
+    /// # Errors
+    /// As for [`Source::open`].
+    pub(crate) fn open_input(&self, input: Input, options: &OpenOptions) -> brc_core::Result<Opened> {
+        let encoding = self.encoding(&input)?;
         Ok(Opened { encoding, table: encoding.open(input, options)? })
     }
 }

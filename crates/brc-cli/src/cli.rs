@@ -5,10 +5,10 @@ use crate::commands::{
     cat, compare, completions, convert, count, functions, generate, head, inspect, man, query, sample, schema, sniff,
     sort, summarize, tail, verify,
 };
+use crate::failure::SUCCESS;
 use crate::metrics::Metrics;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Converts CSV and other tables to compact binary files, and queries them
 ///
@@ -42,7 +42,7 @@ impl Cli {
     ///
     /// # Errors
     /// Whatever goes wrong; [`crate::failure::report`] knows what to make of it.
-    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run(self) -> anyhow::Result<u8> {
         colour::choose(self.color);
         let metrics = self.metrics.as_deref().map(Metrics::start).transpose()?;
         let outcome = self.command.run();
@@ -152,7 +152,7 @@ enum Command {
 }
 
 impl Command {
-    fn run(self) -> anyhow::Result<ExitCode> {
+    fn run(self) -> anyhow::Result<u8> {
         match self {
             Self::Sniff(args) => sniff::run(&args)?,
             Self::Head(args) => head::run(&args)?,
@@ -173,7 +173,7 @@ impl Command {
             Self::Completions(args) => completions::run(&args)?,
             Self::Man(args) => man::run(&args)?,
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(SUCCESS)
     }
 }
 

@@ -8,7 +8,9 @@ use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io;
 use std::panic::PanicHookInfo;
 use std::path::Path;
-use std::process::ExitCode;
+
+/// The exit code of a run without a failure.
+pub(crate) const SUCCESS: u8 = 0;
 
 /// A failure of the libraries in the words of the program.
 pub(crate) fn describe(error: &Error) -> Failure {
@@ -85,10 +87,10 @@ pub(crate) fn hint(fault: &RowFault) -> Option<String> {
 /// Tells what went wrong on standard error.
 ///
 /// A closed standard output is no failure: whoever read it had enough.
-pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+pub(crate) fn report(error: &anyhow::Error) -> u8 {
     let known = error.downcast_ref::<Error>();
     if known.is_some_and(is_closed_stdout) {
-        return ExitCode::SUCCESS;
+        return SUCCESS;
     }
     // An error of the libraries already tells its cause.
     let failure = match (known, error.downcast_ref::<Failure>()) {
@@ -99,12 +101,12 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     for line in std::iter::once(&failure.message).chain(&failure.hints) {
         message!("brc: {}", printable::lines(line.as_bytes()));
     }
-    ExitCode::from(failure.code)
+    failure.code
 }
 
 /// Tells what went wrong with one of several files, and returns what the run is to end with after that: an exit code, and
 /// whether some file is corrupt. That comes before all others, and of those the first.
-pub(crate) fn worst(known: Option<(ExitCode, bool)>, error: Error) -> Option<(ExitCode, bool)> {
+pub(crate) fn worst(known: Option<(u8, bool)>, error: Error) -> Option<(u8, bool)> {
     let is_corrupt = matches!(error, Error::Corrupt { .. });
     let code = report(&error.into());
     match known {

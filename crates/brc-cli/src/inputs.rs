@@ -2,7 +2,7 @@
 
 use crate::args::{Files, Opened, Source};
 use crate::{globs, printable};
-use brc_core::{Error, Result};
+use brc_core::{Error, Result, Table};
 use brc_encodings::folders::{self, FilesAsTable, FoundFile};
 use brc_encodings::{OpenOptions, refuse_address};
 use std::path::{Path, PathBuf};
@@ -58,11 +58,21 @@ impl Files {
 }
 
 impl Source {
-    /// Opens files as one table.
+    /// Opens files as one table, and says on standard error what there is to know about that.
     ///
     /// # Errors
     /// If one of them cannot be read, or they do not have the same columns.
     pub(crate) fn open_all(&self, found: &[FoundFile], files: &Files, options: &OpenOptions) -> Result<Opened> {
+        let opened = self.open_quietly(found, files, options)?;
+        tell_notes(opened.table.as_ref());
+        Ok(opened)
+    }
+
+    /// The same, and says nothing.
+    ///
+    /// # Errors
+    /// As for [`Source::open_all`].
+    pub(crate) fn open_quietly(&self, found: &[FoundFile], files: &Files, options: &OpenOptions) -> Result<Opened> {
         let as_table = FilesAsTable { by_name: files.union_by_name, file_name: files.file_name.clone() };
         let open = |path: &Path, options: &OpenOptions| {
             let Opened { encoding, table } = self.open(path, options)?;
@@ -73,14 +83,17 @@ impl Source {
             return Err(Error::Usage("no file is given".to_owned()));
         };
         self.text.check(encodings)?;
-        let opened = Opened { encoding, table };
-        let notes = opened.table.notes();
-        for note in notes.iter().take(MAX_NOTES) {
-            message!("note: {}", printable::line(note.as_bytes()));
-        }
-        if notes.len() > MAX_NOTES {
-            message!("note: {} more of this kind; brc sniff shows what was inferred", notes.len() - MAX_NOTES);
-        }
-        Ok(opened)
+        Ok(Opened { encoding, table })
+    }
+}
+
+/// Says on standard error what a user should know about how a table was opened.
+pub(crate) fn tell_notes(table: &dyn Table) {
+    let notes = table.notes();
+    for note in notes.iter().take(MAX_NOTES) {
+        message!("note: {}", printable::line(note.as_bytes()));
+    }
+    if notes.len() > MAX_NOTES {
+        message!("note: {} more of this kind; brc sniff shows what was inferred", notes.len() - MAX_NOTES);
     }
 }

@@ -1,6 +1,7 @@
 //! `--metrics FILE`: what a command has done and used of the machine, ten times a second, as CSV or as a page with plots.
 
 use crate::interrupt;
+use crate::invocation::command_line;
 use brc_compare::usage::Usage;
 use brc_compare::{Plot, TimedRun, quantity, timeline};
 use brc_core::{Error, Progress, Result};
@@ -192,6 +193,6 @@ fn page(samples: &[Sample], started: &str, is_killed: bool) -> String {
         plot("bytes in temporary files", bytes, &|sample| sample.spilled as f64),
         rate("page faults a second", count, &|sample| (sample.usage.minor_faults + sample.usage.major_faults) as f64),
     ];
-    let run = TimedRun { command: crate::command_line(), started: started.to_owned(), is_killed };
+    let run = TimedRun { command: command_line(), started: started.to_owned(), is_killed };
     timeline(&run, &plots)
 }

@@ -43,6 +43,14 @@ impl TableArgs {
         self.source.open_all(files, &self.files, &self.source.open_options())
     }
 
+    /// The same, and says nothing.
+    ///
+    /// # Errors
+    /// As for [`Source::open_all`].
+    pub(crate) fn open_quietly(&self, files: &[FoundFile]) -> Result<Opened> {
+        self.source.open_quietly(files, &self.files, &self.source.open_options())
+    }
+
     /// The same with other sizes of row groups.
     ///
     /// # Errors

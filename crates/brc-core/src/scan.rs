@@ -15,7 +15,7 @@ use crate::workers::run_workers;
 use std::collections::HashMap;
 use std::convert::identity;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 /// How far a scan is; another thread may look at it while the scan runs.
@@ -27,6 +27,8 @@ pub struct Progress {
     pub whole_rows: AtomicU64,
     /// Bytes read so far, of splits that are done.
     pub bytes: AtomicU64,
+    /// Whether nobody needs more rows.
+    is_stopped: AtomicBool,
 }
 
 impl Progress {
@@ -35,6 +37,15 @@ impl Progress {
         self.rows.store(0, Relaxed);
         self.whole_rows.store(0, Relaxed);
         self.bytes.store(0, Relaxed);
+    }
+
+    /// Has the scan end soon, as if its sinks needed no more rows ([`Error::Stopped`]), and all later ones with this progress.
+    pub fn stop(&self) {
+        self.is_stopped.store(true, Relaxed);
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.is_stopped.load(Relaxed) { Err(Error::Stopped) } else { interrupt::check() }
     }
 }
 
@@ -161,7 +172,7 @@ impl Shared<'_> {
             if self.next.load(Relaxed) >= self.end.load(Relaxed) {
                 return;
             }
-            if let Err(error) = interrupt::check() {
+            if let Err(error) = self.progress.check() {
                 return self.failed(self.next.load(Relaxed), error.into());
             }
             // Who has taken a split scans it, whatever happened meanwhile: of a stream, others wait for what it reads.
@@ -187,7 +198,7 @@ impl Shared<'_> {
             if skipped.is_some() {
                 break skipped;
             }
-            let mut sink = Counting { sink: worker.sink(), rows: &self.progress.rows, counted: &mut counted };
+            let mut sink = Counting { sink: worker.sink(), progress: self.progress, counted: &mut counted };
             match scanner.scan(split, &mut sink) {
                 Err(ScanError::Widened) => worker.split_restarts(split)?,
                 outcome => break outcome?,
@@ -248,15 +259,15 @@ impl Shared<'_> {
 /// Counts the rows of batches while a split is scanned, for that may take long, and ends it if nobody waits for it any more.
 struct Counting<'a> {
     sink: &'a mut dyn Sink,
-    rows: &'a AtomicU64,
+    progress: &'a Progress,
     counted: &'a mut u64,
 }
 
 impl Counting<'_> {
     fn count(&mut self, batch: &Batch<'_>) -> Result<()> {
-        self.rows.fetch_add(batch.rows as u64, Relaxed);
+        self.progress.rows.fetch_add(batch.rows as u64, Relaxed);
         *self.counted += batch.rows as u64;
-        interrupt::check()
+        self.progress.check()
     }
 }
 
@@ -271,7 +282,7 @@ impl Sink for Counting<'_> {
     }
 
     fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
-        interrupt::check()?;
+        self.progress.check()?;
         self.sink.test(conjunct, batch, rows)
     }
 
@@ -458,9 +469,22 @@ mod tests {
     }
 
     #[test]
+    fn a_scan_that_is_stopped_ends_without_an_error() {
+        let table = Numbered { schema: Schema::parse("n:int").unwrap(), splits: 9 };
+        let progress = Progress::default();
+        progress.stop();
+        scan(&table, &ScanOptions::everything(&table.schema), 2, &progress, || Nothing).unwrap();
+        assert_eq!(progress.rows.load(Relaxed), 0);
+        let (mut nothing, mut counted) = (Nothing, 0);
+        let mut sink = Counting { sink: &mut nothing, progress: &progress, counted: &mut counted };
+        assert!(matches!(sink.batch(&Batch { rows: 5, columns: &[] }), Err(Error::Stopped)));
+        assert!(matches!(sink.test(0, &Batch { rows: 5, columns: &[] }, &mut []), Err(Error::Stopped)));
+    }
+
+    #[test]
     fn rows_count_while_their_split_is_scanned() {
         let (progress, mut nothing, mut counted) = (Progress::default(), Nothing, 0);
-        let mut sink = Counting { sink: &mut nothing, rows: &progress.rows, counted: &mut counted };
+        let mut sink = Counting { sink: &mut nothing, progress: &progress, counted: &mut counted };
         let batch = Batch { rows: 5, columns: &[] };
         sink.batch(&batch).unwrap();
         sink.batch(&batch).unwrap();

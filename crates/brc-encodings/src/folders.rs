@@ -6,7 +6,7 @@ use crate::encoding::{Encoding, OpenOptions};
 use crate::hive;
 use crate::union::{ConstantColumn, Union, UnionOptions};
 use brc_core::calendar::parse_date;
-use brc_core::{Error, LogicalType, Result, Table};
+use brc_core::{Error, LogicalType, Result, Table, interrupt};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
@@ -151,7 +151,11 @@ impl FilesAsTable {
         let inference = (!is_one).then(Inference::default);
         let headers = (!is_one).then(Headers::default);
         let options = &OpenOptions { inference, headers: headers.clone(), ..options.clone() };
-        let mut opened = found.iter().map(|file| open(&file.path, options)).collect::<Result<Vec<_>>>()?;
+        let open_one = |file: &FoundFile| {
+            interrupt::check()?;
+            open(&file.path, options)
+        };
+        let mut opened = found.iter().map(open_one).collect::<Result<Vec<_>>>()?;
         let outdated = headers.map_or_else(Vec::new, |headers| headers.outdated());
         for (file, opened) in found.iter().zip(&mut opened) {
             // A stream cannot be opened again.

@@ -53,6 +53,8 @@ pub mod partitioned;
 mod ppm;
 #[cfg(feature = "protobuf")]
 mod protobuf;
+#[cfg(feature = "record-batches")]
+mod record_batches;
 mod refused;
 mod registry;
 pub mod rejects;
@@ -88,6 +90,8 @@ pub use json::json_lines;
 pub use memory_budget::MemoryBudget;
 pub use other_formats::refuse_other_format;
 pub use output::{Output, OutputOptions};
+#[cfg(feature = "record-batches")]
+pub use record_batches::RecordBatches;
 pub use registry::{
     ENCODINGS, by_extension, by_name, check_compression_name, compression_by_extension, delimiter_by_extension,
     for_input, text, writer,

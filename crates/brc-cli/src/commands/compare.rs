@@ -2,13 +2,14 @@
 
 use crate::args::{QueryArgs, Source, Threads, compression, query_options, target_encoding};
 use crate::commands::compare_cell;
+use crate::failure::SUCCESS;
+use crate::invocation::{command_line, executable};
 use crate::{colour, interrupt, quantity, stdout};
 use brc_compare::{Host, KNOWN_QUERIES, QueryOptions, Request, Screen};
 use brc_compress::{COMPRESSIONS, Compressor};
 use brc_encodings::{ENCODINGS, Encoding};
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -113,9 +114,9 @@ Examples:
   brc compare visits.csv --query 2a --query 2c --encodings buren,parquet
   brc compare measurements.buren --by station --agg 'max(temperature)' --where 'temperature > 30'";
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let host = Host {
-        program: std::env::current_exe()?,
+        program: executable()?,
         arguments: compare_cell::arguments,
         before_files: interrupt::clean_up_when_killed_with,
     };
@@ -124,7 +125,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(reason) = comparison.not_kept().first() {
         anyhow::bail!("could not keep a file: {reason}");
     }
-    Ok(if comparison.failed_cells() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if comparison.failed_cells() == 0 { SUCCESS } else { 1 })
 }
 
 /// An error as [`crate::failure::report`] knows it.
@@ -155,7 +156,7 @@ impl Args {
             out: self.out.clone(),
             keep: self.keep,
             force: self.force,
-            command: crate::command_line(),
+            command: command_line(),
         }
     }
 

@@ -2,6 +2,7 @@
 //! completions know it.
 
 use crate::args::{Threads, memory_limit};
+use crate::invocation::before_arguments;
 use crate::render::{exact_format, render};
 use crate::{failure, stdout};
 use anyhow::Context;
@@ -40,16 +41,16 @@ pub(crate) struct Args {
 
 impl Args {
     /// What this process is asked to do, if it is one of a comparison's.
-    pub(crate) fn of_this_process() -> Option<Self> {
-        let mut arguments = std::env::args_os().skip(1).peekable();
-        (arguments.peek()? == NAME).then(|| Self::parse_from(arguments))
+    pub(crate) fn of(arguments: &[OsString]) -> Option<Self> {
+        (arguments.first()? == NAME).then(|| Self::parse_from(arguments))
     }
 }
 
 /// The arguments of a process that does that job for this one.
 pub(crate) fn arguments(job: &JobArguments<'_>) -> Vec<OsString> {
     let (threads, parent) = (job.threads.to_string(), std::process::id().to_string());
-    let mut arguments = [NAME, "--threads", &threads, "--parent", &parent].map(OsString::from).to_vec();
+    let mut arguments = before_arguments();
+    arguments.extend([NAME, "--threads", &threads, "--parent", &parent].map(OsString::from));
     if let Some(memory) = job.memory {
         arguments.extend(["--memory".into(), memory.to_string().into()]);
     }

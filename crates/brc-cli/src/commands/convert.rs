@@ -3,21 +3,21 @@
 mod appending;
 mod partitions;
 
-use crate::args::{ConversionMemory, Files, Opened, Source, Threads, compression, target_encoding};
+use crate::args::{ConversionMemory, Files, Source, Threads, compression, target_encoding};
 use crate::changes;
 use crate::failure::hint;
 use crate::inputs::{expand, paths};
 use crate::progress::watch_table;
 use crate::row_args::{Columns, columns};
 use crate::text_args::delimiter;
-use crate::{printable, quantity};
+use crate::{inputs, printable, quantity};
 use brc_compress::Compressor;
 use brc_core::decimal::counted;
 use brc_core::{Error, Progress, RowFault, Schema, SkippedLines, Table};
 use brc_encodings::append::Appendable;
 use brc_encodings::{
-    Converted, CreateOptions, ENCODINGS, Encoding, OpenOptions, Output, OutputOptions, RejectLog, RejectReason, Target,
-    by_extension, check_compression_name, compression_by_extension, convert_inferred, delimiter_by_extension,
+    Converted, CreateOptions, ENCODINGS, Encoding, Input, OpenOptions, Output, OutputOptions, RejectLog, RejectReason,
+    Target, by_extension, check_compression_name, compression_by_extension, convert_inferred, delimiter_by_extension,
     refuse_other_format, writer,
 };
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ pub(crate) struct Args {
     /// buren]
     #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_parser = columns,
           conflicts_with_all = ["rejects", "row_group"])]
-    partition_by: Option<Columns>,
+    pub(crate) partition_by: Option<Columns>,
 
     /// Do not sync the output to disk: faster, but a crash of the machine may damage it
     #[arg(long)]
@@ -136,54 +136,134 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(columns) = &args.partition_by {
         return Ok(partitions::write(args, columns.names(), start)?);
     }
-    let to = encoding_of(args.output(), args.to)?;
-    let budget = args.memory.budget();
-    let row_group_bytes = args.row_group.unwrap_or(budget.row_group_bytes());
-    let options = OpenOptions {
-        keep_rejects: args.rejects.is_some(),
-        row_group_bytes: Some(row_group_bytes),
-        ..args.source.open_options()
-    };
-    let files = expand(args.inputs())?;
-    let inputs = paths(&files);
-    let target = if args.append { Appendable::open(args.output(), to)? } else { None };
-    let has_types = !options.text.types.is_empty();
-    let options = match &target {
-        Some(target) => appending::options(options, target.schema(), &args.files.added_columns(&files)?),
-        None => options,
-    };
-    let opened = args.source.open_all(&files, &args.files, &options);
-    let explained = |error| if has_types { error } else { appending::explained(error, args.output()) };
-    let Opened { table, .. } = opened.map_err(explained)?;
-    let (table, target) = appending::of_target(table, target)?;
-    let compression = target_compression(args.output(), args.compression, to)?;
-    let create = args.create_options(to, compression, budget.dictionary_bytes())?;
+    let conversion = Conversion::begin(args)?;
+    inputs::tell_notes(conversion.table());
     crate::interrupt::clean_up_when_killed();
-    let begin = |schema: &Schema| {
-        let output = Output::create(args.output(), &args.output_options(&inputs))?;
-        let writer = match &target {
-            Some(target) => appending::writer(target, schema, &create, &output)?,
-            None => writer(to, schema, &create)?,
-        };
-        Ok(Target { writer, output, rejects: reject_log(args, &inputs)? })
-    };
     let progress = Progress::default();
-    let workers = budget.workers(args.threads.count(), row_group_bytes);
-    let converted =
-        watch_table(&progress, table.as_ref(), || convert_inferred(table.as_ref(), begin, workers, &progress))?;
+    let converted = watch_table(&progress, conversion.table(), || conversion.run(&progress))?;
     message!("{}", summary(&converted, start.elapsed().as_secs_f64()));
-    let skipped = skipped(&converted.skipped_lines);
-    let notes = skipped.into_iter().chain(rejected(&converted)).chain(left_out(table.as_ref()));
-    let notes = notes.chain(changes::read(table.as_ref())).chain(changes::altered(table.as_ref()));
-    for line in notes.chain(converted.remark) {
+    for line in notes(&converted, conversion.table()) {
         message!("{}", printable::lines(line.as_bytes()));
     }
     Ok(())
 }
 
+/// A table that is open, and what it is to become.
+pub(crate) struct Conversion<'a> {
+    args: &'a Args,
+    to: &'static dyn Encoding,
+    create: CreateOptions,
+    inputs: Vec<PathBuf>,
+    table: Box<dyn Table>,
+    target: Option<Appendable>,
+}
+
+impl<'a> Conversion<'a> {
+    /// Opens the input.
+    ///
+    /// # Errors
+    /// Those of the options, the input and the output.
+    pub(crate) fn begin(args: &'a Args) -> Result<Self, Error> {
+        let to = encoding_of(args.output(), args.to)?;
+        let options = args.open_options();
+        let files = expand(args.inputs())?;
+        let target = if args.append { Appendable::open(args.output(), to)? } else { None };
+        let has_types = !options.text.types.is_empty();
+        let options = match &target {
+            Some(target) => appending::options(options, target.schema(), &args.files.added_columns(&files)?),
+            None => options,
+        };
+        let opened = args.source.open_quietly(&files, &args.files, &options);
+        let explained = |error| if has_types { error } else { appending::explained(error, args.output()) };
+        let opened = opened.map_err(explained)?;
+        Self::of(args, to, paths(&files), opened.table, target)
+    }
+
+    /// The same for an input that is none of those that are named.
+    ///
+    /// # Errors
+    /// Those of the options, the input and the output.
+    pub(crate) fn of_input(args: &'a Args, input: Input) -> Result<Self, Error> {
+        let to = encoding_of(args.output(), args.to)?;
+        let target = if args.append { Appendable::open(args.output(), to)? } else { None };
+        let options = match &target {
+            Some(target) => appending::options(args.open_options(), target.schema(), &[]),
+            None => args.open_options(),
+        };
+        let opened = args.source.open_input(input, &options)?;
+        args.source.text.check([opened.encoding])?;
+        Self::of(args, to, Vec::new(), opened.table, target)
+    }
+
+    /// The same for a table that is none of the inputs' that are named.
+    ///
+    /// # Errors
+    /// Those of the options and the output.
+    pub(crate) fn of_table(args: &'a Args, table: Box<dyn Table>) -> Result<Self, Error> {
+        let to = encoding_of(args.output(), args.to)?;
+        let target = if args.append { Appendable::open(args.output(), to)? } else { None };
+        Self::of(args, to, Vec::new(), table, target)
+    }
+
+    fn of(
+        args: &'a Args,
+        to: &'static dyn Encoding,
+        inputs: Vec<PathBuf>,
+        table: Box<dyn Table>,
+        target: Option<Appendable>,
+    ) -> Result<Self, Error> {
+        let (table, target) = appending::of_target(table, target)?;
+        let compression = target_compression(args.output(), args.compression, to)?;
+        let create = args.create_options(to, compression, args.memory.budget().dictionary_bytes())?;
+        Ok(Self { args, to, create, inputs, table, target })
+    }
+
+    pub(crate) fn table(&self) -> &dyn Table {
+        self.table.as_ref()
+    }
+
+    /// Converts the table.
+    ///
+    /// # Errors
+    /// As for [`convert_inferred`].
+    pub(crate) fn run(&self, progress: &Progress) -> Result<Converted, Error> {
+        let Self { args, to, create, inputs, table, target } = self;
+        let begin = |schema: &Schema| {
+            let output = Output::create(args.output(), &args.output_options(inputs))?;
+            let writer = match target {
+                Some(target) => appending::writer(target, schema, create, &output)?,
+                None => writer(*to, schema, create)?,
+            };
+            Ok(Target { writer, output, rejects: reject_log(args, inputs)? })
+        };
+        let workers = args.memory.budget().workers(args.threads.count(), args.row_group_bytes());
+        convert_inferred(table.as_ref(), begin, workers, progress)
+    }
+}
+
+/// What there is to say about a conversion besides its size, a line each.
+pub(crate) fn notes(converted: &Converted, table: &dyn Table) -> Vec<String> {
+    let skipped = skipped(&converted.skipped_lines);
+    let notes = skipped.into_iter().chain(rejected(converted)).chain(left_out(table));
+    let notes = notes.chain(changes::read(table)).chain(changes::altered(table));
+    notes.chain(converted.remark.clone()).collect()
+}
+
 impl Args {
     fn inputs(&self) -> &[PathBuf] {
         self.paths.split_last().map_or(&[], |(_, inputs)| inputs)
+    }
+
+    fn open_options(&self) -> OpenOptions {
+        OpenOptions {
+            keep_rejects: self.rejects.is_some(),
+            row_group_bytes: Some(self.row_group_bytes()),
+            ..self.source.open_options()
+        }
+    }
+
+    fn row_group_bytes(&self) -> u64 {
+        self.row_group.unwrap_or(self.memory.budget().row_group_bytes())
     }
 
     fn output(&self) -> &Path {

@@ -30,6 +30,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// Those of the scan, unless there are enough rows before.
-pub(super) fn first_rows(table: &dyn Table, rows: u64) -> brc_core::Result<(Plan, QueryResult)> {
+pub(crate) fn first_rows(table: &dyn Table, rows: u64) -> brc_core::Result<(Plan, QueryResult)> {
     Query { limit: Some(rows), ..Query::everything() }.ask(table, 1, &Progress::default())
 }

@@ -1,13 +1,12 @@
 //! `brc inspect`: shows what files are made of.
 
 use crate::args::Source;
-use crate::failure::worst;
+use crate::failure::{SUCCESS, worst};
 use crate::inputs::expand;
 use crate::{describe, printable, quantity, stdout};
 use brc_core::{Error, decimal};
 use brc_encodings::{Description, Fact};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -30,7 +29,7 @@ Examples:
   brc inspect measurements.buren --json | jq '.columns[].scheme'
   brc inspect sales/ --json | jq '.[] | [.file, .rows]'";
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let found = expand(std::slice::from_ref(&args.file))?;
     if let [file] = &found[..]
         && file.path == args.file
@@ -38,7 +37,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let description = args.describe(&file.path)?;
         let text = if args.json { describe::json(&description).into_bytes() } else { describe::text(&description) };
         stdout::print_names(&text)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(SUCCESS);
     }
     let (mut code, mut shown) = (None, Vec::new());
     for file in &found {
@@ -56,7 +55,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let text = if args.json { describe::json_array(&shown) } else { args.summary(found.len(), &shown) };
     stdout::print_names(text.as_bytes())?;
-    Ok(code.map_or(ExitCode::SUCCESS, |(code, _)| code))
+    Ok(code.map_or(SUCCESS, |(code, _)| code))
 }
 
 impl Args {

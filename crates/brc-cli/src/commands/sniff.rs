@@ -57,21 +57,28 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 /// What the first bytes of a file tell.
-struct Looked {
+pub(crate) struct Looked {
     path: PathBuf,
-    encoding: &'static dyn Encoding,
-    compression: &'static str,
-    sniffed: Option<Sniffed>,
+    pub(crate) encoding: &'static dyn Encoding,
+    pub(crate) compression: &'static str,
+    pub(crate) sniffed: Option<Sniffed>,
     is_whole: bool,
 }
 
 impl Looked {
     fn at(path: &Path, options: &OpenOptions) -> brc_core::Result<(Self, Input)> {
-        let mut input = Input::open(path)?;
+        Self::of(Input::open(path)?, options)
+    }
+
+    /// What those of an open file tell.
+    ///
+    /// # Errors
+    /// If its encoding cannot be told.
+    pub(crate) fn of(mut input: Input, options: &OpenOptions) -> brc_core::Result<(Self, Input)> {
         let encoding = for_input(&input)?;
         let sniffed = if encoding.name() == text().name() { Some(sniff_text(&mut input, options)?) } else { None };
         let (compression, is_whole) = (input.compression.unwrap_or("none"), input.is_whole);
-        Ok((Self { path: path.to_owned(), encoding, compression, sniffed, is_whole }, input))
+        Ok((Self { path: input.path.clone(), encoding, compression, sniffed, is_whole }, input))
     }
 
     /// How the file is written, in a few words.
@@ -205,7 +212,7 @@ const ONE_BRC: &str =
     "this is the format of the One Billion Row Challenge, so the columns are station and temperature (--names)";
 
 /// The option that overrides a part of the dialect.
-fn option(part: Part) -> &'static str {
+pub(crate) fn option(part: Part) -> &'static str {
     match part {
         Part::Charset => "--charset",
         Part::LineEnd => "--line-end",

@@ -1,14 +1,13 @@
 //! `brc verify`: checks files.
 
 use crate::args::{Source, Threads};
-use crate::failure::worst;
+use crate::failure::{SUCCESS, worst};
 use crate::inputs::expand;
 use crate::progress::{Total, watch};
 use crate::{quantity, stdout};
 use brc_core::{Progress, Result, decimal};
 use brc_encodings::Verified;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -32,7 +31,7 @@ Examples:
   brc verify backup/*.buren
   brc verify backup/";
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut code = None;
     for argument in &args.files {
         let files = match expand(std::slice::from_ref(argument)) {
@@ -56,7 +55,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             stdout::print_names(sum.line(argument, files.len() as u64).as_bytes())?;
         }
     }
-    Ok(code.map_or(ExitCode::SUCCESS, |(code, _)| code))
+    Ok(code.map_or(SUCCESS, |(code, _)| code))
 }
 
 /// The files of a directory or pattern that are as they should be.

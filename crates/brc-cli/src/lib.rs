@@ -1,0 +1,69 @@
+//! The program `brc`: turns text tables into binary ones and asks them questions. Other programs have it in their own process,
+//! and through [`embedding`] its options, files and failures.
+
+#![forbid(unsafe_code)]
+// They panic where the stream is closed or full.
+#![deny(clippy::print_stderr, clippy::print_stdout)]
+
+#[macro_use]
+mod stderr;
+
+mod answer;
+mod args;
+mod changes;
+mod charsets;
+mod cli;
+mod colour;
+mod commands;
+mod describe;
+pub mod embedding;
+mod explain;
+mod failure;
+mod generate;
+mod globs;
+mod inputs;
+mod interrupt;
+mod invocation;
+mod limits;
+mod metrics;
+mod progress;
+mod quantity;
+mod render;
+mod row_args;
+mod stdout;
+mod summary;
+mod system_memory;
+mod temporary_copy;
+mod text_args;
+
+use brc_compare::printable;
+use brc_core::Error;
+use brc_kernels::cpu::Level;
+use brc_kernels::memory;
+use clap::Parser;
+use std::ffi::OsString;
+
+pub use invocation::Invocation;
+
+/// Runs the program in this process, which does nothing else. Returns its exit code, unless it ends the process itself.
+pub fn main(invocation: Invocation) -> u8 {
+    std::panic::set_hook(Box::new(failure::panicked));
+    memory::keep_freed();
+    memory::when_exhausted(failure::out_of_memory);
+    interrupt::take_large_files_for_errors();
+    limits::allow_open_files();
+    brc_encodings::on_warning(failure::warn);
+    if let Err(error) = Level::requested() {
+        return failure::report(&Error::Usage(format!("{}: {error}", Level::VARIABLE)).into());
+    }
+    let arguments = invocation.arguments.clone();
+    invocation::is(invocation);
+    let outcome = match commands::compare_cell::Args::of(&arguments) {
+        Some(args) => commands::compare_cell::run(&args).map(|()| failure::SUCCESS),
+        None => {
+            let program = std::iter::once(OsString::from("brc"));
+            cli::Cli::parse_from(program.chain(arguments)).run()
+        }
+    };
+    outcome.unwrap_or_else(|error| failure::report(&error))
+}

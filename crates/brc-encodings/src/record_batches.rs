@@ -1,0 +1,339 @@
+//! Record batches that another program makes, one after the other, as a table that is read once.
+
+use crate::columnar::array_batches::ArrayBatches;
+use crate::columnar::{self, arrow_columns, guarded, table_metadata};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema as ArrowSchema};
+use brc_core::{
+    Error, Field, LeftOut, LogicalType, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table,
+};
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// About how many bytes a split has.
+const SPLIT_BYTES: usize = 32 << 20;
+
+/// How many rows a split has at least and at most.
+const SPLIT_ROWS: (usize, usize) = (1 << 13, 1 << 20);
+
+/// So many rows are converted at a time: few enough for the caches.
+const PIECE: usize = 1 << 14;
+
+/// Record batches as a table, in their order.
+pub struct RecordBatches {
+    name: PathBuf,
+    schema: Schema,
+    /// Where in a record batch the columns are.
+    places: Vec<usize>,
+    source: Mutex<Source>,
+    moved: Condvar,
+}
+
+/// What is left of the record batches.
+struct Source {
+    reader: Box<dyn RecordBatchReader + Send>,
+    /// What is left of the last one.
+    batch: Option<RecordBatch>,
+    /// How many rows a split has, once the first record batch is there.
+    split_rows: Option<usize>,
+    /// The split whose rows come next.
+    next: u64,
+}
+
+impl RecordBatches {
+    /// The record batches of a reader, of which messages speak by that name.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if their columns are none of a table.
+    pub fn new(name: &Path, reader: Box<dyn RecordBatchReader + Send>) -> Result<Self> {
+        let arrow = reader.schema();
+        let (mut fields, mut places, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, field) in arrow.fields().iter().enumerate() {
+            match logical_type(field) {
+                Ok(logical_type) => {
+                    places.push(place);
+                    fields.push(Field { name: field.name().clone(), logical_type, nullable: field.is_nullable() });
+                }
+                Err(kind) => left_out.push(LeftOut { name: field.name().clone(), kind }),
+            }
+        }
+        let schema = columnar::schema(name, fields, left_out)?.with_metadata(metadata(&arrow));
+        let source = Mutex::new(Source { reader, batch: None, split_rows: None, next: 0 });
+        Ok(Self { name: name.to_owned(), schema, places, source, moved: Condvar::new() })
+    }
+
+    /// The rows of a split; none if there are no more. Whoever scans a later split waits until they are read.
+    fn read(&self, split: u64) -> Result<Vec<RecordBatch>> {
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        while source.next < split {
+            source = self.moved.wait(source).unwrap_or_else(PoisonError::into_inner);
+        }
+        if source.next > split {
+            return Err(Error::Usage(format!("{}: can be read only once", self.name.display())));
+        }
+        let rows = source.take().map_err(|error| self.error(error));
+        source.next += 1;
+        drop(source);
+        self.moved.notify_all();
+        rows
+    }
+
+    fn error(&self, error: ArrowError) -> Error {
+        match error {
+            ArrowError::ExternalError(error) => match error.downcast::<Error>() {
+                Ok(error) => *error,
+                Err(error) => Error::unsupported(&self.name, error.to_string()),
+            },
+            error => Error::unsupported(&self.name, error.to_string()),
+        }
+    }
+}
+
+impl Source {
+    /// The rows of the next split.
+    fn take(&mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        let (mut taken, mut rows) = (Vec::new(), 0);
+        loop {
+            let batch = match self.batch.take() {
+                Some(batch) => batch,
+                None => match self.reader.next() {
+                    Some(batch) => batch?,
+                    None => return Ok(taken),
+                },
+            };
+            let most = *self.split_rows.get_or_insert_with(|| split_rows(&batch));
+            let wanted = batch.num_rows().min(most - rows);
+            taken.push(batch.slice(0, wanted));
+            rows += wanted;
+            if wanted < batch.num_rows() {
+                self.batch = Some(batch.slice(wanted, batch.num_rows() - wanted));
+            }
+            if rows == most {
+                return Ok(taken);
+            }
+        }
+    }
+}
+
+/// How many rows like these a split has.
+fn split_rows(batch: &RecordBatch) -> usize {
+    let of_row = batch.get_array_memory_size() / batch.num_rows().max(1);
+    (SPLIT_BYTES / of_row.max(1)).clamp(SPLIT_ROWS.0, SPLIT_ROWS.1)
+}
+
+/// The type of a column.
+///
+/// # Errors
+/// What it is instead of something that a table can hold, with an article.
+fn logical_type(field: &ArrowField) -> Result<LogicalType, String> {
+    let is_uuid = field.extension_type_name() == Some("arrow.uuid");
+    match field.data_type() {
+        DataType::FixedSizeBinary(16) if is_uuid => Ok(LogicalType::Uuid),
+        data_type => arrow_columns::logical_type(data_type),
+    }
+}
+
+/// What describes the table as a whole: with the names that it has in files of Arrow or without.
+fn metadata(arrow: &ArrowSchema) -> Vec<(String, String)> {
+    let mut pairs: Vec<_> = arrow.metadata().iter().map(|(key, value)| (key.as_str(), Some(value.as_str()))).collect();
+    pairs.sort_unstable();
+    table_metadata(pairs.into_iter())
+}
+
+impl Table for RecordBatches {
+    fn path(&self) -> &Path {
+        &self.name
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        None
+    }
+
+    fn split(&self, index: u64) -> Option<Split> {
+        Some(Split { index, start: index, end: index + 1 })
+    }
+
+    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        let types = options.projection.iter().map(|&column| self.schema.fields()[column].logical_type);
+        let places = options.projection.iter().map(|&column| self.places[column]).collect();
+        Ok(Box::new(BatchScanner { table: self, places, arrays: ArrayBatches::new(types, false) }))
+    }
+}
+
+struct BatchScanner<'t> {
+    table: &'t RecordBatches,
+    /// Where in a record batch the columns of the projection are.
+    places: Vec<usize>,
+    arrays: ArrayBatches,
+}
+
+impl Scanner for BatchScanner<'_> {
+    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+        let batches = self.table.read(split.index)?;
+        if batches.is_empty() {
+            return Ok(None);
+        }
+        let mut scanned = Scanned::default();
+        for batch in &batches {
+            for start in (0..batch.num_rows()).step_by(PIECE) {
+                let rows = PIECE.min(batch.num_rows() - start);
+                let arrays: Vec<ArrayRef> =
+                    self.places.iter().map(|&place| batch.column(place).slice(start, rows)).collect();
+                self.take(&arrays)?;
+                self.arrays.deliver(rows, sink)?;
+                scanned.rows += rows as u64;
+            }
+        }
+        Ok(Some(scanned))
+    }
+}
+
+impl BatchScanner<'_> {
+    fn take(&mut self, arrays: &[ArrayRef]) -> Result<()> {
+        let mut at = 0;
+        let taken = guarded(|| {
+            self.arrays.take(arrays.iter()).map_err(|(column, fault)| {
+                at = column;
+                fault
+            })
+        });
+        taken.map_err(|fault| {
+            let name = self.places.get(at).map_or("", |&place| self.table.name_of(place));
+            fault.at(&self.table.name, &format!("column '{name}'"))
+        })
+    }
+}
+
+impl RecordBatches {
+    /// The name of the column at that place of a record batch.
+    fn name_of(&self, place: usize) -> &str {
+        let column = self.places.iter().position(|&own| own == place);
+        column.and_then(|column| self.schema.fields().get(column)).map_or("", |field| field.name.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{Int64Array, RecordBatchIterator, StringArray, StructArray};
+    use brc_core::{Batch, Progress, Summary, Value, Worker, scan};
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    fn schema() -> Arc<ArrowSchema> {
+        let fields = [("n", DataType::Int64), ("s", DataType::Utf8)];
+        Arc::new(ArrowSchema::new(fields.map(|(name, data_type)| ArrowField::new(name, data_type, true)).to_vec()))
+    }
+
+    /// Batches of so many rows each, whose numbers go on from one to the next.
+    fn batches(sizes: &[usize]) -> Vec<Result<RecordBatch, ArrowError>> {
+        let mut first = 0;
+        let batch = |&size: &usize| {
+            let numbers = first..first + size as i64;
+            first += size as i64;
+            let strings: StringArray = numbers.clone().map(|n| (n % 3 != 0).then(|| (n % 7).to_string())).collect();
+            let numbers = Int64Array::from_iter_values(numbers);
+            RecordBatch::try_new(schema(), vec![Arc::new(numbers), Arc::new(strings)])
+        };
+        sizes.iter().map(batch).collect()
+    }
+
+    fn table(batches: Vec<Result<RecordBatch, ArrowError>>) -> RecordBatches {
+        RecordBatches::new(Path::new("it"), Box::new(RecordBatchIterator::new(batches, schema()))).unwrap()
+    }
+
+    /// A number and a text.
+    type Row = (i128, Option<String>);
+
+    /// Collects rows by split.
+    struct Rows<'a> {
+        split: u64,
+        all: &'a Mutex<BTreeMap<u64, Vec<Row>>>,
+    }
+
+    impl Sink for Rows<'_> {
+        fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+            let text = |row| Value::of_row(&batch.columns[1], row).map(|value| value.to_text(LogicalType::String));
+            let number = |row| match Value::of_row(&batch.columns[0], row) {
+                Some(Value::Integer(number)) => number,
+                other => panic!("{other:?}"),
+            };
+            let rows = (0..batch.rows).map(|row| (number(row), text(row)));
+            self.all.lock().unwrap().entry(self.split).or_default().extend(rows);
+            Ok(())
+        }
+
+        fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+            unreachable!()
+        }
+    }
+
+    impl Worker for Rows<'_> {
+        fn split_begins(&mut self, split: &Split) {
+            self.split = split.index;
+        }
+
+        fn sink(&mut self) -> &mut dyn Sink {
+            self
+        }
+
+        fn split_done(&mut self, _: &Split, _: Scanned) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    fn read(table: &RecordBatches, threads: usize) -> Result<Vec<Vec<Row>>> {
+        let all = Mutex::default();
+        let options = ScanOptions::everything(table.schema());
+        scan(table, &options, threads, &Progress::default(), || Rows { split: 0, all: &all })?;
+        Ok(all.into_inner().unwrap().into_values().collect())
+    }
+
+    #[test]
+    fn batches_of_any_size_are_rows_in_their_order_and_splits_of_even_size() {
+        for threads in [1, 4] {
+            let sizes = [0, 3, SPLIT_ROWS.1, 0, 2 * SPLIT_ROWS.1 + 5, 1];
+            let splits = read(&table(batches(&sizes)), threads).unwrap();
+            let rows: usize = sizes.iter().sum();
+            assert!(splits.len() > 3 && splits[..splits.len() - 1].iter().all(|split| split.len() == splits[0].len()));
+            let found = splits.into_iter().flatten();
+            let wanted = (0..rows as i128).map(|n| (n, (n % 3 != 0).then(|| (n % 7).to_string())));
+            assert!(found.eq(wanted));
+        }
+        assert!(read(&table(Vec::new()), 2).unwrap().is_empty());
+    }
+
+    #[test]
+    fn errors_of_the_reader_are_those_of_the_scan() {
+        let mut failing = batches(&[5]);
+        failing.push(Err(ArrowError::ExternalError(Box::new(Error::Interrupted))));
+        assert!(matches!(read(&table(failing), 2), Err(Error::Interrupted)));
+        let mut failing = batches(&[5]);
+        failing.push(Err(ArrowError::ComputeError("no luck".to_owned())));
+        let error = read(&table(failing), 2).unwrap_err().to_string();
+        assert!(error.contains("no luck"), "{error}");
+        let once = table(batches(&[5]));
+        read(&once, 1).unwrap();
+        assert!(read(&once, 1).unwrap_err().to_string().ends_with("can be read only once"));
+    }
+
+    #[test]
+    fn columns_that_no_table_holds_are_left_out_and_known() {
+        let inner: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+        let nested =
+            StructArray::from(vec![(Arc::new(ArrowField::new("a", DataType::Int64, true)), Arc::clone(&inner))]);
+        let batch = RecordBatch::try_from_iter([("x", Arc::new(nested) as ArrayRef), ("n", inner)]).unwrap();
+        let reader = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
+        let table = RecordBatches::new(Path::new("it"), Box::new(reader)).unwrap();
+        assert_eq!(table.schema().to_string(), "n:int64 not null");
+        assert_eq!(table.schema().left_out()[0].to_string(), "column 'x' is a struct, which brc does not read");
+    }
+}
