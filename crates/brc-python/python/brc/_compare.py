@@ -1,0 +1,39 @@
+"""Comparisons of encodings."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+from . import _brc
+
+
+def _words(options):
+    for name, value in options.items():
+        option = "--" + name.replace("_", "-")
+        if value is True:
+            yield option
+        elif isinstance(value, (list, tuple)):
+            yield f"{option}={','.join(map(str, value))}"
+        elif value is not None and value is not False:
+            yield f"{option}={value}"
+
+
+def compare(*paths, out=None, **options):
+    """Measures which encoding suits files best, and returns the results as a table with a row for each encoding, compression
+    and query. The options are those of ``brc compare``: ``rows``, ``encodings``, ``compressions``, ``query``, ``runs`` …; ``out``
+    keeps the reports in a directory.
+
+    Each measurement is a process of its own.
+    """
+    with tempfile.TemporaryDirectory() as temporary:
+        directory = os.fspath(out) if out is not None else os.path.join(temporary, "comparison")
+        words = [*_words(options), f"--out={directory}", "--", *map(os.fspath, paths)]
+        command = [sys.executable, "-m", "brc", "compare", *words]
+        ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+        results = os.path.join(directory, "results.csv")
+        if ran.returncode == 2 or not os.path.exists(results):
+            kind = {2: _brc.UsageError, 3: _brc.BadRowError, 4: _brc.CorruptFileError}.get(ran.returncode, _brc.Error)
+            raise kind(ran.stderr.strip().removeprefix("brc: "))
+        with open(results, "rb") as file:
+            return _brc.open(file.read())

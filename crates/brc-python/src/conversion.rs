@@ -1,0 +1,148 @@
+//! Conversions.
+
+use crate::errors::OrRaise;
+use crate::signals::watched;
+use crate::source::{Source, path};
+use crate::table::{Table, refuse_addresses};
+use crate::{capsule, words};
+use brc_cli::embedding::{self, Convert, Given};
+use brc_core::Progress;
+use brc_encodings::RecordBatches;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What a conversion did: every row of the input is stored or rejected.
+#[pyclass(frozen, get_all, module = "brc")]
+pub(crate) struct Ledger {
+    rows_read: u64,
+    rows_stored: u64,
+    rows_rejected: u64,
+    /// How many values are written in another way than they were, by column.
+    altered: Py<PyDict>,
+    /// Why rows were rejected, the most frequent reason first: column or None, reason, rows, first line.
+    reasons: Vec<Py<PyTuple>>,
+    bytes_in: u64,
+    bytes_out: u64,
+    /// What there is to say besides, a sentence each.
+    notes: Vec<String>,
+}
+
+#[pymethods]
+impl Ledger {
+    fn __repr__(&self) -> String {
+        let Self { rows_read, rows_stored, rows_rejected, bytes_in, bytes_out, .. } = self;
+        format!(
+            "Ledger(rows_read={rows_read}, rows_stored={rows_stored}, rows_rejected={rows_rejected}, \
+             bytes_in={bytes_in}, bytes_out={bytes_out})"
+        )
+    }
+}
+
+impl Ledger {
+    fn new(py: Python<'_>, ledger: embedding::Ledger) -> PyResult<Self> {
+        let altered = PyDict::new(py);
+        for (column, values) in ledger.altered {
+            altered.set_item(column, values)?;
+        }
+        let converted = ledger.converted;
+        let reason = |reason: &brc_encodings::RejectReason| {
+            let kind = reason.fault.as_ref().map_or_else(|| "other reasons".to_owned(), brc_core::RowFault::kind);
+            Ok((reason.column.clone(), kind, reason.rows, reason.first_line).into_pyobject(py)?.unbind())
+        };
+        Ok(Self {
+            rows_read: converted.rows_read,
+            rows_stored: converted.rows_stored,
+            rows_rejected: converted.rows_rejected,
+            altered: altered.unbind(),
+            reasons: converted.reasons.iter().map(reason).collect::<PyResult<_>>()?,
+            bytes_in: converted.bytes_in,
+            bytes_out: converted.bytes_out,
+            notes: ledger.notes,
+        })
+    }
+}
+
+/// Writes tables as a file.
+#[pyfunction]
+#[pyo3(signature = (source, target, *, progress=None, **options))]
+pub(crate) fn convert(
+    source: &Bound<'_, PyAny>,
+    target: PathBuf,
+    progress: Option<&Bound<'_, PyAny>>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Ledger> {
+    let py = source.py();
+    let mut words = words::of_options(options)?;
+    if let Ok(table) = source.cast::<Table>() {
+        let Some((of_table, paths)) = table.get().words(py)? else { return write(source, target, progress, options) };
+        words.extend(of_table);
+        return run(py, words, paths, &target, Given::Nothing, progress);
+    }
+    if source.hasattr("__arrow_c_stream__")? && path(source).is_none() {
+        return write(source, target, progress, options);
+    }
+    match Source::of(source)? {
+        Source::Paths(paths) => run(py, words, paths, &target, Given::Nothing, progress),
+        Source::File(name, file) => run(py, words, vec!["-".into()], &target, Given::File(name, file), progress),
+    }
+}
+
+/// Writes the rows of an object of another library as a file.
+#[pyfunction]
+#[pyo3(signature = (object, target, *, progress=None, **options))]
+pub(crate) fn write(
+    object: &Bound<'_, PyAny>,
+    target: PathBuf,
+    progress: Option<&Bound<'_, PyAny>>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Ledger> {
+    let py = object.py();
+    let reader = capsule::stream_of(&streaming(object)?)?;
+    let table = RecordBatches::new(Path::new("the stream"), Box::new(reader)).or_raise(py)?;
+    run(py, words::of_options(options)?, vec!["-".into()], &target, Given::Table(Box::new(table)), progress)
+}
+
+/// An object that has a stream: itself, or what pyarrow makes of it.
+fn streaming<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if object.hasattr("__arrow_c_stream__")? {
+        return Ok(object.clone());
+    }
+    let py = object.py();
+    let kind = object.get_type();
+    let name = kind.fully_qualified_name()?.to_string();
+    if name.starts_with("pandas.") {
+        return py.import("pyarrow")?.getattr("Table")?.call_method1("from_pandas", (object,));
+    }
+    if object.hasattr("__arrow_c_array__")? {
+        let batch = py.import("pyarrow")?.call_method1("record_batch", (object,))?;
+        return py.import("pyarrow")?.getattr("Table")?.call_method1("from_batches", (vec![batch],));
+    }
+    Err(PyTypeError::new_err(format!("{name} has no __arrow_c_stream__")))
+}
+
+fn run(
+    py: Python<'_>,
+    words: Vec<OsString>,
+    mut paths: Vec<PathBuf>,
+    target: &Path,
+    given: Given,
+    callback: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Ledger> {
+    refuse_addresses(&paths)?;
+    paths.push(target.to_owned());
+    let convert = Convert::from_words(&words::with_paths(words, paths)).or_raise(py)?;
+    let progress = Progress::default();
+    let tell = || match callback {
+        Some(callback) => callback.call1((progress.rows.load(Relaxed), progress.bytes.load(Relaxed))).map(drop),
+        None => Ok(()),
+    };
+    let ledger = watched(py, tell, || convert.run(given, &progress))?.or_raise(py)?;
+    if callback.is_some() {
+        tell()?;
+    }
+    Ledger::new(py, ledger)
+}

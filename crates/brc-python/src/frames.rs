@@ -1,0 +1,46 @@
+//! Rows in libraries of Python, which are imported only here.
+
+use crate::errors::exception;
+use crate::stream::Failed;
+use pyo3::prelude::*;
+
+/// A pyarrow.Table.
+///
+/// # Errors
+/// The failure of the scan, or what pyarrow raises.
+pub(crate) fn to_arrow<'py>(rows: &Bound<'py, PyAny>, failed: &Failed) -> PyResult<Bound<'py, PyAny>> {
+    let pyarrow = rows.py().import("pyarrow")?;
+    as_it_was(rows.py(), pyarrow.call_method1("table", (rows,)), failed)
+}
+
+/// A polars.DataFrame.
+///
+/// # Errors
+/// The failure of the scan, or what Polars raises.
+pub(crate) fn to_polars<'py>(rows: &Bound<'py, PyAny>, failed: &Failed) -> PyResult<Bound<'py, PyAny>> {
+    let polars = rows.py().import("polars")?;
+    as_it_was(rows.py(), polars.call_method1("DataFrame", (rows,)), failed)
+}
+
+/// A pandas.DataFrame.
+///
+/// # Errors
+/// The failure of the scan, or what pandas raises.
+pub(crate) fn to_pandas<'py>(rows: &Bound<'py, PyAny>, failed: &Failed) -> PyResult<Bound<'py, PyAny>> {
+    let frame = rows.py().import("pandas")?.getattr("DataFrame")?;
+    if frame.hasattr("from_arrow")? {
+        return as_it_was(rows.py(), frame.call_method1("from_arrow", (rows,)), failed);
+    }
+    to_arrow(rows, failed)?.call_method0("to_pandas")
+}
+
+/// What a library made of a stream, or the failure of the stream that it has only a text of.
+fn as_it_was<'py>(py: Python<'py>, made: PyResult<Bound<'py, PyAny>>, failed: &Failed) -> PyResult<Bound<'py, PyAny>> {
+    made.map_err(|raised| match failed.take() {
+        Some(brc_core::Error::Interrupted) => {
+            py.check_signals().err().unwrap_or_else(|| exception(py, &brc_core::Error::Interrupted))
+        }
+        Some(error) => exception(py, &error),
+        None => raised,
+    })
+}

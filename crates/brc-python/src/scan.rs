@@ -1,0 +1,211 @@
+//! Rows that are read when somebody asks for them.
+
+use crate::batches::Batches;
+use crate::errors::OrRaise;
+use crate::stream::{Failed, Stream};
+use crate::table::Opened;
+use crate::{capsule, frames};
+use arrow_schema::{DataType, Schema as ArrowSchema};
+use brc_arrow::{Options, Reader, StringForm, arrow_schema};
+use brc_core::{Field, ScanOptions, Schema, Table, current_schema};
+use brc_query::{Expression, Query, SelectItem};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict};
+use std::sync::Arc;
+
+/// Some columns of some rows of a table.
+#[pyclass(frozen, module = "brc")]
+pub(crate) struct Scan {
+    opened: Arc<Opened>,
+    query: Query,
+    /// The columns of the table that these are, if there is no condition.
+    projection: Option<Vec<usize>>,
+    schema: Schema,
+    limit: Option<u64>,
+    options: Options,
+    failed: Failed,
+}
+
+/// How much of the rows is wanted, and how.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Shape {
+    /// How many of the first rows.
+    pub(crate) limit: Option<u64>,
+    /// How many rows a record batch has at most.
+    pub(crate) batch_size: Option<usize>,
+    /// Whether strings are codes of dictionaries.
+    pub(crate) dictionary: bool,
+}
+
+/// So many rows of a table without a condition are read by one thread: others would read ahead.
+const FEW: u64 = 1 << 16;
+
+impl Scan {
+    /// Columns of the rows that meet a condition.
+    ///
+    /// # Errors
+    /// As for [`Scan::new`].
+    pub(crate) fn of_columns(
+        py: Python<'_>,
+        opened: Arc<Opened>,
+        columns: Option<&[String]>,
+        filter: Option<Expression>,
+        shape: Shape,
+    ) -> PyResult<Self> {
+        let item = |name: &String| SelectItem::Expression { expression: Expression::column(name), alias: None };
+        let select = columns.map_or(vec![SelectItem::ALL], |names| names.iter().map(item).collect());
+        let is_filtered = filter.is_some();
+        let scan = Self::new(py, opened, Query { select: Some(select), filter, ..Query::everything() }, shape)?;
+        if is_filtered {
+            return Ok(scan);
+        }
+        // Nothing is to be computed, then.
+        let types = current_schema(scan.opened.table.as_ref());
+        let position = |name: &String| types.fields().iter().position(|field| field.name == *name);
+        let projection = match columns {
+            Some(names) => names.iter().map(position).collect(),
+            None => Some((0..types.fields().len()).collect()),
+        };
+        Ok(Self { projection, ..scan })
+    }
+
+    /// The rows of a query that is row by row but for that limit.
+    ///
+    /// # Errors
+    /// What is wrong with the query; those of reading the table, if its types have to be found first.
+    pub(crate) fn new(
+        py: Python<'_>,
+        opened: Arc<Opened>,
+        query: Query,
+        Shape { limit, batch_size, dictionary }: Shape,
+    ) -> PyResult<Self> {
+        let types = opened.schema(py)?;
+        let schema = {
+            let plan = query.plan(&types).or_raise(py)?;
+            plan.selected(opened.table.as_ref()).or_raise(py)?.schema().clone()
+        };
+        let usual = Options { threads: opened.files.threads(), ..Options::default() };
+        let is_short = query.filter.is_none() && limit.is_some_and(|limit| limit <= FEW);
+        let options = Options {
+            batch_rows: batch_size.unwrap_or(usual.batch_rows).max(1),
+            strings: if dictionary { StringForm::Dictionary } else { StringForm::View },
+            threads: if is_short { 1 } else { usual.threads },
+            ..usual
+        };
+        Ok(Self { opened, query, projection: None, schema, limit, options, failed: Failed::default() })
+    }
+
+    /// The columns as Arrow has them.
+    pub(crate) fn arrow(&self) -> ArrowSchema {
+        with_metadata(&self.schema, &self.options)
+    }
+
+    pub(crate) fn own_schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Begins to read.
+    ///
+    /// # Errors
+    /// The system's, if it allows no thread.
+    pub(crate) fn stream(&self, py: Python<'_>, options: Options, failed: Failed) -> PyResult<Stream> {
+        let (opened, query, fields) = (Arc::clone(&self.opened), self.query.clone(), self.schema.fields().to_vec());
+        let projection = self.projection.clone();
+        let scan = move |feed: &brc_arrow::Feed| {
+            let table = opened.table.as_ref();
+            if let Some(projection) = projection {
+                let request = ScanOptions { projection, ..ScanOptions::everything(table.schema()) };
+                return feed.scan(table, &fields, &request);
+            }
+            let plan = query.plan(&current_schema(table))?;
+            let rows = plan.selected(table)?;
+            feed.scan(&rows, &fields, &ScanOptions::everything(rows.schema()))
+        };
+        let reader = Reader::new(with_metadata(&self.schema, &options), options, scan).or_raise(py)?;
+        Ok(Stream::new(reader, self.limit, failed))
+    }
+}
+
+#[pymethods]
+impl Scan {
+    /// The columns: their names and types.
+    #[getter]
+    fn schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        described(py, &self.schema)
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name.clone()).collect()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<brc.Scan of {}: {}>", self.opened.table.path().display(), self.schema)
+    }
+
+    /// The rows as an Arrow stream; each call begins a new one.
+    #[pyo3(signature = (requested_schema=None))]
+    pub(crate) fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let options = requested(&self.options, requested_schema)?;
+        capsule::of_stream(py, Box::new(self.stream(py, options, self.failed.clone())?))
+    }
+
+    /// The rows, some thousand at a time.
+    fn __iter__(&self, py: Python<'_>) -> PyResult<Batches> {
+        let failed = Failed::default();
+        Ok(Batches::new(self.stream(py, self.options.clone(), failed.clone())?, failed))
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        capsule::of_schema(py, &self.arrow())
+    }
+
+    /// The rows as a pyarrow.Table.
+    fn to_arrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        frames::to_arrow(slf.as_any(), &slf.get().failed)
+    }
+
+    /// The rows as a polars.DataFrame.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        frames::to_polars(slf.as_any(), &slf.get().failed)
+    }
+
+    /// The rows as a pandas.DataFrame.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        frames::to_pandas(slf.as_any(), &slf.get().failed)
+    }
+}
+
+/// Names and types of columns.
+pub(crate) fn described<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyDict>> {
+    let columns = PyDict::new(py);
+    for Field { name, logical_type, nullable } in schema.fields() {
+        let not_null = if *nullable { "" } else { " not null" };
+        columns.set_item(name, format!("{logical_type}{not_null}"))?;
+    }
+    Ok(columns)
+}
+
+/// The schema of record batches, with what describes the table as a whole.
+pub(crate) fn with_metadata(schema: &Schema, options: &Options) -> ArrowSchema {
+    arrow_schema(schema.fields(), options).with_metadata(schema.metadata().iter().cloned().collect())
+}
+
+/// The same options, but strings as somebody wants them, if that is possible.
+pub(crate) fn requested(options: &Options, requested: Option<&Bound<'_, PyAny>>) -> PyResult<Options> {
+    let Some(requested) = requested.filter(|requested| !requested.is_none()) else { return Ok(options.clone()) };
+    let requested = capsule::schema_of(requested)?;
+    let form = |data_type: &DataType| match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 => Some(StringForm::Plain),
+        DataType::Utf8View => Some(StringForm::View),
+        DataType::Dictionary(..) => Some(StringForm::Dictionary),
+        _ => None,
+    };
+    let mut forms = requested.fields().iter().filter_map(|field| form(field.data_type()));
+    Ok(Options { strings: forms.next().unwrap_or(options.strings), ..options.clone() })
+}

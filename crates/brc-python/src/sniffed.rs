@@ -1,0 +1,69 @@
+//! How files are written.
+
+use crate::errors::OrRaise;
+use crate::scan::described;
+use crate::signals::detached;
+use crate::source::Source;
+use crate::table::refuse_addresses;
+use crate::words;
+use brc_cli::embedding::{Files, Found};
+use brc_core::current_schema;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+
+/// How a file is written, and what speaks for that.
+#[pyclass(frozen, get_all, module = "brc")]
+pub(crate) struct Sniffed {
+    encoding: &'static str,
+    compression: &'static str,
+    /// The parts of a text's dialect: what each is.
+    dialect: Py<PyDict>,
+    /// What speaks for each part.
+    evidence: Py<PyDict>,
+    /// The columns with their types, inferred from a sample.
+    schema: Py<PyDict>,
+    /// What may be done about it, a sentence each.
+    advice: Vec<String>,
+}
+
+#[pymethods]
+impl Sniffed {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let Self { encoding, compression, dialect, schema, .. } = self;
+        let (dialect, schema) = (dialect.bind(py).repr()?, schema.bind(py).repr()?);
+        Ok(format!("Sniffed(encoding='{encoding}', compression='{compression}', dialect={dialect}, schema={schema})"))
+    }
+}
+
+/// Tells how a file is written.
+#[pyfunction]
+#[pyo3(signature = (source, **options))]
+pub(crate) fn sniff(source: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Sniffed> {
+    let py = source.py();
+    let words = words::of_options(options)?;
+    let both = match Source::of(source)? {
+        Source::Paths(paths) => {
+            refuse_addresses(&paths)?;
+            let files = Files::from_words(&words::with_paths(words, paths)).or_raise(py)?;
+            detached(py, || -> brc_core::Result<_> { Ok((files.sniff()?, files.open()?)) })?
+        }
+        Source::File(name, file) => {
+            let files = Files::from_words(&words::with_paths(words, [PathBuf::from("-")])).or_raise(py)?;
+            let copy = file.try_clone()?;
+            detached(py, || -> brc_core::Result<_> {
+                Ok((files.sniff_file(&name, file)?, files.open_file(&name, copy)?))
+            })?
+        }
+    };
+    let (found, table) = both.or_raise(py)?;
+    let Found { encoding, compression, parts, advice } = found;
+    let (dialect, evidence) = (PyDict::new(py), PyDict::new(py));
+    for part in parts {
+        let name = part.option.trim_start_matches("--").replace('-', "_");
+        dialect.set_item(&name, part.value)?;
+        evidence.set_item(&name, part.evidence)?;
+    }
+    let schema = described(py, &current_schema(table.as_ref()))?.unbind();
+    Ok(Sniffed { encoding, compression, dialect: dialect.unbind(), evidence: evidence.unbind(), schema, advice })
+}

@@ -1,0 +1,96 @@
+//! Record batches on their way out.
+
+use crate::capsule::is_interrupted;
+use crate::signals::{PATIENCE, is_main_thread};
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use brc_arrow::Reader;
+use brc_core::Error;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+
+/// Where the failure of a stream stays for whoever can raise it as what it is: the interface has only a text for it.
+#[derive(Clone, Default)]
+pub(crate) struct Failed(Arc<Mutex<Option<Error>>>);
+
+impl Failed {
+    pub(crate) fn take(&self) -> Option<Error> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn set(&self, error: Error) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    }
+}
+
+/// The record batches of a scan, of which Ctrl-C ends the waiting.
+pub(crate) struct Stream {
+    schema: SchemaRef,
+    /// There is none any more once the last row was read, or the scan failed.
+    reader: Option<Reader>,
+    /// How many more rows are wanted.
+    left: u64,
+    failed: Failed,
+}
+
+impl Stream {
+    pub(crate) fn new(reader: Reader, limit: Option<u64>, failed: Failed) -> Self {
+        let schema = reader.schema();
+        let left = limit.unwrap_or(u64::MAX);
+        Self { schema, reader: (left > 0).then_some(reader), left, failed }
+    }
+
+    fn wait(&mut self) -> Option<Result<RecordBatch, ArrowError>> {
+        loop {
+            match self.reader.as_mut()?.next_within(PATIENCE) {
+                Poll::Ready(next) => return next,
+                Poll::Pending if is_main_thread() && is_interrupted() => {
+                    return Some(Err(ArrowError::ExternalError(Box::new(Error::Interrupted))));
+                }
+                Poll::Pending => {}
+            }
+        }
+    }
+
+    /// The failure with a text that C can hold.
+    fn fail(&mut self, error: ArrowError) -> ArrowError {
+        self.reader = None;
+        let text = error.to_string().replace('\0', "\u{fffd}");
+        if let ArrowError::ExternalError(error) = error
+            && let Ok(error) = error.downcast::<Error>()
+        {
+            let text = error.to_string().replace('\0', "\u{fffd}");
+            self.failed.set(*error);
+            return ArrowError::ExternalError(text.into());
+        }
+        ArrowError::ExternalError(text.into())
+    }
+}
+
+impl Iterator for Stream {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.wait() {
+            Some(Ok(batch)) => {
+                let rows = usize::try_from(self.left).map_or(batch.num_rows(), |left| left.min(batch.num_rows()));
+                self.left -= rows as u64;
+                if self.left == 0 {
+                    self.reader = None;
+                }
+                Some(Ok(batch.slice(0, rows)))
+            }
+            Some(Err(error)) => Some(Err(self.fail(error))),
+            None => {
+                self.reader = None;
+                None
+            }
+        }
+    }
+}
+
+impl RecordBatchReader for Stream {
+    fn schema(&self) -> SchemaRef {
+        SchemaRef::clone(&self.schema)
+    }
+}

@@ -1,0 +1,300 @@
+//! Open tables.
+
+use crate::answer::Answer;
+use crate::errors::{OrRaise, UsageError};
+use crate::scan::{self, Scan, Shape};
+use crate::signals::detached;
+use crate::source::Source;
+use crate::{capsule, words};
+use brc_cli::embedding::{self, Files};
+use brc_core::{Progress, Schema, current_schema, read_rows};
+use brc_query::{Expression, OrderBy, Query};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyTuple};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, OnceLock};
+
+/// An open table and what is known of it by now.
+pub(crate) struct Opened {
+    pub(crate) table: Arc<dyn brc_core::Table>,
+    pub(crate) files: Files,
+    /// How many rows it has, once all were read for their types.
+    settled: OnceLock<u64>,
+    rows: OnceLock<u64>,
+}
+
+impl Opened {
+    /// The columns, of which no value changes the types any more.
+    ///
+    /// # Errors
+    /// If rows have to be read for that, and cannot be.
+    pub(crate) fn schema(&self, py: Python<'_>) -> PyResult<Arc<Schema>> {
+        if self.table.inferred().is_some() && self.settled.get().is_none() {
+            let progress = Progress::default();
+            detached(py, || read_rows(self.table.as_ref(), self.files.threads(), &progress))?.or_raise(py)?;
+            let _ = self.settled.set(progress.rows.load(Relaxed));
+        }
+        Ok(current_schema(self.table.as_ref()))
+    }
+
+    fn num_rows(&self, py: Python<'_>) -> PyResult<u64> {
+        if let Some(rows) = self.table.rows().or(self.rows.get().copied()) {
+            return Ok(rows);
+        }
+        let query = Query::parse("select count(*)").map_err(brc_core::Error::from).or_raise(py)?;
+        let (table, threads) = (self.table.as_ref(), self.files.threads());
+        let answer = detached(py, || query.ask(table, threads, &Progress::default()))?.or_raise(py)?.1;
+        let count = answer.rows().next().and_then(|row| row.into_iter().next().flatten());
+        let Some(brc_core::Value::Integer(count)) = count else { return Ok(0) };
+        Ok(*self.rows.get_or_init(|| u64::try_from(count).unwrap_or(0)))
+    }
+}
+
+/// A table: files that are open, and of which nothing is in memory.
+#[pyclass(frozen, module = "brc")]
+pub(crate) struct Table {
+    pub(crate) opened: Arc<Opened>,
+    /// What it was opened with, if that can be done again: from any directory.
+    origin: Option<(Vec<PathBuf>, Option<Py<PyDict>>)>,
+}
+
+/// Opens a table: a path, a glob, a directory, a list of those, bytes, or a file to read.
+#[pyfunction]
+#[pyo3(signature = (source, **options))]
+pub(crate) fn open(source: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Table> {
+    let py = source.py();
+    let (source, words) = (Source::of(source)?, words::of_options(options)?);
+    let (table, files, origin) = match source {
+        Source::Paths(paths) => {
+            refuse_addresses(&paths)?;
+            let files = Files::from_words(&words::with_paths(words, paths.iter().cloned())).or_raise(py)?;
+            let table = detached(py, || files.open())?.or_raise(py)?;
+            let options = options.map(|options| options.copy()).transpose()?;
+            let working = std::env::current_dir()?;
+            let paths = paths.iter().map(|path| working.join(path)).collect();
+            (table, files, Some((paths, options.map(Bound::unbind))))
+        }
+        Source::File(name, file) => {
+            let files = Files::from_words(&words::with_paths(words, [PathBuf::from("-")])).or_raise(py)?;
+            let table = detached(py, || files.open_file(&name, file))?.or_raise(py)?;
+            (table, files, None)
+        }
+    };
+    let opened = Opened { table: Arc::from(table), files, settled: OnceLock::new(), rows: OnceLock::new() };
+    Ok(Table { opened: Arc::new(opened), origin })
+}
+
+/// Says that files on other machines are not read yet.
+pub(crate) fn refuse_addresses(paths: &[PathBuf]) -> PyResult<()> {
+    match paths.iter().try_for_each(|path| brc_encodings::refuse_address(path)) {
+        Ok(()) => Ok(()),
+        Err(error) => Err(crate::errors::UnsupportedError::new_err(error.to_string())),
+    }
+}
+
+#[pymethods]
+impl Table {
+    /// The columns: their names, and types as the option schema takes them.
+    #[getter]
+    fn schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        scan::described(py, self.opened.schema(py)?.as_ref())
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn columns(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        Ok(self.opened.schema(py)?.fields().iter().map(|field| field.name.clone()).collect())
+    }
+
+    /// How many rows there are.
+    #[getter]
+    fn num_rows(&self, py: Python<'_>) -> PyResult<u64> {
+        self.opened.num_rows(py)
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(usize::try_from(self.opened.num_rows(py)?).unwrap_or(usize::MAX))
+    }
+
+    fn __bool__(&self) -> bool {
+        true
+    }
+
+    /// What there is to know about how the table was opened, a sentence each.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.opened.table.notes()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let table = self.opened.table.as_ref();
+        let columns = current_schema(table).fields().len();
+        let rows = table.rows().or(self.opened.rows.get().copied());
+        let rows = rows.map(|rows| format!("{} × ", brc_core::decimal::counted(rows, "row"))).unwrap_or_default();
+        let columns = brc_core::decimal::counted(columns as u64, "column");
+        let shown = detached(py, || embedding::preview(table, 5))?.or_raise(py)?;
+        Ok(format!("{}: {rows}{columns}\n{}", table.path().display(), shown.trim_end()))
+    }
+
+    /// Some columns of the rows that meet a condition, read when they are needed.
+    #[pyo3(signature = (columns=None, r#where=None, limit=None, batch_size=None, dictionary=false))]
+    fn scan(
+        &self,
+        py: Python<'_>,
+        columns: Option<Vec<String>>,
+        r#where: Option<&str>,
+        limit: Option<u64>,
+        batch_size: Option<usize>,
+        dictionary: bool,
+    ) -> PyResult<Scan> {
+        let filter = r#where.map(Expression::parse).transpose().map_err(brc_core::Error::from).or_raise(py)?;
+        if columns.as_ref().is_some_and(Vec::is_empty) {
+            return Err(UsageError::new_err("columns: at least one is needed"));
+        }
+        let shape = Shape { limit, batch_size, dictionary };
+        Scan::of_columns(py, Arc::clone(&self.opened), columns.as_deref(), filter, shape)
+    }
+
+    /// Answers a query: in SQL, or as keys, aggregates and a condition.
+    #[pyo3(signature = (sql=None, *, by=None, agg=None, r#where=None, having=None, order_by=None, limit=None, dictionary=false))]
+    #[allow(clippy::too_many_arguments, reason = "they are those of the command")]
+    fn query(
+        &self,
+        py: Python<'_>,
+        sql: Option<&str>,
+        by: Option<&Bound<'_, PyAny>>,
+        agg: Option<&Bound<'_, PyAny>>,
+        r#where: Option<&str>,
+        having: Option<&str>,
+        order_by: Option<&Bound<'_, PyAny>>,
+        limit: Option<u64>,
+        dictionary: bool,
+    ) -> PyResult<Answer> {
+        let query = match sql {
+            Some(sql) => {
+                let others = [by.is_some(), agg.is_some(), r#where.is_some(), having.is_some(), order_by.is_some()];
+                if others.contains(&true) || limit.is_some() {
+                    return Err(UsageError::new_err("SQL says all of a query; give it without by, agg and the others"));
+                }
+                Query::parse(sql).map_err(brc_core::Error::from).or_raise(py)?
+            }
+            None => {
+                let [by, agg, order_by] = [by, agg, order_by].map(|list| list.map(listed).transpose());
+                let (by, agg, order_by) = (by?, agg?, order_by?);
+                let parse = || -> brc_core::Result<Query> {
+                    let list = |text: Option<String>| text.as_deref().map(Expression::parse_list).transpose();
+                    let one = |text: Option<&str>| text.map(Expression::parse).transpose();
+                    let by = match by.as_deref() {
+                        Some(text) if text.trim().is_empty() => Some(Vec::new()),
+                        _ => list(by)?,
+                    };
+                    let order_by = order_by.as_deref().map_or(Ok(Vec::new()), OrderBy::parse_list)?;
+                    let (aggregates, filter, having) = (list(agg)?, one(r#where)?, one(having)?);
+                    Ok(Query { by, aggregates, filter, having, order_by, limit, ..Query::default() })
+                };
+                parse().or_raise(py)?
+            }
+        };
+        Answer::ask(py, &self.opened, query, dictionary)
+    }
+
+    /// The first rows.
+    #[pyo3(signature = (rows=10))]
+    fn head(&self, py: Python<'_>, rows: u64) -> PyResult<Answer> {
+        Answer::ask(py, &self.opened, Query { limit: Some(rows), ..Query::everything() }, false)
+    }
+
+    /// Checks all files for damage. Returns how many rows and bytes they have.
+    fn verify<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.named()?;
+        let files = &self.opened.files;
+        let verified = detached(py, || files.verify(&Progress::default()))?.or_raise(py)?;
+        let sums = PyDict::new(py);
+        sums.set_item("files", verified.len())?;
+        sums.set_item("rows", verified.iter().map(|(_, verified)| verified.rows).sum::<u64>())?;
+        sums.set_item("bytes", verified.iter().map(|(_, verified)| verified.bytes).sum::<u64>())?;
+        Ok(sums)
+    }
+
+    /// What the file is made of, as `brc inspect --json` tells it; of several files a list.
+    fn inspect<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.named()?;
+        let files = &self.opened.files;
+        let described = detached(py, || files.describe())?.or_raise(py)?;
+        let loads = py.import("json")?.getattr("loads")?;
+        if let [(_, text)] = described.as_slice() {
+            return loads.call1((text,));
+        }
+        let each = described.iter().map(|(path, text)| {
+            let facts = loads.call1((text,))?;
+            facts.set_item("file", path.display().to_string())?;
+            Ok(facts)
+        });
+        Ok(each.collect::<PyResult<Vec<_>>>()?.into_pyobject(py)?.into_any())
+    }
+
+    /// All rows as an Arrow stream; each call begins a new one.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        self.all(py)?.__arrow_c_stream__(py, requested_schema)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        capsule::of_schema(py, &self.all(py)?.arrow())
+    }
+
+    /// All rows as a pyarrow.Table.
+    fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Bound::new(py, self.all(py)?)?.call_method0("to_arrow")
+    }
+
+    /// All rows as a polars.DataFrame.
+    fn to_polars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Bound::new(py, self.all(py)?)?.call_method0("to_polars")
+    }
+
+    /// All rows as a pandas.DataFrame.
+    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Bound::new(py, self.all(py)?)?.call_method0("to_pandas")
+    }
+
+    /// What another process opens: the same files with the same options.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let (paths, options) = self.named()?;
+        let options = options.as_ref().map_or_else(|| PyDict::new(py), |options| options.bind(py).clone());
+        let reopen = py.import("brc")?.getattr("_reopen")?;
+        (reopen, (paths.clone(), options)).into_pyobject(py)
+    }
+}
+
+impl Table {
+    fn all(&self, py: Python<'_>) -> PyResult<Scan> {
+        Scan::of_columns(py, Arc::clone(&self.opened), None, None, Shape::default())
+    }
+
+    /// The files' names.
+    fn named(&self) -> PyResult<&(Vec<PathBuf>, Option<Py<PyDict>>)> {
+        self.origin.as_ref().ok_or_else(|| PyTypeError::new_err("only a table of files that have names can do that"))
+    }
+
+    /// The paths and the options as words, for who opens the files again.
+    pub(crate) fn words(&self, py: Python<'_>) -> PyResult<Option<(Vec<OsString>, Vec<PathBuf>)>> {
+        let Some((paths, options)) = &self.origin else { return Ok(None) };
+        Ok(Some((words::of_options(options.as_ref().map(|options| options.bind(py)))?, paths.clone())))
+    }
+}
+
+/// Expressions in one text, or in a list of texts.
+fn listed(list: &Bound<'_, PyAny>) -> PyResult<String> {
+    match list.extract::<String>() {
+        Ok(text) => Ok(text),
+        Err(_) => Ok(list.extract::<Vec<String>>()?.join(",")),
+    }
+}

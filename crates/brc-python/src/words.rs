@@ -1,0 +1,96 @@
+//! Keyword arguments as words of the command line.
+
+use crate::errors::UsageError;
+use brc_core::identifier;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Options that are yes or no, so that none of both is a third choice.
+const YES_OR_NO: [&str; 3] = ["brackets", "header", "trim"];
+
+/// Options of which `False` means that there is no such thing.
+const OPTIONAL: [&str; 3] = ["quote", "escape", "comment"];
+
+/// Options that have another name here: the usual one is a word of Python, or is given for many at once.
+const RENAMED: [(&str, &str); 4] = [
+    ("encoding", "from"),
+    ("types", "type"),
+    ("date_formats", "date-format"),
+    ("timestamp_formats", "timestamp-format"),
+];
+
+/// Options of which a list is one value.
+const LISTS: [&str; 3] = ["null", "null_only", "partition_by"];
+
+/// The words of options, before those of paths.
+pub(crate) fn of_options(options: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<OsString>> {
+    let mut words = Vec::new();
+    for (name, value) in options.into_iter().flat_map(|options| options.iter()) {
+        add(&mut words, &name.extract::<String>()?, &value)?;
+    }
+    Ok(words)
+}
+
+/// Options and then paths.
+pub(crate) fn with_paths(mut words: Vec<OsString>, paths: impl IntoIterator<Item = PathBuf>) -> Vec<OsString> {
+    words.push("--".into());
+    words.extend(paths.into_iter().map(PathBuf::into_os_string));
+    words
+}
+
+fn add(words: &mut Vec<OsString>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let known = RENAMED.iter().find(|(own, _)| *own == name).map(|(_, known)| (*known).to_owned());
+    let option = format!("--{}", known.unwrap_or_else(|| name.replace('_', "-")));
+    let mut push = |value: OsString| {
+        let mut word = OsString::from(format!("{option}="));
+        word.push(value);
+        words.push(word);
+    };
+    if value.is_none() {
+        return Ok(());
+    }
+    if let Ok(value) = value.cast::<PyBool>() {
+        match (value.is_true(), YES_OR_NO.contains(&name), OPTIONAL.contains(&name)) {
+            (is_yes, true, _) => push(if is_yes { "yes" } else { "no" }.into()),
+            (false, _, true) => push("none".into()),
+            (true, ..) => words.push(option.into()),
+            (false, ..) => {}
+        }
+        return Ok(());
+    }
+    if let Ok(pairs) = value.cast::<PyDict>() {
+        let pairs = pairs.iter().map(|(key, value)| Ok((key.extract::<String>()?, value.str()?.to_string())));
+        let pairs = pairs.collect::<PyResult<Vec<_>>>()?;
+        match name {
+            "schema" => {
+                let columns = pairs.iter().map(|(column, kind)| format!("{}:{kind}", identifier::in_list(column)));
+                push(columns.collect::<Vec<_>>().join(",").into());
+            }
+            _ => pairs.iter().for_each(|(column, of)| push(format!("{}={of}", identifier::in_list(column)).into())),
+        }
+        return Ok(());
+    }
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        let items = value.try_iter()?.map(|item| Ok(item?.str()?.to_string())).collect::<PyResult<Vec<String>>>()?;
+        if LISTS.contains(&name) {
+            if let Some(item) = items.iter().find(|item| item.contains(',')) {
+                return Err(UsageError::new_err(format!("{name}: '{item}' has a comma")));
+            }
+            push(items.join(",").into());
+        } else {
+            push(items.iter().map(|item| identifier::in_list(item)).collect::<Vec<_>>().join(",").into());
+        }
+        return Ok(());
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        push(text.to_str()?.into());
+        return Ok(());
+    }
+    match value.extract::<PathBuf>() {
+        Ok(path) => push(path.into()),
+        Err(_) => push(value.str()?.to_str()?.into()),
+    }
+    Ok(())
+}

@@ -1,0 +1,70 @@
+"""`python -m brc` is the program; stubs say what there is; examples run."""
+
+import doctest
+import pathlib
+import subprocess
+import sys
+
+import brc
+import pytest
+
+
+def program(*arguments, **options):
+    command = [sys.executable, "-m", "brc", *map(str, arguments)]
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, **options)
+
+
+def test_the_program_runs(rides, tmp_path):
+    ran = program("query", rides, "select max(ride)", "--format", "csv")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "max(ride)\n1006\n", "")
+    assert program("--version").stdout == f"brc {brc.__version__}\n"
+    assert program("query", rides, "select nothing").returncode == 2
+    assert program("head", tmp_path / "nothing").returncode == 1
+    assert program("query", "-", "select sum(a)", "--format", "csv", input="a\n1\n2\n").stdout == "sum(a)\n3\n"
+    assert "--metrics" in program("--help").stdout
+
+
+def test_comparisons_are_tables(rides, tmp_path):
+    table = brc.compare(
+        rides, encodings=["buren", "csv"], compressions="none", runs=1, convert_runs=1, warmup=0, query="--by station", out=tmp_path / "out"
+    )
+    found = table.scan().to_arrow().to_pylist()
+    assert {row["encoding"] for row in found} == {"buren", "csv"}
+    assert (tmp_path / "out" / "report.html").exists()
+    with pytest.raises(brc.UsageError):
+        brc.compare(rides, encodings=["nothing"])
+    with pytest.raises(brc.Error):
+        brc.compare(tmp_path / "nothing.csv", runs=1)
+
+
+def test_the_examples_run():
+    found = doctest.testmod(brc)
+    assert found.attempted > 3 and found.failed == 0
+    found = doctest.testmod(brc._polars, globs={"brc": brc})
+    assert found.attempted > 1 and found.failed == 0
+
+
+def test_the_examples_of_the_readme_run(rides, monkeypatch):
+    monkeypatch.chdir(rides.parent)
+    readme = pathlib.Path(__file__).parent.parent / "README.md"
+    found = doctest.testfile(str(readme), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert found.attempted > 10 and found.failed == 0
+
+
+def test_the_stubs_are_right():
+    pytest.importorskip("mypy")
+    command = [sys.executable, "-m", "mypy.stubtest", "brc", "--ignore-missing-stub"]
+    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stdout
+
+
+def test_nothing_else_is_needed():
+    code = """
+import sys
+import brc
+assert not {"pyarrow", "polars", "pandas", "numpy"} & set(sys.modules)
+table = brc.open(b"a,b\\n1,x\\n")
+assert table.query("select *").rows() == [(1, "x")] and repr(table)
+assert not {"pyarrow", "polars", "pandas", "numpy"} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

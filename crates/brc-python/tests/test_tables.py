@@ -1,0 +1,196 @@
+"""Opening, looking, asking."""
+
+import datetime
+import decimal
+import io
+import multiprocessing
+import pathlib
+import pickle
+
+import brc
+import pytest
+from conftest import RIDES
+
+TYPES = {
+    "ride": "int64",
+    "started": "timestamp(s)",
+    "station": "string",
+    "minutes": "int64",
+    "member": "bool",
+    "fare": "decimal(18,2)",
+}
+
+
+def test_a_table_tells_what_it_is(rides):
+    table = brc.open(rides)
+    assert table.schema == TYPES
+    assert table.columns == list(TYPES)
+    assert table.num_rows == len(table) == 6
+    shown = repr(table)
+    assert "rides.csv: 6 rows × 6 columns" in shown and "Harbour" in shown and "1005" in shown and "1006" not in shown
+    assert bool(brc.open(b"a\n")) is True
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        lambda path: str(path),
+        lambda path: path,
+        lambda path: [path],
+        lambda path: (str(path),),
+        lambda path: str(path.parent / "*.csv"),
+        lambda path: path.parent,
+        lambda path: path.read_bytes(),
+        lambda path: bytearray(path.read_bytes()),
+        lambda path: memoryview(path.read_bytes()),
+        lambda path: open(path, "rb"),
+        lambda path: open(path),
+        lambda path: io.BytesIO(path.read_bytes()),
+        lambda path: io.StringIO(path.read_text()),
+    ],
+)
+def test_whatever_holds_a_table_is_opened(rides, source):
+    table = brc.open(source(rides))
+    assert table.schema == TYPES
+    assert table.query("select sum(minutes), count(*)").rows() == [(decimal.Decimal(131), 6)]
+    assert brc.sniff(source(rides)).schema == TYPES
+
+
+def test_what_holds_none_is_refused(rides):
+    for wrong in (5, None, {"a": 1}, [rides, 5]):
+        with pytest.raises(TypeError):
+            brc.open(wrong)
+    with pytest.raises(FileNotFoundError) as raised:
+        brc.open("nowhere.csv")
+    assert raised.value.filename == "nowhere.csv"
+    with pytest.raises(brc.UnsupportedError, match="local files"):
+        brc.open("s3://bucket/a.parquet")
+    with pytest.raises(brc.UsageError, match="no file matches"):
+        brc.open("nothing-*.csv")
+
+
+def test_options_are_those_of_the_program():
+    text = b"# note\nx;y\n1;'a;b'\nNA;c\n"
+    table = brc.open(text, delimiter=";", quote="'", comment="#", null=["NA"], types={"x": "int32"})
+    assert table.schema == {"x": "int32", "y": "string"}
+    assert table.head().rows() == [(1, "a;b"), (None, "c")]
+    plain = brc.open(b"1,2\n3,4\n", header=False, names=["a b", "c"], schema=None, all_strings=True)
+    assert plain.head().rows() == [("1", "2"), ("3", "4")] and plain.columns == ["a b", "c"]
+    assert brc.open(b"a\n'x'\n", quote=False, header=True).head().rows() == [("'x'",)]
+    assert brc.open(b"1|2\n", delimiter="|", schema={"a": "int8", "b": "string not null"}).head().rows() == [(1, "2")]
+    assert brc.open(b"d\n31/12/2024\n", date_format={"d": "%d/%m/%Y"}).head().rows() == [(datetime.date(2024, 12, 31),)]
+    with pytest.raises(brc.UsageError, match="--delimitr"):
+        brc.open(text, delimitr=";")
+    with pytest.raises(brc.UsageError):
+        brc.open(text, delimiter="ab")
+
+
+def test_queries_in_sql_and_in_parts(rides):
+    table = brc.open(rides)
+    by_station = table.query("select station, count(*) as rides, avg(minutes) group by station order by rides desc limit 2")
+    assert by_station.columns == ["station", "rides", "avg(minutes)"]
+    assert by_station.rows() == [("Central", 3, 13.0), ("Harbour", 1, 35.0)]
+    parts = table.query(by="station", agg=["count(*)", "sum(fare)"], where="not member", order_by="sum(fare) desc")
+    assert list(parts)[0] == ("Harbour, North", 1, decimal.Decimal("6.75")) and len(parts) == 3
+    assert table.query(by="", agg="count(*)").rows() == [(6,)]
+    rows = table.query("select ride, minutes where minutes > 20")
+    assert (len(rows), rows.num_rows, rows.rows()) == (2, 2, [(1002, 35), (1006, 52)])
+    assert "1006" in repr(rows) and "Harbour" in repr(by_station)
+    with pytest.raises(brc.UsageError):
+        table.query("select nothing")
+    with pytest.raises(brc.UsageError):
+        table.query("select ride", by="station")
+    with pytest.raises(brc.UsageError):
+        table.query("selct")
+    assert brc.query(rides, "select max(ride)").rows() == [(1006,)]
+
+
+def test_values_are_pythons_own():
+    table = brc.open(
+        b"b,d,t,s,z,f,u,n\n"
+        b"true,2024-02-29,12:30:01.5,2024-01-01 00:00:00.25,2024-01-01T01:00:00+01:00,1.5e10,"
+        b"6f1f2c50-7d5c-4a53-9f0c-2a4ad7d9a4e1,\n",
+    )
+    utc = datetime.timezone.utc
+    (row,) = table.head().rows()
+    assert row[:6] == (
+        True,
+        datetime.date(2024, 2, 29),
+        datetime.time(12, 30, 1, 500_000),
+        datetime.datetime(2024, 1, 1, 0, 0, 0, 250_000),
+        datetime.datetime(2024, 1, 1, tzinfo=utc),
+        1.5e10,
+    )
+    assert str(row[6]) == "6f1f2c50-7d5c-4a53-9f0c-2a4ad7d9a4e1" and row[7] is None
+    late = brc.open(b"t\n2024-01-01 00:00:00.123456789\n").head().rows()
+    assert late == [("2024-01-01 00:00:00.123456789",)]
+
+
+def test_answers_say_that_there_is_more(numbers):
+    table = brc.open(numbers)
+    assert "…" in repr(table.query("select n")) and repr(table.query("select n")).count("\n") < 16
+    assert "…" not in repr(table.query("select n limit 10"))
+    assert "…" in repr(table.query("select n, count(*) group by n"))
+    assert len(table.query("select n, count(*) group by n")) == 1_000_000
+
+
+def test_files_are_verified_and_described(rides, tmp_path):
+    target = tmp_path / "rides.buren"
+    brc.convert(rides, target)
+    table = brc.open(target)
+    assert table.verify() == {"files": 1, "rows": 6, "bytes": target.stat().st_size}
+    facts = table.inspect()
+    assert facts["encoding"] == "buren" and facts["rows"] == 6 and len(facts["columns"]) == 6
+    assert [one["rows"] for one in brc.open([target, target]).inspect()] == [6, 6]
+    with pytest.raises(TypeError):
+        brc.open(target.read_bytes()).verify()
+    content = bytearray(target.read_bytes())
+    content[len(content) // 2] ^= 1
+    target.write_bytes(content)
+    with pytest.raises(brc.CorruptFileError):
+        brc.open(target).verify()
+
+
+def test_several_files_are_one_table(tmp_path):
+    for name, value in (("a", 1), ("b", 2)):
+        (tmp_path / f"{name}.csv").write_text(f"x\n{value}\n")
+    table = brc.open(tmp_path / "*.csv", file_name="file")
+    assert [(n, pathlib.Path(file).name) for n, file in table.head().rows()] == [(1, "a.csv"), (2, "b.csv")]
+
+
+def rows_of(table):
+    return table.num_rows, table.schema
+
+
+def test_open_tables_go_to_other_processes(rides, monkeypatch):
+    monkeypatch.chdir(rides.parent)
+    table = brc.open("rides.csv", types={"ride": "string"})
+    monkeypatch.chdir("/")
+    again = pickle.loads(pickle.dumps(table))
+    assert again.schema["ride"] == "string" and again.num_rows == 6
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.map(rows_of, [table]) == [(6, again.schema)]
+    with pytest.raises(TypeError):
+        pickle.dumps(brc.open(RIDES.encode()))
+
+
+def test_bad_rows_tell_their_place(rides):
+    with rides.open("a") as file:
+        file.write("1007,2024-05-02 11:00:00,Museum\n")
+    with pytest.raises(brc.BadRowError) as raised:
+        brc.open(rides).query("select sum(fare)")
+    error = raised.value
+    assert isinstance(error, brc.Error)
+    assert (error.path, error.line, error.byte, error.column) == (str(rides), 8, len(RIDES), None)
+    assert error.reason == "3 columns instead of 6" and "--ragged pad" in error.hints[0]
+    assert str(error) == f"{rides}: line 8, byte {len(RIDES)}: 3 columns instead of 6"
+    for read in ("to_arrow", "to_polars", "to_pandas"):
+        with pytest.raises(brc.BadRowError):
+            getattr(brc.open(rides), read)()
+
+
+def test_sniffing_tells_what_speaks_for_it(rides):
+    sniffed = brc.sniff(rides)
+    assert (sniffed.encoding, sniffed.compression) == ("csv", "none")
+    assert sniffed.dialect["delimiter"] == "','" and "7 of 7" in sniffed.evidence["delimiter"]
+    assert sniffed.schema == TYPES and "delimiter" in repr(sniffed)
