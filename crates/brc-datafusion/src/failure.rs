@@ -1,0 +1,64 @@
+//! What is said when something fails, and with which exit code.
+
+use brc_cli::embedding;
+use brc_compare::Failure;
+use brc_core::Error;
+use datafusion::error::DataFusionError;
+use datafusion::sql::sqlparser::parser::ParserError;
+use std::process::ExitCode;
+
+/// Something failed.
+#[derive(Debug)]
+pub(crate) struct Failed(Failure);
+
+impl Failed {
+    /// What is asked for makes no sense.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self(Failure { code: 2, ..Failure::new(message) })
+    }
+
+    /// Prints the message and what may help.
+    pub(crate) fn report(&self) -> ExitCode {
+        eprintln!("brc-sql: {}", self.0.message);
+        self.0.hints.iter().for_each(|hint| eprintln!("brc-sql: {hint}"));
+        ExitCode::from(self.0.code)
+    }
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self(embedding::failure(&error))
+    }
+}
+
+impl From<DataFusionError> for Failed {
+    fn from(error: DataFusionError) -> Self {
+        let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+        while let Some(inner) = source {
+            if let Some(own) = inner.downcast_ref::<Error>() {
+                return Self(embedding::failure(own));
+            }
+            source = match inner.downcast_ref::<DataFusionError>() {
+                Some(DataFusionError::Shared(shared)) => Some(shared.as_ref()),
+                _ => inner.source(),
+            };
+        }
+        let root = error.find_root();
+        let is_usage =
+            matches!(root, DataFusionError::SQL(..) | DataFusionError::Plan(_) | DataFusionError::SchemaError(..));
+        let message = match root {
+            DataFusionError::SQL(parser, _) => match parser.as_ref() {
+                ParserError::ParserError(message) | ParserError::TokenizerError(message) => message.clone(),
+                ParserError::RecursionLimitExceeded => "the question is too deeply nested".to_owned(),
+            },
+            _ => error.strip_backtrace(),
+        };
+        let place = error.diagnostic().and_then(|diagnostic| diagnostic.span);
+        let place = place.map(|span| format!("line {}, column {} of the question", span.start.line, span.start.column));
+        Self(Failure {
+            code: if is_usage { 2 } else { 1 },
+            hints: place.into_iter().collect(),
+            ..Failure::new(message)
+        })
+    }
+}

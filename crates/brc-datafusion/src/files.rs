@@ -1,0 +1,124 @@
+//! The files that are tables: those of the command line by their names, all others by quoted paths.
+
+use crate::failure::Failed;
+use async_trait::async_trait;
+use brc_cli::embedding::Files;
+use brc_core::Table;
+use brc_datafusion::{FileTable, session};
+use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, TableProviderFactory, UrlTableFactory};
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::CreateExternalTable;
+use datafusion::prelude::SessionContext;
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What stands behind `stored as` for all encodings of brc.
+const STORED_AS: &str = "BRC";
+
+/// Opens files as tables.
+#[derive(Debug)]
+pub(crate) struct FileTables {
+    threads: usize,
+}
+
+impl FileTables {
+    /// They are read by so many threads.
+    pub(crate) fn new(threads: usize) -> Self {
+        Self { threads }
+    }
+
+    /// A session in which quoted paths are tables.
+    pub(crate) fn session(self: &Arc<Self>) -> Result<SessionContext> {
+        let context = session(self.threads);
+        let known = Arc::clone(context.state().catalog_list());
+        let factory = Arc::clone(self) as Arc<dyn UrlTableFactory>;
+        let catalogs = Arc::new(DynamicFileCatalog::new(known, factory));
+        let factory = Arc::clone(self) as Arc<dyn TableProviderFactory>;
+        let state = context.into_state_builder().with_catalog_list(catalogs);
+        Ok(state.with_table_factory(STORED_AS.to_owned(), factory).build().into())
+    }
+
+    /// Makes a file of the command line a table: `FILE` or `NAME=FILE`.
+    pub(crate) fn register(&self, context: &SessionContext, word: &str) -> Result<(), Failed> {
+        let (name, path) = named(word);
+        if context.table_exist(name.as_str())? {
+            return Err(Failed::usage(format!("two tables are named '{name}': name one, as in other={path}")));
+        }
+        let table = FileTable::new(self.open(&[path])?, self.threads)?;
+        context.register_table(name.as_str(), Arc::new(table))?;
+        Ok(())
+    }
+
+    fn table(&self, paths: &[&str]) -> Result<Arc<dyn TableProvider>> {
+        let external = |error: brc_core::Error| DataFusionError::External(Box::new(error));
+        let table = self.open(paths).and_then(|table| FileTable::new(table, self.threads)).map_err(external)?;
+        Ok(Arc::new(table))
+    }
+
+    /// One table of these files.
+    fn open(&self, paths: &[&str]) -> brc_core::Result<Arc<dyn Table>> {
+        let words: Vec<OsString> = ["--"].iter().chain(paths).map(OsString::from).collect();
+        Ok(Files::from_words(&words)?.open()?.into())
+    }
+}
+
+/// The name of a table, and where it is. A name is made of what identifiers are made of.
+pub(crate) fn named(word: &str) -> (String, &str) {
+    let is_identifier = |name: &str| {
+        name.chars().all(|character| character.is_alphanumeric() || character == '_')
+            && name.starts_with(|first: char| first.is_alphabetic() || first == '_')
+    };
+    if let Some((name, path)) = word.split_once('=')
+        && is_identifier(name)
+        && !Path::new(word).exists()
+    {
+        return (name.to_owned(), path);
+    }
+    let stem = Path::new(word).file_name().map_or_else(Default::default, |name| name.to_string_lossy());
+    let stem = stem.split('.').find(|part| !part.is_empty()).unwrap_or_default();
+    let name: String = stem.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '_' }).collect();
+    let name = name.trim_matches('_').to_owned();
+    let name = if is_identifier(&name) { name } else { format!("t{name}") };
+    (name, word)
+}
+
+#[async_trait]
+impl UrlTableFactory for FileTables {
+    async fn try_new(&self, url: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        // Any name that is not a table comes by here.
+        let is_path = url.contains(['/', '.', '*', '?', '[']) || Path::new(url).exists();
+        if !is_path {
+            return Ok(None);
+        }
+        self.table(&[url]).map(Some)
+    }
+}
+
+#[async_trait]
+impl TableProviderFactory for FileTables {
+    async fn create(&self, _: &dyn Session, command: &CreateExternalTable) -> Result<Arc<dyn TableProvider>> {
+        let paths: Vec<&str> = command.locations.iter().map(String::as_str).collect();
+        self.table(&paths)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn tables_have_names_of_files() {
+        for (word, name, path) in [
+            ("data/uservisits.buren", "uservisits", "data/uservisits.buren"),
+            ("v=data/uservisits.csv.gz", "v", "data/uservisits.csv.gz"),
+            ("data/part-*.csv", "part", "data/part-*.csv"),
+            ("2024.csv", "t2024", "2024.csv"),
+            ("a b.csv", "a_b", "a b.csv"),
+            ("dir/", "dir", "dir/"),
+            ("year=2024/x.csv", "year", "2024/x.csv"),
+        ] {
+            assert_eq!(named(word), (name.to_owned(), path));
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! `brc-sql`: all of SQL over the files that brc reads.
+
+#![forbid(unsafe_code)]
+
+mod failure;
+mod files;
+mod output;
+mod prompt;
+mod run;
+
+use crate::failure::Failed;
+use crate::files::FileTables;
+use crate::output::Format;
+use clap::Parser;
+use std::io::{IsTerminal, Read};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Ask files of any kind that brc reads questions in SQL: joins, window functions, subqueries and all
+///
+/// Each file is a table, named by its stem or by NAME=FILE. In a question a quoted path is a table, too: select * from
+/// 'x.buren'. Without a question one is read from standard input, or typed at a prompt.
+#[derive(Parser)]
+#[command(name = "brc-sql", version)]
+struct Args {
+    /// The files, and at last the question: a path, a quoted glob or a directory, with NAME= before it if the table should
+    /// have another name than the file
+    #[arg(value_name = "[NAME=]FILE|QUESTION")]
+    words: Vec<String>,
+
+    /// Run the statements of this file, separated by semicolons
+    #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "prompt")]
+    file: Option<PathBuf>,
+
+    /// How rows are printed [default: table]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+
+    /// Write the rows to this file, in the encoding of its extension
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Replace that file if it is there
+    #[arg(long, requires = "output")]
+    force: bool,
+
+    /// How many threads work [default: the cores that may be used]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+
+    /// Print how long each statement took
+    #[arg(long)]
+    timer: bool,
+
+    /// Type statements after those that are given
+    #[arg(long)]
+    prompt: bool,
+}
+
+/// Words that statements begin with.
+const KEYWORDS: &[&str] = &[
+    "alter", "analyze", "copy", "create", "delete", "describe", "drop", "explain", "insert", "prepare", "select",
+    "set", "show", "table", "update", "values", "with",
+];
+
+/// Whether a word of the command line is a question rather than a file.
+fn is_statement(word: &str) -> bool {
+    let word = word.trim_start_matches(|character: char| character.is_whitespace() || character == '(');
+    let first: String = word.chars().take_while(char::is_ascii_alphabetic).collect();
+    KEYWORDS.contains(&first.to_ascii_lowercase().as_str()) && !PathBuf::from(word).exists()
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let outcome =
+        runtime.map_err(|error| Failed::usage(error.to_string())).and_then(|runtime| runtime.block_on(run(args)));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failed) => failed.report(),
+    }
+}
+
+async fn run(args: Args) -> Result<(), Failed> {
+    let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1);
+    let (files, mut statements) = split(args.words)?;
+    let tables = Arc::new(FileTables::new(threads));
+    let context = tables.session()?;
+    for file in &files {
+        tables.register(&context, file)?;
+    }
+    if let Some(path) = &args.file {
+        let text = std::fs::read_to_string(path);
+        statements.push(text.map_err(|error| Failed::usage(format!("{}: {error}", path.display())))?);
+    }
+    let is_asked = !statements.is_empty();
+    if !is_asked && !std::io::stdin().is_terminal() {
+        let mut text = String::new();
+        std::io::stdin()
+            .read_to_string(&mut text)
+            .map_err(|error| Failed::usage(format!("standard input: {error}")))?;
+        statements.push(text);
+    }
+    let output = output::Output { format: args.format.unwrap_or_default(), path: args.output, force: args.force };
+    let runner = run::Runner { context, output, timer: args.timer };
+    let is_prompt = args.prompt || statements.is_empty();
+    for text in statements {
+        runner.run(&text).await?;
+    }
+    if is_prompt { prompt::run(runner, files).await } else { Ok(()) }
+}
+
+/// The files, and the question behind them.
+fn split(mut words: Vec<String>) -> Result<(Vec<String>, Vec<String>), Failed> {
+    let statement = words.pop_if(|word| is_statement(word));
+    if let Some(word) = words.iter().find(|word| is_statement(word)) {
+        return Err(Failed::usage(format!("a question comes behind all files: {word}")));
+    }
+    Ok((words, statement.into_iter().collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_told_from_a_file() {
+        for question in
+            ["select 1", " WITH x as (select 1) select * from x", "(select 1)", "explain select 1", "values (1)"]
+        {
+            assert!(is_statement(question), "{question}");
+        }
+        for file in ["a.csv", "selected.csv", "t=data/*.csv", "data"] {
+            assert!(!is_statement(file), "{file}");
+        }
+    }
+}

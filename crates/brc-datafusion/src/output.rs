@@ -1,0 +1,164 @@
+//! Where rows go: to standard output as a table or as text, or to a file of any encoding that brc writes.
+
+use crate::failure::Failed;
+use brc_cli::embedding::{Convert, Given};
+use brc_core::Progress;
+use clap::ValueEnum;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::csv::WriterBuilder;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::error::ArrowError;
+use datafusion::arrow::ipc::writer::FileWriter;
+use datafusion::arrow::json::{ArrayWriter, LineDelimitedWriter};
+use datafusion::arrow::util::pretty::pretty_format_batches_with_schema;
+use datafusion::error::DataFusionError;
+use datafusion::execution::SendableRecordBatchStream;
+use futures::StreamExt;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufWriter, ErrorKind, Seek, Write};
+use std::path::{Path, PathBuf};
+
+/// How rows are printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// In columns, with a frame
+    #[default]
+    Table,
+    /// With commas, and a header
+    Csv,
+    /// With tabs, and a header
+    Tsv,
+    /// One array of objects
+    Json,
+    /// An object a line
+    Jsonl,
+}
+
+/// Where rows go.
+#[derive(Debug, Clone)]
+pub(crate) struct Output {
+    pub(crate) format: Format,
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) force: bool,
+}
+
+impl Output {
+    /// Writes all rows; returns how many they are.
+    pub(crate) async fn write(&self, rows: SendableRecordBatchStream) -> Result<u64, Failed> {
+        match &self.path {
+            Some(path) => self.write_file(rows, path).await,
+            None => print(rows, self.format).await,
+        }
+    }
+
+    /// By way of a temporary file, so that the encodings are those of brc.
+    async fn write_file(&self, mut rows: SendableRecordBatchStream, path: &Path) -> Result<u64, Failed> {
+        let failed = |error: std::io::Error| {
+            Failed::from(brc_core::Error::Io { path: std::env::temp_dir(), action: "write", source: error })
+        };
+        let mut file = tempfile::tempfile().map_err(failed)?;
+        let mut count = 0;
+        let mut writer = FileWriter::try_new(BufWriter::new(&file), &rows.schema()).map_err(arrow)?;
+        while let Some(batch) = rows.next().await.transpose()? {
+            count += batch.num_rows() as u64;
+            writer.write(&batch).map_err(arrow)?;
+        }
+        writer.finish().map_err(arrow)?;
+        writer.into_inner().map_err(arrow)?.into_inner().map_err(|error| failed(error.into_error()))?;
+        file.rewind().map_err(failed)?;
+        let mut words = vec![OsString::from("answer.arrow"), path.as_os_str().to_owned()];
+        words.extend(self.force.then(|| OsString::from("--force")));
+        convert(words, file).await?;
+        Ok(count)
+    }
+}
+
+async fn convert(words: Vec<OsString>, file: File) -> Result<(), Failed> {
+    let convert = move || {
+        let given = Given::File(PathBuf::from("answer.arrow"), file);
+        Convert::from_words(&words)?.run(given, &Progress::default()).map(drop)
+    };
+    let done = tokio::task::spawn_blocking(convert).await;
+    done.map_err(|error| Failed::from(DataFusionError::External(Box::new(error))))?.map_err(Failed::from)
+}
+
+fn arrow(error: ArrowError) -> Failed {
+    DataFusionError::from(error).into()
+}
+
+/// Something that rows are printed by.
+enum Printer<W: Write> {
+    Table(SchemaRef, Vec<RecordBatch>, W),
+    Csv(Box<datafusion::arrow::csv::Writer<W>>),
+    Json(Box<ArrayWriter<W>>),
+    Jsonl(Box<LineDelimitedWriter<W>>),
+}
+
+async fn print(mut rows: SendableRecordBatchStream, format: Format) -> Result<u64, Failed> {
+    let out = BufWriter::new(std::io::stdout());
+    let schema = rows.schema();
+    let csv = |delimiter, out| {
+        let mut writer = WriterBuilder::new().with_header(true).with_delimiter(delimiter).build(out);
+        writer.write(&RecordBatch::new_empty(schema.clone())).map(|()| Printer::Csv(Box::new(writer)))
+    };
+    let mut printer = match format {
+        Format::Table => Printer::Table(schema.clone(), Vec::new(), out),
+        Format::Csv => csv(b',', out).map_err(arrow)?,
+        Format::Tsv => csv(b'\t', out).map_err(arrow)?,
+        Format::Json => Printer::Json(Box::new(ArrayWriter::new(out))),
+        Format::Jsonl => Printer::Jsonl(Box::new(LineDelimitedWriter::new(out))),
+    };
+    let mut count = 0;
+    while let Some(batch) = rows.next().await.transpose()? {
+        count += batch.num_rows() as u64;
+        if is_closed(printer.write(batch))? {
+            return Ok(count);
+        }
+    }
+    is_closed(printer.finish())?;
+    Ok(count)
+}
+
+/// Whether nobody reads what is printed any more, which is no failure.
+fn is_closed(outcome: Result<(), ArrowError>) -> Result<bool, Failed> {
+    match outcome {
+        Ok(()) => Ok(false),
+        Err(ArrowError::IoError(_, error)) if error.kind() == ErrorKind::BrokenPipe => Ok(true),
+        Err(error) => Err(arrow(error)),
+    }
+}
+
+impl<W: Write> Printer<W> {
+    fn write(&mut self, batch: RecordBatch) -> Result<(), ArrowError> {
+        match self {
+            Self::Table(_, batches, _) => {
+                batches.push(batch);
+                Ok(())
+            }
+            Self::Csv(writer) => writer.write(&batch),
+            Self::Json(writer) => writer.write(&batch),
+            Self::Jsonl(writer) => writer.write(&batch),
+        }
+    }
+
+    fn finish(self) -> Result<(), ArrowError> {
+        let io = |error: std::io::Error| ArrowError::IoError(error.to_string(), error);
+        match self {
+            Self::Table(schema, batches, mut out) => {
+                let table = pretty_format_batches_with_schema(schema, &batches)?;
+                writeln!(out, "{table}").and_then(|()| out.flush()).map_err(io)
+            }
+            Self::Csv(writer) => writer.into_inner().flush().map_err(io),
+            Self::Json(mut writer) => {
+                writer.finish()?;
+                let mut out = writer.into_inner();
+                writeln!(out).and_then(|()| out.flush()).map_err(io)
+            }
+            Self::Jsonl(mut writer) => {
+                writer.finish()?;
+                writer.into_inner().flush().map_err(io)
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Runs statements one after the other.
+
+use crate::failure::Failed;
+use crate::output::Output;
+use datafusion::prelude::SessionContext;
+use datafusion::sql::parser::DFParser;
+use std::time::Instant;
+
+/// Where statements run, and where their rows go.
+pub(crate) struct Runner {
+    pub(crate) context: SessionContext,
+    pub(crate) output: Output,
+    pub(crate) timer: bool,
+}
+
+impl Runner {
+    /// Runs the statements of a text, separated by semicolons.
+    pub(crate) async fn run(&self, text: &str) -> Result<(), Failed> {
+        let state = self.context.state();
+        let dialect = datafusion::sql::sqlparser::dialect::GenericDialect {};
+        let statements = DFParser::parse_sql_with_dialect(text, &dialect)?;
+        for statement in statements {
+            let begun = Instant::now();
+            let plan = state.statement_to_plan(statement).await?;
+            let rows = self.context.execute_logical_plan(plan).await?.execute_stream().await?;
+            // Statements such as `set` have no rows and no columns.
+            let count = if rows.schema().fields().is_empty() { 0 } else { self.output.write(rows).await? };
+            if self.timer {
+                eprintln!("{count} rows in {:.3} s", begun.elapsed().as_secs_f64());
+            }
+        }
+        Ok(())
+    }
+}

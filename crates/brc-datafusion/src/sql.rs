@@ -1,0 +1,210 @@
+//! Expressions of DataFusion in the SQL of brc, as far as both mean the same by them.
+//!
+//! What is not translated stays with DataFusion. So floats, of which comparisons differ, are left out, and so are divisions,
+//! whose results have other types.
+
+use brc_core::{LogicalType, Predicate, Schema};
+use brc_query::Query;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::expr::{Between, InList};
+use datafusion::logical_expr::{BinaryExpr, Cast, Expr, Like, Operator};
+
+/// A condition that is translated and that brc can decide.
+pub(crate) fn condition(expression: &Expr, columns: &Schema) -> Option<String> {
+    let text = boolean(expression, columns)?;
+    let query = Query::parse(&format!("select * where {text}")).ok()?;
+    query.plan(columns).ok().map(|_| text)
+}
+
+/// What lets a scan leave out rows that do not meet all of these conditions.
+///
+/// # Errors
+/// If they are not such as [`condition`] translates.
+pub(crate) fn predicate(conditions: &[String], columns: &Schema) -> brc_core::Result<Option<Predicate>> {
+    if conditions.is_empty() {
+        return Ok(None);
+    }
+    let all: Vec<_> = conditions.iter().map(|condition| format!("({condition})")).collect();
+    let query = Query::parse(&format!("select * where {}", all.join(" and ")));
+    let query = query.map_err(|error| brc_core::Error::Expression(error.to_string()))?;
+    Ok(query.plan(columns)?.pushed_down())
+}
+
+/// A name of a column, as it stands in a question.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn boolean(expression: &Expr, columns: &Schema) -> Option<String> {
+    let value = |expression: &Expr| comparable(expression, columns);
+    Some(match expression {
+        Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
+            format!("({} {op} {})", boolean(left, columns)?, boolean(right, columns)?)
+        }
+        Expr::BinaryExpr(BinaryExpr {
+            left,
+            op: op @ (Operator::Eq | Operator::NotEq | Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq),
+            right,
+        }) => format!("({} {op} {})", value(left)?, value(right)?),
+        Expr::Not(inner) => format!("(not {})", boolean(inner, columns)?),
+        Expr::IsNull(inner) => format!("({} is null)", value(inner)?),
+        Expr::IsNotNull(inner) => format!("({} is not null)", value(inner)?),
+        Expr::Between(Between { expr, negated, low, high }) => {
+            format!("({}{} between {} and {})", value(expr)?, not(*negated), value(low)?, value(high)?)
+        }
+        Expr::InList(InList { expr, list, negated }) => {
+            let list = list.iter().map(value).collect::<Option<Vec<_>>>()?;
+            format!("({}{} in ({}))", value(expr)?, not(*negated), list.join(", "))
+        }
+        Expr::Like(Like { negated, expr, pattern, escape_char: None, case_insensitive: false }) => {
+            // A backslash escapes in DataFusion.
+            let pattern = value(pattern).filter(|pattern| !pattern.contains('\\'))?;
+            format!("({}{} like {pattern})", value(expr)?, not(*negated))
+        }
+        Expr::Column(column) => {
+            let field = columns.fields().iter().find(|field| field.name == column.name)?;
+            (field.logical_type == LogicalType::Bool).then(|| quoted(&field.name))?
+        }
+        _ => return None,
+    })
+}
+
+fn not(negated: bool) -> &'static str {
+    if negated { " not" } else { "" }
+}
+
+/// A value whose order and equality both see alike.
+pub(crate) fn comparable(expression: &Expr, columns: &Schema) -> Option<String> {
+    let text = value(expression, columns)?;
+    let is_float =
+        |column: &str| columns.fields().iter().any(|field| field.name == column && field.logical_type.is_float());
+    (!expression.column_refs().iter().any(|column| is_float(&column.name))).then_some(text)
+}
+
+/// A value: a column, a constant, or sums, differences and products of such.
+pub(crate) fn value(expression: &Expr, columns: &Schema) -> Option<String> {
+    match expression {
+        Expr::Column(column) => {
+            columns.fields().iter().any(|field| field.name == column.name).then(|| quoted(&column.name))
+        }
+        Expr::Literal(literal, _) => constant(literal),
+        Expr::Alias(alias) => value(&alias.expr, columns),
+        Expr::BinaryExpr(BinaryExpr {
+            left,
+            op: op @ (Operator::Plus | Operator::Minus | Operator::Multiply),
+            right,
+        }) => {
+            let (left, right) = (number(left, columns)?, number(right, columns)?);
+            Some(format!("({left} {op} {right})"))
+        }
+        Expr::Cast(Cast { expr, field }) => {
+            let Expr::Column(column) = expr.as_ref() else { return None };
+            let from = columns.fields().iter().find(|own| own.name == column.name)?.logical_type;
+            keeps_values(from, field.data_type()).then(|| quoted(&column.name))
+        }
+        _ => None,
+    }
+}
+
+/// A value of the types that both compute alike: integers and decimals.
+fn number(expression: &Expr, columns: &Schema) -> Option<String> {
+    let text = value(expression, columns)?;
+    let is_exact = |column: &str| {
+        let field = columns.fields().iter().find(|field| field.name == column);
+        field.is_some_and(|field| field.logical_type.is_numeric() && !field.logical_type.is_float())
+    };
+    expression.column_refs().iter().all(|column| is_exact(&column.name)).then_some(text)
+}
+
+/// Whether all values of a column are the same in another type.
+fn keeps_values(from: LogicalType, to: &DataType) -> bool {
+    match from {
+        LogicalType::Int8 | LogicalType::Int16 | LogicalType::Int32 | LogicalType::Int64 => match to {
+            DataType::Int64 => true,
+            DataType::Decimal128(precision, scale) => *scale >= 0 && *precision as i8 - scale >= 19,
+            _ => false,
+        },
+        LogicalType::Decimal { precision, scale } => match to {
+            DataType::Decimal128(wider, finer) => {
+                *finer >= scale as i8
+                    && i16::from(*wider) - i16::from(*finer) >= i16::from(precision) - i16::from(scale)
+            }
+            _ => false,
+        },
+        LogicalType::String => matches!(to, DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8),
+        _ => false,
+    }
+}
+
+fn constant(literal: &ScalarValue) -> Option<String> {
+    Some(match literal {
+        ScalarValue::Boolean(Some(value)) => value.to_string(),
+        ScalarValue::Int8(Some(value)) => value.to_string(),
+        ScalarValue::Int16(Some(value)) => value.to_string(),
+        ScalarValue::Int32(Some(value)) => value.to_string(),
+        ScalarValue::Int64(Some(value)) => value.to_string(),
+        ScalarValue::UInt64(Some(value)) => value.to_string(),
+        ScalarValue::Decimal128(Some(_), ..) => literal.to_string_of_decimal()?,
+        ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)) | ScalarValue::LargeUtf8(Some(text)) => {
+            format!("'{}'", text.replace('\'', "''"))
+        }
+        ScalarValue::Date32(Some(_)) => format!("date '{literal}'"),
+        _ => return None,
+    })
+}
+
+trait DecimalText {
+    fn to_string_of_decimal(&self) -> Option<String>;
+}
+
+impl DecimalText for ScalarValue {
+    fn to_string_of_decimal(&self) -> Option<String> {
+        let Self::Decimal128(Some(value), _, scale @ 0..) = self else { return None };
+        let scale = *scale as usize;
+        let digits = format!("{:0>width$}", value.unsigned_abs(), width = scale + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - scale);
+        let sign = if *value < 0 { "-" } else { "" };
+        Some(if scale == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::prelude::{col, lit};
+
+    fn columns() -> Schema {
+        Schema::parse("s:string,i:int32,d:decimal(9,2),day:date,f:float64,\"odd\"\"name\":int64").unwrap()
+    }
+
+    #[test]
+    fn conditions_that_mean_the_same_are_translated() {
+        let decimal = |value| lit(ScalarValue::Decimal128(Some(value), 9, 2));
+        let day = lit(ScalarValue::Date32(Some(20_000)));
+        for (expression, text) in [
+            (col("s").eq(lit("it's")), "(\"s\" = 'it''s')"),
+            (col("i").gt(lit(3)).and(col("d").lt_eq(decimal(-105))), "((\"i\" > 3) AND (\"d\" <= -1.05))"),
+            (col("day").between(day.clone(), day), "(\"day\" between date '2024-10-04' and date '2024-10-04')"),
+            (col("s").in_list(vec![lit("a"), lit("b")], true), "(\"s\" not in ('a', 'b'))"),
+            (col("s").like(lit("a%")), "(\"s\" like 'a%')"),
+            (!col("i").is_null(), "(not (\"i\" is null))"),
+        ] {
+            assert_eq!(condition(&expression, &columns()).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn what_may_differ_is_not() {
+        for expression in [
+            col("f").gt(lit(1.5)),
+            col("f").gt(lit(1)),
+            (col("i") / lit(2)).gt(lit(1)),
+            col("s").like(lit("a\\%")),
+            col("s").ilike(lit("a%")),
+            col("absent").eq(lit(1)),
+        ] {
+            assert_eq!(condition(&expression, &columns()), None, "{expression}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Runs `brc-sql` as people do.
+
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used)]
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+struct Ended {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+fn run(directory: &Path, words: &[&str], input: &str) -> Ended {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_brc-sql"))
+        .args(words)
+        .current_dir(directory)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    Ended {
+        code: ended.status.code().unwrap(),
+        out: String::from_utf8(ended.stdout).unwrap(),
+        err: String::from_utf8(ended.stderr).unwrap(),
+    }
+}
+
+/// Two tables that belong together.
+fn place() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
+    write("visits.csv", "station,temperature\nAbha,12.5\nOslo,-3.0\nAbha,14.5\nQuito,15.0\n");
+    write("stations.csv", "name,Country\nAbha,SA\nOslo,NO\n");
+    directory
+}
+
+const JOIN: &str = "select Country, count(*) as n, avg(temperature) as mean from visits join stations on station = name \
+                    group by Country order by Country";
+
+#[test]
+fn files_are_joined_by_the_names_of_tables() {
+    let place = place();
+    let ended = run(place.path(), &["visits.csv", "stations.csv", "--format", "csv", JOIN], "");
+    assert_eq!((ended.code, ended.err.as_str()), (0, ""));
+    assert_eq!(ended.out, "Country,n,mean\nNO,1,-3.00000\nSA,2,13.50000\n");
+    let named = "select count(*) as n from a, b where a.station = b.name";
+    let ended = run(place.path(), &["a=visits.csv", "b=stations.csv", "--format", "jsonl"], named);
+    assert_eq!((ended.code, ended.out.as_str()), (0, "{\"n\":3}\n"), "{}", ended.err);
+}
+
+#[test]
+fn a_quoted_path_is_a_table() {
+    let place = place();
+    let question = "select max(temperature) as high from 'visits.csv'; select 1 as one;";
+    let ended = run(place.path(), &["--format", "csv", question], "");
+    assert_eq!((ended.code, ended.out.as_str()), (0, "high\n15.0\none\n1\n"), "{}", ended.err);
+    let created = "create external table v stored as brc location 'visits.csv'; select count(*) as n from v";
+    let ended = run(place.path(), &["--format", "csv", created], "");
+    assert_eq!((ended.code, ended.out.as_str()), (0, "n\n4\n"), "{}", ended.err);
+}
+
+#[test]
+fn an_answer_may_be_a_file_of_any_encoding() {
+    let place = place();
+    for name in ["answer.buren", "answer.parquet", "answer.csv"] {
+        let ended = run(place.path(), &["visits.csv", "stations.csv", "-o", name, JOIN], "");
+        assert_eq!((ended.code, ended.out.as_str()), (0, ""), "{}", ended.err);
+        let question = format!("select sum(n) as n from '{name}'");
+        let ended = run(place.path(), &["--format", "csv", &question], "");
+        assert_eq!((ended.code, ended.out.as_str()), (0, "n\n3\n"), "{name}: {}", ended.err);
+    }
+    let ended = run(place.path(), &["visits.csv", "-o", "answer.buren", "select * from visits"], "");
+    assert_eq!(ended.code, 2, "{}", ended.err);
+    assert!(ended.err.contains("--force"), "{}", ended.err);
+}
+
+#[test]
+fn windows_and_plans_are_answered() {
+    let place = place();
+    let window = "select station, row_number() over (partition by station order by temperature desc) as place from visits \
+                  order by station, place";
+    let ended = run(place.path(), &["visits.csv", "--format", "tsv", window], "");
+    assert_eq!(ended.out, "station\tplace\nAbha\t1\nAbha\t2\nOslo\t1\nQuito\t1\n", "{}", ended.err);
+    let plan =
+        run(place.path(), &["visits.csv", "explain select station, min(temperature) from visits group by station"], "");
+    assert!(plan.out.contains("BrcAnswer"), "{}", plan.out);
+}
+
+#[test]
+fn failures_say_what_and_where() {
+    let place = place();
+    std::fs::write(place.path().join("bad.csv"), "a,b\n1,2\n3,4\n5\n").unwrap();
+    for (words, code, said) in [
+        (&["absent.csv", "select 1"][..], 1, "absent.csv"),
+        (&["visits.csv", "selec 1"], 1, "selec 1"),
+        (&["visits.csv", "select wrong from visits"], 2, "line 1, column 8"),
+        (&["visits.csv", "select 1 +"], 2, "Expected: an expression"),
+        (&["visits.csv", "visits.csv", "select 1"], 2, "two tables are named 'visits'"),
+        (&["select count(*) from 'bad.csv'"], 3, "line 4"),
+        (&["visits.csv", "select * from other"], 2, "other"),
+    ] {
+        let ended = run(place.path(), words, "");
+        assert_eq!(ended.code, code, "{words:?}: {}", ended.err);
+        assert!(ended.err.starts_with("brc-sql: ") && ended.err.contains(said), "{words:?}: {}", ended.err);
+    }
+}
