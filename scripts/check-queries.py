@@ -3,7 +3,7 @@
 
     cargo build --release
     python3 -m venv /tmp/interop && /tmp/interop/bin/pip install -r scripts/interop/requirements.txt
-    /tmp/interop/bin/python scripts/check-queries.py target/release/brc [--rounds 24] [--questions 60] [--seed N | --known]
+    /tmp/interop/bin/python scripts/check-queries.py target/release/brc [--rounds 24] [--questions 60] [--seed N | --known | --clickbench]
 
 Each round makes a table of columns of all kinds with nulls, converts it to every encoding, and asks questions of random
 functions, aggregates, filters, keys, having, order, limit and distinct; some are asked of a few of its columns, without nulls,
@@ -14,7 +14,7 @@ differ by decision, the question is written for each in its own way; `interop/qu
 reason. A question that fails is printed with the seed of its round, which asks it again.
 
 With --known, it asks the questions of benchmarks, of TPC-H's lineitem (pip install tpchgen-cli) and of generated tables, whose
-answers are published or DuckDB's.
+answers are published or DuckDB's. With --clickbench, it asks the 43 questions of ClickBench of a made table of its 105 columns.
 """
 
 import argparse
@@ -28,6 +28,7 @@ from pathlib import Path
 
 import duckdb
 
+from interop.clickbench import check_clickbench
 from interop.known import check_known
 from interop.questions import Question, few_columns, random_table
 
@@ -152,11 +153,15 @@ def main():
     parser.add_argument("--questions", type=int, default=60)
     parser.add_argument("--seed", type=int, help="the seed of the first round [default: by lot]")
     parser.add_argument("--known", action="store_true", help="check known answers instead, of TPC-H and generated tables")
-    parser.add_argument("--rows", default="1M", help="how many rows the generated tables of --known have")
+    parser.add_argument("--clickbench", action="store_true", help="check the answers to ClickBench's questions instead")
+    parser.add_argument("--rows", help="how many rows the made tables have [default: 1M of --known, 30k of --clickbench]")
     arguments = parser.parse_args()
+    if arguments.clickbench:
+        with tempfile.TemporaryDirectory() as directory:
+            sys.exit(1 if check_clickbench(arguments.brc, Path(directory), arguments.rows or "30k") else 0)
     if arguments.known:
         with tempfile.TemporaryDirectory() as directory:
-            sys.exit(1 if check_known(arguments.brc, Path(directory), arguments.rows, is_same) else 0)
+            sys.exit(1 if check_known(arguments.brc, Path(directory), arguments.rows or "1M", is_same) else 0)
     first = random.SystemRandom().randrange(10**6) if arguments.seed is None else arguments.seed
     seeds = range(first, first + arguments.rounds)
     print(f"seeds {seeds.start} to {seeds.stop - 1}, {arguments.questions} questions each", flush=True)

@@ -9,7 +9,9 @@ Where the two differ by decision:
 - `top(x, k)` is text for brc, and a list for DuckDB.
 - `quantile(x, q)` is a value of the column, DuckDB's `quantile_disc`.
 - `bucket(x, w)` is a function of brc.
-- `median` is a float for brc, and of the column's type for DuckDB.
+- `median` and `quantile_cont` of numbers are floats for brc, and of the column's type for DuckDB.
+- An integer is cast to a date or a timestamp, and back, by brc only.
+- `date_diff` counts the Mondays between two dates as weeks for brc, and whole weeks for DuckDB.
 - What is not a number, as the slope of a line through one point, is null for brc as in the SQL standard, and NaN for DuckDB.
 - Exact numbers divided by zero are null for brc, as they are for DuckDB if it is set so.
 - Floats are sums of exact arithmetic for brc, and of rounded arithmetic for DuckDB: they need only be near each other. So they
@@ -191,7 +193,13 @@ class Question:
                 lambda: both("abs({})", one),
                 lambda: both("{} % {}", Both(source.choice(["i", "n", "j"])), Both(source.choice(["3", "7", "n", "i"]))),
                 lambda: both("{} // {}", Both(source.choice(["i", "n", "j"])), Both(source.choice(["3", "-7", "n", "i"]))),
-                lambda: both("length({})", self.text(0)),
+                lambda: both(source.choice(["length", "strlen"]) + "({})", self.text(0)),
+                lambda: both("sign({})", one),
+                lambda: both(f"strpos({{}}, '{source.choice('aé-p')}')", self.text(0)),
+                self.between_dates,
+                lambda: Both(*source.choice([
+                    ("cast(day as int64)", "date_diff('day', date '1970-01-01', day)"), ("ts::int64", "epoch_us(ts)")
+                ])),
                 lambda: both(source.choice(PARTS).join(["extract(", " from {})"]), self.column("time")),
                 lambda: both(source.choice(["year", "month", "day"]) + "({})", self.column("time")),
                 lambda: both(source.choice(CLOCK_PARTS).join(["extract(", " from ts)"])),
@@ -208,6 +216,16 @@ class Question:
             ]
         )()
 
+    def between_dates(self):
+        """How many periods begin between two dates."""
+        part = self.source.choice(["year", "quarter", "month", "week", "day", "hour", "minute", "second", "microsecond"])
+        one, other = self.column("time"), self.instant()
+        ours = f"date_diff('{part}', {one.ours}, {other.ours})"
+        if part != "week":
+            return Both(ours, f"date_diff('{part}', {one.theirs}, {other.theirs})")
+        first, last = (f"date_trunc('week', {instant})::date" for instant in (one.theirs, other.theirs))
+        return Both(ours, f"({last} - {first}) // 7")
+
     def number(self):
         source = self.source
         return source.choice(
@@ -218,6 +236,9 @@ class Question:
                 lambda: both("{} / {}", Both(source.choice(["i", "n", "d", "f"])), Both(source.choice(["3", "0.7", "8"]))),
                 lambda: both("sqrt(abs({}))", Both(source.choice(["i", "d", "f"]))),
                 lambda: both("power({}, 2)", Both(source.choice(["i", "n", "f"]))),
+                lambda: both(source.choice(["ln", "log", "log2", "log10"]) + "(abs({}) + 1)", Both(source.choice(["i", "d", "f"]))),
+                lambda: both("log({}, abs({}) + 1)", Both(source.choice(["2", "3", "10", "0.5"])), Both(source.choice(["i", "d"]))),
+                lambda: both("exp({})", Both(source.choice(["i", "n / 10"]))),
                 lambda: both("f * {} + {}", Both(source.choice(["i", "n", "d"])), Both(source.choice(["1", "f"]))),
                 lambda: both("cast({} as {})", Both(source.choice(["i", "d", "w"])), Both("float64", "double")),
             ]
@@ -236,6 +257,16 @@ class Question:
                 lambda: both(f"substr({{}}, {source.randint(1, 4)})", one),
                 lambda: Both(f"prefix({one.ours}, 2)", f"left({one.theirs}, 2)"),
                 lambda: both("replace({}, 'a', 'xyz')", one),
+                lambda: both(source.choice(["trim", "ltrim", "rtrim"]) + f"({{}}, '{source.choice(['a ', 'éAb', '日0-'])}')", one),
+                lambda: both(f"trim({source.choice(['leading', 'trailing', 'both'])} 'a' from {{}})", one),
+                lambda: both(source.choice(["lpad", "rpad"]) + f"({{}}, {source.randint(-1, 9)}, '{source.choice(['x', 'é-', '日'])}')", one),
+                lambda: both(source.choice(["left", "right"]) + f"({{}}, {source.randint(-4, 5)})", one),
+                lambda: both(f"split_part({{}}, '{source.choice(['-', 'a', 'pp', ' '])}', {source.choice([-2, -1, 1, 2, 3])})", one),
+                lambda: both(f"regexp_replace({{}}, '{source.choice(REGEXES)}', '{source.choice(['', '<', 'é'])}'{source.choice(OPTIONS)})", one),
+                lambda: Both(*[f"regexp_replace({one.ours}, '([a-z])([a-z]*)', '\\2<\\0>\\1'{source.choice(OPTIONS)})"] * 2),
+                lambda: both(f"regexp_extract({{}}, '{source.choice(REGEXES)}')", one),
+                lambda: both(f"regexp_extract({{}}, '(.)-?([0-9]*)', {source.randint(0, 2)})", one),
+                lambda: both(f"strftime({{}}, '{source.choice(FORMATS)}')", self.column("time")),
                 lambda: both("{} || '/' || {}", one, self.column("string")),
                 lambda: both("concat({}, '/', {})", one, Both(source.choice(["i", "d", "s"]))),
                 lambda: both("lower(substr({}, 2)) || upper(substr({}, 1, 1))", one, one),
@@ -256,6 +287,11 @@ class Question:
                 lambda: both("date_trunc('{}', ts)", Both(source.choice(["week", "hour", "minute"]))),
                 lambda: both("coalesce({}, date '2020-02-29')", Both("day")),
                 lambda: both("cast({} as date)", self.column("time")),
+                lambda: both(f"ts at time zone '{source.choice(ZONES)}' at time zone '{source.choice(ZONES)}'"),
+                lambda: both("to_timestamp({}) at time zone '{}'", Both(source.choice(["j", "n * 100.25"])), Both(source.choice(ZONES))),
+                lambda: Both(*source.choice([
+                    ("cast(j as timestamp)", "make_timestamp(j)"), ("n::date", "date '1970-01-01' + n")
+                ])),
             ]
         )()
 
@@ -330,6 +366,20 @@ class Question:
                     for q in [source.choice([0, 0.1, 0.5, 0.9, 1])]
                     for name, argument in [("quantile", exact.ours), ("quantile_disc", exact.theirs)]
                 )),
+                lambda: Both(*(
+                    f"{name}({argument}, {q})"
+                    for q in [source.choice([0, 0.1, 0.5, 0.75, 0.9, 1])]
+                    for c in [source.choice("indf")]
+                    for name, argument in [(source.choice(["quantile_cont", "percentile_cont"]), c), ("quantile_cont", f"{c}::double")]
+                )),
+                lambda: Both(*(
+                    question.format(column, q)
+                    for column, q in [(source.choice(TIMES), source.choice([0, 0.25, 0.5, 1]))]
+                    for question in ["percentile_cont({1}) within group (order by {0})", "quantile_cont({0}, {1})"]
+                )),
+                lambda: both("median({})", self.column("time")),
+                lambda: both(f"quantile_disc({{}}, {source.choice([0.1, 0.5, 0.9])})", self.column("time")),
+                lambda: both(source.choice(["bool_and", "bool_or"]) + "({})", self.condition(0)),
                 lambda: both(source.choice(simple) + "({})", Both(source.choice(["i", "n", "d", "w", "f", "i * d"]))),
                 lambda: both("sum({}) + count(*) * 2 - min({})", Both(source.choice(["i", "d"])), Both("n")),
                 lambda: both("avg({}) / 3", Both("i")),
@@ -349,6 +399,9 @@ class Question:
 
 PATTERNS = ["a%", "%a%", "%", "_", "A_%", "%pie", "x\\_y", "%1%", "__%-%"]
 REGEXES = ["^a", "[0-9]+", "pp", "e$", "^.b", "a|b"]
+OPTIONS = ["", ", 'g'", ", 'i'", ", 'gi'"]
+FORMATS = ["%Y-%m-%d", "%d.%m.%y %H:%M:%S", "%-d %b %Y, %a %-I %p", "%j|%U|%W|%V|%G|%u|%w", "%A %B%%", "%f%g%n", "%c%x%X%z"]
+ZONES = ["Europe/Oslo", "America/New_York", "Asia/Kolkata", "UTC", "australia/lord_howe"]
 
 
 def listed(items, side):

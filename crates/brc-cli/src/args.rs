@@ -96,6 +96,10 @@ pub(crate) struct Source {
           conflicts_with_all = ["names", "types", "all_strings", "exact_text"])]
     pub(crate) schema: Option<Schema>,
 
+    /// Read the binary columns of parquet and arrow files as strings
+    #[arg(long)]
+    pub(crate) binary_as_string: bool,
+
     /// The size limit for the temporary copy of a file that needs random access (buren, parquet, arrow, avro, xlsx) but
     /// comes from a pipe or is compressed as a whole; k, M, G are powers of 1024
     #[arg(long, value_name = "BYTES", default_value = "64G", value_parser = quantity::parse_bytes)]
@@ -112,6 +116,7 @@ impl Source {
             schema: self.schema.clone(),
             names: self.text.names(),
             text: self.text.options(),
+            binary_as_string: self.binary_as_string,
             longest_copy: self.max_copy,
             ..OpenOptions::default()
         }
@@ -124,6 +129,7 @@ impl Source {
             schema: self.schema.clone(),
             names: self.text.names(),
             text: self.text.options(),
+            binary_as_string: self.binary_as_string,
             max_copy: self.max_copy,
         }
     }

@@ -40,6 +40,8 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("rmp", &["brc-encodings"]),
     ("ciborium", &["brc-encodings"]),
     ("bincode", &["brc-encodings", "brc-query"]),
+    // Time zones: the only library with the IANA rules that goes on by them after the last change it lists.
+    ("jiff", &["brc-query"]),
     ("anyhow", &["brc-cli"]),
     ("clap", &["brc-cli"]),
 ];

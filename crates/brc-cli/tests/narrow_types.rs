@@ -1,4 +1,4 @@
-//! Floats of 32 bits and UUIDs, from any file to any file, and in questions.
+//! Floats of 32 bits, UUIDs and binary data, from any file to any file, and in questions.
 
 #![allow(clippy::unwrap_used)]
 
@@ -165,4 +165,24 @@ fn what_is_no_uuid_or_no_float_of_32_bits_is_refused() {
     place.write("t.csv", "f\n1e39\n");
     let outcome = place.run_of(&["convert", "t.csv", "t.buren", "--type", "f=float32", "--header", "yes"]);
     assert!(outcome.stderr.contains("'1e39' is out of range for float32"), "{}", outcome.stderr);
+}
+
+#[test]
+fn binary_columns_are_strings_if_that_is_wanted() {
+    let place = Place::new();
+    place.write("t.csv", "s,x\nblå,1\n,2\nabc,3\n");
+    for name in ["t.parquet", "t.arrow"] {
+        place.run(&format!("convert t.csv {name} --type s=binary")).ok();
+        for (option, logical_type, length) in [("", "binary", 4), ("--binary-as-string", "string", 3)] {
+            let schema = place.run(&format!("schema {name} {option}")).text();
+            assert!(schema.contains(logical_type) && schema.contains("int64"), "{schema}");
+            let statement = "select length(s) as l, count(*) as n where s <> 'abc' and s like 'b%' group by l";
+            let mut arguments = vec!["query", name, statement, "--format", "csv"];
+            arguments.extend((!option.is_empty()).then_some(option));
+            assert_eq!(place.run_of(&arguments).text(), format!("l,n\n{length},1\n"), "{name} {option}");
+        }
+        let copy = format!("copy-of-{name}");
+        place.run(&format!("convert {name} {copy} --binary-as-string")).ok();
+        assert!(place.run(&format!("schema {copy}")).text().contains("string"), "{copy}");
+    }
 }

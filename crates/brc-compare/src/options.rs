@@ -75,6 +75,9 @@ pub struct TableOptions {
     pub names: Option<Vec<String>>,
     /// How to read a text otherwise.
     pub text: TextOptions,
+    /// Whether binary columns of parquet and arrow files are strings.
+    #[serde(default)]
+    pub binary_as_string: bool,
     /// The longest temporary copy of a file that is read at any place, in bytes.
     pub max_copy: u64,
 }
@@ -98,6 +101,7 @@ impl TableOptions {
             schema: self.schema.clone(),
             names: self.names.clone(),
             text: self.text.clone(),
+            binary_as_string: self.binary_as_string,
             longest_copy: self.max_copy,
             row_group_bytes,
             ..OpenOptions::default()
@@ -127,7 +131,7 @@ impl TableOptions {
         let delimiter = self.written_delimiter().map(Delimiter::Byte);
         let dialect = DialectOverrides { delimiter, ..DialectOverrides::default() };
         let text = TextOptions { dialect, ..TextOptions::default() };
-        Self { schema: Some(schema), names: None, text, ..self.clone() }
+        Self { schema: Some(schema), names: None, text, binary_as_string: false, ..self.clone() }
     }
 
     /// What stands between the columns of a text that is written: what does so in the one that is read, if that was said.
@@ -157,8 +161,9 @@ impl TableOptions {
             let own = own.collect::<Vec<_>>().join(",");
             (!own.is_empty()).then_some(own)
         };
-        let text: [(&str, Option<String>); 24] = [
+        let text: [(&str, Option<String>); 25] = [
             ("--from", self.from.clone()),
+            ("--binary-as-string", self.binary_as_string.then(|| "true".to_owned())),
             ("--schema", self.schema.as_ref().map(Schema::to_string)),
             ("--names", self.names.as_ref().map(names)),
             ("--type", types),

@@ -186,6 +186,8 @@ pub struct OpenOptions {
     pub headers: Option<Headers>,
     /// Whether malformed rows are set aside ([`brc_core::Scanned::rejects`]) rather than an error.
     pub keep_rejects: bool,
+    /// Whether binary columns of parquet and arrow files are strings.
+    pub binary_as_string: bool,
     /// How many bytes of rows make up a split if splits become row groups: then they must not depend on anything but the
     /// table. `None` leaves the size to the encoding: whatever is best for reading.
     pub row_group_bytes: Option<u64>,
@@ -195,6 +197,11 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
+    /// The type as which a column of a file is read.
+    pub(crate) fn as_read(&self, logical_type: LogicalType) -> LogicalType {
+        if self.binary_as_string && logical_type == LogicalType::Binary { LogicalType::String } else { logical_type }
+    }
+
     /// Sees to it that a file which tells its columns has those that were asked for, if any were.
     ///
     /// # Errors
@@ -247,6 +254,7 @@ impl Default for OpenOptions {
             inference: None,
             headers: None,
             keep_rejects: false,
+            binary_as_string: false,
             row_group_bytes: None,
             longest_copy: input::LONGEST_COPY,
         }

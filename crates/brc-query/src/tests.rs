@@ -3,6 +3,7 @@
 mod by_source;
 mod comparisons;
 pub(crate) mod conditions;
+mod functions;
 mod growth;
 mod many_groups;
 pub(crate) mod memory;

@@ -139,7 +139,8 @@ impl Args {
         let look = |file: &FoundFile| Looked::at(&file.path, &options).map(|(looked, _)| looked);
         let looked = found.iter().map(look).collect::<brc_core::Result<Vec<_>>>()?;
         let is_whole = looked.iter().all(|file| file.is_whole);
-        let source = Source { from: None, schema: None, max_copy: u64::MAX, text: self.text.clone() };
+        let source =
+            Source { from: None, schema: None, binary_as_string: false, max_copy: u64::MAX, text: self.text.clone() };
         let opened = source.open_all(found, &Files::default(), &options);
         if self.print_schema {
             return self.show_schema(opened?.table.as_ref(), is_whole);

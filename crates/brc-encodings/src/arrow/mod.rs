@@ -106,7 +106,7 @@ fn table(input: Input, options: &OpenOptions) -> Result<ArrowTable> {
     if !input.prefix.starts_with(MAGIC) {
         return Err(Error::corrupt(&path, "header", "the file does not begin as arrow files do"));
     }
-    let table = ArrowTable::open(path, input.into_file(options.longest_copy)?, options.row_group_bytes)?;
+    let table = ArrowTable::open(path, input.into_file(options.longest_copy)?, options)?;
     options.check_schema(&table.path, &table.schema)?;
     Ok(table)
 }

@@ -10,6 +10,7 @@ use super::types::{self, Columns, FileColumn, Gap};
 use super::writer::{self, CHECKSUMS, MAGIC};
 use crate::columnar::footer::{Footer, check_rest};
 use crate::columnar::{self, Fault, SCALES, arrow_columns, seal, with_scales};
+use crate::encoding::OpenOptions;
 use crate::input_file::InputFile;
 use arrow_array::{Array, ArrayRef};
 use arrow_ipc::{Block, MetadataVersion, root_as_footer};
@@ -69,7 +70,7 @@ pub(super) struct StringDictionary {
 }
 
 impl ArrowTable {
-    pub(super) fn open(path: PathBuf, file: InputFile, split_bytes: Option<u64>) -> Result<Self> {
+    pub(super) fn open(path: PathBuf, file: InputFile, options: &OpenOptions) -> Result<Self> {
         let bytes = file.length().map_err(Error::io(&path, "open"))?;
         let file_footer = Footer::read(&path, &file, bytes, MAGIC)?;
         let (end, is_own) = (file_footer.start, file_footer.is_own);
@@ -102,6 +103,7 @@ impl ArrowTable {
                 }
             }
         }
+        columns.iter_mut().for_each(|column| column.logical_type = options.as_read(column.logical_type));
         let fields = columns.iter().map(field);
         let schema = columnar::schema(&path, fields.collect(), left_out)?.with_metadata(metadata.clone());
         let begins_with = Schema::new(begins_with).map_err(|error| in_footer(&error.to_string()))?;
@@ -124,7 +126,7 @@ impl ArrowTable {
             .map(|(index, block)| blocks.dictionary(index, block, checksums.next()))
             .collect::<Result<_>>()?;
         Ok(Self {
-            splits: splits(&batches, split_bytes.unwrap_or(SPLIT_BYTES)),
+            splits: splits(&batches, options.row_group_bytes.unwrap_or(SPLIT_BYTES)),
             loaded: columns.iter().map(|_| Mutex::default()).collect(),
             path,
             file,
@@ -367,7 +369,7 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         let length = (footer.len() as u32).to_le_bytes();
         file.write_all(&[&MAGIC[..], b"\0\0", footer, &length, MAGIC].concat()).unwrap();
-        match ArrowTable::open("t.arrow".into(), file.into(), None) {
+        match ArrowTable::open("t.arrow".into(), file.into(), &OpenOptions::default()) {
             Err(error @ Error::Unsupported { .. }) => error.to_string(),
             Err(error) => panic!("{error}"),
             Ok(_) => panic!("opened"),

@@ -108,7 +108,7 @@ fn table(input: Input, options: &OpenOptions) -> Result<ParquetTable> {
         return Err(Error::corrupt(&path, "header", "the file does not begin as parquet files do"));
     }
     let file = input.into_file(options.longest_copy)?;
-    let table = ParquetTable::open(path, file, options.schema.as_ref())?;
+    let table = ParquetTable::open(path, file, options)?;
     options.check_schema(&table.path, &table.schema)?;
     Ok(table)
 }

@@ -8,6 +8,7 @@ use super::types::{self, Stored};
 use super::writer::{CHECKSUMS, MAGIC, SCHEMA};
 use crate::columnar::footer::{Footer, check_rest};
 use crate::columnar::{self, Fault, SCALES, factor, guarded, seal, with_scales};
+use crate::encoding::OpenOptions;
 use crate::input_file::InputFile;
 use brc_core::names::{renamed, unique_names};
 use brc_core::{
@@ -121,8 +122,8 @@ pub(super) enum Bounds {
 }
 
 impl ParquetTable {
-    /// Opens a file; `wanted` are the columns that someone said it has.
-    pub(super) fn open(path: PathBuf, file: InputFile, wanted: Option<&Schema>) -> Result<Self> {
+    /// Opens a file.
+    pub(super) fn open(path: PathBuf, file: InputFile, options: &OpenOptions) -> Result<Self> {
         let bytes = file.length().map_err(Error::io(&path, "open"))?;
         let footer = Footer::read(&path, &file, bytes, MAGIC)?;
         let (end, is_own) = (footer.start, footer.is_own);
@@ -162,19 +163,23 @@ impl ParquetTable {
         let notes = note.into_iter().collect();
         let mut table =
             Self { path, file, bytes, end, is_own, created_by, schema, columns, notes, rows, row_groups, metadata };
-        table.choose_units(wanted)?;
+        table.choose_types(options)?;
         Ok(table)
     }
 
-    /// Chooses the units of timestamps of 96 bits: those that someone wants, or that their values need.
-    fn choose_units(&mut self, wanted: Option<&Schema>) -> Result<()> {
+    /// Chooses the units of timestamps of 96 bits: those that someone wants, or that their values need. Binary columns are
+    /// strings, if someone wants that.
+    fn choose_types(&mut self, options: &OpenOptions) -> Result<()> {
         // Spark has no nanoseconds.
         let keys = self.metadata.file_metadata().key_value_metadata().into_iter().flatten();
         let is_of_spark = keys.into_iter().any(|pair| pair.key.starts_with("org.apache.spark."));
         let mut fields = self.schema.fields().to_vec();
         let columns = self.columns.iter_mut().zip(&mut fields).enumerate();
         for (index, (column, field)) in columns.filter(|(_, (column, _))| column.int96.is_some()) {
-            let wanted = wanted.and_then(|schema| schema.fields().iter().find(|wanted| wanted.name == field.name));
+            let wanted = options
+                .schema
+                .as_ref()
+                .and_then(|schema| schema.fields().iter().find(|wanted| wanted.name == field.name));
             let unit = match wanted.map(|wanted| wanted.logical_type) {
                 Some(LogicalType::Timestamp { unit, .. }) => unit,
                 _ if is_of_spark => TimeUnit::Microsecond,
@@ -186,6 +191,7 @@ impl ParquetTable {
             column.int96 = Some(unit);
             field.logical_type = LogicalType::Timestamp { unit, zone: false };
         }
+        fields.iter_mut().for_each(|field| field.logical_type = options.as_read(field.logical_type));
         if fields != self.schema.fields() {
             let (left_out, metadata) = (self.schema.left_out().to_vec(), self.schema.metadata().to_vec());
             self.schema = columnar::schema(&self.path, fields, left_out)?.with_metadata(metadata);

@@ -5,11 +5,14 @@
 
 mod approx_count_distinct;
 mod avg;
+mod bool_and;
+mod bool_or;
 mod corr;
 mod count;
 mod count_distinct;
 mod covar;
 mod first;
+mod fraction;
 mod last;
 mod max;
 mod max_by;
@@ -19,6 +22,7 @@ mod min;
 mod min_by;
 mod mode;
 mod quantile;
+mod quantile_cont;
 mod regr;
 mod string_agg;
 mod sum;
@@ -47,6 +51,7 @@ pub static AGGREGATES: &[&AggregateFunction] = &[
     &avg::AVG,
     &median::MEDIAN,
     &quantile::QUANTILE,
+    &quantile_cont::QUANTILE_CONT,
     &mode::MODE,
     &variance::VAR_SAMP,
     &variance::VAR_POP,
@@ -65,6 +70,8 @@ pub static AGGREGATES: &[&AggregateFunction] = &[
     &regr::REGR_SYY,
     &regr::REGR_SXY,
     &approx_count_distinct::APPROX_COUNT_DISTINCT,
+    &bool_and::BOOL_AND,
+    &bool_or::BOOL_OR,
     &first::FIRST,
     &last::LAST,
     &min_by::MIN_BY,
@@ -316,6 +323,12 @@ impl TryFrom<FunctionName> for &'static AggregateFunction {
 /// The column, if it is of numbers.
 fn numbers<'a>(fields: &[&'a Field]) -> Result<&'a Field, &'static str> {
     fields.first().copied().filter(|field| field.logical_type.is_numeric()).ok_or("a column of numbers")
+}
+
+/// Sees to it that the column is of truths.
+fn bools(fields: &[&Field]) -> Result<(), &'static str> {
+    let is_one = fields.first().is_some_and(|field| field.logical_type == LogicalType::Bool);
+    if is_one { Ok(()) } else { Err("a condition, or a column of true and false") }
 }
 
 /// Sees to it that there are two columns of numbers.

@@ -1,11 +1,13 @@
 //! `cast(x as type)`, `try_cast(x as type)`: a value in another type. Exact numbers are rounded half away from zero; what does
-//! not fit is an error, or null.
+//! not fit is an error, or null. An integer is a date as the days since 1970-01-01, a timestamp as that many of its units.
 
 use super::rounding::Exact;
 use super::{Bound, Kernel, exact};
 use crate::vector::{Fault, Rows, Values, Vector, View, ViewData};
 use brc_core::{LogicalType, TimeUnit, Value, calendar, float32};
 use brc_kernels::arithmetic::Rounding;
+use brc_kernels::cpu::Level;
+use brc_kernels::direct::bounds;
 
 /// The cast of one type to another, if there is one.
 pub(crate) fn bound(from: LogicalType, to: LogicalType, attempt: bool) -> Option<Bound> {
@@ -27,6 +29,10 @@ pub(crate) fn bound(from: LogicalType, to: LogicalType, attempt: bool) -> Option
 /// Exact numbers as others or as floats, all rows at a time, unless 64 bits may not suffice or something does not fit.
 fn narrow(view: &View<'_>, from: LogicalType, to: LogicalType) -> Option<Values> {
     let ViewData::Narrow(values) = &view.data else { return None };
+    if is_integer(from) && is_point_in_time(to) || is_point_in_time(from) && is_integer(to) {
+        let ((low, high), (min, max)) = (bounds(Level::best(), values)?, to.bounds()?);
+        return (min <= low.into() && i128::from(high) <= max).then(|| Values::Narrow(values.to_vec()));
+    }
     if !is_exact_number(from) {
         return None;
     }
@@ -40,6 +46,15 @@ fn narrow(view: &View<'_>, from: LogicalType, to: LogicalType) -> Option<Values>
 
 fn is_exact_number(it: LogicalType) -> bool {
     it.is_numeric() && !it.is_float()
+}
+
+fn is_integer(it: LogicalType) -> bool {
+    is_exact_number(it) && it.scale() == 0
+}
+
+/// Whether values are numbers of days or of other units since 1970-01-01.
+fn is_point_in_time(it: LogicalType) -> bool {
+    matches!(it, LogicalType::Date | LogicalType::Timestamp { .. })
 }
 
 /// A value as one of another type; `None` if there is none.
@@ -120,6 +135,7 @@ fn conversion(from: LogicalType, to: LogicalType) -> Option<Conversion> {
             })
         }
         _ if is_clock(from) && is_clock(to) => clocks(from, to)?,
+        _ if is_integer(from) && is_point_in_time(to) || is_point_in_time(from) && is_integer(to) => Box::new(same),
         _ => return None,
     })
 }

@@ -51,7 +51,7 @@ pub static CONSTRUCTS: &[Construct] = &[
     Construct { usage: "nullif(a, b)", about: "a, or null if a equals b", example: ("coalesce(nullif(5, 5), 0)", "0") },
     Construct {
         usage: "cast(x as type)",
-        about: "x as a value of another type; also x::type",
+        about: "x as a value of another type; also x::type. Integers are days of a date, and units of a timestamp, since 1970-01-01",
         example: ("cast('2024-02-29' as date)", "2024-02-29"),
     },
     Construct {

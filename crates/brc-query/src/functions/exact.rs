@@ -1,7 +1,7 @@
 //! Exact arithmetic of integers and decimals: in 64 bits as long as they are enough, else in 128; what does not fit its type
 //! is an error.
 
-use super::{Bound, Mismatch, number};
+use super::{Bound, Mismatch, count, number};
 use crate::node::{Scalar, Typed};
 use crate::vector::{Fault, Rows, Values, Vector, View, ViewData};
 use brc_core::{LogicalType, Value};
@@ -200,6 +200,13 @@ fn all_floats<'v>(view: &'v View<'_>, scale: u8) -> Option<Cow<'v, [f64]>> {
 /// The scales of two numbers; 0 of floats.
 pub(super) fn scales(arguments: &[Typed]) -> [u8; 2] {
     [arguments[0].logical_type.scale(), arguments[1].logical_type.scale()]
+}
+
+/// A function of one number that is a float.
+pub(super) fn float_of_one(arguments: &[Typed], usage: &str, operation: fn(f64) -> f64) -> Result<Bound, Mismatch> {
+    count(arguments, 1..=1, usage)?;
+    let scale = number(arguments, 0)?.scale();
+    Ok(Bound::new(LogicalType::Float64, move |views, rows| rows.floats(|row| operation(float(&views[0], scale, row)))))
 }
 
 /// Computes an operation of floats.

@@ -1,8 +1,6 @@
 //! `exp(x)`: e to the power of x, a float.
 
-use super::{Bound, Function, Mismatch, count, exact, number};
-use crate::node::Typed;
-use brc_core::LogicalType;
+use super::{Function, exact};
 
 pub(super) static EXP: Function = Function {
     name: "exp",
@@ -10,13 +8,5 @@ pub(super) static EXP: Function = Function {
     usage: "exp(x)",
     about: "e to the power of x, as float64",
     example: ("exp(0)", "1.0"),
-    bind,
+    bind: |arguments| exact::float_of_one(arguments, EXP.usage, f64::exp),
 };
-
-fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
-    count(arguments, 1..=1, EXP.usage)?;
-    let scale = number(arguments, 0)?.scale();
-    Ok(Bound::new(LogicalType::Float64, move |views, rows| {
-        rows.floats(|row| exact::float(&views[0], scale, row).exp())
-    }))
-}

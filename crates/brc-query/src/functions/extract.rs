@@ -81,13 +81,13 @@ fn within(clock: Clock, units: i64, parts: i64) -> i64 {
     (i128::from(units) * i128::from(parts) / i128::from(clock.per_day)) as i64
 }
 
-fn day_of_year(days: i64) -> i64 {
+pub(super) fn day_of_year(days: i64) -> i64 {
     let (year, ..) = calendar::date_of(days);
     days - calendar::days_of(year, 1, 1).unwrap_or(days) + 1
 }
 
 /// The ISO week: the first is that of the year's first Thursday.
-fn week(days: i64) -> i64 {
+pub(super) fn week(days: i64) -> i64 {
     let thursday = days - iso_weekday(days) + 4;
     (day_of_year(thursday) - 1) / 7 + 1
 }

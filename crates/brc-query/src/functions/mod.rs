@@ -12,8 +12,10 @@ pub(crate) mod compare;
 mod concat;
 mod constructs;
 mod contains;
+mod date_diff;
 mod date_trunc;
 mod day;
+mod directive;
 mod divide;
 mod ends_with;
 mod exact;
@@ -29,32 +31,51 @@ mod least;
 mod length;
 mod like;
 mod ln;
+mod log;
+mod log10;
+mod log2;
 mod lower;
+mod lpad;
+mod ltrim;
 mod minute;
 mod mixed_order;
 mod modulo;
 mod month;
 mod multiply;
 mod negate;
+mod octet_length;
+mod pad;
+mod pattern;
 mod pieces;
 mod power;
 mod prefix;
+mod regexp_extract;
 mod regexp_matches;
+mod regexp_replace;
 mod replace;
+mod right;
 mod round;
 mod rounding;
+mod rpad;
+mod rtrim;
 mod second;
 mod segments;
 mod shift;
+mod sign;
+mod split_part;
 mod sqrt;
 mod starts_with;
+mod strftime;
 mod strpos;
 mod substr;
 mod subtract;
 mod temporal;
+mod timezone;
+mod to_timestamp;
 mod trim;
 mod upper;
 mod year;
+mod zone;
 
 pub(crate) use compare::Compared;
 pub use constructs::{CONSTRUCTS, Construct};
@@ -70,6 +91,7 @@ use std::hash::{Hash, Hasher};
 /// All functions, in the order in which help texts show them.
 pub static FUNCTIONS: &[&Function] = &[
     &abs::ABS,
+    &sign::SIGN,
     &round::ROUND,
     &floor::FLOOR,
     &ceil::CEIL,
@@ -77,15 +99,25 @@ pub static FUNCTIONS: &[&Function] = &[
     &power::POWER,
     &exp::EXP,
     &ln::LN,
+    &log::LOG,
+    &log2::LOG2,
+    &log10::LOG10,
     &bucket::BUCKET,
     &greatest::GREATEST,
     &least::LEAST,
     &length::LENGTH,
+    &octet_length::OCTET_LENGTH,
     &lower::LOWER,
     &upper::UPPER,
     &trim::TRIM,
+    &ltrim::LTRIM,
+    &rtrim::RTRIM,
+    &lpad::LPAD,
+    &rpad::RPAD,
     &substr::SUBSTR,
     &prefix::PREFIX,
+    &right::RIGHT,
+    &split_part::SPLIT_PART,
     &strpos::STRPOS,
     &replace::REPLACE,
     &concat::CONCAT,
@@ -95,6 +127,8 @@ pub static FUNCTIONS: &[&Function] = &[
     &like::LIKE,
     &ilike::ILIKE,
     &regexp_matches::REGEXP_MATCHES,
+    &regexp_extract::REGEXP_EXTRACT,
+    &regexp_replace::REGEXP_REPLACE,
     &year::YEAR,
     &month::MONTH,
     &day::DAY,
@@ -103,6 +137,10 @@ pub static FUNCTIONS: &[&Function] = &[
     &second::SECOND,
     &extract::EXTRACT,
     &date_trunc::DATE_TRUNC,
+    &date_diff::DATE_DIFF,
+    &strftime::STRFTIME,
+    &to_timestamp::TO_TIMESTAMP,
+    &timezone::TIMEZONE,
 ];
 
 /// The operators.
@@ -236,6 +274,13 @@ fn string(arguments: &[Typed], index: usize) -> Result<(), Mismatch> {
 fn number(arguments: &[Typed], index: usize) -> Result<LogicalType, Mismatch> {
     let logical_type = arguments[index].logical_type;
     if logical_type.is_numeric() { Ok(logical_type) } else { refuse(index, "needs a number") }
+}
+
+/// Sees to it that an argument is an integer of up to 64 bits.
+fn integer(arguments: &[Typed], index: usize) -> Result<(), Mismatch> {
+    let logical_type = arguments[index].logical_type;
+    let is_one = logical_type.is_numeric() && logical_type.fits_64_bits() && logical_type.scale() == 0;
+    if is_one { Ok(()) } else { refuse(index, "needs an integer") }
 }
 
 /// The value of an argument that must be a constant string.

@@ -1,6 +1,6 @@
 //! `substr(s, from, length)`: characters of a string, the first of which is number 1. A negative `from` counts from the end.
 
-use super::{Bound, Function, Mismatch, constant_integer, count, refuse, string};
+use super::{Bound, Function, Mismatch, constant_integer, count, integer, string};
 use crate::node::Typed;
 use crate::vector::{Strings, Values, ViewData};
 use brc_core::{ByteStrings, LogicalType};
@@ -17,11 +17,7 @@ pub(super) static SUBSTR: Function = Function {
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 2..=3, SUBSTR.usage)?;
     string(arguments, 0)?;
-    for (index, argument) in arguments.iter().enumerate().skip(1) {
-        if !argument.logical_type.fits_64_bits() || argument.logical_type.scale() > 0 {
-            return refuse(index, "needs an integer");
-        }
-    }
+    (1..arguments.len()).try_for_each(|index| integer(arguments, index))?;
     let has_length = arguments.len() == 3;
     let same_for_all = same_for_all(arguments);
     Ok(Bound::new(LogicalType::String, move |views, rows| {

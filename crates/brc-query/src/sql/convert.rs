@@ -6,8 +6,8 @@ use crate::bind::number::Number;
 use crate::suggestions::{unknown_function, unknown_operator};
 use brc_core::Comparison;
 use sqlparser::ast::{
-    BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DateTimeField, DuplicateTreatment, Expr, Function, FunctionArg,
-    FunctionArgExpr, FunctionArguments, Interval, Spanned, UnaryOperator, Value,
+    BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DateTimeField, Expr, Interval, Spanned, TrimWhereField,
+    UnaryOperator, Value,
 };
 
 /// Turns the parts of one expression into ours.
@@ -18,16 +18,10 @@ pub(super) struct Converter<'a> {
     pub(super) start: usize,
 }
 
-const WINDOW: &str = "window functions ('over') are not supported; use DuckDB or DataFusion, which read the parquet \
-                      files that brc writes";
-
 const SUBQUERY: &str = "subqueries are not supported: run it first and write its result here, or use DuckDB or \
                         DataFusion, which read the parquet files that brc writes";
 
-/// How many parts what is written once but computed twice may have: nested, they double at each level.
-const MOST_DOUBLED: usize = 1000;
-
-type Converted<T = Syntax> = Result<T, SyntaxError>;
+pub(super) type Converted<T = Syntax> = Result<T, SyntaxError>;
 
 impl Converter<'_> {
     pub(super) fn expression(&self, expression: Expr) -> Converted {
@@ -101,8 +95,17 @@ impl Converter<'_> {
             Expr::Floor { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
                 Kind::Call(call("floor", vec![self.expression(*expr)?]))
             }
-            Expr::Trim { trim_where: None, trim_what: None, expr, trim_characters: None } => {
-                Kind::Call(call("trim", vec![self.expression(*expr)?]))
+            Expr::Trim { trim_where, trim_what, expr, trim_characters } => {
+                let more = trim_what.map(|what| *what).into_iter().chain(trim_characters.into_iter().flatten());
+                let name = match trim_where {
+                    Some(TrimWhereField::Leading) => "ltrim",
+                    Some(TrimWhereField::Trailing) => "rtrim",
+                    Some(TrimWhereField::Both) | None => "trim",
+                };
+                Kind::Call(call(name, self.all([*expr].into_iter().chain(more).collect())?))
+            }
+            Expr::AtTimeZone { timestamp, time_zone } => {
+                Kind::Call(call("timezone", vec![self.expression(*time_zone)?, self.expression(*timestamp)?]))
             }
             Expr::Position { expr, r#in } => {
                 Kind::Call(call("strpos", vec![self.expression(*r#in)?, self.expression(*expr)?]))
@@ -122,7 +125,7 @@ impl Converter<'_> {
         Ok(Syntax { kind, position })
     }
 
-    fn boxed(&self, expression: Expr) -> Converted<Box<Syntax>> {
+    pub(super) fn boxed(&self, expression: Expr) -> Converted<Box<Syntax>> {
         self.expression(expression).map(Box::new)
     }
 
@@ -141,7 +144,7 @@ impl Converter<'_> {
         if span.start.line == 0 { self.start } else { self.places.byte(span.start) }
     }
 
-    fn refuse<T>(&self, what: String, position: usize) -> Converted<T> {
+    pub(super) fn refuse<T>(&self, what: String, position: usize) -> Converted<T> {
         Err(SyntaxError::new(format!("{what} is not supported"), position, self.source))
     }
 
@@ -149,7 +152,7 @@ impl Converter<'_> {
         SyntaxError::new(unknown_operator(name), position, self.source)
     }
 
-    fn no_function(&self, name: &str, position: usize) -> SyntaxError {
+    pub(super) fn no_function(&self, name: &str, position: usize) -> SyntaxError {
         SyntaxError::new(unknown_function(name), position, self.source)
     }
 
@@ -242,70 +245,6 @@ impl Converter<'_> {
     fn extract(&self, field: &DateTimeField, operand: Expr, position: usize) -> Converted<Kind> {
         let unit = Kind::Literal(Literal::Text(field.to_string().to_lowercase().into_bytes()));
         Ok(Kind::Call(call("extract", vec![Syntax { kind: unit, position }, self.expression(operand)?])))
-    }
-
-    fn function(&self, function: Function, position: usize) -> Converted<Call> {
-        let name = function.name.to_string().to_lowercase();
-        if function.over.is_some() {
-            return Err(SyntaxError::new(WINDOW, position, self.source));
-        }
-        if !function.within_group.is_empty() {
-            let message = "'within group' is not supported; use quantile(x, 0.95)";
-            return Err(SyntaxError::new(message, position, self.source));
-        }
-        if function.null_treatment.is_some() {
-            return self.refuse(format!("'ignore nulls' or 'respect nulls' after '{name}'"), position);
-        }
-        let FunctionArguments::List(list) = function.args else {
-            return Err(self.no_function(&name, position));
-        };
-        if let Some(clause) = list.clauses.first() {
-            return self.refuse(format!("'{clause}' inside '{name}'"), position);
-        }
-        // `count(*)` counts rows, as `count()` does.
-        let is_of_rows = list.args == [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)];
-        let (mut arguments, mut shown) = (Vec::new(), Vec::new());
-        for argument in if is_of_rows { Vec::new() } else { list.args } {
-            let FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) = argument else {
-                return self.refuse(format!("'{argument}' inside '{name}'"), position);
-            };
-            shown.push(expression.to_string());
-            arguments.push(self.expression(expression)?);
-        }
-        let distinct = matches!(list.duplicate_treatment, Some(DuplicateTreatment::Distinct));
-        if let Some(filter) = &function.filter {
-            // Rows that the filter leaves out have no first argument.
-            let of_all = if shown.is_empty() { "true".to_owned() } else { shown.remove(0) };
-            shown.insert(0, format!("CASE WHEN {filter} THEN {of_all} END"));
-        }
-        let filter = function.filter.map(|filter| self.boxed(*filter)).transpose()?;
-        Ok(Call { name, distinct, arguments, shown, filter })
-    }
-
-    /// A call; or the `case` that it is short for.
-    fn choice(&self, function: Function, position: usize) -> Converted<Kind> {
-        let mut call = self.function(function, position)?;
-        let is_plain = !call.distinct && call.filter.is_none();
-        Ok(match (call.name.as_str(), call.arguments.len()) {
-            ("if" | "iif", 2 | 3) if is_plain => {
-                let otherwise = call.arguments.drain(2..).next().map(Box::new);
-                let branch = call.arguments.pop().zip(call.arguments.pop()).map(|(then, when)| (when, then));
-                Kind::Case { operand: None, branches: branch.into_iter().collect(), otherwise }
-            }
-            ("nullif", 2) if is_plain => {
-                let mut parts = 0;
-                call.arguments[0].walk(&mut |_| parts += 1);
-                if parts > MOST_DOUBLED {
-                    return self.refuse("an expression of this length inside 'nullif'".to_owned(), position);
-                }
-                let (one, other) = (call.arguments.swap_remove(0), call.arguments.swap_remove(0));
-                let equal = Kind::Compare(Comparison::Equal, Box::new(one.clone()), Box::new(other));
-                let null = Syntax { kind: Kind::Literal(Literal::Null), position };
-                let branches = vec![(Syntax { kind: equal, position }, null)];
-                Kind::Case { operand: None, branches, otherwise: Some(Box::new(one)) }
-            }
-            _ => Kind::Call(call),
-        })
     }
 
     fn value(&self, value: Value, position: usize) -> Converted<Literal> {

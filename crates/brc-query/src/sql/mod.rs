@@ -4,7 +4,9 @@
 //! turned at once into the few forms of [`Syntax`] that there are here, each with its place in the text; what has no form is
 //! named with its place.
 
+mod calls;
 mod convert;
+mod dialect;
 mod error;
 mod parser;
 mod script;

@@ -1,16 +1,15 @@
 //! The thin layer over `sqlparser`: places as bytes, messages as ours.
 
+use super::dialect::OurDialect;
 use super::{Kind, Syntax, SyntaxError, convert};
 use crate::expression::Expression;
 use crate::suggestions::unknown_operator;
-use sqlparser::dialect::DuckDbDialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser as SqlParser, ParserError, ParserOptions};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 use std::sync::Arc;
 
-/// The dialect that is closest to what is supported here.
-static DIALECT: DuckDbDialect = DuckDbDialect {};
+static DIALECT: OurDialect = OurDialect;
 
 /// How deep parentheses may nest: whatever walks the tree needs no more stack than this.
 const DEEPEST: usize = 100;

@@ -16,7 +16,7 @@ fn table(manner: Manner) -> MemoryTable {
     MemoryTable { schema: Record::schema(), rows: words.iter().enumerate().map(row).collect(), manner }
 }
 
-fn ask(text: &str, manner: Manner, threads: usize) -> String {
+pub(super) fn ask(text: &str, manner: Manner, threads: usize) -> String {
     let query = match Query::parse(text) {
         Ok(query) => query,
         Err(error) => return error.to_string(),
@@ -34,7 +34,7 @@ fn ask(text: &str, manner: Manner, threads: usize) -> String {
 }
 
 /// The answer is the same however rows are delivered.
-fn check(text: &str, expected: &str) {
+pub(super) fn check(text: &str, expected: &str) {
     for (rows_in_split, rows_in_batch) in [(100, 100), (3, 2), (1, 1)] {
         for known_names in [false, true] {
             let manner = Manner { rows_in_split, rows_in_batch, runs: false, known_names };

@@ -325,7 +325,11 @@ fn computed(place: usize, column: Option<usize>, rows: &[&Vec<Cell>]) -> Option<
             let times = |index: usize| sorted.iter().filter(|(key, _)| *key == sorted[index].0).count();
             at((0..count).max_by_key(|&index| (times(index), std::cmp::Reverse(index)))?)
         }
-        ("quantile", _) => at(((0.3 * count as f64).ceil() as usize).max(1) - 1),
+        ("quantile", _) => at((3 * count).div_ceil(10) - 1),
+        ("quantile_cont", _) => Some(between(logical_type, &at, (count - 1) * 3)),
+        ("median", _) if !logical_type.is_numeric() => Some(between(logical_type, &at, (count - 1) * 5)),
+        ("bool_and", _) => at(0),
+        ("bool_or", _) => at(count - 1),
         ("sum", _) if is_float => Some(Cell::Float(match &sum {
             Some(sum) => ratio::nearest(sum, &1u8.into(), -1074),
             None => special,
@@ -369,6 +373,32 @@ fn computed(place: usize, column: Option<usize>, rows: &[&Vec<Cell>]) -> Option<
             let variance = ratio::nearest(&numerator, &(&ten * &ten * count * (count - less)), -2148);
             Some(Cell::Float(if name.starts_with("stddev") { variance.sqrt() } else { variance }))
         }
+    }
+}
+
+/// What lies so many tenths of the way between sorted values behind the first one.
+fn between(logical_type: LogicalType, at: &dyn Fn(usize) -> Option<Cell>, tenths: usize) -> Cell {
+    let (index, part) = (tenths / 10, (tenths % 10) as i128);
+    let high = if part > 0 { at(index + 1) } else { at(index) };
+    let unit = if logical_type == LogicalType::Date { 86_400 } else { 1 };
+    match (at(index), high) {
+        (Some(Cell::Integer(low)), Some(Cell::Integer(high))) if !logical_type.is_numeric() => {
+            Cell::Integer(((low * (10 - part) + high * part) * unit + 5).div_euclid(10))
+        }
+        (Some(Cell::Integer(low)), Some(Cell::Integer(high))) => {
+            let (low, high): (BigInt, BigInt) = (low.into(), high.into());
+            let scale = BigUint::from(10u8).pow(logical_type.scale().into());
+            Cell::Float(ratio::nearest(&(low * (10 - part) + high * part), &(scale * 10u8), 0))
+        }
+        (Some(Cell::Float(low)), Some(Cell::Float(high))) => {
+            let part = part as f64 / 10.0;
+            Cell::Float(match () {
+                () if part == 0.0 || low == high => low,
+                () if (high - low).is_finite() => low + (high - low) * part,
+                () => low * (1.0 - part) + high * part,
+            })
+        }
+        (low, high) => unreachable!("{low:?} and {high:?} are numbers"),
     }
 }
 

@@ -1,0 +1,67 @@
+//! What aggregates of a fraction from 0 to 1 have in common: the places of values among the sorted ones, exactly.
+
+use super::Group;
+use crate::bind::number::Number;
+use brc_core::{Field, LogicalType, TimeUnit, calendar};
+
+/// A fraction is so many of these parts of the whole.
+pub(super) const WHOLE: u128 = 10u128.pow(18);
+
+/// A place between two of the sorted values: the one before, and how many parts of the way to the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) index: usize,
+    pub(super) parts: u128,
+}
+
+/// A fraction as it is written; of its decimals 18 count.
+fn parts(text: &str) -> Option<u128> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if digits(whole) && digits(decimals) && decimals.len() <= 18 && whole.len() <= 18 {
+        let number = |text: &str| text.bytes().fold(0, |value, byte| value * 10 + u128::from(byte - b'0'));
+        return Some(number(whole) * WHOLE + number(decimals) * 10u128.pow(18 - decimals.len() as u32));
+    }
+    u128::try_from(Number::new(text).floor(18).0).ok()
+}
+
+impl Place {
+    /// The place that lies so far from the first of some values to the last.
+    pub(super) fn between(group: &Group<'_>, count: usize) -> Option<Self> {
+        let place = parts(group.parameter)?.checked_mul(count.checked_sub(1)? as u128)?;
+        Some(Self { index: (place / WHOLE) as usize, parts: place % WHOLE })
+    }
+
+    /// The place of the first value that so large a part of all does not exceed.
+    pub(super) fn of_first(group: &Group<'_>, count: usize) -> Option<usize> {
+        let place = parts(group.parameter)?.checked_mul(count as u128)?;
+        Some((place.div_ceil(WHOLE) as usize).saturating_sub(1))
+    }
+
+    /// A point in time at this place between two others, in units of which `factor` are one of theirs; rounded half up.
+    pub(super) fn point(self, low: i128, high: i128, factor: i128) -> i128 {
+        let (whole, parts) = (WHOLE as i128, self.parts as i128);
+        let sum = (low * (whole - parts) + high * parts) * factor;
+        (sum + whole / 2).div_euclid(whole)
+    }
+}
+
+/// The column, if its values have an order in which there is something between two of them: of numbers, dates and times.
+pub(super) fn ordered<'a>(fields: &[&'a Field]) -> Result<&'a Field, &'static str> {
+    let is_one = |field: &&Field| field.logical_type.is_numeric() || is_clock(field.logical_type);
+    fields.first().copied().filter(is_one).ok_or("a column of numbers, dates or times")
+}
+
+pub(super) fn is_clock(it: LogicalType) -> bool {
+    matches!(it, LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. })
+}
+
+/// The type of what lies between values, and how many of its units are one of theirs.
+pub(super) fn between(logical_type: LogicalType) -> (LogicalType, i128) {
+    let second = TimeUnit::Second;
+    match logical_type {
+        LogicalType::Date => (LogicalType::Timestamp { unit: second, zone: false }, calendar::DAY_SECONDS.into()),
+        of_clock if is_clock(of_clock) => (of_clock, 1),
+        _ => (LogicalType::Float64, 1),
+    }
+}

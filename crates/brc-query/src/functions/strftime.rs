@@ -1,0 +1,54 @@
+//! `strftime(t, format)`: a date or a timestamp as text.
+
+use super::directive::{self, Format, Moment};
+use super::temporal::Clock;
+use super::{Bound, Function, Mismatch, constant_text, count, refuse};
+use crate::node::Typed;
+use crate::vector::{Rows, Vector, View};
+use brc_core::{LogicalType, calendar};
+
+pub(super) static STRFTIME: Function = Function {
+    name: "strftime",
+    aliases: &[],
+    usage: "strftime(t, format)",
+    about: "a date or timestamp as text: %Y-%m-%d %H:%M:%S, %b (month), %a (weekday), %j, %V and others as in C",
+    example: ("strftime(date '2024-02-29', '%d %b %Y')", "29 Feb 2024"),
+    bind,
+};
+
+fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
+    count(arguments, 2..=2, STRFTIME.usage)?;
+    // SQLite has the format first.
+    let index = usize::from(Clock::of(arguments, 0).is_err() && Clock::of(arguments, 1).is_ok());
+    let clock = Clock::of(arguments, index)?;
+    if !clock.has_date {
+        return refuse(index, "needs a date or a timestamp");
+    }
+    let Some(format) = Format::parse(&constant_text(arguments, 1 - index)?) else {
+        return refuse(1 - index, format!("needs a format of text and {}", directive::ALL));
+    };
+    let zone = matches!(arguments[index].logical_type, LogicalType::Timestamp { zone: true, .. });
+    Ok(Bound::new(LogicalType::String, move |views, rows| written(&format, clock, zone, &views[index], rows)))
+}
+
+fn written(
+    format: &Format,
+    clock: Clock,
+    zone: bool,
+    view: &View<'_>,
+    rows: &Rows<'_>,
+) -> Result<Vector, crate::vector::Fault> {
+    let nanoseconds = calendar::DAY_SECONDS * 1_000_000_000 / clock.per_day;
+    // Neighbours are often of the same day.
+    let (mut last, mut text) = (None, Vec::new());
+    rows.strings(|row, out| {
+        let (days, units) = clock.split(view.narrow(row));
+        let units = if format.of_days { 0 } else { units };
+        if last != Some((days, units)) {
+            text.clear();
+            format.write(&Moment::new(days, units * nanoseconds, zone), &mut text);
+            last = Some((days, units));
+        }
+        out.extend_from_slice(&text);
+    })
+}

@@ -1,0 +1,97 @@
+//! Calls of functions, from the tree of `sqlparser` to ours.
+
+use super::convert::{Converted, Converter};
+use super::{Call, Kind, Literal, Syntax, SyntaxError};
+use brc_core::Comparison;
+use sqlparser::ast::{
+    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, OrderByExpr, OrderBySort,
+};
+
+const WINDOW: &str = "window functions ('over') are not supported; use DuckDB or DataFusion, which read the parquet \
+                      files that brc writes";
+
+/// How many parts what is written once but computed twice may have: nested, they double at each level.
+const MOST_DOUBLED: usize = 1000;
+
+impl Converter<'_> {
+    fn function(&self, function: Function, position: usize) -> Converted<Call> {
+        let name = function.name.to_string().to_lowercase();
+        if function.over.is_some() {
+            return Err(SyntaxError::new(WINDOW, position, self.source));
+        }
+        if function.null_treatment.is_some() {
+            return self.refuse(format!("'ignore nulls' or 'respect nulls' after '{name}'"), position);
+        }
+        let FunctionArguments::List(list) = function.args else {
+            return Err(self.no_function(&name, position));
+        };
+        if let Some(clause) = list.clauses.first() {
+            return self.refuse(format!("'{clause}' inside '{name}'"), position);
+        }
+        // `count(*)` counts rows, as `count()` does.
+        let is_of_rows = list.args == [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)];
+        let (mut arguments, mut shown) = (Vec::new(), Vec::new());
+        for argument in if is_of_rows { Vec::new() } else { list.args } {
+            let FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) = argument else {
+                return self.refuse(format!("'{argument}' inside '{name}'"), position);
+            };
+            shown.push(expression.to_string());
+            arguments.push(self.expression(expression)?);
+        }
+        if let Some(column) = self.within_group(&name, function.within_group, position)? {
+            shown.insert(0, column.to_string());
+            arguments.insert(0, self.expression(column)?);
+        }
+        let distinct = matches!(list.duplicate_treatment, Some(DuplicateTreatment::Distinct));
+        if let Some(filter) = &function.filter {
+            // Rows that the filter leaves out have no first argument.
+            let of_all = if shown.is_empty() { "true".to_owned() } else { shown.remove(0) };
+            shown.insert(0, format!("CASE WHEN {filter} THEN {of_all} END"));
+        }
+        let filter = function.filter.map(|filter| self.boxed(*filter)).transpose()?;
+        Ok(Call { name, distinct, arguments, shown, filter })
+    }
+
+    /// `percentile_cont(0.5) within group (order by x)` is `percentile_cont(x, 0.5)`: the column.
+    fn within_group(&self, name: &str, mut order: Vec<OrderByExpr>, position: usize) -> Converted<Option<Expr>> {
+        const NAMES: [&str; 5] = ["percentile_cont", "percentile_disc", "quantile_cont", "quantile_disc", "mode"];
+        let Some(by) = order.pop() else { return Ok(None) };
+        if !order.is_empty() {
+            return self.refuse("'within group' of several columns".to_owned(), position);
+        }
+        if !NAMES.contains(&name) {
+            return self.refuse(format!("'within group' after '{name}'"), position);
+        }
+        if by.options.sort == Some(OrderBySort::Desc) {
+            let message = "'desc' inside 'within group' is not supported; take the other end: 0.1 for 0.9";
+            return Err(SyntaxError::new(message, position, self.source));
+        }
+        Ok(Some(by.expr))
+    }
+
+    /// A call; or the `case` that it is short for.
+    pub(super) fn choice(&self, function: Function, position: usize) -> Converted<Kind> {
+        let mut call = self.function(function, position)?;
+        let is_plain = !call.distinct && call.filter.is_none();
+        Ok(match (call.name.as_str(), call.arguments.len()) {
+            ("if" | "iif", 2 | 3) if is_plain => {
+                let otherwise = call.arguments.drain(2..).next().map(Box::new);
+                let branch = call.arguments.pop().zip(call.arguments.pop()).map(|(then, when)| (when, then));
+                Kind::Case { operand: None, branches: branch.into_iter().collect(), otherwise }
+            }
+            ("nullif", 2) if is_plain => {
+                let mut parts = 0;
+                call.arguments[0].walk(&mut |_| parts += 1);
+                if parts > MOST_DOUBLED {
+                    return self.refuse("an expression of this length inside 'nullif'".to_owned(), position);
+                }
+                let (one, other) = (call.arguments.swap_remove(0), call.arguments.swap_remove(0));
+                let equal = Kind::Compare(Comparison::Equal, Box::new(one.clone()), Box::new(other));
+                let null = Syntax { kind: Kind::Literal(Literal::Null), position };
+                let branches = vec![(Syntax { kind: equal, position }, null)];
+                Kind::Case { operand: None, branches, otherwise: Some(Box::new(one)) }
+            }
+            _ => Kind::Call(call),
+        })
+    }
+}

@@ -1,0 +1,69 @@
+//! The SQL of DuckDB, which is closest to what is supported here, but for the arguments of functions: in `bool_and(a = b)`
+//! these are conditions, not values with names.
+
+use sqlparser::dialect::{Dialect, DuckDbDialect};
+use std::any::TypeId;
+
+#[derive(Debug)]
+pub(super) struct OurDialect;
+
+const LIKE: DuckDbDialect = DuckDbDialect {};
+
+/// Only what concerns expressions and the clauses of a `select` matters.
+impl Dialect for OurDialect {
+    fn dialect(&self) -> TypeId {
+        TypeId::of::<DuckDbDialect>()
+    }
+
+    fn supports_named_fn_args_with_eq_operator(&self) -> bool {
+        false
+    }
+
+    fn is_identifier_start(&self, character: char) -> bool {
+        LIKE.is_identifier_start(character)
+    }
+
+    fn is_identifier_part(&self, character: char) -> bool {
+        LIKE.is_identifier_part(character)
+    }
+
+    fn supports_filter_during_aggregation(&self) -> bool {
+        LIKE.supports_filter_during_aggregation()
+    }
+
+    fn supports_group_by_expr(&self) -> bool {
+        LIKE.supports_group_by_expr()
+    }
+
+    fn supports_bitwise_shift_operators(&self) -> bool {
+        LIKE.supports_bitwise_shift_operators()
+    }
+
+    fn supports_dictionary_syntax(&self) -> bool {
+        LIKE.supports_dictionary_syntax()
+    }
+
+    fn support_map_literal_syntax(&self) -> bool {
+        LIKE.support_map_literal_syntax()
+    }
+
+    fn supports_lambda_functions(&self) -> bool {
+        LIKE.supports_lambda_functions()
+    }
+
+    fn allow_extract_single_quotes(&self) -> bool {
+        LIKE.allow_extract_single_quotes()
+    }
+
+    fn supports_notnull_operator(&self) -> bool {
+        LIKE.supports_notnull_operator()
+    }
+
+    fn supports_comma_separated_trim(&self) -> bool {
+        LIKE.supports_comma_separated_trim()
+    }
+
+    fn supports_numeric_literal_underscores(&self) -> bool {
+        LIKE.supports_numeric_literal_underscores()
+    }
+}
