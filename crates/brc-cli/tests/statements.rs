@@ -65,7 +65,7 @@ fn tables_have_the_names_of_their_files() {
         ("'other.csv'", "unknown table 'other.csv' (tables: t, sales, more)"),
         ("\"SALES\"", "unknown table 'SALES'"),
         ("(select 1)", "subqueries are not supported: save the inner result first"),
-        ("sales join more on 1", "'join' is not supported: brc queries one table; use DuckDB or DataFusion"),
+        ("sales join more on 1", "'join' is not supported: brc query asks one table; use brc-sql"),
         ("sales, more", "more than one table is not supported: brc queries one table"),
     ] {
         let statement = format!("select 1 from {table}");

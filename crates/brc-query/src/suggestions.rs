@@ -135,7 +135,7 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     remark(&["rollup", "cube", "grouping"], "a query has one set of keys; run one query for each set"),
     remark(
         &["row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "nth_value"],
-        "window functions are not supported; use DuckDB or DataFusion, which read the parquet files that brc writes",
+        "window functions are not supported; use brc-sql, which has all of SQL over the same files",
     ),
 ];
 

@@ -18,8 +18,8 @@ pub(super) struct Converter<'a> {
     pub(super) start: usize,
 }
 
-const SUBQUERY: &str = "subqueries are not supported: run it first and write its result here, or use DuckDB or \
-                        DataFusion, which read the parquet files that brc writes";
+const SUBQUERY: &str =
+    "subqueries are not supported: run it first and write its result here, or use brc-sql, which has all of SQL";
 
 pub(super) type Converted<T = Syntax> = Result<T, SyntaxError>;
 

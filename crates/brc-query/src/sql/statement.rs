@@ -26,11 +26,11 @@ const CLAUSES: [Keyword; 11] = [
 const SET_OPERATIONS: [Keyword; 3] = [Keyword::UNION, Keyword::EXCEPT, Keyword::INTERSECT];
 
 /// What does with several tables what brc does not.
-const ELSEWHERE: &str = "brc queries one table; use DuckDB or DataFusion, which read the parquet files that brc writes";
+const ELSEWHERE: &str = "brc query asks one table; use brc-sql, which has all of SQL over the same files";
 
 /// How to do without a query inside another.
 const INNER_FIRST: &str = "save the inner result first and query that: \
-                           brc query FILE 'select …' -o part.buren";
+                           brc query FILE 'select …' -o part.buren; or use brc-sql";
 
 impl Parser {
     /// A whole `select`, and nothing else.

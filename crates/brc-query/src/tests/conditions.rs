@@ -254,7 +254,7 @@ fn mistakes_are_pointed_at() {
 fn what_is_not_supported_is_named() {
     for (text, position, message) in [
         ("x = 1 and y in (select 1)", 10, "subqueries are not supported: run it first and write its result here"),
-        ("x = 3 + sum(y) over ()", 8, "window functions ('over') are not supported; use DuckDB or DataFusion"),
+        ("x = 3 + sum(y) over ()", 8, "window functions ('over') are not supported; use brc-sql"),
         ("x = 3 | y", 4, "the operator '|' is not supported"),
         ("cast(x as json) = 1", 5, "the type JSON is not supported"),
         ("x = interval '3 fortnights'", 13, "the interval unit 'fortnights' is not supported"),
