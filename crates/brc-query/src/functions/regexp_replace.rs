@@ -2,11 +2,13 @@
 //! match, or all with option `g`. In the replacement `\0` is the match, and `\1` to `\9` are its groups.
 
 use super::pattern::Pattern;
+use super::trim::is_continuation;
 use super::{Bound, Function, Mismatch, constant_text, count, refuse, string};
 use crate::node::Typed;
 use crate::vector::Text;
 use brc_core::LogicalType;
-use regex::bytes::Regex;
+use regex::bytes::{Match, Regex};
+use std::ops::Range;
 
 pub(super) static REGEXP_REPLACE: Function = Function {
     name: "regexp_replace",
@@ -33,9 +35,24 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
         Ok(pieces) => pieces,
         Err(needed) => return refuse(2, needed),
     };
-    let most = if global { usize::MAX } else { 1 };
+    let has_groups = pieces.iter().any(|piece| !matches!(piece, Piece::Text(_) | Piece::Group(0)));
     Ok(Bound::new(LogicalType::String, move |views, rows| {
-        rows.strings(|row, out| replace(views[0].bytes(row), &regex, &pieces, most, out))
+        let mut locations = regex.capture_locations();
+        rows.strings(|row, out| {
+            let text = views[0].bytes(row);
+            match (global, has_groups) {
+                (true, _) => replace_all(text, &regex, &pieces, has_groups, out),
+                // Where a match begins and ends is found faster than its groups.
+                (false, false) => {
+                    let found = first(text, |start| regex.find_at(text, start));
+                    replace(text, found, &pieces, |_| None, out);
+                }
+                (false, true) => {
+                    let found = first(text, |start| regex.captures_read_at(&mut locations, text, start));
+                    replace(text, found, &pieces, |group| locations.get(group), out);
+                }
+            }
+        })
     }))
 }
 
@@ -62,39 +79,72 @@ fn pieces(replacement: &[u8], groups: usize) -> Result<Vec<Piece>, String> {
     Ok(pieces)
 }
 
-fn replace(text: &[u8], regex: &Regex, pieces: &[Piece], most: usize, out: &mut Text<'_>) {
-    let mut end = 0;
-    if pieces.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Group(0))) {
-        // Where a match begins and ends is found faster than its groups.
-        for found in regex.find_iter(text).take(most) {
-            out.extend_from_slice(&text[end..found.start()]);
-            append(pieces, |_| found.as_bytes(), out);
-            end = found.end();
-            if !out.has_room_for(0) {
-                return;
-            }
+/// The first match that splits no character, of those that `find` finds from a byte on.
+fn first<'t>(text: &'t [u8], mut find: impl FnMut(usize) -> Option<Match<'t>>) -> Option<Range<usize>> {
+    let mut start = 0;
+    loop {
+        let found = find(start)?.range();
+        if !splits_character(text, &found) {
+            return Some(found);
         }
-    } else {
-        for found in regex.captures_iter(text).take(most) {
-            let whole = found.get(0).map_or(end..end, |whole| whole.range());
-            out.extend_from_slice(&text[end..whole.start]);
-            append(pieces, |group| found.get(group).map_or(&[], |group| group.as_bytes()), out);
-            end = whole.end;
-            if !out.has_room_for(0) {
-                return;
-            }
-        }
+        start = found.end + 1;
     }
-    out.extend_from_slice(&text[end..]);
 }
 
-fn append<'t>(pieces: &[Piece], group: impl Fn(usize) -> &'t [u8], out: &mut Text<'_>) {
+/// Whether a match of nothing lies between the bytes of a character.
+fn splits_character(text: &[u8], found: &Range<usize>) -> bool {
+    found.is_empty() && text.get(found.start).is_some_and(|&byte| is_continuation(byte))
+}
+
+/// Appends a text of which one part is replaced. The groups other than the part itself are where `group` says.
+fn replace(
+    text: &[u8],
+    part: Option<Range<usize>>,
+    pieces: &[Piece],
+    group: impl Fn(usize) -> Option<(usize, usize)>,
+    out: &mut Text<'_>,
+) {
+    let Some(part) = part else { return out.extend_from_slice(text) };
+    out.extend_from_slice(&text[..part.start]);
     for piece in pieces {
         match piece {
             Piece::Text(text) => out.extend_from_slice(text),
-            Piece::Group(number) => out.extend_from_slice(group(*number)),
+            Piece::Group(0) => out.extend_from_slice(&text[part.clone()]),
+            Piece::Group(number) => {
+                let (start, end) = group(*number).unwrap_or_default();
+                out.extend_from_slice(&text[start..end]);
+            }
         }
     }
+    out.extend_from_slice(&text[part.end..]);
+}
+
+/// The same for all matches.
+fn replace_all(text: &[u8], regex: &Regex, pieces: &[Piece], has_groups: bool, out: &mut Text<'_>) {
+    let mut end = 0;
+    let mut append = |whole: Range<usize>, group: &dyn Fn(usize) -> Option<(usize, usize)>| {
+        if splits_character(text, &whole) {
+            return true;
+        }
+        // What follows the match is appended with the next one.
+        let range = |place: (usize, usize)| (place.0 - end, place.1 - end);
+        let part = whole.start - end..whole.end - end;
+        replace(&text[end..whole.end], Some(part), pieces, |number| group(number).map(range), out);
+        end = whole.end;
+        out.has_room_for(0)
+    };
+    if has_groups {
+        for found in regex.captures_iter(text) {
+            let place = |number| found.get(number).map(|group: Match<'_>| (group.start(), group.end()));
+            let whole = place(0).unwrap_or_default();
+            if !append(whole.0..whole.1, &place) {
+                return;
+            }
+        }
+    } else if !regex.find_iter(text).all(|found| append(found.range(), &|_| None)) {
+        return;
+    }
+    out.extend_from_slice(&text[end..]);
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ fn split_first<'t>(text: &mut &'t [u8]) -> &'t [u8] {
 }
 
 /// Whether a byte goes on with a character that begins before it.
-fn is_continuation(byte: u8) -> bool {
+pub(super) fn is_continuation(byte: u8) -> bool {
     (byte as i8) < -0x40
 }
 

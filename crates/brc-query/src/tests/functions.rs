@@ -33,6 +33,11 @@ fn functions_of_text_have_known_values() {
         (r"regexp_replace('ab', '(a)|(c)', '\2-') || regexp_replace('abc', '', '-', 'g')", "-b-a-b-c-"),
         ("regexp_replace('aBc', 'b', '', 'i') || regexp_replace('aBc', 'b', '')", "acaBc"),
         (
+            r"regexp_replace('-a1b2-', '([a-z])([0-9])', '\2\1', 'g') || regexp_replace('xabab', '(a)(b)', '\2\1')",
+            "-1a2b-xbaab",
+        ),
+        (r"regexp_replace('éaéb', 'é', '<\0>', 'g') || regexp_replace('aé', '(x)?', '\1-', 'g')", "<é>a<é>b-a-é-"),
+        (
             "regexp_extract('a1b2', '[0-9]') || regexp_extract('a1b2', '([a-z])([0-9])', 2) || regexp_extract('a', 'b')",
             "11",
         ),
