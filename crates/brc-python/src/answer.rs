@@ -29,8 +29,8 @@ pub(crate) struct Answer {
 
 /// Rows that were found.
 enum Found {
-    Held(QueryResult),
-    Long(LongAnswer),
+    Held(Box<QueryResult>),
+    Long(Box<LongAnswer>),
 }
 
 impl Found {
@@ -39,7 +39,7 @@ impl Found {
             |table: &dyn Table| feed.scan(table, table.schema().fields(), &ScanOptions::everything(table.schema()));
         match self {
             Self::Held(answer) => of(&answer.table()?),
-            Self::Long(answer) => of(answer),
+            Self::Long(answer) => of(answer.as_ref()),
         }
     }
 }
@@ -102,8 +102,8 @@ fn find(py: Python<'_>, opened: &Arc<Opened>, query: &Query) -> PyResult<(Plan, 
     let ask = || query.ask_within(table, files.threads(), &files.memory(), &Progress::default());
     let (plan, answered) = detached(py, ask)?.or_raise(py)?;
     let found = match answered {
-        Answered::Held(answer) => Found::Held(*answer),
-        Answered::Long(answer) => Found::Long(*answer),
+        Answered::Held(answer) => Found::Held(answer),
+        Answered::Long(answer) => Found::Long(answer),
     };
     Ok((plan, Arc::new(found)))
 }

@@ -3,6 +3,7 @@
 use crate::capsule;
 use crate::errors::exception;
 use crate::stream::{Failed, Stream};
+use crate::warnings;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -35,7 +36,7 @@ impl Batches {
                 Some(error) => py.check_signals().err().unwrap_or_else(|| exception(py, &error)),
                 None => crate::errors::BrcError::new_err(error.to_string()),
             }),
-            None => Ok(None),
+            None => warnings::tell(py).map(|()| None),
         }
     }
 }

@@ -66,7 +66,13 @@ impl Ledger {
     }
 }
 
-/// Writes tables as a file.
+/// Writes tables, or whatever `write` takes, as a file. Options are those of `brc convert`; `progress` is called with the rows
+/// and the bytes read so far. The name of the target tells its encoding, unless `to` does.
+///
+/// >>> import tempfile
+/// >>> with tempfile.TemporaryDirectory() as directory:
+/// ...     brc.convert(b"a\n1\n2\n", directory + "/a.parquet", compression="zstd").rows_stored
+/// 2
 #[pyfunction]
 #[pyo3(signature = (source, target, *, progress=None, **options))]
 pub(crate) fn convert(
@@ -91,7 +97,12 @@ pub(crate) fn convert(
     }
 }
 
-/// Writes the rows of an object of another library as a file.
+/// Writes the rows of an object of another library as a file: of anything that has `__arrow_c_stream__`, and of pandas.
+///
+/// >>> import pyarrow, tempfile
+/// >>> with tempfile.TemporaryDirectory() as directory:
+/// ...     brc.write(pyarrow.table({"a": [1, None]}), directory + "/a.buren").rows_stored
+/// 2
 #[pyfunction]
 #[pyo3(signature = (object, target, *, progress=None, **options))]
 pub(crate) fn write(

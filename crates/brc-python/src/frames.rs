@@ -2,6 +2,7 @@
 
 use crate::errors::exception;
 use crate::stream::Failed;
+use crate::warnings;
 use pyo3::prelude::*;
 
 /// A pyarrow.Table.
@@ -36,6 +37,7 @@ pub(crate) fn to_pandas<'py>(rows: &Bound<'py, PyAny>, failed: &Failed) -> PyRes
 
 /// What a library made of a stream, or the failure of the stream that it has only a text of.
 fn as_it_was<'py>(py: Python<'py>, made: PyResult<Bound<'py, PyAny>>, failed: &Failed) -> PyResult<Bound<'py, PyAny>> {
+    warnings::tell(py)?;
     made.map_err(|raised| match failed.take() {
         Some(brc_core::Error::Interrupted) => {
             py.check_signals().err().unwrap_or_else(|| exception(py, &brc_core::Error::Interrupted))

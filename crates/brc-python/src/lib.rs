@@ -19,6 +19,7 @@ mod source;
 mod stream;
 mod table;
 mod values;
+mod warnings;
 mod words;
 
 use brc_kernels::memory::Allocator;

@@ -1,5 +1,6 @@
 //! Work during which other threads of Python run, and which Ctrl-C ends.
 
+use crate::warnings;
 use brc_core::interrupt;
 use pyo3::prelude::*;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -36,7 +37,10 @@ pub(crate) fn watched<T: Send>(
             }
         }
         match py.detach(|| worker.join()) {
-            Ok(made) => Ok(made),
+            Ok(made) => {
+                warnings::tell(py)?;
+                Ok(made)
+            }
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })

@@ -36,7 +36,10 @@ impl Sniffed {
     }
 }
 
-/// Tells how a file is written.
+/// Tells how a file is written. The types of columns are those of a sample.
+///
+/// >>> brc.sniff(b"a;b\n1;2\n").dialect["delimiter"]
+/// "';'"
 #[pyfunction]
 #[pyo3(signature = (source, **options))]
 pub(crate) fn sniff(source: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Sniffed> {

@@ -1,5 +1,6 @@
 //! What a table is read from: files by their names, or bytes that have none.
 
+use crate::warnings;
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -22,6 +23,7 @@ impl Source {
     /// # Errors
     /// If it is none of these, or cannot be read.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        warnings::expect();
         if let Some(path) = path(object) {
             return Ok(Self::Paths(vec![path]));
         }

@@ -14,15 +14,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 /// An open table and what is known of it by now.
 pub(crate) struct Opened {
     pub(crate) table: Arc<dyn brc_core::Table>,
     pub(crate) files: Files,
-    /// How many rows it has, once all were read for their types.
-    settled: OnceLock<u64>,
+    /// Whether all rows were read for their types.
+    settled: OnceLock<()>,
     rows: OnceLock<u64>,
 }
 
@@ -33,9 +32,9 @@ impl Opened {
     /// If rows have to be read for that, and cannot be.
     pub(crate) fn schema(&self, py: Python<'_>) -> PyResult<Arc<Schema>> {
         if self.table.inferred().is_some() && self.settled.get().is_none() {
-            let progress = Progress::default();
-            detached(py, || read_rows(self.table.as_ref(), self.files.threads(), &progress))?.or_raise(py)?;
-            let _ = self.settled.set(progress.rows.load(Relaxed));
+            let (table, threads) = (self.table.as_ref(), self.files.threads());
+            detached(py, || read_rows(table, threads, &Progress::default()))?.or_raise(py)?;
+            self.settled.get_or_init(|| ());
         }
         Ok(current_schema(self.table.as_ref()))
     }
@@ -54,6 +53,13 @@ impl Opened {
 }
 
 /// A table: files that are open, and of which nothing is in memory.
+///
+/// It is an Arrow stream: pyarrow, Polars, pandas, DuckDB and others read it as it is, and each time anew.
+///
+/// >>> import brc
+/// >>> table = brc.open(b"city,price\nRome,2.50\nOslo,4.00\n")
+/// >>> table.schema, len(table)
+/// ({'city': 'string', 'price': 'decimal(18,2)'}, 2)
 #[pyclass(frozen, module = "brc")]
 pub(crate) struct Table {
     pub(crate) opened: Arc<Opened>,
@@ -62,6 +68,11 @@ pub(crate) struct Table {
 }
 
 /// Opens a table: a path, a glob, a directory, a list of those, bytes, or a file to read.
+///
+/// Options are those of the program. Of text, everything that is not given is detected; types are inferred from all rows.
+///
+/// >>> brc.open(b"a;b\n1;NA\n", delimiter=";", null=["NA"], types={"a": "string"}).head().rows()
+/// [('1', None)]
 #[pyfunction]
 #[pyo3(signature = (source, **options))]
 pub(crate) fn open(source: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Table> {
@@ -72,7 +83,7 @@ pub(crate) fn open(source: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>
             refuse_addresses(&paths)?;
             let files = Files::from_words(&words::with_paths(words, paths.iter().cloned())).or_raise(py)?;
             let table = detached(py, || files.open())?.or_raise(py)?;
-            let options = options.map(|options| options.copy()).transpose()?;
+            let options = options.map(PyDictMethods::copy).transpose()?;
             let working = std::env::current_dir()?;
             let paths = paths.iter().map(|path| working.join(path)).collect();
             (table, files, Some((paths, options.map(Bound::unbind))))
@@ -135,11 +146,19 @@ impl Table {
         let rows = table.rows().or(self.opened.rows.get().copied());
         let rows = rows.map(|rows| format!("{} × ", brc_core::decimal::counted(rows, "row"))).unwrap_or_default();
         let columns = brc_core::decimal::counted(columns as u64, "column");
-        let shown = detached(py, || embedding::preview(table, 5))?.or_raise(py)?;
+        // Whoever wants to look at a table must not be stopped by what is wrong with it.
+        let shown = detached(py, || embedding::preview(table, 5))?.unwrap_or_else(|error| error.to_string());
         Ok(format!("{}: {rows}{columns}\n{}", table.path().display(), shown.trim_end()))
     }
 
-    /// Some columns of the rows that meet a condition, read when they are needed.
+    /// Some columns of the rows that meet a condition in SQL, read when they are needed.
+    ///
+    /// Strings are views, or codes of a dictionary if that is asked for.
+    ///
+    /// >>> import brc
+    /// >>> table = brc.open(b"city,n\nRome,1\nOslo,2\nRome,3\n")
+    /// >>> table.scan(columns=["n"], where="city = 'Rome'", limit=5).to_arrow()["n"].to_pylist()
+    /// [1, 3]
     #[pyo3(signature = (columns=None, r#where=None, limit=None, batch_size=None, dictionary=false))]
     fn scan(
         &self,
@@ -159,6 +178,13 @@ impl Table {
     }
 
     /// Answers a query: in SQL, or as keys, aggregates and a condition.
+    ///
+    /// >>> import brc
+    /// >>> table = brc.open(b"city,n\nRome,1\nOslo,2\nRome,3\n")
+    /// >>> table.query("select city, max(n) group by city order by 2").rows()
+    /// [('Oslo', 2), ('Rome', 3)]
+    /// >>> table.query(by="city", agg=["count(*)"], where="n > 1").rows()
+    /// [('Oslo', 1), ('Rome', 1)]
     #[pyo3(signature = (sql=None, *, by=None, agg=None, r#where=None, having=None, order_by=None, limit=None, dictionary=false))]
     #[allow(clippy::too_many_arguments, reason = "they are those of the command")]
     fn query(

@@ -27,7 +27,7 @@ const LISTS: [&str; 3] = ["null", "null_only", "partition_by"];
 /// The words of options, before those of paths.
 pub(crate) fn of_options(options: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<OsString>> {
     let mut words = Vec::new();
-    for (name, value) in options.into_iter().flat_map(|options| options.iter()) {
+    for (name, value) in options.into_iter().flat_map(PyDictMethods::iter) {
         add(&mut words, &name.extract::<String>()?, &value)?;
     }
     Ok(words)

@@ -1,6 +1,7 @@
 """`python -m brc` is the program; stubs say what there is; examples run."""
 
 import doctest
+import os
 import pathlib
 import subprocess
 import sys
@@ -39,9 +40,10 @@ def test_comparisons_are_tables(rides, tmp_path):
 
 def test_the_examples_run():
     found = doctest.testmod(brc)
-    assert found.attempted > 3 and found.failed == 0
-    found = doctest.testmod(brc._polars, globs={"brc": brc})
-    assert found.attempted > 1 and found.failed == 0
+    assert found.attempted > 12 and found.failed == 0
+    for module in (brc._brc, brc._polars):
+        found = doctest.testmod(module, globs={"brc": brc})
+        assert found.attempted > 1 and found.failed == 0
 
 
 def test_the_examples_of_the_readme_run(rides, monkeypatch):
@@ -55,6 +57,15 @@ def test_the_stubs_are_right():
     pytest.importorskip("mypy")
     command = [sys.executable, "-m", "mypy.stubtest", "brc", "--ignore-missing-stub"]
     ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stdout
+
+
+def test_type_checkers_know_the_types():
+    pytest.importorskip("mypy")
+    package = pathlib.Path(brc.__file__).parent.parent
+    command = [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", str(pathlib.Path(__file__).parent / "typed.py")]
+    environment = {**os.environ, "MYPYPATH": str(package)} if "site-packages" not in package.parts else dict(os.environ)
+    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, env=environment)
     assert ran.returncode == 0, ran.stdout
 
 

@@ -77,12 +77,19 @@ def test_streams_outlive_their_tables_and_the_interpreter(numbers):
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "0\n", "")
 
 
+@pytest.fixture(scope="module")
+def text(numbers, tmp_path_factory):
+    path = tmp_path_factory.mktemp("text") / "numbers.csv"
+    brc.convert(numbers, path)
+    return path
+
+
 # The statement is far longer than the test may take; the table is a text, so that all of it has to be parsed.
 ENDLESS = """
 import os, sys, threading, time, signal
 import brc, pyarrow as pa
 path = sys.argv[1]
-table = brc.open([path] * 400, schema="n:int64,s:string,f:float64")
+table = brc.open([path] * 100, schema="n:int64,s:string,f:float64")
 def interrupt():
     time.sleep(0.5)
     global sent
@@ -110,9 +117,9 @@ print(table.head(1).rows()[0][0])
         "len(table)",
     ],
 )
-def test_ctrl_c_ends_what_is_computed(numbers, statement, tmp_path):
+def test_ctrl_c_ends_what_is_computed(text, statement, tmp_path):
     path = tmp_path / "numbers.csv"
-    brc.convert(numbers, path)
+    os.link(text, path)
     ran = run(ENDLESS.format(statement=statement), path)
     assert ran.returncode == 0, ran.stderr
     waited, first = ran.stdout.split()
@@ -121,10 +128,8 @@ def test_ctrl_c_ends_what_is_computed(numbers, statement, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["numbers.csv"]
 
 
-def test_other_threads_run_during_a_query(numbers, tmp_path):
-    path = tmp_path / "numbers.csv"
-    brc.convert(numbers, path)
-    table, steps, done = brc.open([path] * 3), [], threading.Event()
+def test_other_threads_run_during_a_query(text):
+    table, steps, done = brc.open(text), [], threading.Event()
 
     def count():
         while not done.is_set():

@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import gzip
 import io
 import multiprocessing
 import pathlib
@@ -194,3 +195,17 @@ def test_sniffing_tells_what_speaks_for_it(rides):
     assert (sniffed.encoding, sniffed.compression) == ("csv", "none")
     assert sniffed.dialect["delimiter"] == "','" and "7 of 7" in sniffed.evidence["delimiter"]
     assert sniffed.schema == TYPES and "delimiter" in repr(sniffed)
+
+
+def test_what_is_odd_about_a_file_is_a_warning(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"a\n1\n") + b"garbage")
+    with pytest.warns(UserWarning, match="ignored"):
+        assert brc.open(path).query("select sum(a), count(*)").rows() == [(decimal.Decimal(1), 1)]
+
+
+def test_many_files_may_be_open(tmp_path):
+    """More than the usual limit of a process."""
+    for number in range(1100):
+        (tmp_path / f"{number:04}.csv").write_text(f"n\n{number}\n")
+    assert brc.open(tmp_path, schema="n:int64").query("select sum(n), count(*)").rows() == [(decimal.Decimal(604_450), 1100)]
