@@ -89,7 +89,7 @@ ENDLESS = """
 import os, sys, threading, time, signal
 import brc, pyarrow as pa
 path = sys.argv[1]
-table = brc.open([path] * 100, schema="n:int64,s:string,f:float64")
+table = brc.open([path] * 30, schema="n:int64,s:string,f:float64")
 def interrupt():
     time.sleep(0.5)
     global sent
