@@ -150,6 +150,36 @@ fn replace_all(text: &[u8], regex: &Regex, pieces: &[Piece], has_groups: bool, o
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Allowance;
+    use crate::vector::Strings;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The library's expressions of text split no character either.
+        #[test]
+        fn matches_are_those_of_text(
+            text in "[abé日]{0,10}",
+            pattern in prop::sample::select(vec!["", "a*", "(é)|b", "(a)(b)?", "x?", "(.)(日*)", r"\b", r"\B"]),
+        ) {
+            let (regex, of_text) = (Regex::new(pattern).unwrap(), regex::Regex::new(pattern).unwrap());
+            let has_group = regex.captures_len() > 1;
+            let (ours, theirs) = if has_group { (r"<\1|\0>", "<${1}|${0}>") } else { (r"<\0>", "<${0}>") };
+            let pieces = pieces(ours.as_bytes(), regex.captures_len() - 1).unwrap();
+            let written = |write: &dyn Fn(&mut Text<'_>)| {
+                let mut strings = Strings::default();
+                strings.push(Allowance::default(), write).unwrap();
+                String::from_utf8(strings.strings().get(0).to_vec()).unwrap()
+            };
+            let all = written(&|out| replace_all(text.as_bytes(), &regex, &pieces, has_group, out));
+            prop_assert_eq!(all, of_text.replace_all(&text, theirs));
+            let one = written(&|out| {
+                let mut locations = regex.capture_locations();
+                let found = first(text.as_bytes(), |start| regex.captures_read_at(&mut locations, text.as_bytes(), start));
+                replace(text.as_bytes(), found, &pieces, |group| locations.get(group), out);
+            });
+            prop_assert_eq!(one, of_text.replace(&text, theirs));
+        }
+    }
 
     #[test]
     fn replacements_are_taken_apart() {
