@@ -66,7 +66,7 @@ fn tables_have_the_names_of_their_files() {
         ("\"SALES\"", "unknown table 'SALES'"),
         ("(select 1)", "subqueries are not supported: save the inner result first"),
         ("sales join more on 1", "'join' is not supported: brc query asks one table; use brc-sql"),
-        ("sales, more", "more than one table is not supported: brc queries one table"),
+        ("sales, more", "more than one table is not supported: brc query asks one table"),
     ] {
         let statement = format!("select 1 from {table}");
         place.run_of(&["query", "sales.csv", "more.csv", &statement]).fails_with(2, message);

@@ -13,7 +13,7 @@ pub struct MemoryBudget {
 }
 
 /// What the program takes whatever it reads, in bytes.
-const PROGRAM: u64 = 16 << 20;
+const PROGRAM: u64 = 18 << 20;
 
 /// The row groups of who has memory enough, in bytes of text, and the smallest ones that are of use.
 const ROW_GROUP: u64 = 16 << 20;

@@ -212,7 +212,7 @@ fn mistakes_are_named() {
         ("select s = x", "a value of type string is compared with one of type decimal(18,1)"),
         ("select t, count(*) group by s", "column 't' is neither in group by nor inside an aggregate"),
         ("select count(*) group by 2", "there are 1 output columns, but it names number 2"),
-        ("select t from a join b", "'join' is not supported: brc queries one table; use DuckDB"),
+        ("select t from a join b", "'join' is not supported: brc query asks one table; use brc-sql"),
         ("select t limit x", "expected a number of rows, found 'x'"),
         ("select t where sum(x) > 1", "the aggregate 'sum' is not allowed here; use having to filter groups"),
         ("select sum(max(x))", "the aggregate 'max' is not allowed here"),

@@ -239,7 +239,10 @@ impl IntegerBuffer {
 
     /// Room for so many integers, which are the buffer's from now on. What they are before they are written means nothing.
     pub(crate) fn room<T: Buffered>(&mut self, rows: usize) -> &mut [T] {
-        self.width = T::WIDTH;
+        if self.width != T::WIDTH {
+            // Buffers of several widths would add up.
+            *self = Self { width: T::WIDTH, ..Self::default() };
+        }
         let vector = T::vector(self);
         vector.resize(rows, T::default());
         vector
