@@ -77,7 +77,10 @@ impl Input {
             LogicalPlan::Filter(filter) => {
                 let mut input = Self::of(&filter.input)?;
                 let condition = sql::condition(&input.resolved(&filter.predicate)?, input.file.columns())?;
-                input.conditions.push(condition);
+                // The scan may have been given the same one.
+                if !input.conditions.contains(&condition) {
+                    input.conditions.push(condition);
+                }
                 Some(input)
             }
             LogicalPlan::Projection(projection) => {
