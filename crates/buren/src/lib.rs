@@ -15,6 +15,7 @@ mod array;
 mod block;
 mod description;
 mod envelope;
+mod integer_buffer;
 mod place;
 mod reader;
 mod run_statistics;

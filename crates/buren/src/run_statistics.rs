@@ -5,7 +5,7 @@
 //! small and never negative.
 
 use crate::array::{self, PackedArray};
-use crate::v2::integers::{Buffered, IntegerBuffer, IntegerSlice, Width, for_buffers, for_widths};
+use crate::integer_buffer::{Buffered, IntegerBuffer, IntegerSlice, Width, for_buffers, for_widths};
 use brc_core::bounds::bounds;
 use brc_core::table::{Numbers, Sums};
 use brc_core::{Bitmap, Statistics, Verdict};

@@ -3,8 +3,7 @@
 //! The partition is stable: the rows of one run keep their order. So the codes in original order, which are kept as the
 //! key's own chunk, are all it takes to undo it.
 
-use crate::v1::integers::Values;
-use crate::v1::integers::{Integers, ValuesMut, for_values};
+use crate::integer_buffer::{IntegerBuffer, IntegerSlice, for_widths, lengths, scatter};
 use crate::writer::are_long_runs;
 
 /// The key that a row group is clustered by, of string columns given as (column, cardinality): the one of lowest
@@ -24,14 +23,8 @@ pub(crate) struct Partition {
 
 impl Partition {
     /// Prepares for keys with these codes, all below `cardinality`; each occurs.
-    pub(crate) fn prepare(&mut self, codes: Values<'_>, cardinality: usize) {
-        self.rows.clear();
-        self.rows.resize(cardinality, 0);
-        for_values!(codes, codes => {
-            for &code in codes {
-                self.rows[code as usize] += 1;
-            }
-        });
+    pub(crate) fn prepare(&mut self, codes: IntegerSlice<'_>, cardinality: usize) {
+        self.rows = for_widths!(codes, codes => lengths(codes, cardinality));
         self.starts.clear();
         let mut start = 0;
         for rows in &self.rows {
@@ -46,29 +39,13 @@ impl Partition {
     }
 
     /// Replaces `clustered` by the values in their runs.
-    pub(crate) fn scatter(&mut self, codes: Values<'_>, values: &Integers, clustered: &mut Integers) {
+    pub(crate) fn scatter(&mut self, codes: IntegerSlice<'_>, values: &IntegerBuffer, clustered: &mut IntegerBuffer) {
         self.cursors.clone_from(&self.starts);
         let cursors = &mut self.cursors;
-        match (values.values(), clustered.overwrite(values.kind(), values.len())) {
-            (Values::I16(values), ValuesMut::I16(out)) => {
-                for_values!(codes, codes => scatter(codes, cursors, values, out));
-            }
-            (Values::I32(values), ValuesMut::I32(out)) => {
-                for_values!(codes, codes => scatter(codes, cursors, values, out));
-            }
-            (Values::I64(values), ValuesMut::I64(out)) => {
-                for_values!(codes, codes => scatter(codes, cursors, values, out));
-            }
-            _ => unreachable!("the room has the values' width"),
-        }
-    }
-}
-
-fn scatter<C: Copy + Into<i64>, T: Copy>(codes: &[C], cursors: &mut [u32], values: &[T], out: &mut [T]) {
-    for (&code, &value) in codes.iter().zip(values) {
-        let cursor = &mut cursors[code.into() as usize];
-        out[*cursor as usize] = value;
-        *cursor += 1;
+        for_widths!(values.slice(), values => {
+            let room = clustered.room(values.len());
+            for_widths!(codes, codes => scatter(values, codes, cursors, room));
+        });
     }
 }
 
@@ -87,13 +64,13 @@ mod tests {
     #[test]
     fn rows_move_stably() {
         let codes = [0i16, 1, 0, 2, 1, 0];
-        let mut values = Integers::default();
-        values.extend(Values::I16(&[10, 20, 11, 30, 21, 12]));
+        let mut values = IntegerBuffer::default();
+        values.extend_slice(IntegerSlice::I16(&[10, 20, 11, 30, 21, 12]));
         let mut partition = Partition::default();
-        partition.prepare(Values::I16(&codes), 3);
+        partition.prepare(IntegerSlice::I16(&codes), 3);
         assert_eq!(partition.rows(), [3, 2, 1]);
-        let mut out = Integers::default();
-        partition.scatter(Values::I16(&codes), &values, &mut out);
-        assert_eq!(out.values(), Values::I16(&[10, 11, 12, 20, 21, 30]));
+        let mut out = IntegerBuffer::default();
+        partition.scatter(IntegerSlice::I16(&codes), &values, &mut out);
+        assert_eq!(out.slice(), IntegerSlice::I16(&[10, 11, 12, 20, 21, 30]));
     }
 }

@@ -1,12 +1,12 @@
 //! Turns the rows of one split into one row group: gather, choose the key, cluster, encode.
 
 use crate::block;
+use crate::integer_buffer::IntegerBuffer;
 use crate::run_statistics::RunStatistics;
 use crate::v1::cluster::{Partition, choose_key};
 use crate::v1::footer::{Chunk, Cluster, Content, ROWS_PER_BLOCK, RowGroup};
 use crate::v1::footer_check::MOST_ROWS;
 use crate::v1::gathered_strings::GatheredStrings;
-use crate::v1::integers::{Integers, slice};
 use crate::v1::run_index;
 use crate::v1::runs::RunWalk;
 use crate::v1::schemes::{self, Facts, Frames};
@@ -31,7 +31,7 @@ pub(crate) struct Encoder {
     rows: usize,
     columns: Vec<Gathered>,
     partition: Partition,
-    clustered: Integers,
+    clustered: IntegerBuffer,
     chunk_writer: ChunkWriter,
     bytes: Vec<u8>,
 }
@@ -39,14 +39,14 @@ pub(crate) struct Encoder {
 /// The rows of one column gathered so far.
 enum Gathered {
     String(GatheredStrings),
-    Decimal { values: Integers, runs: RunStatistics },
+    Decimal { values: IntegerBuffer, runs: RunStatistics },
 }
 
 impl Encoder {
     pub(crate) fn new(schema: Arc<Schema>, compression: Compressor, key: Option<usize>) -> Self {
         let gathered = |logical_type: &LogicalType| match logical_type {
             LogicalType::String => Gathered::String(GatheredStrings::default()),
-            _ => Gathered::Decimal { values: Integers::default(), runs: RunStatistics::default() },
+            _ => Gathered::Decimal { values: IntegerBuffer::default(), runs: RunStatistics::default() },
         };
         let columns = schema.fields().iter().map(|field| gathered(&field.logical_type)).collect();
         Self {
@@ -56,7 +56,7 @@ impl Encoder {
             rows: 0,
             columns,
             partition: Partition::default(),
-            clustered: Integers::default(),
+            clustered: IntegerBuffer::default(),
             chunk_writer: ChunkWriter::default(),
             bytes: Vec::new(),
         }
@@ -85,7 +85,7 @@ impl Encoder {
             Gathered::Decimal { .. } => None,
         });
         if let Some((_, codes, cardinality)) = &key_codes {
-            self.partition.prepare(codes.values(), *cardinality);
+            self.partition.prepare(codes.slice(), *cardinality);
         }
         let mut chunks = Vec::new();
         for (index, column) in columns.iter_mut().enumerate() {
@@ -115,26 +115,26 @@ impl Encoder {
                 self.chunk_writer.strings(&strings.codes, strings.dictionary.len(), self.compression, bytes)
             }
             Gathered::Decimal { values, .. } => {
-                let all = values.values().statistics();
+                let all = values.slice().statistics();
                 self.chunk_writer.decimals(values, all, None, self.compression, bytes)
             }
         }
     }
 
-    fn encode_clustered(&mut self, column: &mut Gathered, key: &Integers, bytes: &mut Vec<u8>) -> Result<Chunk> {
+    fn encode_clustered(&mut self, column: &mut Gathered, key: &IntegerBuffer, bytes: &mut Vec<u8>) -> Result<Chunk> {
         match column {
             Gathered::String(strings) => {
-                self.partition.scatter(key.values(), &strings.codes, &mut self.clustered);
+                self.partition.scatter(key.slice(), &strings.codes, &mut self.clustered);
                 self.chunk_writer.strings(&self.clustered, strings.dictionary.len(), self.compression, bytes)
             }
             Gathered::Decimal { values, runs } => {
-                self.partition.scatter(key.values(), values, &mut self.clustered);
+                self.partition.scatter(key.slice(), values, &mut self.clustered);
                 runs.clear();
                 let mut all = Statistics::EMPTY;
                 let mut start = 0;
                 for &rows in self.partition.rows() {
                     let end = start + rows as usize;
-                    let of_run = slice(self.clustered.values(), start..end).statistics();
+                    let of_run = self.clustered.slice().slice(start..end).statistics();
                     runs.push(&of_run, None);
                     all.merge(&of_run);
                     start = end;
@@ -174,7 +174,7 @@ impl Sink for Encoder {
             }
             let stored = match (gathered, column.data) {
                 (Gathered::String(strings), _) => strings.append(column),
-                (Gathered::Decimal { values, .. }, Data::Integers(new)) => values.extend_any(new).is_some(),
+                (Gathered::Decimal { values, .. }, Data::Integers(new)) => values.extend(new).is_some(),
                 (Gathered::Decimal { .. }, _) => false,
             };
             if !stored {
@@ -232,7 +232,7 @@ struct ChunkWriter {
 impl ChunkWriter {
     fn strings(
         &mut self,
-        codes: &Integers,
+        codes: &IntegerBuffer,
         cardinality: usize,
         compression: Compressor,
         bytes: &mut Vec<u8>,
@@ -243,7 +243,7 @@ impl ChunkWriter {
 
     fn decimals(
         &mut self,
-        values: &Integers,
+        values: &IntegerBuffer,
         statistics: Statistics,
         runs: Option<(&[u32], &RunStatistics)>,
         compression: Compressor,
@@ -255,7 +255,7 @@ impl ChunkWriter {
     /// Chooses the scheme and appends the chunk block by block.
     fn write(
         &mut self,
-        integers: &Integers,
+        integers: &IntegerBuffer,
         content: Content,
         runs: Option<(&[u32], &RunStatistics)>,
         compression: Compressor,
@@ -274,7 +274,7 @@ impl ChunkWriter {
             let of_block = walk.take(end - start, &mut self.runs);
             let frames = Frames { chunk: min, runs: &self.runs, bases: &bases[of_block] };
             let block_start = bytes.len();
-            let values = slice(integers.values(), start..end);
+            let values = integers.slice().slice(start..end);
             chunk.scheme.encode(chunk.width, values, frames, bytes);
             chunk.blocks.push(block::seal(compression, bytes, block_start, &mut self.compressed)?);
             start = end;

@@ -2,7 +2,7 @@
 //! [`crate::v1::footer_check`] holds it against itself and the file's size.
 
 use crate::block::Block;
-use crate::v1::integers::Kind;
+use crate::integer_buffer::Width;
 use crate::v1::schemes::{Facts, Scheme};
 use brc_compress::Compression;
 use brc_core::{LogicalType, Schema, Statistics};
@@ -72,9 +72,9 @@ impl Chunk {
     }
 
     /// The narrowest width that holds the integers stored.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn width_in_memory(&self) -> Width {
         let (min, max) = self.bounds();
-        Kind::holding(min, max)
+        Width::holding(min, max)
     }
 
     /// What the scheme knew when it encoded the chunk; of the runs, the most that is possible.

@@ -1,6 +1,6 @@
 //! The strings of one part: their codes, by first appearance, whatever form the batches have.
 
-use crate::v1::integers::{Integers, UNKNOWN, Values};
+use crate::integer_buffer::{IntegerBuffer, IntegerSlice, UNKNOWN};
 use brc_core::{ByteStrings, Column, Data, Dictionary};
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -9,7 +9,7 @@ use std::hash::BuildHasher;
 #[derive(Default)]
 pub(super) struct GatheredStrings {
     pub(super) dictionary: Dictionary,
-    pub(super) codes: Integers,
+    pub(super) codes: IntegerBuffer,
     /// This part's code of each code of the worker's dictionary.
     local: Vec<u32>,
     /// This part's codes by their values. Batches of codes alone do not need it, as their values are distinct.
@@ -62,7 +62,7 @@ impl GatheredStrings {
         let mut numbers = std::mem::take(&mut self.numbers);
         numbers.clear();
         numbers.extend((0..strings.len()).map(|row| self.code_of(strings.get(row)) as i32));
-        self.codes.extend(Values::I32(&numbers));
+        self.codes.extend_slice(IntegerSlice::I32(&numbers));
         self.numbers = numbers;
     }
 
@@ -105,7 +105,7 @@ mod tests {
         let mut gathered = GatheredStrings::default();
         for _ in 0..2 {
             assert!(columns.iter().all(|column| gathered.append(column)));
-            let codes: Vec<i64> = (0..gathered.codes.len()).map(|row| gathered.codes.values().get(row)).collect();
+            let codes: Vec<i64> = (0..gathered.codes.len()).map(|row| gathered.codes.slice().get(row)).collect();
             assert_eq!(codes, [0, 1, 0, 0, 2, 1, 0, 3, 0, 3, 2]);
             let dictionary = gathered.take_dictionary();
             assert_eq!(dictionary.iter().collect::<Vec<_>>(), [b"a", b"b", b"d", b"c"]);

@@ -11,7 +11,6 @@ mod footer;
 mod footer_check;
 mod footer_message;
 mod gathered_strings;
-mod integers;
 mod pieces;
 pub(crate) mod reader;
 mod restore;

@@ -3,11 +3,10 @@
 //! The order stream has the key's code of every original row. The next row with code *k* is the next row of run *k*: a
 //! cursor for each run tells where that is, and every other column is gathered from there.
 
+use crate::integer_buffer::{IntegerBuffer, IntegerSlice, for_widths};
 use crate::place::Place;
 use crate::run_statistics::Detail;
 use crate::v1::footer::Cluster;
-use crate::v1::integers::Values;
-use crate::v1::integers::{Integers, Kind, ValuesMut, for_values};
 use crate::v1::pieces::{PIECE, for_each_piece, with_slots};
 use crate::v1::scan_column::ScanColumn;
 use crate::v1::scanner::BurenScanner;
@@ -39,20 +38,22 @@ pub(crate) fn scan(
         let started = Instant::now();
         let run = Run { code: 0, rows: of_piece as u32 };
         order.decode(first, of_piece, Frames { chunk: 0, runs: &[run], bases: &[] });
-        if !for_values!(order.values(), codes => cursors.walk(codes)) {
+        if !for_widths!(order.values(), codes => cursors.walk(codes)) {
             let place = Place::Data { row_group: index, column: reader.footer().name(cluster.key), block };
             return Err(reader.corrupt(place, "the order stream does not fit the run index").into());
         }
         for (column, clustered) in columns.iter_mut().zip(&clustered) {
             let bases = &runs.statistics[column.column].min;
             if column.column == cluster.key {
-                column.integers_mut().assign(order.values());
+                let integers = column.integers_mut();
+                integers.clear();
+                integers.extend_slice(order.values());
             } else if column.chunk().width > 0 {
-                gather(clustered.values(), &cursors.positions, column.integers_mut());
+                gather(clustered.slice(), &cursors.positions, column.integers_mut());
             } else if bases.is_empty() {
                 column.decode(0, of_piece, Frames { chunk: 0, runs: &[], bases: &[] });
             } else {
-                gather(Values::I64(bases), &cursors.codes, column.integers_mut());
+                gather(IntegerSlice::I64(bases), &cursors.codes, column.integers_mut());
             }
             column.translate()?;
         }
@@ -69,7 +70,7 @@ fn decode_clustered(
     scanner: &mut BurenScanner<'_>,
     index: usize,
     cluster: Cluster,
-) -> Result<Vec<Integers>, ScanError> {
+) -> Result<Vec<IntegerBuffer>, ScanError> {
     let BurenScanner { reader, columns, runs, cost, .. } = scanner;
     runs.want(Detail::Min, columns.iter().map(|column| column.column));
     runs.load(reader, index, cluster, cost)?;
@@ -77,11 +78,11 @@ fn decode_clustered(
     let mut clustered = Vec::new();
     for column in columns.iter_mut() {
         column.start(index, cost)?;
-        let mut values = Integers::default();
+        let mut values = IntegerBuffer::default();
         if column.column != cluster.key && column.chunk().width > 0 {
             let column = std::slice::from_mut(column);
             for_each_piece(reader, index, column, Some(cluster.key), runs, span, cost, |columns, _, _| {
-                columns.iter().for_each(|column| values.extend(column.values()));
+                columns.iter().for_each(|column| values.extend_slice(column.values()));
                 Ok(())
             })?;
         }
@@ -91,7 +92,7 @@ fn decode_clustered(
 }
 
 fn deliver(columns: &[ScanColumn<'_>], rows: usize, sink: &mut dyn Sink) -> Result<(), Error> {
-    with_slots(columns.len(), Column::integers(Values::I16(&[]).into()), |slots| {
+    with_slots(columns.len(), Column::integers(IntegerSlice::I16(&[]).into()), |slots| {
         for (slot, column) in slots.iter_mut().zip(columns) {
             *slot = column.as_column();
         }
@@ -140,24 +141,8 @@ impl Cursors {
 }
 
 /// Replaces `out` by the values at these positions, all of which there are.
-fn gather(values: Values<'_>, positions: &[u32], out: &mut Integers) {
-    match values {
-        Values::I16(values) => {
-            if let ValuesMut::I16(out) = out.overwrite(Kind::I16, positions.len()) {
-                pick(values, positions, out);
-            }
-        }
-        Values::I32(values) => {
-            if let ValuesMut::I32(out) = out.overwrite(Kind::I32, positions.len()) {
-                pick(values, positions, out);
-            }
-        }
-        Values::I64(values) => {
-            if let ValuesMut::I64(out) = out.overwrite(Kind::I64, positions.len()) {
-                pick(values, positions, out);
-            }
-        }
-    }
+fn gather(values: IntegerSlice<'_>, positions: &[u32], out: &mut IntegerBuffer) {
+    for_widths!(values, values => pick(values, positions, out.room(positions.len())));
 }
 
 fn pick<T: Copy>(values: &[T], positions: &[u32], out: &mut [T]) {

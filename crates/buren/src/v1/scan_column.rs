@@ -1,13 +1,13 @@
 //! One projected column while its row group is scanned: the block at hand, and the piece of it at hand.
 
 use crate::block::{BlockBuffer, Cost};
+use crate::integer_buffer::{IntegerBuffer, IntegerSlice, for_widths};
 use crate::place::Place;
 use crate::v1::footer::Chunk;
-use crate::v1::integers::Values;
-use crate::v1::integers::{Integers, for_values, wide};
 use crate::v1::reader::Reader;
 use crate::v1::schemes::Frames;
 use brc_core::{Column, Dictionary, Result};
+use brc_kernels::arithmetic::Integer;
 
 pub(crate) struct ScanColumn<'r> {
     reader: &'r Reader,
@@ -19,7 +19,7 @@ pub(crate) struct ScanColumn<'r> {
     row_group: usize,
     block: BlockBuffer,
     loaded: Option<usize>,
-    integers: Integers,
+    integers: IntegerBuffer,
     codes: Vec<u32>,
 }
 
@@ -34,7 +34,7 @@ impl<'r> ScanColumn<'r> {
             row_group: 0,
             block: BlockBuffer::default(),
             loaded: None,
-            integers: Integers::default(),
+            integers: IntegerBuffer::default(),
             codes: Vec::new(),
         })
     }
@@ -72,17 +72,17 @@ impl<'r> ScanColumn<'r> {
         let chunk = self.chunk();
         let frames = Frames { chunk: chunk.bounds().0, ..frames };
         let block = if chunk.blocks.is_empty() { &[][..] } else { self.block.bytes() };
-        let out = self.integers.overwrite(chunk.kind(), rows);
+        let out = self.integers.room_of(chunk.width_in_memory(), rows);
         chunk.scheme.decode(chunk.width, block, first, frames, out);
     }
 
     /// The integers decoded last: numbers, or codes of the chunk.
-    pub(crate) fn values(&self) -> Values<'_> {
-        self.integers.values()
+    pub(crate) fn values(&self) -> IntegerSlice<'_> {
+        self.integers.slice()
     }
 
     /// Room for integers that come from elsewhere than [`ScanColumn::decode`].
-    pub(crate) fn integers_mut(&mut self) -> &mut Integers {
+    pub(crate) fn integers_mut(&mut self) -> &mut IntegerBuffer {
         &mut self.integers
     }
 
@@ -93,8 +93,8 @@ impl<'r> ScanColumn<'r> {
         }
         let mut all_known = true;
         self.codes.clear();
-        for_values!(self.integers.values(), values => self.codes.extend(values.iter().map(|&code| {
-            let known = self.map.get(wide(code) as usize);
+        for_widths!(self.integers.slice(), values => self.codes.extend(values.iter().map(|&code| {
+            let known = self.map.get(code.wide() as usize);
             all_known &= known.is_some();
             known.copied().unwrap_or(0)
         })));
@@ -109,7 +109,7 @@ impl<'r> ScanColumn<'r> {
     pub(crate) fn as_column(&self) -> Column<'_> {
         match self.dictionary {
             Some(dictionary) => Column::codes(&self.codes, dictionary),
-            None => Column::integers(self.integers.values().into()),
+            None => Column::integers(self.integers.slice().into()),
         }
     }
 }

@@ -3,9 +3,9 @@
 //! All buffers live as long as the scanner: there is no work for single rows outside the kernels, and no allocation.
 
 use crate::block::Cost;
+use crate::integer_buffer::IntegerSlice;
 use crate::run_statistics::Detail;
 use crate::v1::footer::{Cluster, RowGroup};
-use crate::v1::integers::Values;
 use crate::v1::pieces::{for_each_piece, with_slots};
 use crate::v1::reader::Reader;
 use crate::v1::restore;
@@ -263,7 +263,7 @@ impl<'r> BurenScanner<'r> {
         scanned.rows += u64::from(span.rows);
         let Self { reader, columns, runs, cost, .. } = self;
         for_each_piece(reader, index, columns, key, runs, span, cost, |columns, runs, rows| {
-            with_slots(columns.len(), Column::integers(Values::I16(&[]).into()), |slots| {
+            with_slots(columns.len(), Column::integers(IntegerSlice::I16(&[]).into()), |slots| {
                 for (slot, column) in slots.iter_mut().zip(columns) {
                     *slot = match (column.dictionary, key) {
                         (Some(dictionary), Some(key)) if key == column.column => Column::runs(runs, dictionary),

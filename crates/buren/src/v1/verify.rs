@@ -5,18 +5,18 @@
 //! stream, cardinalities with codes, code maps with dictionaries.
 
 use crate::block::{BlockBuffer, Cost};
+use crate::integer_buffer::{IntegerSlice, for_widths};
 use crate::place::Place;
 use crate::reader::Verified;
 use crate::run_statistics::Detail;
 use crate::v1::footer::{Cluster, RowGroup};
-use crate::v1::integers::Values;
-use crate::v1::integers::{for_values, slice, wide};
 use crate::v1::pieces::for_each_piece;
 use crate::v1::reader::Reader;
 use crate::v1::run_table::RunTable;
 use crate::v1::scan_column::ScanColumn;
 use crate::v1::selection::Span;
 use brc_core::{Error, Progress, Result, ScanError, Statistics, run_workers};
+use brc_kernels::arithmetic::Integer;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
@@ -153,7 +153,7 @@ impl<'r> Verifier<'r> {
             let mut start = 0;
             for run in runs {
                 let end = start + run.rows as usize;
-                found[run.code as usize].merge(&slice(values, start..end).statistics());
+                found[run.code as usize].merge(&values.slice(start..end).statistics());
                 start = end;
             }
         })?;
@@ -185,8 +185,8 @@ impl<'r> Verifier<'r> {
         let mut known = 0;
         let walked = if in_order { None } else { key };
         self.pieces(index, column, walked, row_group.rows, |values, _| {
-            for_values!(values, values => for &code in values {
-                let code = wide(code) as usize;
+            for_widths!(values, values => for &code in values {
+                let code = code.wide() as usize;
                 ascending &= code <= known;
                 known = known.max(code + 1);
                 counts[code] += 1;
@@ -213,7 +213,7 @@ impl<'r> Verifier<'r> {
         column: usize,
         key: Option<usize>,
         rows: u32,
-        mut on_piece: impl FnMut(Values<'_>, &[brc_core::Run]),
+        mut on_piece: impl FnMut(IntegerSlice<'_>, &[brc_core::Run]),
     ) -> Result<()> {
         let mut column = ScanColumn::new(self.reader, column)?;
         column.start(index, &mut self.cost)?;

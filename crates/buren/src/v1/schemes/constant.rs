@@ -1,8 +1,7 @@
 //! All integers of the chunk are the same: the footer has it, and there are no blocks.
 
 use super::{Facts, Frames, Scheme};
-use crate::v1::integers::Values;
-use crate::v1::integers::ValuesMut;
+use crate::integer_buffer::{IntegerRoom, IntegerSlice};
 
 pub(super) struct Constant;
 
@@ -23,13 +22,13 @@ impl Scheme for Constant {
         None
     }
 
-    fn encode(&self, _width: u8, _values: Values<'_>, _frames: Frames<'_>, _out: &mut Vec<u8>) {}
+    fn encode(&self, _width: u8, _values: IntegerSlice<'_>, _frames: Frames<'_>, _out: &mut Vec<u8>) {}
 
-    fn decode(&self, _: u8, _: &[u8], _: usize, frames: Frames<'_>, out: ValuesMut<'_>) {
+    fn decode(&self, _: u8, _: &[u8], _: usize, frames: Frames<'_>, out: IntegerRoom<'_>) {
         match out {
-            ValuesMut::I16(out) => out.fill(frames.chunk as i16),
-            ValuesMut::I32(out) => out.fill(frames.chunk as i32),
-            ValuesMut::I64(out) => out.fill(frames.chunk),
+            IntegerRoom::I16(out) => out.fill(frames.chunk as i16),
+            IntegerRoom::I32(out) => out.fill(frames.chunk as i32),
+            IntegerRoom::I64(out) => out.fill(frames.chunk),
         }
     }
 }

@@ -8,8 +8,7 @@ mod packed;
 mod plain;
 mod run_packed;
 
-use crate::v1::integers::Values;
-use crate::v1::integers::ValuesMut;
+use crate::integer_buffer::{IntegerRoom, IntegerSlice};
 use brc_core::Run;
 
 /// What is known of a chunk's integers before they are encoded, and again before they are decoded.
@@ -55,11 +54,11 @@ pub(crate) trait Scheme: Sync {
     fn block_bytes(&self, width: u8, rows: u32) -> Option<u64>;
 
     /// Appends a block of these integers.
-    fn encode(&self, width: u8, values: Values<'_>, frames: Frames<'_>, out: &mut Vec<u8>);
+    fn encode(&self, width: u8, values: IntegerSlice<'_>, frames: Frames<'_>, out: &mut Vec<u8>);
 
     /// Reads the integers of a block from row `first` on, as many as there is room for. The block has the size that
     /// [`Scheme::block_bytes`] tells, and the room is wide enough for the chunk's smallest and largest integer.
-    fn decode(&self, width: u8, block: &[u8], first: usize, frames: Frames<'_>, out: ValuesMut<'_>);
+    fn decode(&self, width: u8, block: &[u8], first: usize, frames: Frames<'_>, out: IntegerRoom<'_>);
 }
 
 /// All schemes. Of two that need the same room the first is taken.
@@ -87,7 +86,7 @@ pub(crate) fn smallest(facts: &Facts, rows: u32, rows_per_block: u32) -> (&'stat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::v1::integers::{Integers, Kind};
+    use crate::integer_buffer::{IntegerBuffer, Width};
     use proptest::prelude::*;
 
     #[test]
@@ -124,12 +123,12 @@ mod tests {
         let facts = Facts { min, max, widest_run: Some(widest) };
         for scheme in SCHEMES {
             let Some(width) = scheme.width(&facts) else { continue };
-            let mut integers = Integers::default();
-            integers.extend(Values::I64(values));
+            let mut integers = IntegerBuffer::default();
+            integers.extend_slice(IntegerSlice::I64(values));
             let mut block = Vec::new();
             let frames = Frames { chunk: min, runs, bases: &bases };
             if let Some(bytes) = scheme.block_bytes(width, values.len() as u32) {
-                scheme.encode(width, integers.values(), frames, &mut block);
+                scheme.encode(width, integers.slice(), frames, &mut block);
                 assert_eq!(block.len() as u64, bytes, "{}", scheme.name());
             }
             let mut part_runs = Vec::new();
@@ -145,10 +144,10 @@ mod tests {
                 start = end;
             }
             let frames = Frames { chunk: min, runs: &part_runs, bases: &part_bases };
-            let mut back = Integers::default();
-            let room = back.overwrite(Kind::holding(min, max), rows);
+            let mut back = IntegerBuffer::default();
+            let room = back.room_of(Width::holding(min, max), rows);
             scheme.decode(width, &block, first, frames, room);
-            let back: Vec<_> = (0..rows).map(|row| back.values().get(row)).collect();
+            let back: Vec<_> = (0..rows).map(|row| back.slice().get(row)).collect();
             assert_eq!(back, values[first..first + rows], "{}", scheme.name());
         }
     }

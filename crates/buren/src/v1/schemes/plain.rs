@@ -2,8 +2,8 @@
 //! rows.
 
 use super::{Facts, Frames, Scheme};
-use crate::v1::integers::Values;
-use crate::v1::integers::{ValuesMut, for_values, wide};
+use crate::integer_buffer::{IntegerRoom, IntegerSlice, for_widths};
+use brc_kernels::arithmetic::Integer;
 
 pub(super) struct Plain;
 
@@ -28,15 +28,15 @@ impl Scheme for Plain {
         Some(u64::from(rows) * u64::from(width / 8))
     }
 
-    fn encode(&self, width: u8, values: Values<'_>, _frames: Frames<'_>, out: &mut Vec<u8>) {
-        for_values!(values, values => {
+    fn encode(&self, width: u8, values: IntegerSlice<'_>, _frames: Frames<'_>, out: &mut Vec<u8>) {
+        for_widths!(values, values => {
             for &value in values {
-                out.extend_from_slice(&wide(value).to_le_bytes()[..usize::from(width / 8)]);
+                out.extend_from_slice(&value.wide().to_le_bytes()[..usize::from(width / 8)]);
             }
         });
     }
 
-    fn decode(&self, width: u8, block: &[u8], first: usize, _: Frames<'_>, out: ValuesMut<'_>) {
+    fn decode(&self, width: u8, block: &[u8], first: usize, _: Frames<'_>, out: IntegerRoom<'_>) {
         let block = block.get(first * usize::from(width / 8)..).unwrap_or_default();
         match width {
             8 => read(block, i8::from_le_bytes, out),
@@ -47,11 +47,11 @@ impl Scheme for Plain {
     }
 }
 
-fn read<const BYTES: usize, T: Into<i64>>(block: &[u8], from_bytes: fn([u8; BYTES]) -> T, out: ValuesMut<'_>) {
+fn read<const BYTES: usize, T: Into<i64>>(block: &[u8], from_bytes: fn([u8; BYTES]) -> T, out: IntegerRoom<'_>) {
     let stored = block.as_chunks::<BYTES>().0.iter().map(|bytes| from_bytes(*bytes).into());
     match out {
-        ValuesMut::I16(out) => out.iter_mut().zip(stored).for_each(|(out, value)| *out = value as i16),
-        ValuesMut::I32(out) => out.iter_mut().zip(stored).for_each(|(out, value)| *out = value as i32),
-        ValuesMut::I64(out) => out.iter_mut().zip(stored).for_each(|(out, value)| *out = value),
+        IntegerRoom::I16(out) => out.iter_mut().zip(stored).for_each(|(out, value)| *out = value as i16),
+        IntegerRoom::I32(out) => out.iter_mut().zip(stored).for_each(|(out, value)| *out = value as i32),
+        IntegerRoom::I64(out) => out.iter_mut().zip(stored).for_each(|(out, value)| *out = value),
     }
 }

@@ -4,8 +4,7 @@
 //! the run index has them anyway.
 
 use super::{Facts, Frames, Scheme, packed};
-use crate::v1::integers::Values;
-use crate::v1::integers::ValuesMut;
+use crate::integer_buffer::{IntegerRoom, IntegerSlice};
 use brc_kernels::bitpack;
 
 pub(super) struct RunPacked;
@@ -31,11 +30,11 @@ impl Scheme for RunPacked {
         bitpack::packed_bytes(u32::from(width), u64::from(rows))
     }
 
-    fn encode(&self, width: u8, values: Values<'_>, frames: Frames<'_>, out: &mut Vec<u8>) {
+    fn encode(&self, width: u8, values: IntegerSlice<'_>, frames: Frames<'_>, out: &mut Vec<u8>) {
         packed::encode(width, values, frames.runs, frames.bases, out);
     }
 
-    fn decode(&self, width: u8, block: &[u8], first: usize, frames: Frames<'_>, out: ValuesMut<'_>) {
+    fn decode(&self, width: u8, block: &[u8], first: usize, frames: Frames<'_>, out: IntegerRoom<'_>) {
         packed::decode(width, block, first, frames.runs, frames.bases, out);
     }
 }

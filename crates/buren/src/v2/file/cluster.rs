@@ -7,7 +7,7 @@
 use super::gathered::{Gathered, Values};
 use super::order::Order;
 use super::strings_gathered::Form;
-use crate::v2::integers::{IntegerBuffer, IntegerSlice, for_widths};
+use crate::integer_buffer::{IntegerBuffer, IntegerSlice, for_widths, lengths, scatter};
 use crate::writer::are_long_runs;
 use brc_core::{Bitmap, Dictionary};
 use brc_kernels::arithmetic::Integer;
@@ -106,11 +106,7 @@ impl Partition {
 
     /// Replaces `clustered` by the integers of rows as they lie then.
     pub(super) fn scatter_integers(&self, values: IntegerSlice<'_>, clustered: &mut IntegerBuffer) {
-        match values {
-            IntegerSlice::I16(values) => self.scatter_to(values, clustered.room(values.len())),
-            IntegerSlice::I32(values) => self.scatter_to(values, clustered.room(values.len())),
-            IntegerSlice::I64(values) => self.scatter_to(values, clustered.room(values.len())),
-        }
+        for_widths!(values, values => self.scatter_to(values, clustered.room(values.len())));
     }
 
     fn scatter_to<T: Copy>(&self, values: &[T], clustered: &mut [T]) {
@@ -134,13 +130,6 @@ pub(super) fn starts(lengths: &[u32]) -> Vec<u32> {
     lengths.iter().map(start).collect()
 }
 
-/// How many rows each run has.
-fn lengths(codes: &[impl Integer], runs: usize) -> Vec<u32> {
-    let mut lengths = vec![0; runs];
-    codes.iter().for_each(|code| lengths[code.wide() as usize] += 1);
-    lengths
-}
-
 /// The first row of each run; all have some.
 fn firsts(codes: &[impl Integer], runs: usize) -> Vec<u32> {
     const UNKNOWN: u32 = u32::MAX;
@@ -156,15 +145,6 @@ fn firsts(codes: &[impl Integer], runs: usize) -> Vec<u32> {
         }
     }
     firsts
-}
-
-/// Puts each value where the next one of its run goes.
-fn scatter<T: Copy>(values: &[T], codes: &[impl Integer], next: &mut [u32], clustered: &mut [T]) {
-    for (&value, code) in values.iter().zip(codes) {
-        let place = &mut next[code.wide() as usize];
-        clustered[*place as usize] = value;
-        *place += 1;
-    }
 }
 
 fn is_valid(valid: Option<Bitmap<'_>>, row: usize) -> bool {

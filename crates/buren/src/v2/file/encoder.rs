@@ -6,7 +6,7 @@ use super::file_tokens::FileTokens;
 use super::footer::{Chunk, Layout, MOST_ROWS};
 use super::gathered::{Gathered, Values};
 use super::key_choice::{FileKey, Sample};
-use crate::v2::integers::IntegerBuffer;
+use crate::integer_buffer::IntegerBuffer;
 use crate::v2::strings::Strings;
 use brc_compress::Compressor;
 use brc_core::{Batch, Error, Part, PartEncoder, Result, Sink, Summary};

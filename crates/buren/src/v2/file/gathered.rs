@@ -5,7 +5,7 @@
 
 use super::cluster::Partition;
 use super::strings_gathered::Strings;
-use crate::v2::integers::IntegerBuffer;
+use crate::integer_buffer::IntegerBuffer;
 use brc_core::{BitmapBuffer, Column, Data, Error, Integers, Result};
 use foldhash::fast::RandomState;
 

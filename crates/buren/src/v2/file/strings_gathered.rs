@@ -5,6 +5,7 @@
 use super::cluster::Partition;
 use super::gathered::at;
 use super::interner::Interner;
+use crate::integer_buffer::{UNKNOWN, extend_known};
 use crate::v2::strings::{self, StringBuffer};
 use brc_core::{Bitmap, ByteStrings, Column, Data, Dictionary, Error, Result};
 use foldhash::fast::RandomState;
@@ -23,8 +24,6 @@ const PROBED: usize = 1 << 11;
 
 /// The strings of a chunk have fewer bytes than this, as those of a batch in memory.
 pub(super) const MOST_BYTES: usize = i32::MAX as usize;
-
-const UNKNOWN: u32 = u32::MAX;
 
 /// The strings of a part so far.
 pub(super) struct Strings {
@@ -146,7 +145,7 @@ impl Strings {
     fn append_codes(&mut self, codes: &[u32], dictionary: &Dictionary, validity: Option<Bitmap<'_>>) -> Result<()> {
         self.local.resize(dictionary.len(), UNKNOWN);
         if let (Form::Codes { codes: own, .. }, None) = (&mut self.form, validity)
-            && extend_known(own, codes, &self.local)
+            && extend_known(own, codes, &self.local, |code| code)
         {
             return Ok(());
         }
@@ -213,21 +212,6 @@ impl Form {
         }
         Ok(())
     }
-}
-
-/// Appends what the table has for each code, unless it lacks some: then nothing, and false is returned.
-fn extend_known(own: &mut Vec<u32>, codes: &[u32], table: &[u32]) -> bool {
-    let before = own.len();
-    own.resize(before + codes.len(), 0);
-    let mut are_known = true;
-    for (own, &code) in own[before..].iter_mut().zip(codes) {
-        *own = table[code as usize];
-        are_known &= *own != UNKNOWN;
-    }
-    if !are_known {
-        own.truncate(before);
-    }
-    are_known
 }
 
 fn too_many(dictionary: &Dictionary, rows: usize) -> bool {

@@ -91,7 +91,7 @@ impl Layout for Divided {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::v2::integers::IntegerSlice;
+    use crate::integer_buffer::IntegerSlice;
 
     #[test]
     fn a_divisor_divides_all_values_not_just_sampled_ones() {

@@ -28,19 +28,16 @@ mod spread;
 mod stream;
 #[cfg(test)]
 mod tests;
-mod values;
 pub mod wide;
 
 pub(in crate::v2) use spread::positions as sample_rows;
 pub(in crate::v2) use stream::patch;
 
+pub use crate::integer_buffer::IntegerSlice;
 pub use chunk::{Block, Chunk, Decodable};
 pub use difference::DIFFERENCE;
 pub use plan::{Candidate, Plan};
 pub use scheme::scheme_name;
-pub use values::IntegerSlice;
-
-pub(crate) use values::{Buffered, IntegerBuffer, Width, for_buffers, for_widths};
 
 /// How many rows a block has; the last one of a chunk takes the rest.
 ///

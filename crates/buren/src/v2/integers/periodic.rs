@@ -4,7 +4,7 @@
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
 use super::scheme::{Fit, Input, Layout, Scheme};
-use super::values::for_widths;
+use crate::integer_buffer::for_widths;
 use crate::v2::malformed::{Malformed, Result, finish, take_array};
 use brc_kernels::arithmetic::{Integer, Profile, running_sums};
 use brc_kernels::cpu::Level;

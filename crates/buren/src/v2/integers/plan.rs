@@ -4,7 +4,7 @@ use super::BLOCK_ROWS;
 use super::chunk::AnyLayout;
 use super::facts::Facts;
 use super::scheme::{Fit, Input, SCHEMES, Scheme};
-use super::values::IntegerSlice;
+use crate::integer_buffer::IntegerSlice;
 use std::fmt::{self, Debug};
 
 /// Schemes that are larger than the smallest by no more than this many percent are as good; the fastest is taken.

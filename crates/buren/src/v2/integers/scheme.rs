@@ -2,8 +2,8 @@
 
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
-use super::values::IntegerSlice;
 use super::{constant, delta, dictionary, difference, divisor, packed, periodic, plain, progression, run_length};
+use crate::integer_buffer::IntegerSlice;
 use crate::v2::malformed::Result;
 use brc_kernels::arithmetic::Integer;
 use std::fmt::Debug;

@@ -3,7 +3,7 @@
 //! The smallest and the largest are exact. How the others lie between them is known from a sample, one integer of each of
 //! up to 1,024 equal parts, at a place that only depends on the part: the same integers always give the same bytes.
 
-use super::values::{IntegerSlice, for_widths};
+use crate::integer_buffer::{IntegerSlice, for_widths};
 use brc_kernels::arithmetic::Integer;
 use brc_kernels::bitpack::{packed_bytes, width_of};
 use std::ops::Range;

@@ -4,8 +4,8 @@
 //! single far value, or one in a hundred, does not widen all others.
 
 use super::spread::{Spread, Window};
-use super::values::{IntegerSlice, for_widths};
 use super::{BLOCK_ROWS, GROUP_ROWS};
+use crate::integer_buffer::{IntegerSlice, for_widths};
 use crate::v2::malformed::{Malformed, Result, take, take_array};
 use brc_core::Run;
 use brc_core::bounds::bounds;

@@ -6,7 +6,7 @@
 use super::GROUP_ROWS;
 use super::chunk::{Block, Chunk as Limb};
 use super::plan::Plan as LimbPlan;
-use super::values::IntegerSlice;
+use crate::integer_buffer::IntegerSlice;
 use crate::v2::malformed::{Malformed, Result, take, take_array};
 
 /// How a chunk will be stored.

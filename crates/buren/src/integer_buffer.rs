@@ -13,9 +13,9 @@ use std::ops::Range;
 macro_rules! for_widths {
     ($integers:expr, $values:ident => $body:expr) => {
         match $integers {
-            crate::v2::integers::IntegerSlice::I16($values) => $body,
-            crate::v2::integers::IntegerSlice::I32($values) => $body,
-            crate::v2::integers::IntegerSlice::I64($values) => $body,
+            crate::integer_buffer::IntegerSlice::I16($values) => $body,
+            crate::integer_buffer::IntegerSlice::I32($values) => $body,
+            crate::integer_buffer::IntegerSlice::I64($values) => $body,
         }
     };
 }
@@ -71,7 +71,7 @@ impl<'a> IntegerSlice<'a> {
     }
 
     /// So many after another each; fewer in the last slice.
-    pub(super) fn chunks(self, rows: usize) -> impl Iterator<Item = Self> {
+    pub(crate) fn chunks(self, rows: usize) -> impl Iterator<Item = Self> {
         let all = self.len();
         (0..all).step_by(rows).map(move |start| self.slice(start..all.min(start + rows)))
     }
@@ -86,7 +86,7 @@ impl<'a> IntegerSlice<'a> {
         }
     }
 
-    pub(super) fn profile(self) -> Profile {
+    pub(crate) fn profile(self) -> Profile {
         for_widths!(self, values => profile(Level::best(), values))
     }
 
@@ -168,6 +168,28 @@ impl Width {
     }
 }
 
+/// Room for integers of one of three widths.
+#[derive(Debug)]
+pub(crate) enum IntegerRoom<'a> {
+    I16(&'a mut [i16]),
+    I32(&'a mut [i32]),
+    I64(&'a mut [i64]),
+}
+
+impl IntegerRoom<'_> {
+    /// For how many there is room.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::I16(room) => room.len(),
+            Self::I32(room) => room.len(),
+            Self::I64(room) => room.len(),
+        }
+    }
+}
+
+/// In a table of codes: not there.
+pub(crate) const UNKNOWN: u32 = u32::MAX;
+
 /// Growing integers. The buffers of all widths are kept for the next use; one of them is in use.
 #[derive(Debug, Default)]
 pub(crate) struct IntegerBuffer {
@@ -180,17 +202,17 @@ pub(crate) struct IntegerBuffer {
 /// Evaluates an expression with the vector of an [`IntegerBuffer`] that is in use.
 macro_rules! for_buffers {
     ($buffer:expr, $values:ident => $body:expr) => {{
-        let buffer: &mut crate::v2::integers::IntegerBuffer = $buffer;
+        let buffer: &mut crate::integer_buffer::IntegerBuffer = $buffer;
         match buffer.width() {
-            crate::v2::integers::Width::Of16 => {
+            crate::integer_buffer::Width::Of16 => {
                 let $values = buffer.vector::<i16>();
                 $body
             }
-            crate::v2::integers::Width::Of32 => {
+            crate::integer_buffer::Width::Of32 => {
                 let $values = buffer.vector::<i32>();
                 $body
             }
-            crate::v2::integers::Width::Of64 => {
+            crate::integer_buffer::Width::Of64 => {
                 let $values = buffer.vector::<i64>();
                 $body
             }
@@ -248,6 +270,19 @@ impl IntegerBuffer {
         vector
     }
 
+    /// The same of that width.
+    pub(crate) fn room_of(&mut self, width: Width, rows: usize) -> IntegerRoom<'_> {
+        match width {
+            Width::Of16 => IntegerRoom::I16(self.room(rows)),
+            Width::Of32 => IntegerRoom::I32(self.room(rows)),
+            Width::Of64 => IntegerRoom::I64(self.room(rows)),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.slice().len()
+    }
+
     pub(crate) fn clear(&mut self) {
         self.width = Width::Of16;
         self.i16.clear();
@@ -263,8 +298,12 @@ impl IntegerBuffer {
         }
     }
 
-    /// Appends integers; all become wider if one of them needs it. `None`, and nothing is appended, if one needs more than 64
-    /// bits.
+    /// Appends integers; all become wider if one of them needs it.
+    pub(crate) fn extend_slice(&mut self, integers: IntegerSlice<'_>) {
+        for_widths!(integers, values => self.append(values));
+    }
+
+    /// The same of integers of any width. `None`, and nothing is appended, if one needs more than 64 bits.
     pub(crate) fn extend(&mut self, integers: brc_core::Integers<'_>) -> Option<()> {
         match integers {
             brc_core::Integers::I8(values) => {
@@ -279,6 +318,13 @@ impl IntegerBuffer {
             }
         }
         Some(())
+    }
+
+    /// Appends what a table has for each code, unless it lacks one of them: then nothing, and false is returned. What it lacks
+    /// is [`UNKNOWN`] there; all else is at most `largest`, and below 2³¹.
+    pub(crate) fn extend_translated(&mut self, codes: &[u32], table: &[u32], largest: u32) -> bool {
+        self.widen(Width::holding(0, largest.into()));
+        for_buffers!(self, own => extend_known(own, codes, table, |code| Integer::cut(code.into())))
     }
 
     fn append<T: Integer>(&mut self, values: &[T]) {
@@ -327,8 +373,45 @@ impl IntegerBuffer {
     }
 }
 
+/// Appends what the table has for each code, unless that is [`UNKNOWN`] for one of them: then nothing, and false is returned.
+pub(crate) fn extend_known<T: Copy + Default>(
+    own: &mut Vec<T>,
+    codes: &[u32],
+    table: &[u32],
+    cut: impl Fn(u32) -> T,
+) -> bool {
+    let (before, mut bits) = (own.len(), 0);
+    own.resize(before + codes.len(), T::default());
+    for (own, &code) in own[before..].iter_mut().zip(codes) {
+        let known = table[code as usize];
+        bits |= known;
+        *own = cut(known);
+    }
+    let are_known = bits >> 31 == 0;
+    if !are_known {
+        own.truncate(before);
+    }
+    are_known
+}
+
 fn extend<T: Integer>(own: &mut Vec<T>, values: impl Iterator<Item = i64>) {
     own.extend(values.map(T::cut));
+}
+
+/// How many rows each of so many runs has, of which these are the rows' codes.
+pub(crate) fn lengths(codes: &[impl Integer], runs: usize) -> Vec<u32> {
+    let mut lengths = vec![0; runs];
+    codes.iter().for_each(|code| lengths[code.wide() as usize] += 1);
+    lengths
+}
+
+/// Puts each value where the next one of its run goes.
+pub(crate) fn scatter<T: Copy>(values: &[T], codes: &[impl Integer], next: &mut [u32], clustered: &mut [T]) {
+    for (&value, code) in values.iter().zip(codes) {
+        let place = &mut next[code.wide() as usize];
+        clustered[*place as usize] = value;
+        *place += 1;
+    }
 }
 
 impl From<Vec<i64>> for IntegerBuffer {
