@@ -7,6 +7,25 @@ use crate::logical_type::TimeUnit;
 /// Seconds of a day.
 pub const DAY_SECONDS: i64 = 86_400;
 
+/// The months in English, January first.
+pub const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// The days of a week in English, Monday first.
+pub const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
 /// The days from 1970-01-01 to a date; `None` if there is no such date.
 #[must_use]
 #[inline]

@@ -2,7 +2,7 @@
 
 use super::extract::{day_of_year, week};
 use super::temporal::iso_weekday;
-use brc_core::calendar;
+use brc_core::calendar::{self, MONTHS, WEEKDAYS};
 
 /// A format as it is written.
 #[derive(Debug, Default)]
@@ -36,23 +36,6 @@ const SHORT: [(u8, &[u8]); 3] = [(b'c', b"%Y-%m-%d %H:%M:%S"), (b'x', b"%Y-%m-%d
 /// All directives, for messages.
 pub(super) const ALL: &str = "%Y %y %G (years), %m %b %B (months), %d %j (days), %a %A %u %w (weekdays), %U %V %W (weeks), \
                               %H %I %p %M %S %f %g %n (times), %z %Z (zone), %c %x %X, %%, and - as in %-d for no leading zero";
-
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
-const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 /// So many nanoseconds are a second.
 const SECOND: i64 = 1_000_000_000;

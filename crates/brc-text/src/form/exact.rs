@@ -1,11 +1,12 @@
 //! Values that a form would write just as they stand there: nearly all. They are read without being written again.
 
 use super::parts::Parts;
-use super::terms::{Item, MONTHS, Pad, WEEKDAYS};
+use super::terms::{Item, Pad};
 use super::time::weekday;
 use super::{Form, NumberForm, TimeForm};
+use brc_core::LogicalType;
+use brc_core::calendar::{self, MONTHS, WEEKDAYS};
 use brc_core::decimal::POWERS;
-use brc_core::{LogicalType, calendar};
 use std::ops::RangeInclusive;
 
 /// The days whose years have four digits, also in other zones: others are not written in a form.

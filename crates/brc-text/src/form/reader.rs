@@ -1,9 +1,9 @@
 //! Reads a text item by item.
 
 use super::parts::{Padding, Parts};
-use super::terms::{Item, MONTHS, Pad, WEEKDAYS};
+use super::terms::{Item, Pad};
 use super::time::weekday;
-use brc_core::calendar;
+use brc_core::calendar::{self, MONTHS, WEEKDAYS};
 
 /// Reads the items of a form from a text.
 pub(super) struct Reader<'t> {

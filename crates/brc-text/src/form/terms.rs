@@ -70,22 +70,6 @@ impl Item {
     }
 }
 
-pub(super) const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-pub(super) const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-
 /// The terms of one item: what follows the percent sign. The first one of an item is how it is written.
 const TERMS: &[(&str, Item)] = &[
     ("Y", Item::Year),

@@ -2,8 +2,9 @@
 
 use super::parts::{Padding, Parts, ZoneOffset};
 use super::reader::Reader;
-use super::terms::{Item, MONTHS, Pad, WEEKDAYS, items, term};
-use brc_core::{LogicalType, TimeUnit, calendar};
+use super::terms::{Item, Pad, items, term};
+use brc_core::calendar::{self, MONTHS, WEEKDAYS};
+use brc_core::{LogicalType, TimeUnit};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;

@@ -4,6 +4,7 @@
 //! at once. These are not the types of columns: nothing is parsed, and `31/12/99` is a date without being a certain one.
 
 use super::rows::Cell;
+use brc_core::calendar::MONTHS;
 
 /// What a field looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -154,10 +155,9 @@ fn is_date(text: &[u8]) -> bool {
 }
 
 fn is_month(text: &[u8]) -> bool {
-    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     text.len() >= 3
         && text.iter().all(u8::is_ascii_alphabetic)
-        && MONTHS.iter().any(|month| text[..3].eq_ignore_ascii_case(month.as_bytes()))
+        && MONTHS.iter().any(|month| text[..3].eq_ignore_ascii_case(&month.as_bytes()[..3]))
 }
 
 /// `12:30`, `12:30:45.678`, with `am`, `PM`, `Z` or an offset.
