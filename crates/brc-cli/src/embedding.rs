@@ -19,6 +19,8 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+pub use crate::editor::{Editor, Typed, Words};
+
 /// The message, the hints and the exit code of a failure.
 #[must_use]
 pub fn failure(error: &Error) -> Failure {

@@ -16,6 +16,7 @@ mod cli;
 mod colour;
 mod commands;
 mod describe;
+mod editor;
 pub mod embedding;
 mod explain;
 mod failure;

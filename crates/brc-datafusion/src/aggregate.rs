@@ -1,6 +1,7 @@
 //! Has brc group the rows of its own tables: an aggregate over a [`FileTable`] becomes a table that is the answer.
 
-use crate::answer::{AnswerExec, Output, Question};
+use crate::answer::{Output, Question};
+use crate::leaf::Leaf;
 use crate::session::is_aggregating;
 use crate::sql;
 use crate::table::FileTable;
@@ -126,7 +127,7 @@ impl Items {
 fn answered(aggregate: &Aggregate) -> Result<Option<LogicalPlan>> {
     let Some(answer) = AnswerTable::of(aggregate) else { return Ok(None) };
     let name = TableReference::bare("brc");
-    let names: Vec<_> = answer.schema.fields().iter().map(|field| field.name().clone()).collect();
+    let names: Vec<_> = answer.question.schema.fields().iter().map(|field| field.name().clone()).collect();
     let columns = names.iter().zip(aggregate.schema.iter()).map(|(name_of_answer, (qualifier, field))| {
         let column = Expr::Column(Column::new(Some(name.clone()), name_of_answer));
         column.alias_qualified(qualifier.cloned(), field.name())
@@ -139,7 +140,6 @@ fn answered(aggregate: &Aggregate) -> Result<Option<LogicalPlan>> {
 #[derive(Clone)]
 struct AnswerTable {
     question: Question,
-    schema: SchemaRef,
 }
 
 impl Debug for AnswerTable {
@@ -157,7 +157,7 @@ impl AnswerTable {
         let mut keys = Vec::new();
         for key in &aggregate.group_expr {
             let Expr::Column(column) = input.resolved(key)? else { return None };
-            let field = columns.fields().iter().find(|field| field.name == column.name)?;
+            let field = sql::field(columns, &column)?;
             if field.logical_type.is_float() {
                 return None;
             }
@@ -182,7 +182,7 @@ impl AnswerTable {
             Output::Average { sum, .. } => is_exact_average(fields[sum].logical_type, field.data_type()),
         });
         let (table, threads) = (Arc::clone(input.file.table()), input.file.threads());
-        are_exact.then_some(Self { question: Question { table, threads, text, fields, outputs }, schema })
+        are_exact.then_some(Self { question: Question { table, threads, text, fields, outputs, schema } })
     }
 }
 
@@ -247,7 +247,7 @@ fn is_exact_average(sum: LogicalType, expected: &DataType) -> bool {
 #[async_trait]
 impl TableProvider for AnswerTable {
     fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
+        Arc::clone(&self.question.schema)
     }
 
     fn table_type(&self) -> TableType {
@@ -262,11 +262,11 @@ impl TableProvider for AnswerTable {
         _: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let mut question = self.question.clone();
-        let mut schema = Arc::clone(&self.schema);
         if let Some(projection) = projection {
             question.outputs = projection.iter().map(|&column| self.question.outputs[column]).collect();
-            schema = Arc::new(schema.project(projection)?);
+            question.schema = Arc::new(question.schema.project(projection)?);
         }
-        Ok(Arc::new(AnswerExec::new(question, schema)))
+        let schema = Arc::clone(&question.schema);
+        Ok(Arc::new(Leaf::new(question, schema)))
     }
 }

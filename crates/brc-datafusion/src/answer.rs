@@ -1,6 +1,6 @@
 //! Has brc answer a question about one table, and gives the answer the types that DataFusion expects.
 
-use crate::error::of_arrow;
+use crate::leaf::{Batches, Source};
 use brc_arrow::Reader;
 use brc_core::{Error, Field, Progress, ScanOptions, Table};
 use brc_query::Query;
@@ -9,19 +9,9 @@ use datafusion::arrow::compute::kernels::numeric::div;
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{DataType, Decimal128Type, Int64Type, SchemaRef};
 use datafusion::arrow::error::ArrowError;
-use datafusion::common::internal_err;
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::error::Result;
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions};
-use datafusion::physical_plan::stream::RecordBatchReceiverStream;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
-use std::fmt::{self, Debug};
+use datafusion::physical_plan::execution_plan::EmissionType;
+use std::fmt::{self, Display};
 use std::sync::Arc;
-
-/// Record batches that are made before they are taken.
-const AHEAD: usize = 2;
 
 /// A column of the answer that DataFusion sees, from columns of the answer that brc gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,97 +32,30 @@ pub(crate) struct Question {
     pub(crate) fields: Vec<Field>,
     /// The columns wanted.
     pub(crate) outputs: Vec<Output>,
+    /// Their types.
+    pub(crate) schema: SchemaRef,
 }
 
-/// Answers a question in one go.
-#[derive(Clone)]
-pub(crate) struct AnswerExec {
-    question: Question,
-    properties: Arc<PlanProperties>,
-}
-
-impl AnswerExec {
-    /// The answer, whose wanted columns have that schema.
-    pub(crate) fn new(question: Question, schema: SchemaRef) -> Self {
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(schema),
-            Partitioning::UnknownPartitioning(1),
-            EmissionType::Final,
-            Boundedness::Bounded,
-        );
-        Self { question, properties: Arc::new(properties) }
-    }
-}
-
-impl Debug for AnswerExec {
+impl Display for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AnswerExec").field("question", &self.question.text).finish_non_exhaustive()
+        write!(f, "{}, {}", self.table.path().display(), self.text)
     }
 }
 
-impl DisplayAs for AnswerExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "BrcAnswer: {}, {}", self.question.table.path().display(), self.question.text)
-    }
-}
+impl Source for Question {
+    const NAME: &'static str = "BrcAnswer";
+    const EMISSION: EmissionType = EmissionType::Final;
 
-impl ExecutionPlan for AnswerExec {
-    fn name(&self) -> &'static str {
-        "BrcAnswer"
+    fn parts(&self) -> usize {
+        1
     }
 
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        Vec::new()
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        _: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
-
-    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
-
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        if partition > 0 {
-            return internal_err!("an answer has one part");
-        }
-        let options = brc_arrow::Options {
-            threads: 1,
-            batch_rows: context.session_config().batch_size(),
-            ..brc_arrow::Options::default()
-        };
-        let (question, schema) = (self.question.clone(), self.schema());
-        let mut stream = RecordBatchReceiverStream::builder(Arc::clone(&schema), AHEAD);
-        let batches = stream.tx();
-        stream.spawn_blocking(move || {
-            let arrow = brc_arrow::arrow_schema(&question.fields, &options);
-            let outputs = question.outputs.clone();
-            let answer = Reader::new(arrow, options, move |feed| question.answer(feed)).map_err(of_arrow)?;
-            for batch in answer {
-                let batch = batch.and_then(|batch| converted(&batch, &outputs, &schema)).map_err(of_arrow);
-                if batches.blocking_send(batch).is_err() {
-                    break;
-                }
-            }
-            Ok(())
-        });
-        Ok(stream.build())
+    fn read(&self, _: usize, batch_rows: usize) -> Result<Batches, ArrowError> {
+        let options = brc_arrow::Options { threads: 1, batch_rows, ..brc_arrow::Options::default() };
+        let (question, arrow) = (self.clone(), brc_arrow::arrow_schema(&self.fields, &options));
+        let (outputs, schema) = (self.outputs.clone(), Arc::clone(&self.schema));
+        let answer = Reader::new(arrow, options, move |feed| question.answer(feed))?;
+        Ok(Box::new(answer.map(move |batch| converted(&batch?, &outputs, &schema))))
     }
 }
 

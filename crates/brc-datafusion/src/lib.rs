@@ -10,6 +10,7 @@
 mod aggregate;
 mod answer;
 mod error;
+mod leaf;
 mod scan;
 mod session;
 mod sql;

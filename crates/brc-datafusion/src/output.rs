@@ -3,21 +3,24 @@
 use crate::failure::Failed;
 use brc_cli::embedding::{Convert, Given};
 use brc_core::Progress;
+use brc_encodings::RecordBatches;
 use clap::ValueEnum;
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{RecordBatch, RecordBatchReader};
 use datafusion::arrow::csv::WriterBuilder;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::error::ArrowError;
-use datafusion::arrow::ipc::writer::FileWriter;
 use datafusion::arrow::json::{ArrayWriter, LineDelimitedWriter};
 use datafusion::arrow::util::pretty::pretty_format_batches_with_schema;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{BufWriter, ErrorKind, Seek, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use tokio::sync::mpsc::{Receiver, channel};
+
+/// Record batches that are made before they are written.
+const AHEAD: usize = 2;
 
 /// How rows are printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -52,35 +55,55 @@ impl Output {
         }
     }
 
-    /// By way of a temporary file, so that the encodings are those of brc.
+    /// The encodings are those of brc.
     async fn write_file(&self, mut rows: SendableRecordBatchStream, path: &Path) -> Result<u64, Failed> {
-        let failed = |error: std::io::Error| {
-            Failed::from(brc_core::Error::Io { path: std::env::temp_dir(), action: "write", source: error })
-        };
-        let mut file = tempfile::tempfile().map_err(failed)?;
-        let mut count = 0;
-        let mut writer = FileWriter::try_new(BufWriter::new(&file), &rows.schema()).map_err(arrow)?;
-        while let Some(batch) = rows.next().await.transpose()? {
-            count += batch.num_rows() as u64;
-            writer.write(&batch).map_err(arrow)?;
-        }
-        writer.finish().map_err(arrow)?;
-        writer.into_inner().map_err(arrow)?.into_inner().map_err(|error| failed(error.into_error()))?;
-        file.rewind().map_err(failed)?;
-        let mut words = vec![OsString::from("answer.arrow"), path.as_os_str().to_owned()];
+        let mut words = vec![OsString::from("-"), path.as_os_str().to_owned()];
         words.extend(self.force.then(|| OsString::from("--force")));
-        convert(words, file).await?;
+        let (batches, taken) = channel(AHEAD);
+        let reader = Received { schema: rows.schema(), taken };
+        let converted = tokio::task::spawn_blocking(move || {
+            let table = RecordBatches::new(Path::new("the answer"), Box::new(reader))?;
+            Convert::from_words(&words)?.run(Given::Table(Box::new(table)), &Progress::default())
+        });
+        let (mut count, mut failed) = (0, None);
+        while let Some(batch) = rows.next().await {
+            let batch = batch.map_err(|error| {
+                // Without an error the conversion would end as if there were no more rows.
+                let stopped = ArrowError::ComputeError(error.to_string());
+                failed = Some(error);
+                stopped
+            });
+            count += batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+            if batches.send(batch).await.is_err() || failed.is_some() {
+                break;
+            }
+        }
+        drop(batches);
+        let converted = converted.await.map_err(|error| DataFusionError::External(Box::new(error)))?;
+        failed.map_or(Ok(()), |error| Err(Failed::from(error)))?;
+        converted?;
         Ok(count)
     }
 }
 
-async fn convert(words: Vec<OsString>, file: File) -> Result<(), Failed> {
-    let convert = move || {
-        let given = Given::File(PathBuf::from("answer.arrow"), file);
-        Convert::from_words(&words)?.run(given, &Progress::default()).map(drop)
-    };
-    let done = tokio::task::spawn_blocking(convert).await;
-    done.map_err(|error| Failed::from(DataFusionError::External(Box::new(error))))?.map_err(Failed::from)
+/// Record batches that are sent, for whoever reads them on another thread.
+struct Received {
+    schema: SchemaRef,
+    taken: Receiver<Result<RecordBatch, ArrowError>>,
+}
+
+impl Iterator for Received {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.taken.blocking_recv()
+    }
+}
+
+impl RecordBatchReader for Received {
+    fn schema(&self) -> SchemaRef {
+        SchemaRef::clone(&self.schema)
+    }
 }
 
 fn arrow(error: ArrowError) -> Failed {

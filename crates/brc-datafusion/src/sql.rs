@@ -3,10 +3,10 @@
 //! What is not translated stays with DataFusion. So floats, of which comparisons differ, are left out, and so are divisions,
 //! whose results have other types.
 
-use brc_core::{LogicalType, Predicate, Schema};
+use brc_core::{Field, LogicalType, Predicate, Schema};
 use brc_query::Query;
-use datafusion::arrow::datatypes::DataType;
-use datafusion::common::ScalarValue;
+use datafusion::arrow::datatypes::{DataType, Decimal128Type, DecimalType};
+use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{Between, InList};
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, Like, Operator};
 
@@ -29,6 +29,11 @@ pub(crate) fn predicate(conditions: &[String], columns: &Schema) -> brc_core::Re
     let query = Query::parse(&format!("select * where {}", all.join(" and ")));
     let query = query.map_err(|error| brc_core::Error::Expression(error.to_string()))?;
     Ok(query.plan(columns)?.pushed_down())
+}
+
+/// The column of the table.
+pub(crate) fn field<'a>(columns: &'a Schema, column: &Column) -> Option<&'a Field> {
+    columns.index_of(&column.name).map(|place| &columns.fields()[place])
 }
 
 /// A name of a column, as it stands in a question.
@@ -63,7 +68,7 @@ fn boolean(expression: &Expr, columns: &Schema) -> Option<String> {
             format!("({}{} like {pattern})", value(expr)?, not(*negated))
         }
         Expr::Column(column) => {
-            let field = columns.fields().iter().find(|field| field.name == column.name)?;
+            let field = field(columns, column)?;
             (field.logical_type == LogicalType::Bool).then(|| quoted(&field.name))?
         }
         _ => return None,
@@ -77,17 +82,14 @@ fn not(negated: bool) -> &'static str {
 /// A value whose order and equality both see alike.
 pub(crate) fn comparable(expression: &Expr, columns: &Schema) -> Option<String> {
     let text = value(expression, columns)?;
-    let is_float =
-        |column: &str| columns.fields().iter().any(|field| field.name == column && field.logical_type.is_float());
-    (!expression.column_refs().iter().any(|column| is_float(&column.name))).then_some(text)
+    let is_float = |column: &&Column| field(columns, column).is_some_and(|field| field.logical_type.is_float());
+    (!expression.column_refs().iter().any(is_float)).then_some(text)
 }
 
 /// A value: a column, a constant, or sums, differences and products of such.
 pub(crate) fn value(expression: &Expr, columns: &Schema) -> Option<String> {
     match expression {
-        Expr::Column(column) => {
-            columns.fields().iter().any(|field| field.name == column.name).then(|| quoted(&column.name))
-        }
+        Expr::Column(column) => field(columns, column).map(|field| quoted(&field.name)),
         Expr::Literal(literal, _) => constant(literal),
         Expr::Alias(alias) => value(&alias.expr, columns),
         Expr::BinaryExpr(BinaryExpr {
@@ -100,7 +102,7 @@ pub(crate) fn value(expression: &Expr, columns: &Schema) -> Option<String> {
         }
         Expr::Cast(Cast { expr, field }) => {
             let Expr::Column(column) = expr.as_ref() else { return None };
-            let from = columns.fields().iter().find(|own| own.name == column.name)?.logical_type;
+            let from = self::field(columns, column)?.logical_type;
             keeps_values(from, field.data_type()).then(|| quoted(&column.name))
         }
         _ => None,
@@ -110,11 +112,10 @@ pub(crate) fn value(expression: &Expr, columns: &Schema) -> Option<String> {
 /// A value of the types that both compute alike: integers and decimals.
 fn number(expression: &Expr, columns: &Schema) -> Option<String> {
     let text = value(expression, columns)?;
-    let is_exact = |column: &str| {
-        let field = columns.fields().iter().find(|field| field.name == column);
-        field.is_some_and(|field| field.logical_type.is_numeric() && !field.logical_type.is_float())
+    let is_exact = |column: &&Column| {
+        field(columns, column).is_some_and(|field| field.logical_type.is_numeric() && !field.logical_type.is_float())
     };
-    expression.column_refs().iter().all(|column| is_exact(&column.name)).then_some(text)
+    expression.column_refs().iter().all(is_exact).then_some(text)
 }
 
 /// Whether all values of a column are the same in another type.
@@ -145,28 +146,15 @@ fn constant(literal: &ScalarValue) -> Option<String> {
         ScalarValue::Int32(Some(value)) => value.to_string(),
         ScalarValue::Int64(Some(value)) => value.to_string(),
         ScalarValue::UInt64(Some(value)) => value.to_string(),
-        ScalarValue::Decimal128(Some(_), ..) => literal.to_string_of_decimal()?,
+        ScalarValue::Decimal128(Some(value), precision, scale @ 0..) => {
+            Decimal128Type::format_decimal(*value, *precision, *scale)
+        }
         ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)) | ScalarValue::LargeUtf8(Some(text)) => {
             format!("'{}'", text.replace('\'', "''"))
         }
         ScalarValue::Date32(Some(_)) => format!("date '{literal}'"),
         _ => return None,
     })
-}
-
-trait DecimalText {
-    fn to_string_of_decimal(&self) -> Option<String>;
-}
-
-impl DecimalText for ScalarValue {
-    fn to_string_of_decimal(&self) -> Option<String> {
-        let Self::Decimal128(Some(value), _, scale @ 0..) = self else { return None };
-        let scale = *scale as usize;
-        let digits = format!("{:0>width$}", value.unsigned_abs(), width = scale + 1);
-        let (whole, fraction) = digits.split_at(digits.len() - scale);
-        let sign = if *value < 0 { "-" } else { "" };
-        Some(if scale == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") })
-    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! A file, or several that are one table, as DataFusion sees it.
 
 use crate::error::{external, of_arrow};
-use crate::scan::ScanExec;
+use crate::leaf::Leaf;
+use crate::scan::Scan;
 use crate::sql;
 use async_trait::async_trait;
-use brc_core::{Known, Progress, ScanOptions, Schema, Split, Table, read_rows};
+use brc_core::{Progress, ScanOptions, Schema, Split, Table, read_rows};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::stats::Precision;
@@ -62,18 +63,20 @@ impl FileTable {
         self.threads
     }
 
+    fn splits(&self) -> impl Iterator<Item = Split> {
+        (0..).map_while(|index| self.table.split(index))
+    }
+
     /// The splits, dealt to as many parts as there are threads. Each has consecutive ones.
     fn parts(&self) -> Vec<Vec<Split>> {
-        let splits: Vec<Split> = (0..).map_while(|index| self.table.split(index)).collect();
+        let splits: Vec<Split> = self.splits().collect();
         let parts = self.threads.min(splits.len()).max(1);
         let bound = |part: usize| part * splits.len() / parts;
         (0..parts).map(|part| splits[bound(part)..bound(part + 1)].to_vec()).collect()
     }
 
     fn column_statistics(&self, column: usize) -> ColumnStatistics {
-        let mut known =
-            (0..).map_while(|split| self.table.split(split)).map(|split| self.table.known(split.index, column));
-        let has_nulls = known.any(|Known { nulls, .. }| nulls);
+        let has_nulls = self.splits().any(|split| self.table.known(split.index, column).nulls);
         let null_count = if has_nulls { Precision::Absent } else { Precision::Exact(0) };
         ColumnStatistics { null_count, ..ColumnStatistics::new_unknown() }
     }
@@ -91,7 +94,7 @@ impl TableProvider for FileTable {
 
     async fn scan(
         &self,
-        state: &dyn Session,
+        _: &dyn Session,
         projection: Option<&Vec<usize>>,
         filters: &[Expr],
         limit: Option<usize>,
@@ -101,13 +104,20 @@ impl TableProvider for FileTable {
         let conditions: Vec<_> = filters.iter().filter_map(|filter| sql::condition(filter, &self.columns)).collect();
         let predicate = sql::predicate(&conditions, &self.columns).map_err(external)?;
         let fields = projection.iter().map(|&column| self.columns.fields()[column].clone()).collect();
-        let options = brc_arrow::Options { batch_rows: state.config().batch_size(), ..self.options.clone() };
-        let request = ScanOptions { projection: projection.clone(), predicate, ..everything };
         let schema = Arc::new(self.arrow.project(&projection).map_err(of_arrow)?);
         let statistics = self.statistics().unwrap_or_else(|| Statistics::new_unknown(&self.arrow));
-        let statistics = statistics.project(Some(&projection));
-        let scan = ScanExec::new(Arc::clone(&self.table), fields, request, options, schema, self.parts());
-        Ok(Arc::new(scan.with(conditions.join(" and "), statistics, limit)))
+        let scan = Scan {
+            table: Arc::clone(&self.table),
+            fields,
+            options: self.options.clone(),
+            schema: Arc::clone(&schema),
+            parts: self.parts(),
+            condition: conditions.join(" and "),
+            statistics: statistics.project(Some(&projection)),
+            limit,
+            request: ScanOptions { projection, predicate, ..everything },
+        };
+        Ok(Arc::new(Leaf::new(scan, schema)))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {

@@ -78,6 +78,11 @@ fn an_answer_may_be_a_file_of_any_encoding() {
     let ended = run(place.path(), &["visits.csv", "-o", "answer.buren", "select * from visits"], "");
     assert_eq!(ended.code, 2, "{}", ended.err);
     assert!(ended.err.contains("--force"), "{}", ended.err);
+    let failing = "select station, cast(station as int) as number from visits";
+    let ended = run(place.path(), &["visits.csv", "-o", "failed.buren", failing], "");
+    assert_eq!(ended.code, 1);
+    assert!(ended.err.contains("Abha"), "{}", ended.err);
+    assert!(!place.path().join("failed.buren").exists());
 }
 
 #[test]

@@ -1,13 +1,11 @@
 //! The prompt: statements are typed and answered one after the other, over tables that stay open.
 
-mod editor;
-
 use super::session::Session;
+use crate::editor::{Editor, Typed, Words};
 use crate::render::{format_by_name, format_names};
 use crate::{failure, interrupt, stdout};
 use brc_core::{Error, Result, current_schema};
 use brc_query::Statement;
-use editor::{Editor, Typed};
 use std::time::Instant;
 
 const HELP: &str = "\
@@ -40,7 +38,7 @@ enum Next {
 /// Those of the terminal.
 pub(super) fn run(mut session: Session<'_>) -> Result<()> {
     let mut prompt = Prompt { times: false };
-    let mut editor = Editor::new(names(&mut session))?;
+    let mut editor = Editor::new("brc> ", "history", Words::of_brc(names(&mut session)))?;
     interrupt::end_statements();
     stdout::print(b"Statements end with a semicolon; \\? shows help, \\q ends.\n")?;
     loop {

@@ -13,8 +13,6 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-const PROMPT: &str = "brc> ";
-
 /// How many lines are remembered.
 const MAX_HISTORY: usize = 1000;
 
@@ -74,7 +72,7 @@ const COMMANDS: &[&str] =
     &[".exit", ".help", ".mode", ".quit", ".schema", ".tables", ".timer", "\\?", "\\d", "\\dt", "\\q"];
 
 /// What was typed.
-pub(super) enum Typed {
+pub enum Typed {
     /// A command, or statements to their semicolon.
     Line(String),
     /// Nothing that is wanted: Ctrl-C.
@@ -84,34 +82,35 @@ pub(super) enum Typed {
 }
 
 /// A terminal that statements are typed on.
-pub(super) struct Editor {
+pub struct Editor {
+    prompt: &'static str,
     inner: rustyline::Editor<Words, FileHistory>,
     history: Option<PathBuf>,
 }
 
 impl Editor {
-    /// Besides keywords and functions it completes these names.
+    /// Shows that prompt, completes these words, and keeps what is typed in a file of that name.
     ///
     /// # Errors
     /// Those of the terminal.
-    pub(super) fn new(names: Vec<String>) -> Result<Self> {
+    pub fn new(prompt: &'static str, history: &str, words: Words) -> Result<Self> {
         let config = Config::builder().max_history_size(MAX_HISTORY).map_err(terminal)?.build();
         let mut inner = rustyline::Editor::with_config(config).map_err(terminal)?;
-        inner.set_helper(Some(Words::new(names)));
-        let history = history_file();
+        inner.set_helper(Some(words));
+        let history = history_file(history);
         if let Some(path) = &history {
             // There is none before the first run.
             let _ = inner.load_history(path);
         }
-        Ok(Self { inner, history })
+        Ok(Self { prompt, inner, history })
     }
 
     /// Waits for a command or a statement.
     ///
     /// # Errors
     /// Those of the terminal.
-    pub(super) fn read(&mut self) -> Result<Typed> {
-        match self.inner.readline(PROMPT) {
+    pub fn read(&mut self) -> Result<Typed> {
+        match self.inner.readline(self.prompt) {
             Ok(line) => {
                 self.remember(&line);
                 Ok(Typed::Line(line))
@@ -145,27 +144,35 @@ fn terminal(error: ReadlineError) -> Error {
     Error::io(Path::new("terminal"), "read")(error)
 }
 
-/// `$XDG_STATE_HOME/brc/history`, or that under `~/.local/state`.
-fn history_file() -> Option<PathBuf> {
+/// A file of `$XDG_STATE_HOME/brc`, or that under `~/.local/state`.
+fn history_file(name: &str) -> Option<PathBuf> {
     let directory = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = directory("XDG_STATE_HOME").or_else(|| Some(directory("HOME")?.join(".local/state")))?;
-    Some(state.join("brc/history"))
+    Some(state.join("brc").join(name))
 }
 
 /// Knows which words there are, and where a statement ends.
-struct Words {
+pub struct Words {
     names: Vec<String>,
+    commands: &'static [&'static str],
 }
 
 impl Words {
-    fn new(mut names: Vec<String>) -> Self {
+    /// These names, and these commands at the start of a line.
+    #[must_use]
+    pub fn new(mut names: Vec<String>, commands: &'static [&'static str]) -> Self {
+        names.sort_by_key(|name| name.to_lowercase());
+        names.dedup();
+        Self { names, commands }
+    }
+
+    /// The same with the functions, keywords and commands of brc.
+    pub(crate) fn of_brc(mut names: Vec<String>) -> Self {
         let aggregates = AGGREGATES.iter().map(|function| function.name);
         let functions = FUNCTIONS.iter().map(|function| function.name);
         names.extend(aggregates.chain(functions).map(|name| format!("{name}(")));
         names.extend(KEYWORDS.iter().map(|word| (*word).to_owned()));
-        names.sort_by_key(|name| name.to_lowercase());
-        names.dedup();
-        Self { names }
+        Self::new(names, COMMANDS)
     }
 
     /// Where the word before the cursor begins, and all that it may become.
@@ -173,7 +180,7 @@ impl Words {
         let is_first = typed.trim_start().split(char::is_whitespace).count() <= 1;
         if is_first && typed.trim_start().starts_with(['.', '\\']) {
             let start = typed.len() - typed.trim_start().len();
-            let commands = COMMANDS.iter().filter(|command| command.starts_with(&typed[start..]));
+            let commands = self.commands.iter().filter(|command| command.starts_with(&typed[start..]));
             return (start, commands.map(|command| (*command).to_owned()).collect());
         }
         let is_word = |character: char| character.is_alphanumeric() || character == '_';
@@ -279,7 +286,7 @@ mod tests {
 
     #[test]
     fn words_are_completed() {
-        let words = Words::new(vec!["city".to_owned(), "\"wind speed\"".to_owned(), "Öl".to_owned()]);
+        let words = Words::of_brc(vec!["city".to_owned(), "\"wind speed\"".to_owned(), "Öl".to_owned()]);
         let completed = |typed: &str| {
             let (start, found) = words.completions(typed);
             found.into_iter().map(|word| format!("{}{word}", &typed[..start])).collect::<Vec<_>>()
