@@ -8,12 +8,13 @@ use crate::commands::convert::{self, Conversion};
 use crate::commands::head::first_rows;
 use crate::commands::sniff::{Looked, option};
 use crate::row_args::TableArgs;
+use crate::temporary_copy::copy_unseen;
 use crate::{describe, failure, render};
 use brc_compare::Failure;
 use brc_core::{Error, Progress, Result, Table};
 use brc_encodings::folders::FoundFile;
 use brc_encodings::{Converted, Input, Verified};
-use brc_query::{Memory, Plan, QueryResult};
+use brc_query::{Memory, Plan, Query, QueryResult};
 use clap::Parser;
 use std::ffi::OsString;
 use std::fs::File;
@@ -49,12 +50,17 @@ impl Files {
         parsed(words)
     }
 
-    /// Opens them as one table.
+    /// Opens them as one table, which can be scanned many times: what can be read only once is copied to a temporary file.
     ///
     /// # Errors
     /// If they cannot be read, or do not have the same columns.
     pub fn open(&self) -> Result<Box<dyn Table>> {
-        Ok(self.table.open_quietly(&self.found()?)?.table)
+        let table = self.table.open_quietly(&self.found()?)?.table;
+        if table.bytes().is_some() {
+            return Ok(table);
+        }
+        let (everything, progress) = (Query::everything(), Progress::default());
+        copy_unseen(table.as_ref(), &everything, self.threads, &self.memory, &self.table.source, &progress)
     }
 
     /// Opens a file that has no name of its own with the same options, under that name.

@@ -48,6 +48,17 @@ pub(crate) fn after(table: &dyn Table, totals: &ScanTotals) {
     if totals.spilled_bytes > 0 {
         message!("spilled     {}", bytes(totals.spilled_bytes));
     }
+    #[cfg(feature = "stores")]
+    tell_requests(brc_store::usage());
+}
+
+/// Tells what files in stores have cost since the program began.
+#[cfg(feature = "stores")]
+fn tell_requests(usage: brc_store::Usage) {
+    if usage.requests > 0 {
+        let (requests, fetched, needed) = (count(usage.requests), bytes(usage.fetched), bytes(usage.needed));
+        message!("requests    {requests}, bytes fetched: {fetched}, needed: {needed}");
+    }
 }
 
 /// Tells how long it took, without the stages that there were not: what is not compressed is not decompressed.

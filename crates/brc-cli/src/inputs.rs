@@ -4,13 +4,13 @@ use crate::args::{Files, Opened, Source};
 use crate::{globs, printable};
 use brc_core::{Error, Result, Table};
 use brc_encodings::folders::{self, FilesAsTable, FoundFile};
-use brc_encodings::{OpenOptions, refuse_address};
+use brc_encodings::{OpenOptions, remote};
 use std::path::{Path, PathBuf};
 
 /// How many notes are printed: many files may have the same.
 const MAX_NOTES: usize = 10;
 
-/// The files that these paths, globs and directories name: those of a glob sorted by name, without directories; those of a
+/// The files that these paths, addresses, globs and directories name: those of a glob sorted by name, without directories; those of a
 /// directory sorted by path, with all below it. A path that exists is no glob, whatever characters it has.
 ///
 /// # Errors
@@ -18,7 +18,10 @@ const MAX_NOTES: usize = 10;
 pub(crate) fn expand(inputs: &[PathBuf]) -> Result<Vec<FoundFile>> {
     let mut files = Vec::with_capacity(inputs.len());
     for input in inputs {
-        refuse_address(input)?;
+        if let Some(found) = remote::found(input)? {
+            files.extend(found);
+            continue;
+        }
         if input.is_dir() {
             files.extend(folders::files_of(input)?);
             continue;

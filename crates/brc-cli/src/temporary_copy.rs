@@ -19,6 +19,22 @@ pub(crate) fn copy(
     memory: &MemoryArgs,
     source: &Source,
 ) -> Result<Box<dyn Table>> {
+    let progress = Progress::default();
+    watch_table(&progress, table, || copy_unseen(table, query, threads, memory, source, &progress))
+}
+
+/// The same, and says nothing.
+///
+/// # Errors
+/// As for [`copy`].
+pub(crate) fn copy_unseen(
+    table: &dyn Table,
+    query: &Query,
+    threads: Threads,
+    memory: &MemoryArgs,
+    source: &Source,
+    progress: &Progress,
+) -> Result<Box<dyn Table>> {
     let (memory, budget) = (memory.memory(), memory.budget());
     let (threads, buren) = (threads.count(), buren()?);
     let workers = budget.workers(threads, budget.row_group_bytes());
@@ -27,17 +43,18 @@ pub(crate) fn copy(
         dictionary_bytes: Some(budget.dictionary_bytes()),
         ..CreateOptions::new(Compressor::none())
     };
-    let progress = Progress::default();
     let copy = |schema: &Schema| {
         let plan = query.plan(schema)?.within(&memory);
         let rows = plan.selected(table)?;
         let writer = writer(buren, &current_schema(&rows), &create)?;
         let (output, file) = Output::temporary(&memory.temp_dir)?;
-        convert(&rows, writer, output, source.text.reject_log(), workers, &progress)?;
+        convert(&rows, writer, output, source.text.reject_log(), workers, progress)?;
         Ok(file)
     };
-    let file = watch_table(&progress, table, || with_types(table, threads, &progress, copy))?;
-    buren.open(Input::from_file(table.path().to_owned(), file)?, &OpenOptions::default())
+    let file = with_types(table, threads, progress, copy)?;
+    // The name of the table may promise another encoding.
+    let input = Input { path: table.path().to_owned(), ..Input::from_file("-".into(), file)? };
+    buren.open(input, &OpenOptions::default())
 }
 
 fn buren() -> Result<&'static dyn Encoding> {

@@ -18,19 +18,35 @@ const MAY_REACH: &[(&str, &[&str])] = &[
     ("brc-compress", &["brc-core", "brc-kernels"]),
     ("buren", &["brc-core", "brc-kernels", "brc-compress"]),
     ("brc-text", &["brc-core", "brc-kernels", "brc-compress"]),
-    ("brc-encodings", &["brc-core", "brc-kernels", "brc-compress", "buren", "brc-text"]),
+    ("brc-store", &["brc-core"]),
+    ("brc-encodings", &["brc-core", "brc-kernels", "brc-compress", "buren", "brc-text", "brc-store"]),
     ("brc-arrow", &["brc-core"]),
     ("brc-query", &["brc-core", "brc-kernels"]),
-    ("brc-compare", &["brc-core", "brc-kernels", "brc-compress", "buren", "brc-text", "brc-encodings", "brc-query"]),
+    (
+        "brc-compare",
+        &["brc-core", "brc-kernels", "brc-compress", "buren", "brc-text", "brc-store", "brc-encodings", "brc-query"],
+    ),
     (
         "brc-cli",
-        &["brc-core", "brc-kernels", "brc-compress", "buren", "brc-text", "brc-encodings", "brc-query", "brc-compare"],
+        &[
+            "brc-core",
+            "brc-kernels",
+            "brc-compress",
+            "buren",
+            "brc-text",
+            "brc-store",
+            "brc-encodings",
+            "brc-query",
+            "brc-compare",
+        ],
     ),
 ];
 
 /// Libraries, with all whose names go on with `-` or `_`, that only some crates may use.
 const ONLY_IN: &[(&str, &[&str])] = &[
     ("capnp", &["buren", "brc-encodings"]),
+    ("object_store", &["brc-store"]),
+    ("tokio", &["brc-store"]),
     ("serde_json", &["brc-encodings"]),
     ("arrow", &["brc-arrow", "brc-encodings"]),
     ("calamine", &["brc-encodings"]),

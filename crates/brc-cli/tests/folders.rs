@@ -133,12 +133,13 @@ fn the_folder_wins_over_a_column_of_the_file() {
 #[test]
 fn addresses_say_what_to_do() {
     let place = Place::new();
-    for (address, command) in [
-        ("https://example.org/a.csv", "curl -sL 'https://example.org/a.csv'"),
-        ("s3://bucket/a*.parquet", "aws s3 cp 's3://bucket/a*.parquet' -"),
+    for (scheme, rest, command) in [
+        ("ftp", "example.org/a.csv", "curl -s 'ftp://example.org/a.csv'"),
+        ("az", "bucket/a*.parquet", "azcopy copy 'az://bucket/a*.parquet' --from-to BlobPipe"),
     ] {
-        let message =
-            format!("brc: {address}: brc reads local files and pipes; download it first: {command} | brc query - …");
+        let address = format!("{scheme}://{rest}");
+        let hint = format!("brc does not read {scheme}:// addresses; download the file first");
+        let message = format!("brc: {address}: {hint}: {command} | brc query - …");
         for start in ["query", "head", "convert", "sniff", "inspect"] {
             let rest = if start == "convert" { " out.buren" } else { "" };
             place.run(&format!("{start} {address}{rest}")).fails(2, &message);

@@ -225,6 +225,9 @@ fn refuse_streams(file: &Path) -> brc_core::Result<()> {
     if file == Path::new("-") {
         return refuse("compare reads its input many times, so it cannot be standard input; name a file");
     }
+    if brc_encodings::remote::is_in_store(file) {
+        return refuse("compare reads its input many times, so it must be a local file; download it first");
+    }
     let found = std::fs::metadata(file).map_err(TableError::io(file, "open"))?;
     if found.is_file() || found.is_dir() {
         Ok(())

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 /// Bytes that threads read side by side, each at an offset of its own.
@@ -17,6 +18,15 @@ pub trait ReadAt: Send + Sync {
     /// # Errors
     /// The system's.
     fn length(&self) -> Result<u64>;
+
+    /// Whether they are far away, so that each read takes long, however little it brings.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
+    /// Says which bytes are going to be read: those that are far away come ahead then, and together. To read others as well, or
+    /// not to read them, is no mistake.
+    fn expect(&self, _ranges: Vec<Range<u64>>) {}
 
     /// Reads until `buffer` is full or the bytes end; returns how many there were.
     ///
@@ -52,5 +62,47 @@ impl ReadAt for File {
 
     fn length(&self) -> Result<u64> {
         Ok(self.metadata()?.len())
+    }
+}
+
+/// A worker of a scan says ahead of so many bytes at most.
+const MOST_AHEAD: u64 = 64 << 20;
+
+/// What a worker of a scan says ahead of the splits that it is going to read.
+///
+/// Workers take splits in order, so those behind the one at hand are still to come. The more splits a worker has read, the more
+/// of them it speaks of: a scan that needs few rows ends early.
+#[derive(Debug, Default)]
+pub struct ReadAhead {
+    splits: usize,
+}
+
+impl ReadAhead {
+    /// Says what is going to be read of a split, and of some behind it; `bytes_of` are those of a split of that number, which
+    /// has none if it is left out.
+    pub fn begin(
+        &mut self,
+        file: &dyn ReadAt,
+        later: impl Iterator<Item = u64>,
+        split: u64,
+        mut bytes_of: impl FnMut(u64) -> Vec<Range<u64>>,
+    ) {
+        if !file.is_remote() {
+            return;
+        }
+        let own = bytes_of(split);
+        if own.is_empty() {
+            return;
+        }
+        file.expect(own);
+        let mut ahead = 0;
+        for ranges in later.map(bytes_of).filter(|ranges| !ranges.is_empty()).take(self.splits) {
+            ahead += ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum::<u64>();
+            if ahead > MOST_AHEAD {
+                break;
+            }
+            file.expect(ranges);
+        }
+        self.splits = self.splits * 2 + 1;
     }
 }

@@ -85,6 +85,15 @@ impl ScanOptions {
         }
     }
 
+    /// The splits of a table to scan that come after one of them, as far as the table knows them.
+    pub fn later_splits<'s>(&'s self, table: &'s dyn Table, split: u64) -> impl Iterator<Item = u64> + 's {
+        let first = match &self.splits {
+            Some(splits) => splits.partition_point(|other| other.index <= split) as u64,
+            None => split.saturating_add(1),
+        };
+        (first..).map_while(|n| self.split(table, n)).map(|split| split.index)
+    }
+
     /// All rows of all columns of a schema in their original order, as a conversion wants them.
     #[must_use]
     pub fn everything(schema: &Schema) -> Self {

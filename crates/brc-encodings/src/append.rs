@@ -5,6 +5,7 @@ use crate::buren::{Buren, writer_options};
 use crate::encoding::{CreateOptions, Encoding};
 use crate::input_file::InputFile;
 use crate::output::Output;
+use crate::remote::is_in_store;
 use ::buren::Reader;
 use brc_core::{BatchWriter, Error, Field, Result, Schema, Table};
 use std::fs::File;
@@ -30,6 +31,9 @@ impl Appendable {
         }
         if path == Path::new("-") {
             return Err(Error::Usage("rows can be appended to a file only, not to standard output".to_owned()));
+        }
+        if is_in_store(path) {
+            return Err(Error::Usage(format!("{}: rows can be appended to a local file only", path.display())));
         }
         let file = match File::open(path) {
             Ok(file) => file,

@@ -32,6 +32,10 @@ impl Encoding for Buren {
         Ok(())
     }
 
+    fn reads_parts(&self) -> bool {
+        true
+    }
+
     fn compresses_blocks(&self) -> bool {
         true
     }
@@ -153,10 +157,12 @@ fn describe_row_group(file: &FileDescription, row_group: &RowGroupDescription) -
 
 /// Opens a file. Its metadata lie at the end, so what comes through a pipe is put into a nameless file first.
 fn reader(input: Input, options: &OpenOptions) -> Result<Reader> {
-    if input.prefix.len() < MAGIC.len() && MAGIC.starts_with(&input.prefix) {
+    if input.is_whole && input.prefix.len() < MAGIC.len() && MAGIC.starts_with(&input.prefix) {
         return Err(Error::corrupt(&input.path, "header", "the file ends within it"));
     }
-    ::buren::check_magic(&input.path, &input.prefix)?;
+    if !input.prefix.is_empty() {
+        ::buren::check_magic(&input.path, &input.prefix)?;
+    }
     let path = input.path.clone();
     Reader::open(input.into_file(options.longest_copy)?, &path)
 }

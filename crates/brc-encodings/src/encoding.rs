@@ -89,6 +89,11 @@ pub trait Encoding: Sync {
         false
     }
 
+    /// Whether most questions need only some of the bytes of a file, and its end tells which.
+    fn reads_parts(&self) -> bool {
+        false
+    }
+
     /// Whether the encoding compresses its blocks itself. Files of all others are compressed as a whole, in chunks.
     fn compresses_blocks(&self) -> bool {
         false

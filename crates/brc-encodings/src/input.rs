@@ -5,7 +5,7 @@
 use crate::chunks::{Chunks, ReadCost, read_error};
 use crate::compressed_input::{Compressed, Kind, check_content};
 use crate::input_file::InputFile;
-use crate::remote::refuse_address;
+use crate::remote;
 use crate::zip;
 use brc_core::{Error, ReadAt, Result};
 use std::fs::File;
@@ -24,7 +24,8 @@ pub const LONGEST_COPY: u64 = 64 << 30;
 pub struct Input {
     /// The name for messages; `-` for standard input.
     pub path: PathBuf,
-    /// The first bytes: [`PREFIX_BYTES`], unless more were needed or there are fewer. Of a stream they have been taken: whoever reads the stream starts with them.
+    /// The first bytes: [`PREFIX_BYTES`], unless more were needed or there are fewer; none of a file in a store that is not read
+    /// in order. Of a stream they have been taken: whoever reads the stream starts with them.
     pub prefix: Vec<u8>,
     /// Whether these are all bytes of the source.
     pub is_whole: bool,
@@ -50,12 +51,14 @@ pub enum Source {
 }
 
 impl Input {
-    /// Opens a file; `-` is standard input.
+    /// Opens a file, also in a store; `-` is standard input.
     ///
     /// # Errors
     /// If it cannot be opened or read, or is a directory.
     pub fn open(path: &Path) -> Result<Self> {
-        refuse_address(path)?;
+        if let Some(input) = remote::open(path)? {
+            return Ok(input);
+        }
         let mut file = if path == Path::new("-") {
             stdin().map_err(Error::io(path, "read"))?
         } else {
@@ -103,6 +106,19 @@ impl Input {
             return Ok(Self { path, prefix, is_whole, source: Source::File { file, length }, compression: None });
         };
         Self::from_compressed(path, file, length, compressed.kind).map_err(|error| compressed.explain(error))
+    }
+
+    /// Takes a file in a store that is not compressed as a whole. Nothing is known of its first bytes, unless all are at hand.
+    ///
+    /// # Errors
+    /// The store's.
+    #[cfg(feature = "stores")]
+    pub(crate) fn in_store(path: PathBuf, file: InputFile) -> Result<Self> {
+        let length = file.length().map_err(Error::io(&path, "open"))?;
+        let is_whole = length <= PREFIX_BYTES as u64;
+        let mut prefix = vec![0; if is_whole { length as usize } else { 0 }];
+        file.read_exact_at(&mut prefix, 0).map_err(Error::io(&path, "read"))?;
+        Ok(Self { path, prefix, is_whole, source: Source::File { file, length }, compression: None })
     }
 
     fn from_compressed(path: PathBuf, file: InputFile, length: u64, kind: Kind) -> Result<Self> {

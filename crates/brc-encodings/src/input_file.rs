@@ -8,6 +8,7 @@ use rustix::process::{Resource, getrlimit};
 use std::collections::VecDeque;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock, Weak};
@@ -19,7 +20,14 @@ const MIN_OPEN: u64 = 8;
 
 /// A file that tables read. Clones share it.
 #[derive(Clone)]
-pub struct InputFile(Arc<Shared>);
+pub struct InputFile(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Local(Arc<Shared>),
+    /// In a store.
+    Remote(Arc<dyn ReadAt>),
+}
 
 struct Shared {
     /// `None` if it cannot be opened again.
@@ -41,7 +49,13 @@ fn identity(metadata: &Metadata) -> (u64, u64) {
 impl From<File> for InputFile {
     /// A file that stays open.
     fn from(file: File) -> Self {
-        Self(Arc::new(Shared { origin: None, open: RwLock::new(Some(Arc::new(file))) }))
+        Self(Kind::Local(Arc::new(Shared { origin: None, open: RwLock::new(Some(Arc::new(file))) })))
+    }
+}
+
+impl From<Arc<dyn ReadAt>> for InputFile {
+    fn from(file: Arc<dyn ReadAt>) -> Self {
+        Self(Kind::Remote(file))
     }
 }
 
@@ -51,30 +65,22 @@ impl InputFile {
         let origin = Some(Origin { path: path.to_owned(), identity: identity(metadata) });
         let shared = Arc::new(Shared { origin, open: RwLock::new(Some(Arc::new(file))) });
         register(&shared);
-        Self(shared)
-    }
-
-    /// What the system knows of it.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn metadata(&self) -> io::Result<Metadata> {
-        self.file()?.metadata()
+        Self(Kind::Local(shared))
     }
 
     /// Its bytes in order, from the first one on.
     pub(crate) fn reader(self) -> impl Read + Seek + Send {
         InOrder { file: self, offset: 0 }
     }
-
-    /// The open file; opens it if it was closed.
-    fn file(&self) -> io::Result<Arc<File>> {
-        let open = self.0.open.read().unwrap_or_else(PoisonError::into_inner).clone();
-        open.map_or_else(|| self.0.reopen(), Ok)
-    }
 }
 
 impl Shared {
+    /// The open file; opens it if it was closed.
+    fn file(self: &Arc<Self>) -> io::Result<Arc<File>> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner).clone();
+        open.map_or_else(|| self.reopen(), Ok)
+    }
+
     fn reopen(self: &Arc<Self>) -> io::Result<Arc<File>> {
         let origin = self.origin.as_ref().ok_or_else(|| io::Error::other("it was closed"))?;
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
@@ -119,11 +125,27 @@ fn register(shared: &Arc<Shared>) {
 
 impl ReadAt for InputFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.file()?.as_ref().read_at(buffer, offset)
+        match &self.0 {
+            Kind::Local(shared) => shared.file()?.as_ref().read_at(buffer, offset),
+            Kind::Remote(file) => file.read_at(buffer, offset),
+        }
     }
 
     fn length(&self) -> io::Result<u64> {
-        Ok(self.metadata()?.len())
+        match &self.0 {
+            Kind::Local(shared) => Ok(shared.file()?.metadata()?.len()),
+            Kind::Remote(file) => file.length(),
+        }
+    }
+
+    fn is_remote(&self) -> bool {
+        matches!(&self.0, Kind::Remote(file) if file.is_remote())
+    }
+
+    fn expect(&self, ranges: Vec<Range<u64>>) {
+        if let Kind::Remote(file) = &self.0 {
+            file.expect(ranges);
+        }
     }
 }
 
@@ -173,14 +195,18 @@ mod tests {
                 opened(&path(number))
             })
             .collect();
-        let open = files.iter().filter(|file| file.0.open.read().unwrap().is_some()).count();
+        let local = |file: &InputFile| match &file.0 {
+            Kind::Local(shared) => Arc::clone(shared),
+            Kind::Remote(_) => unreachable!("it was opened here"),
+        };
+        let open = files.iter().filter(|file| local(file).open.read().unwrap().is_some()).count();
         assert!(open <= *ALLOWED, "{open}");
         for (number, file) in files.iter().enumerate() {
             let mut text = String::new();
             file.clone().reader().read_to_string(&mut text).unwrap();
             assert_eq!(text, format!("file {number}"));
         }
-        files[0].0.close();
+        local(&files[0]).close();
         std::fs::write(path(count), "another").unwrap();
         std::fs::rename(path(count), path(0)).unwrap();
         let error = files[0].length().unwrap_err();

@@ -58,7 +58,7 @@ mod record_batches;
 mod refused;
 mod registry;
 pub mod rejects;
-mod remote;
+pub mod remote;
 mod rows;
 mod stream_copy;
 mod text;
@@ -97,7 +97,6 @@ pub use registry::{
     for_input, text, writer,
 };
 pub use rejects::{RejectLog, RejectReason};
-pub use remote::refuse_address;
 pub use unfinished::remove_unfinished;
 pub use union::{ConstantColumn, Union, UnionOptions};
 pub use warnings::on_warning;

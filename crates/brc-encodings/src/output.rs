@@ -1,5 +1,7 @@
 //! Outputs: a file that is replaced atomically, or a stream.
 //!
+//! A file in a store is written in order, as a stream is, and is there when it is whole.
+//!
 //! A file is written under a temporary name beside its target and renamed when it is complete, so a full disk or a
 //! killed process never leaves a partial table. Threads write it at several offsets at once. Pipes and devices are
 //! written sequentially.
@@ -35,14 +37,39 @@ pub struct Output {
 
 enum Place {
     File(Unfinished),
-    Stream(Mutex<File>),
+    Stream(Mutex<Stream>),
     /// A file without a name.
     Unnamed(File),
     /// A stream that gets its bytes at the end.
     Staged {
         copy: File,
-        stream: File,
+        stream: Stream,
     },
+}
+
+/// What is written in order.
+enum Stream {
+    Local(File),
+    #[cfg(feature = "stores")]
+    Upload(Box<brc_store::Upload>),
+}
+
+impl Stream {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Local(file) => file.write_all(bytes),
+            #[cfg(feature = "stores")]
+            Self::Upload(upload) => upload.write_all(bytes),
+        }
+    }
+
+    fn finish(self, path: &Path) -> Result<()> {
+        match self {
+            Self::Local(mut file) => file.flush().map_err(Error::io(path, "write")),
+            #[cfg(feature = "stores")]
+            Self::Upload(upload) => upload.finish(),
+        }
+    }
 }
 
 /// How many bytes are copied at once.
@@ -54,6 +81,10 @@ impl Output {
     /// # Errors
     /// [`Error::Usage`] if the target is an input, or is there and may not be replaced; the system's if it cannot be made.
     pub fn create(path: &Path, options: &OutputOptions) -> Result<Self> {
+        #[cfg(feature = "stores")]
+        if crate::remote::is_in_store(path) {
+            return Self::in_store(path, options);
+        }
         let standard = StandardStream::at(path);
         let path = if standard == Some(StandardStream::Out) { Path::new("-") } else { path };
         // Not the name behind the links: that of a pipe names no file.
@@ -66,11 +97,16 @@ impl Output {
             refuse_inputs(path, found, &options.inputs)?;
         }
         let place = match (standard, found) {
-            (Some(standard), _) => Place::Stream(Mutex::new(standard.open().map_err(Error::io(path, "open"))?)),
+            (Some(standard), _) => {
+                let stream = standard.open().map_err(Error::io(path, "open"))?;
+                Place::Stream(Mutex::new(Stream::Local(stream)))
+            }
             (None, Some(found)) if found.is_dir() => {
                 return Err(Error::io(path, "write")(io::ErrorKind::IsADirectory.into()));
             }
-            (None, Some(found)) if !found.is_file() => Place::Stream(Mutex::new(open_stream(path, &found)?)),
+            (None, Some(found)) if !found.is_file() => {
+                Place::Stream(Mutex::new(Stream::Local(open_stream(path, &found)?)))
+            }
             (None, Some(_)) if !options.force => {
                 return Err(Error::Usage(format!("{}: exists already (--force replaces it)", path.display())));
             }
@@ -82,6 +118,15 @@ impl Output {
             }
         };
         Ok(Self { path: path.to_owned(), place })
+    }
+
+    #[cfg(feature = "stores")]
+    fn in_store(path: &Path, options: &OutputOptions) -> Result<Self> {
+        if options.inputs.iter().any(|input| input == path) {
+            return Err(same_file(path));
+        }
+        let upload = brc_store::Upload::create(&brc_store::Address::parse(path)?, options.force)?;
+        Ok(Self { path: path.to_owned(), place: Place::Stream(Mutex::new(Stream::Upload(Box::new(upload)))) })
     }
 
     /// Begins a file without a name in that directory, which is gone when nobody has it open any more; and the file, to read
@@ -190,14 +235,14 @@ impl Output {
     /// The system's; the file that was there before, if any, is still there then.
     pub fn commit(self) -> Result<()> {
         match self.place {
-            Place::File(file) => file.commit(),
+            Place::File(file) => file.commit().map_err(Error::io(&self.path, "write")),
             Place::Unnamed(_) => Ok(()),
-            Place::Stream(stream) => stream.into_inner().unwrap_or_else(PoisonError::into_inner).flush(),
-            Place::Staged { mut copy, mut stream } => {
-                copy.rewind().and_then(|()| io::copy(&mut copy, &mut stream)).and_then(|_| stream.flush())
+            Place::Stream(stream) => stream.into_inner().unwrap_or_else(PoisonError::into_inner).finish(&self.path),
+            Place::Staged { copy, mut stream } => {
+                copy_all(&copy, &mut stream).map_err(Error::io(&self.path, "write"))?;
+                stream.finish(&self.path)
             }
         }
-        .map_err(Error::io(&self.path, "write"))
     }
 }
 
@@ -206,6 +251,14 @@ fn rearranged(file: &File, ranges: &[Range<u64>]) -> io::Result<File> {
     let new = tempfile::tempfile_in(std::env::temp_dir())?;
     copy_ranges(ranges, |buffer, at| file.read_exact_at(buffer, at), |bytes, at| new.write_all_at(bytes, at))?;
     Ok(new)
+}
+
+/// Copies a file to a stream.
+fn copy_all(file: &File, stream: &mut Stream) -> io::Result<()> {
+    let whole = 0..file.metadata()?.len();
+    let copied = Mutex::new(stream);
+    let read = |buffer: &mut [u8], at| file.read_exact_at(buffer, at);
+    copy_ranges(&[whole], read, |bytes, _| copied.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes))
 }
 
 /// Copies ranges of bytes one behind the other.
@@ -315,10 +368,14 @@ fn refuse_inputs(path: &Path, found: &Metadata, inputs: &[PathBuf]) -> Result<()
         if fs::metadata(named(input, "/dev/stdin"))
             .is_ok_and(|source| source.dev() == found.dev() && source.ino() == found.ino())
         {
-            return Err(Error::Usage(format!("{}: input and output are the same file", path.display())));
+            return Err(same_file(path));
         }
     }
     Ok(())
+}
+
+fn same_file(path: &Path) -> Error {
+    Error::Usage(format!("{}: input and output are the same file", path.display()))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Output directories, replaced atomically: written under a temporary name beside the target.
 
+use crate::remote::is_in_store;
 use crate::unfinished::directory;
 use brc_core::{Error, Result};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -25,6 +26,9 @@ impl OutputFolder {
     /// [`Error::Usage`] if it may not be replaced, or an input lies in it; the system's.
     pub fn create(target: &Path, force: bool, sync: bool, inputs: &[PathBuf]) -> Result<Self> {
         let usage = |reason: String| Err(Error::Usage(format!("{}: {reason}", target.display())));
+        if is_in_store(target) {
+            return usage("partitions can be written to a local directory only".to_owned());
+        }
         let mut target_path = target.to_owned();
         match fs::canonicalize(target) {
             Ok(found) => {

@@ -64,8 +64,14 @@ pub fn delimiter_by_extension(path: &Path) -> Option<u8> {
     (extension(path)? == "tsv").then_some(b'\t')
 }
 
-/// The extension in small letters, without one that means a compression.
+/// The extension in small letters, without one that means a compression; that of an address stands before what a web server is
+/// asked.
 fn extension(path: &Path) -> Option<String> {
+    let text = path.to_string_lossy();
+    let path = match text.split_once("://") {
+        Some(_) => Path::new(text.split(['?', '#']).next().unwrap_or_default()),
+        None => path,
+    };
     let is_compressed = |extension: &str| {
         brc_compress::by_extension(extension).is_some()
             || read_only::by_extension(extension).is_some()

@@ -1,33 +1,117 @@
-//! URLs, which brc does not fetch itself.
+//! Files on other machines: those of object stores and web servers are read where they lie; of others brc says how to fetch
+//! them.
 
+use crate::folders::FoundFile;
+use crate::input::Input;
 use brc_core::{Error, Result};
 use std::path::Path;
 
 /// How the beginning of an address is spelt, and what writes such a file to standard output.
-const FETCHED_BY: [(&str, &str); 8] = [
+const FETCHED_BY: [(&str, &str); 9] = [
     ("http://", "curl -sL 'URL'"),
     ("https://", "curl -sL 'URL'"),
     ("ftp://", "curl -s 'URL'"),
     ("s3://", "aws s3 cp 'URL' -"),
+    ("s3a://", "aws s3 cp 'URL' -"),
     ("gs://", "gcloud storage cat 'URL'"),
     ("gcs://", "gcloud storage cat 'URL'"),
     ("az://", "azcopy copy 'URL' --from-to BlobPipe"),
     ("abfss://", "azcopy copy 'URL' --from-to BlobPipe"),
 ];
 
-/// Says what to do with an address of a file that is on another machine.
+/// Whether a path is the address of a file in a store that brc reads itself, and no local file.
+#[must_use]
+pub fn is_in_store(path: &Path) -> bool {
+    #[cfg(feature = "stores")]
+    let is_address = brc_store::is_address(path);
+    #[cfg(not(feature = "stores"))]
+    let is_address = false;
+    is_address && !path.exists()
+}
+
+/// Opens a file in a store; `None` if the path is a local one.
 ///
 /// # Errors
-/// [`Error::Usage`] if the path is one, and no local file.
-pub fn refuse_address(path: &Path) -> Result<()> {
+/// [`Error::Usage`] if it is an address that brc does not read; the store's.
+pub(crate) fn open(path: &Path) -> Result<Option<Input>> {
+    #[cfg(feature = "stores")]
+    if is_in_store(path) {
+        return stores::open(path).map(Some);
+    }
+    refuse_address(path).map(|()| None)
+}
+
+/// The files that the address of a file, a directory or a pattern in a store stands for; `None` if the path is a local one.
+///
+/// # Errors
+/// [`Error::Usage`] if it is an address that brc does not read, or there is no such file; the store's.
+pub fn found(path: &Path) -> Result<Option<Vec<FoundFile>>> {
+    #[cfg(feature = "stores")]
+    if is_in_store(path) {
+        return stores::found(path).map(Some);
+    }
+    refuse_address(path).map(|()| None)
+}
+
+/// Says what to do with an address of a file that brc does not read.
+fn refuse_address(path: &Path) -> Result<()> {
     let text = path.to_string_lossy();
     let is_one = |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
-    let Some((_, command)) = FETCHED_BY.iter().find(|(scheme, _)| is_one(scheme)).filter(|_| !path.exists()) else {
+    let Some((scheme, command)) = FETCHED_BY.iter().find(|(scheme, _)| is_one(scheme)).filter(|_| !path.exists())
+    else {
         return Ok(());
     };
     let command = command.replace("URL", &text);
-    let hint = "brc reads local files and pipes; download it first";
+    let hint = format!("brc does not read {scheme} addresses; download the file first");
     Err(Error::Usage(format!("{text}: {hint}: {command} | brc query - …")))
+}
+
+#[cfg(feature = "stores")]
+mod stores {
+    use super::{Error, FoundFile, Input, Path, Result};
+    use crate::input_file::InputFile;
+    use crate::registry;
+    use brc_core::ReadAt;
+    use brc_store::{Address, InOrder, Object};
+    use std::sync::Arc;
+
+    /// Opens a file: at any offset if its encoding needs few of its bytes, else in order.
+    pub(super) fn open(path: &Path) -> Result<Input> {
+        let address = Address::parse(path)?;
+        let is_named = registry::by_extension(path).is_some_and(|encoding| encoding.reads_parts());
+        if is_named
+            && registry::compression_by_extension(path).is_none()
+            && let Some(input) = open_object(path, &address)?
+        {
+            return Ok(input);
+        }
+        let input = Input::from_stream(path.to_owned(), Box::new(InOrder::open(&address)?))?;
+        let is_seen = input.compression.is_none()
+            && !input.is_whole
+            && registry::for_input(&input).is_ok_and(|encoding| encoding.reads_parts());
+        match is_seen {
+            true => Ok(open_object(path, &address)?.unwrap_or(input)),
+            false => Ok(input),
+        }
+    }
+
+    fn open_object(path: &Path, address: &Address) -> Result<Option<Input>> {
+        let Some(object) = Object::open(address)? else { return Ok(None) };
+        let object: Arc<dyn ReadAt> = Arc::new(object);
+        Input::in_store(path.to_owned(), InputFile::from(object)).map(Some)
+    }
+
+    pub(super) fn found(path: &Path) -> Result<Vec<FoundFile>> {
+        if !brc_store::is_pattern(path) {
+            return Ok(vec![FoundFile::named(path)]);
+        }
+        let directory = brc_store::pattern_directory(path);
+        let files = brc_store::matches(path)?;
+        if files.is_empty() {
+            return Err(Error::Usage(format!("{}: no file matches this pattern", path.display())));
+        }
+        files.into_iter().map(|file| FoundFile::below(&directory, file)).collect()
+    }
 }
 
 #[cfg(test)]
@@ -37,15 +121,23 @@ mod tests {
     #[test]
     fn addresses_say_how_to_fetch_them() {
         for (address, command) in [
-            ("https://example.org/a.csv?x=1", "curl -sL 'https://example.org/a.csv?x=1' | brc query - …"),
-            ("S3://bucket/a.parquet", "aws s3 cp 'S3://bucket/a.parquet' - | brc query - …"),
-            ("gs://bucket/*.csv", "gcloud storage cat 'gs://bucket/*.csv' | brc query - …"),
+            ("ftp://example.org/a.csv", "curl -s 'ftp://example.org/a.csv' | brc query - …"),
+            ("AZ://bucket/a.parquet", "azcopy copy 'AZ://bucket/a.parquet' --from-to BlobPipe | brc query - …"),
         ] {
-            let error = refuse_address(Path::new(address)).unwrap_err();
+            let error = found(Path::new(address)).unwrap_err();
             assert!(matches!(error, Error::Usage(_)) && error.to_string().ends_with(command), "{error}");
         }
         for path in ["a.csv", "https", "s3:/x", "file:x", "-"] {
-            refuse_address(Path::new(path)).unwrap();
+            assert!(found(Path::new(path)).unwrap().is_none());
+            assert!(!is_in_store(Path::new(path)));
         }
+    }
+
+    #[cfg(feature = "stores")]
+    #[test]
+    fn addresses_of_stores_are_files() {
+        let path = Path::new("s3://bucket/t.buren");
+        assert!(is_in_store(path));
+        assert_eq!(found(path).unwrap().unwrap(), [FoundFile::named(path)]);
     }
 }

@@ -3,7 +3,7 @@
 use crate::errors::OrRaise;
 use crate::signals::watched;
 use crate::source::{Source, path};
-use crate::table::{Table, refuse_addresses};
+use crate::table::Table;
 use crate::{capsule, words};
 use brc_cli::embedding::{self, Convert, Given};
 use brc_core::Progress;
@@ -143,7 +143,6 @@ fn run(
     given: Given,
     callback: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Ledger> {
-    refuse_addresses(&paths)?;
     paths.push(target.to_owned());
     let convert = Convert::from_words(&words::with_paths(words, paths)).or_raise(py)?;
     let progress = Progress::default();

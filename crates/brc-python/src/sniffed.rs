@@ -4,7 +4,6 @@ use crate::errors::OrRaise;
 use crate::scan::described;
 use crate::signals::detached;
 use crate::source::Source;
-use crate::table::refuse_addresses;
 use crate::words;
 use brc_cli::embedding::{Files, Found};
 use brc_core::current_schema;
@@ -47,7 +46,6 @@ pub(crate) fn sniff(source: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict
     let words = words::of_options(options)?;
     let both = match Source::of(source)? {
         Source::Paths(paths) => {
-            refuse_addresses(&paths)?;
             let files = Files::from_words(&words::with_paths(words, paths)).or_raise(py)?;
             detached(py, || -> brc_core::Result<_> { Ok((files.sniff()?, files.open()?)) })?
         }

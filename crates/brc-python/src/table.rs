@@ -8,6 +8,7 @@ use crate::source::Source;
 use crate::{capsule, words};
 use brc_cli::embedding::{self, Files};
 use brc_core::{Progress, Schema, current_schema, read_rows};
+use brc_encodings::remote::is_in_store;
 use brc_query::{Expression, OrderBy, Query};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -80,12 +81,12 @@ pub(crate) fn open(source: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>
     let (source, words) = (Source::of(source)?, words::of_options(options)?);
     let (table, files, origin) = match source {
         Source::Paths(paths) => {
-            refuse_addresses(&paths)?;
             let files = Files::from_words(&words::with_paths(words, paths.iter().cloned())).or_raise(py)?;
             let table = detached(py, || files.open())?.or_raise(py)?;
             let options = options.map(PyDictMethods::copy).transpose()?;
             let working = std::env::current_dir()?;
-            let paths = paths.iter().map(|path| working.join(path)).collect();
+            let absolute = |path: &PathBuf| if is_in_store(path) { path.clone() } else { working.join(path) };
+            let paths = paths.iter().map(absolute).collect();
             (table, files, Some((paths, options.map(Bound::unbind))))
         }
         Source::File(name, file) => {
@@ -96,14 +97,6 @@ pub(crate) fn open(source: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>
     };
     let opened = Opened { table: Arc::from(table), files, settled: OnceLock::new(), rows: OnceLock::new() };
     Ok(Table { opened: Arc::new(opened), origin })
-}
-
-/// Says that files on other machines are not read yet.
-pub(crate) fn refuse_addresses(paths: &[PathBuf]) -> PyResult<()> {
-    match paths.iter().try_for_each(|path| brc_encodings::refuse_address(path)) {
-        Ok(()) => Ok(()),
-        Err(error) => Err(crate::errors::UnsupportedError::new_err(error.to_string())),
-    }
 }
 
 #[pymethods]

@@ -64,8 +64,8 @@ def test_what_holds_none_is_refused(rides):
     with pytest.raises(FileNotFoundError) as raised:
         brc.open("nowhere.csv")
     assert raised.value.filename == "nowhere.csv"
-    with pytest.raises(brc.UnsupportedError, match="local files"):
-        brc.open("s3://bucket/a.parquet")
+    with pytest.raises(brc.UsageError, match="does not read ftp:// addresses"):
+        brc.open("ftp://example.org/a.parquet")
     with pytest.raises(brc.UsageError, match="no file matches"):
         brc.open("nothing-*.csv")
 

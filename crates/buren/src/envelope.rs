@@ -5,6 +5,9 @@ use crate::trailer::{self, HEADER_BYTES, TRAILER_BYTES, Trailer};
 use brc_core::{Error, ReadAt, Result};
 use std::path::{Path, PathBuf};
 
+/// Of a file that is far away so many last bytes are at hand when it is opened, or all.
+const END: u64 = 64 << 10;
+
 /// An open file whose footer is not damaged, but not yet understood.
 pub(crate) struct Envelope {
     pub(crate) version: u32,
@@ -39,9 +42,13 @@ impl Envelope {
 
 fn read_trailer(file: &dyn ReadAt, path: &Path, file_bytes: u64) -> Result<Trailer> {
     let mut header = vec![0; HEADER_BYTES.min(usize::try_from(file_bytes).unwrap_or(HEADER_BYTES))];
-    file.read_exact_at(&mut header, 0).map_err(Error::io(path, "read"))?;
+    // Far away it would cost a request, and says nothing that the trailer does not say as well.
+    let reads_header = !file.is_remote() || file_bytes <= END;
+    if reads_header {
+        file.read_exact_at(&mut header, 0).map_err(Error::io(path, "read"))?;
+    }
     let mut trailer = vec![0; TRAILER_BYTES.min(usize::try_from(file_bytes).unwrap_or(TRAILER_BYTES))];
     let offset = file_bytes - trailer.len() as u64;
     file.read_exact_at(&mut trailer, offset).map_err(Error::io(path, "read"))?;
-    trailer::check(path, &header, &trailer)
+    if reads_header { trailer::check(path, &header, &trailer) } else { trailer::check_alone(path, &trailer) }
 }

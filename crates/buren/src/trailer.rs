@@ -53,16 +53,27 @@ impl Trailer {
     }
 }
 
+/// Checks the last bytes of a file whose first ones are not looked at.
+pub(crate) fn check_alone(path: &Path, trailer: &[u8]) -> Result<Trailer> {
+    let version = sound(trailer).map_or(VERSION, |bytes| u32_at(bytes, 12));
+    check(path, &header(version), trailer)
+}
+
+/// The bytes of a trailer, if they are not damaged.
+fn sound(trailer: &[u8]) -> Option<&[u8; TRAILER_BYTES]> {
+    let is_sound = |bytes: &&[u8; TRAILER_BYTES]| {
+        bytes[24..] == MAGIC && u32_at(*bytes, 20) == checksum(&bytes[..20]) && u32_at(*bytes, 16) == 0
+    };
+    trailer.try_into().ok().filter(is_sound)
+}
+
 /// Checks the first bytes of a file and its last ones; each may be shorter than it should be if the file is.
 pub(crate) fn check(path: &Path, header: &[u8], trailer: &[u8]) -> Result<Trailer> {
     let Some(version) = header_version(path, header)? else {
         return Err(Error::corrupt(path, "header", "the file ends within it"));
     };
-    let sound = <&[u8; TRAILER_BYTES]>::try_from(trailer).ok().filter(|bytes| {
-        bytes[24..] == MAGIC && u32_at(*bytes, 20) == checksum(&bytes[..20]) && u32_at(*bytes, 16) == 0
-    });
     // A newer version may have another trailer, so the header's word counts if there is no trailer to contradict it.
-    match sound {
+    match sound(trailer) {
         None if version > VERSION => Err(newer(path, version)),
         None => {
             Err(Error::corrupt(path, "trailer", "missing or damaged: the file is cut off, or its end was overwritten"))

@@ -66,6 +66,10 @@ impl Encoding for Arrow {
         false
     }
 
+    fn reads_parts(&self) -> bool {
+        true
+    }
+
     fn compresses_blocks(&self) -> bool {
         true
     }
@@ -95,8 +99,12 @@ impl Encoding for Arrow {
     }
 }
 
-fn table(input: Input, options: &OpenOptions) -> Result<ArrowTable> {
+/// So many first bytes tell the kinds of arrow files apart.
+const FIRST_BYTES: usize = 64;
+
+fn table(mut input: Input, options: &OpenOptions) -> Result<ArrowTable> {
     let path = input.path.clone();
+    input.extend_prefix(FIRST_BYTES)?;
     if stream::is_stream(&input.prefix) {
         return Err(Error::unsupported(&path, stream::REFUSED));
     }

@@ -10,8 +10,8 @@ use crate::columnar::{Fault, WINDOW};
 use arrow_array::ArrayRef;
 use arrow_buffer::ArrowNativeType;
 use brc_core::{
-    Batch, Bitmap, Column, Error, Known, KnownValues, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner,
-    Sink, Split, Verdict,
+    Batch, Bitmap, Column, Error, Known, KnownValues, Predicate, ReadAhead, Result, ScanError, ScanOptions, Scanned,
+    Scanner, Sink, Split, Verdict,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,8 +19,9 @@ use std::time::{Duration, Instant};
 
 pub(super) struct ArrowScanner<'t> {
     table: &'t ArrowTable,
-    predicate: Option<Predicate>,
     columns: Vec<ScanColumn<'t>>,
+    options: ScanOptions,
+    ahead: ReadAhead,
 }
 
 /// One column of the projection, with buffers that live as long as the scanner.
@@ -58,20 +59,26 @@ const FIRST: usize = 1;
 impl<'t> ArrowScanner<'t> {
     pub(super) fn new(table: &'t ArrowTable, options: &ScanOptions) -> Result<Self> {
         let columns = options.projection.iter().map(|&column| ScanColumn::new(table, column)).collect::<Result<_>>()?;
-        Ok(Self { table, predicate: options.predicate.clone(), columns })
+        Ok(Self { table, columns, options: options.clone(), ahead: ReadAhead::default() })
+    }
+
+    /// Says what is going to be read of a split, and of some of those behind it.
+    fn read_ahead(&mut self, split: &Split) {
+        let Self { table, options, ahead, .. } = self;
+        let bytes_of = |split: u64| {
+            let batches = table.batches_of(split).into_iter().flatten().filter_map(|index| table.batches.get(index));
+            let open = batches.filter(|batch| decide(options.predicate.as_ref(), batch) != Verdict::Never);
+            let columns =
+                open.flat_map(|batch| options.projection.iter().filter_map(|&column| batch.columns.get(column)));
+            columns.flatten().cloned().collect()
+        };
+        ahead.begin(&table.file, options.later_splits(*table, split.index), split.index, bytes_of);
     }
 
     fn scan_batch(&mut self, index: usize, sink: &mut dyn Sink, scanned: &mut Scanned) -> Result<Duration, ScanError> {
         let table = self.table;
         let Some(layout) = table.batches.get(index) else { return Ok(Duration::ZERO) };
-        let known = |column: usize| match layout.bounds.get(column) {
-            Some(&Some((min, max))) => {
-                let nulls = layout.nulls.get(column).is_none_or(|&nulls| nulls > 0);
-                Known { values: KnownValues::Numbers { min, max }, nulls }
-            }
-            _ => Known::NOTHING,
-        };
-        if self.predicate.as_ref().is_some_and(|predicate| predicate.decide(&known) == Verdict::Never) {
+        if decide(self.options.predicate.as_ref(), layout) == Verdict::Never {
             scanned.skipped_rows += layout.rows as u64;
             return Ok(Duration::ZERO);
         }
@@ -97,12 +104,25 @@ impl<'t> ArrowScanner<'t> {
     }
 }
 
+/// What a predicate is for a whole record batch.
+fn decide(predicate: Option<&Predicate>, batch: &BatchLayout) -> Verdict {
+    let known = |column: usize| match batch.bounds.get(column) {
+        Some(&Some((min, max))) => {
+            let nulls = batch.nulls.get(column).is_none_or(|&nulls| nulls > 0);
+            Known { values: KnownValues::Numbers { min, max }, nulls }
+        }
+        _ => Known::NOTHING,
+    };
+    predicate.map_or(Verdict::Always, |predicate| predicate.decide(&known))
+}
+
 impl Scanner for ArrowScanner<'_> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
         let Some(batches) = self.table.batches_of(split.index) else { return Ok(None) };
         let mut scanned = Scanned::default();
         let begun = Instant::now();
         let mut in_sink = Duration::ZERO;
+        self.read_ahead(split);
         for index in batches {
             in_sink += self.scan_batch(index, sink, &mut scanned)?;
         }

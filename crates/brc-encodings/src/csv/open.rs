@@ -311,7 +311,7 @@ fn without_trailing_lines(input: Input, dialect: &Dialect, body: u64, options: &
     let (path, mut prefix) = (input.path.clone(), input.prefix.clone());
     let file = input.into_file(options.longest_copy)?;
     let line_end = dialect.line_end.last_byte();
-    let mut length = file.metadata().map_err(Error::io(&path, "read"))?.len();
+    let mut length = file.length().map_err(Error::io(&path, "read"))?;
     let mut lines = dialect.trailing_lines;
     let mut byte = [0];
     let mut at = length;

@@ -68,6 +68,10 @@ impl Encoding for Parquet {
         false
     }
 
+    fn reads_parts(&self) -> bool {
+        true
+    }
+
     fn compresses_blocks(&self) -> bool {
         true
     }
@@ -104,7 +108,8 @@ fn table(input: Input, options: &OpenOptions) -> Result<ParquetTable> {
     if input.prefix.starts_with(ENCRYPTED) {
         return Err(Error::unsupported(&path, "is encrypted"));
     }
-    if !input.prefix.starts_with(MAGIC) {
+    // Of a file in a store they are not known; it ends with them, too.
+    if !input.prefix.starts_with(MAGIC) && !(input.prefix.is_empty() && !input.is_whole) {
         return Err(Error::corrupt(&path, "header", "the file does not begin as parquet files do"));
     }
     let file = input.into_file(options.longest_copy)?;

@@ -11,8 +11,8 @@ use super::types::Stored;
 use crate::columnar::arrow_columns::ArrowColumn;
 use crate::columnar::{Fault, Numbers, WINDOW, check_bounds};
 use brc_core::{
-    Batch, Column, Conjunct, Data, Error, LogicalType, Predicate, ReadAt, Result, ScanError, ScanOptions, Scanned,
-    Scanner, Sink, Split, Verdict,
+    Batch, Column, Conjunct, Data, Error, LogicalType, Predicate, ReadAhead, ReadAt, Result, ScanError, ScanOptions,
+    Scanned, Scanner, Sink, Split, Verdict,
 };
 use brc_kernels::filter::{valid_bits, words};
 use std::ops::Range;
@@ -24,6 +24,7 @@ pub(super) struct ParquetScanner<'t> {
     columns: Vec<ScanColumn>,
     /// Where among them those of each conjunct are.
     tested: Vec<Vec<usize>>,
+    ahead: ReadAhead,
 }
 
 /// One column of the projection, with buffers that live as long as the scanner.
@@ -52,7 +53,19 @@ impl<'t> ParquetScanner<'t> {
         let position = |column: &usize| options.projection.iter().position(|projected| projected == column);
         let positions = |conjunct: &Conjunct| conjunct.columns.iter().filter_map(position).collect();
         let tested = options.conjuncts.iter().map(positions).collect();
-        Ok(Self { table, options, columns, tested })
+        Ok(Self { table, options, columns, tested, ahead: ReadAhead::default() })
+    }
+
+    /// Says what is going to be read of a row group, and of some of those behind it.
+    fn read_ahead(&mut self, split: &Split) {
+        let Self { table, options, ahead, .. } = self;
+        let bytes_of = |split: u64| {
+            let row_group = &table.row_groups[split as usize];
+            let is_open = Self::decide(options.predicate.as_ref(), row_group) != Verdict::Never;
+            let columns = options.projection.iter().filter(|_| is_open).map(|&column| &row_group.chunks[column]);
+            columns.map(|chunk| chunk.start..chunk.start + chunk.stored as u64).collect()
+        };
+        ahead.begin(&table.file, options.later_splits(*table, split.index), split.index, bytes_of);
     }
 
     /// What a predicate is for a whole row group.
@@ -132,6 +145,7 @@ impl Scanner for ParquetScanner<'_> {
             return Ok(Some(scanned));
         }
         let begun = Instant::now();
+        self.read_ahead(split);
         self.columns.iter_mut().for_each(|column| column.decoded = 0..0);
         let in_sink = self.deliver(index, sink, &mut scanned)?;
         for column in &mut self.columns {

@@ -7,6 +7,7 @@ mod cluster;
 mod describe;
 mod dictionary_blocks;
 mod encoder;
+mod fetch;
 mod footer;
 mod footer_check;
 mod footer_message;

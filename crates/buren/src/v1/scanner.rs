@@ -15,8 +15,8 @@ use crate::v1::scan_column::ScanColumn;
 use crate::v1::selection::{Span, Spans, verdicts_by_value};
 use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{
-    Batch, Column, Known, Order, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Statistics, Summary,
-    Verdict,
+    Batch, Column, Known, Order, ReadAhead, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Statistics,
+    Summary, Verdict,
 };
 use std::ops::Range;
 
@@ -35,6 +35,7 @@ pub(crate) struct BurenScanner<'r> {
     /// For each column that was a cluster key so far, the predicate's verdict for each of its values.
     pub(crate) key_verdicts: Vec<Option<Vec<Verdict>>>,
     pub(crate) cost: Cost,
+    pub(crate) ahead: ReadAhead,
 }
 
 impl<'r> BurenScanner<'r> {
@@ -57,18 +58,19 @@ impl<'r> BurenScanner<'r> {
             spans: Spans::default(),
             key_verdicts,
             cost: Cost::default(),
+            ahead: ReadAhead::default(),
         })
     }
 
     /// What the predicate is for the whole row group.
-    fn decide(&self, row_group: &RowGroup) -> Verdict {
+    pub(crate) fn decide(&self, row_group: &RowGroup) -> Verdict {
         self.options.predicate.as_ref().map_or(Verdict::Always, |predicate| {
             predicate.decide(&|column| row_group.chunks[column].statistics().map_or(Known::NOTHING, Known::from))
         })
     }
 
     /// Whether statistics may stand for rows, given the column whose value is the same for all of them.
-    fn can_summarise(&self, key: Option<usize>) -> bool {
+    pub(crate) fn can_summarise(&self, key: Option<usize>) -> bool {
         let known = |column: &ScanColumn<'_>| column.dictionary.is_none() || Some(column.column) == key;
         self.options.statistics && self.options.order == Order::Any && self.columns.iter().all(known)
     }
@@ -133,6 +135,7 @@ impl<'r> BurenScanner<'r> {
         }
         scanned.skipped_rows += self.spans.skipped;
         let spans = std::mem::take(&mut self.spans.spans);
+        self.expect_spans(index, cluster.key, &spans);
         let delivered = spans.iter().try_for_each(|&span| self.deliver(index, Some(cluster.key), span, sink, scanned));
         self.spans.spans = spans;
         delivered
@@ -283,6 +286,7 @@ impl Scanner for BurenScanner<'_> {
             return Ok(None);
         }
         self.cost = Cost::default();
+        self.read_ahead(split);
         let mut scanned = Scanned::default();
         self.scan_row_group(index, sink, &mut scanned)?;
         scanned.bytes = self.cost.bytes;

@@ -283,6 +283,9 @@ impl<'r> ScanColumn<'r> {
             reference = Some(self.take_reference(&mut parameters, place)?);
         }
         self.decoder = Some(Decoder::open(chunk, parameters, tokens).map_err(corrupt)?);
+        if let Some(column) = reference.filter(|_| source.file.is_remote()) {
+            source.file.expect(column.chunks[row_group].places().collect());
+        }
         self.reference = reference.map(|column| Box::new(Self::new(reader, column)));
         if chunk.layout == Layout::InRuns
             && let Some(runs) = runs

@@ -192,6 +192,11 @@ impl Chunk {
         matches!(self.layout, Layout::Integers | Layout::InRuns)
     }
 
+    /// Whether its values are differences from the smallest of their run.
+    pub(super) fn is_in_runs(&self) -> bool {
+        self.layout == Layout::InRuns
+    }
+
     /// Whether it has differences from another column.
     pub(super) fn is_difference(&self) -> bool {
         self.layout == Layout::Integers && self.scheme == DIFFERENCE

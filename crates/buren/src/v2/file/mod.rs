@@ -12,6 +12,7 @@ mod column;
 mod decoder;
 mod describe;
 mod encoder;
+mod fetch;
 mod file_dictionary;
 mod file_tokens;
 mod fits;

@@ -2,6 +2,7 @@
 //! taken them. Columns of conditions come first, and no other column is decoded where they leave no row.
 
 use super::column::{BlockPlace, PIECE};
+use super::reader::Reader;
 use super::scanner::{FileScanner, known};
 use crate::v2::integers::{BLOCK_ROWS, GROUP_ROWS};
 use brc_core::{Batch, Column, Conjunct, Known, Predicate, Result, Scanned, Sink, Verdict};
@@ -86,6 +87,25 @@ fn set(bits: &mut [u64], rows: Range<usize>) {
     }
 }
 
+impl Reader {
+    /// How many rows a block of a row group has.
+    fn rows_of_block(&self, index: usize, number: usize) -> usize {
+        BLOCK_ROWS.min(self.row_group(index).rows as usize - number * BLOCK_ROWS)
+    }
+
+    /// What is known of the values of columns in a block of a row group, of which `key` is the cluster key.
+    fn known_of_block<'r>(&'r self, index: usize, key: Option<usize>, number: usize) -> impl Fn(usize) -> Known<'r> {
+        move |column| match self.chunk(index, column) {
+            Some(_) if Some(column) == key => self.known_of(index, column),
+            Some(chunk) => match chunk.blocks.get(number) {
+                Some(block) => known(block.bounds.as_ref(), block.nulls, self.rows_of_block(index, number) as u32),
+                None => Known::NOTHING,
+            },
+            None => Known::NOTHING,
+        }
+    }
+}
+
 impl FileScanner<'_> {
     /// Delivers stretches of rows of a row group, without those of blocks that the predicate rules out. Where it is clustered, `key`
     /// is its cluster key, and its runs are at hand.
@@ -97,32 +117,14 @@ impl FileScanner<'_> {
         sink: &mut dyn Sink,
         scanned: &mut Scanned,
     ) -> Result<()> {
-        let reader = self.reader;
-        let all = reader.row_group(index).rows as usize;
-        let rows_of = |number: usize| BLOCK_ROWS.min(all - number * BLOCK_ROWS);
-        let of_block = |number: usize| {
-            move |column: usize| match reader.chunk(index, column) {
-                Some(_) if Some(column) == key => reader.known_of(index, column),
-                Some(chunk) => match chunk.blocks.get(number) {
-                    Some(block) => known(block.bounds.as_ref(), block.nulls, rows_of(number) as u32),
-                    None => Known::NOTHING,
-                },
-                None => Known::NOTHING,
-            }
-        };
-        let mut wanted = Wanted { left: stretches };
-        let is_open = stretches.iter().any(|stretch| stretch.is_open);
-        let mut blocks = Vec::new();
-        for number in 0..all.div_ceil(BLOCK_ROWS) {
-            let start = number * BLOCK_ROWS;
-            let rows = wanted.count(&(start..start + rows_of(number)));
-            if rows > 0 && is_open && self.decide(of_block(number)) == Verdict::Never {
-                scanned.skipped_rows += rows as u64;
-            } else if rows > 0 {
-                blocks.push((number, rows));
-            }
-        }
-        let of_blocks = blocks.iter().map(|(_, rows)| rows).sum();
+        let of_block = |number: usize| self.reader.known_of_block(index, key, number);
+        let rows_of = |number: usize| self.reader.rows_of_block(index, number);
+        let all = self.reader.row_group(index).rows as usize;
+        let blocks = self.open_blocks(index, key, stretches);
+        self.expect_blocks(index, key, &blocks);
+        let of_blocks: usize = blocks.iter().map(|(_, rows)| rows).sum();
+        let wanted_rows: usize = stretches.iter().map(|stretch| stretch.rows.len()).sum();
+        scanned.skipped_rows += (wanted_rows - of_blocks) as u64;
         let expected = if of_blocks > 0 { self.expected_rows(of_blocks, all) } else { 0 };
         let runs = std::mem::take(&mut self.runs.runs);
         let runs_at_hand = key.map(|_| &runs);
@@ -147,6 +149,20 @@ impl FileScanner<'_> {
         });
         self.runs.runs = runs;
         delivered
+    }
+
+    /// The blocks of a row group that have wanted rows and are not ruled out by the predicate, and how many rows those are.
+    pub(super) fn open_blocks(&self, index: usize, key: Option<usize>, stretches: &[Stretch]) -> Vec<(usize, usize)> {
+        let mut wanted = Wanted { left: stretches };
+        let is_open = stretches.iter().any(|stretch| stretch.is_open);
+        let all = self.reader.row_group(index).rows as usize;
+        let blocks = (0..all.div_ceil(BLOCK_ROWS)).map(|number| {
+            let start = number * BLOCK_ROWS;
+            (number, wanted.count(&(start..start + self.reader.rows_of_block(index, number))))
+        });
+        let is_ruled_out =
+            |number| is_open && self.decide(self.reader.known_of_block(index, key, number)) == Verdict::Never;
+        blocks.filter(|&(number, rows)| rows > 0 && !is_ruled_out(number)).collect()
     }
 
     /// Whether rows that are known to meet the predicate meet the condition, too.

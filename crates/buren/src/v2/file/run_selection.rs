@@ -88,7 +88,7 @@ impl FileScanner<'_> {
     }
 
     /// Whether statistics of runs may stand for their rows: all columns have some, but the key.
-    fn may_summarise_runs(&self, index: usize) -> bool {
+    pub(super) fn may_summarise_runs(&self, index: usize) -> bool {
         let has_statistics = |column: &ScanColumn<'_>| column.chunk_of(index).run_index.length > 0;
         let mut columns = self.columns.iter().enumerate();
         self.options.statistics

@@ -11,14 +11,16 @@ use super::value_counts::ValueCounts;
 use crate::block::Cost;
 use brc_core::predicate::{Known, KnownValues};
 use brc_core::table::{ColumnSummary, Numbers, Sums};
-use brc_core::{Conjunct, Order, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Verdict};
+use brc_core::{
+    Conjunct, Order, ReadAhead, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Verdict,
+};
 
 pub(super) struct FileScanner<'r> {
     pub(super) reader: &'r Reader,
     pub(super) options: ScanOptions,
     pub(super) columns: Vec<ScanColumn<'r>>,
     /// Those of the only column, if rows come value by value.
-    counts: Option<ValueCounts<'r>>,
+    pub(super) counts: Option<ValueCounts<'r>>,
     /// Where among them those of each conjunct are.
     pub(super) tested: Vec<Vec<usize>>,
     /// The rows of all row groups that the predicate does not rule out; not yet counted at first.
@@ -26,6 +28,7 @@ pub(super) struct FileScanner<'r> {
     /// Of the clustered row group at hand.
     pub(super) runs: RunsAtHand,
     pub(super) cost: Cost,
+    pub(super) ahead: ReadAhead,
 }
 
 impl<'r> FileScanner<'r> {
@@ -36,7 +39,8 @@ impl<'r> FileScanner<'r> {
         let positions = |conjunct: &Conjunct| conjunct.columns.iter().filter_map(position).collect();
         let tested = options.conjuncts.iter().map(positions).collect();
         let (counts, possible_rows, runs, cost) = (None, None, RunsAtHand::default(), Cost::default());
-        let mut scanner = Self { reader, options, columns, counts, tested, possible_rows, runs, cost };
+        let ahead = ReadAhead::default();
+        let mut scanner = Self { reader, options, columns, counts, tested, possible_rows, runs, cost, ahead };
         scanner.counts = scanner.worthwhile_counts()?;
         Ok(scanner)
     }
@@ -60,7 +64,7 @@ impl<'r> FileScanner<'r> {
         self.options.predicate.as_ref().map_or(Verdict::Always, |predicate| predicate.decide(&known))
     }
 
-    fn verdict(&self, row_group: usize) -> Verdict {
+    pub(super) fn verdict(&self, row_group: usize) -> Verdict {
         self.decide(|column| self.reader.known_of(row_group, column))
     }
 
@@ -111,13 +115,17 @@ impl<'r> FileScanner<'r> {
         Ok(())
     }
 
+    /// Smallest value, largest value and sum of each column in a row group, if they may stand for its rows.
+    pub(super) fn statistics_of(&self, index: usize) -> Option<Vec<(i64, i64, i128)>> {
+        if !self.options.statistics || self.options.order != Order::Any {
+            return None;
+        }
+        self.columns.iter().map(|column| statistics(column.chunk_of(index))).collect()
+    }
+
     /// Gives the statistics of a row group to the sink, if they may stand for its rows.
     fn summarise(&self, index: usize, sink: &mut dyn Sink) -> Result<bool> {
-        if !self.options.statistics || self.options.order != Order::Any {
-            return Ok(false);
-        }
-        let projected = self.columns.iter().map(|column| statistics(column.chunk_of(index)));
-        let Some(statistics) = projected.collect::<Option<Vec<_>>>() else { return Ok(false) };
+        let Some(statistics) = self.statistics_of(index) else { return Ok(false) };
         let columns: Vec<_> = statistics.iter().map(summary_of).collect();
         sink.summary(&Summary { rows: &[self.reader.row_group(index).rows], columns: &columns })?;
         Ok(true)
@@ -167,6 +175,7 @@ impl Scanner for FileScanner<'_> {
             return Ok(None);
         }
         self.cost = Cost::default();
+        self.read_ahead(split);
         let mut scanned = Scanned::default();
         self.scan_row_group(index, sink, &mut scanned)?;
         scanned.bytes = self.cost.bytes;

@@ -11,7 +11,7 @@ use crate::place::Place;
 use crate::v2::strings::{Scratch, StringBuffer, Tokens};
 use brc_core::{Dictionary, Result};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Room is made for so many values before they come.
@@ -22,7 +22,10 @@ const MOST_EXPECTED_BYTES: usize = 1 << 27;
 
 /// What is decoded of a column's dictionary, once somebody asks for it.
 #[derive(Default)]
-pub(super) struct SharedDictionary(Mutex<Option<Arc<FirstParts>>>);
+pub(super) struct SharedDictionary {
+    first: Mutex<Option<Arc<FirstParts>>>,
+    is_expected: AtomicBool,
+}
 
 /// The values of a dictionary's first parts.
 struct FirstParts {
@@ -56,6 +59,11 @@ struct Joined {
 }
 
 impl SharedDictionary {
+    /// Whether nobody has asked that before.
+    pub(super) fn is_first(&self) -> bool {
+        !self.is_expected.swap(true, Relaxed)
+    }
+
     /// At least the first so many values of a column's dictionary, and in how many parts those lie; `None` if what is stored
     /// of them cannot be read. Whoever reads it anew finds out why.
     pub(super) fn first(
@@ -67,7 +75,7 @@ impl SharedDictionary {
     ) -> Option<(Dictionary, usize)> {
         let needed = parts_of(&reader.footer.dictionaries[column].parts, values);
         let parts = {
-            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.first.lock().unwrap_or_else(PoisonError::into_inner);
             match &*known {
                 Some(parts) if parts.parts >= needed => Arc::clone(parts),
                 _ => Arc::clone(known.insert(Arc::new(FirstParts::new(needed, reader, column, cost).ok()?))),
@@ -88,7 +96,7 @@ impl SharedDictionary {
 }
 
 /// How many of the first parts have so many values.
-fn parts_of(parts: &[DictionaryPart], values: usize) -> usize {
+pub(super) fn parts_of(parts: &[DictionaryPart], values: usize) -> usize {
     let mut known = 0;
     let before = parts.iter().take_while(|part| {
         let is_wanted = known < values;

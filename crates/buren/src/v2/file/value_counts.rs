@@ -3,6 +3,7 @@
 
 use super::column::{PIECE, ScanColumn};
 use super::decoder::Decoder;
+use super::fetch::place;
 use super::footer::{Chunk, StoredColumn};
 use super::reader::Reader;
 use crate::block::{BlockBuffer, Cost};
@@ -61,6 +62,15 @@ impl<'r> ValueCounts<'r> {
         let are_known =
             |counts: &Vec<u32>| counts.iter().map(|&count| u64::from(count)).sum::<u64>() <= reader.footer.rows;
         counts.ok().filter(are_known).ok_or_else(|| corrupt(TOO_MANY))
+    }
+
+    /// Where that share of them lies that is delivered with a row group.
+    pub(super) fn places_of(&self, row_group: usize) -> impl Iterator<Item = Range<u64>> {
+        let first = (row_group == 0).then(|| place(&self.chunk.parameters));
+        let row_groups = self.reader.footer.row_groups.len();
+        first
+            .into_iter()
+            .chain(self.chunk.blocks.iter().skip(row_group).step_by(row_groups).map(|it| place(&it.values)))
     }
 
     /// All of them.

@@ -1,0 +1,104 @@
+//! Patterns of addresses, and what a store has of them.
+
+use crate::address::{Address, Retries, Scheme, is_address};
+use crate::failure::Failure;
+use crate::runtime::wait;
+use crate::usage::count_request;
+use brc_core::{Error, Result};
+use futures_util::TryStreamExt;
+use glob::{MatchOptions, Pattern};
+use object_store::path::Path as Key;
+use std::path::{Path, PathBuf};
+
+/// As a shell has it: `*` matches no `/`, and nothing that begins with a dot.
+const MATCHING: MatchOptions =
+    MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
+
+/// Whether an address names several files: by a pattern, or as a directory, which ends with `/`. On the web nothing can be
+/// listed, and `?` begins what a server is asked.
+#[must_use]
+pub fn is_pattern(path: &Path) -> bool {
+    is_address(path)
+        && Address::parse(path).is_ok_and(|address| {
+            let key = address.key.as_ref();
+            address.scheme != Scheme::Web && (is_directory(path) || key.contains(['*', '?', '[']))
+        })
+}
+
+fn is_directory(path: &Path) -> bool {
+    path.to_string_lossy().ends_with('/')
+}
+
+/// The directory in which a pattern begins to match names.
+#[must_use]
+pub fn pattern_directory(path: &Path) -> PathBuf {
+    let text = path.to_string_lossy();
+    PathBuf::from(match is_directory(path) {
+        true => text.trim_end_matches('/'),
+        false => fixed_part(&text).trim_end_matches('/'),
+    })
+}
+
+/// The directories of a pattern before the first name that is one.
+fn fixed_part(pattern: &str) -> &str {
+    let first = pattern.find(['*', '?', '[']).unwrap_or(pattern.len());
+    &pattern[..pattern[..first].rfind('/').map_or(0, |at| at + 1)]
+}
+
+/// The files that a pattern of addresses matches, sorted by name; of a directory all below it, but for names that begin with `.`
+/// or `_`.
+///
+/// # Errors
+/// [`Error::Usage`] if the pattern is malformed, [`Error::Io`] if the store cannot be listed.
+pub fn matches(path: &Path) -> Result<Vec<PathBuf>> {
+    let address = Address::parse(path)?;
+    let key = address.key.to_string();
+    let is_directory = is_directory(path);
+    let prefix = if is_directory { key.as_str() } else { fixed_part(&key) };
+    let malformed = |error: glob::PatternError| Error::Usage(format!("{}: {}", path.display(), error.msg));
+    let pattern = if is_directory { None } else { Some(Pattern::new(&key).map_err(malformed)?) };
+    let is_wanted = |found: &Key| match &pattern {
+        Some(pattern) => pattern.matches_with(found.as_ref(), MATCHING),
+        None => below(found.as_ref(), &key).split('/').all(|name| !name.starts_with(['.', '_'])),
+    };
+    let found = list(&address, Key::parse(prefix).unwrap_or_default())?;
+    let mut files: Vec<Key> = found.into_iter().filter(is_wanted).collect();
+    files.sort();
+    Ok(files.iter().map(|key| address.of_key(key)).collect())
+}
+
+/// What a key has after that of its directory.
+fn below<'k>(key: &'k str, directory: &str) -> &'k str {
+    key.strip_prefix(directory).unwrap_or(key).trim_start_matches('/')
+}
+
+/// All files of a bucket whose keys begin with these directories.
+fn list(address: &Address, prefix: Key) -> Result<Vec<Key>> {
+    let failed = |error| Error::io(&address.path, "list")(error);
+    let store = address.store(Retries::Library)?;
+    count_request();
+    let found = wait(async move {
+        let prefix = (!prefix.as_ref().is_empty()).then_some(prefix);
+        store.list(prefix.as_ref()).map_ok(|found| found.location).try_collect::<Vec<_>>().await
+    });
+    found.map_err(failed)?.map_err(|error| failed(Failure::of(&error, address).into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_told_from_files() {
+        for pattern in ["s3://b/*.csv", "gs://b/t/year=*/x.buren", "s3://b/t/", "s3://b/[ab].csv", "s3://b/"] {
+            assert!(is_pattern(Path::new(pattern)), "{pattern}");
+        }
+        for file in ["s3://b/t.csv", "https://example.org/a*.csv?x=[1]", "https://example.org/", "*.csv"] {
+            assert!(!is_pattern(Path::new(file)), "{file}");
+        }
+        let directory = |pattern: &str| pattern_directory(Path::new(pattern)).display().to_string();
+        assert_eq!(directory("s3://b/t/y=1*/x.csv"), "s3://b/t");
+        assert_eq!(directory("s3://b/t/"), "s3://b/t");
+        assert_eq!(directory("s3://b/*.csv"), "s3://b");
+    }
+}

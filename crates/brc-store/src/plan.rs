@@ -1,0 +1,92 @@
+//! Which requests bring some ranges of a file: few, and with few bytes that nobody asked for.
+
+use std::ops::Range;
+
+/// A request brings so many bytes at most: more come sooner side by side.
+pub(crate) const LARGEST: u64 = 16 << 20;
+
+/// All requests together bring one byte that is not needed for so many that are, at most.
+const NEEDED_PER_WASTED: u64 = 20;
+
+/// The ranges to fetch so that all of these have come, in ascending order.
+///
+/// Neighbours are fetched together, the closest ones first, as long as what lies between them is little.
+pub(crate) fn requests(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    ranges.retain(|range| range.start < range.end);
+    ranges.sort_by_key(|range| range.start);
+    let mut needed: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match needed.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => needed.push(range),
+        }
+    }
+    let bytes: u64 = needed.iter().map(|range| range.end - range.start).sum();
+    let joined = joined_gaps(&needed, bytes / NEEDED_PER_WASTED);
+    let mut found: Vec<Range<u64>> = Vec::new();
+    for (range, is_joined) in needed.into_iter().zip(joined) {
+        match found.last_mut() {
+            Some(last) if is_joined && range.end - last.start <= LARGEST => last.end = range.end,
+            _ => found.push(range),
+        }
+    }
+    found.into_iter().flat_map(|range| cut(&range)).collect()
+}
+
+/// Before which ranges the gap is fetched, too: the shortest ones, which have no more than `most` bytes together.
+fn joined_gaps(ranges: &[Range<u64>], most: u64) -> Vec<bool> {
+    let mut gaps: Vec<(u64, usize)> =
+        ranges.windows(2).zip(1..).map(|(pair, number)| (pair[1].start - pair[0].end, number)).collect();
+    gaps.sort_unstable();
+    let mut joined = vec![false; ranges.len()];
+    let mut left = most;
+    for (gap, number) in gaps {
+        let Some(rest) = left.checked_sub(gap) else { break };
+        (left, joined[number]) = (rest, true);
+    }
+    joined
+}
+
+/// A range as ranges that are not too large.
+fn cut(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
+    let Range { start, end } = range.clone();
+    let parts = (end - start).div_ceil(LARGEST).max(1);
+    let of_part = (end - start).div_ceil(parts);
+    (0..parts).map(move |part| start + part * of_part..end.min(start + (part + 1) * of_part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn near_neighbours_are_fetched_together() {
+        assert_eq!(requests(vec![0..100, 105..200, 5000..5100]), [0..200, 5000..5100]);
+        assert_eq!(requests(vec![0..100, 150..200]), [0..100, 150..200]);
+        assert_eq!(requests(vec![0..100, 109..200]), [0..200]);
+        assert_eq!(requests(vec![150..200, 0..100, 50..150, 7..7]), [0..200]);
+        assert_eq!(requests(vec![0..LARGEST * 2 + 2]).len(), 3);
+        assert!(requests(Vec::new()).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn all_that_is_needed_comes_once_and_little_else(
+            ranges in prop::collection::vec((0u64..100_000, 0u64..5000), 0..40),
+        ) {
+            let ranges: Vec<_> = ranges.into_iter().map(|(start, length)| start..start + length).collect();
+            let found = requests(ranges.clone());
+            prop_assert!(found.windows(2).all(|pair| pair[0].end <= pair[1].start));
+            let is_needed = |byte: u64| ranges.iter().any(|range| range.contains(&byte));
+            let is_fetched = |byte: u64| found.iter().any(|range| range.contains(&byte));
+            let (mut needed, mut wasted) = (0, 0);
+            for byte in 0..105_000 {
+                prop_assert!(is_fetched(byte) || !is_needed(byte));
+                needed += u64::from(is_needed(byte));
+                wasted += u64::from(is_fetched(byte) && !is_needed(byte));
+            }
+            prop_assert!(wasted * NEEDED_PER_WASTED <= needed);
+        }
+    }
+}

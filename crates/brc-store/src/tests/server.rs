@@ -1,0 +1,149 @@
+//! A web server for tests, on this machine, that has one file and answers as it is told.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// What goes wrong with the answer to a request.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Fault {
+    /// It says 503.
+    Busy,
+    /// It says that it has so many bytes, and has; they are fewer than were asked for.
+    Short(usize),
+    /// The connection ends after so many bytes.
+    Breaks(usize),
+    /// It has other bytes than those that were asked for.
+    OtherRange,
+    /// It ends in the middle, without an end.
+    Stalls,
+    /// It has the whole file, whatever was asked for.
+    WholeFile,
+    /// The file is another one now, and the server says so.
+    Changes,
+    /// The same, but the server does not look at what was demanded.
+    ChangesSilently,
+    /// The file is gone.
+    Gone,
+    /// Nobody may read it any more.
+    Denied,
+}
+
+/// A server that runs until the process ends.
+pub(super) struct Server {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    content: Vec<u8>,
+    faults: Mutex<VecDeque<Fault>>,
+    requests: Mutex<Vec<String>>,
+}
+
+impl Server {
+    /// Starts one that has these bytes, under any name.
+    pub(super) fn start(content: Vec<u8>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let shared = Arc::new(Shared { content, faults: Mutex::default(), requests: Mutex::default() });
+        let serving = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (stream, shared) = (stream.unwrap(), Arc::clone(&serving));
+                std::thread::spawn(move || while let Some(true) = shared.answer(&stream) {});
+            }
+        });
+        Self { address, shared }
+    }
+
+    /// The address of a file.
+    pub(super) fn url(&self, name: &str) -> String {
+        format!("http://{}/{name}", self.address)
+    }
+
+    /// How the next requests are answered, one after the other.
+    pub(super) fn script(&self, faults: &[Fault]) {
+        *self.shared.faults.lock().unwrap() = faults.iter().copied().collect();
+    }
+
+    /// All requests so far, with their headers in small letters.
+    pub(super) fn requests(&self) -> Vec<String> {
+        self.shared.requests.lock().unwrap().clone()
+    }
+}
+
+impl Shared {
+    /// Answers a request. Whether the connection goes on; `None` if there is no request.
+    fn answer(&self, stream: &TcpStream) -> Option<bool> {
+        let mut lines = BufReader::new(stream).lines();
+        let mut request = lines.next()?.ok()?;
+        for line in lines.map_while(Result::ok).take_while(|line| !line.is_empty()) {
+            request += &format!("\n{}", line.to_ascii_lowercase());
+        }
+        self.requests.lock().unwrap().push(request.clone());
+        let fault = self.faults.lock().unwrap().pop_front();
+        let range = range(&request, self.content.len() as u64);
+        self.send(stream, range, fault).ok()
+    }
+
+    fn send(&self, mut stream: &TcpStream, range: Option<Range<u64>>, fault: Option<Fault>) -> std::io::Result<bool> {
+        let status = match fault {
+            Some(Fault::Busy) => Some("503 Service Unavailable"),
+            Some(Fault::Changes) => Some("412 Precondition Failed"),
+            Some(Fault::Gone) => Some("404 Not Found"),
+            Some(Fault::Denied) => Some("403 Forbidden"),
+            _ => None,
+        };
+        if let Some(status) = status {
+            write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n")?;
+            return Ok(true);
+        }
+        let total = self.content.len() as u64;
+        let part = range.filter(|_| !matches!(fault, Some(Fault::WholeFile)));
+        let mut sent = part.clone().unwrap_or(0..total);
+        if let Some(Fault::OtherRange) = fault {
+            sent = sent.start + 1..total.min(sent.end + 1);
+        }
+        let mut body = &self.content[sent.start as usize..sent.end as usize];
+        if let Some(Fault::Short(bytes)) = fault {
+            body = &body[..bytes];
+        }
+        let tag = if matches!(fault, Some(Fault::ChangesSilently)) { 2 } else { 1 };
+        let status = match &part {
+            Some(_) => format!("206 Partial Content\r\nContent-Range: bytes {}-{}/{total}", sent.start, sent.end - 1),
+            None => "200 OK".to_owned(),
+        };
+        write!(stream, "HTTP/1.1 {status}\r\nETag: \"{tag}\"\r\nContent-Length: {}\r\n\r\n", body.len())?;
+        match fault {
+            Some(Fault::Breaks(bytes)) => stream.write_all(&body[..bytes.min(body.len())])?,
+            Some(Fault::Stalls) => {
+                stream.write_all(&body[..body.len() / 2])?;
+                // Whoever waits has given up by then.
+                std::thread::sleep(Duration::from_secs(30));
+            }
+            _ => {
+                stream.write_all(body)?;
+                return Ok(true);
+            }
+        }
+        stream.shutdown(std::net::Shutdown::Both)?;
+        Ok(false)
+    }
+}
+
+/// The bytes that a request asks for, if not for all.
+fn range(request: &str, total: u64) -> Option<Range<u64>> {
+    let wanted = request.lines().find_map(|line| line.strip_prefix("range: bytes="))?;
+    let (start, end) = wanted.split_once('-')?;
+    let start: Option<u64> = start.parse().ok();
+    let end: Option<u64> = end.parse().ok();
+    Some(match (start, end) {
+        (Some(start), end) => start..end.map_or(total, |last| total.min(last + 1)),
+        (None, last) => total.saturating_sub(last?)..total,
+    })
+    .filter(|range| range.start < range.end)
+}

@@ -1,0 +1,36 @@
+//! What all files in stores cost so far.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+static REQUESTS: AtomicU64 = AtomicU64::new(0);
+static FETCHED: AtomicU64 = AtomicU64::new(0);
+static NEEDED: AtomicU64 = AtomicU64::new(0);
+
+/// What this process asked stores for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Requests, with those that were repeated.
+    pub requests: u64,
+    /// Bytes of files that came.
+    pub fetched: u64,
+    /// Bytes of them that somebody read.
+    pub needed: u64,
+}
+
+/// What all files in stores cost so far.
+#[must_use]
+pub fn usage() -> Usage {
+    Usage { requests: REQUESTS.load(Relaxed), fetched: FETCHED.load(Relaxed), needed: NEEDED.load(Relaxed) }
+}
+
+pub(crate) fn count_request() {
+    REQUESTS.fetch_add(1, Relaxed);
+}
+
+pub(crate) fn count_fetched(bytes: usize) {
+    FETCHED.fetch_add(bytes as u64, Relaxed);
+}
+
+pub(crate) fn count_needed(bytes: usize) {
+    NEEDED.fetch_add(bytes as u64, Relaxed);
+}

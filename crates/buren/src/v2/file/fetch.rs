@@ -1,0 +1,131 @@
+//! Which bytes of a file a scan is going to read, so that those that are far away come ahead of it, and together.
+//!
+//! What follows looks at row groups as [`FileScanner::scan_row_group`] does. Where that needs to see some bytes before it knows
+//! which others it needs, only the first ones are told here; the others are as soon as they are known.
+
+use super::footer::{Chunk, Cluster};
+use super::pieces::Stretch;
+use super::scanner::FileScanner;
+use super::shared_dictionary::parts_of;
+use crate::block::Block;
+use brc_core::{Order, Split, Verdict};
+use std::ops::Range;
+
+/// Where a block lies.
+pub(super) fn place(block: &Block) -> Range<u64> {
+    block.offset..block.offset.saturating_add(block.stored.into())
+}
+
+impl Chunk {
+    /// Where all of it lies, but for the statistics of runs.
+    pub(super) fn places(&self) -> impl Iterator<Item = Range<u64>> {
+        self.shared_places().chain((0..self.blocks.len()).flat_map(|block| self.places_of(block)))
+    }
+
+    /// Where that lies that all of its blocks need.
+    fn shared_places(&self) -> impl Iterator<Item = Range<u64>> {
+        let dictionary = self.dictionary.iter().map(|(_, block)| block);
+        [&self.parameters, &self.tokens].into_iter().chain(dictionary).map(place)
+    }
+
+    fn places_of(&self, block: usize) -> impl Iterator<Item = Range<u64>> {
+        self.blocks.get(block).into_iter().flat_map(|block| [place(&block.validity), place(&block.values)])
+    }
+}
+
+impl FileScanner<'_> {
+    /// Says what is going to be read of a row group, and of some of those behind it.
+    pub(super) fn read_ahead(&mut self, split: &Split) {
+        let mut ahead = std::mem::take(&mut self.ahead);
+        let file = self.reader.source().file;
+        let later = self.options.later_splits(self.reader, split.index);
+        ahead.begin(file, later, split.index, |split| self.bytes_of(split as usize));
+        self.ahead = ahead;
+    }
+
+    /// What is going to be read of a row group for sure.
+    fn bytes_of(&self, index: usize) -> Vec<Range<u64>> {
+        let verdict = self.verdict(index);
+        if let Some(counts) = &self.counts {
+            return self.dictionaries().chain(counts.places_of(index)).collect();
+        }
+        if verdict == Verdict::Never || (verdict == Verdict::Always && self.statistics_of(index).is_some()) {
+            return Vec::new();
+        }
+        let reader = self.reader;
+        let of_cluster = |number: usize| reader.column(number).ok().map(|column| &column.chunks[index]);
+        let lengths = of_cluster(reader.footer.run_lengths());
+        let chunks = || self.columns.iter().map(|column| column.chunk_of(index));
+        let is_open = verdict == Verdict::Maybe;
+        let of_open_blocks = |key| {
+            let all = Stretch { rows: 0..reader.row_group(index).rows as usize, is_open };
+            let blocks: Vec<_> = self.open_blocks(index, key, &[all]).into_iter().map(|(block, _)| block).collect();
+            self.places_in(index, key, blocks.into_iter())
+        };
+        match reader.row_group(index).cluster {
+            None => self.dictionaries().chain(of_open_blocks(None)).collect(),
+            Some(_) if self.options.order == Order::Original => {
+                let order = of_cluster(reader.footer.order_streams());
+                self.dictionaries().chain(chunks().chain(lengths).chain(order).flat_map(Chunk::places)).collect()
+            }
+            Some(Cluster { key, .. }) => {
+                let of_key = self.columns.iter().find(|column| column.column == key);
+                let of_runs = of_key.map(|column| column.chunk_of(index)).into_iter().chain(lengths);
+                let first = self.dictionaries().chain(of_runs.flat_map(Chunk::places));
+                let summarises = self.may_summarise_runs(index);
+                let statistics = chunks().map(|chunk| place(&chunk.run_index)).filter(|_| is_open || summarises);
+                let first = first.chain(statistics);
+                // What the key leaves of the runs, or statistics of rows, is known when they have come.
+                match if is_open { self.predicate_has(key) } else { summarises } {
+                    true => first.collect(),
+                    false => first.chain(of_open_blocks(Some(key))).collect(),
+                }
+            }
+        }
+    }
+
+    /// Whether the predicate looks at a column.
+    fn predicate_has(&self, column: usize) -> bool {
+        let mut columns = Vec::new();
+        self.options.predicate.iter().for_each(|predicate| predicate.columns(&mut columns));
+        columns.contains(&column)
+    }
+
+    /// Says that some blocks of a row group are going to be read of all columns, but for that of the cluster key.
+    pub(super) fn expect_blocks(&self, index: usize, key: Option<usize>, blocks: &[(usize, usize)]) {
+        let file = self.reader.source().file;
+        if file.is_remote() {
+            file.expect(self.places_in(index, key, blocks.iter().map(|(block, _)| *block)).collect());
+        }
+    }
+
+    /// Where some blocks of a row group lie, and what they need.
+    fn places_in(
+        &self,
+        index: usize,
+        key: Option<usize>,
+        blocks: impl Iterator<Item = usize> + Clone,
+    ) -> impl Iterator<Item = Range<u64>> {
+        let is_any = blocks.clone().next().is_some();
+        let columns = self.columns.iter().filter(move |column| is_any && Some(column.column) != key);
+        columns.map(move |column| column.chunk_of(index)).flat_map(move |chunk| {
+            let in_runs = chunk.is_in_runs().then(|| place(&chunk.run_index));
+            let of_rows = blocks.clone().flat_map(|block| chunk.places_of(block));
+            chunk.shared_places().chain(in_runs).chain(of_rows)
+        })
+    }
+
+    /// Where those values of dictionaries of the file lie that the scan needs, the first time that somebody asks.
+    fn dictionaries(&self) -> impl Iterator<Item = Range<u64>> {
+        let reader = self.reader;
+        let row_groups = reader.footer.row_groups.len();
+        self.columns.iter().filter(|column| column.column < reader.dictionaries.len()).flat_map(move |column| {
+            let parts = &reader.footer.dictionaries[column.column].parts;
+            let is_first = !parts.is_empty() && reader.dictionaries[column.column].is_first();
+            let possible = (0..row_groups).filter(|&index| is_first && self.verdict(index) != Verdict::Never);
+            let codes = possible.map(|index| column.chunk_of(index).codes).max().unwrap_or(0);
+            let parts = &parts[..parts_of(parts, codes as usize)];
+            parts.iter().flat_map(|part| part.all_blocks().map(place))
+        })
+    }
+}
