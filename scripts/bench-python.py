@@ -4,7 +4,9 @@
     python3 -m venv /tmp/bench && /tmp/bench/bin/pip install pyarrow polars tpchgen-cli ./crates/brc-python
     /tmp/bench/bin/python scripts/bench-python.py [--scale 2] [--runs 5] [--dir DIR]
 
-Each line is the median of the runs, of both by turns, and what part of the other's time brc takes."""
+Each line is the median of the runs, of both by turns, and what part of the other's time brc takes. Then comes the memory that
+processes of their own need at most for a pyarrow table, as a part of that table's size, and how much longer a query takes from
+Python than within the program."""
 
 import argparse
 import os
@@ -82,6 +84,24 @@ def measure(directory, scale, runs):
         ours, theirs = map(statistics.median, both)
         goal = f"  (at most {wanted})" if wanted else ""
         print(f"{what:34}{ours * 1e3:9.1f} ms{theirs * 1e3:9.1f} ms{ours / theirs:7.2f} ×{goal}")
+    for what, columns in [("all columns", None), ("three columns", three)]:
+        print(f"peak memory, {what} to pyarrow: {peak(buren, columns):.2f} × the table  (at most 1.2)")
+
+
+def peak(buren, columns):
+    """The memory that a fresh process needs for a table, as a part of the table's own size."""
+    program = """
+import sys, resource, brc, pyarrow
+def most():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+path, *columns = sys.argv[1:]
+table = brc.open(path)
+before = most()
+made = table.scan(columns=columns or None).to_arrow()
+print((most() - before) / made.get_total_buffer_size())
+"""
+    ran = subprocess.run([sys.executable, "-c", program, buren, *(columns or [])], check=True, stdout=subprocess.PIPE)
+    return float(ran.stdout)
 
 
 if __name__ == "__main__":

@@ -37,11 +37,15 @@ impl ColumnBuilder {
     pub(crate) fn new(logical_type: LogicalType, data_type: DataType) -> Self {
         let values = match logical_type {
             LogicalType::Bool => Values::Bits(BitmapBuffer::default()),
-            LogicalType::Int8 => Values::I8(Vec::new()),
-            LogicalType::Int16 => Values::I16(Vec::new()),
-            LogicalType::Int32 | LogicalType::Date => Values::I32(Vec::new()),
+            LogicalType::Int8 | LogicalType::Int16 | LogicalType::Int32 | LogicalType::Int64 => match data_type {
+                DataType::Int8 => Values::I8(Vec::new()),
+                DataType::Int16 => Values::I16(Vec::new()),
+                DataType::Int32 => Values::I32(Vec::new()),
+                _ => Values::I64(Vec::new()),
+            },
+            LogicalType::Date => Values::I32(Vec::new()),
             LogicalType::Time { .. } if matches!(data_type, DataType::Time32(_)) => Values::I32(Vec::new()),
-            LogicalType::Int64 | LogicalType::Time { .. } | LogicalType::Timestamp { .. } => Values::I64(Vec::new()),
+            LogicalType::Time { .. } | LogicalType::Timestamp { .. } => Values::I64(Vec::new()),
             LogicalType::UInt64 => Values::U64(Vec::new()),
             LogicalType::Decimal { .. } => Values::I128(Vec::new()),
             LogicalType::Uuid => Values::Uuids(Vec::new()),
@@ -149,7 +153,7 @@ impl Values {
 }
 
 /// All values, with as much room for the next ones.
-fn taken<T>(values: &mut Vec<T>) -> Vec<T> {
+pub(crate) fn taken<T>(values: &mut Vec<T>) -> Vec<T> {
     let room = Vec::with_capacity(values.len());
     std::mem::replace(values, room)
 }

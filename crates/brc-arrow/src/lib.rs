@@ -10,4 +10,4 @@ mod types;
 
 pub use reader::{Feed, Options, Reader};
 pub use strings::StringForm;
-pub use types::arrow_schema;
+pub use types::{arrow_schema, requested_schema};

@@ -3,13 +3,21 @@
 //! Most strings come as codes of a dictionary. Its bytes are copied into a buffer once, and every array of views shares that
 //! buffer: of a row only the sixteen bytes of its view are copied.
 
+use crate::array::taken;
 use arrow_array::builder::make_view;
+use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, BinaryArray, DictionaryArray, PrimitiveArray, StringArray, StringViewArray};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, DictionaryArray, LargeBinaryArray, LargeStringArray, PrimitiveArray, StringArray,
+    StringViewArray, UInt32Array,
+};
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType};
+use arrow_select::concat::concat;
+use arrow_select::take::take;
 use brc_core::{Column, Data, Dictionary};
 use std::collections::HashMap;
+use std::iter::repeat_n;
 use std::sync::Arc;
 
 /// How strings lie in memory.
@@ -38,9 +46,9 @@ impl Strings {
     /// For arrays of a type of strings.
     pub(crate) fn new(data_type: &DataType) -> Self {
         match data_type {
-            DataType::Utf8View => Self::Views(Views::default()),
+            DataType::Utf8View => Self::Views(Views::new()),
             DataType::Dictionary(..) => Self::Codes(Codes::default()),
-            other => Self::Plain(Plain { offsets: vec![0], bytes: Vec::new(), is_text: *other == DataType::Utf8 }),
+            other => Self::Plain(Plain::new(other.clone())),
         }
     }
 
@@ -50,33 +58,25 @@ impl Strings {
     /// If they have 2 GiB together.
     pub(crate) fn take(&mut self, column: &Column<'_>, rows: usize) -> Result<(), ArrowError> {
         match self {
-            Self::Views(views) => {
-                if column.dictionary().is_some_and(|dictionary| views.shared.takes(dictionary)) {
-                    let Views { views, shared, .. } = views;
-                    each_code(column, |code| views.push(shared.views.get(code as usize).copied().unwrap_or(0)));
-                    return Ok(());
-                }
-                each_string(column, rows, |string| views.push(string))
-            }
+            Self::Views(views) => views.take(column, rows),
             Self::Codes(codes) => {
                 if let Some(dictionary) = column.dictionary()
                     && codes.takes(dictionary)?
                 {
-                    let known = dictionary.len() as u32;
-                    each_code(column, |code| codes.codes.push(if code < known { code as i32 } else { 0 }));
+                    push_codes(column, dictionary.len() as u32, &mut codes.codes);
                     return Ok(());
                 }
                 codes.leave_whole();
                 each_string(column, rows, |string| codes.push(string))
             }
-            Self::Plain(plain) => each_string(column, rows, |string| plain.push(string)),
+            Self::Plain(plain) => plain.take(column, rows),
         }
     }
 
     /// How many bytes of strings an array of the rows at hand has for itself.
     pub(crate) fn bytes(&self) -> usize {
         match self {
-            Self::Views(views) => views.bytes.len(),
+            Self::Views(views) => views.plain.bytes.len(),
             Self::Codes(codes) => codes.bytes,
             Self::Plain(plain) => plain.bytes.len(),
         }
@@ -100,6 +100,18 @@ fn each_code(column: &Column<'_>, mut each: impl FnMut(u32)) {
     match column.data {
         Data::Codes { codes, .. } => codes.iter().for_each(|&code| each(code)),
         Data::Runs { runs, .. } => runs.iter().for_each(|run| (0..run.rows).for_each(|_| each(run.code))),
+        Data::Bytes(_) | Data::Integers(_) | Data::Floats(_) => {}
+    }
+}
+
+/// Adds the code of every row, or 0 for one that is not below `known`: that row is null.
+fn push_codes(column: &Column<'_>, known: u32, all: &mut Vec<u32>) {
+    let code = |code: u32| if code < known { code } else { 0 };
+    match column.data {
+        Data::Codes { codes, .. } => all.extend(codes.iter().map(|&own| code(own))),
+        Data::Runs { runs, .. } => {
+            runs.iter().for_each(|run| all.extend(repeat_n(code(run.code), run.rows as usize)));
+        }
         Data::Bytes(_) | Data::Integers(_) | Data::Floats(_) => {}
     }
 }
@@ -129,31 +141,34 @@ fn too_large() -> ArrowError {
     ArrowError::OffsetOverflowError(i32::MAX as usize)
 }
 
-/// Views of strings, some in buffers of dictionaries, the others in one for the array alone.
-#[derive(Default)]
+/// Views of strings. Rows are gathered as codes of a dictionary or as bytes, and become views all together, so that they are
+/// checked together, too: one by one, that would take longer than all else.
 pub(crate) struct Views {
-    views: Vec<u128>,
-    /// The first buffer of the array.
-    bytes: Vec<u8>,
+    /// Rows before those at hand, where these came in the other form.
+    pieces: Vec<StringViewArray>,
+    codes: Vec<u32>,
+    plain: Plain,
     shared: Shared,
 }
 
-/// The strings of a dictionary in buffers that all arrays share.
+/// The strings of a dictionary as views of buffers that all arrays share.
 #[derive(Default)]
 struct Shared {
     buffers: Vec<Buffer>,
     /// The view of each string.
     views: Vec<u128>,
+    /// The same as an array, once that was made.
+    array: Option<StringViewArray>,
     /// Whether the dictionary grew too large.
     is_off: bool,
 }
 
 impl Shared {
-    /// Learns the strings of a dictionary. Returns whether there are views of all of them.
+    /// Learns the strings of a dictionary. Returns whether there are views of all of them, and any.
     fn takes(&mut self, dictionary: &Dictionary) -> bool {
         self.is_off |= !dictionary.is_complete() && dictionary.value_bytes() > MAX_GROWING_BYTES;
         self.is_off |= dictionary.value_bytes() > i32::MAX as usize;
-        if self.is_off {
+        if self.is_off || dictionary.is_empty() {
             return false;
         }
         let known = self.views.len();
@@ -161,29 +176,77 @@ impl Shared {
             let new = (known..dictionary.len()).map(|code| dictionary.get(code as u32));
             let mut bytes = Vec::with_capacity(new.clone().map(<[u8]>::len).sum());
             for string in new {
-                // The first buffer is the array's own.
-                self.views.push(make_view(string, self.buffers.len() as u32 + 1, bytes.len() as u32));
+                self.views.push(make_view(string, self.buffers.len() as u32, bytes.len() as u32));
                 bytes.extend_from_slice(string);
             }
             self.buffers.push(Buffer::from(bytes));
+            self.array = None;
         }
         true
+    }
+
+    /// All strings, by their codes.
+    ///
+    /// # Errors
+    /// If one is not UTF-8.
+    fn array(&mut self) -> Result<&StringViewArray, ArrowError> {
+        let array = match self.array.take() {
+            Some(array) => array,
+            None => StringViewArray::try_new(self.views.clone().into(), self.buffers.clone(), None)?,
+        };
+        Ok(self.array.insert(array))
     }
 }
 
 impl Views {
-    fn push(&mut self, string: &[u8]) -> Result<(), ArrowError> {
-        let start = u32::try_from(self.bytes.len()).map_err(|_| too_large())?;
-        self.views.push(make_view(string, 0, start));
-        self.bytes.extend_from_slice(string);
+    fn new() -> Self {
+        Self { pieces: Vec::new(), codes: Vec::new(), plain: Plain::new(DataType::Utf8), shared: Shared::default() }
+    }
+
+    fn take(&mut self, column: &Column<'_>, rows: usize) -> Result<(), ArrowError> {
+        if column.dictionary().is_some_and(|dictionary| self.shared.takes(dictionary)) {
+            if self.plain.rows() > 0 {
+                self.end_piece()?;
+            }
+            push_codes(column, self.shared.views.len() as u32, &mut self.codes);
+            return Ok(());
+        }
+        if !self.codes.is_empty() || !self.plain.has_room_for(column) {
+            self.end_piece()?;
+        }
+        self.plain.take(column, rows)
+    }
+
+    fn end_piece(&mut self) -> Result<(), ArrowError> {
+        let piece = self.piece(None)?;
+        self.pieces.push(piece);
         Ok(())
     }
 
+    /// The views of rows that all came in one form.
+    fn piece(&mut self, nulls: Option<NullBuffer>) -> Result<StringViewArray, ArrowError> {
+        if self.codes.is_empty() {
+            return Ok(StringViewArray::from(&self.plain.text(nulls)?));
+        }
+        let codes = taken(&mut self.codes);
+        if let Ok(all) = self.shared.array() {
+            let codes = UInt32Array::try_new(codes.into(), nulls)?;
+            return Ok(take(all, &codes, None)?.as_string_view().clone());
+        }
+        // It may be that no row has the strings that are not UTF-8.
+        let Shared { views, buffers, .. } = &self.shared;
+        let views = codes.iter().map(|&code| views[code as usize]).collect();
+        StringViewArray::try_new(views, buffers.clone(), nulls)
+    }
+
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, ArrowError> {
-        let own = Buffer::from(std::mem::take(&mut self.bytes));
-        let buffers: Vec<Buffer> = [own].into_iter().chain(self.shared.buffers.iter().cloned()).collect();
-        let rows = self.views.len();
-        let views = ScalarBuffer::from(std::mem::replace(&mut self.views, Vec::with_capacity(rows)));
+        if self.pieces.is_empty() {
+            return Ok(Arc::new(self.piece(nulls)?));
+        }
+        self.end_piece()?;
+        let pieces = std::mem::take(&mut self.pieces);
+        let pieces: Vec<&dyn Array> = pieces.iter().map(|piece| -> &dyn Array { piece }).collect();
+        let (views, buffers, _) = concat(&pieces)?.as_string_view().clone().into_parts();
         Ok(Arc::new(StringViewArray::try_new(views, buffers, nulls)?))
     }
 }
@@ -191,14 +254,14 @@ impl Views {
 /// Codes of a dictionary that is the table's, or of one for the array alone.
 #[derive(Default)]
 pub(crate) struct Codes {
-    codes: Vec<i32>,
+    codes: Vec<u32>,
     /// The table's dictionary, and the same as an array.
     whole: Option<(Dictionary, Arc<StringArray>)>,
     /// Whether the rows at hand have codes of that.
     is_whole: bool,
     /// The strings of the array's own dictionary, and their codes.
     own: Vec<Vec<u8>>,
-    known: HashMap<Vec<u8>, i32>,
+    known: HashMap<Vec<u8>, u32>,
     /// How many bytes those strings have.
     bytes: usize,
 }
@@ -214,7 +277,7 @@ impl Codes {
             if !is_first {
                 return Ok(false);
             }
-            let mut plain = Plain { offsets: vec![0], bytes: Vec::new(), is_text: true };
+            let mut plain = Plain::new(DataType::Utf8);
             dictionary.iter().try_for_each(|string| plain.push(string))?;
             self.whole = Some((dictionary.clone(), Arc::new(plain.text(None)?)));
         }
@@ -228,7 +291,7 @@ impl Codes {
             let codes = std::mem::take(&mut self.codes);
             codes.iter().for_each(|&code| {
                 let known = (code as usize) < dictionary.len();
-                let code = self.code(if known { dictionary.get(code as u32) } else { b"" });
+                let code = self.code(if known { dictionary.get(code) } else { b"" });
                 self.codes.push(code);
             });
         }
@@ -242,11 +305,11 @@ impl Codes {
     }
 
     /// The code of a string in the array's own dictionary.
-    fn code(&mut self, string: &[u8]) -> i32 {
+    fn code(&mut self, string: &[u8]) -> u32 {
         if let Some(&code) = self.known.get(string) {
             return code;
         }
-        let code = self.own.len() as i32;
+        let code = self.own.len() as u32;
         self.own.push(string.to_vec());
         self.known.insert(string.to_vec(), code);
         self.bytes += string.len();
@@ -254,11 +317,12 @@ impl Codes {
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, ArrowError> {
-        let codes = PrimitiveArray::<Int32Type>::try_new(ScalarBuffer::from(std::mem::take(&mut self.codes)), nulls)?;
+        let codes = taken(&mut self.codes).into_iter().map(|code| code as i32).collect();
+        let codes = PrimitiveArray::<Int32Type>::try_new(codes, nulls)?;
         let values = match &self.whole {
             Some((_, whole)) if self.is_whole => Arc::clone(whole),
             _ => {
-                let mut plain = Plain { offsets: vec![0], bytes: Vec::new(), is_text: true };
+                let mut plain = Plain::new(DataType::Utf8);
                 self.own.iter().try_for_each(|string| plain.push(string))?;
                 Arc::new(plain.text(None)?)
             }
@@ -274,10 +338,40 @@ impl Codes {
 pub(crate) struct Plain {
     offsets: Vec<i32>,
     bytes: Vec<u8>,
-    is_text: bool,
+    /// That of text or binary data, with offsets of 32 or 64 bits.
+    data_type: DataType,
 }
 
 impl Plain {
+    fn new(data_type: DataType) -> Self {
+        Self { offsets: vec![0], bytes: Vec::new(), data_type }
+    }
+
+    fn rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether offsets reach as far as the strings of a column.
+    fn has_room_for(&self, column: &Column<'_>) -> bool {
+        match column.data {
+            Data::Bytes(strings) => self.bytes.len() + strings.span().len() <= i32::MAX as usize,
+            Data::Codes { .. } | Data::Runs { .. } | Data::Integers(_) | Data::Floats(_) => true,
+        }
+    }
+
+    fn take(&mut self, column: &Column<'_>, rows: usize) -> Result<(), ArrowError> {
+        match column.data {
+            Data::Bytes(strings) if !column.has_nulls() => {
+                let (offsets, start) = (strings.parts().0, self.bytes.len() as i32);
+                i32::try_from(self.bytes.len() + strings.span().len()).map_err(|_| too_large())?;
+                self.bytes.extend_from_slice(strings.span());
+                self.offsets.extend(offsets[1..].iter().map(|&end| end - offsets[0] + start));
+                Ok(())
+            }
+            _ => each_string(column, rows, |string| self.push(string)),
+        }
+    }
+
     fn push(&mut self, string: &[u8]) -> Result<(), ArrowError> {
         self.bytes.extend_from_slice(string);
         self.offsets.push(i32::try_from(self.bytes.len()).map_err(|_| too_large())?);
@@ -285,8 +379,9 @@ impl Plain {
     }
 
     fn parts(&mut self) -> (OffsetBuffer<i32>, Buffer) {
-        let offsets = std::mem::replace(&mut self.offsets, vec![0]);
-        (OffsetBuffer::new(ScalarBuffer::from(offsets)), Buffer::from(std::mem::take(&mut self.bytes)))
+        let offsets = taken(&mut self.offsets);
+        self.offsets.push(0);
+        (OffsetBuffer::new(ScalarBuffer::from(offsets)), Buffer::from(taken(&mut self.bytes)))
     }
 
     fn text(&mut self, nulls: Option<NullBuffer>) -> Result<StringArray, ArrowError> {
@@ -295,10 +390,13 @@ impl Plain {
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, ArrowError> {
-        if self.is_text {
-            return Ok(Arc::new(self.text(nulls)?));
-        }
         let (offsets, bytes) = self.parts();
-        Ok(Arc::new(BinaryArray::try_new(offsets, bytes, nulls)?))
+        let large = |offsets: OffsetBuffer<i32>| OffsetBuffer::new(offsets.iter().map(|&end| i64::from(end)).collect());
+        Ok(match self.data_type {
+            DataType::Utf8 => Arc::new(StringArray::try_new(offsets, bytes, nulls)?),
+            DataType::LargeUtf8 => Arc::new(LargeStringArray::try_new(large(offsets), bytes, nulls)?),
+            DataType::LargeBinary => Arc::new(LargeBinaryArray::try_new(large(offsets), bytes, nulls)?),
+            _ => Arc::new(BinaryArray::try_new(offsets, bytes, nulls)?),
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::reader::Options;
 use crate::strings::StringForm;
-use arrow_schema::{DataType, Field, Schema as ArrowSchema, TimeUnit as ArrowUnit};
+use arrow_schema::{DataType, Field, FieldRef, Schema as ArrowSchema, TimeUnit as ArrowUnit};
 use brc_core::{LogicalType, TimeUnit, uuid};
 use std::collections::HashMap;
 
@@ -24,6 +24,42 @@ pub fn arrow_schema(fields: &[brc_core::Field], options: &Options) -> ArrowSchem
     ArrowSchema::new(fields.iter().map(field).collect::<Vec<_>>())
 }
 
+/// The same columns in the types that a consumer requests, of the columns of the same names: strings in any form, and integers in
+/// more bits. What else is requested is ignored: nobody has to be given that, and not all of it could be without loss.
+#[must_use]
+pub fn requested_schema(own: &ArrowSchema, requested: &ArrowSchema) -> ArrowSchema {
+    let field = |field: &FieldRef| match requested.column_with_name(field.name()) {
+        Some((_, requested)) => match requested_type(field.data_type(), requested.data_type()) {
+            Some(data_type) => FieldRef::new(field.as_ref().clone().with_data_type(data_type)),
+            None => FieldRef::clone(field),
+        },
+        None => FieldRef::clone(field),
+    };
+    let fields: Vec<_> = own.fields().iter().map(field).collect();
+    ArrowSchema::new(fields).with_metadata(own.metadata().clone())
+}
+
+/// The type of arrays in place of those of another type, if these can be made and hold all of its values.
+fn requested_type(own: &DataType, requested: &DataType) -> Option<DataType> {
+    let is_wider = |all: &[DataType]| all.contains(requested).then(|| requested.clone());
+    match own {
+        DataType::Utf8View | DataType::Utf8 | DataType::Dictionary(..) => match requested {
+            DataType::Dictionary(..) => Some(dictionary()),
+            _ => is_wider(&[DataType::Utf8View, DataType::Utf8, DataType::LargeUtf8]),
+        },
+        DataType::Binary => is_wider(&[DataType::LargeBinary]),
+        DataType::Int8 => is_wider(&[DataType::Int16, DataType::Int32, DataType::Int64]),
+        DataType::Int16 => is_wider(&[DataType::Int32, DataType::Int64]),
+        DataType::Int32 => is_wider(&[DataType::Int64]),
+        _ => None,
+    }
+}
+
+/// What strings are as codes.
+fn dictionary() -> DataType {
+    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+}
+
 /// The type of the arrays that a column becomes.
 pub(crate) fn data_type(logical_type: LogicalType, options: &Options) -> DataType {
     match logical_type {
@@ -43,7 +79,7 @@ pub(crate) fn data_type(logical_type: LogicalType, options: &Options) -> DataTyp
         LogicalType::String if options.strings_as_binary => DataType::Binary,
         LogicalType::String => match options.strings {
             StringForm::View => DataType::Utf8View,
-            StringForm::Dictionary => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
+            StringForm::Dictionary => dictionary(),
             StringForm::Plain => DataType::Utf8,
         },
         LogicalType::Binary => DataType::Binary,

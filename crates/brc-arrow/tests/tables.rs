@@ -9,11 +9,11 @@ use arrow_array::types::{
     TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, DataType, TimeUnit};
-use brc_arrow::{Options, Reader, StringForm};
+use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema as ArrowSchema, TimeUnit};
+use brc_arrow::{Feed, Options, Reader, StringForm, arrow_schema, requested_schema};
 use brc_core::{
-    Batch, Column, Data, Dictionary, Error, Field, LogicalType, Result, ScanError, ScanOptions, Scanned, Scanner,
-    Schema, Sink, Split, Table, float32, uuid,
+    Batch, Bitmap, ByteStrings, Column, Data, Dictionary, Error, Field, LogicalType, Result, ScanError, ScanOptions,
+    Scanned, Scanner, Schema, Sink, Split, Table, float32, uuid,
 };
 use brc_testing::{Cell, Delivery, MemoryTable, Typed, all_types, extremes};
 use std::path::Path;
@@ -46,6 +46,8 @@ fn cell(array: &dyn Array, row: usize) -> Cell {
             TimeUnit::Nanosecond => array.as_primitive::<TimestampNanosecondType>().value(row),
         })),
         DataType::Utf8View => Cell::Bytes(array.as_string_view().value(row).as_bytes().to_vec()),
+        DataType::LargeUtf8 => Cell::Bytes(array.as_string::<i64>().value(row).as_bytes().to_vec()),
+        DataType::LargeBinary => Cell::Bytes(array.as_binary::<i64>().value(row).to_vec()),
         DataType::Utf8 => Cell::Bytes(array.as_string::<i32>().value(row).as_bytes().to_vec()),
         DataType::Binary => Cell::Bytes(array.as_binary::<i32>().value(row).to_vec()),
         DataType::Dictionary(..) => {
@@ -127,15 +129,16 @@ fn options(strings: StringForm, threads: usize, batch_rows: usize, bytes_ahead: 
     Options { strings, threads, batch_rows, bytes_ahead, ..Options::default() }
 }
 
+/// Extreme values of a type, but strings only where they are text.
+fn text_extremes(logical_type: LogicalType) -> Vec<Cell> {
+    let is_text = |cell: &Cell| !matches!(cell, Cell::Bytes(bytes) if std::str::from_utf8(bytes).is_err());
+    let all = extremes(logical_type).into_iter();
+    all.filter(|cell| logical_type != LogicalType::String || is_text(cell)).collect()
+}
+
 #[test]
 fn every_type_comes_as_it_is_in_the_table() {
-    let is_text = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok();
-    let values = |logical_type| {
-        let text =
-            |cell: &Cell| logical_type != LogicalType::String || !matches!(cell, Cell::Bytes(bytes) if !is_text(bytes));
-        extremes(logical_type).into_iter().filter(text).collect()
-    };
-    let table = Typed::of_types(&all_types(), 3_000, values, |row, column| (row + column) % 7 == 3);
+    let table = Typed::of_types(&all_types(), 3_000, text_extremes, |row, column| (row + column) % 7 == 3);
     for (seed, strings) in [StringForm::View, StringForm::Dictionary, StringForm::Plain].into_iter().enumerate() {
         for (threads, batch_rows, bytes_ahead) in [(1, 1 << 16, 0), (3, 100, 1 << 20), (4, 1_000, 1)] {
             let delivery = Delivery { split_rows: 700, batch_rows: 90, seed: seed as u64 + 5 };
@@ -260,4 +263,129 @@ fn strings_that_are_no_text_may_be_bytes() {
     let mut reader = Reader::of(table, Options { strings_as_binary: true, ..Options::default() }).unwrap();
     let batch = reader.next().unwrap().unwrap();
     assert_eq!(batch.column(0).as_binary::<i32>().value(0), b"\xff is no UTF-8");
+}
+
+/// Two strings, of which the rows have only the first, then both as bytes, and then the first again.
+struct Mixed(Schema, [&'static [u8]; 2]);
+
+impl Table for Mixed {
+    fn path(&self) -> &Path {
+        Path::new("mixed")
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.0
+    }
+
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        None
+    }
+
+    fn split(&self, index: u64) -> Option<Split> {
+        Some(Split { index, start: index, end: index + 1 })
+    }
+
+    fn scanner(&self, _: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        Ok(Box::new(MixedScanner(self)))
+    }
+}
+
+struct MixedScanner<'a>(&'a Mixed);
+
+impl Scanner for MixedScanner<'_> {
+    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+        if split.index > 0 {
+            return Ok(None);
+        }
+        let strings = self.0.1;
+        let dictionary = strings.into_iter().collect::<Dictionary>().complete();
+        let bits = [0b101];
+        let validity = Some(Bitmap::new(&bits, 0, 3));
+        // Nulls may have any code.
+        let codes = Column::from(Data::Codes { codes: &[0, 9, 0], dictionary: &dictionary }).with_validity(validity);
+        sink.batch(&Batch { rows: 3, columns: &[codes] })?;
+        let bytes = ["first, which is long", "", "it"].concat();
+        let bytes = Column::from(Data::Bytes(ByteStrings::new(&[0, 20, 20, 22], bytes.as_bytes())));
+        sink.batch(&Batch { rows: 3, columns: &[bytes] })?;
+        sink.batch(&Batch { rows: 3, columns: &[codes] })?;
+        Ok(Some(Scanned { rows: 9, ..Scanned::default() }))
+    }
+}
+
+#[test]
+fn strings_may_come_in_several_forms_and_only_those_of_rows_have_to_be_text() {
+    for second in [&b"second"[..], b"\xff is no UTF-8"] {
+        let schema = Schema::new(vec![Field::nullable("s", LogicalType::String)]).unwrap();
+        let table = Arc::new(Mixed(schema, [b"first, which is long", second]));
+        for batch_rows in [2, 4, 100] {
+            for strings in [StringForm::View, StringForm::Plain, StringForm::Dictionary] {
+                // An array of codes has all strings of the dictionary.
+                if strings == StringForm::Dictionary && second[0] == 0xff {
+                    continue;
+                }
+                let reader = Reader::of(Arc::clone(&table) as Arc<dyn Table>, options(strings, 1, batch_rows, 0));
+                let found = read(reader.unwrap()).remove(0);
+                let text = |text: &str| Cell::Bytes(text.as_bytes().to_vec());
+                let codes = [text("first, which is long"), Cell::Null, text("first, which is long")];
+                let bytes = [text("first, which is long"), text(""), text("it")];
+                assert_eq!(found, [codes.clone(), bytes, codes].concat(), "{strings:?} {batch_rows}");
+            }
+        }
+    }
+}
+
+#[test]
+fn types_are_those_that_were_requested_where_these_hold_all_values() {
+    let names = ["s", "b", "i8", "i16", "i32", "i64", "f", "d"];
+    let types = [
+        LogicalType::String,
+        LogicalType::Binary,
+        LogicalType::Int8,
+        LogicalType::Int16,
+        LogicalType::Int32,
+        LogicalType::Int64,
+        LogicalType::Float64,
+        LogicalType::Date,
+    ];
+    let table = Typed::of_types(&types, 500, text_extremes, |row, column| (row + column) % 7 == 3);
+    let fields: Vec<_> =
+        names.iter().zip(types).map(|(name, logical_type)| Field::nullable(*name, logical_type)).collect();
+    let own = arrow_schema(&fields, &Options::default());
+    let dictionary = |index, values| DataType::Dictionary(Box::new(index), Box::new(values));
+    for (wanted, given) in [
+        ([DataType::LargeUtf8, DataType::LargeBinary, DataType::Int64, DataType::Int32, DataType::Int64], None),
+        ([DataType::Utf8, DataType::Binary, DataType::Int16, DataType::Int16, DataType::Int32], None),
+        // A narrower type is ignored, and of dictionaries there is one kind.
+        (
+            [
+                dictionary(DataType::Int8, DataType::LargeUtf8),
+                DataType::Utf8,
+                DataType::UInt8,
+                DataType::Int8,
+                DataType::Float64,
+            ],
+            Some([
+                dictionary(DataType::Int32, DataType::Utf8),
+                DataType::Binary,
+                DataType::Int8,
+                DataType::Int16,
+                DataType::Int32,
+            ]),
+        ),
+    ] {
+        let requested =
+            names.iter().zip(wanted.clone()).map(|(name, data_type)| ArrowField::new(*name, data_type, true));
+        let requested = requested_schema(&own, &ArrowSchema::new(requested.rev().collect::<Vec<_>>()));
+        let found: Vec<_> = requested.fields().iter().map(|field| field.data_type().clone()).collect();
+        assert_eq!(found[..5], given.unwrap_or(wanted));
+        assert_eq!(found[5..], [DataType::Int64, DataType::Float64, DataType::Date32]);
+        let source = Owned(table.clone(), Delivery::default());
+        let fields = fields.clone();
+        let scan = move |feed: &Feed| feed.scan(&source, &fields, &ScanOptions::everything(source.schema()));
+        assert!(read(Reader::new(requested, Options::default(), scan).unwrap()) == table.columns);
+    }
 }

@@ -6,6 +6,7 @@ use crate::signals::detached;
 use crate::stream::{Failed, Stream};
 use crate::table::Opened;
 use crate::{capsule, frames, values};
+use arrow_schema::Schema as ArrowSchema;
 use brc_arrow::{Options, Reader, StringForm};
 use brc_cli::embedding;
 use brc_core::{Progress, ScanOptions, Schema, Table};
@@ -53,16 +54,19 @@ impl Answer {
     /// # Errors
     /// What is wrong with the query, or with the table.
     pub(crate) fn ask(py: Python<'_>, opened: &Arc<Opened>, query: Query, dictionary: bool) -> PyResult<Self> {
-        let (table, threads) = (opened.table.as_ref(), opened.files.threads());
-        let plan = detached(py, || query.bind(table, threads, &Progress::default()))?.or_raise(py)?;
+        // Another thread does all of it, so that this one is waited for only once.
+        let find = || match query.bind(opened.table.as_ref(), opened.files.threads(), &Progress::default())? {
+            plan if plan.is_row_by_row() => Ok(None),
+            _ => ask(opened, &query).map(Some),
+        };
+        let found = detached(py, find)?.or_raise(py)?;
         let opened = Arc::clone(opened);
         let failed = Failed::default();
-        if plan.is_row_by_row() {
+        let Some(found) = found else {
             let scan = Scan::new(py, Arc::clone(&opened), query.clone(), Shape { dictionary, ..Shape::default() })?;
             let schema = scan.own_schema().clone();
             return Ok(Self { opened, query, schema, dictionary, scan: Some(scan), found: OnceLock::new(), failed });
-        }
-        let found = find(py, &opened, &query)?;
+        };
         let schema = match found.1.as_ref() {
             Found::Held(answer) => answer.table().or_raise(py)?.schema().clone(),
             Found::Long(answer) => answer.schema().clone(),
@@ -73,6 +77,11 @@ impl Answer {
     fn options(&self) -> Options {
         let strings = if self.dictionary { StringForm::Dictionary } else { StringForm::View };
         Options { strings, threads: self.opened.files.threads(), ..Options::default() }
+    }
+
+    /// The columns as Arrow has them.
+    fn arrow(&self) -> ArrowSchema {
+        with_metadata(&self.schema, &self.options())
     }
 
     /// All rows.
@@ -98,9 +107,12 @@ impl Answer {
 }
 
 fn find(py: Python<'_>, opened: &Arc<Opened>, query: &Query) -> PyResult<(Plan, Arc<Found>)> {
+    detached(py, || ask(opened, query))?.or_raise(py)
+}
+
+fn ask(opened: &Opened, query: &Query) -> brc_core::Result<(Plan, Arc<Found>)> {
     let (table, files) = (opened.table.as_ref(), &opened.files);
-    let ask = || query.ask_within(table, files.threads(), &files.memory(), &Progress::default());
-    let (plan, answered) = detached(py, ask)?.or_raise(py)?;
+    let (plan, answered) = query.ask_within(table, files.threads(), &files.memory(), &Progress::default())?;
     let found = match answered {
         Answered::Held(answer) => Found::Held(answer),
         Answered::Long(answer) => Found::Long(answer),
@@ -167,13 +179,13 @@ impl Answer {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let options = requested(&self.options(), requested_schema)?;
+        let schema = requested(self.arrow(), requested_schema)?;
         let stream = match (&self.scan, self.found.get()) {
-            (Some(scan), None) => scan.stream(py, options, self.failed.clone())?,
+            (Some(scan), None) => scan.stream(py, schema, self.failed.clone())?,
             _ => {
                 let found = Arc::clone(&self.found(py)?.1);
                 let scan = move |feed: &brc_arrow::Feed| found.scan(feed);
-                let reader = Reader::new(with_metadata(&self.schema, &options), options, scan).or_raise(py)?;
+                let reader = Reader::new(schema, self.options(), scan).or_raise(py)?;
                 Stream::new(reader, None, self.failed.clone())
             }
         };
@@ -181,7 +193,7 @@ impl Answer {
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        capsule::of_schema(py, &with_metadata(&self.schema, &self.options()))
+        capsule::of_schema(py, &self.arrow())
     }
 
     /// The rows as a pyarrow.Table.

@@ -5,8 +5,8 @@ use crate::errors::OrRaise;
 use crate::stream::{Failed, Stream};
 use crate::table::Opened;
 use crate::{capsule, frames};
-use arrow_schema::{DataType, Schema as ArrowSchema};
-use brc_arrow::{Options, Reader, StringForm, arrow_schema};
+use arrow_schema::Schema as ArrowSchema;
+use brc_arrow::{Options, Reader, StringForm, arrow_schema, requested_schema};
 use brc_core::{Field, ScanOptions, Schema, Table, current_schema};
 use brc_query::{Expression, Query, SelectItem};
 use pyo3::prelude::*;
@@ -104,11 +104,11 @@ impl Scan {
         &self.schema
     }
 
-    /// Begins to read.
+    /// Begins to read. The schema is that of the columns, perhaps with other types that were requested.
     ///
     /// # Errors
     /// The system's, if it allows no thread.
-    pub(crate) fn stream(&self, py: Python<'_>, options: Options, failed: Failed) -> PyResult<Stream> {
+    pub(crate) fn stream(&self, py: Python<'_>, schema: ArrowSchema, failed: Failed) -> PyResult<Stream> {
         let (opened, query, fields) = (Arc::clone(&self.opened), self.query.clone(), self.schema.fields().to_vec());
         let projection = self.projection.clone();
         let scan = move |feed: &brc_arrow::Feed| {
@@ -121,7 +121,7 @@ impl Scan {
             let rows = plan.selected(table)?;
             feed.scan(&rows, &fields, &ScanOptions::everything(rows.schema()))
         };
-        let reader = Reader::new(with_metadata(&self.schema, &options), options, scan).or_raise(py)?;
+        let reader = Reader::new(schema, self.options.clone(), scan).or_raise(py)?;
         Ok(Stream::new(reader, self.limit, failed))
     }
 }
@@ -151,14 +151,14 @@ impl Scan {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let options = requested(&self.options, requested_schema)?;
-        capsule::of_stream(py, Box::new(self.stream(py, options, self.failed.clone())?))
+        let schema = requested(self.arrow(), requested_schema)?;
+        capsule::of_stream(py, Box::new(self.stream(py, schema, self.failed.clone())?))
     }
 
     /// The rows, some thousand at a time.
     fn __iter__(&self, py: Python<'_>) -> PyResult<Batches> {
         let failed = Failed::default();
-        Ok(Batches::new(self.stream(py, self.options.clone(), failed.clone())?, failed))
+        Ok(Batches::new(self.stream(py, self.arrow(), failed.clone())?, failed))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
@@ -196,16 +196,10 @@ pub(crate) fn with_metadata(schema: &Schema, options: &Options) -> ArrowSchema {
     arrow_schema(schema.fields(), options).with_metadata(schema.metadata().iter().cloned().collect())
 }
 
-/// The same options, but strings as somebody wants them, if that is possible.
-pub(crate) fn requested(options: &Options, requested: Option<&Bound<'_, PyAny>>) -> PyResult<Options> {
-    let Some(requested) = requested.filter(|requested| !requested.is_none()) else { return Ok(options.clone()) };
-    let requested = capsule::schema_of(requested)?;
-    let form = |data_type: &DataType| match data_type {
-        DataType::Utf8 | DataType::LargeUtf8 => Some(StringForm::Plain),
-        DataType::Utf8View => Some(StringForm::View),
-        DataType::Dictionary(..) => Some(StringForm::Dictionary),
-        _ => None,
-    };
-    let mut forms = requested.fields().iter().filter_map(|field| form(field.data_type()));
-    Ok(Options { strings: forms.next().unwrap_or(options.strings), ..options.clone() })
+/// The same columns in types that somebody asks for, as far as they can be made without loss.
+pub(crate) fn requested(own: ArrowSchema, requested: Option<&Bound<'_, PyAny>>) -> PyResult<ArrowSchema> {
+    match requested.filter(|requested| !requested.is_none()) {
+        Some(requested) => Ok(requested_schema(&own, &capsule::schema_of(requested)?)),
+        None => Ok(own),
+    }
 }

@@ -100,6 +100,30 @@ def test_through_pyarrow(stored, table, printed, tmp_path):
     same(plain, table)
 
 
+def test_types_may_be_requested(stored, table):
+    opened = brc.open(stored)
+    dictionary = pa.dictionary(pa.int32(), pa.string())
+    wider = {"int8": pa.int64(), "int16": pa.int32(), "string": pa.large_string(), "long string": dictionary, "binary": pa.large_binary()}
+    ignored = {"int64": pa.int8(), "date": pa.int32(), "float64": pa.string()}
+    own = pa.schema(opened)
+    fields = [field.with_type({**wider, **ignored}.get(field.name, field.type)) for field in own]
+    for source in (opened, opened.scan(where="true"), opened.query("select *")):
+        found = pa.RecordBatchReader.from_stream(source, schema=pa.schema(fields)).read_all()
+        for field in own:
+            assert found.schema.field(field.name).type == wider.get(field.name, field.type)
+        same(found, table)
+
+
+def test_through_datafusion(stored, table):
+    datafusion = pytest.importorskip("datafusion")
+    context = datafusion.SessionContext()
+    context.from_arrow(brc.open(stored).scan(columns=["string", "int64"]), name="stored")
+    found = context.sql("select string, count(*) as n, max(int64) as most from stored group by string").to_pydict()
+    wanted = table.group_by("string").aggregate([([], "count_all"), ("int64", "max")]).to_pydict()
+    by_string = lambda columns: sorted(zip(*columns), key=repr)
+    assert by_string(found.values()) == by_string(wanted.values())
+
+
 def test_through_polars(stored, table, printed, tmp_path):
     # Polars holds neither UUIDs nor times that are not in nanoseconds, nor seconds.
     odd = {"uuid", "time(s)", "time(ms)", "time(us)", "timestamp(s)"}

@@ -1,6 +1,7 @@
 """`python -m brc` is the program; stubs say what there is; examples run."""
 
 import doctest
+import json
 import os
 import pathlib
 import subprocess
@@ -66,6 +67,24 @@ def test_type_checkers_know_the_types():
     command = [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", str(pathlib.Path(__file__).parent / "typed.py")]
     environment = {**os.environ, "MYPYPATH": str(package)} if "site-packages" not in package.parts else dict(os.environ)
     ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, env=environment)
+    assert ran.returncode == 0, ran.stdout
+
+
+def test_pyright_knows_the_types(tmp_path):
+    pytest.importorskip("basedpyright")
+    package = pathlib.Path(brc.__file__).parent
+    readme = (pathlib.Path(__file__).parent.parent / "README.md").read_text()
+    examples = tmp_path / "examples.py"
+    examples.write_text("\n".join(example.source for example in doctest.DocTestParser().get_examples(readme)))
+    files = [str(pathlib.Path(__file__).parent / "typed.py"), str(examples), *map(str, package.glob("*.pyi"))]
+    # Examples show values as they are, DuckDB's queries may have no answer, and not all libraries have types.
+    lenient = dict.fromkeys(["reportUnusedExpression", "reportOptionalMemberAccess", "reportMissingTypeStubs"], False)
+    rules = {"typeCheckingMode": "strict", **lenient}
+    (tmp_path / "pyrightconfig.json").write_text(
+        json.dumps({"include": files, "extraPaths": [str(package.parent)], **rules})
+    )
+    command = [sys.executable, "-m", "basedpyright", "--pythonpath", sys.executable, "-p", str(tmp_path)]
+    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
     assert ran.returncode == 0, ran.stdout
 
 

@@ -20,7 +20,7 @@ from ._brc import (
     sniff as sniff,
     write as write,
 )
-from ._brc import _Source
+from ._brc import _Source  # pyright: ignore[reportPrivateUsage]
 
 __all__ = [
     "BadRowError",
