@@ -152,10 +152,13 @@ impl Values {
     }
 }
 
-/// All values, with as much room for the next ones.
+/// All values, in no more memory than they need: what they do not use would be lost, where memory is in huge pages. There is as
+/// much room for the next ones as there was.
 pub(crate) fn taken<T>(values: &mut Vec<T>) -> Vec<T> {
-    let room = Vec::with_capacity(values.len());
-    std::mem::replace(values, room)
+    let room = Vec::with_capacity(values.capacity());
+    let mut all = std::mem::replace(values, room);
+    all.shrink_to_fit();
+    all
 }
 
 /// An array of numbers, whose type may be a date or a time.

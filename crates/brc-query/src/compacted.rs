@@ -3,7 +3,7 @@
 
 use crate::filter::Selection;
 use crate::group::Malformed;
-use brc_core::{Batch, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Integers, Run};
+use brc_core::{Batch, Bitmap, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Integers, Run};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{compress_runs, row_numbers};
 
@@ -21,7 +21,7 @@ pub(crate) struct Compacted {
 
 /// The wanted rows of a column.
 #[derive(Debug, Default)]
-struct Kept {
+pub(crate) struct Kept {
     /// Whether somebody looks at it.
     is_used: bool,
     i8s: Vec<i8>,
@@ -73,13 +73,23 @@ impl Compacted {
 
 impl Kept {
     fn take<'a>(&'a mut self, level: Level, column: &Column<'a>, mask: &[u64], rows: &[u32]) -> Column<'a> {
+        if let Data::Runs { runs, dictionary } = column.data {
+            compress_runs(level, runs, mask, &mut self.runs);
+            let validity = gather_validity(column, rows, &mut self.validity);
+            return Column { data: Data::Runs { runs: &self.runs, dictionary }, validity };
+        }
+        self.gather(column, rows)
+    }
+
+    /// These rows of a column, in ascending order. Strings that come as codes stay codes.
+    ///
+    /// # Panics
+    /// If the column does not have them.
+    pub(crate) fn gather<'a>(&'a mut self, column: &Column<'a>, rows: &[u32]) -> Column<'a> {
         let codes = |dictionary: &'a Dictionary, codes: &'a [u32]| Data::Codes { codes, dictionary };
         let data = match column.data {
             Data::Codes { codes: all, dictionary } => codes(dictionary, gather(all, rows, &mut self.codes)),
-            Data::Runs { runs, dictionary } => {
-                compress_runs(level, runs, mask, &mut self.runs);
-                Data::Runs { runs: &self.runs, dictionary }
-            }
+            Data::Runs { runs, dictionary } => codes(dictionary, gather_runs(runs, rows, &mut self.codes)),
             Data::Bytes(strings) => {
                 self.offsets.clear();
                 self.bytes.clear();
@@ -100,12 +110,31 @@ impl Kept {
                 Integers::I128(values) => Integers::I128(gather(values, rows, &mut self.i128s)),
             }),
         };
-        self.validity.clear();
-        if let Some(validity) = column.validity {
-            rows.iter().for_each(|&row| self.validity.push(validity.get(row as usize)));
-        }
-        Column { data, validity: self.validity.bitmap() }
+        Column { data, validity: gather_validity(column, rows, &mut self.validity) }
     }
+}
+
+fn gather_validity<'a>(column: &Column<'_>, rows: &[u32], kept: &'a mut BitmapBuffer) -> Option<Bitmap<'a>> {
+    kept.clear();
+    if let Some(validity) = column.validity.filter(|validity| validity.count_nulls() > 0) {
+        rows.iter().for_each(|&row| kept.push(validity.get(row as usize)));
+    }
+    kept.bitmap()
+}
+
+/// The codes of rows, which ascend.
+fn gather_runs<'a>(runs: &[Run], rows: &[u32], kept: &'a mut Vec<u32>) -> &'a [u32] {
+    kept.clear();
+    let (mut runs, mut code, mut end) = (runs.iter(), 0, 0);
+    kept.extend(rows.iter().map(|&row| {
+        while row >= end
+            && let Some(run) = runs.next()
+        {
+            (code, end) = (run.code, end + run.rows);
+        }
+        code
+    }));
+    kept
 }
 
 fn gather<'a, T: Copy>(values: &[T], rows: &[u32], kept: &'a mut Vec<T>) -> &'a [T] {
@@ -117,7 +146,7 @@ fn gather<'a, T: Copy>(values: &[T], rows: &[u32], kept: &'a mut Vec<T>) -> &'a 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use brc_core::{Bitmap, Value};
+    use brc_core::Value;
 
     #[test]
     fn few_rows_are_those_of_a_batch_of_their_own() {
@@ -146,6 +175,8 @@ mod tests {
                 rows.map(|row| format!("{:?}", Value::of_row(column, row))).collect()
             };
             assert_eq!(values(few, &mut (0..4)), values(all, &mut wanted.into_iter()));
+            let (mut kept, rows) = (Kept::default(), wanted.map(|row| row as u32));
+            assert_eq!(values(&kept.gather(all, &rows), &mut (0..4)), values(few, &mut (0..4)));
         }
         mask.fill(u64::MAX);
         assert!(compacted.of(Level::best(), &batch, Selection::Some(&mask, 199)).unwrap().is_none());

@@ -1,12 +1,13 @@
 //! Which rows of a batch a question wants, and what is computed of them.
 
+use crate::compacted::Kept;
 use crate::conditions::Conditions;
 use crate::evaluate::{Columns, Lent, Program};
 use crate::node::Typed;
 use crate::plan::Plan;
-use crate::vector::{self, Fault, Vector};
+use crate::vector::{Fault, Vector};
 use crate::wanted::{check_lengths, row_numbers};
-use brc_core::{Batch, Column, LogicalType, Result, Table};
+use brc_core::{Batch, Column, Integers, LogicalType, Result, Table};
 use brc_kernels::cpu::Level;
 use std::path::Path;
 
@@ -135,42 +136,66 @@ impl<'a> Selector<'a> {
 /// Computes values of rows.
 pub(crate) struct Values {
     programs: Vec<Program>,
-    /// The columns that are scanned: their types, and whether they are looked at.
-    columns: Vec<(LogicalType, bool)>,
+    /// The columns that are scanned: their types, and what is done with their rows.
+    columns: Vec<(LogicalType, Use)>,
+}
+
+/// What is done with the rows of a column that are wanted.
+enum Use {
+    Nothing,
+    /// They are delivered as they are. What they are gathered in is used again.
+    Delivered(Kept),
+    /// Values are computed of them. Strings are no codes for that: a dictionary may have many that no row has.
+    Computed,
 }
 
 impl Values {
     pub(crate) fn new<'v>(plan: &Plan, values: impl Iterator<Item = &'v Typed>) -> Self {
         let (scanned, fields) = (plan.projection(), plan.fields());
         let of_table = Columns { fields: &fields, projection: &scanned, allowance: plan.allowance };
-        let programs: Vec<Program> = values.map(|value| Program::new(value, of_table)).collect();
-        let mut columns: Vec<_> = scanned.iter().map(|&column| (fields[column].logical_type, false)).collect();
-        programs.iter().flat_map(Program::positions).for_each(|position| columns[position].1 = true);
-        Self { programs, columns }
+        let mut columns: Vec<_> = scanned.iter().map(|&column| (fields[column].logical_type, Use::Nothing)).collect();
+        let program = |value: &'v Typed| {
+            let program = Program::new(value, of_table);
+            for position in program.positions() {
+                let known = &mut columns[position].1;
+                *known = match known {
+                    Use::Nothing | Use::Delivered(_) if value.is_column() => Use::Delivered(Kept::default()),
+                    _ => Use::Computed,
+                };
+            }
+            program
+        };
+        Self { programs: values.map(program).collect(), columns }
     }
 
-    /// Computes the values of these rows of a batch, or of all, and calls `with` with them.
+    /// Computes the values of these rows of a batch, which ascend, or of all, and calls `with` with them.
     pub(crate) fn of<T>(
         &mut self,
         batch: &Batch<'_>,
         rows: Option<&[u32]>,
         with: impl FnOnce(&Batch<'_>) -> T,
     ) -> Result<T, Fault> {
-        let Some(rows) = rows else { return self.of_all(batch, with) };
-        let columns = batch.columns.iter().zip(&self.columns);
-        let gathered = columns.map(|(column, &(logical_type, is_used))| match is_used {
-            true => Vector::gather(logical_type, column, rows),
-            false => Ok(vector::Values::Narrow(Vec::new()).into()),
+        let Self { programs, columns } = self;
+        let Some(rows) = rows else { return run(programs, batch, with) };
+        let vectors = batch.columns.iter().zip(columns.iter()).map(|(column, (logical_type, used))| match used {
+            Use::Computed => Vector::gather(*logical_type, column, rows).map(Some),
+            Use::Nothing | Use::Delivered(_) => Ok(None),
         });
-        let gathered = gathered.collect::<Result<Vec<_>, _>>()?;
-        let columns: Vec<Column<'_>> = gathered.iter().map(Vector::column).collect();
-        self.of_all(&Batch { rows: rows.len(), columns: &columns }, with)
+        let vectors = vectors.collect::<Result<Vec<_>, _>>()?;
+        let gathered = batch.columns.iter().zip(columns).zip(&vectors);
+        let gathered = gathered.map(|((column, (_, used)), vector)| match (used, vector) {
+            (Use::Delivered(kept), _) => kept.gather(column, rows),
+            (_, Some(vector)) => vector.column(),
+            (_, None) => Column::integers(Integers::I64(&[])),
+        });
+        let gathered: Vec<Column<'_>> = gathered.collect();
+        run(programs, &Batch { rows: rows.len(), columns: &gathered }, with)
     }
+}
 
-    fn of_all<T>(&mut self, batch: &Batch<'_>, with: impl FnOnce(&Batch<'_>) -> T) -> Result<T, Fault> {
-        let found = self.programs.iter_mut().map(|program| program.run(Level::best(), batch));
-        let found = found.collect::<Result<Vec<_>, _>>()?;
-        let columns: Vec<Column<'_>> = found.iter().map(Lent::column).collect();
-        Ok(with(&Batch { rows: batch.rows, columns: &columns }))
-    }
+fn run<T>(programs: &mut [Program], batch: &Batch<'_>, with: impl FnOnce(&Batch<'_>) -> T) -> Result<T, Fault> {
+    let found = programs.iter_mut().map(|program| program.run(Level::best(), batch));
+    let found = found.collect::<Result<Vec<_>, _>>()?;
+    let columns: Vec<Column<'_>> = found.iter().map(Lent::column).collect();
+    Ok(with(&Batch { rows: batch.rows, columns: &columns }))
 }
