@@ -152,11 +152,12 @@ impl Values {
     }
 }
 
-/// All values, in no more memory than they need: what they do not use would be lost, where memory is in huge pages. There is as
-/// much room for the next ones as there was.
+/// All values, in no more memory than they need: what they do not use would be lost, where memory is in huge pages. There is
+/// room for the next ones, as many as these, unless they were few for once.
 pub(crate) fn taken<T>(values: &mut Vec<T>) -> Vec<T> {
-    let room = Vec::with_capacity(values.capacity());
-    let mut all = std::mem::replace(values, room);
+    let (rows, capacity) = (values.len(), values.capacity());
+    let room = if rows < capacity / 2 { capacity } else { rows };
+    let mut all = std::mem::replace(values, Vec::with_capacity(room));
     all.shrink_to_fit();
     all
 }
