@@ -22,7 +22,7 @@ mod values;
 mod warnings;
 mod words;
 
-use brc_kernels::memory::{Allocator, keep_freed};
+use brc_kernels::memory::Allocator;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -40,8 +40,6 @@ fn main(py: Python<'_>, executable: PathBuf, before: Vec<OsString>, arguments: V
 
 #[pymodule]
 fn _brc(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    // Tables of arrays are large: in small pages, half of the time that it takes to make them would be the system's.
-    keep_freed();
     errors::add_to(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<table::Table>()?;
