@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Measures the Python module beside pyarrow and Polars on TPC-H's lineitem, in one run:
+"""Measures the Python module beside pyarrow and Polars on TPC-H's lineitem, and another table, in one run:
 
     python3 -m venv /tmp/bench && /tmp/bench/bin/pip install pyarrow polars tpchgen-cli ./crates/brc-python
-    /tmp/bench/bin/python scripts/bench-python.py [--scale 2] [--runs 5] [--dir DIR]
+    /tmp/bench/bin/python scripts/bench-python.py [--scale 2] [--uservisits FILE] [--runs 5] [--dir DIR]
 
 Each line is the median of the runs, of both by turns, and what part of the other's time brc takes. Then comes the memory that
-processes of their own need at most for a pyarrow table, as a part of that table's size, and how much longer a query takes from
-Python than within the program."""
+processes of their own need at most for a pyarrow table, as a part of that table's size, and how long the shortest query takes."""
 
 import argparse
 import os
@@ -18,44 +17,58 @@ import time
 
 import brc
 import polars as pl
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", default="2", help="the scale factor: 6 M rows each")
+    parser.add_argument("--uservisits", metavar="FILE", help="also a table of AMPLab's benchmark, in any encoding")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--dir", help="where the files are made, and stay")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        measure(arguments.dir or temporary, arguments.scale, arguments.runs)
+        directory = arguments.dir or temporary
+        lineitem = os.path.join(directory, "lineitem.parquet")
+        if not os.path.exists(lineitem):
+            generator = os.path.join(os.path.dirname(sys.executable), "tpchgen-cli")
+            options = ["-s", arguments.scale, "--tables", "lineitem", "--output-dir", directory]
+            subprocess.run([generator, "parquet", *options], check=True)
+        measure(
+            pq.read_table(lineitem),
+            os.path.join(directory, "lineitem"),
+            arguments.runs,
+            ["l_orderkey", "l_extendedprice", "l_shipmode"],
+            (pl.col("l_quantity") < 24, "l_shipmode", "l_extendedprice"),
+        )
+        if arguments.uservisits:
+            measure(
+                brc.open(arguments.uservisits).to_arrow(),
+                os.path.join(directory, "uservisits"),
+                arguments.runs,
+                ["visit_date", "ad_revenue", "country_code"],
+                (pl.col("duration") < 240, "country_code", "ad_revenue"),
+            )
 
 
-def measure(directory, scale, runs):
-    made, parquet, buren = (os.path.join(directory, name) for name in ("lineitem.parquet", "zstd.parquet", "lineitem.buren"))
-    if not os.path.exists(made):
-        generator = os.path.join(os.path.dirname(sys.executable), "tpchgen-cli")
-        subprocess.run([generator, "parquet", "-s", scale, "--tables", "lineitem", "--output-dir", directory], check=True)
-    table = pq.read_table(made)
-    out = os.path.join(directory, "out")
+def measure(table, name, runs, three, question):
+    parquet, buren, out = name + ".zstd.parquet", name + ".buren", name + ".out"
 
-    def write_parquet():
-        pq.write_table(table, out + ".parquet", compression="zstd")
+    def write_parquet(path=out + ".parquet"):
+        pq.write_table(table, path, compression="zstd")
 
-    def write_buren(name=out + ".buren"):
-        brc.write(table, name, force=True, no_sync=True)
+    def write_buren(path=out + ".buren"):
+        brc.write(table, path, force=True, no_sync=True)
 
-    pq.write_table(table, parquet, compression="zstd")
+    write_parquet(parquet)
     write_buren(buren)
-    print(f"{table.num_rows:,} rows, load {os.getloadavg()[0]:.1f}")
-    three = ["l_orderkey", "l_extendedprice", "l_shipmode"]
-    condition = pl.col("l_quantity") < 24
-    group = (pl.col("l_extendedprice").sum(), pl.len())
-    opened = brc.open(buren)
-    aggregates = (pl.col("l_quantity").sum(), pl.len())
-    grouped = pl.scan_parquet(parquet).group_by("l_returnflag", "l_linestatus").agg(*aggregates)
-    sql = "select l_returnflag, l_linestatus, sum(l_quantity), count(*) group by l_returnflag, l_linestatus"
+    print(f"{os.path.basename(name)}: {table.num_rows:,} rows, load {os.getloadavg()[0]:.1f}")
+    condition, key, value = question
+    aggregates = (pl.col(value).sum(), pl.len())
+
+    def ask(lazy):
+        return lazy.filter(condition).group_by(key).agg(*aggregates).collect(engine="streaming")
+
     for what, ours, theirs, wanted in [
         ("all columns to pyarrow", lambda: brc.open(buren).to_arrow(), lambda: pq.read_table(parquet), 0.5),
         (
@@ -66,13 +79,12 @@ def measure(directory, scale, runs):
         ),
         (
             "scan_polars, filter and group by",
-            lambda: brc.scan_polars(buren).filter(condition).group_by("l_shipmode").agg(*group).collect(engine="streaming"),
-            lambda: pl.scan_parquet(parquet).filter(condition).group_by("l_shipmode").agg(*group).collect(engine="streaming"),
+            lambda: ask(brc.scan_polars(buren)),
+            lambda: ask(pl.scan_parquet(parquet)),
             0.7,
         ),
         ("all columns to Polars", lambda: brc.open(buren).to_polars(), lambda: pl.read_parquet(parquet), None),
         ("write a pyarrow table", write_buren, write_parquet, 0.6),
-        ("group by two columns", lambda: opened.query(sql), lambda: grouped.collect(), None),
     ]:
         both = ([], [])
         for _ in range(runs):
@@ -86,14 +98,27 @@ def measure(directory, scale, runs):
         print(f"{what:34}{ours * 1e3:9.1f} ms{theirs * 1e3:9.1f} ms{ours / theirs:7.2f} ×{goal}")
     for what, columns in [("all columns", None), ("three columns", three)]:
         print(f"peak memory, {what} to pyarrow: {peak(buren, columns):.2f} × the table  (at most 1.2)")
+    print(f"a query of two rows: {overhead() * 1e3:.2f} ms  (at most 1 more than within the program)")
+
+
+def overhead():
+    """How long a query takes that has hardly anything to do."""
+    table = brc.open(b"a,b\n1,2\n3,4\n", schema="a:int64,b:int64")
+    times = []
+    for _ in range(200):
+        begun = time.perf_counter()
+        table.query("select b, sum(a) group by b")
+        times.append(time.perf_counter() - begun)
+    return statistics.median(times)
 
 
 def peak(buren, columns):
     """The memory that a fresh process needs for a table, as a part of the table's own size."""
     program = """
-import sys, resource, brc, pyarrow
+import sys, brc, pyarrow
 def most():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM:"))
 path, *columns = sys.argv[1:]
 table = brc.open(path)
 before = most()

@@ -4,7 +4,7 @@
 //! buffer: of a row only the sixteen bytes of its view are copied.
 
 use crate::array::taken;
-use arrow_array::builder::make_view;
+use arrow_array::builder::{ArrayBuilder, StringViewBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{
@@ -33,7 +33,7 @@ pub enum StringForm {
 }
 
 /// A dictionary that grows beyond so many bytes is not copied: its strings are, row by row.
-const MAX_GROWING_BYTES: usize = 1 << 20;
+const MAX_GROWING_BYTES: usize = 1 << 25;
 
 /// The strings that were taken since the last array.
 pub(crate) enum Strings {
@@ -151,64 +151,62 @@ pub(crate) struct Views {
     shared: Shared,
 }
 
+/// Shared strings lie in buffers of so many bytes. Each array has a copy of the last one, if that may get more strings.
+const SHARED_BLOCK: u32 = 1 << 17;
+
 /// The strings of a dictionary as views of buffers that all arrays share.
-#[derive(Default)]
 struct Shared {
-    buffers: Vec<Buffer>,
-    /// The view of each string.
-    views: Vec<u128>,
-    /// The same as an array, once that was made.
+    strings: StringViewBuilder,
+    /// The same as an array, if no other strings came since it was made.
     array: Option<StringViewArray>,
-    /// Whether the dictionary grew too large.
+    /// Whether the dictionary grew too large, or has a string that is not UTF-8, which need not be one of a row.
     is_off: bool,
 }
 
 impl Shared {
+    fn new() -> Self {
+        let strings = StringViewBuilder::new().with_fixed_block_size(SHARED_BLOCK);
+        Self { strings, array: None, is_off: false }
+    }
+
     /// Learns the strings of a dictionary. Returns whether there are views of all of them, and any.
-    fn takes(&mut self, dictionary: &Dictionary) -> bool {
+    fn takes(&mut self, dictionary: &Dictionary) -> Result<bool, ArrowError> {
         self.is_off |= !dictionary.is_complete() && dictionary.value_bytes() > MAX_GROWING_BYTES;
         self.is_off |= dictionary.value_bytes() > i32::MAX as usize;
-        if self.is_off || dictionary.is_empty() {
-            return false;
-        }
-        let known = self.views.len();
-        if known < dictionary.len() {
-            let new = (known..dictionary.len()).map(|code| dictionary.get(code as u32));
-            let mut bytes = Vec::with_capacity(new.clone().map(<[u8]>::len).sum());
-            for string in new {
-                self.views.push(make_view(string, self.buffers.len() as u32, bytes.len() as u32));
-                bytes.extend_from_slice(string);
+        while !self.is_off && self.known() < dictionary.len() {
+            match std::str::from_utf8(dictionary.get(self.known() as u32)) {
+                Ok(string) => self.strings.try_append_value(string)?,
+                Err(_) => self.is_off = true,
             }
-            self.buffers.push(Buffer::from(bytes));
             self.array = None;
         }
-        true
+        Ok(!self.is_off && !dictionary.is_empty())
+    }
+
+    /// How many strings there are views of.
+    fn known(&self) -> usize {
+        self.strings.len()
     }
 
     /// All strings, by their codes.
-    ///
-    /// # Errors
-    /// If one is not UTF-8.
-    fn array(&mut self) -> Result<&StringViewArray, ArrowError> {
-        let array = match self.array.take() {
-            Some(array) => array,
-            None => StringViewArray::try_new(self.views.clone().into(), self.buffers.clone(), None)?,
-        };
-        Ok(self.array.insert(array))
+    fn array(&mut self) -> &StringViewArray {
+        self.array.get_or_insert_with(|| self.strings.finish_cloned())
     }
 }
 
 impl Views {
     fn new() -> Self {
-        Self { pieces: Vec::new(), codes: Vec::new(), plain: Plain::new(DataType::Utf8), shared: Shared::default() }
+        Self { pieces: Vec::new(), codes: Vec::new(), plain: Plain::new(DataType::Utf8), shared: Shared::new() }
     }
 
     fn take(&mut self, column: &Column<'_>, rows: usize) -> Result<(), ArrowError> {
-        if column.dictionary().is_some_and(|dictionary| self.shared.takes(dictionary)) {
+        if let Some(dictionary) = column.dictionary()
+            && self.shared.takes(dictionary)?
+        {
             if self.plain.rows() > 0 {
                 self.end_piece()?;
             }
-            push_codes(column, self.shared.views.len() as u32, &mut self.codes);
+            push_codes(column, self.shared.known() as u32, &mut self.codes);
             return Ok(());
         }
         if !self.codes.is_empty() || !self.plain.has_room_for(column) {
@@ -228,15 +226,8 @@ impl Views {
         if self.codes.is_empty() {
             return Ok(StringViewArray::from(&self.plain.text(nulls)?));
         }
-        let codes = taken(&mut self.codes);
-        if let Ok(all) = self.shared.array() {
-            let codes = UInt32Array::try_new(codes.into(), nulls)?;
-            return Ok(take(all, &codes, None)?.as_string_view().clone());
-        }
-        // It may be that no row has the strings that are not UTF-8.
-        let Shared { views, buffers, .. } = &self.shared;
-        let views = codes.iter().map(|&code| views[code as usize]).collect();
-        StringViewArray::try_new(views, buffers.clone(), nulls)
+        let codes = UInt32Array::try_new(taken(&mut self.codes).into(), nulls)?;
+        Ok(take(self.shared.array(), &codes, None)?.as_string_view().clone())
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, ArrowError> {

@@ -15,6 +15,10 @@ _OF_FLOATS = {"Lt": "<", "LtEq": "<="}
 _CONDITIONS = {"And": "and", "LogicalAnd": "and", "Or": "or", "LogicalOr": "or"}
 
 
+# Polars would like fewer rows at a time, but each frame costs the interpreter the same: most row groups are one frame.
+_BATCH_ROWS = 1 << 18
+
+
 class _Unknown(Exception):
     """An expression that is left to Polars."""
 
@@ -41,7 +45,7 @@ def scan_polars(source, **options):
         also = [] if rest is None else [name for name in rest.meta.root_names() if name not in wanted]
         # A frame without columns has no rows, either.
         read = [*wanted, *also] or [next(iter(types))]
-        scan = table.scan(columns=read, where=where, limit=n_rows, batch_size=batch_size or 1 << 17)
+        scan = table.scan(columns=read, where=where, limit=n_rows, batch_size=max(batch_size or 0, _BATCH_ROWS))
         for batch in scan:
             frame = polars.DataFrame(batch)
             if rest is not None:
