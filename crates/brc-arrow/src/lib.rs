@@ -8,6 +8,6 @@ mod reader;
 mod strings;
 mod types;
 
-pub use reader::{Feed, Options, Reader};
+pub use reader::{Feed, Options, Reader, scan_batches};
 pub use strings::StringForm;
 pub use types::{arrow_schema, requested_schema};

@@ -132,7 +132,7 @@ impl Feed {
     pub fn scan(&self, table: &dyn Table, fields: &[Field], request: &ScanOptions) -> Result<()> {
         let new_worker = || {
             let batches = Batches::new(fields, &self.schema, self.options.batch_rows);
-            Converter { table, fields, request, batches, queue: &self.queue, split: 0 }
+            Converter { table, fields, request, batches, target: &*self.queue, split: 0 }
         };
         scan(table, request, self.options.threads, &self.progress, new_worker).map(drop)
     }
@@ -176,18 +176,96 @@ impl Drop for Reader {
     }
 }
 
+/// Scans a table on this thread, and calls `each` with one record batch after the other, in its order. The columns of the
+/// request are `fields`, which become those of `schema`, as [`arrow_schema`] made it. Splits for which `skips` is true are left
+/// out when it is their turn.
+///
+/// # Errors
+/// Those of the scan and of `each`; none if that is [`Error::Stopped`].
+pub fn scan_batches(
+    table: &dyn Table,
+    (fields, schema): (&[Field], &SchemaRef),
+    batch_rows: usize,
+    request: &ScanOptions,
+    skips: &(dyn Fn(&Split) -> bool + Sync),
+    each: &(dyn Fn(RecordBatch) -> Result<()> + Sync),
+) -> Result<()> {
+    let target = &Caller { skips, each };
+    let new_worker = || {
+        let batches = Batches::new(fields, schema, batch_rows);
+        Converter { table, fields, request, batches, target, split: 0 }
+    };
+    for mut worker in scan(table, request, 1, &Progress::default(), new_worker)? {
+        match worker.finish_batch() {
+            Ok(()) | Err(Error::Stopped) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Takes record batches of splits, of which it may not want some.
+trait Target: Sync {
+    /// Whether a record batch has rows of one split only.
+    const BY_SPLIT: bool;
+
+    fn skips(&self, _split: &Split) -> bool {
+        false
+    }
+
+    fn push(&self, split: u64, batch: RecordBatch) -> Result<()>;
+
+    fn finish_split(&self, _split: u64) {}
+
+    fn abandon(&self, _split: u64) {}
+}
+
+impl Target for Queue {
+    const BY_SPLIT: bool = true;
+
+    fn push(&self, split: u64, batch: RecordBatch) -> Result<()> {
+        Self::push(self, split, batch)
+    }
+
+    fn finish_split(&self, split: u64) {
+        Self::finish_split(self, split);
+    }
+
+    fn abandon(&self, split: u64) {
+        Self::abandon(self, split);
+    }
+}
+
+/// Who is called with record batches.
+struct Caller<'a> {
+    skips: &'a (dyn Fn(&Split) -> bool + Sync),
+    each: &'a (dyn Fn(RecordBatch) -> Result<()> + Sync),
+}
+
+impl Target for Caller<'_> {
+    const BY_SPLIT: bool = false;
+
+    fn skips(&self, split: &Split) -> bool {
+        (self.skips)(split)
+    }
+
+    fn push(&self, _: u64, batch: RecordBatch) -> Result<()> {
+        (self.each)(batch)
+    }
+}
+
 /// An error of `brc` as one of Arrow: it is kept as it is.
 fn external(error: Error) -> ArrowError {
     ArrowError::ExternalError(Box::new(error))
 }
 
 /// One worker: makes record batches of what it scans.
-struct Converter<'a> {
+struct Converter<'a, T> {
     table: &'a dyn Table,
     fields: &'a [Field],
     request: &'a ScanOptions,
     batches: Batches,
-    queue: &'a Queue,
+    target: &'a T,
     /// Which of the splits to scan is at hand, from 0.
     split: u64,
 }
@@ -204,7 +282,13 @@ impl From<ArrowError> for Fault {
     }
 }
 
-impl Converter<'_> {
+impl<T: Target> Converter<'_, T> {
+    /// Hands the rows at hand over.
+    fn finish_batch(&mut self) -> Result<()> {
+        let batch = self.batches.finish().map_err(|error| self.error(Fault::Arrow(error)))?;
+        batch.map_or(Ok(()), |batch| self.target.push(self.split, batch))
+    }
+
     fn error(&self, fault: Fault) -> Error {
         match fault {
             Fault::Scan(error) => error,
@@ -213,7 +297,7 @@ impl Converter<'_> {
     }
 }
 
-impl Sink for Converter<'_> {
+impl<T: Target> Sink for Converter<'_, T> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
         let types = self.request.projection.iter().map(|&column| schema.fields().get(column).map(|it| it.logical_type));
         let known = self.fields.iter().map(|field| Some(field.logical_type));
@@ -221,8 +305,8 @@ impl Sink for Converter<'_> {
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let (queue, split) = (self.queue, self.split);
-        let taken = self.batches.take(batch, |made| queue.push(split, made).map_err(Fault::Scan));
+        let (target, split) = (self.target, self.split);
+        let taken = self.batches.take(batch, |made| target.push(split, made).map_err(Fault::Scan));
         taken.map_err(|fault| self.error(fault))
     }
 
@@ -231,10 +315,14 @@ impl Sink for Converter<'_> {
     }
 }
 
-impl Worker for Converter<'_> {
+impl<T: Target> Worker for Converter<'_, T> {
     fn split_begins(&mut self, split: &Split) {
         let position = |splits: &Vec<Split>| splits.partition_point(|other| other.index < split.index) as u64;
         self.split = self.request.splits.as_ref().map_or(split.index, position);
+    }
+
+    fn skips(&mut self, split: &Split) -> Option<u64> {
+        self.target.skips(split).then(|| self.table.rows_of(split.index).unwrap_or(0))
     }
 
     fn sink(&mut self) -> &mut dyn Sink {
@@ -242,14 +330,14 @@ impl Worker for Converter<'_> {
     }
 
     fn split_done(&mut self, _: &Split, _: Scanned) -> Result<()> {
-        if let Some(batch) = self.batches.finish().map_err(|error| self.error(Fault::Arrow(error)))? {
-            self.queue.push(self.split, batch)?;
+        if T::BY_SPLIT {
+            self.finish_batch()?;
         }
-        self.queue.finish_split(self.split);
+        self.target.finish_split(self.split);
         Ok(())
     }
 
     fn split_failed(&mut self, _: &Split) {
-        self.queue.abandon(self.split);
+        self.target.abandon(self.split);
     }
 }
