@@ -1,6 +1,6 @@
 //! Has brc group the rows of its own tables: an aggregate over a [`FileTable`] becomes a table that is the answer.
 
-use crate::answer::{Output, Question};
+use crate::answer::{Output, Parts, Question, item_name};
 use crate::leaf::Leaf;
 use crate::session::is_aggregating;
 use crate::sql;
@@ -15,7 +15,9 @@ use datafusion::common::{Column, TableReference};
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::error::Result;
 use datafusion::logical_expr::expr::AggregateFunction;
-use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, TableScan, TableType};
+use datafusion::logical_expr::{
+    Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, Sort, TableProviderFilterPushDown, TableScan, TableType,
+};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 use datafusion::physical_plan::ExecutionPlan;
 use std::collections::HashMap;
@@ -39,11 +41,12 @@ impl OptimizerRule for AggregateInFile {
         if !is_aggregating(&config.options()) {
             return Ok(Transformed::no(plan));
         }
-        let LogicalPlan::Aggregate(aggregate) = &plan else { return Ok(Transformed::no(plan)) };
-        match answered(aggregate)? {
-            Some(answer) => Ok(Transformed::yes(answer)),
-            None => Ok(Transformed::no(plan)),
-        }
+        let better = match &plan {
+            LogicalPlan::Aggregate(aggregate) => answered(aggregate)?,
+            LogicalPlan::Sort(sort) => first_groups(sort)?,
+            _ => None,
+        };
+        Ok(better.map_or_else(|| Transformed::no(plan), Transformed::yes))
     }
 }
 
@@ -136,6 +139,58 @@ fn answered(aggregate: &Aggregate) -> Result<Option<LogicalPlan>> {
     scan.project(columns.collect::<Vec<_>>())?.build().map(Some)
 }
 
+/// The same plan with an answer of no more groups than are wanted, if it sorts such an answer.
+fn first_groups(sort: &Sort) -> Result<Option<LogicalPlan>> {
+    let Some(most) = sort.fetch else { return Ok(None) };
+    let Some((answer, computed)) = sorted_answer(&sort.input) else { return Ok(None) };
+    let order = sort.expr.iter().map(|key| {
+        let Expr::Column(column) = &key.expr else { return None };
+        let column = computed.as_ref().map_or(Some(column), |computed| computed.get(column))?;
+        let (ascending, nulls_first) = (key.asc, key.nulls_first);
+        let direction = if ascending { "asc" } else { "desc" };
+        let nulls = if nulls_first { "first" } else { "last" };
+        Some(format!("{} {direction} nulls {nulls}", answer.item_of(column)?))
+    });
+    let Some(order) = order.collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let mut first = answer.clone();
+    (first.question.parts.order, first.question.parts.limit) = (order, Some(most));
+    let source = provider_as_source(Arc::new(first));
+    let replaced = sort.input.as_ref().clone().transform_down(|plan| match plan {
+        LogicalPlan::TableScan(scan) => {
+            Ok(Transformed::yes(LogicalPlan::TableScan(TableScan { source: Arc::clone(&source), ..scan })))
+        }
+        other => Ok(Transformed::no(other)),
+    })?;
+    Ok(Some(LogicalPlan::Sort(Sort { input: Arc::new(replaced.data), ..sort.clone() })))
+}
+
+/// The answer that a plan shows, of which no groups were left out yet, and which of its columns those of the plan are, if not
+/// those of the same names.
+fn sorted_answer(plan: &LogicalPlan) -> Option<(AnswerTable, Option<HashMap<Column, Column>>)> {
+    match plan {
+        LogicalPlan::TableScan(TableScan { source, fetch: None, .. }) => {
+            let provider = source_as_provider(source).ok()?;
+            let answer = provider.downcast_ref::<AnswerTable>()?;
+            (answer.question.parts.limit.is_none() && !answer.question.parts.keys.is_empty())
+                .then(|| (answer.clone(), None))
+        }
+        LogicalPlan::SubqueryAlias(_) | LogicalPlan::Projection(_) => {
+            let input = plan.inputs()[0];
+            let (answer, inner) = sorted_answer(input)?;
+            let own: Vec<Expr> = match plan {
+                LogicalPlan::Projection(projection) => projection.expr.iter().cloned().map(Expr::unalias).collect(),
+                _ => input.schema().columns().into_iter().map(Expr::Column).collect(),
+            };
+            let columns = plan.schema().columns().into_iter().zip(own).filter_map(|(column, own)| {
+                let Expr::Column(of_input) = own else { return None };
+                Some((column, inner.as_ref().map_or(Some(&of_input), |inner| inner.get(&of_input))?.clone()))
+            });
+            Some((answer, Some(columns.collect())))
+        }
+        _ => None,
+    }
+}
+
 /// The answer to a question about a file, as a table.
 #[derive(Clone)]
 struct AnswerTable {
@@ -144,7 +199,7 @@ struct AnswerTable {
 
 impl Debug for AnswerTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AnswerTable").field("question", &self.question.text).finish_non_exhaustive()
+        f.debug_struct("AnswerTable").field("question", &self.question.parts).finish_non_exhaustive()
     }
 }
 
@@ -156,13 +211,9 @@ impl AnswerTable {
         let mut outputs = Vec::new();
         let mut keys = Vec::new();
         for key in &aggregate.group_expr {
-            let Expr::Column(column) = input.resolved(key)? else { return None };
-            let field = sql::field(columns, &column)?;
-            if field.logical_type.is_float() {
-                return None;
-            }
-            keys.push(sql::quoted(&field.name));
-            outputs.push(Output::Column(items.place(sql::quoted(&field.name))));
+            let key = sql::comparable(&input.resolved(key)?, columns)?;
+            outputs.push(Output::Column(items.place(key.clone())));
+            keys.push(key);
         }
         for call in &aggregate.aggr_expr {
             outputs.push(output(&input.resolved(call)?, &input, &mut items)?);
@@ -174,51 +225,47 @@ impl AnswerTable {
         let fields =
             fields.map(|(index, own)| Field::new(format!("c{index}"), own.data_type().clone(), own.is_nullable()));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let text = text(&items.0, &input.conditions, &keys);
-        let plan = Query::parse(&text).ok()?.plan(columns).ok()?;
+        let parts = Parts { items: items.0, conditions: input.conditions, keys, ..Parts::default() };
+        let plan = Query::parse(&parts.to_string()).ok()?.plan(columns).ok()?;
         let fields = plan.answer_schema().ok()?.fields().to_vec();
         let are_exact = outputs.iter().zip(schema.fields()).all(|(output, field)| match *output {
             Output::Column(column) => is_exact(fields[column].logical_type, field.data_type()),
             Output::Average { sum, .. } => is_exact_average(fields[sum].logical_type, field.data_type()),
         });
         let (table, threads) = (Arc::clone(input.file.table()), input.file.threads());
-        are_exact.then_some(Self { question: Question { table, threads, text, fields, outputs, schema } })
+        are_exact.then_some(Self { question: Question { table, threads, parts, fields, outputs, schema } })
     }
-}
-
-/// The question for these items of rows that meet the conditions, of which each has a name.
-fn text(items: &[String], conditions: &[String], keys: &[String]) -> String {
-    let named = items.iter().enumerate().map(|(index, item)| format!("{item} as i{index}"));
-    let mut text = format!("select {}", named.collect::<Vec<_>>().join(", "));
-    if !conditions.is_empty() {
-        text += &format!(" where {}", conditions.join(" and "));
-    }
-    if !keys.is_empty() {
-        text += &format!(" group by {}", keys.join(", "));
-    }
-    text
 }
 
 /// What an aggregate is made of.
 fn output(call: &Expr, input: &Input, items: &mut Items) -> Option<Output> {
-    let Expr::AggregateFunction(AggregateFunction { func, params }) = call else { return None };
-    if params.distinct || params.filter.is_some() || !params.order_by.is_empty() || params.null_treatment.is_some() {
+    let Expr::AggregateFunction(AggregateFunction { func, params }) = call.clone().unalias() else { return None };
+    if !params.order_by.is_empty() || params.null_treatment.is_some() {
         return None;
     }
     let [argument] = params.args.as_slice() else { return None };
     let columns = input.file.columns();
-    let item = |name: &str, argument: String| format!("{name}({argument})");
-    Some(match func.name() {
-        "count" => Output::Column(items.place(match argument {
-            Expr::Literal(literal, _) if !literal.is_null() => "count(*)".to_owned(),
-            argument => item("count", sql::value(argument, columns)?),
+    let filter = match &params.filter {
+        Some(filter) => format!(" filter (where {})", sql::condition(filter, columns)?),
+        None => String::new(),
+    };
+    let item = |name: &str, argument: &str| format!("{name}({argument}){filter}");
+    Some(match (func.name(), params.distinct) {
+        ("count", true) => {
+            let distinct = format!("distinct {}", sql::comparable(argument, columns)?);
+            Output::Column(items.place(item("count", &distinct)))
+        }
+        ("count", false) => Output::Column(items.place(match argument {
+            Expr::Literal(literal, _) if !literal.is_null() => item("count", "*"),
+            argument => item("count", &sql::value(argument, columns)?),
         })),
-        name @ ("min" | "max") => Output::Column(items.place(item(name, sql::comparable(argument, columns)?))),
-        "sum" => Output::Column(items.place(item("sum", sql::value(argument, columns)?))),
-        "avg" => {
-            let argument = sql::value(argument, columns)?;
-            let sum = items.place(item("sum", argument.clone()));
-            Output::Average { sum, count: items.place(item("count", argument)) }
+        // Of equal values it is the same one.
+        (name @ ("min" | "max"), _) => Output::Column(items.place(item(name, &sql::comparable(argument, columns)?))),
+        ("sum", false) => Output::Column(items.place(item("sum", &sql::value(argument, columns)?))),
+        ("avg", false) => {
+            let argument = sql::averaged(argument, columns)?;
+            let sum = items.place(item("sum", &argument));
+            Output::Average { sum, count: items.place(item("count", &argument)) }
         }
         _ => return None,
     })
@@ -244,6 +291,35 @@ fn is_exact_average(sum: LogicalType, expected: &DataType) -> bool {
     }
 }
 
+impl AnswerTable {
+    /// The name in brc's answer of a column, if it is there as it is and both sort and compare its values alike.
+    fn item_of(&self, column: &Column) -> Option<String> {
+        let index = self.question.schema.index_of(&column.name).ok()?;
+        match self.question.outputs[index] {
+            Output::Column(item) if !self.question.fields[item].logical_type.is_float() => Some(item_name(item)),
+            Output::Column(_) | Output::Average { .. } => None,
+        }
+    }
+
+    /// A condition on groups in the words of brc.
+    fn having(&self, condition: &Expr) -> Option<String> {
+        if self.question.parts.keys.is_empty() {
+            return None;
+        }
+        let mut is_known = true;
+        let named = |part: Expr| {
+            let Expr::Column(column) = &part else { return Ok(Transformed::no(part)) };
+            let item = self.item_of(column);
+            is_known &= item.is_some();
+            Ok(item.map_or(Transformed::no(part), |item| Transformed::yes(Expr::Column(Column::from_name(item)))))
+        };
+        let condition = condition.clone().transform_up(named).data().ok()?;
+        let names = self.question.fields.iter().enumerate();
+        let fields = names.map(|(item, field)| brc_core::Field { name: item_name(item), ..field.clone() });
+        sql::condition(&condition, &brc_core::Schema::new(fields.collect()).ok()?).filter(|_| is_known)
+    }
+}
+
 #[async_trait]
 impl TableProvider for AnswerTable {
     fn schema(&self) -> SchemaRef {
@@ -258,15 +334,25 @@ impl TableProvider for AnswerTable {
         &self,
         _: &dyn Session,
         projection: Option<&Vec<usize>>,
-        _: &[Expr],
-        _: Option<usize>,
+        filters: &[Expr],
+        limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let mut question = self.question.clone();
+        question.parts.having.extend(filters.iter().filter_map(|filter| self.having(filter)));
+        question.parts.limit = question.parts.limit.or(limit.filter(|_| !question.parts.keys.is_empty()));
         if let Some(projection) = projection {
             question.outputs = projection.iter().map(|&column| self.question.outputs[column]).collect();
             question.schema = Arc::new(question.schema.project(projection)?);
         }
         let schema = Arc::clone(&question.schema);
         Ok(Arc::new(Leaf::new(question, schema)))
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        let supported = |filter: &&Expr| match self.having(filter) {
+            Some(_) => TableProviderFilterPushDown::Exact,
+            None => TableProviderFilterPushDown::Unsupported,
+        };
+        Ok(filters.iter().map(supported).collect())
     }
 }

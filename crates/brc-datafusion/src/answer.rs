@@ -1,14 +1,17 @@
 //! Has brc answer a question about one table, and gives the answer the types that DataFusion expects.
 
-use crate::leaf::{Batches, Source};
-use brc_arrow::Reader;
+use crate::error::{external, of_arrow};
+use crate::leaf::{Source, Taker};
 use brc_core::{Error, Field, Progress, ScanOptions, Table};
-use brc_query::Query;
+use brc_query::{Answered, Memory, Query};
 use datafusion::arrow::array::{ArrayRef, AsArray, Decimal128Array, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::kernels::numeric::div;
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{DataType, Decimal128Type, Int64Type, SchemaRef};
 use datafusion::arrow::error::ArrowError;
+use datafusion::error::Result;
+use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryReservation};
 use datafusion::physical_plan::execution_plan::EmissionType;
 use std::fmt::{self, Display};
 use std::sync::Arc;
@@ -22,12 +25,52 @@ pub(crate) enum Output {
     Average { sum: usize, count: usize },
 }
 
+/// What is asked of a table, in parts of a question to brc.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Parts {
+    /// What is selected; each item has its number as its name ([`item_name`]).
+    pub(crate) items: Vec<String>,
+    /// Conditions on rows.
+    pub(crate) conditions: Vec<String>,
+    /// What is grouped by.
+    pub(crate) keys: Vec<String>,
+    /// Conditions on groups.
+    pub(crate) having: Vec<String>,
+    /// What groups are sorted by.
+    pub(crate) order: Vec<String>,
+    /// How many groups are wanted.
+    pub(crate) limit: Option<usize>,
+}
+
+/// The name of an item in the answer.
+pub(crate) fn item_name(item: usize) -> String {
+    format!("i{item}")
+}
+
+impl Display for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let items = self.items.iter().enumerate().map(|(number, item)| format!("{item} as {}", item_name(number)));
+        write!(f, "select {}", items.collect::<Vec<_>>().join(", "))?;
+        for (word, parts, between) in [
+            ("where", &self.conditions, " and "),
+            ("group by", &self.keys, ", "),
+            ("having", &self.having, " and "),
+            ("order by", &self.order, ", "),
+        ] {
+            if !parts.is_empty() {
+                write!(f, " {word} {}", parts.join(between))?;
+            }
+        }
+        self.limit.map_or(Ok(()), |limit| write!(f, " limit {limit}"))
+    }
+}
+
 /// A question to brc.
 #[derive(Clone)]
 pub(crate) struct Question {
     pub(crate) table: Arc<dyn Table>,
     pub(crate) threads: usize,
-    pub(crate) text: String,
+    pub(crate) parts: Parts,
     /// The columns of brc's answer.
     pub(crate) fields: Vec<Field>,
     /// The columns wanted.
@@ -38,7 +81,7 @@ pub(crate) struct Question {
 
 impl Display for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}", self.table.path().display(), self.text)
+        write!(f, "{}, {}", self.table.path().display(), self.parts)
     }
 }
 
@@ -50,42 +93,65 @@ impl Source for Question {
         1
     }
 
-    fn read(&self, _: usize, batch_rows: usize) -> Result<Batches, ArrowError> {
-        let options = brc_arrow::Options { threads: 1, batch_rows, ..brc_arrow::Options::default() };
-        let (question, arrow) = (self.clone(), brc_arrow::arrow_schema(&self.fields, &options));
-        let (outputs, schema) = (self.outputs.clone(), Arc::clone(&self.schema));
-        let answer = Reader::new(arrow, options, move |feed| question.answer(feed))?;
-        Ok(Box::new(answer.map(move |batch| converted(&batch?, &outputs, &schema))))
+    fn read(&self, _: usize, context: &TaskContext, each: Taker<'_>) -> Result<()> {
+        let batch_rows = context.session_config().batch_size();
+        let query =
+            Query::parse(&self.parts.to_string()).map_err(|error| external(Error::Expression(error.to_string())))?;
+        let (memory, _reserved) = budget(context)?;
+        let (_, answer) =
+            query.ask_within(&*self.table, self.threads, &memory, &Progress::default()).map_err(external)?;
+        match answer {
+            Answered::Held(answer) => self.hand_over(&answer.table().map_err(external)?, batch_rows, each),
+            Answered::Long(answer) => self.hand_over(&*answer, batch_rows, each),
+        }
     }
+}
+
+/// The memory that an answer may take, which is kept free for it: half of what nobody has reserved.
+fn budget(context: &TaskContext) -> Result<(Memory, MemoryReservation)> {
+    /// With less brc would do little but write temporary files.
+    const LEAST: usize = 16 << 20;
+    let pool = context.memory_pool();
+    let reservation = MemoryConsumer::new(Question::NAME).register(pool);
+    let MemoryLimit::Finite(limit) = pool.memory_limit() else { return Ok((Memory::unlimited(), reservation)) };
+    let own = (limit.saturating_sub(pool.reserved()) / 2).max(LEAST.min(limit));
+    reservation.try_grow(own)?;
+    Ok((Memory { limit: own as u64, ..Memory::unlimited() }, reservation))
 }
 
 impl Question {
-    fn answer(&self, feed: &brc_arrow::Feed) -> brc_core::Result<()> {
-        let query = Query::parse(&self.text).map_err(|error| Error::Expression(error.to_string()))?;
-        let (_, answer) = query.ask(&*self.table, self.threads, &Progress::default())?;
-        let table = answer.table()?;
-        feed.scan(&table, &self.fields, &ScanOptions::everything(table.schema()))
+    fn hand_over(&self, answer: &dyn Table, batch_rows: usize, each: Taker<'_>) -> Result<()> {
+        let arrow = Arc::new(brc_arrow::arrow_schema(&self.fields, &brc_arrow::Options::default()));
+        let request = ScanOptions::everything(answer.schema());
+        let each = |batch: RecordBatch| {
+            let converted = converted(&batch, &self.outputs, &self.schema);
+            each(converted.map_err(of_arrow))
+        };
+        let columns = (self.fields.as_slice(), &arrow);
+        brc_arrow::scan_batches(answer, columns, batch_rows, &request, &|_| false, &each).map_err(external)
     }
 }
 
+type Converted<T> = std::result::Result<T, ArrowError>;
+
 /// The columns that DataFusion expects.
-fn converted(batch: &RecordBatch, outputs: &[Output], schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+fn converted(batch: &RecordBatch, outputs: &[Output], schema: &SchemaRef) -> Converted<RecordBatch> {
     let column = |(output, field): (&Output, &Arc<datafusion::arrow::datatypes::Field>)| match *output {
         Output::Column(column) => cast(batch.column(column), field.data_type()),
         Output::Average { sum, count } => average(batch.column(sum), batch.column(count), field.data_type()),
     };
-    let columns = outputs.iter().zip(schema.fields()).map(column).collect::<Result<Vec<_>, _>>()?;
+    let columns = outputs.iter().zip(schema.fields()).map(column).collect::<Converted<Vec<_>>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
 }
 
 /// The same values in another type; an error where one is out of its range.
-fn cast(values: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
+fn cast(values: &ArrayRef, to: &DataType) -> Converted<ArrayRef> {
     cast_with_options(values, to, &CastOptions { safe: false, ..CastOptions::default() })
 }
 
 /// As DataFusion divides: decimals are cut to four more digits.
-fn average(sums: &ArrayRef, counts: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
+fn average(sums: &ArrayRef, counts: &ArrayRef, to: &DataType) -> Converted<ArrayRef> {
     let DataType::Decimal128(precision, scale) = *to else {
         return div(&cast(sums, &DataType::Float64)?, &cast(counts, &DataType::Float64)?);
     };

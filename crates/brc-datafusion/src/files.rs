@@ -4,7 +4,8 @@ use crate::failure::Failed;
 use async_trait::async_trait;
 use brc_cli::embedding::Files;
 use brc_core::Table;
-use brc_datafusion::{FileTable, session};
+use brc_datafusion::{FileTable, session_within};
+use brc_encodings::ENCODINGS;
 use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, TableProviderFactory, UrlTableFactory};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::CreateExternalTable;
@@ -13,30 +14,44 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What stands behind `stored as` for all encodings of brc.
+/// What stands behind `stored as` for files whatever their encoding.
 const STORED_AS: &str = "BRC";
 
 /// Opens files as tables.
 #[derive(Debug)]
 pub(crate) struct FileTables {
     threads: usize,
+    /// In bytes.
+    memory: u64,
 }
 
 impl FileTables {
-    /// They are read by so many threads.
-    pub(crate) fn new(threads: usize) -> Self {
-        Self { threads }
+    /// They are read by so many threads, and questions of them take so much memory: as `brc` has that option.
+    ///
+    /// # Errors
+    /// If that is no size.
+    pub(crate) fn new(threads: usize, memory: Option<&str>) -> Result<Self, Failed> {
+        let option = memory.map(|size| ["--memory", size, "-"].map(OsString::from).to_vec());
+        let files = Files::from_words(&option.unwrap_or_else(|| vec!["-".into()]))?;
+        Ok(Self { threads, memory: files.memory().limit })
     }
 
     /// A session in which quoted paths are tables.
     pub(crate) fn session(self: &Arc<Self>) -> Result<SessionContext> {
-        let context = session(self.threads);
+        let memory = usize::try_from(self.memory).unwrap_or(usize::MAX);
+        let context = session_within(self.threads, memory)?;
         let known = Arc::clone(context.state().catalog_list());
         let factory = Arc::clone(self) as Arc<dyn UrlTableFactory>;
         let catalogs = Arc::new(DynamicFileCatalog::new(known, factory));
-        let factory = Arc::clone(self) as Arc<dyn TableProviderFactory>;
-        let state = context.into_state_builder().with_catalog_list(catalogs);
-        Ok(state.with_table_factory(STORED_AS.to_owned(), factory).build().into())
+        let mut state = context.into_state_builder().with_catalog_list(catalogs);
+        let known = state.table_factories().clone().unwrap_or_default();
+        let own =
+            ENCODINGS.iter().map(|encoding| encoding.name()).filter(|name| !known.contains_key(&name.to_uppercase()));
+        for name in own.chain([STORED_AS]) {
+            let factory = Arc::clone(self) as Arc<dyn TableProviderFactory>;
+            state = state.with_table_factory(name.to_uppercase(), factory);
+        }
+        Ok(state.build().into())
     }
 
     /// Makes a file of the command line a table: `FILE` or `NAME=FILE`.
@@ -45,20 +60,24 @@ impl FileTables {
         if context.table_exist(name.as_str())? {
             return Err(Failed::usage(format!("two tables are named '{name}': name one, as in other={path}")));
         }
-        let table = FileTable::new(self.open(&[path])?, self.threads)?;
+        let table = FileTable::new(self.open(&[path], &[])?, self.threads)?;
         context.register_table(name.as_str(), Arc::new(table))?;
         Ok(())
     }
 
-    fn table(&self, paths: &[&str]) -> Result<Arc<dyn TableProvider>> {
+    fn table(&self, paths: &[&str], options: &[&str]) -> Result<Arc<dyn TableProvider>> {
         let external = |error: brc_core::Error| DataFusionError::External(Box::new(error));
-        let table = self.open(paths).and_then(|table| FileTable::new(table, self.threads)).map_err(external)?;
+        let table =
+            self.open(paths, options).and_then(|table| FileTable::new(table, self.threads)).map_err(external)?;
         Ok(Arc::new(table))
     }
 
     /// One table of these files.
-    fn open(&self, paths: &[&str]) -> brc_core::Result<Arc<dyn Table>> {
-        let words: Vec<OsString> = ["--"].iter().chain(paths).map(OsString::from).collect();
+    fn open(&self, paths: &[&str], options: &[&str]) -> brc_core::Result<Arc<dyn Table>> {
+        let memory = self.memory.to_string();
+        let own = ["--memory", &memory, "--"];
+        let (limit, end) = own.split_at(2);
+        let words: Vec<OsString> = limit.iter().chain(options).chain(end).chain(paths).map(OsString::from).collect();
         Ok(Files::from_words(&words)?.open()?.into())
     }
 }
@@ -91,7 +110,7 @@ impl UrlTableFactory for FileTables {
         if !is_path {
             return Ok(None);
         }
-        self.table(&[url]).map(Some)
+        self.table(&[url], &[]).map(Some)
     }
 }
 
@@ -99,7 +118,9 @@ impl UrlTableFactory for FileTables {
 impl TableProviderFactory for FileTables {
     async fn create(&self, _: &dyn Session, command: &CreateExternalTable) -> Result<Arc<dyn TableProvider>> {
         let paths: Vec<&str> = command.locations.iter().map(String::as_str).collect();
-        self.table(&paths)
+        let encoding = ENCODINGS.iter().find(|encoding| command.file_type.eq_ignore_ascii_case(encoding.name()));
+        let options = encoding.map(|encoding| ["--from", encoding.name()]);
+        self.table(&paths, options.as_ref().map_or(&[], |options| options))
     }
 }
 

@@ -1,15 +1,16 @@
 //! What stands at the bottom of a plan: something that gives record batches, in one part or in several.
 
-use crate::error::of_arrow;
+use brc_core::Error;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::arrow::error::ArrowError;
+use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Statistics, internal_err};
 use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions};
+use datafusion::physical_plan::filter_pushdown::{ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchReceiverStream;
@@ -20,11 +21,14 @@ use std::sync::Arc;
 /// Record batches of a part that are made before they are taken.
 const AHEAD: usize = 2;
 
-/// Record batches, made one after the other.
-pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>;
+/// Takes record batches, or what went wrong.
+///
+/// # Errors
+/// [`brc_core::Error::Stopped`] if it takes no more.
+pub(crate) type Taker<'a> = &'a (dyn Fn(Result<RecordBatch>) -> brc_core::Result<()> + Sync);
 
 /// What a leaf gives; it is displayed in plans.
-pub(crate) trait Source: Display + Send + Sync + 'static {
+pub(crate) trait Source: Display + Send + Sync + Sized + 'static {
     /// The leaf's name in plans.
     const NAME: &'static str;
 
@@ -34,14 +38,25 @@ pub(crate) trait Source: Display + Send + Sync + 'static {
     /// How many parts may be read at the same time.
     fn parts(&self) -> usize;
 
-    /// The record batches of one of them, of so many rows.
+    /// Hands over the record batches of one of them.
     ///
     /// # Errors
-    /// The system's, if it allows no thread.
-    fn read(&self, part: usize, batch_rows: usize) -> Result<Batches, ArrowError>;
+    /// What goes wrong with that.
+    fn read(&self, part: usize, context: &TaskContext, each: Taker<'_>) -> Result<()>;
 
     /// What is known of all parts together.
     fn statistics(&self) -> Option<Statistics> {
+        None
+    }
+
+    /// Conditions on the rows that are given, which may be left out where they are not true; they may change while rows are
+    /// read.
+    fn filters(&self) -> &[Arc<dyn PhysicalExpr>] {
+        &[]
+    }
+
+    /// The same with more such conditions, if they are of use.
+    fn with_filters(&self, _filters: Vec<Arc<dyn PhysicalExpr>>) -> Option<Self> {
         None
     }
 }
@@ -94,9 +109,31 @@ impl<S: Source> ExecutionPlan for Leaf<S> {
 
     fn apply_expressions(
         &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+        visit: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
+        let mut next = TreeNodeRecursion::Continue;
+        for filter in self.source.filters() {
+            next = next.visit_sibling(|| visit(filter))?;
+        }
+        Ok(next)
+    }
+
+    fn handle_child_pushdown_result(
+        &self,
+        _: FilterPushdownPhase,
+        pushed: ChildPushdownResult,
+        _: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
+        let filters: Vec<_> = pushed.parent_filters.iter().map(|pushed| Arc::clone(&pushed.filter)).collect();
+        // Rows are left out by them, but not all that do not meet them.
+        let propagation = FilterPushdownPropagation::all_unsupported(pushed);
+        if filters.is_empty() {
+            return Ok(propagation);
+        }
+        Ok(match self.source.with_filters(filters) {
+            Some(source) => propagation.with_updated_node(Arc::new(Self::new(source, self.schema()))),
+            None => propagation,
+        })
     }
 
     fn replace_children(
@@ -115,19 +152,20 @@ impl<S: Source> ExecutionPlan for Leaf<S> {
         if partition >= self.source.parts() {
             return internal_err!("there is no part {partition} of {}", self.source.parts());
         }
-        let (source, batch_rows) = (Arc::clone(&self.source), context.session_config().batch_size());
+        let source = Arc::clone(&self.source);
         let metrics = BaselineMetrics::new(&self.metrics, partition);
         let mut stream = RecordBatchReceiverStream::builder(self.schema(), AHEAD);
         let taken = stream.tx();
         stream.spawn_blocking(move || {
-            for batch in source.read(partition, batch_rows).map_err(of_arrow)? {
+            source.read(partition, &context, &|batch| {
                 metrics.record_output(batch.as_ref().map_or(0, RecordBatch::num_rows));
+                let is_last = batch.is_err();
                 // Whoever takes them may have enough.
-                if taken.blocking_send(batch.map_err(of_arrow)).is_err() {
-                    break;
+                match taken.blocking_send(batch) {
+                    Ok(()) if !is_last => Ok(()),
+                    _ => Err(Error::Stopped),
                 }
-            }
-            Ok(())
+            })
         });
         Ok(stream.build())
     }

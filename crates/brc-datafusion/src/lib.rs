@@ -10,15 +10,20 @@
 mod aggregate;
 mod answer;
 mod error;
+mod format;
+mod known;
 mod leaf;
 mod scan;
 mod session;
 mod sql;
 mod table;
+mod write;
 
 pub use aggregate::AggregateInFile;
-pub use session::{AGGREGATE_OPTION, session};
+pub use format::register_formats;
+pub use session::{AGGREGATE_OPTION, session, session_within};
 pub use table::FileTable;
+pub use write::write_rows;
 
 /// The example of the README is compiled as a test.
 #[cfg(doctest)]

@@ -49,6 +49,11 @@ struct Args {
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 
+    /// How much memory to use before writing to temporary files, as 500M; k, M, G are powers of 1024 [default: 60 % of the
+    /// memory of this machine]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<String>,
+
     /// Print how long each statement took
     #[arg(long)]
     timer: bool,
@@ -85,7 +90,7 @@ fn main() -> ExitCode {
 async fn run(args: Args) -> Result<(), Failed> {
     let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1);
     let (files, mut statements) = split(args.words)?;
-    let tables = Arc::new(FileTables::new(threads));
+    let tables = Arc::new(FileTables::new(threads, args.memory.as_deref())?);
     let context = tables.session()?;
     for file in &files {
         tables.register(&context, file)?;

@@ -1,11 +1,9 @@
 //! Where rows go: to standard output as a table or as text, or to a file of any encoding that brc writes.
 
 use crate::failure::Failed;
-use brc_cli::embedding::{Convert, Given};
-use brc_core::Progress;
-use brc_encodings::RecordBatches;
+use brc_datafusion::write_rows;
 use clap::ValueEnum;
-use datafusion::arrow::array::{RecordBatch, RecordBatchReader};
+use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::csv::WriterBuilder;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::error::ArrowError;
@@ -16,11 +14,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
 use std::ffi::OsString;
 use std::io::{BufWriter, ErrorKind, Write};
-use std::path::{Path, PathBuf};
-use tokio::sync::mpsc::{Receiver, channel};
-
-/// Record batches that are made before they are written.
-const AHEAD: usize = 2;
+use std::path::PathBuf;
 
 /// How rows are printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -50,59 +44,13 @@ impl Output {
     /// Writes all rows; returns how many they are.
     pub(crate) async fn write(&self, rows: SendableRecordBatchStream) -> Result<u64, Failed> {
         match &self.path {
-            Some(path) => self.write_file(rows, path).await,
+            // The encodings are those of brc.
+            Some(path) => {
+                let options: Vec<_> = self.force.then(|| OsString::from("--force")).into_iter().collect();
+                Ok(write_rows(rows, path, &options).await?)
+            }
             None => print(rows, self.format).await,
         }
-    }
-
-    /// The encodings are those of brc.
-    async fn write_file(&self, mut rows: SendableRecordBatchStream, path: &Path) -> Result<u64, Failed> {
-        let mut words = vec![OsString::from("-"), path.as_os_str().to_owned()];
-        words.extend(self.force.then(|| OsString::from("--force")));
-        let (batches, taken) = channel(AHEAD);
-        let reader = Received { schema: rows.schema(), taken };
-        let converted = tokio::task::spawn_blocking(move || {
-            let table = RecordBatches::new(Path::new("the answer"), Box::new(reader))?;
-            Convert::from_words(&words)?.run(Given::Table(Box::new(table)), &Progress::default())
-        });
-        let (mut count, mut failed) = (0, None);
-        while let Some(batch) = rows.next().await {
-            let batch = batch.map_err(|error| {
-                // Without an error the conversion would end as if there were no more rows.
-                let stopped = ArrowError::ComputeError(error.to_string());
-                failed = Some(error);
-                stopped
-            });
-            count += batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
-            if batches.send(batch).await.is_err() || failed.is_some() {
-                break;
-            }
-        }
-        drop(batches);
-        let converted = converted.await.map_err(|error| DataFusionError::External(Box::new(error)))?;
-        failed.map_or(Ok(()), |error| Err(Failed::from(error)))?;
-        converted?;
-        Ok(count)
-    }
-}
-
-/// Record batches that are sent, for whoever reads them on another thread.
-struct Received {
-    schema: SchemaRef,
-    taken: Receiver<Result<RecordBatch, ArrowError>>,
-}
-
-impl Iterator for Received {
-    type Item = Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.taken.blocking_recv()
-    }
-}
-
-impl RecordBatchReader for Received {
-    fn schema(&self) -> SchemaRef {
-        SchemaRef::clone(&self.schema)
     }
 }
 

@@ -1,29 +1,43 @@
 //! Reads rows of a table in parts, each of some of its splits.
 
-use crate::leaf::{Batches, Source};
-use brc_arrow::Reader;
-use brc_core::{Field, ScanOptions, Split, Table};
+use crate::error::external;
+use crate::known::SplitStatistics;
+use crate::leaf::{Source, Taker};
+use brc_core::{Error, Field, ScanOptions, Split, Table};
+use brc_query::Plan;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::arrow::error::ArrowError;
 use datafusion::common::Statistics;
+use datafusion::error::Result;
+use datafusion::execution::TaskContext;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::utils::{conjunction, reassign_expr_columns};
+use datafusion::physical_expr_common::physical_expr::{snapshot_generation, snapshot_physical_expr};
+use datafusion::physical_optimizer::pruning::{PruningPredicate, PruningPredicateBuilder};
 use datafusion::physical_plan::execution_plan::EmissionType;
 use std::fmt::{self, Display};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Some columns of a table.
+#[derive(Clone)]
 pub(crate) struct Scan {
     pub(crate) table: Arc<dyn Table>,
-    /// The columns of the request.
+    /// All columns of the table as those of Arrow.
+    pub(crate) arrow: SchemaRef,
+    /// The columns that are read.
     pub(crate) fields: Vec<Field>,
-    pub(crate) request: ScanOptions,
-    pub(crate) options: brc_arrow::Options,
+    pub(crate) projection: Vec<usize>,
     pub(crate) schema: SchemaRef,
     pub(crate) parts: Vec<Vec<Split>>,
-    /// Row groups are left out by it.
+    /// Selects the rows that meet the conditions, if there are any.
+    pub(crate) plan: Option<Arc<Plan>>,
+    /// Those conditions.
     pub(crate) condition: String,
-    /// Of all rows of the table.
+    /// Of the rows that are read.
     pub(crate) statistics: Statistics,
+    /// Splits without a row that meets these are left out.
+    pub(crate) filters: Vec<Arc<dyn PhysicalExpr>>,
     /// No more rows of a part are needed.
     pub(crate) limit: Option<usize>,
 }
@@ -33,7 +47,11 @@ impl Display for Scan {
         let names: Vec<_> = self.fields.iter().map(|field| field.name.as_str()).collect();
         write!(f, "{}, columns=[{}]", self.table.path().display(), names.join(", "))?;
         if !self.condition.is_empty() {
-            write!(f, ", skips=[{}]", self.condition)?;
+            write!(f, ", where=[{}]", self.condition)?;
+        }
+        if !self.filters.is_empty() {
+            let filters: Vec<_> = self.filters.iter().map(ToString::to_string).collect();
+            write!(f, ", skips=[{}]", filters.join(" AND "))?;
         }
         self.limit.map_or(Ok(()), |limit| write!(f, ", limit={limit}"))
     }
@@ -47,21 +65,83 @@ impl Source for Scan {
         self.parts.len()
     }
 
-    fn read(&self, part: usize, batch_rows: usize) -> Result<Batches, ArrowError> {
-        let request = ScanOptions { splits: Some(self.parts[part].clone()), ..self.request.clone() };
-        let (table, fields) = (Arc::clone(&self.table), self.fields.clone());
-        let options = brc_arrow::Options { batch_rows, ..self.options.clone() };
-        let scan = move |feed: &brc_arrow::Feed| feed.scan(&*table, &fields, &request);
-        let mut reader = Reader::new(self.schema.as_ref().clone(), options, scan)?;
-        let mut left = self.limit.unwrap_or(usize::MAX);
-        Ok(Box::new(std::iter::from_fn(move || {
-            let batch = if left > 0 { reader.next()? } else { return None };
-            left = left.saturating_sub(batch.as_ref().map_or(0, RecordBatch::num_rows));
-            Some(batch)
-        })))
+    fn read(&self, part: usize, context: &TaskContext, each: Taker<'_>) -> Result<()> {
+        let batch_rows = context.session_config().batch_size();
+        let splits = Some(self.parts[part].clone());
+        let pruner = Pruner::new(self);
+        let skips = |split: &Split| pruner.as_ref().is_some_and(|pruner| pruner.skips(split));
+        let left = AtomicUsize::new(self.limit.unwrap_or(usize::MAX));
+        let each = |batch: RecordBatch| {
+            let before = left.load(Relaxed);
+            let wanted = before.min(batch.num_rows());
+            left.store(before - wanted, Relaxed);
+            if wanted > 0 {
+                each(Ok(batch.slice(0, wanted)))?;
+            }
+            if before == wanted { Err(Error::Stopped) } else { Ok(()) }
+        };
+        let scan = |table: &dyn Table, projection: Vec<usize>| {
+            let request = ScanOptions { projection, splits, ..ScanOptions::everything(table.schema()) };
+            let columns = (self.fields.as_slice(), &self.schema);
+            brc_arrow::scan_batches(table, columns, batch_rows, &request, &skips, &each)
+        };
+        let scanned = match &self.plan {
+            // What the plan selects are these columns, or one of which nothing is read where there are none.
+            Some(plan) => {
+                plan.selected(&*self.table).and_then(|rows| scan(&rows, (0..self.projection.len()).collect()))
+            }
+            None => scan(&*self.table, self.projection.clone()),
+        };
+        scanned.map_err(external)
     }
 
     fn statistics(&self) -> Option<Statistics> {
-        (self.condition.is_empty() && self.limit.is_none()).then(|| self.statistics.clone())
+        self.limit.is_none().then(|| self.statistics.clone())
+    }
+
+    fn filters(&self) -> &[Arc<dyn PhysicalExpr>] {
+        &self.filters
+    }
+
+    fn with_filters(&self, mut filters: Vec<Arc<dyn PhysicalExpr>>) -> Option<Self> {
+        filters.splice(0..0, self.filters.iter().cloned());
+        Some(Self { filters, ..self.clone() })
+    }
+}
+
+/// Finds splits of which no row meets the filters of a scan.
+struct Pruner<'a> {
+    scan: &'a Scan,
+    filter: Arc<dyn PhysicalExpr>,
+    /// The filter as it was when it was last looked at.
+    snapshot: Mutex<Option<(u64, Option<Arc<PruningPredicate>>)>>,
+}
+
+impl<'a> Pruner<'a> {
+    /// `None` if there is no filter.
+    fn new(scan: &'a Scan) -> Option<Self> {
+        if scan.filters.is_empty() {
+            return None;
+        }
+        Some(Self { scan, filter: conjunction(scan.filters.iter().cloned()), snapshot: Mutex::default() })
+    }
+
+    fn skips(&self, split: &Split) -> bool {
+        let generation = snapshot_generation(&self.filter);
+        let mut snapshot = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
+        if snapshot.as_ref().is_none_or(|(known, _)| *known != generation) {
+            *snapshot = Some((generation, self.predicate()));
+        }
+        let Some((_, Some(predicate))) = &*snapshot else { return false };
+        let statistics = SplitStatistics { table: &*self.scan.table, arrow: &self.scan.arrow, split: split.index };
+        predicate.prune(&statistics).is_ok_and(|kept| kept == [false])
+    }
+
+    /// What of the filter statistics can tell something about.
+    fn predicate(&self) -> Option<Arc<PruningPredicate>> {
+        let filter = snapshot_physical_expr(Arc::clone(&self.filter)).ok()?;
+        // Columns have the positions that they have in the rows that are given.
+        let filter = reassign_expr_columns(filter, &self.scan.arrow).ok()?;
+        PruningPredicateBuilder::new().with_file_schema(Arc::clone(&self.scan.arrow)).build(filter)
     }
 }

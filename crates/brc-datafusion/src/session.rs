@@ -1,10 +1,17 @@
 //! A session of DataFusion that knows brc.
 
 use crate::aggregate::AggregateInFile;
+use crate::format::register_formats;
 use datafusion::common::config::{ConfigExtension, ConfigOptions};
 use datafusion::common::extensions_options;
+use datafusion::error::Result;
 use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::optimizer::single_distinct_to_groupby::SingleDistinctToGroupBy;
+use datafusion::optimizer::{Optimizer, OptimizerRule};
 use datafusion::prelude::{SessionConfig, SessionContext};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// The option that keeps brc from grouping rows: `set brc.aggregate = false`.
@@ -30,6 +37,24 @@ pub(crate) fn is_aggregating(options: &ConfigOptions) -> bool {
 /// A session with so many threads, in which brc groups the rows of its own tables.
 #[must_use]
 pub fn session(threads: usize) -> SessionContext {
+    session_in(threads, Arc::default())
+}
+
+/// The same with no more memory than so many bytes, as far as operators account for theirs. What is more goes to temporary
+/// files.
+///
+/// # Errors
+/// If there can be no temporary files.
+pub fn session_within(threads: usize, memory: usize) -> Result<SessionContext> {
+    let pool = Arc::new(TrackConsumersPool::new(FairSpillPool::new(memory), CONSUMERS_TOLD));
+    let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc()?;
+    Ok(session_in(threads, runtime))
+}
+
+/// How many of those that have most of the memory are told when there is too little.
+const CONSUMERS_TOLD: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
+
+fn session_in(threads: usize, runtime: Arc<RuntimeEnv>) -> SessionContext {
     let mut config = SessionConfig::new()
         .with_target_partitions(threads)
         .with_information_schema(true)
@@ -37,10 +62,17 @@ pub fn session(threads: usize) -> SessionContext {
     // Columns have the names that are written in the file.
     config.options_mut().sql_parser.enable_ident_normalization = false;
     config.options_mut().sql_parser.collect_spans = true;
-    let state = SessionStateBuilder::new()
+    let mut rules = Optimizer::new().rules;
+    // It sees conditions where they were pushed to, and distinct values before they are groups of their own.
+    let place = rules.iter().position(|rule| rule.name() == SingleDistinctToGroupBy::new().name());
+    rules.insert(place.unwrap_or(rules.len()), Arc::new(AggregateInFile));
+    let mut state = SessionStateBuilder::new()
         .with_config(config)
+        .with_runtime_env(runtime)
         .with_default_features()
-        .with_optimizer_rule(Arc::new(AggregateInFile))
+        .with_optimizer_rules(rules)
         .build();
+    // No two are registered for the same extension.
+    let _ = register_formats(&mut state);
     SessionContext::new_with_state(state)
 }

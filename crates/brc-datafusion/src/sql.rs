@@ -3,7 +3,7 @@
 //! What is not translated stays with DataFusion. So floats, of which comparisons differ, are left out, and so are divisions,
 //! whose results have other types.
 
-use brc_core::{Field, LogicalType, Predicate, Schema};
+use brc_core::{Field, LogicalType, Schema};
 use brc_query::Query;
 use datafusion::arrow::datatypes::{DataType, Decimal128Type, DecimalType};
 use datafusion::common::{Column, ScalarValue};
@@ -15,20 +15,6 @@ pub(crate) fn condition(expression: &Expr, columns: &Schema) -> Option<String> {
     let text = boolean(expression, columns)?;
     let query = Query::parse(&format!("select * where {text}")).ok()?;
     query.plan(columns).ok().map(|_| text)
-}
-
-/// What lets a scan leave out rows that do not meet all of these conditions.
-///
-/// # Errors
-/// If they are not such as [`condition`] translates.
-pub(crate) fn predicate(conditions: &[String], columns: &Schema) -> brc_core::Result<Option<Predicate>> {
-    if conditions.is_empty() {
-        return Ok(None);
-    }
-    let all: Vec<_> = conditions.iter().map(|condition| format!("({condition})")).collect();
-    let query = Query::parse(&format!("select * where {}", all.join(" and ")));
-    let query = query.map_err(|error| brc_core::Error::Expression(error.to_string()))?;
-    Ok(query.plan(columns)?.pushed_down())
 }
 
 /// The column of the table.
@@ -100,10 +86,75 @@ pub(crate) fn value(expression: &Expr, columns: &Schema) -> Option<String> {
             let (left, right) = (number(left, columns)?, number(right, columns)?);
             Some(format!("({left} {op} {right})"))
         }
+        Expr::ScalarFunction(call) => function(call.name(), &call.args, columns),
         Expr::Cast(Cast { expr, field }) => {
-            let Expr::Column(column) = expr.as_ref() else { return None };
+            let Expr::Column(column) = expr.as_ref() else {
+                // Functions that give numbers give integers of 32 bits.
+                let is_wider = *field.data_type() == DataType::Int64 && is_function_of_integers(expr);
+                return is_wider.then(|| value(expr, columns))?;
+            };
             let from = self::field(columns, column)?.logical_type;
             keeps_values(from, field.data_type()).then(|| quoted(&column.name))
+        }
+        _ => None,
+    }
+}
+
+/// What is averaged: of integers the average is a float, so they are made floats first, which brc need not do.
+pub(crate) fn averaged(expression: &Expr, columns: &Schema) -> Option<String> {
+    match expression {
+        Expr::Cast(Cast { expr, field }) if *field.data_type() == DataType::Float64 => match expr.as_ref() {
+            function if is_function_of_integers(function) => value(function, columns),
+            column @ Expr::Column(_) => number(column, columns),
+            _ => None,
+        },
+        _ => value(expression, columns),
+    }
+}
+
+fn is_function_of_integers(expression: &Expr) -> bool {
+    let names = ["character_length", "octet_length", "date_part"];
+    matches!(expression, Expr::ScalarFunction(call) if names.contains(&call.name()))
+}
+
+/// The value of a function that both have.
+fn function(name: &str, arguments: &[Expr], columns: &Schema) -> Option<String> {
+    let of_type = |argument: &Expr, is_one: fn(LogicalType) -> bool| {
+        let Expr::Column(column) = argument else { return None };
+        let field = field(columns, column)?;
+        is_one(field.logical_type).then(|| quoted(&field.name))
+    };
+    let is_text = |own: LogicalType| own == LogicalType::String;
+    let is_instant = |own| matches!(own, LogicalType::Date | LogicalType::Timestamp { zone: false, .. });
+    let is_timestamp = |own| matches!(own, LogicalType::Timestamp { zone: false, .. });
+    match (name, arguments) {
+        ("character_length" | "octet_length", [text]) => {
+            let name = if name == "octet_length" { name } else { "length" };
+            Some(format!("{name}({})", of_type(text, is_text)?))
+        }
+        ("date_part", [Expr::Literal(part, _), value]) => {
+            let part = part.try_as_str()??.to_ascii_lowercase();
+            let is_known: fn(LogicalType) -> bool = match part.as_str() {
+                "year" | "month" | "day" => is_instant,
+                "hour" | "minute" => is_timestamp,
+                _ => return None,
+            };
+            Some(format!("extract({part} from {})", of_type(value, is_known)?))
+        }
+        ("date_trunc", [Expr::Literal(part, _), value]) => {
+            let part = part.try_as_str()??.to_ascii_lowercase();
+            let is_known = ["year", "month", "day", "hour", "minute", "second"].contains(&part.as_str());
+            is_known.then_some(format!("date_trunc('{part}', {})", of_type(value, is_timestamp)?))
+        }
+        ("substr", [text, Expr::Literal(ScalarValue::Int64(Some(start @ 1..)), _), rest @ ..]) => {
+            let text = of_type(text, is_text)?;
+            match rest {
+                [] => Some(format!("substr({text}, {start})")),
+                [Expr::Literal(ScalarValue::Int64(Some(length @ 0..)), _)] => {
+                    Some(format!("substr({text}, {start}, {length})"))
+                }
+                _ => None,
+            }
         }
         _ => None,
     }

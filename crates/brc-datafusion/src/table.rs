@@ -1,20 +1,26 @@
 //! A file, or several that are one table, as DataFusion sees it.
 
 use crate::error::{external, of_arrow};
-use crate::leaf::Leaf;
+use crate::known;
+use crate::leaf::{Leaf, Source, Taker};
 use crate::scan::Scan;
 use crate::sql;
 use async_trait::async_trait;
-use brc_core::{Progress, ScanOptions, Schema, Split, Table, read_rows};
+use brc_core::{Error, Progress, Schema, Split, Table, read_rows};
+use brc_query::{Plan, Query};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::stats::Precision;
-use datafusion::common::{ColumnStatistics, Statistics};
+use datafusion::common::{DFSchema, Statistics, internal_err};
 use datafusion::error::Result;
+use datafusion::execution::TaskContext;
+use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use std::fmt::{self, Debug};
-use std::sync::Arc;
+use datafusion::physical_plan::execution_plan::EmissionType;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use std::fmt::{self, Debug, Display};
+use std::sync::{Arc, OnceLock};
 
 /// A table of brc.
 #[derive(Clone)]
@@ -22,9 +28,9 @@ pub struct FileTable {
     table: Arc<dyn Table>,
     /// The columns with their types, all rows considered.
     columns: Schema,
-    options: brc_arrow::Options,
     arrow: SchemaRef,
     threads: usize,
+    statistics: Arc<OnceLock<Statistics>>,
 }
 
 impl Debug for FileTable {
@@ -43,9 +49,8 @@ impl FileTable {
             read_rows(&*table, threads, &Progress::default())?;
         }
         let columns = table.inferred().as_deref().unwrap_or(table.schema()).clone();
-        let options = brc_arrow::Options { threads: 1, ..brc_arrow::Options::default() };
-        let arrow = Arc::new(brc_arrow::arrow_schema(columns.fields(), &options));
-        Ok(Self { table, columns, options, arrow, threads })
+        let arrow = Arc::new(brc_arrow::arrow_schema(columns.fields(), &brc_arrow::Options::default()));
+        Ok(Self { table, columns, arrow, threads, statistics: Arc::default() })
     }
 
     /// The table.
@@ -67,18 +72,64 @@ impl FileTable {
         (0..).map_while(|index| self.table.split(index))
     }
 
-    /// The splits, dealt to as many parts as there are threads. Each has consecutive ones.
+    /// The splits, dealt to as many parts as there are threads. What a condition leaves of a table often lies side by side: so
+    /// the parts take turns.
     fn parts(&self) -> Vec<Vec<Split>> {
         let splits: Vec<Split> = self.splits().collect();
         let parts = self.threads.min(splits.len()).max(1);
-        let bound = |part: usize| part * splits.len() / parts;
-        (0..parts).map(|part| splits[bound(part)..bound(part + 1)].to_vec()).collect()
+        (0..parts).map(|part| splits.iter().skip(part).step_by(parts).copied().collect()).collect()
     }
 
-    fn column_statistics(&self, column: usize) -> ColumnStatistics {
-        let has_nulls = self.splits().any(|split| self.table.known(split.index, column).nulls);
-        let null_count = if has_nulls { Precision::Absent } else { Precision::Exact(0) };
-        ColumnStatistics { null_count, ..ColumnStatistics::new_unknown() }
+    /// What is known of all rows.
+    fn known(&self) -> &Statistics {
+        self.statistics.get_or_init(|| known::statistics(&*self.table, &self.columns, &self.arrow))
+    }
+
+    /// What is probable of the rows that meet all of these conditions.
+    fn known_where(&self, filters: &[Expr], session: &dyn Session) -> Result<Statistics> {
+        let Some(filter) = conjunction(filters.iter().cloned()) else { return Ok(self.known().clone()) };
+        let all = Leaf::new(Unread(self.known().clone()), Arc::clone(&self.arrow));
+        let filter = session.create_physical_expr(filter, &DFSchema::try_from(Arc::clone(&self.arrow))?)?;
+        let filtered = FilterExec::try_new(filter, Arc::new(all))?;
+        let known = StatisticsContext::new().compute(&filtered, &StatisticsArgs::new())?;
+        Ok(Arc::unwrap_or_clone(known).to_inexact())
+    }
+
+    /// Selects these columns of the rows that meet conditions.
+    fn selecting(&self, projection: &[usize], conditions: &[String]) -> brc_core::Result<Plan> {
+        let fields = self.columns.fields();
+        // Where no column is wanted, rows are counted.
+        let columns = if projection.is_empty() { &[0] } else { projection };
+        let columns: Vec<_> = columns.iter().map(|&column| sql::quoted(&fields[column].name)).collect();
+        let text = format!("select {} where {}", columns.join(", "), conditions.join(" and "));
+        let query = Query::parse(&text).map_err(|error| Error::Expression(error.to_string()))?;
+        query.plan(&self.columns)
+    }
+}
+
+/// Stands for rows of which something is known, and which nobody reads.
+struct Unread(Statistics);
+
+impl Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("unread")
+    }
+}
+
+impl Source for Unread {
+    const NAME: &'static str = "Unread";
+    const EMISSION: EmissionType = EmissionType::Incremental;
+
+    fn parts(&self) -> usize {
+        1
+    }
+
+    fn read(&self, _: usize, _: &TaskContext, _: Taker<'_>) -> Result<()> {
+        internal_err!("nobody reads these rows")
+    }
+
+    fn statistics(&self) -> Option<Statistics> {
+        Some(self.0.clone())
     }
 }
 
@@ -94,48 +145,49 @@ impl TableProvider for FileTable {
 
     async fn scan(
         &self,
-        _: &dyn Session,
+        session: &dyn Session,
         projection: Option<&Vec<usize>>,
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let everything = ScanOptions::everything(&self.columns);
-        let projection = projection.cloned().unwrap_or_else(|| everything.projection.clone());
-        let conditions: Vec<_> = filters.iter().filter_map(|filter| sql::condition(filter, &self.columns)).collect();
-        let predicate = sql::predicate(&conditions, &self.columns).map_err(external)?;
+        let all = 0..self.columns.fields().len();
+        let projection = projection.cloned().unwrap_or_else(|| all.collect());
+        let (exact, others): (Vec<_>, Vec<_>) =
+            filters.iter().cloned().partition(|filter| sql::condition(filter, &self.columns).is_some());
+        let conditions: Vec<_> = exact.iter().filter_map(|filter| sql::condition(filter, &self.columns)).collect();
+        let is_filtered = !conditions.is_empty();
+        let plan = is_filtered.then(|| self.selecting(&projection, &conditions)).transpose().map_err(external)?;
+        let columns = DFSchema::try_from(Arc::clone(&self.arrow))?;
+        let others = others.into_iter().map(|filter| session.create_physical_expr(filter, &columns));
         let fields = projection.iter().map(|&column| self.columns.fields()[column].clone()).collect();
         let schema = Arc::new(self.arrow.project(&projection).map_err(of_arrow)?);
-        let statistics = self.statistics().unwrap_or_else(|| Statistics::new_unknown(&self.arrow));
         let scan = Scan {
             table: Arc::clone(&self.table),
+            arrow: Arc::clone(&self.arrow),
             fields,
-            options: self.options.clone(),
             schema: Arc::clone(&schema),
             parts: self.parts(),
+            plan: plan.map(Arc::new),
             condition: conditions.join(" and "),
-            statistics: statistics.project(Some(&projection)),
+            statistics: self.known_where(&exact, session)?.project(Some(&projection)),
+            filters: others.collect::<Result<_>>()?,
             limit,
-            request: ScanOptions { projection, predicate, ..everything },
+            projection,
         };
         Ok(Arc::new(Leaf::new(scan, schema)))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
         let supported = |filter: &&Expr| match sql::condition(filter, &self.columns) {
-            // Row groups are left out by it; DataFusion still looks at each row.
-            Some(_) => TableProviderFilterPushDown::Inexact,
+            Some(_) => TableProviderFilterPushDown::Exact,
+            // Splits are left out by it, as far as statistics tell; DataFusion still looks at each row.
+            None if !filter.is_volatile() => TableProviderFilterPushDown::Inexact,
             None => TableProviderFilterPushDown::Unsupported,
         };
         Ok(filters.iter().map(supported).collect())
     }
 
     fn statistics(&self) -> Option<Statistics> {
-        let columns = (0..self.columns.fields().len()).map(|column| self.column_statistics(column));
-        let rows = self.table.rows().and_then(|rows| usize::try_from(rows).ok());
-        Some(Statistics {
-            num_rows: rows.map_or(Precision::Absent, Precision::Exact),
-            total_byte_size: Precision::Absent,
-            column_statistics: columns.collect(),
-        })
+        Some(self.known().clone())
     }
 }
