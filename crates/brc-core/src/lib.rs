@@ -46,8 +46,8 @@ pub use scan::{Progress, Worker, scan, scan_and};
 pub use schema::{Field, LeftOut, Schema, SchemaError};
 pub use statistics::Statistics;
 pub use table::{
-    BatchWriter, ColumnChanges, ColumnarWriter, Conjunct, Cut, Order, Part, PartEncoder, ScanError, ScanOptions,
-    Scanned, Scanner, Sink, SkippedLines, Split, Summary, Table, TableFile, TextReason,
+    BatchWriter, ColumnChanges, ColumnTotals, ColumnarWriter, Conjunct, Cut, Order, Part, PartEncoder, ScanError,
+    ScanOptions, Scanned, Scanner, Sink, SkippedLines, Split, Summary, Table, TableFile, TextReason,
 };
 pub use value::Value;
 pub use workers::run_workers;

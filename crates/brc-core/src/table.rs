@@ -460,6 +460,11 @@ pub trait Table: Send + Sync {
         Known::NOTHING
     }
 
+    /// What is known of a column in all rows of the table, before they are read.
+    fn known_totals(&self, _column: usize) -> ColumnTotals {
+        ColumnTotals::default()
+    }
+
     /// All strings of a column, where they are known before its rows: then all of these come as codes of that dictionary.
     fn dictionary(&self, _column: usize) -> Option<&Dictionary> {
         None
@@ -512,6 +517,17 @@ impl dyn Table + '_ {
             Some(if is_known { self.known(split, column) } else { Known::NOTHING })
         })
     }
+}
+
+/// What a file tells of all values of a column, besides their bounds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ColumnTotals {
+    /// How many rows are null.
+    pub nulls: Option<u64>,
+    /// The exact sum of its integers or decimals, in units of the column's scale.
+    pub sum: Option<i128>,
+    /// How many different values there are, at least about: values may be counted of which no row is left.
+    pub distinct: Option<u64>,
 }
 
 /// One of the files that a table is made of.

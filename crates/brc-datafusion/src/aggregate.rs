@@ -10,8 +10,9 @@ use brc_core::LogicalType;
 use brc_query::Query;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::common::{Column, TableReference};
+use datafusion::common::{Column, Statistics, TableReference};
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::error::Result;
 use datafusion::logical_expr::expr::AggregateFunction;
@@ -232,9 +233,36 @@ impl AnswerTable {
             Output::Column(column) => is_exact(fields[column].logical_type, field.data_type()),
             Output::Average { sum, .. } => is_exact_average(fields[sum].logical_type, field.data_type()),
         });
+        if !are_exact {
+            return None;
+        }
+        let statistics = statistics(&input.file, &aggregate.group_expr, &schema);
         let (table, threads) = (Arc::clone(input.file.table()), input.file.threads());
-        are_exact.then_some(Self { question: Question { table, threads, parts, fields, outputs, schema } })
+        Some(Self { question: Question { table, threads, parts, fields, outputs, schema, statistics } })
     }
+}
+
+/// What is probable of the groups of a table.
+fn statistics(file: &FileTable, keys: &[Expr], schema: &SchemaRef) -> Statistics {
+    let (known, mut found) = (file.known(), Statistics::new_unknown(schema));
+    let (mut groups, mut all) = (1.0, known.num_rows.get_value().map_or(f64::INFINITY, |&rows| rows as f64));
+    for (key, of_key) in keys.iter().zip(&mut found.column_statistics) {
+        let column = if let Expr::Column(column) = key { file.columns().index_of(&column.name) } else { None };
+        let of_column = column.map(|column| known.column_statistics[column].clone().to_inexact());
+        let distinct = of_column.as_ref().and_then(|known| match known.distinct_count.get_value() {
+            Some(&distinct) => Some(distinct as f64),
+            None => Some(known.max_value.get_value()?.distance(known.min_value.get_value()?)? as f64 + 1.0),
+        });
+        groups *= distinct.unwrap_or(all);
+        of_column.into_iter().for_each(|known| *of_key = known);
+    }
+    all = all.min(groups);
+    found.num_rows = match keys.is_empty() {
+        true => Precision::Exact(1),
+        false if all.is_finite() => Precision::Inexact(all as usize),
+        false => Precision::Absent,
+    };
+    found
 }
 
 /// What an aggregate is made of.
@@ -343,6 +371,7 @@ impl TableProvider for AnswerTable {
         if let Some(projection) = projection {
             question.outputs = projection.iter().map(|&column| self.question.outputs[column]).collect();
             question.schema = Arc::new(question.schema.project(projection)?);
+            question.statistics = question.statistics.project(Some(projection));
         }
         let schema = Arc::clone(&question.schema);
         Ok(Arc::new(Leaf::new(question, schema)))

@@ -9,6 +9,8 @@ use datafusion::arrow::compute::kernels::numeric::div;
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{DataType, Decimal128Type, Int64Type, SchemaRef};
 use datafusion::arrow::error::ArrowError;
+use datafusion::common::Statistics;
+use datafusion::common::stats::Precision;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryReservation};
@@ -77,6 +79,8 @@ pub(crate) struct Question {
     pub(crate) outputs: Vec<Output>,
     /// Their types.
     pub(crate) schema: SchemaRef,
+    /// What is probable of them, if all groups are wanted.
+    pub(crate) statistics: Statistics,
 }
 
 impl Display for Question {
@@ -93,6 +97,17 @@ impl Source for Question {
         1
     }
 
+    fn statistics(&self) -> Option<Statistics> {
+        let mut known = self.statistics.clone();
+        if !self.parts.having.is_empty() {
+            known.num_rows = known.num_rows.with_estimated_selectivity(HAVING_SELECTIVITY);
+        }
+        if let (Some(limit), Some(rows)) = (self.parts.limit, known.num_rows.get_value().copied()) {
+            known.num_rows = Precision::Inexact(rows.min(limit));
+        }
+        Some(known)
+    }
+
     fn read(&self, _: usize, context: &TaskContext, each: Taker<'_>) -> Result<()> {
         let batch_rows = context.session_config().batch_size();
         let query =
@@ -106,6 +121,9 @@ impl Source for Question {
         }
     }
 }
+
+/// How many groups are left by a condition on them, as DataFusion guesses for conditions of which it knows nothing.
+const HAVING_SELECTIVITY: f64 = 0.2;
 
 /// The memory that an answer may take, which is kept free for it: half of what nobody has reserved.
 fn budget(context: &TaskContext) -> Result<(Memory, MemoryReservation)> {

@@ -40,9 +40,15 @@ fn column_statistics(table: &dyn Table, column: usize, field: &Field, arrow: &Sc
             (None, _) => is_known = false,
         }
     }
-    if !has_nulls && table.rows().is_some() {
-        found.null_count = Precision::Exact(0);
-    }
+    let totals = table.known_totals(column);
+    let exact = |count: Option<u64>| count.and_then(|count| usize::try_from(count).ok()).map(Precision::Exact);
+    let no_nulls = (!has_nulls && table.rows().is_some()).then_some(0);
+    found.null_count = exact(totals.nulls.or(no_nulls)).unwrap_or_default();
+    found.distinct_count = exact(totals.distinct).unwrap_or_default().to_inexact();
+    found.sum_value = totals
+        .sum
+        .and_then(|sum| sum_of(sum, arrow.field(column).data_type()))
+        .map_or(Precision::Absent, Precision::Exact);
     if let Some([min, max]) = bounds.filter(|_| is_known) {
         (found.min_value, found.max_value) = (precision(min, field), precision(max, field));
     }
@@ -55,6 +61,18 @@ fn precision(value: ScalarValue, field: &Field) -> Precision<ScalarValue> {
         _ => !field.logical_type.is_float(),
     };
     if is_whole { Precision::Exact(value) } else { Precision::Inexact(value) }
+}
+
+/// A sum in the type that DataFusion sums such values in.
+fn sum_of(sum: i128, data_type: &DataType) -> Option<ScalarValue> {
+    match data_type {
+        DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => number(sum, &DataType::Int64),
+        DataType::Decimal128(precision, scale) => {
+            let wider = (*precision + 10).min(38);
+            Some(ScalarValue::Decimal128(Some(sum), wider, *scale))
+        }
+        _ => None,
+    }
 }
 
 /// The smallest and the largest value, if they are known.

@@ -81,7 +81,7 @@ impl FileTable {
     }
 
     /// What is known of all rows.
-    fn known(&self) -> &Statistics {
+    pub(crate) fn known(&self) -> &Statistics {
         self.statistics.get_or_init(|| known::statistics(&*self.table, &self.columns, &self.arrow))
     }
 

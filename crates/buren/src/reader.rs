@@ -5,7 +5,7 @@ use crate::envelope::Envelope;
 use crate::trailer::VERSION_1;
 use crate::v1;
 use crate::v2::file;
-use brc_core::{Known, Progress, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table};
+use brc_core::{ColumnTotals, Known, Progress, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::path::Path;
 
 /// A buren file that is open for reading.
@@ -129,6 +129,10 @@ impl Table for Reader {
 
     fn known(&self, split: u64, column: usize) -> Known<'_> {
         self.table().known(split, column)
+    }
+
+    fn known_totals(&self, column: usize) -> ColumnTotals {
+        self.table().known_totals(column)
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {

@@ -37,6 +37,17 @@ impl Reader {
         })
     }
 
+    /// How many values the dictionary of a column has, if all of its rows have that.
+    pub(super) fn cardinality(&self, column: &StoredColumn) -> Option<u32> {
+        let mut chunks = column.chunks.iter();
+        let of_file = &self.footer.dictionaries[column.number];
+        if self.footer.row_groups.len() == 1 && of_file.parts.is_empty() {
+            return chunks.next().and_then(cardinality);
+        }
+        let is_whole = chunks.all(|chunk| chunk.layout == Layout::FileCodes);
+        if is_whole { u32::try_from(of_file.values()).ok() } else { None }
+    }
+
     fn describe_column(&self, column: &StoredColumn, order: &StoredColumn) -> ColumnDescription {
         let footer = &self.footer;
         let field = &footer.schema.fields()[column.number];
@@ -59,13 +70,6 @@ impl Reader {
         let counts = column.counts.iter().flat_map(Chunk::all_blocks).filter(|block| block.length > 0);
         let of_parts = of_parts.chain(counts).copied();
         let dictionaries: Vec<_> = chunks().flat_map(of_dictionary).chain(of_parts).collect();
-        let cardinality = if footer.row_groups.len() == 1 && of_file.parts.is_empty() {
-            chunks().next().and_then(cardinality)
-        } else if chunks().all(|chunk| chunk.layout == Layout::FileCodes) {
-            u32::try_from(of_file.values()).ok()
-        } else {
-            None
-        };
         ColumnDescription {
             name: field.name.clone(),
             logical_type: field.logical_type,
@@ -74,7 +78,7 @@ impl Reader {
             data: totals(chunks().chain(order_streams)),
             maps: BlockTotals::default(),
             dictionary: BlockTotals::of(&dictionaries),
-            cardinality,
+            cardinality: self.cardinality(column),
             nulls: chunks().map(|chunk| u64::from(chunk.nulls)).sum(),
             bounds: bounds_of(footer.row_groups.iter().zip(&column.chunks), field.logical_type),
         }

@@ -6,12 +6,12 @@
 use super::footer::{Chunk, Footer, RowGroup, StoredColumn};
 use super::footer_check;
 use super::footer_message::{self, Problem};
-use super::scanner::FileScanner;
+use super::scanner::{FileScanner, statistics};
 use super::shared_dictionary::SharedDictionary;
 use crate::block::Source;
 use crate::envelope::Envelope;
 use crate::place::Place;
-use brc_core::{Error, Known, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table};
+use brc_core::{ColumnTotals, Error, Known, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -137,6 +137,19 @@ impl Table for Reader {
 
     fn known(&self, split: u64, column: usize) -> Known<'_> {
         usize::try_from(split).map_or(Known::NOTHING, |split| self.known_of(split, column))
+    }
+
+    fn known_totals(&self, column: usize) -> ColumnTotals {
+        let Some(Ok(stored)) = (column < self.footer.schema.fields().len()).then(|| self.column(column)) else {
+            return ColumnTotals::default();
+        };
+        let mut sums = stored.chunks.iter().map(|chunk| statistics(chunk).map(|(_, _, sum)| sum));
+        let sum = sums.try_fold(0i128, |all, sum| all.checked_add(sum?));
+        ColumnTotals {
+            nulls: Some(stored.chunks.iter().map(|chunk| u64::from(chunk.nulls)).sum()),
+            sum,
+            distinct: self.cardinality(stored).map(u64::from),
+        }
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
