@@ -37,7 +37,7 @@ const MAX_GROWING_BYTES: usize = 1 << 25;
 
 /// The strings that were taken since the last array.
 pub(crate) enum Strings {
-    Views(Views),
+    Views(Box<Views>),
     Codes(Codes),
     Plain(Plain),
 }
@@ -46,7 +46,7 @@ impl Strings {
     /// For arrays of a type of strings.
     pub(crate) fn new(data_type: &DataType) -> Self {
         match data_type {
-            DataType::Utf8View => Self::Views(Views::new()),
+            DataType::Utf8View => Self::Views(Box::new(Views::new())),
             DataType::Dictionary(..) => Self::Codes(Codes::default()),
             other => Self::Plain(Plain::new(other.clone())),
         }

@@ -121,10 +121,11 @@ impl Error {
         Self::TypeMismatch { message: message.into(), columns: Vec::new() }
     }
 
-    /// For `map_err` on an I/O call: which file, and what was tried.
+    /// For `map_err` on an I/O call: which file, and what was tried. What is inside an error of the system's kind comes out
+    /// again: files that are no system's may fail for other reasons.
     pub fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| Self::Io { path, action, source }
+        move |source| source.downcast().unwrap_or_else(|source| Self::Io { path, action, source })
     }
 
     /// A damaged place in a file.

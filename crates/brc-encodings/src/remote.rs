@@ -69,6 +69,7 @@ fn refuse_address(path: &Path) -> Result<()> {
 #[cfg(feature = "stores")]
 mod stores {
     use super::{Error, FoundFile, Input, Path, Result};
+    use crate::encoding::Encoding;
     use crate::input_file::InputFile;
     use crate::registry;
     use brc_core::ReadAt;
@@ -78,7 +79,7 @@ mod stores {
     /// Opens a file: at any offset if its encoding needs few of its bytes, else in order.
     pub(super) fn open(path: &Path) -> Result<Input> {
         let address = Address::parse(path)?;
-        let is_named = registry::by_extension(path).is_some_and(|encoding| encoding.reads_parts());
+        let is_named = registry::by_extension(path).is_some_and(<dyn Encoding>::reads_parts);
         if is_named
             && registry::compression_by_extension(path).is_none()
             && let Some(input) = open_object(path, &address)?
@@ -88,7 +89,7 @@ mod stores {
         let input = Input::from_stream(path.to_owned(), Box::new(InOrder::open(&address)?))?;
         let is_seen = input.compression.is_none()
             && !input.is_whole
-            && registry::for_input(&input).is_ok_and(|encoding| encoding.reads_parts());
+            && registry::for_input(&input).is_ok_and(<dyn Encoding>::reads_parts);
         match is_seen {
             true => Ok(open_object(path, &address)?.unwrap_or(input)),
             false => Ok(input),

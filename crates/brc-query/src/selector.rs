@@ -144,7 +144,7 @@ pub(crate) struct Values {
 enum Use {
     Nothing,
     /// They are delivered as they are. What they are gathered in is used again.
-    Delivered(Kept),
+    Delivered(Box<Kept>),
     /// Values are computed of them. Strings are no codes for that: a dictionary may have many that no row has.
     Computed,
 }
@@ -159,7 +159,7 @@ impl Values {
             for position in program.positions() {
                 let known = &mut columns[position].1;
                 *known = match known {
-                    Use::Nothing | Use::Delivered(_) if value.is_column() => Use::Delivered(Kept::default()),
+                    Use::Nothing | Use::Delivered(_) if value.is_column() => Use::Delivered(Box::default()),
                     _ => Use::Computed,
                 };
             }

@@ -54,7 +54,15 @@ impl Failure {
 
     /// The same, of some bytes.
     pub(crate) fn at(&self, range: &Range<u64>) -> io::Error {
-        io::Error::new(self.kind, format!("bytes {} to {}: {}", range.start, range.end, self.reason))
+        io::Error::new(self.kind_outside(), format!("bytes {} to {}: {}", range.start, range.end, self.reason))
+    }
+
+    /// Of what a file holds, and not of a server, others would say the rest.
+    fn kind_outside(&self) -> ErrorKind {
+        match self.kind {
+            kind @ (ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::TimedOut) => kind,
+            _ => ErrorKind::Other,
+        }
     }
 }
 
@@ -66,7 +74,7 @@ impl fmt::Display for Failure {
 
 impl From<Failure> for io::Error {
     fn from(failure: Failure) -> Self {
-        Self::new(failure.kind, failure.reason)
+        Self::new(failure.kind_outside(), failure.reason)
     }
 }
 

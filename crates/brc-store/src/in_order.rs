@@ -161,7 +161,7 @@ impl InOrder {
                     return piece.map_err(|failure| failure.at(&(self.at..self.length)));
                 }
                 Err(RecvTimeoutError::Timeout) => check()?,
-                Err(RecvTimeoutError::Disconnected) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the request was given up")),
             }
         }
     }

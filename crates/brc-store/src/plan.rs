@@ -56,6 +56,7 @@ fn cut(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

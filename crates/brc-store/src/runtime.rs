@@ -1,7 +1,7 @@
 //! The threads that requests run on, and how all others wait for them.
 
-use brc_core::{Error, interrupt};
-use std::io::{self, ErrorKind};
+use brc_core::interrupt;
+use std::io;
 use std::sync::LazyLock;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(crate) fn handle() -> io::Result<&'static Handle> {
 /// Waits for what a future comes to, on a thread that may block; also on one of another runtime.
 ///
 /// # Errors
-/// [`Error::Interrupted`], as an error of the system's kind, if the user no longer wants it.
+/// [`Interrupted`](brc_core::Error::Interrupted), inside an error of the system's kind, if the user no longer wants it.
 pub(crate) fn wait<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> io::Result<T> {
     let (sender, receiver) = channel();
     // Whoever waited may be gone by then.
@@ -46,7 +46,7 @@ pub(crate) fn wait<T: Send + 'static>(future: impl Future<Output = T> + Send + '
 /// Whether to go on.
 ///
 /// # Errors
-/// [`Error::Interrupted`] if not.
+/// [`Interrupted`](brc_core::Error::Interrupted), likewise, if not.
 pub(crate) fn check() -> io::Result<()> {
-    interrupt::check().map_err(|error: Error| io::Error::new(ErrorKind::Other, error))
+    interrupt::check().map_err(io::Error::other)
 }

@@ -109,7 +109,8 @@ fn table(input: Input, options: &OpenOptions) -> Result<ParquetTable> {
         return Err(Error::unsupported(&path, "is encrypted"));
     }
     // Of a file in a store they are not known; it ends with them, too.
-    if !input.prefix.starts_with(MAGIC) && !(input.prefix.is_empty() && !input.is_whole) {
+    let is_unknown = input.prefix.is_empty() && !input.is_whole;
+    if !is_unknown && !input.prefix.starts_with(MAGIC) {
         return Err(Error::corrupt(&path, "header", "the file does not begin as parquet files do"));
     }
     let file = input.into_file(options.longest_copy)?;
