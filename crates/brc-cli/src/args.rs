@@ -78,9 +78,12 @@ impl ConversionMemory {
     }
 }
 
-/// The bytes that were asked for, or a share of what there is.
+/// The bytes that were asked for, or a share of what there is. Files in stores keep no more than a part of them ahead.
 pub(crate) fn memory_limit(asked: Option<u64>) -> u64 {
-    asked.or_else(|| Some(system_memory()? / 100 * 60)).unwrap_or(u64::MAX)
+    let limit = asked.or_else(|| Some(system_memory()? / 100 * 60)).unwrap_or(u64::MAX);
+    #[cfg(feature = "stores")]
+    brc_store::hold_at_most(limit / 8);
+    limit
 }
 
 // What a table cannot tell about itself.

@@ -28,6 +28,9 @@ pub trait ReadAt: Send + Sync {
     /// not to read them, is no mistake.
     fn expect(&self, _ranges: Vec<Range<u64>>) {}
 
+    /// Says that none of these bytes is read any more: what has come of them and was not read needs no memory then.
+    fn forget(&self, _range: Range<u64>) {}
+
     /// Reads until `buffer` is full or the bytes end; returns how many there were.
     ///
     /// # Errors
@@ -104,5 +107,15 @@ impl ReadAhead {
             file.expect(ranges);
         }
         self.splits = self.splits * 2 + 1;
+    }
+
+    /// Says that a split was read, whose bytes lie together, these among them.
+    pub fn end(file: &dyn ReadAt, bytes: impl Iterator<Item = Range<u64>> + Clone) {
+        if file.is_remote()
+            && let Some(start) = bytes.clone().map(|range| range.start).min()
+            && let Some(end) = bytes.map(|range| range.end).max()
+        {
+            file.forget(start..end);
+        }
     }
 }

@@ -147,6 +147,12 @@ impl ReadAt for InputFile {
             file.expect(ranges);
         }
     }
+
+    fn forget(&self, range: Range<u64>) {
+        if let Kind::Remote(file) = &self.0 {
+            file.forget(range);
+        }
+    }
 }
 
 struct InOrder {

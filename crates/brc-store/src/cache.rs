@@ -6,9 +6,18 @@ use crate::failure::Failure;
 use bytes::Bytes;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Parts that are in memory or on their way have so many bytes at most, unless somebody waits for more.
-pub(crate) const MOST_HELD: u64 = 256 << 20;
+/// Parts of a file that are in memory or on their way have so many bytes at most, unless somebody waits for more.
+static MOST_HELD: AtomicU64 = AtomicU64::new(LARGEST_HELD);
+
+/// The same if nobody says so, and however much memory there is.
+const LARGEST_HELD: u64 = 256 << 20;
+
+/// Has files keep so many bytes ahead of those who read them at most, each of them; at least one part comes in any case.
+pub fn hold_at_most(bytes: u64) {
+    MOST_HELD.store(bytes.min(LARGEST_HELD), Relaxed);
+}
 
 /// So many parts are on their way at most, likewise.
 pub(crate) const MOST_COMING: usize = 16;
@@ -31,6 +40,8 @@ struct Part {
     /// How many of its bytes nobody has read yet.
     unread: u64,
     last_read: u64,
+    /// Nobody is going to read it.
+    is_unwanted: bool,
     state: State,
 }
 
@@ -97,7 +108,8 @@ impl Cache {
         self.held += part.end - part.start;
         self.clock += 1;
         let unread = part.end - part.start;
-        self.parts.insert(part.start, Part { end: part.end, unread, last_read: self.clock, state: State::Coming });
+        let (end, last_read) = (part.end, self.clock);
+        self.parts.insert(part.start, Part { end, unread, last_read, is_unwanted: false, state: State::Coming });
     }
 
     /// A part has come, or does not.
@@ -108,6 +120,9 @@ impl Cache {
                 Ok(bytes) => State::Here(bytes),
                 Err(failure) => State::Failed(failure),
             };
+            if part.is_unwanted {
+                self.forget(start);
+            }
         }
     }
 
@@ -124,7 +139,7 @@ impl Cache {
             return Found::Nothing(self.part_to_ask(at, length.max(least), file_end));
         };
         self.clock += 1;
-        part.last_read = self.clock;
+        (part.last_read, part.is_unwanted) = (self.clock, false);
         let bytes = match &part.state {
             State::Coming => return Found::Coming,
             State::Failed(failure) => {
@@ -152,6 +167,21 @@ impl Cache {
         at..self.next_taken(at, limit).0
     }
 
+    /// Forgets the parts that lie in a range; those that are on their way when they come.
+    pub(crate) fn forget_within(&mut self, range: &Range<u64>) {
+        let is_within = |start: u64, end: u64| range.start <= start && end <= range.end;
+        self.waiting.retain(|part| !is_within(part.start, part.end));
+        let within = self.parts.range_mut(range.clone()).filter(|(start, part)| is_within(**start, part.end));
+        let mut here = Vec::new();
+        for (&start, part) in within {
+            match part.state {
+                State::Coming => part.is_unwanted = true,
+                State::Here(_) | State::Failed(_) => here.push(start),
+            }
+        }
+        here.into_iter().for_each(|start| self.forget(start));
+    }
+
     fn forget(&mut self, start: u64) {
         if let Some(part) = self.parts.remove(&start) {
             self.held -= part.end - start;
@@ -161,7 +191,7 @@ impl Cache {
     /// Forgets parts that nobody has looked at for the longest time, so that some more bytes have room. Those that came and were
     /// not looked at at all are still to be, unless nothing else is left.
     fn make_room(&mut self, bytes: u64) -> bool {
-        while self.held + bytes > MOST_HELD {
+        while self.held + bytes > MOST_HELD.load(Relaxed) {
             let here = self.parts.iter().filter(|(_, part)| matches!(part.state, State::Here(_)));
             let unread = here.map(|(&start, part)| (part.unread == part.end - start, part.last_read, start));
             match unread.min() {
@@ -214,6 +244,22 @@ mod tests {
     }
 
     #[test]
+    fn what_nobody_reads_any_more_is_forgotten() {
+        let mut cache = Cache::default();
+        cache.expect(vec![0..10, 20..30, 40..50]);
+        let fetched: Vec<_> = std::iter::from_fn(|| cache.next_to_fetch()).collect();
+        cache.expect(vec![32..38, 60..70]);
+        come(&mut cache, &fetched[0]);
+        come(&mut cache, &fetched[1]);
+        cache.forget_within(&(15..55));
+        assert_eq!(cache.held, 20);
+        come(&mut cache, &fetched[2]);
+        assert_eq!(cache.held, 10);
+        assert_eq!(cache.next_to_fetch(), Some(60..70));
+        assert!(matches!(cache.read(0, 10, 1, END), Found::Bytes(_)));
+    }
+
+    #[test]
     fn memory_is_bounded() {
         let mut cache = Cache::default();
         let part = |number: u64| number * (64 << 20)..(number + 1) * (64 << 20);
@@ -226,7 +272,7 @@ mod tests {
         assert!(matches!(cache.read(0, 1, 1, END), Found::Bytes(_)));
         assert_eq!(cache.next_to_fetch(), Some(part(4)));
         assert!(cache.next_to_fetch().is_none());
-        assert_eq!(cache.held, MOST_HELD);
+        assert_eq!(cache.held, LARGEST_HELD);
     }
 
     proptest! {

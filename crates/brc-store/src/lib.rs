@@ -24,6 +24,7 @@ mod upload;
 mod usage;
 
 pub use address::{Address, is_address};
+pub use cache::hold_at_most;
 pub use in_order::InOrder;
 pub use listing::{is_pattern, matches, pattern_directory};
 pub use object::Object;

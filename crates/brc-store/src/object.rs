@@ -136,4 +136,10 @@ impl ReadAt for Object {
         // What cannot be asked for now is when it is read.
         let _ = self.0.fetch_expected(&mut cache);
     }
+
+    fn forget(&self, range: Range<u64>) {
+        let mut cache = self.0.lock();
+        cache.forget_within(&range);
+        let _ = self.0.fetch_expected(&mut cache);
+    }
 }

@@ -123,9 +123,13 @@ impl Scanner for ArrowScanner<'_> {
         let begun = Instant::now();
         let mut in_sink = Duration::ZERO;
         self.read_ahead(split);
-        for index in batches {
+        for index in batches.clone() {
             in_sink += self.scan_batch(index, sink, &mut scanned)?;
         }
+        ReadAhead::end(
+            &self.table.file,
+            batches.filter_map(|index| Some(self.table.batches.get(index)?.place.whole())),
+        );
         for column in &mut self.columns {
             let cost = std::mem::take(&mut column.buffers.cost);
             scanned.bytes += cost.bytes;

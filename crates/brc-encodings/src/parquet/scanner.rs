@@ -62,8 +62,7 @@ impl<'t> ParquetScanner<'t> {
         let bytes_of = |split: u64| {
             let row_group = &table.row_groups[split as usize];
             let is_open = Self::decide(options.predicate.as_ref(), row_group) != Verdict::Never;
-            let columns = options.projection.iter().filter(|_| is_open).map(|&column| &row_group.chunks[column]);
-            columns.map(|chunk| chunk.start..chunk.start + chunk.stored as u64).collect()
+            bytes_of(row_group, options).filter(|_| is_open).collect()
         };
         ahead.begin(&table.file, options.later_splits(*table, split.index), split.index, bytes_of);
     }
@@ -134,6 +133,12 @@ impl<'t> ParquetScanner<'t> {
     }
 }
 
+/// Where the column chunks lie that a scan reads of a row group.
+fn bytes_of<'r>(row_group: &'r RowGroup, options: &'r ScanOptions) -> impl Iterator<Item = Range<u64>> + Clone + 'r {
+    let chunks = options.projection.iter().map(|&column| &row_group.chunks[column]);
+    chunks.map(|chunk| chunk.start..chunk.start + chunk.stored as u64)
+}
+
 impl Scanner for ParquetScanner<'_> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
         let table = self.table;
@@ -148,6 +153,7 @@ impl Scanner for ParquetScanner<'_> {
         self.read_ahead(split);
         self.columns.iter_mut().for_each(|column| column.decoded = 0..0);
         let in_sink = self.deliver(index, sink, &mut scanned)?;
+        ReadAhead::end(&table.file, bytes_of(row_group, &self.options));
         for column in &mut self.columns {
             scanned.decompress_time += column.decompress_time();
         }

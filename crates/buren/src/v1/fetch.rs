@@ -4,7 +4,7 @@ use crate::block::Block;
 use crate::v1::footer::{Chunk, Content};
 use crate::v1::scanner::BurenScanner;
 use crate::v1::selection::Span;
-use brc_core::{Order, ReadAt, Split, Verdict};
+use brc_core::{Order, ReadAhead, ReadAt, Split, Verdict};
 use std::ops::Range;
 
 fn place(block: &Block) -> Range<u64> {
@@ -31,6 +31,12 @@ impl BurenScanner<'_> {
         let later = self.options.later_splits(self.reader, split.index);
         ahead.begin(self.file(), later, split.index, |split| self.bytes_of(split as usize));
         self.ahead = ahead;
+    }
+
+    /// Says that a row group was read.
+    pub(crate) fn end_reading(&self, index: usize) {
+        let chunks = self.columns.iter().map(|column| &self.reader.row_group(index).chunks[column.column]);
+        ReadAhead::end(self.file(), chunks.flat_map(|chunk| &chunk.blocks).map(place));
     }
 
     /// What is going to be read of a row group for sure.

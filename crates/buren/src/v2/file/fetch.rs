@@ -8,7 +8,7 @@ use super::pieces::Stretch;
 use super::scanner::FileScanner;
 use super::shared_dictionary::parts_of;
 use crate::block::Block;
-use brc_core::{Order, Split, Verdict};
+use brc_core::{Order, ReadAhead, Split, Verdict};
 use std::ops::Range;
 
 /// Where a block lies.
@@ -41,6 +41,13 @@ impl FileScanner<'_> {
         let later = self.options.later_splits(self.reader, split.index);
         ahead.begin(file, later, split.index, |split| self.bytes_of(split as usize));
         self.ahead = ahead;
+    }
+
+    /// Says that a row group was read.
+    pub(super) fn end_reading(&self, index: usize) {
+        let chunks = self.columns.iter().map(|column| column.chunk_of(index));
+        let places = chunks.map(|chunk| chunk.offset..chunk.offset.saturating_add(chunk.stored_bytes()));
+        ReadAhead::end(self.reader.source().file, places);
     }
 
     /// What is going to be read of a row group for sure.

@@ -178,6 +178,7 @@ impl Scanner for FileScanner<'_> {
         self.read_ahead(split);
         let mut scanned = Scanned::default();
         self.scan_row_group(index, sink, &mut scanned)?;
+        self.end_reading(index);
         scanned.bytes = self.cost.bytes;
         scanned.read_time = self.cost.read_time;
         scanned.decompress_time = self.cost.decompress_time;
