@@ -45,10 +45,10 @@ fn column_statistics(table: &dyn Table, column: usize, field: &Field, arrow: &Sc
     let no_nulls = (!has_nulls && table.rows().is_some()).then_some(0);
     found.null_count = exact(totals.nulls.or(no_nulls)).unwrap_or_default();
     found.distinct_count = exact(totals.distinct).unwrap_or_default().to_inexact();
-    found.sum_value = totals
-        .sum
-        .and_then(|sum| sum_of(sum, arrow.field(column).data_type()))
-        .map_or(Precision::Absent, Precision::Exact);
+    // Exact ones would be believed of joins, too, which have other rows.
+    let sum = totals.sum.filter(|_| table.rows() > Some(0));
+    let sum = sum.and_then(|sum| sum_of(sum, arrow.field(column).data_type()));
+    found.sum_value = sum.map_or(Precision::Absent, Precision::Inexact);
     if let Some([min, max]) = bounds.filter(|_| is_known) {
         (found.min_value, found.max_value) = (precision(min, field), precision(max, field));
     }
