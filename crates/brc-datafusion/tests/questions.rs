@@ -176,11 +176,9 @@ fn question(random: &mut Random) -> String {
     match random.below(5) {
         0 => format!("select count(*), max(x.a0) from ({text}) x"),
         1 => format!("with x as ({text}) select x.*, u.k as other from x join (select distinct k from t) u on u.k < 2"),
-        2 if keys.is_empty() => {
-            format!(
-                "select sum(t.i), max(t.i), count(*) from t join (select k, max(i) as high from t group by k) u on t.k = u.k and t.i < u.high"
-            )
-        }
+        2 if keys.is_empty() => "select sum(t.i), max(t.i), count(*) from t \
+            join (select k, max(i) as high from t group by k) u on t.k = u.k and t.i < u.high"
+            .to_owned(),
         _ => text,
     }
 }
