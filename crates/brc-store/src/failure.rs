@@ -47,9 +47,15 @@ impl Failure {
             error => match innermost(error) {
                 // Where a store is no simple web server, the library has no name for it.
                 reason if reason.contains("non-partial response") => Self::whole_files(),
+                reason if is_refusal(&reason) => Self::lasting(ErrorKind::Other, reason),
                 reason => Self::passing(ErrorKind::Other, reason),
             },
         }
+    }
+
+    /// Whether the server found fault with the request for a reason that it alone knows.
+    pub(crate) fn is_refusal(&self) -> bool {
+        self.kind == ErrorKind::Other && is_refusal(&self.reason)
     }
 
     /// The same, of some bytes.
@@ -76,6 +82,12 @@ impl From<Failure> for io::Error {
     fn from(failure: Failure) -> Self {
         Self::new(failure.kind_outside(), failure.reason)
     }
+}
+
+/// Whether the server found fault with the request, not with itself.
+fn is_refusal(reason: &str) -> bool {
+    let code = reason.split_once("status code: ").map_or("", |(_, code)| code);
+    code.starts_with('4') && !code.starts_with("408") && !code.starts_with("429")
 }
 
 /// What goes wrong where no file is at hand yet.

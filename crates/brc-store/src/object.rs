@@ -32,7 +32,8 @@ struct Shared {
 }
 
 impl Object {
-    /// Opens a file, with one request that also brings its end. `None` if the store sends only whole files.
+    /// Opens a file, with one request that also brings its end. `None` if the server sends only whole files, or cannot make sense
+    /// of a request for the end of one.
     ///
     /// # Errors
     /// If there is none, or it may not be read.
@@ -43,7 +44,7 @@ impl Object {
         let opened = wait(async move { asking.fetch(GetRange::Suffix(END), None).await }).map_err(failed)?;
         let (range, bytes, version) = match opened {
             Ok(opened) => opened,
-            Err(failure) if failure.kind == ErrorKind::Unsupported => return Ok(None),
+            Err(failure) if failure.kind == ErrorKind::Unsupported || failure.is_refusal() => return Ok(None),
             Err(failure) => return Err(failed(failure.into())),
         };
         let mut cache = Cache::default();

@@ -115,8 +115,11 @@ fn a_file_that_changes_while_it_is_read_in_order_is_an_error() {
 #[test]
 fn a_server_without_parts_has_files_that_are_read_in_order() {
     let server = Server::start(content());
-    server.script(&[Fault::WholeFile]);
-    assert!(Object::open(&address(&server)).unwrap().is_none());
+    for fault in [Fault::WholeFile, Fault::NoSuchRange] {
+        server.script(&[fault]);
+        assert!(Object::open(&address(&server)).unwrap().is_none(), "{fault:?}");
+    }
+    assert_eq!(server.requests().len(), 2);
 }
 
 #[test]

@@ -30,6 +30,8 @@ pub(super) enum Fault {
     Gone,
     /// Nobody may read it any more.
     Denied,
+    /// The server cannot send such parts.
+    NoSuchRange,
 }
 
 /// A server that runs until the process ends.
@@ -96,6 +98,7 @@ impl Shared {
             Some(Fault::Changes) => Some("412 Precondition Failed"),
             Some(Fault::Gone) => Some("404 Not Found"),
             Some(Fault::Denied) => Some("403 Forbidden"),
+            Some(Fault::NoSuchRange) => Some("416 Range Not Satisfiable"),
             _ => None,
         };
         if let Some(status) = status {
