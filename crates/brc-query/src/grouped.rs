@@ -281,7 +281,7 @@ impl<'a> Groups<'a> {
             partial: ranges[part as usize].0 as u32,
             group: wanted[part as usize][row as usize],
         };
-        Ok(order::sorted(&parts, offset, limit, threads).into_iter().map(place).collect())
+        Ok(order::sorted(&parts, offset, limit, threads)?.into_iter().map(place).collect())
     }
 
     /// The groups of all partials, each as its number and some groups, which are few enough for a thread's cache.

@@ -53,6 +53,7 @@ mod functions;
 mod group;
 mod grouped;
 mod inputs;
+mod interruptible;
 mod key_order;
 mod keys;
 mod lanes;

@@ -1,10 +1,11 @@
 //! Sorts rows by several columns, as far as they are wanted.
 
 use crate::cells::Cells;
+use crate::interruptible::{select_by, sort_by};
 use crate::parallel;
 use crate::partial::Partial;
+use brc_core::Result;
 use std::cmp::Ordering;
-use std::convert::Infallible;
 
 /// Fewer rows are sorted by one thread.
 const FEW: usize = 1 << 16;
@@ -74,7 +75,15 @@ type Entry = (u128, u32, u32);
 
 /// Those rows, in order, that are left when `offset` are left out first, and no more than `limit` are wanted: each as its
 /// part and its place there. Rows that are equal keep their order.
-pub(crate) fn sorted(parts: &[SortedPart<'_>], offset: u64, limit: Option<u64>, threads: usize) -> Vec<(u32, u32)> {
+///
+/// # Errors
+/// [`brc_core::Error::Interrupted`].
+pub(crate) fn sorted(
+    parts: &[SortedPart<'_>],
+    offset: u64,
+    limit: Option<u64>,
+    threads: usize,
+) -> Result<Vec<(u32, u32)>> {
     let compare = |one: &Entry, other: &Entry| {
         one.0.cmp(&other.0).then_with(|| {
             let parts = [one, other].map(|entry| &parts[entry.1 as usize]);
@@ -86,56 +95,62 @@ pub(crate) fn sorted(parts: &[SortedPart<'_>], offset: u64, limit: Option<u64>, 
     let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     if are_in_order(parts) {
         let rows_of = |(part, it): (u32, &SortedPart<'_>)| (0..it.rows as u32).map(move |row| (part, row));
-        return (0..).zip(parts).flat_map(rows_of).skip(skipped).take(limit).collect();
+        return Ok((0..).zip(parts).flat_map(rows_of).skip(skipped).take(limit).collect());
     }
     let wanted = limit.saturating_add(skipped);
     // Only those that are wanted need to be sorted.
-    let cut = |entries: &mut Vec<Entry>| {
+    let cut = |entries: &mut Vec<Entry>| -> Result<()> {
         if wanted > 0 && wanted < entries.len() {
             // Rows themselves are only compared where their prefixes are the same as the last one's.
             let (_, &mut (last, ..), _) = entries.select_nth_unstable_by_key(wanted - 1, |entry| entry.0);
             entries.retain(|entry| entry.0 <= last);
             if wanted < entries.len() {
-                entries.select_nth_unstable_by(wanted - 1, compare);
+                select_by(entries, wanted - 1, compare)?;
             }
         }
         entries.truncate(wanted);
+        Ok(())
     };
     // Of many rows, few of which are wanted, hardly any is kept for longer than it takes to see that.
     let most = wanted.saturating_mul(2).max(FEW_ENTRIES);
     let of_part = |part: usize| {
         let mut entries: Vec<Entry> = Vec::with_capacity(parts[part].rows.min(most));
         let mut last = u128::MAX;
+        let mut done = Ok(());
         parts[part].each_prefix(|row, prefix| {
             if prefix <= last {
                 entries.push((prefix, part as u32, row as u32));
             }
-            if entries.len() >= most {
-                cut(&mut entries);
+            if entries.len() >= most && done.is_ok() {
+                done = cut(&mut entries);
                 last = entries.iter().map(|entry| entry.0).max().unwrap_or(last);
             }
         });
-        cut(&mut entries);
-        Ok::<_, Infallible>(entries)
+        done?;
+        cut(&mut entries)?;
+        Ok(entries)
     };
-    let Ok(found) = parallel::map(parts.len(), threads, of_part);
+    let found = parallel::try_map(parts.len(), threads, of_part)?;
     let mut entries = found.into_iter().reduce(|mut all, part| {
         all.extend_from_slice(&part);
         all
     });
     let mut entries = entries.take().unwrap_or_default();
-    cut(&mut entries);
-    sort(&mut entries, threads, &compare);
-    entries.into_iter().skip(skipped).map(|(_, part, row)| (part, row)).collect()
+    cut(&mut entries)?;
+    sort(&mut entries, threads, &compare)?;
+    Ok(entries.into_iter().skip(skipped).map(|(_, part, row)| (part, row)).collect())
 }
 
 /// Sorts by several threads, each of which has a range of the order.
-fn sort(entries: &mut [Entry], threads: usize, compare: &(impl Fn(&Entry, &Entry) -> Ordering + Sync)) {
+fn sort(entries: &mut [Entry], threads: usize, compare: &(impl Fn(&Entry, &Entry) -> Ordering + Sync)) -> Result<()> {
     if threads < 2 || entries.len() < FEW {
-        return entries.sort_unstable_by(compare);
+        return sort_by(entries, compare);
     }
-    let (left, _, right) = entries.select_nth_unstable_by(entries.len() / 2, compare);
+    let middle = entries.len() / 2;
+    select_by(entries, middle, compare)?;
+    let (left, right) = entries.split_at_mut(middle);
     let half = threads / 2;
-    let mut halves = [(left, half), (right, threads - half)];
-    parallel::for_each(&mut halves, 2, |(entries, threads)| sort(entries, *threads, compare));
+    let mut halves = [(left, half, Ok(())), (right, threads - half, Ok(()))];
+    parallel::for_each(&mut halves, 2, |(entries, threads, done)| *done = sort(entries, *threads, compare));
+    halves.into_iter().try_for_each(|(_, _, done)| done)
 }

@@ -10,7 +10,7 @@ use crate::partitions::in_order;
 use crate::partitions::spill::{Frame, Spill};
 use crate::plan::{Answer, Plan};
 use crate::result::kind_of;
-use brc_core::{Error, Result};
+use brc_core::{Error, Result, interrupt};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::binary_heap::PeekMut;
@@ -342,6 +342,7 @@ impl<'a> Merged<'a> {
     }
 
     fn end_block(&mut self) -> Result<()> {
+        interrupt::check()?;
         if self.rows > 0 {
             let cells = std::mem::replace(&mut self.cells, no_cells(self.sorter.plan));
             let spill = self.sorter.memory.is_short().then_some(self.sorter.spill);

@@ -126,7 +126,7 @@ fn in_memory(plan: &Plan, parts: Vec<Rows>, threads: usize, totals: ScanTotals) 
     let (cells, sorted): (Vec<_>, Vec<_>) = parts.into_iter().map(Rows::into_sorted_part).unzip();
     let order: Vec<_> = match sorted.is_empty() {
         true => Vec::new(),
-        false => order::sorted(&sorted, plan.offset, plan.limit, threads),
+        false => order::sorted(&sorted, plan.offset, plan.limit, threads)?,
     };
     drop(sorted);
     let is_long = order.len() as u64 >= MANY;
@@ -186,28 +186,28 @@ impl Rows {
     }
 
     /// The columns and keys as they are, and the order of the first rows, no more than `most`.
-    fn in_order(self, most: Option<u64>) -> (Vec<Cells>, Vec<OrderKey>, Vec<u32>) {
+    fn in_order(self, most: Option<u64>) -> Result<(Vec<Cells>, Vec<OrderKey>, Vec<u32>)> {
         let (cells, part) = self.into_sorted_part();
         let part = [part];
-        let rows = order::sorted(&part, 0, most, 1).into_iter().map(|(_, row)| row).collect();
+        let rows = order::sorted(&part, 0, most, 1)?.into_iter().map(|(_, row)| row).collect();
         let [SortedPart { keys, .. }] = part;
-        (cells, keys, rows)
+        Ok((cells, keys, rows))
     }
 
     /// The first rows in order, no more than `most`.
-    fn sorted(self, most: Option<u64>) -> Self {
-        let (cells, keys, rows) = self.in_order(most);
+    fn sorted(self, most: Option<u64>) -> Result<Self> {
+        let (cells, keys, rows) = self.in_order(most)?;
         let key = |key: OrderKey| OrderKey { cells: key.cells.take(&rows), ..key };
-        Self {
+        Ok(Self {
             rows: rows.len(),
             cells: cells.iter().map(|cells| cells.take(&rows)).collect(),
             keys: keys.into_iter().map(key).collect(),
-        }
+        })
     }
 
     /// The run of all rows.
     fn into_run(self, sorter: &Sorter<'_>) -> Result<Vec<Block>> {
-        let (cells, keys, rows) = self.in_order(None);
+        let (cells, keys, rows) = self.in_order(None)?;
         let all: Vec<&Cells> = cells.iter().chain(keys.iter().map(|key| &key.cells)).collect();
         let blocks = rows.chunks(BLOCK);
         sorter.run(blocks.map(|rows| (rows.len(), all.iter().map(|cells| cells.take(rows)).collect())))
@@ -257,7 +257,7 @@ impl<'a> Sorting<'a> {
         self.keep(batch, wanted).map_err(|fault| fault.error(path))?;
         let many = self.most.map_or(u64::MAX, |most| most.saturating_mul(2)).max(FEW as u64);
         if self.rows.rows as u64 >= many {
-            self.cut();
+            self.cut()?;
         }
         self.relieve()
     }
@@ -292,19 +292,20 @@ impl<'a> Sorting<'a> {
     }
 
     /// Leaves out rows that come too late.
-    fn cut(&mut self) {
-        let Some(most) = self.most.filter(|&most| self.rows.rows as u64 > most) else { return };
+    fn cut(&mut self) -> Result<()> {
+        let Some(most) = self.most.filter(|&most| self.rows.rows as u64 > most) else { return Ok(()) };
         let rows = std::mem::replace(&mut self.rows, Rows::new(self.selector.plan()));
-        self.rows = rows.sorted(Some(most));
+        self.rows = rows.sorted(Some(most))?;
         if let (Some(last), Some(key)) = (self.rows.rows.checked_sub(1), self.rows.keys.first()) {
             self.bound = self.bound.min(key.cells.prefix(last, key.descending, key.nulls_first));
         }
+        Ok(())
     }
 
     /// Sorts what there is to a file, if memory is short because of it.
     fn relieve(&mut self) -> Result<()> {
         if self.gauge.is_short() && self.rows.rows > 0 {
-            self.cut();
+            self.cut()?;
             let rows = std::mem::replace(&mut self.rows, Rows::new(self.selector.plan()));
             self.runs.push(rows.into_run(self.sorter)?);
             self.gauge.restart();

@@ -1,0 +1,100 @@
+//! Work after the scan ends when it is told to. The request is one of the process, so that no other test may run in it.
+
+#![allow(clippy::unwrap_used)]
+
+use brc_core::{
+    Batch, Column, Error, Integers, Progress, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
+    Table, interrupt,
+};
+use brc_kernels::memory::Allocator;
+use brc_query::{Memory, Query};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
+const ROWS: u64 = 2_000_000;
+
+/// Numbers `a`, all of them equal, and `b` in no order.
+struct Numbers {
+    schema: Schema,
+    b: Vec<i64>,
+}
+
+impl Table for Numbers {
+    fn path(&self) -> &Path {
+        Path::new("numbers")
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(ROWS)
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        None
+    }
+
+    fn split(&self, index: u64) -> Option<Split> {
+        (index == 0).then_some(Split { index, start: 0, end: ROWS })
+    }
+
+    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        Ok(Box::new(Rows { b: &self.b, projection: options.projection.clone() }))
+    }
+}
+
+struct Rows<'a> {
+    b: &'a [i64],
+    projection: Vec<usize>,
+}
+
+impl Scanner for Rows<'_> {
+    fn scan(&mut self, _: &Split, sink: &mut dyn Sink) -> std::result::Result<Option<Scanned>, ScanError> {
+        for b in self.b.chunks(1 << 14) {
+            let a = vec![1; b.len()];
+            let column = |&column: &usize| Column::integers(Integers::I64(if column == 0 { &a } else { b }));
+            let columns: Vec<_> = self.projection.iter().map(column).collect();
+            sink.batch(&Batch { rows: b.len(), columns: &columns })?;
+        }
+        Ok(Some(Scanned { rows: ROWS, ..Scanned::default() }))
+    }
+}
+
+#[test]
+fn sorts_and_merges_end_when_they_are_told_to() {
+    let b = (0..ROWS as i64).map(|row| row.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64)).collect();
+    let table = Numbers { schema: Schema::parse("a:int64,b:int64").unwrap(), b };
+    let scarce = Memory { limit: 8 << 20, ..Memory::unlimited() };
+    for (sql, memory) in [
+        ("select a, b order by a, b", Memory::unlimited()),
+        ("select b, count(*) group by b order by 2, 1", Memory::unlimited()),
+        ("select a, b order by a, b", scarce),
+    ] {
+        let query = Query::parse(sql).unwrap();
+        let ask = || query.ask_within(&table, 1, &memory, &Progress::default()).map(drop);
+        let start = Instant::now();
+        ask().unwrap();
+        let all = start.elapsed();
+        for part in [3, 5, 7] {
+            let (failed, waited) = std::thread::scope(|scope| {
+                let timer = scope.spawn(move || {
+                    std::thread::sleep(all * part / 10);
+                    interrupt::request();
+                    Instant::now()
+                });
+                let failed = ask();
+                let ended = Instant::now();
+                (failed, ended.saturating_duration_since(timer.join().unwrap()))
+            });
+            interrupt::clear();
+            // It is done where another time on a busy machine was shorter.
+            assert!(matches!(failed, Err(Error::Interrupted) | Ok(())), "{sql}: {failed:?}");
+            assert!(waited < Duration::from_millis(100).max(all / 8), "{sql} at {part}/10 of {all:?}: {waited:?}");
+        }
+    }
+}
