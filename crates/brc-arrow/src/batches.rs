@@ -62,8 +62,16 @@ impl Batches {
             return Ok(None);
         }
         let columns = self.columns.iter_mut().zip(self.schema.fields()).map(|(column, field)| {
-            let named =
-                |error: ArrowError| ArrowError::InvalidArgumentError(format!("column '{}': {error}", field.name()));
+            let named = |error: ArrowError| {
+                let reason = match error {
+                    ArrowError::InvalidArgumentError(reason) if reason.contains("non UTF-8") => {
+                        "a string is not UTF-8; say what it is with --charset".to_owned()
+                    }
+                    ArrowError::InvalidArgumentError(reason) => reason,
+                    error => error.to_string(),
+                };
+                ArrowError::InvalidArgumentError(format!("column '{}': {reason}", field.name()))
+            };
             column.finish().map_err(named)
         });
         let columns = columns.collect::<Result<Vec<_>, _>>()?;

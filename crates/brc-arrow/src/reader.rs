@@ -292,6 +292,7 @@ impl<T: Target> Converter<'_, T> {
     fn error(&self, fault: Fault) -> Error {
         match fault {
             Fault::Scan(error) => error,
+            Fault::Arrow(ArrowError::InvalidArgumentError(reason)) => Error::unsupported(self.table.path(), reason),
             Fault::Arrow(error) => Error::unsupported(self.table.path(), error.to_string()),
         }
     }

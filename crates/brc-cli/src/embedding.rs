@@ -181,7 +181,7 @@ pub struct FoundPart {
     pub option: &'static str,
 }
 
-/// The first rows of a table, as `brc head` shows them.
+/// The first rows of a table, as [`shown`] shows them.
 ///
 /// # Errors
 /// Those of the scan, unless there are enough rows before.
@@ -190,13 +190,13 @@ pub fn preview(table: &dyn Table, rows: u64) -> Result<String> {
     shown(&plan, &rows)
 }
 
-/// An answer as `brc query` shows it.
+/// An answer as `brc query` shows it, without colours, and no wider than a terminal usually is where there is none.
 ///
 /// # Errors
 /// If it cannot be shown.
 pub fn shown(plan: &Plan, answer: &QueryResult) -> Result<String> {
     let mut text = Vec::new();
-    render::render(render::table(), plan, answer, &mut text)?;
+    render::render(render::narrow_table(), plan, answer, &mut text)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
@@ -268,8 +268,10 @@ impl Convert {
 fn parsed<T: Parser>(words: &[OsString]) -> Result<T> {
     T::try_parse_from(words).map_err(|error| {
         let error = error.to_string();
-        let message =
-            error.lines().take_while(|line| !line.starts_with("Usage:")).filter(|line| !line.trim().is_empty());
+        let message = error
+            .lines()
+            .take_while(|line| !line.starts_with("Usage:"))
+            .filter(|line| !line.trim().is_empty() && !line.contains(" as a value, use '-- "));
         let lines: Vec<&str> = message.map(|line| line.trim().trim_start_matches("error: ")).collect();
         Error::Usage(lines.join("; "))
     })

@@ -139,7 +139,10 @@ impl Answer {
     fn num_rows(&self, py: Python<'_>) -> PyResult<usize> {
         match self.found(py)?.1.as_ref() {
             Found::Held(answer) => Ok(answer.len()),
-            Found::Long(_) => self.with_rows(py, |_, answer| Ok(answer.len())),
+            Found::Long(answer) => match answer.rows() {
+                Some(rows) => Ok(usize::try_from(rows).unwrap_or(usize::MAX)),
+                None => self.with_rows(py, |_, answer| Ok(answer.len())),
+            },
         }
     }
 
@@ -241,7 +244,9 @@ impl Answer {
         if (answer.len() as u64) <= SHOWN {
             return Ok(text);
         }
-        let shown: Vec<&str> = text.trim_end().lines().collect();
-        Ok(format!("{}\n …", shown[..shown.len() - 1].join("\n")))
+        // The names and a line come first; what is left out of a wide answer is told last.
+        let last = 2 + SHOWN as usize;
+        let line = |(number, line): (usize, &'_ str)| if number == last { " …".to_owned() } else { line.to_owned() };
+        Ok(text.lines().enumerate().map(line).collect::<Vec<_>>().join("\n"))
     }
 }

@@ -12,7 +12,7 @@ use brc_encodings::remote::is_in_store;
 use brc_query::{Expression, OrderBy, Query};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyString, PyTuple};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -68,7 +68,8 @@ pub(crate) struct Table {
     origin: Option<(Vec<PathBuf>, Option<Py<PyDict>>)>,
 }
 
-/// Opens a table: a path, a glob, a directory, a list of those, bytes, or a file to read.
+/// Opens a table: a path, a glob, a directory, an address (`https://`, `s3://`, `gs://` …), a list of those, bytes, or a file
+/// to read.
 ///
 /// Options are those of the program. Of text, everything that is not given is detected; types are inferred from all rows.
 ///
@@ -156,16 +157,20 @@ impl Table {
     fn scan(
         &self,
         py: Python<'_>,
-        columns: Option<Vec<String>>,
+        columns: Option<&Bound<'_, PyAny>>,
         r#where: Option<&str>,
-        limit: Option<u64>,
-        batch_size: Option<usize>,
+        limit: Option<i64>,
+        batch_size: Option<i64>,
         dictionary: bool,
     ) -> PyResult<Scan> {
         let filter = r#where.map(Expression::parse).transpose().map_err(brc_core::Error::from).or_raise(py)?;
+        let columns = columns.map(names).transpose()?;
         if columns.as_ref().is_some_and(Vec::is_empty) {
             return Err(UsageError::new_err("columns: at least one is needed"));
         }
+        let limit = limit.map(|limit| at_least("limit", limit, 0)).transpose()?;
+        let batch_size = batch_size.map(|size| at_least("batch_size", size, 1)).transpose()?;
+        let batch_size = batch_size.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
         let shape = Shape { limit, batch_size, dictionary };
         Scan::of_columns(py, Arc::clone(&self.opened), columns.as_deref(), filter, shape)
     }
@@ -189,9 +194,10 @@ impl Table {
         r#where: Option<&str>,
         having: Option<&str>,
         order_by: Option<&Bound<'_, PyAny>>,
-        limit: Option<u64>,
+        limit: Option<i64>,
         dictionary: bool,
     ) -> PyResult<Answer> {
+        let limit = limit.map(|limit| at_least("limit", limit, 0)).transpose()?;
         let query = match sql {
             Some(sql) => {
                 let others = [by.is_some(), agg.is_some(), r#where.is_some(), having.is_some(), order_by.is_some()];
@@ -222,7 +228,8 @@ impl Table {
 
     /// The first rows.
     #[pyo3(signature = (rows=10))]
-    fn head(&self, py: Python<'_>, rows: u64) -> PyResult<Answer> {
+    fn head(&self, py: Python<'_>, rows: i64) -> PyResult<Answer> {
+        let rows = at_least("rows", rows, 0)?;
         Answer::ask(py, &self.opened, Query { limit: Some(rows), ..Query::everything() }, false)
     }
 
@@ -307,6 +314,22 @@ impl Table {
     pub(crate) fn words(&self, py: Python<'_>) -> PyResult<Option<(Vec<OsString>, Vec<PathBuf>)>> {
         let Some((paths, options)) = &self.origin else { return Ok(None) };
         Ok(Some((words::of_options(options.as_ref().map(|options| options.bind(py)))?, paths.clone())))
+    }
+}
+
+/// Names of columns, in whatever gives one by one: a text alone would give its letters.
+fn names(columns: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if columns.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("columns: a list of names, as in columns=[\"name\"]"));
+    }
+    columns.try_iter()?.map(|name| name?.extract()).collect()
+}
+
+/// A number of rows.
+fn at_least(name: &str, number: i64, least: u64) -> PyResult<u64> {
+    match u64::try_from(number) {
+        Ok(rows) if rows >= least => Ok(rows),
+        _ => Err(UsageError::new_err(format!("{name}: {number} is less than {least}"))),
     }
 }
 

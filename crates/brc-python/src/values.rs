@@ -5,6 +5,9 @@ use brc_query::QueryResult;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
+/// Ctrl-C is looked for before each of so many rows.
+const ROWS_BETWEEN_CHECKS: usize = 1 << 12;
+
 /// All rows of an answer as tuples.
 ///
 /// # Errors
@@ -12,7 +15,10 @@ use pyo3::types::{PyBytes, PyList, PyTuple};
 pub(crate) fn rows<'py>(py: Python<'py>, answer: &QueryResult) -> PyResult<Bound<'py, PyList>> {
     let types = Types::of(py)?;
     let rows = PyList::empty(py);
-    for row in answer.rows() {
+    for (number, row) in answer.rows().enumerate() {
+        if number.is_multiple_of(ROWS_BETWEEN_CHECKS) {
+            py.check_signals()?;
+        }
         let cells = row.zip(answer.columns()).map(|(value, column)| match value {
             Some(value) => types.object(py, value, column.logical_type),
             None => Ok(py.None().into_bound(py)),

@@ -35,8 +35,12 @@ def test_comparisons_are_tables(rides, tmp_path):
     assert (tmp_path / "out" / "report.html").exists()
     with pytest.raises(brc.UsageError):
         brc.compare(rides, encodings=["nothing"])
-    with pytest.raises(brc.Error):
+    with pytest.raises(FileNotFoundError) as raised:
         brc.compare(tmp_path / "nothing.csv", runs=1)
+    assert raised.value.filename == str(tmp_path / "nothing.csv")
+    with pytest.raises(brc.UsageError) as raised:
+        brc.compare(rides, nothing=1)
+    assert str(raised.value).startswith("unexpected argument '--nothing' found") and "Usage" not in str(raised.value)
 
 
 def test_the_examples_run():

@@ -128,6 +128,45 @@ def test_ctrl_c_ends_what_is_computed(text, statement, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["numbers.csv"]
 
 
+def test_ctrl_c_ends_what_comes_after_the_scan(numbers):
+    """What is sorted and made into objects of Python takes longer than the scan."""
+    ran = run(
+        """
+        import os, sys, threading, time, signal
+        import brc
+        table = brc.open([sys.argv[1]] * 3)
+        for ask in (
+            lambda: table.query("select s, f, n order by s desc, f"),
+            lambda: table.query("select n, f, sum(n) group by n, f order by 3 desc"),
+            lambda: table.query("select n, s, f").rows(),
+        ):
+            begun = time.monotonic()
+            ask()
+            all = time.monotonic() - begun
+            for part in (0.4, 0.6, 0.8):
+                def interrupt():
+                    global sent
+                    time.sleep(all * part)
+                    sent = time.monotonic()
+                    os.kill(os.getpid(), signal.SIGINT)
+                thread = threading.Thread(target=interrupt)
+                try:
+                    thread.start()
+                    ask()
+                    thread.join()
+                except KeyboardInterrupt:
+                    print(all, time.monotonic() - sent)
+                    thread.join()
+        """,
+        numbers,
+    )
+    assert ran.returncode == 0, ran.stderr
+    for line in ran.stdout.splitlines():
+        all, waited = map(float, line.split())
+        # The objects that there are by then have to go.
+        assert waited < max(0.3, all / 6), ran.stdout
+
+
 def test_other_threads_run_during_a_query(text):
     table, steps, done = brc.open(text), [], threading.Event()
 

@@ -1,12 +1,16 @@
 """Opening, looking, asking."""
 
+import bz2
 import datetime
 import decimal
 import gzip
 import io
+import lzma
 import multiprocessing
 import pathlib
 import pickle
+import subprocess
+import sys
 
 import brc
 import pytest
@@ -68,6 +72,81 @@ def test_what_holds_none_is_refused(rides):
         brc.open("ftp://example.org/a.parquet")
     with pytest.raises(brc.UsageError, match="no file matches"):
         brc.open("nothing-*.csv")
+    with pytest.raises(brc.UsageError, match="the list of paths is empty"):
+        brc.open([])
+    for empty in ("", [""]):
+        with pytest.raises(brc.UsageError, match="the path is empty"):
+            brc.open(empty)
+    with pytest.raises(TypeError, match="read returned int"):
+        brc.open(Reading(5))
+
+
+class Reading:
+    """A file that gives these one by one."""
+
+    def __init__(self, *pieces):
+        self.pieces = [*pieces]
+
+    def read(self, size):
+        return self.pieces.pop(0) if self.pieces else b""
+
+
+def test_files_may_give_any_bytes():
+    assert brc.open(Reading(b"a\n", bytearray(b"1\n"), memoryview(b"2\n"))).head().rows() == [(1,), (2,)]
+
+
+def test_what_python_decompresses_is_not_compressed_any_more(tmp_path):
+    for extension, module in (("gz", gzip), ("bz2", bz2), ("xz", lzma)):
+        path = tmp_path / f"a.csv.{extension}"
+        path.write_bytes(module.compress(b"a\n1\n"))
+        for file in (module.open(path), io.BufferedReader(module.open(path)), module.open(path, "rt"), open(path, "rb")):
+            assert brc.open(file).head().rows() == [(1,)]
+            file.seek(0)
+            assert brc.sniff(file).schema == {"a": "int64"}
+
+
+def test_a_dash_is_standard_input(rides):
+    code = "import brc; print(brc.open('-').query('select sum(minutes), count(*)').rows())"
+    ran = subprocess.run([sys.executable, "-c", code], input=rides.read_bytes(), stdout=subprocess.PIPE, check=True)
+    assert ran.stdout == b"[(Decimal('131'), 6)]\n"
+
+
+def test_what_is_shown_is_no_wider_than_anybody_looks():
+    long = "x" * 100_000
+    shown = repr(brc.open(f"a,b\n{long},1\n".encode()))
+    assert max(map(len, shown.splitlines())) <= 120 and "…" in shown and "\x1b" not in shown
+    names = [f"column_{n}" for n in range(500)]
+    wide = brc.open("\n".join([",".join(names)] + [",".join("1" * 500)] * 20).encode())
+    for shown in (repr(wide), repr(wide.query("select *")), repr(wide.head(3))):
+        assert max(map(len, shown.splitlines())) <= 120 and "more columns" in shown
+    answer = repr(wide.query("select *")).splitlines()
+    assert [line.strip() for line in answer].count("…") == 1 and len(answer) == 2 + 10 + 1 + 1
+
+
+def test_numbers_of_rows_are_checked(rides):
+    table = brc.open(rides)
+    for wrong in ({"limit": -1}, {"batch_size": 0}, {"batch_size": -1}):
+        with pytest.raises(brc.UsageError, match=next(iter(wrong))):
+            table.scan(**wrong)
+    with pytest.raises(brc.UsageError, match="rows: -1 is less than 0"):
+        table.head(-1)
+    with pytest.raises(brc.UsageError, match="limit"):
+        table.query(by="station", limit=-1)
+    assert table.head(0).rows() == [] and table.query(by="station", agg="count(*)", limit=0).rows() == []
+    with pytest.raises(TypeError, match="a list of names"):
+        table.scan(columns="ride")
+    assert table.scan(columns=(name for name in ("ride", "fare"))).columns == ["ride", "fare"]
+    assert table.scan(columns={"ride": 1}).columns == ["ride"]
+
+
+def test_hints_of_the_command_line_are_left_out(rides):
+    with pytest.raises(brc.UsageError) as raised:
+        brc.open(rides, json=True)
+    assert str(raised.value) == "unexpected argument '--json' found"
+
+
+def test_long_answers_are_counted_without_being_held(numbers):
+    assert len(brc.open(numbers).query("select n, s order by f desc")) == 1_000_000
 
 
 def test_options_are_those_of_the_program():

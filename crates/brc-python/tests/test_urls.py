@@ -3,6 +3,7 @@
 import functools
 import http.server
 import pickle
+import socket
 import threading
 
 import brc
@@ -40,6 +41,24 @@ def test_urls_are_sniffed_and_converted(site, tmp_path):
     ledger = brc.convert(f"{site}/rides.csv", tmp_path / "again.buren")
     assert ledger.rows_stored == 15000
     assert (tmp_path / "again.buren").read_bytes() == (tmp_path / "rides.buren").read_bytes()
+
+
+def test_stores_that_do_not_answer_are_an_error(monkeypatch):
+    closed = socket.socket()
+    closed.bind(("127.0.0.1", 0))
+    endpoint = f"127.0.0.1:{closed.getsockname()[1]}"
+    for name, value in {
+        "AWS_ENDPOINT": f"http://{endpoint}",
+        "AWS_ALLOW_HTTP": "true",
+        "AWS_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "BRC_STORE_TIMEOUT": "1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    for address in ("s3://bucket/a.parquet", "s3://bucket/*.csv", "s3://bucket/a/", f"http://{endpoint}/a.csv"):
+        with pytest.raises((brc.Error, OSError), match="a.parquet|csv|bucket"):
+            brc.open(address)
 
 
 def test_what_is_not_there_is_an_error(site):

@@ -75,7 +75,7 @@ pub(crate) trait Format: Sync {
 /// All formats, in the order in which help texts show them.
 static FORMATS: &[&dyn Format] = &[
     &one_brc::OneBrc,
-    &table::Table,
+    &table::WIDE,
     &vertical::Vertical,
     &csv::CSV,
     &csv::TSV,
@@ -111,7 +111,12 @@ pub(crate) fn default_format(plan: &Plan) -> &'static dyn Format {
 
 /// The format for people.
 pub(crate) fn table() -> &'static dyn Format {
-    &table::Table
+    &table::WIDE
+}
+
+/// The same without colours, and cut where there is no terminal, too.
+pub(crate) fn narrow_table() -> &'static dyn Format {
+    &table::NARROW
 }
 
 /// The format of one value a line.

@@ -12,7 +12,18 @@ use brc_core::{
 use std::io::IsTerminal;
 use std::sync::Arc;
 
-pub(super) struct Table;
+/// Rows as they are printed.
+pub(super) static WIDE: Table = Table { is_printed: true };
+
+/// Rows for somebody who shows them as a part of something else.
+pub(super) static NARROW: Table = Table { is_printed: false };
+
+/// How wide a table is that is not printed, where there is no terminal.
+const USUAL_WIDTH: u16 = 120;
+
+pub(super) struct Table {
+    is_printed: bool,
+}
 
 impl Format for Table {
     fn name(&self) -> &'static str {
@@ -28,13 +39,14 @@ impl Format for Table {
     }
 
     fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter> {
-        Box::new(Writer { fields: schema.fields().into(), cells: Cells::default() })
+        Box::new(Writer { fields: schema.fields().into(), cells: Cells::default(), is_printed: self.is_printed })
     }
 }
 
 struct Writer {
     fields: Arc<[Field]>,
     cells: Cells,
+    is_printed: bool,
 }
 
 impl BatchWriter for Writer {
@@ -53,7 +65,10 @@ impl BatchWriter for Writer {
     fn finish(&mut self) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         let headers: Vec<_> = self.fields.iter().map(header).collect();
-        let look = Look { width: terminal_width(), colour: colour::of_stdout() };
+        let look = match self.is_printed {
+            true => Look { width: terminal_width(), colour: colour::of_stdout() },
+            false => Look { width: terminal_width().or(Some(USUAL_WIDTH)), colour: false },
+        };
         lay_out(&headers, &std::mem::take(&mut self.cells), look, &mut out);
         Ok(out)
     }

@@ -1,4 +1,5 @@
-"""Reads, converts and queries tables: CSV and other text, Parquet, Arrow, Avro, JSON, buren and others.
+"""Reads, converts and queries tables: CSV and other text, Parquet, Arrow, Avro, JSON, buren and others, in files, object stores
+and on web servers.
 
 >>> import brc
 >>> table = brc.open(b"city,price\\nRome,2.50\\nOslo,4.00\\nRome,1.25\\n")

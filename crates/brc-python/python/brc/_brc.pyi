@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
 from typing import Any, Protocol, TypeAlias, final
 
@@ -47,7 +47,7 @@ class Table:
     def __bool__(self) -> bool: ...
     def scan(
         self,
-        columns: Sequence[str] | None = None,
+        columns: Iterable[str] | None = None,
         where: str | None = None,
         limit: int | None = None,
         batch_size: int | None = None,

@@ -1,6 +1,7 @@
 """Comparisons of encodings."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,18 @@ def _words(options):
             yield f"{option}={value}"
 
 
+def _failure(code, said):
+    """What the program said, as an exception."""
+    said = said.strip().removeprefix("brc: ").removeprefix("error: ")
+    refused = re.match(r"(?P<path>.*): [^:]*: .* \(os error (?P<number>\d+)\)$", said.split("\n")[0])
+    if refused:
+        number = int(refused["number"])
+        return OSError(number, os.strerror(number), refused["path"])
+    lines = said.split("\nUsage:")[0].split("\n")
+    kind = {2: _brc.UsageError, 3: _brc.BadRowError, 4: _brc.CorruptFileError}.get(code, _brc.Error)
+    return kind("; ".join(line.strip() for line in lines if line.strip()))
+
+
 def compare(*paths, out=None, **options):
     """Measures which encoding suits files best, and returns the results as a table with a row for each encoding, compression
     and query. The options are those of ``brc compare``: ``rows``, ``encodings``, ``compressions``, ``query``, ``runs`` …; ``out``
@@ -33,7 +46,6 @@ def compare(*paths, out=None, **options):
         ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
         results = os.path.join(directory, "results.csv")
         if ran.returncode == 2 or not os.path.exists(results):
-            kind = {2: _brc.UsageError, 3: _brc.BadRowError, 4: _brc.CorruptFileError}.get(ran.returncode, _brc.Error)
-            raise kind(ran.stderr.strip().removeprefix("brc: "))
+            raise _failure(ran.returncode, ran.stderr)
         with open(results, "rb") as file:
             return _brc.open(file.read())
