@@ -27,7 +27,7 @@ def _failure(code, said):
     if refused:
         number = int(refused["number"])
         return OSError(number, os.strerror(number), refused["path"])
-    lines = said.split("\nUsage:")[0].split("\n")
+    lines = said.split("\nUsage:")[0].split("\nFor more information")[0].split("\n")
     kind = {2: _brc.UsageError, 3: _brc.BadRowError, 4: _brc.CorruptFileError}.get(code, _brc.Error)
     return kind("; ".join(line.strip() for line in lines if line.strip()))
 
