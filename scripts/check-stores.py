@@ -135,11 +135,11 @@ def check_requests(place):
         requests, fetched, needed = usage(run)
         print(f"{requests} requests, {fetched / needed:.2f} bytes for one: {question}")
         assert requests <= MOST_REQUESTS, run.stderr.decode()
-        assert fetched <= MOST_BYTES * needed + 70_000, run.stderr.decode()
+        assert fetched <= MOST_BYTES * needed + 35_000, run.stderr.decode()
     run = place.run("query", address, "select sum(duration), count(distinct source_ip)", "--explain")
     requests, fetched, needed = usage(run)
     print(f"{requests} requests, {fetched / needed:.2f} bytes for one: two whole columns")
-    assert fetched <= MOST_BYTES * needed + 70_000, run.stderr.decode()
+    assert fetched <= MOST_BYTES * needed + 35_000, run.stderr.decode()
 
 
 def check_patterns(place):

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// How much of a file's end is read at once: nearly always the whole footer.
-const END: u64 = 64 << 10;
+const END: u64 = 32 << 10;
 
 /// The bytes of zeros that are looked at together.
 const ZEROS: u64 = 4 << 10;
