@@ -44,8 +44,8 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let failure = brc_cli::embedding::failure(error);
     let made = match error {
         Error::Interrupted => return PyKeyboardInterrupt::new_err(()),
-        Error::Io { path, source, .. } if source.raw_os_error().is_some() => {
-            return of_system(py, path, source.raw_os_error().unwrap_or_default()).unwrap_or_else(|other| other);
+        Error::Io { path, source, .. } if code_of(source).is_some() => {
+            return of_system(py, path, code_of(source).unwrap_or_default()).unwrap_or_else(|other| other);
         }
         Error::Io { .. } => BrcError::new_err(failure.message),
         Error::Memory { .. } => PyMemoryError::new_err(failure.message),
@@ -61,6 +61,12 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
         Ok(()) => made,
         Err(other) => other,
     }
+}
+
+/// The system's number of an error; also of one that a store found as a system would have.
+fn code_of(error: &std::io::Error) -> Option<i32> {
+    let is_missing = error.kind() == std::io::ErrorKind::NotFound;
+    error.raw_os_error().or_else(|| is_missing.then(|| rustix::io::Errno::NOENT.raw_os_error()))
 }
 
 /// The exception that Python itself would raise: a `FileNotFoundError`, a `PermissionError` …

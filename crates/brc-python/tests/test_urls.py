@@ -17,7 +17,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def site(tmp_path):
-    (tmp_path / "rides.csv").write_text("city,fare\nOslo,1.50\nRome,2.25\nOslo,3.00\n" * 5000)
+    (tmp_path / "rides.csv").write_text("city,fare\n" + "Oslo,1.50\nRome,2.25\nOslo,3.00\n" * 5000)
     brc.convert(tmp_path / "rides.csv", tmp_path / "rides.buren")
     handler = functools.partial(Quiet, directory=str(tmp_path))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
