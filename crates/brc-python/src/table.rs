@@ -296,7 +296,9 @@ impl Table {
         let (paths, options) = self.named()?;
         let options = options.as_ref().map_or_else(|| PyDict::new(py), |options| options.bind(py).clone());
         let reopen = py.import("brc")?.getattr("_reopen")?;
-        (reopen, (paths.clone(), options)).into_pyobject(py)
+        // As text: a path of Python's takes one slash for two, and addresses have two.
+        let paths: Vec<OsString> = paths.iter().map(|path| path.clone().into_os_string()).collect();
+        (reopen, (paths, options)).into_pyobject(py)
     }
 }
 
