@@ -177,8 +177,8 @@ impl Drop for Reader {
 }
 
 /// Scans a table on this thread, and calls `each` with one record batch after the other, in its order. The columns of the
-/// request are `fields`, which become those of `schema`, as [`arrow_schema`] made it. Splits for which `skips` is true are left
-/// out when it is their turn.
+/// request are `fields`, which become those of `schema`, as [`arrow_schema()`] made it. Splits for which `skips` is true
+/// are left out when it is their turn.
 ///
 /// # Errors
 /// Those of the scan and of `each`; none if that is [`Error::Stopped`].
