@@ -3,6 +3,7 @@
 use crate::place::Place;
 use brc_compress::{Compression, Compressor};
 use brc_core::{Error, ReadAt, Result};
+use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,13 @@ pub(crate) struct Block {
     pub(crate) length: u32,
     /// CRC-32C of the stored bytes.
     pub(crate) checksum: u32,
+}
+
+impl Block {
+    /// Where its bytes lie in the file.
+    pub(crate) fn place(&self) -> Range<u64> {
+        self.offset..self.offset.saturating_add(self.stored.into())
+    }
 }
 
 /// CRC-32C.

@@ -7,10 +7,6 @@ use crate::v1::selection::Span;
 use brc_core::{Order, ReadAhead, ReadAt, Split, Verdict};
 use std::ops::Range;
 
-fn place(block: &Block) -> Range<u64> {
-    block.offset..block.offset.saturating_add(block.stored.into())
-}
-
 impl Chunk {
     fn map(&self) -> Option<&Block> {
         match &self.content {
@@ -36,7 +32,7 @@ impl BurenScanner<'_> {
     /// Says that a row group was read.
     pub(crate) fn end_reading(&self, index: usize) {
         let chunks = self.columns.iter().map(|column| &self.reader.row_group(index).chunks[column.column]);
-        ReadAhead::end(self.file(), chunks.flat_map(|chunk| &chunk.blocks).map(place));
+        ReadAhead::end(self.file(), chunks.flat_map(|chunk| &chunk.blocks).map(Block::place));
     }
 
     /// What is going to be read of a row group for sure.
@@ -60,7 +56,7 @@ impl BurenScanner<'_> {
         if !is_clustered {
             blocks.extend(chunks.flat_map(|chunk| &chunk.blocks));
         }
-        blocks.into_iter().map(place).collect()
+        blocks.into_iter().map(Block::place).collect()
     }
 
     /// Says that some rows of a clustered row group are going to be read of all columns but the key.
@@ -77,7 +73,7 @@ impl BurenScanner<'_> {
         let chunks = columns.map(|column| &self.reader.row_group(index).chunks[column.column]);
         let places = chunks.flat_map(|chunk| {
             let blocks = spans.iter().flat_map(blocks).filter_map(|block| chunk.blocks.get(block));
-            blocks.map(place)
+            blocks.map(Block::place)
         });
         self.file().expect(places.collect());
     }

@@ -11,11 +11,6 @@ use crate::block::Block;
 use brc_core::{Order, ReadAhead, Split, Verdict};
 use std::ops::Range;
 
-/// Where a block lies.
-pub(super) fn place(block: &Block) -> Range<u64> {
-    block.offset..block.offset.saturating_add(block.stored.into())
-}
-
 impl Chunk {
     /// Where all of it lies, but for the statistics of runs.
     pub(super) fn places(&self) -> impl Iterator<Item = Range<u64>> {
@@ -25,11 +20,11 @@ impl Chunk {
     /// Where that lies that all of its blocks need.
     fn shared_places(&self) -> impl Iterator<Item = Range<u64>> {
         let dictionary = self.dictionary.iter().map(|(_, block)| block);
-        [&self.parameters, &self.tokens].into_iter().chain(dictionary).map(place)
+        [&self.parameters, &self.tokens].into_iter().chain(dictionary).map(Block::place)
     }
 
     fn places_of(&self, block: usize) -> impl Iterator<Item = Range<u64>> {
-        self.blocks.get(block).into_iter().flat_map(|block| [place(&block.validity), place(&block.values)])
+        self.blocks.get(block).into_iter().flat_map(|block| [block.validity.place(), block.values.place()])
     }
 }
 
@@ -80,7 +75,7 @@ impl FileScanner<'_> {
                 let of_runs = of_key.map(|column| column.chunk_of(index)).into_iter().chain(lengths);
                 let first = self.dictionaries().chain(of_runs.flat_map(Chunk::places));
                 let summarises = self.may_summarise_runs(index);
-                let statistics = chunks().map(|chunk| place(&chunk.run_index)).filter(|_| is_open || summarises);
+                let statistics = chunks().map(|chunk| chunk.run_index.place()).filter(|_| is_open || summarises);
                 let first = first.chain(statistics);
                 // What the key leaves of the runs, or statistics of rows, is known when they have come.
                 match if is_open { self.predicate_has(key) } else { summarises } {
@@ -116,7 +111,7 @@ impl FileScanner<'_> {
         let is_any = blocks.clone().next().is_some();
         let columns = self.columns.iter().filter(move |column| is_any && Some(column.column) != key);
         columns.map(move |column| column.chunk_of(index)).flat_map(move |chunk| {
-            let in_runs = chunk.is_in_runs().then(|| place(&chunk.run_index));
+            let in_runs = chunk.is_in_runs().then(|| chunk.run_index.place());
             let of_rows = blocks.clone().flat_map(|block| chunk.places_of(block));
             chunk.shared_places().chain(in_runs).chain(of_rows)
         })
@@ -132,7 +127,7 @@ impl FileScanner<'_> {
             let possible = (0..row_groups).filter(|&index| is_first && self.verdict(index) != Verdict::Never);
             let codes = possible.map(|index| column.chunk_of(index).codes).max().unwrap_or(0);
             let parts = &parts[..parts_of(parts, codes as usize)];
-            parts.iter().flat_map(|part| part.all_blocks().map(place))
+            parts.iter().flat_map(|part| part.all_blocks().map(Block::place))
         })
     }
 }

@@ -3,7 +3,6 @@
 
 use super::column::{PIECE, ScanColumn};
 use super::decoder::Decoder;
-use super::fetch::place;
 use super::footer::{Chunk, StoredColumn};
 use super::reader::Reader;
 use crate::block::{BlockBuffer, Cost};
@@ -66,11 +65,11 @@ impl<'r> ValueCounts<'r> {
 
     /// Where that share of them lies that is delivered with a row group.
     pub(super) fn places_of(&self, row_group: usize) -> impl Iterator<Item = Range<u64>> {
-        let first = (row_group == 0).then(|| place(&self.chunk.parameters));
+        let first = (row_group == 0).then(|| self.chunk.parameters.place());
         let row_groups = self.reader.footer.row_groups.len();
         first
             .into_iter()
-            .chain(self.chunk.blocks.iter().skip(row_group).step_by(row_groups).map(|it| place(&it.values)))
+            .chain(self.chunk.blocks.iter().skip(row_group).step_by(row_groups).map(|it| it.values.place()))
     }
 
     /// All of them.
