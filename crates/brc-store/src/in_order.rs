@@ -2,7 +2,7 @@
 
 use crate::address::Address;
 use crate::failure::Failure;
-use crate::request::{Source, TRIES, Version, in_time, pause};
+use crate::request::{Source, TRIES, Version, in_time, pause, retried};
 use crate::runtime::{GLANCE, check, handle, wait};
 use crate::usage::{count_fetched, count_needed};
 use brc_core::{Error, Result};
@@ -56,8 +56,9 @@ impl InOrder {
         let failed = |error| Error::io(&address.path, "open")(error);
         let source = Source::new(address.clone())?;
         let asking = source.clone();
-        let (answer, version) =
-            wait(async move { open(&asking).await }).map_err(failed)?.map_err(|failure| failed(failure.into()))?;
+        let (answer, version) = wait(async move { retried(|| asking.ask(None, None)).await })
+            .map_err(failed)?
+            .map_err(|failure| failed(failure.into()))?;
         let length = version.length();
         let (sender, coming) = channel();
         let room = Arc::new(Semaphore::new(AHEAD));
@@ -75,17 +76,6 @@ impl InOrder {
     #[must_use]
     pub fn length(&self) -> u64 {
         self.length
-    }
-}
-
-async fn open(source: &Source) -> Result<(GetResult, Version), Failure> {
-    let mut attempt = 0;
-    loop {
-        match source.ask(None, None).await {
-            Err(failure) if failure.is_passing && attempt + 1 < TRIES => pause(attempt).await,
-            outcome => return outcome,
-        }
-        attempt += 1;
     }
 }
 

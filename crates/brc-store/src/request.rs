@@ -81,14 +81,7 @@ impl Source {
         range: GetRange,
         version: Option<&Version>,
     ) -> Result<(Range<u64>, Bytes, Version), Failure> {
-        let mut attempt = 0;
-        loop {
-            match self.fetch_once(range.clone(), version).await {
-                Err(failure) if failure.is_passing && attempt + 1 < TRIES => pause(attempt).await,
-                outcome => return outcome,
-            }
-            attempt += 1;
-        }
+        retried(|| self.fetch_once(range.clone(), version)).await
     }
 
     async fn fetch_once(
@@ -116,6 +109,21 @@ impl Source {
 
 /// How long to wait before the second try.
 const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 5 } else { 100 });
+
+/// Tries something again as long as another try may succeed, but not too often.
+pub(crate) async fn retried<T, F>(mut ask: impl FnMut() -> F) -> Result<T, Failure>
+where
+    F: Future<Output = Result<T, Failure>>,
+{
+    let mut attempt = 0;
+    loop {
+        match ask().await {
+            Err(failure) if failure.is_passing && attempt + 1 < TRIES => pause(attempt).await,
+            outcome => return outcome,
+        }
+        attempt += 1;
+    }
+}
 
 /// Waits before another try: longer each time.
 pub(crate) async fn pause(attempt: u32) {
