@@ -63,6 +63,15 @@ impl Stream {
         }
     }
 
+    /// Writes the rest of a file.
+    fn copy(&mut self, file: &mut File) -> io::Result<u64> {
+        match self {
+            Self::Local(stream) => io::copy(file, stream),
+            #[cfg(feature = "stores")]
+            Self::Upload(upload) => io::copy(file, upload),
+        }
+    }
+
     fn finish(self, path: &Path) -> Result<()> {
         match self {
             Self::Local(mut file) => file.flush().map_err(Error::io(path, "write")),
@@ -238,8 +247,8 @@ impl Output {
             Place::File(file) => file.commit().map_err(Error::io(&self.path, "write")),
             Place::Unnamed(_) => Ok(()),
             Place::Stream(stream) => stream.into_inner().unwrap_or_else(PoisonError::into_inner).finish(&self.path),
-            Place::Staged { copy, mut stream } => {
-                copy_all(&copy, &mut stream).map_err(Error::io(&self.path, "write"))?;
+            Place::Staged { mut copy, mut stream } => {
+                copy.rewind().and_then(|()| stream.copy(&mut copy)).map_err(Error::io(&self.path, "write"))?;
                 stream.finish(&self.path)
             }
         }
@@ -251,14 +260,6 @@ fn rearranged(file: &File, ranges: &[Range<u64>]) -> io::Result<File> {
     let new = tempfile::tempfile_in(std::env::temp_dir())?;
     copy_ranges(ranges, |buffer, at| file.read_exact_at(buffer, at), |bytes, at| new.write_all_at(bytes, at))?;
     Ok(new)
-}
-
-/// Copies a file to a stream.
-fn copy_all(file: &File, stream: &mut Stream) -> io::Result<()> {
-    let whole = 0..file.metadata()?.len();
-    let copied = Mutex::new(stream);
-    let read = |buffer: &mut [u8], at| file.read_exact_at(buffer, at);
-    copy_ranges(&[whole], read, |bytes, _| copied.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes))
 }
 
 /// Copies ranges of bytes one behind the other.

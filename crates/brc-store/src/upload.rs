@@ -6,7 +6,7 @@ use crate::runtime::{handle, wait};
 use crate::usage::count_request;
 use brc_core::{Error, Result};
 use object_store::{Error as StoreError, ObjectStoreExt, WriteMultipart};
-use std::io;
+use std::io::{self, Write};
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -26,6 +26,8 @@ pub struct Upload {
     replaces: bool,
     /// `None` when it has ended. Locked so that others may hold a reference to all of it.
     parts: Mutex<Option<WriteMultipart>>,
+    /// What is not yet a whole part.
+    pending: Vec<u8>,
 }
 
 impl Upload {
@@ -38,7 +40,7 @@ impl Upload {
             let reason = "brc reads from web servers, but does not write to them";
             return Err(Error::Usage(format!("{}: {reason}", address.path.display())));
         }
-        let mut new = Self { address: address.clone(), replaces, parts: Mutex::default() };
+        let mut new = Self { address: address.clone(), replaces, parts: Mutex::default(), pending: Vec::new() };
         new.refuse_existing()?;
         let store = address.store(Retries::Library)?;
         let key = address.key.clone();
@@ -78,24 +80,17 @@ impl Upload {
         }
     }
 
-    /// Appends bytes, as soon as the store is no further behind than some parts.
-    ///
-    /// # Errors
-    /// The store's.
-    pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let runtime = handle()?;
-        // Small enough that no more than one part begins.
-        for bytes in bytes.chunks(PART) {
-            let mut parts = self.parts().take().ok_or_else(|| io::Error::other("it has ended"))?;
-            {
-                let _entered = runtime.enter();
-                parts.write(bytes);
-            }
-            let (outcome, parts) = wait(async move { (parts.wait_for_capacity(COMING).await, parts) })?;
-            *self.parts() = Some(parts);
-            outcome.map_err(|error| io::Error::from(Failure::of(&error, &self.address)))?;
+    /// Hands over the bytes at hand as a part, as soon as the store is no further behind than some parts.
+    fn send(&mut self) -> io::Result<()> {
+        let bytes = std::mem::take(&mut self.pending);
+        let mut parts = self.parts().take().ok_or_else(|| io::Error::other("it has ended"))?;
+        {
+            let _entered = handle()?.enter();
+            parts.put(bytes.into());
         }
-        Ok(())
+        let (outcome, parts) = wait(async move { (parts.wait_for_capacity(COMING).await, parts) })?;
+        *self.parts() = Some(parts);
+        outcome.map_err(|error| io::Error::from(Failure::of(&error, &self.address)))
     }
 
     /// Ends the file: now it is there, whole.
@@ -104,10 +99,27 @@ impl Upload {
     /// [`Error::Usage`] if another one has come there meanwhile that may not be replaced; the store's.
     pub fn finish(mut self) -> Result<()> {
         self.refuse_existing()?;
+        self.send().map_err(|error| self.failed(error))?;
         let Some(parts) = self.parts().take() else { return Ok(()) };
         count_request();
         let ended = wait(async move { parts.finish().await }).map_err(|error| self.failed(error))?;
         ended.map(drop).map_err(|error| self.refused(&error))
+    }
+}
+
+impl Write for Upload {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(PART - self.pending.len());
+        self.pending.extend_from_slice(&bytes[..taken]);
+        if self.pending.len() == PART {
+            self.send()?;
+        }
+        Ok(taken)
+    }
+
+    /// What is not yet a whole part waits for more.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
