@@ -152,13 +152,19 @@ impl TableProvider for FileTable {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let all = 0..self.columns.fields().len();
         let projection = projection.cloned().unwrap_or_else(|| all.collect());
-        let (exact, others): (Vec<_>, Vec<_>) =
-            filters.iter().cloned().partition(|filter| sql::condition(filter, &self.columns).is_some());
-        let conditions: Vec<_> = exact.iter().filter_map(|filter| sql::condition(filter, &self.columns)).collect();
+        let columns = DFSchema::try_from(Arc::clone(&self.arrow))?;
+        let (mut exact, mut conditions, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        for filter in filters {
+            match sql::condition(filter, &self.columns) {
+                Some(condition) => {
+                    exact.push(filter.clone());
+                    conditions.push(condition);
+                }
+                None => others.push(session.create_physical_expr(filter.clone(), &columns)?),
+            }
+        }
         let is_filtered = !conditions.is_empty();
         let plan = is_filtered.then(|| self.selecting(&projection, &conditions)).transpose().map_err(external)?;
-        let columns = DFSchema::try_from(Arc::clone(&self.arrow))?;
-        let others = others.into_iter().map(|filter| session.create_physical_expr(filter, &columns));
         let fields = projection.iter().map(|&column| self.columns.fields()[column].clone()).collect();
         let schema = Arc::new(self.arrow.project(&projection).map_err(of_arrow)?);
         let scan = Scan {
@@ -170,7 +176,7 @@ impl TableProvider for FileTable {
             plan: plan.map(Arc::new),
             condition: conditions.join(" and "),
             statistics: self.known_where(&exact, session)?.project(Some(&projection)),
-            filters: others.collect::<Result<_>>()?,
+            filters: others,
             limit,
             projection,
         };

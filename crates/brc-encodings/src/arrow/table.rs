@@ -111,8 +111,10 @@ impl ArrowTable {
         let blocks = Blocks { path: &path, file: &file, end, columns: &columns, behind };
         let batches: Vec<_> = footer.recordBatches().into_iter().flatten().copied().collect();
         let dictionaries: Vec<_> = footer.dictionaries().into_iter().flatten().copied().collect();
-        let places = batches.iter().chain(&dictionaries).filter_map(|block| Place::of(block, end).ok());
-        file.expect(places.map(|place| place.start..place.body_start()).collect());
+        if file.is_remote() {
+            let places = batches.iter().chain(&dictionaries).filter_map(|block| Place::of(block, end).ok());
+            file.expect(places.map(|place| place.start..place.body_start()).collect());
+        }
         let mut checksums = if is_own {
             let count = batches.len() * (columns.len() + 1) + dictionaries.len();
             let found = about(CHECKSUMS).and_then(seal::from_text);
