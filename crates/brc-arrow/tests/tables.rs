@@ -15,7 +15,7 @@ use brc_core::{
     Batch, Bitmap, ByteStrings, Column, Data, Dictionary, Error, Field, LogicalType, Result, ScanError, ScanOptions,
     Scanned, Scanner, Schema, Sink, Split, Table, float32, uuid,
 };
-use brc_testing::{Cell, Delivery, MemoryTable, Typed, all_types, extremes};
+use brc_testing::{Cell, Delivery, FunctionTable, MemoryTable, Typed, all_types, extremes};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
@@ -163,57 +163,19 @@ fn columns_are_chosen_and_rows_without_any_are_counted() {
 }
 
 /// Splits without end of one row each, of which one may be bad; counts those that were scanned.
-struct Endless {
-    schema: Schema,
-    bad: Option<u64>,
-    scanned: Arc<AtomicU64>,
-}
-
-impl Endless {
-    fn new(bad: Option<u64>) -> (Arc<Self>, Arc<AtomicU64>) {
-        let scanned = Arc::new(AtomicU64::new(0));
-        let schema = Schema::new(vec![Field::required("s", LogicalType::String)]).unwrap();
-        (Arc::new(Self { schema, bad, scanned: Arc::clone(&scanned) }), scanned)
-    }
-}
-
-impl Table for Endless {
-    fn path(&self) -> &Path {
-        Path::new("endless")
-    }
-
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn rows(&self) -> Option<u64> {
-        None
-    }
-
-    fn bytes(&self) -> Option<u64> {
-        None
-    }
-
-    fn split(&self, index: u64) -> Option<Split> {
-        Some(Split { index, start: index, end: index + 1 })
-    }
-
-    fn scanner(&self, _: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        Ok(Box::new(EndlessScanner(self)))
-    }
-}
-
-struct EndlessScanner<'a>(&'a Endless);
-
-impl Scanner for EndlessScanner<'_> {
-    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
-        self.0.scanned.fetch_add(1, Relaxed);
-        let is_bad = self.0.bad == Some(split.index);
+fn endless(bad: Option<u64>) -> (Arc<dyn Table>, Arc<AtomicU64>) {
+    let scanned = Arc::new(AtomicU64::new(0));
+    let schema = Schema::new(vec![Field::required("s", LogicalType::String)]).unwrap();
+    let counter = Arc::clone(&scanned);
+    let deliver = move |split: &Split, sink: &mut dyn Sink| {
+        counter.fetch_add(1, Relaxed);
+        let is_bad = bad == Some(split.index);
         let dictionary: Dictionary = [if is_bad { &b"\xff is no UTF-8"[..] } else { b"text" }].into_iter().collect();
         let column = Column::from(Data::Codes { codes: &[0], dictionary: &dictionary });
         sink.batch(&Batch { rows: 1, columns: &[column] })?;
-        Ok(Some(Scanned { rows: 1, ..Scanned::default() }))
-    }
+        Ok(1)
+    };
+    (Arc::new(FunctionTable::new("endless", schema, u64::MAX, deliver)), scanned)
 }
 
 /// Fails if `work` takes too long.
@@ -227,7 +189,7 @@ fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
 fn a_reader_that_is_dropped_ends_the_scan() {
     in_time(|| {
         for taken in [0, 1, 100] {
-            let (table, scanned) = Endless::new(None);
+            let (table, scanned) = endless(None);
             let mut reader = Reader::of(table, options(StringForm::View, 3, 10, 1_000)).unwrap();
             assert_eq!(reader.by_ref().take(taken).map(|batch| batch.unwrap().num_rows()).sum::<usize>(), taken);
             drop(reader);
@@ -244,7 +206,7 @@ fn a_reader_that_is_dropped_ends_the_scan() {
 fn rows_before_a_bad_one_come_and_then_its_error() {
     in_time(|| {
         for threads in [1, 4] {
-            let (table, _) = Endless::new(Some(50));
+            let (table, _) = endless(Some(50));
             let mut reader = Reader::of(table, options(StringForm::Plain, threads, 10, 0)).unwrap();
             assert_eq!(reader.by_ref().take(50).map(|batch| batch.unwrap().num_rows()).sum::<usize>(), 50);
             let ArrowError::ExternalError(error) = reader.next().unwrap().unwrap_err() else {
@@ -259,49 +221,16 @@ fn rows_before_a_bad_one_come_and_then_its_error() {
 
 #[test]
 fn strings_that_are_no_text_may_be_bytes() {
-    let (table, _) = Endless::new(Some(0));
+    let (table, _) = endless(Some(0));
     let mut reader = Reader::of(table, Options { strings_as_binary: true, ..Options::default() }).unwrap();
     let batch = reader.next().unwrap().unwrap();
     assert_eq!(batch.column(0).as_binary::<i32>().value(0), b"\xff is no UTF-8");
 }
 
 /// Two strings, of which the rows have only the first, then both as bytes, and then the first again.
-struct Mixed(Schema, [&'static [u8]; 2]);
-
-impl Table for Mixed {
-    fn path(&self) -> &Path {
-        Path::new("mixed")
-    }
-
-    fn schema(&self) -> &Schema {
-        &self.0
-    }
-
-    fn rows(&self) -> Option<u64> {
-        None
-    }
-
-    fn bytes(&self) -> Option<u64> {
-        None
-    }
-
-    fn split(&self, index: u64) -> Option<Split> {
-        Some(Split { index, start: index, end: index + 1 })
-    }
-
-    fn scanner(&self, _: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        Ok(Box::new(MixedScanner(self)))
-    }
-}
-
-struct MixedScanner<'a>(&'a Mixed);
-
-impl Scanner for MixedScanner<'_> {
-    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
-        if split.index > 0 {
-            return Ok(None);
-        }
-        let strings = self.0.1;
+fn mixed(strings: [&'static [u8]; 2]) -> Arc<dyn Table> {
+    let schema = Schema::new(vec![Field::nullable("s", LogicalType::String)]).unwrap();
+    let deliver = move |_: &Split, sink: &mut dyn Sink| {
         let dictionary = strings.into_iter().collect::<Dictionary>().complete();
         let bits = [0b101];
         let validity = Some(Bitmap::new(&bits, 0, 3));
@@ -312,22 +241,22 @@ impl Scanner for MixedScanner<'_> {
         let bytes = Column::from(Data::Bytes(ByteStrings::new(&[0, 20, 20, 22], bytes.as_bytes())));
         sink.batch(&Batch { rows: 3, columns: &[bytes] })?;
         sink.batch(&Batch { rows: 3, columns: &[codes] })?;
-        Ok(Some(Scanned { rows: 9, ..Scanned::default() }))
-    }
+        Ok(9)
+    };
+    Arc::new(FunctionTable::new("mixed", schema, 1, deliver))
 }
 
 #[test]
 fn strings_may_come_in_several_forms_and_only_those_of_rows_have_to_be_text() {
     for second in [&b"second"[..], b"\xff is no UTF-8"] {
-        let schema = Schema::new(vec![Field::nullable("s", LogicalType::String)]).unwrap();
-        let table = Arc::new(Mixed(schema, [b"first, which is long", second]));
+        let table = mixed([b"first, which is long", second]);
         for batch_rows in [2, 4, 100] {
             for strings in [StringForm::View, StringForm::Plain, StringForm::Dictionary] {
                 // An array of codes has all strings of the dictionary.
                 if strings == StringForm::Dictionary && second[0] == 0xff {
                     continue;
                 }
-                let reader = Reader::of(Arc::clone(&table) as Arc<dyn Table>, options(strings, 1, batch_rows, 0));
+                let reader = Reader::of(Arc::clone(&table), options(strings, 1, batch_rows, 0));
                 let found = read(reader.unwrap()).remove(0);
                 let text = |text: &str| Cell::Bytes(text.as_bytes().to_vec());
                 let codes = [text("first, which is long"), Cell::Null, text("first, which is long")];

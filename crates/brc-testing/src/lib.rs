@@ -4,11 +4,13 @@
 
 mod cell;
 mod delivery;
+mod function_table;
 mod gathered;
 mod memory_table;
 
 pub use cell::{Cell, all_types, extremes, is_plain, ordinary};
 pub use delivery::Delivery;
+pub use function_table::FunctionTable;
 pub use gathered::{Gathered, read};
 pub use memory_table::MemoryTable;
 
