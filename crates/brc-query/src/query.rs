@@ -255,7 +255,10 @@ impl Query {
 
     fn groups(&self, schema: &Schema, rows: RowScope<'_>, inputs: Inputs, plan: &mut Plan) -> Result<()> {
         let items = self.select.is_some().then(|| self.items(schema, rows)).transpose()?;
-        let keys = self.keys(schema, rows, items.as_deref())?;
+        let mut keys = self.keys(schema, rows, items.as_deref())?;
+        if items.is_some() {
+            drop_dependent(&mut keys);
+        }
         let (mut scope, positions) = GroupScope::new(rows, inputs, keys.clone());
         let items = match items {
             Some(items) => items,
@@ -375,6 +378,30 @@ impl Query {
         let keys = keys.iter().map(|(name, _)| (name.clone(), Expression::column(name)));
         Ok(keys.chain(aggregates.into_iter().map(|aggregate| (aggregate.name(), aggregate))).collect())
     }
+}
+
+/// Drops keys that tell no groups apart, because they are the same for all rows or follow from keys before them: rows that are
+/// selected can compute them. Equal floats may differ in their sign, so that nothing follows from them.
+fn drop_dependent(keys: &mut Vec<(String, Typed)>) {
+    let columns_of = |key: &Typed| {
+        let mut columns = Vec::new();
+        key.columns(&mut columns);
+        columns
+    };
+    if keys.iter().all(|(_, key)| columns_of(key).is_empty()) {
+        // Without a key there is a group of no rows.
+        keys.truncate(1);
+        return;
+    }
+    let mut given = Vec::new();
+    keys.retain(|(_, key)| {
+        let columns = columns_of(key);
+        let follows = columns.iter().all(|column| given.contains(column));
+        if key.is_column() && !key.logical_type.is_float() {
+            given.extend(columns);
+        }
+        !follows
+    });
 }
 
 /// What an item of `group by` stands for: a number or a name of an item of `select` for that.
