@@ -60,8 +60,8 @@ impl MemoryArgs {
 // How much memory a conversion may take.
 #[derive(Clone, clap::Args)]
 pub(crate) struct ConversionMemory {
-    /// How much memory to use; less than 400M means smaller row groups and dictionaries, and fewer threads; k, M, G are
-    /// powers of 1024 [default: 60 % of what this process may use]
+    /// How much memory to use; less than 1400M means smaller dictionaries, and less than 400M smaller row groups and fewer
+    /// threads; k, M, G are powers of 1024 [default: 60 % of what this process may use]
     #[arg(long, value_name = "BYTES", value_parser = quantity::parse_bytes)]
     memory: Option<u64>,
 }

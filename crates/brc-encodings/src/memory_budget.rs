@@ -59,10 +59,10 @@ mod tests {
 
     #[test]
     fn memory_enough_changes_nothing() {
-        for limit in [1 << 30, u64::MAX] {
+        for limit in [1400 << 20, u64::MAX] {
             let budget = MemoryBudget::new(limit);
             assert_eq!(budget.row_group_bytes(), ROW_GROUP);
-            assert!(budget.dictionary_bytes() >= 80 << 20);
+            assert!(budget.dictionary_bytes() >= 320 << 20);
             assert_eq!(budget.workers(8, ROW_GROUP), Workers::from(8));
         }
     }

@@ -45,7 +45,7 @@ impl WriterOptions {
     /// Those of a file whose blocks are compressed so.
     #[must_use]
     pub fn new(compression: Compressor) -> Self {
-        Self { compression, key: Key::Automatic, dictionary_bytes: 80 << 20 }
+        Self { compression, key: Key::Automatic, dictionary_bytes: 320 << 20 }
     }
 }
 

@@ -58,6 +58,12 @@ impl FileDictionary {
         std::mem::replace(self, Self { lacked_memory: self.lacked_memory, ..Self::new() }).taken
     }
 
+    /// Takes no more values, and forgets those that it has; returns how much memory they took, in bytes.
+    fn close(&mut self) -> usize {
+        (self.is_full, self.known, self.counts) = (true, DictionaryBuilder::default(), None);
+        std::mem::take(&mut self.taken)
+    }
+
     /// Whether there was ever too little memory for its values.
     pub(super) fn lacked_memory(&self) -> bool {
         self.lacked_memory
@@ -75,7 +81,7 @@ impl FileDictionary {
 
     /// Appends to the file what values are new, of some with these hashes, and returns the codes of all. `None` if the
     /// dictionary would have too many values, or take more memory than `left`, from which what it takes is subtracted; or
-    /// once had that.
+    /// once had that, and gave back what it had taken.
     pub(super) fn add(
         &mut self,
         (local, hashes): (&Dictionary, &[u32]),
@@ -90,8 +96,8 @@ impl FileDictionary {
         let mut new: Vec<u32> = (0..local.len() as u32).filter(|&code| codes[code as usize].is_none()).collect();
         let bytes: usize = new.iter().map(|&code| local.get(code).len() + VALUE_BYTES).sum();
         if self.len() + new.len() > MOST_VALUES || bytes > *left {
-            self.is_full = true;
             self.lacked_memory |= bytes > *left;
+            *left += self.close();
             return Ok(None);
         }
         *left -= bytes;
