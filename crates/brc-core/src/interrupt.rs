@@ -1,7 +1,8 @@
 //! Ends what is computed before it is done, because whoever waited for it no longer does.
 //!
 //! A signal is one of the process, and so is this: whoever handles it calls [`request`], whatever threads are at work.
-//! [Scans](crate::scan()) and other long work [check](check()) now and then, and end with [`Error::Interrupted`].
+//! [Scans](crate::scan()) and other long work [check](check()) now and then, and end with [`Error::Interrupted`]. A loop that
+//! cannot fail may leave off in the middle instead: whoever wanted what it makes checks behind it, and throws it away.
 
 use crate::error::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -27,11 +27,14 @@ pub(crate) fn map<T: Send, E: Send>(
     found.into_iter().map(|(_, result)| result).collect()
 }
 
-/// The same for work that takes long: it ends if nobody waits for it any more.
+/// The same for work that takes long: it ends if nobody waits for it any more, for then its results may be anything
+/// ([`brc_core::interrupt`]).
 pub(crate) fn try_map<T: Send>(count: usize, threads: usize, of: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
     let one = |number| {
         interrupt::check()?;
-        of(number)
+        let found = of(number)?;
+        interrupt::check()?;
+        Ok(found)
     };
     map(count, threads, one)
 }

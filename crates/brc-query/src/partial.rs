@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::states::counts::Counts;
 use crate::states::{Accumulator, GroupIds, State, TOO_LARGE};
 use crate::vector::Fault;
-use brc_core::{Dictionary, Error, LogicalType, Value};
+use brc_core::{Dictionary, Error, LogicalType, Value, interrupt};
 
 type Result<T, E = Error> = std::result::Result<T, E>;
 use serde::{Deserialize, Serialize};
@@ -124,7 +124,11 @@ impl Partial {
         }
         let groups: Vec<u32> = match (&mut self.keys, &other.keys) {
             // Every scanner has the dictionary of the file.
-            (Some(GroupKeys::Set(ours)), Some(GroupKeys::Set(theirs))) if !ours.is_same(theirs) => ours.merge(theirs),
+            (Some(GroupKeys::Set(ours)), Some(GroupKeys::Set(theirs))) if !ours.is_same(theirs) => {
+                let numbers = ours.merge(theirs);
+                interrupt::check()?;
+                numbers
+            }
             _ => (0..other.groups() as u32).collect(),
         };
         self.grow();

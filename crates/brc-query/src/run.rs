@@ -19,7 +19,7 @@ use crate::result::QueryResult;
 use crate::runs::{Block, Sorter};
 use crate::sorted_rows::SortedRows;
 use crate::totals::ScanTotals;
-use brc_core::{Error, Progress, Result, Scanned, Sink, Split, Table, Worker, scan_and};
+use brc_core::{Error, Progress, Result, Scanned, Sink, Split, Table, Worker, interrupt, scan_and};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -113,7 +113,10 @@ impl Plan {
         memory: &Memory,
         progress: &Progress,
     ) -> Result<Answered> {
-        self.clone().within(memory).run_limited(table, threads, memory, progress, Limits::default())
+        let answer = self.clone().within(memory).run_limited(table, threads, memory, progress, Limits::default())?;
+        // Then it may be anything.
+        interrupt::check()?;
+        Ok(answer)
     }
 
     /// The same with other limits.
@@ -297,6 +300,7 @@ impl Plan {
         let mut merged = self.no_groups();
         found.into_iter().try_for_each(|found| merged.merge(found.groups))?;
         merged.settle(threads);
+        interrupt::check()?;
         Ok((merged, totals))
     }
 

@@ -66,7 +66,7 @@ impl Scanner for Rows<'_> {
 }
 
 #[test]
-fn sorts_and_merges_end_when_they_are_told_to() {
+fn work_after_the_scan_ends_when_it_is_told_to() {
     let b = (0..ROWS as i64).map(|row| row.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64)).collect();
     let table = Numbers { schema: Schema::parse("a:int64,b:int64").unwrap(), b };
     let scarce = Memory { limit: 8 << 20, ..Memory::unlimited() };
@@ -74,13 +74,16 @@ fn sorts_and_merges_end_when_they_are_told_to() {
         ("select a, b order by a, b", Memory::unlimited()),
         ("select b, count(*) group by b order by 2, 1", Memory::unlimited()),
         ("select a, b order by a, b", scarce),
+        ("select count(distinct a), count(distinct b)", Memory::unlimited()),
+        ("select b % 100000, median(b) group by 1", Memory::unlimited()),
+        ("select mode(b)", Memory::unlimited()),
     ] {
         let query = Query::parse(sql).unwrap();
         let ask = || query.ask_within(&table, 1, &memory, &Progress::default()).map(drop);
         let start = Instant::now();
         ask().unwrap();
         let all = start.elapsed();
-        for part in [3, 5, 7] {
+        for part in [3, 5, 7, 8] {
             let (failed, waited) = std::thread::scope(|scope| {
                 let timer = scope.spawn(move || {
                     std::thread::sleep(all * part / 10);

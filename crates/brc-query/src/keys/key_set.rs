@@ -9,10 +9,13 @@ use crate::filter::Selection;
 use crate::group::Malformed;
 use crate::wanted::keep;
 use brc_core::batch::codes_of;
-use brc_core::{Column, Data, Dictionary, Integers, LogicalType, Value};
+use brc_core::{Column, Data, Dictionary, Integers, LogicalType, Value, interrupt};
 use brc_kernels::cpu::Level;
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
+
+/// Tuples of another set that are numbered before anybody asks whether to go on.
+const TOGETHER: usize = 1 << 16;
 
 /// The bits of one key's values, row by row.
 #[derive(Debug, Clone, Default)]
@@ -302,7 +305,7 @@ impl KeySet {
         self.merge_with(other, |_, _| {})
     }
 
-    /// The same, each tuple being changed before.
+    /// The same, each tuple being changed before. Those at the end have no number if nobody waits for it any more.
     pub(crate) fn merge_with(&mut self, other: &Self, change: impl Fn(&Layout, &mut [u64])) -> Vec<u32> {
         let codes: Vec<Option<Vec<u32>>> = self
             .strings
@@ -322,9 +325,16 @@ impl KeySet {
             }
             change(&self.layout, tuple);
         }
-        let mut numbers = Vec::new();
+        let mut numbers = Vec::with_capacity(other.len());
         let mut index = self.index.take().unwrap_or_else(|| TupleIndex::of(&self.tuples));
-        index.number_all(&tuples, self.layout.width, &mut self.tuples, &mut numbers);
+        let mut of_some = Vec::new();
+        for some in tuples.chunks(self.layout.width * TOGETHER) {
+            if interrupt::check().is_err() {
+                break;
+            }
+            index.number_all(some, self.layout.width, &mut self.tuples, &mut of_some);
+            numbers.extend_from_slice(&of_some);
+        }
         self.index = Some(index);
         numbers
     }

@@ -4,7 +4,7 @@ use super::code_bits::CodeBits;
 use super::value_pairs::ValuePairs;
 use super::{Accumulator, GroupIds, Values};
 use crate::group::Malformed;
-use brc_core::LogicalType;
+use brc_core::{LogicalType, interrupt};
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ impl Distinct {
         loop {
             let (groups, codes): (Vec<u32>, Vec<u32>) =
                 pairs.by_ref().take(TOGETHER).map(|(group, code)| (group as u32, code)).unzip();
-            if codes.is_empty() {
+            if codes.is_empty() || interrupt::check().is_err() {
                 break;
             }
             moved.take_codes(&groups, &codes, bits.names());
@@ -108,6 +108,9 @@ impl Accumulator for Distinct {
         self.counts.resize(self.pairs.groups(), 0);
         self.bits.count(&mut self.counts);
         for pair in 0..self.pairs.len() {
+            if pair % TOGETHER == 0 && interrupt::check().is_err() {
+                break;
+            }
             self.counts[self.pairs.group(pair)] += 1;
         }
     }

@@ -4,7 +4,7 @@ use super::buckets::{Buckets, Ordinal};
 use super::{GroupIds, State};
 use crate::group::Malformed;
 use crate::parallel;
-use brc_core::Run;
+use brc_core::{Run, interrupt};
 use brc_kernels::accumulate::UnknownGroup;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -364,7 +364,7 @@ impl<T: Ordinal, P: Deref<Target = [T]>> Share<P> {
         let (mut values, mut runs) = (Vec::new(), Vec::new());
         let mut rest = groups.as_mut_slice();
         let mut first = 0;
-        while !rest.is_empty() {
+        while !rest.is_empty() && interrupt::check().is_ok() {
             if is_long(&rest[0]) {
                 let pieces = rest[0].iter().map(|piece| &**piece);
                 if let Some(moments) = moments {
