@@ -146,6 +146,11 @@ fn function(name: &str, arguments: &[Expr], columns: &Schema) -> Option<String> 
             let is_known = ["year", "month", "day", "hour", "minute", "second"].contains(&part.as_str());
             is_known.then_some(format!("date_trunc('{part}', {})", of_type(value, is_timestamp)?))
         }
+        ("regexp_replace", [text, Expr::Literal(pattern, _), Expr::Literal(replacement, _)]) => {
+            replacement.try_as_str()?.filter(|replacement| is_same_replacement(replacement))?;
+            let text = of_type(text, is_text)?;
+            Some(format!("regexp_replace({text}, {}, {})", constant(pattern)?, constant(replacement)?))
+        }
         ("substr", [text, Expr::Literal(ScalarValue::Int64(Some(start @ 1..)), _), rest @ ..]) => {
             let text = of_type(text, is_text)?;
             match rest {
@@ -158,6 +163,13 @@ fn function(name: &str, arguments: &[Expr], columns: &Schema) -> Option<String> 
         }
         _ => None,
     }
+}
+
+/// Whether both understand what a match is replaced by: DataFusion takes dollars for groups, too, and groups may have several
+/// digits.
+fn is_same_replacement(replacement: &str) -> bool {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    !replacement.contains('$') && replacement.split('\\').skip(1).all(|behind| digits(behind) == 1)
 }
 
 /// A value of the types that both compute alike: integers and decimals.
@@ -211,10 +223,15 @@ fn constant(literal: &ScalarValue) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use datafusion::functions::expr_fn::regexp_replace;
     use datafusion::prelude::{col, lit};
 
     fn columns() -> Schema {
         Schema::parse("s:string,i:int32,d:decimal(9,2),day:date,f:float64,\"odd\"\"name\":int64").unwrap()
+    }
+
+    fn replaced(pattern: &str, replacement: &str) -> Expr {
+        regexp_replace(col("s"), lit(pattern), lit(replacement), None)
     }
 
     #[test]
@@ -228,6 +245,7 @@ mod tests {
             (col("s").in_list(vec![lit("a"), lit("b")], true), "(\"s\" not in ('a', 'b'))"),
             (col("s").like(lit("a%")), "(\"s\" like 'a%')"),
             (!col("i").is_null(), "(not (\"i\" is null))"),
+            (replaced(r"(\w+) .*", r"\1!").eq(lit("a")), r#"(regexp_replace("s", '(\w+) .*', '\1!') = 'a')"#),
         ] {
             assert_eq!(condition(&expression, &columns()).as_deref(), Some(text));
         }
@@ -242,6 +260,11 @@ mod tests {
             col("s").like(lit("a\\%")),
             col("s").ilike(lit("a%")),
             col("absent").eq(lit(1)),
+            replaced("a", "$1").eq(lit("a")),
+            replaced("(a)", r"\10").eq(lit("a")),
+            replaced("a", r"\\").eq(lit("a")),
+            replaced("a", r"\1").eq(lit("a")),
+            replaced("(a", "b").eq(lit("a")),
         ] {
             assert_eq!(condition(&expression, &columns()), None, "{expression}");
         }

@@ -78,6 +78,7 @@ fn question(random: &mut Random) -> String {
         "extract(month from day)",
         "i + 1, k",
         "substr(word, 1, 2)",
+        r"regexp_replace(word, '[aeiou](.)', '<\1>'), ok",
     ]);
     let aggregates = [
         "count(*)",
@@ -147,6 +148,8 @@ fn question(random: &mut Random) -> String {
         "f between 1 and 3",
         "i is not null and f is null",
         "upper(word) = 'BEE'",
+        "regexp_replace(word, '^(.).*$', '$1') < 'c'",
+        r"regexp_replace(word, '^(.).*$', '\1') < 'c'",
         "day - interval '1' day > '2024-02-02'",
     ];
     if random.below(2) == 0 {
