@@ -13,8 +13,9 @@ use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, Repla
 use datafusion::physical_plan::filter_pushdown::{ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::statistics::StatisticsArgs;
-use datafusion::physical_plan::stream::RecordBatchReceiverStream;
+use datafusion::physical_plan::stream::{RecordBatchReceiverStream, RecordBatchStreamAdapter};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use futures::StreamExt;
 use std::fmt::{self, Debug, Display};
 use std::sync::Arc;
 
@@ -154,20 +155,10 @@ impl<S: Source> ExecutionPlan for Leaf<S> {
         }
         let source = Arc::clone(&self.source);
         let metrics = BaselineMetrics::new(&self.metrics, partition);
-        let mut stream = RecordBatchReceiverStream::builder(self.schema(), AHEAD);
-        let taken = stream.tx();
-        stream.spawn_blocking(move || {
-            source.read(partition, &context, &|batch| {
-                metrics.record_output(batch.as_ref().map_or(0, RecordBatch::num_rows));
-                let is_last = batch.is_err();
-                // Whoever takes them may have enough.
-                match taken.blocking_send(batch) {
-                    Ok(()) if !is_last => Ok(()),
-                    _ => Err(Error::Stopped),
-                }
-            })
-        });
-        Ok(stream.build())
+        let schema = self.schema();
+        // Nothing is read before somebody asks: the other side of a join may find out by then what need not be.
+        let read = async move { read(source, partition, context, metrics, schema) };
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), futures::stream::once(read).flatten())))
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
@@ -178,4 +169,28 @@ impl<S: Source> ExecutionPlan for Leaf<S> {
         let known = if args.partition().is_none() { self.source.statistics() } else { None };
         Ok(Arc::new(known.unwrap_or_else(|| Statistics::new_unknown(&self.schema()))))
     }
+}
+
+/// The record batches of a part, which another thread reads from now on.
+fn read<S: Source>(
+    source: Arc<S>,
+    part: usize,
+    context: Arc<TaskContext>,
+    metrics: BaselineMetrics,
+    schema: SchemaRef,
+) -> SendableRecordBatchStream {
+    let mut stream = RecordBatchReceiverStream::builder(schema, AHEAD);
+    let taken = stream.tx();
+    stream.spawn_blocking(move || {
+        source.read(part, &context, &|batch| {
+            metrics.record_output(batch.as_ref().map_or(0, RecordBatch::num_rows));
+            let is_last = batch.is_err();
+            // Whoever takes them may have enough.
+            match taken.blocking_send(batch) {
+                Ok(()) if !is_last => Ok(()),
+                _ => Err(Error::Stopped),
+            }
+        })
+    });
+    stream.build()
 }
