@@ -127,11 +127,7 @@ impl FileFormat for Format {
         target: FileSinkConfig,
         order: Option<LexRequirement>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let url = &target.original_url;
-        let path = url.strip_prefix("file://").unwrap_or(url);
-        if path.contains("://") {
-            return not_impl_err!("{url}: {} is written to local files only", self.encoding.name());
-        }
+        let path = target.original_url.strip_prefix("file://").unwrap_or(&target.original_url);
         if !target.table_partition_cols.is_empty() {
             return plan_err!("{} is written to a single file, not partitioned", self.encoding.name());
         }

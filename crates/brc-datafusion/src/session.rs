@@ -37,7 +37,7 @@ pub(crate) fn is_aggregating(options: &ConfigOptions) -> bool {
 /// A session with so many threads, in which brc groups the rows of its own tables.
 #[must_use]
 pub fn session(threads: usize) -> SessionContext {
-    session_in(threads, Arc::default())
+    session_in(threads, SessionConfig::new(), Arc::default())
 }
 
 /// The same with no more memory than so many bytes, as far as operators account for theirs. What is more goes to temporary
@@ -48,14 +48,20 @@ pub fn session(threads: usize) -> SessionContext {
 pub fn session_within(threads: usize, memory: usize) -> Result<SessionContext> {
     let pool = Arc::new(TrackConsumersPool::new(FairSpillPool::new(memory), CONSUMERS_TOLD));
     let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc()?;
-    Ok(session_in(threads, runtime))
+    let config = SessionConfig::new();
+    // What each sort keeps free for merging must leave room for rows.
+    let merging = config.options().execution.sort_spill_reservation_bytes.min(memory / threads.max(1) / SORTS);
+    Ok(session_in(threads, config.with_sort_spill_reservation_bytes(merging), runtime))
 }
+
+/// Each part of a question has up to so many sorts, with what they keep free and what they sort.
+const SORTS: usize = 8;
 
 /// How many of those that have most of the memory are told when there is too little.
 const CONSUMERS_TOLD: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
 
-fn session_in(threads: usize, runtime: Arc<RuntimeEnv>) -> SessionContext {
-    let mut config = SessionConfig::new()
+fn session_in(threads: usize, config: SessionConfig, runtime: Arc<RuntimeEnv>) -> SessionContext {
+    let mut config = config
         .with_target_partitions(threads)
         .with_information_schema(true)
         .with_option_extension(BrcOptions::default());

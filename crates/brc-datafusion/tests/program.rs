@@ -115,3 +115,94 @@ fn failures_say_what_and_where() {
         assert!(ended.err.starts_with("brc-sql: ") && ended.err.contains(said), "{words:?}: {}", ended.err);
     }
 }
+
+#[test]
+fn copy_writes_files_of_any_encoding() {
+    let place = place();
+    for (name, more) in [
+        ("copy.buren", "options (compression 'lz4', key 'station')"),
+        ("copy.avro", ""),
+        ("copy.capnp", ""),
+        ("copy.parquet", "stored as parquet"),
+        ("copy.csv", ""),
+        ("copied", "stored as buren"),
+    ] {
+        let copy = format!("copy (select * from visits where temperature > 0) to '{name}' {more}");
+        let ended = run(place.path(), &["visits.csv", "--format", "csv", &copy], "");
+        assert_eq!((ended.code, ended.out.as_str()), (0, "count\n3\n"), "{name}: {}", ended.err);
+        let question = format!("select count(*) as n, sum(temperature) as sum from './{name}'");
+        let ended = run(place.path(), &["--format", "csv", &question], "");
+        assert_eq!((ended.code, ended.out.as_str()), (0, "n,sum\n3,42.0\n"), "{name}: {}", ended.err);
+    }
+}
+
+#[test]
+fn copy_replaces_no_file_unless_told_to_and_leaves_none_behind_when_it_fails() {
+    let place = place();
+    let to = |target: &str, options: &str| {
+        let copy = format!("copy visits to '{target}' options ({options})");
+        run(place.path(), &["visits.csv", "--format", "csv", &copy], "")
+    };
+    assert_eq!(to("v.buren", "compression 'none'").code, 0);
+    let before = std::fs::read(place.path().join("v.buren")).unwrap();
+    let refused = to("v.buren", "compression 'none'");
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert!(refused.err.contains("v.buren"), "{}", refused.err);
+    assert_eq!(std::fs::read(place.path().join("v.buren")).unwrap(), before);
+    assert_eq!(to("v.buren", "force true, compression 'snappy'").code, 0);
+    for (target, options, said) in [
+        ("w.buren", "compression 'tight'", "tight"),
+        ("w.buren", "wrong true", "--wrong"),
+        ("no/such/w.buren", "compression 'none'", "no/such"),
+    ] {
+        let failed = to(target, options);
+        assert_ne!(failed.code, 0, "{target} {options}");
+        assert!(failed.err.contains(said), "{target} {options}: {}", failed.err);
+    }
+    let failing = "copy (select cast(station as int) as number from visits) to 'w.buren'";
+    let failed = run(place.path(), &["visits.csv", failing], "");
+    assert!(failed.code == 1 && failed.err.contains("Abha"), "{}", failed.err);
+    let partitioned = "copy visits to 'w.buren' partitioned by (station)";
+    let failed = run(place.path(), &["visits.csv", partitioned], "");
+    assert!(failed.code != 0 && failed.err.contains("not partitioned"), "{}", failed.err);
+    let left: Vec<_> = std::fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 3, "{left:?}");
+}
+
+#[test]
+fn external_tables_are_stored_as_any_encoding() {
+    let place = place();
+    // Whatever the extension says.
+    std::fs::copy(place.path().join("visits.csv"), place.path().join("visits.txt")).unwrap();
+    let ended = run(place.path(), &["visits.csv", "copy visits to 'visits.buren'"], "");
+    assert_eq!(ended.code, 0, "{}", ended.err);
+    for (stored, location) in
+        [("buren", "visits.buren"), ("BUREN", "visits.buren"), ("brc", "visits.txt"), ("csv", "visits.csv")]
+    {
+        let statements = format!(
+            "create external table v stored as {stored} location '{location}'; select max(temperature) as high from v"
+        );
+        let ended = run(place.path(), &["--format", "csv", &statements], "");
+        assert_eq!((ended.code, ended.out.trim_end()), (0, "high\n15.0"), "{stored}: {}", ended.err);
+    }
+    let wrong = "create external table v stored as buren location 'visits.csv'; select * from v";
+    let ended = run(place.path(), &[wrong], "");
+    assert!(ended.code != 0 && ended.err.contains("visits.csv"), "{}", ended.err);
+}
+
+#[test]
+fn more_than_memory_holds_goes_to_temporary_files() {
+    let place = place();
+    let rows: String =
+        (0..300_000u64).map(|row| format!("{},{}\n", row.wrapping_mul(0x9e37_79b9) % 300_000, row)).collect();
+    std::fs::write(place.path().join("many.csv"), format!("a,b\n{rows}")).unwrap();
+    let sorted = "select sum(place * a % 1009) as check from \
+                  (select a, row_number() over (order by b % 1000, a) as place from many)";
+    let within = |memory: &str| run(place.path(), &["many.csv", "--memory", memory, "--format", "csv", sorted], "");
+    let plenty = within("1G");
+    assert_eq!(plenty.code, 0, "{}", plenty.err);
+    let scarce = within("12M");
+    assert_eq!((scarce.code, scarce.out), (0, plenty.out), "{}", scarce.err);
+    let wrong = run(place.path(), &["many.csv", "--memory", "many", sorted], "");
+    assert!(wrong.code == 2 && wrong.err.contains("many"), "{}", wrong.err);
+}
