@@ -178,7 +178,7 @@ impl Drop for Reader {
 
 /// Scans a table on this thread, and calls `each` with one record batch after the other, in its order. The columns of the
 /// request are `fields`, which become those of `schema`, as [`arrow_schema()`] made it. Splits for which `skips` is true
-/// are left out when it is their turn.
+/// are left out when it is their turn. `progress` tells how far it is.
 ///
 /// # Errors
 /// Those of the scan and of `each`; none if that is [`Error::Stopped`].
@@ -189,13 +189,14 @@ pub fn scan_batches(
     request: &ScanOptions,
     skips: &(dyn Fn(&Split) -> bool + Sync),
     each: &(dyn Fn(RecordBatch) -> Result<()> + Sync),
+    progress: &Progress,
 ) -> Result<()> {
     let target = &Caller { skips, each };
     let new_worker = || {
         let batches = Batches::new(fields, schema, batch_rows);
         Converter { table, fields, request, batches, target, split: 0 }
     };
-    for mut worker in scan(table, request, 1, &Progress::default(), new_worker)? {
+    for mut worker in scan(table, request, 1, progress, new_worker)? {
         match worker.finish_batch() {
             Ok(()) | Err(Error::Stopped) => {}
             Err(error) => return Err(error),

@@ -21,6 +21,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 pub use crate::editor::{Editor, Typed, Words};
+pub use crate::progress::Shown;
 
 /// The message, the hints and the exit code of a failure.
 #[must_use]

@@ -5,7 +5,9 @@ use brc_core::{Progress, Table};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// What a run's end is known by.
@@ -30,6 +32,34 @@ pub(crate) fn watch<T: Send>(progress: &Progress, total: Total, work: impl FnOnc
         drop(done);
         result
     })
+}
+
+/// Shows how far work is until it is dropped, if standard error is a terminal.
+pub struct Shown {
+    /// Whoever shows it ends when this is gone.
+    end: Option<Sender<()>>,
+    showing: Option<JoinHandle<()>>,
+}
+
+impl Shown {
+    /// Begins; how much work there is in all is not known.
+    #[must_use]
+    pub fn new(progress: Arc<Progress>) -> Self {
+        if !std::io::stderr().is_terminal() {
+            return Self { end: None, showing: None };
+        }
+        let (done, end) = channel();
+        let showing = std::thread::Builder::new().spawn(move || show(&progress, Total::Unknown, &end));
+        Self { end: Some(done), showing: showing.ok() }
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        self.end = None;
+        // It shows nothing any more when others print.
+        let _ = self.showing.take().map(JoinHandle::join);
+    }
 }
 
 /// The same for work that reads a table: by its rows where it tells how many there are, for those are counted while a row

@@ -238,7 +238,8 @@ impl AnswerTable {
         }
         let statistics = statistics(&input.file, &aggregate.group_expr, &schema);
         let (table, threads) = (Arc::clone(input.file.table()), input.file.threads());
-        Some(Self { question: Question { table, threads, parts, fields, outputs, schema, statistics } })
+        let progress = Arc::clone(input.file.progress());
+        Some(Self { question: Question { table, threads, progress, parts, fields, outputs, schema, statistics } })
     }
 }
 

@@ -72,6 +72,7 @@ impl Display for Parts {
 pub(crate) struct Question {
     pub(crate) table: Arc<dyn Table>,
     pub(crate) threads: usize,
+    pub(crate) progress: Arc<Progress>,
     pub(crate) parts: Parts,
     /// The columns of brc's answer.
     pub(crate) fields: Vec<Field>,
@@ -113,8 +114,7 @@ impl Source for Question {
         let query =
             Query::parse(&self.parts.to_string()).map_err(|error| external(Error::Expression(error.to_string())))?;
         let (memory, _reserved) = budget(context)?;
-        let (_, answer) =
-            query.ask_within(&*self.table, self.threads, &memory, &Progress::default()).map_err(external)?;
+        let (_, answer) = query.ask_within(&*self.table, self.threads, &memory, &self.progress).map_err(external)?;
         match answer {
             Answered::Held(answer) => self.hand_over(&answer.table().map_err(external)?, batch_rows, each),
             Answered::Long(answer) => self.hand_over(&*answer, batch_rows, each),
@@ -146,7 +146,8 @@ impl Question {
             each(converted.map_err(of_arrow))
         };
         let columns = (self.fields.as_slice(), &arrow);
-        brc_arrow::scan_batches(answer, columns, batch_rows, &request, &|_| false, &each).map_err(external)
+        brc_arrow::scan_batches(answer, columns, batch_rows, &request, &|_| false, &each, &Progress::default())
+            .map_err(external)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::failure::Failed;
 use async_trait::async_trait;
 use brc_cli::embedding::Files;
-use brc_core::Table;
+use brc_core::{Progress, Table};
 use brc_datafusion::{FileTable, session_within};
 use brc_encodings::ENCODINGS;
 use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, TableProviderFactory, UrlTableFactory};
@@ -23,6 +23,8 @@ pub(crate) struct FileTables {
     threads: usize,
     /// In bytes.
     memory: u64,
+    /// How far scans of all tables are.
+    progress: Arc<Progress>,
 }
 
 impl FileTables {
@@ -33,7 +35,7 @@ impl FileTables {
     pub(crate) fn new(threads: usize, memory: Option<&str>) -> Result<Self, Failed> {
         let option = memory.map(|size| ["--memory", size, "-"].map(OsString::from).to_vec());
         let files = Files::from_words(&option.unwrap_or_else(|| vec!["-".into()]))?;
-        Ok(Self { threads, memory: files.memory().limit })
+        Ok(Self { threads, memory: files.memory().limit, progress: Arc::default() })
     }
 
     /// A session in which quoted paths are tables.
@@ -54,22 +56,29 @@ impl FileTables {
         Ok(state.build().into())
     }
 
+    /// How far scans of all tables are.
+    pub(crate) fn progress(&self) -> &Arc<Progress> {
+        &self.progress
+    }
+
     /// Makes a file of the command line a table: `FILE` or `NAME=FILE`.
     pub(crate) fn register(&self, context: &SessionContext, word: &str) -> Result<(), Failed> {
         let (name, path) = named(word);
         if context.table_exist(name.as_str())? {
             return Err(Failed::usage(format!("two tables are named '{name}': name one, as in other={path}")));
         }
-        let table = FileTable::new(self.open(&[path], &[])?, self.threads)?;
+        let table = self.file_table(&[path], &[])?;
         context.register_table(name.as_str(), Arc::new(table))?;
         Ok(())
     }
 
     fn table(&self, paths: &[&str], options: &[&str]) -> Result<Arc<dyn TableProvider>> {
-        let external = |error: brc_core::Error| DataFusionError::External(Box::new(error));
-        let table =
-            self.open(paths, options).and_then(|table| FileTable::new(table, self.threads)).map_err(external)?;
-        Ok(Arc::new(table))
+        let table = self.file_table(paths, options);
+        Ok(Arc::new(table.map_err(|error| DataFusionError::External(Box::new(error)))?))
+    }
+
+    fn file_table(&self, paths: &[&str], options: &[&str]) -> brc_core::Result<FileTable> {
+        FileTable::with_progress(self.open(paths, options)?, self.threads, Arc::clone(&self.progress))
     }
 
     /// One table of these files.

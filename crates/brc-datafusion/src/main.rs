@@ -11,6 +11,7 @@ mod run;
 use crate::failure::Failed;
 use crate::files::FileTables;
 use crate::output::Format;
+use brc_cli::embedding::Shown;
 use clap::Parser;
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
@@ -92,9 +93,11 @@ async fn run(args: Args) -> Result<(), Failed> {
     let (files, mut statements) = split(args.words)?;
     let tables = Arc::new(FileTables::new(threads, args.memory.as_deref())?);
     let context = tables.session()?;
-    for file in &files {
-        tables.register(&context, file)?;
-    }
+    let progress = tables.progress();
+    // Types of text are found by reading it.
+    let shown = Shown::new(Arc::clone(progress));
+    files.iter().try_for_each(|file| tables.register(&context, file))?;
+    drop(shown);
     if let Some(path) = &args.file {
         let text = std::fs::read_to_string(path);
         statements.push(text.map_err(|error| Failed::usage(format!("{}: {error}", path.display())))?);
@@ -108,7 +111,7 @@ async fn run(args: Args) -> Result<(), Failed> {
         statements.push(text);
     }
     let output = output::Output { format: args.format.unwrap_or_default(), path: args.output, force: args.force };
-    let runner = run::Runner { context, output, timer: args.timer };
+    let runner = run::Runner { context, output, timer: args.timer, progress: Arc::clone(progress) };
     let is_prompt = args.prompt || statements.is_empty();
     for text in statements {
         runner.run(&text).await?;

@@ -1,6 +1,7 @@
 //! Where rows go: to standard output as a table or as text, or to a file of any encoding that brc writes.
 
 use crate::failure::Failed;
+use brc_cli::embedding::Shown;
 use brc_datafusion::write_rows;
 use clap::ValueEnum;
 use datafusion::arrow::array::RecordBatch;
@@ -13,7 +14,7 @@ use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
 use std::ffi::OsString;
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 
 /// How rows are printed.
@@ -41,15 +42,15 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Writes all rows; returns how many they are.
-    pub(crate) async fn write(&self, rows: SendableRecordBatchStream) -> Result<u64, Failed> {
+    /// Writes all rows; returns how many they are. What is shown of the work ends before anything is printed.
+    pub(crate) async fn write(&self, rows: SendableRecordBatchStream, shown: Shown) -> Result<u64, Failed> {
         match &self.path {
             // The encodings are those of brc.
             Some(path) => {
                 let options: Vec<_> = self.force.then(|| OsString::from("--force")).into_iter().collect();
                 Ok(write_rows(rows, path, &options).await?)
             }
-            None => print(rows, self.format).await,
+            None => print(rows, self.format, shown).await,
         }
     }
 }
@@ -66,8 +67,10 @@ enum Printer<W: Write> {
     Jsonl(Box<LineDelimitedWriter<W>>),
 }
 
-async fn print(mut rows: SendableRecordBatchStream, format: Format) -> Result<u64, Failed> {
-    let out = BufWriter::new(std::io::stdout());
+async fn print(mut rows: SendableRecordBatchStream, format: Format, shown: Shown) -> Result<u64, Failed> {
+    let stdout = std::io::stdout();
+    let is_apart = !stdout.is_terminal();
+    let out = BufWriter::new(stdout);
     let schema = rows.schema();
     let csv = |delimiter, out| {
         let mut writer = WriterBuilder::new().with_header(true).with_delimiter(delimiter).build(out);
@@ -80,13 +83,15 @@ async fn print(mut rows: SendableRecordBatchStream, format: Format) -> Result<u6
         Format::Json => Printer::Json(Box::new(ArrayWriter::new(out))),
         Format::Jsonl => Printer::Jsonl(Box::new(LineDelimitedWriter::new(out))),
     };
-    let mut count = 0;
+    let (mut count, mut shown) = (0, Some(shown));
     while let Some(batch) = rows.next().await.transpose()? {
         count += batch.num_rows() as u64;
+        shown = shown.filter(|_| is_apart || printer.is_silent());
         if is_closed(printer.write(batch))? {
             return Ok(count);
         }
     }
+    drop(shown);
     is_closed(printer.finish())?;
     Ok(count)
 }
@@ -111,6 +116,11 @@ impl<W: Write> Printer<W> {
             Self::Json(writer) => writer.write(&batch),
             Self::Jsonl(writer) => writer.write(&batch),
         }
+    }
+
+    /// Whether it prints nothing before it is finished.
+    fn is_silent(&self) -> bool {
+        matches!(self, Self::Table(..))
     }
 
     fn finish(self) -> Result<(), ArrowError> {

@@ -2,8 +2,11 @@
 
 use crate::failure::Failed;
 use crate::output::Output;
+use brc_cli::embedding::Shown;
+use brc_core::Progress;
 use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::DFParser;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Where statements run, and where their rows go.
@@ -11,6 +14,8 @@ pub(crate) struct Runner {
     pub(crate) context: SessionContext,
     pub(crate) output: Output,
     pub(crate) timer: bool,
+    /// How far scans are.
+    pub(crate) progress: Arc<Progress>,
 }
 
 impl Runner {
@@ -21,10 +26,12 @@ impl Runner {
         let statements = DFParser::parse_sql_with_dialect(text, &dialect)?;
         for statement in statements {
             let begun = Instant::now();
+            self.progress.restart();
+            let shown = Shown::new(Arc::clone(&self.progress));
             let plan = state.statement_to_plan(statement).await?;
             let rows = self.context.execute_logical_plan(plan).await?.execute_stream().await?;
             // Statements such as `set` have no rows and no columns.
-            let count = if rows.schema().fields().is_empty() { 0 } else { self.output.write(rows).await? };
+            let count = if rows.schema().fields().is_empty() { 0 } else { self.output.write(rows, shown).await? };
             if self.timer {
                 eprintln!("{count} rows in {:.3} s", begun.elapsed().as_secs_f64());
             }

@@ -3,7 +3,7 @@
 use crate::error::external;
 use crate::known::SplitStatistics;
 use crate::leaf::{Source, Taker};
-use brc_core::{Error, Field, ScanOptions, Split, Table};
+use brc_core::{Error, Field, Progress, ScanOptions, Split, Table};
 use brc_query::Plan;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -23,6 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone)]
 pub(crate) struct Scan {
     pub(crate) table: Arc<dyn Table>,
+    pub(crate) progress: Arc<Progress>,
     /// All columns of the table as those of Arrow.
     pub(crate) arrow: SchemaRef,
     /// The columns that are read.
@@ -83,7 +84,7 @@ impl Source for Scan {
         let scan = |table: &dyn Table, projection: Vec<usize>| {
             let request = ScanOptions { projection, splits, ..ScanOptions::everything(table.schema()) };
             let columns = (self.fields.as_slice(), &self.schema);
-            brc_arrow::scan_batches(table, columns, batch_rows, &request, &skips, &each)
+            brc_arrow::scan_batches(table, columns, batch_rows, &request, &skips, &each, &self.progress)
         };
         let scanned = match &self.plan {
             // What the plan selects are these columns, or one of which nothing is read where there are none.

@@ -30,6 +30,7 @@ pub struct FileTable {
     columns: Schema,
     arrow: SchemaRef,
     threads: usize,
+    progress: Arc<Progress>,
     statistics: Arc<OnceLock<Statistics>>,
 }
 
@@ -45,12 +46,20 @@ impl FileTable {
     /// # Errors
     /// What goes wrong with that.
     pub fn new(table: Arc<dyn Table>, threads: usize) -> brc_core::Result<Self> {
+        Self::with_progress(table, threads, Arc::default())
+    }
+
+    /// The same; `progress` tells how far this and all later scans are.
+    ///
+    /// # Errors
+    /// As for [`FileTable::new`].
+    pub fn with_progress(table: Arc<dyn Table>, threads: usize, progress: Arc<Progress>) -> brc_core::Result<Self> {
         if table.inferred().is_some() {
-            read_rows(&*table, threads, &Progress::default())?;
+            read_rows(&*table, threads, &progress)?;
         }
         let columns = table.inferred().as_deref().unwrap_or(table.schema()).clone();
         let arrow = Arc::new(brc_arrow::arrow_schema(columns.fields(), &brc_arrow::Options::default()));
-        Ok(Self { table, columns, arrow, threads, statistics: Arc::default() })
+        Ok(Self { table, columns, arrow, threads, progress, statistics: Arc::default() })
     }
 
     /// The table.
@@ -61,6 +70,11 @@ impl FileTable {
     /// Its columns.
     pub(crate) fn columns(&self) -> &Schema {
         &self.columns
+    }
+
+    /// How far scans of it are.
+    pub(crate) fn progress(&self) -> &Arc<Progress> {
+        &self.progress
     }
 
     /// How many threads read it.
@@ -169,6 +183,7 @@ impl TableProvider for FileTable {
         let schema = Arc::new(self.arrow.project(&projection).map_err(of_arrow)?);
         let scan = Scan {
             table: Arc::clone(&self.table),
+            progress: Arc::clone(&self.progress),
             arrow: Arc::clone(&self.arrow),
             fields,
             schema: Arc::clone(&schema),
