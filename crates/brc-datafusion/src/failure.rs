@@ -53,6 +53,11 @@ impl From<DataFusionError> for Failed {
             },
             _ => error.strip_backtrace(),
         };
+        if message.contains("No suitable object store found") {
+            let message =
+                "copy writes CSV, JSON, Parquet and Arrow to local files only; --output writes them to object stores";
+            return Self::usage(message);
+        }
         let place = error.diagnostic().and_then(|diagnostic| diagnostic.span);
         let place = place.map(|span| format!("line {}, column {} of the question", span.start.line, span.start.column));
         Self(Failure {

@@ -109,6 +109,7 @@ fn failures_say_what_and_where() {
         (&["visits.csv", "visits.csv", "select 1"], 2, "two tables are named 'visits'"),
         (&["select count(*) from 'bad.csv'"], 3, "line 4"),
         (&["visits.csv", "select * from other"], 2, "other"),
+        (&["visits.csv", "copy visits to 's3://bucket/visits.csv'"], 2, "local files only"),
     ] {
         let ended = run(place.path(), words, "");
         assert_eq!(ended.code, code, "{words:?}: {}", ended.err);
