@@ -47,6 +47,38 @@ impl<'a> GroupScope<'a> {
         self.aliases.entry(alias.to_owned()).or_insert_with(|| typed.clone());
     }
 
+    /// A sum of a column and a constant, of all rows, as the sum of the column, which a file may know, and the constant as often as
+    /// there are values.
+    fn constant_apart(&self, call: &Call, function: &AggregateFunction, position: usize) -> Option<Syntax> {
+        let [Syntax { kind: Kind::Call(inner), .. }] = call.arguments.as_slice() else { return None };
+        let ([left, right], "+" | "-") = (inner.arguments.as_slice(), inner.name.as_str()) else { return None };
+        if function.name != "sum" || call.distinct || !self.keys.is_empty() {
+            return None;
+        }
+        let is_number = |syntax: &Syntax| matches!(syntax.kind, Kind::Literal(Literal::Number(_)));
+        let is_exact = |syntax: &Syntax| match &syntax.kind {
+            Kind::Column(name) => {
+                self.rows.field(name).is_some_and(|it| it.logical_type.is_numeric() && !it.logical_type.is_float())
+            }
+            _ => false,
+        };
+        let of = |name: &str, column: &Syntax| {
+            let (name, arguments, shown) = (name.to_owned(), vec![column.clone()], Vec::new());
+            Syntax {
+                kind: Kind::Call(Call { name, distinct: false, arguments, shown, filter: call.filter.clone() }),
+                position,
+            }
+        };
+        let times =
+            |constant: &Syntax, column| Syntax::call("*", vec![constant.clone(), of("count", column)], position);
+        let parts = match (is_exact(left) && is_number(right), is_number(left) && is_exact(right)) {
+            (true, _) => vec![of("sum", left), times(right, left)],
+            (_, true) => vec![times(left, right), of("sum", right)],
+            _ => return None,
+        };
+        Some(Syntax::call(&inner.name, parts, position))
+    }
+
     /// An aggregate over the rows of a group.
     fn aggregate(
         &mut self,
@@ -136,6 +168,9 @@ impl Scope for GroupScope<'_> {
         if let Kind::Call(call) = &syntax.kind
             && let Some(function) = aggregate_of(expression, call, syntax.position)?
         {
+            if let Some(apart) = self.constant_apart(call, function, syntax.position) {
+                return Binder { expression, scope: self }.bind(&apart).map(Some);
+            }
             return self.aggregate(expression, call, function, syntax.position).map(Some);
         }
         if matches!(syntax.kind, Kind::Literal(_)) || has_aggregates(syntax) {

@@ -18,6 +18,11 @@ impl<'a> RowScope<'a> {
         Self { names }
     }
 
+    /// The column of that name, if there is one.
+    pub(crate) fn field(self, name: &str) -> Option<&'a Field> {
+        self.names.position(name).map(|column| &self.names.schema.fields()[column])
+    }
+
     /// Whether there is a column of that name.
     pub(crate) fn has(self, name: &str) -> bool {
         self.names.position(name).is_some()

@@ -81,6 +81,12 @@ fn groups_are_answered() {
         ),
         ("select sum(1), count(1), min(3)", "10 10 3"),
         (
+            "select sum(x + 1), sum(2 - x), sum(x - 0.25) filter (where s = 'a'), sum(1.5 + \"y y\") as z where x > 0",
+            "26.0 -2.0 7.00 20.0",
+        ),
+        ("select sum(x + 1), sum(x + 1e0), 1 + sum(x + 1) where x > 100", "null null null"),
+        ("select sum(x + 1e0), sum(\"y y\" + 0.5)", "27.5 14.0"),
+        (
             "select s, sum(x), sum(x * x), sum(1 - x) where x > -0.5 group by s order by s",
             "a 8.0 21.00 -4.0; b 10.0 30.00 -5.0",
         ),
