@@ -15,7 +15,7 @@ use crate::v2::Malformed;
 use crate::v2::integers::{BLOCK_ROWS, Block};
 use crate::v2::strings::{Scratch, SortedBlock, StringBuffer, Tokens};
 use crate::v2::validity::Validity;
-use brc_core::{Bitmap, Column, Data, Dictionary, Integers, Result, Run};
+use brc_core::{Bitmap, Column, Data, Dictionary, Error, Integers, Result, Run};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::{are_known, translate_codes, unsigned};
 use std::ops::Range;
@@ -219,6 +219,11 @@ impl<'r> ScanColumn<'r> {
 
     fn name(&self) -> &'r str {
         self.reader.footer.name(self.column)
+    }
+
+    /// What is wrong with the values of a row group as a whole.
+    pub(super) fn corrupt_at(&self, row_group: usize, reason: Malformed) -> Error {
+        self.reader.corrupt(Place::Data { row_group, column: self.name(), block: 0 }, reason)
     }
 
     fn chunk(&self) -> &'r Chunk {

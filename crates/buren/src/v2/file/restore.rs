@@ -12,33 +12,90 @@ use super::runs::Runs;
 use crate::block::Cost;
 use crate::place::Place;
 use crate::v2::integers::BLOCK_ROWS;
-use brc_core::{Batch, Data, Result, Sink, for_integers};
+use brc_core::{Batch, Column, Data, Result, Sink, for_integers};
+use brc_kernels::cpu::Level;
+use brc_kernels::filter::{row_numbers, valid_bits, words};
 use std::time::Instant;
 
-/// Delivers all rows of a clustered row group.
+/// Delivers the rows of a clustered row group, or those that meet conditions: the columns of each are `tested`.
 pub(super) fn deliver(
     reader: &Reader,
     index: usize,
     key: usize,
-    columns: &mut [ScanColumn<'_>],
+    (columns, tested): (&mut [ScanColumn<'_>], &[Vec<usize>]),
     cost: &mut Cost,
     sink: &mut dyn Sink,
 ) -> Result<()> {
     let runs = Runs::load(reader, index, cost)?;
-    let read = |column: &mut ScanColumn<'_>| Rows::read(column, index, Some(&runs), cost);
-    let clustered = columns.iter_mut().map(read).collect::<Result<Vec<_>>>()?;
-    let mut restored: Vec<_> = clustered.iter().map(|_| (Rows::default(), DecodedStrings::default())).collect();
-    walk(reader, index, &runs, cost, |codes, places| {
-        for ((column, clustered), (rows, strings)) in columns.iter().zip(&clustered).zip(&mut restored) {
-            // The key has one value for each run.
-            let gathered = rows.gather(clustered, if column.column == key { codes } else { places }, strings);
-            let place = Place::Data { row_group: index, column: reader.footer.name(column.column), block: 0 };
-            gathered.map_err(|reason| reader.corrupt(place, reason))?;
+    let columns = columns.iter_mut().map(|column| {
+        let is_key = column.column == key;
+        Restored { column, is_key, clustered: None, rows: Rows::default(), strings: DecodedStrings::default() }
+    });
+    let mut columns: Vec<_> = columns.collect();
+    let (mut bits, mut numbers) = (Vec::new(), Vec::new());
+    walk(reader, index, &runs, cost, |codes, places, cost| {
+        let mut lies = Places { row_group: index, runs: &runs, codes, places };
+        bits.clear();
+        bits.extend((0..words(places.len())).map(|word| valid_bits(places.len(), word)));
+        let mut left = places.len();
+        for (test, positions) in tested.iter().enumerate() {
+            positions.iter().try_for_each(|&position| columns[position].restore(&lies, cost))?;
+            let lent: Vec<_> = positions.iter().map(|&position| columns[position].lend()).collect();
+            left = sink.test(test, &Batch { rows: places.len(), columns: &lent }, &mut bits)?;
+            if left == 0 {
+                return Ok(());
+            }
         }
-        let lent = columns.iter().zip(&restored);
-        let lent: Vec<_> = lent.map(|(column, (rows, strings))| rows.lend(strings, column.dictionary())).collect();
-        sink.batch(&Batch { rows: places.len(), columns: &lent })
+        let (some_codes, some_places): (Vec<u32>, Vec<u32>);
+        if left < places.len() {
+            row_numbers(Level::best(), &bits, &mut numbers);
+            let of_some = |all: &[u32]| numbers.iter().map(|&row| all[row as usize]).collect();
+            (some_codes, some_places) = (of_some(codes), of_some(places));
+            (lies.codes, lies.places) = (&some_codes, &some_places);
+        }
+        columns.iter_mut().try_for_each(|column| column.restore(&lies, cost))?;
+        let lent: Vec<_> = columns.iter().map(Restored::lend).collect();
+        let batch = Batch { rows: left, columns: &lent };
+        if tested.is_empty() { sink.batch(&batch) } else { sink.tested(&batch, None) }
     })
+}
+
+/// Where some rows of a clustered row group lie.
+struct Places<'a> {
+    row_group: usize,
+    runs: &'a Runs,
+    /// The run of each.
+    codes: &'a [u32],
+    places: &'a [u32],
+}
+
+/// A column, of which some rows are in their original order.
+struct Restored<'a, 'r> {
+    column: &'a mut ScanColumn<'r>,
+    is_key: bool,
+    /// All rows as they lie, once they are wanted.
+    clustered: Option<Rows>,
+    rows: Rows,
+    strings: DecodedStrings,
+}
+
+impl Restored<'_, '_> {
+    /// Replaces the rows by those at some places.
+    fn restore(&mut self, at: &Places<'_>, cost: &mut Cost) -> Result<()> {
+        let clustered = match self.clustered.take() {
+            Some(clustered) => clustered,
+            None => Rows::read(self.column, at.row_group, Some(at.runs), cost)?,
+        };
+        // The key has one value for each run.
+        let places = if self.is_key { at.codes } else { at.places };
+        let gathered = self.rows.gather(&clustered, places, &mut self.strings);
+        self.clustered = Some(clustered);
+        gathered.map_err(|reason| self.column.corrupt_at(at.row_group, reason))
+    }
+
+    fn lend(&self) -> Column<'_> {
+        self.rows.lend(&self.strings, self.column.dictionary())
+    }
 }
 
 /// Calls `each` with the runs and the places of some rows after the others, in their original order.
@@ -50,7 +107,7 @@ pub(super) fn walk(
     index: usize,
     runs: &Runs,
     cost: &mut Cost,
-    mut each: impl FnMut(&[u32], &[u32]) -> Result<()>,
+    mut each: impl FnMut(&[u32], &[u32], &mut Cost) -> Result<()>,
 ) -> Result<()> {
     let number = reader.footer.order_streams();
     let mut order = ScanColumn::new(reader, reader.column(number)?);
@@ -86,7 +143,7 @@ pub(super) fn walk(
                 return Err(reader.corrupt(place, "the order of rows is not that of the runs"));
             }
             cost.decode_time += started.elapsed();
-            each(&codes, &places)?;
+            each(&codes, &places, cost)?;
         }
     }
     Ok(())

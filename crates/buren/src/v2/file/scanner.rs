@@ -101,7 +101,8 @@ impl<'r> FileScanner<'r> {
             (Verdict::Never, _) => scanned.skipped_rows += u64::from(rows),
             (Verdict::Always, _) if self.summarise(index, sink)? => scanned.summarised_rows += u64::from(rows),
             (_, Some(Cluster { key, .. })) if self.options.order == Order::Original => {
-                restore::deliver(self.reader, index, key, &mut self.columns, &mut self.cost, sink)?;
+                let columns = (self.columns.as_mut_slice(), self.tested.as_slice());
+                restore::deliver(self.reader, index, key, columns, &mut self.cost, sink)?;
                 scanned.rows += u64::from(rows);
             }
             (verdict, Some(cluster)) => self.scan_runs(index, cluster, verdict, sink, scanned)?,
