@@ -228,7 +228,9 @@ impl AnswerTable {
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let parts = Parts { items: items.0, conditions: input.conditions, keys, ..Parts::default() };
         let plan = Query::parse(&parts.to_string()).ok()?.plan(columns).ok()?;
-        let fields = plan.answer_schema().ok()?.fields().to_vec();
+        let mut fields = plan.answer_schema().ok()?.fields().to_vec();
+        // Messages name them so.
+        fields.iter_mut().zip(&parts.items).for_each(|(field, item)| field.name.clone_from(item));
         let are_exact = outputs.iter().zip(schema.fields()).all(|(output, field)| match *output {
             Output::Column(column) => is_exact(fields[column].logical_type, field.data_type()),
             Output::Average { sum, .. } => is_exact_average(fields[sum].logical_type, field.data_type()),

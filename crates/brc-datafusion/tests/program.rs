@@ -101,6 +101,7 @@ fn windows_and_plans_are_answered() {
 fn failures_say_what_and_where() {
     let place = place();
     std::fs::write(place.path().join("bad.csv"), "a,b\n1,2\n3,4\n5\n").unwrap();
+    std::fs::write(place.path().join("latin.csv"), b"a,b\n1,caf\xe9\n2,tea\n").unwrap();
     for (words, code, said) in [
         (&["absent.csv", "select 1"][..], 1, "absent.csv"),
         (&["visits.csv", "selec 1"], 1, "selec 1"),
@@ -109,6 +110,8 @@ fn failures_say_what_and_where() {
         (&["visits.csv", "visits.csv", "select 1"], 2, "two tables are named 'visits'"),
         (&["select count(*) from 'bad.csv'"], 3, "line 4"),
         (&["visits.csv", "select * from other"], 2, "other"),
+        (&["latin.csv", "select * from latin"], 1, "column 'b': a string is not UTF-8"),
+        (&["latin.csv", "select min(b) from latin"], 1, "column 'min(\"b\")': a string is not UTF-8"),
         (&["visits.csv", "copy visits to 's3://bucket/visits.csv'"], 2, "local files only"),
     ] {
         let ended = run(place.path(), words, "");
