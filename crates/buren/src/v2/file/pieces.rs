@@ -3,7 +3,7 @@
 
 use super::column::{BlockPlace, PIECE};
 use super::reader::Reader;
-use super::scanner::{FileScanner, known};
+use super::scanner::{FileScanner, is_met, known};
 use crate::v2::integers::{BLOCK_ROWS, GROUP_ROWS};
 use brc_core::{Batch, Column, Conjunct, Known, Predicate, Result, Scanned, Sink, Verdict};
 use brc_kernels::filter::{valid_bits, words};
@@ -134,9 +134,8 @@ impl FileScanner<'_> {
             let mut tests = Tests::default();
             for (test, conjunct) in self.options.conjuncts.iter().enumerate() {
                 let is_pushed_down = self.is_pushed_down(conjunct);
-                let is_met = |predicate: &Predicate| predicate.decide(&of_block(block)) == Verdict::Always;
                 let is_of_key = key.is_some_and(|key| conjunct.columns == [key] && is_pushed_down);
-                if is_of_key && self.runs.key_position.is_some() || conjunct.predicate.as_ref().is_some_and(is_met) {
+                if is_of_key && self.runs.key_position.is_some() || is_met(conjunct, of_block(block)) {
                     continue;
                 }
                 tests.of_open_rows.push(test);

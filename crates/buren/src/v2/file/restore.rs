@@ -9,6 +9,7 @@ use super::decoder::DecodedStrings;
 use super::reader::Reader;
 use super::rows::Rows;
 use super::runs::Runs;
+use super::scanner::{FileScanner, is_met};
 use crate::block::Cost;
 use crate::place::Place;
 use crate::v2::integers::BLOCK_ROWS;
@@ -17,47 +18,41 @@ use brc_kernels::cpu::Level;
 use brc_kernels::filter::{row_numbers, valid_bits, words};
 use std::time::Instant;
 
-/// Delivers the rows of a clustered row group, or those that meet conditions: the columns of each are `tested`.
-pub(super) fn deliver(
-    reader: &Reader,
-    index: usize,
-    key: usize,
-    (columns, tested): (&mut [ScanColumn<'_>], &[Vec<usize>]),
-    cost: &mut Cost,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let runs = Runs::load(reader, index, cost)?;
-    let columns = columns.iter_mut().map(|column| {
-        let is_key = column.column == key;
-        Restored { column, is_key, clustered: None, rows: Rows::default(), strings: DecodedStrings::default() }
-    });
-    let mut columns: Vec<_> = columns.collect();
-    let (mut bits, mut numbers) = (Vec::new(), Vec::new());
-    walk(reader, index, &runs, cost, |codes, places, cost| {
-        let mut lies = Places { row_group: index, runs: &runs, codes, places };
-        bits.clear();
-        bits.extend((0..words(places.len())).map(|word| valid_bits(places.len(), word)));
-        let mut left = places.len();
-        for (test, positions) in tested.iter().enumerate() {
-            positions.iter().try_for_each(|&position| columns[position].restore(&lies, cost))?;
-            let lent: Vec<_> = positions.iter().map(|&position| columns[position].lend()).collect();
-            left = sink.test(test, &Batch { rows: places.len(), columns: &lent }, &mut bits)?;
-            if left == 0 {
-                return Ok(());
+impl FileScanner<'_> {
+    /// Delivers the rows of a clustered row group, or those that meet all conditions. Of other rows only the columns of conditions
+    /// are put in order.
+    pub(super) fn restore(&mut self, index: usize, key: usize, sink: &mut dyn Sink) -> Result<()> {
+        let (reader, conjuncts) = (self.reader, &self.options.conjuncts);
+        let known = |column| reader.known_of(index, column);
+        let tests: Vec<usize> = (0..conjuncts.len()).filter(|&test| !is_met(&conjuncts[test], known)).collect();
+        let runs = Runs::load(reader, index, &mut self.cost)?;
+        let mut columns: Vec<_> = self.columns.iter_mut().map(|column| Restored::new(column, key)).collect();
+        let (mut bits, mut wanted) = (Vec::new(), Wanted::default());
+        walk(reader, index, &runs, &mut self.cost, |codes, places, cost| {
+            let mut at = Places { row_group: index, runs: &runs, codes, places };
+            bits.clear();
+            bits.extend((0..words(places.len())).map(|word| valid_bits(places.len(), word)));
+            columns.iter_mut().for_each(|column| column.is_at_hand = false);
+            let mut left = places.len();
+            for &test in &tests {
+                let tested = &self.tested[test];
+                tested.iter().try_for_each(|&position| columns[position].bring(&at, cost))?;
+                let lent: Vec<_> = tested.iter().map(|&position| columns[position].lend()).collect();
+                left = sink.test(test, &Batch { rows: places.len(), columns: &lent }, &mut bits)?;
+                if left == 0 {
+                    return Ok(());
+                }
             }
-        }
-        let (some_codes, some_places): (Vec<u32>, Vec<u32>);
-        if left < places.len() {
-            row_numbers(Level::best(), &bits, &mut numbers);
-            let of_some = |all: &[u32]| numbers.iter().map(|&row| all[row as usize]).collect();
-            (some_codes, some_places) = (of_some(codes), of_some(places));
-            (lies.codes, lies.places) = (&some_codes, &some_places);
-        }
-        columns.iter_mut().try_for_each(|column| column.restore(&lies, cost))?;
-        let lent: Vec<_> = columns.iter().map(Restored::lend).collect();
-        let batch = Batch { rows: left, columns: &lent };
-        if tested.is_empty() { sink.batch(&batch) } else { sink.tested(&batch, None) }
-    })
+            if left < places.len() {
+                (at.codes, at.places) = wanted.of(&bits, codes, places);
+                columns.iter_mut().for_each(|column| column.is_at_hand = false);
+            }
+            columns.iter_mut().try_for_each(|column| column.bring(&at, cost))?;
+            let lent: Vec<_> = columns.iter().map(Restored::lend).collect();
+            let batch = Batch { rows: left, columns: &lent };
+            if conjuncts.is_empty() { sink.batch(&batch) } else { sink.tested(&batch, None) }
+        })
+    }
 }
 
 /// Where some rows of a clustered row group lie.
@@ -69,6 +64,27 @@ struct Places<'a> {
     places: &'a [u32],
 }
 
+/// Memory for the runs and the places of rows that meet conditions.
+#[derive(Default)]
+struct Wanted {
+    rows: Vec<u32>,
+    codes: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl Wanted {
+    /// Those of the rows whose bits are set.
+    fn of(&mut self, bits: &[u64], codes: &[u32], places: &[u32]) -> (&[u32], &[u32]) {
+        let Self { rows, codes: own_codes, places: own_places } = self;
+        row_numbers(Level::best(), bits, rows);
+        for (own, all) in [(&mut *own_codes, codes), (&mut *own_places, places)] {
+            own.clear();
+            own.extend(rows.iter().map(|&row| all[row as usize]));
+        }
+        (own_codes, own_places)
+    }
+}
+
 /// A column, of which some rows are in their original order.
 struct Restored<'a, 'r> {
     column: &'a mut ScanColumn<'r>,
@@ -77,11 +93,21 @@ struct Restored<'a, 'r> {
     clustered: Option<Rows>,
     rows: Rows,
     strings: DecodedStrings,
+    /// Whether these are the rows that are wanted next.
+    is_at_hand: bool,
 }
 
-impl Restored<'_, '_> {
-    /// Replaces the rows by those at some places.
-    fn restore(&mut self, at: &Places<'_>, cost: &mut Cost) -> Result<()> {
+impl<'a, 'r> Restored<'a, 'r> {
+    fn new(column: &'a mut ScanColumn<'r>, key: usize) -> Self {
+        let (is_key, rows, strings) = (column.column == key, Rows::default(), DecodedStrings::default());
+        Self { column, is_key, clustered: None, rows, strings, is_at_hand: false }
+    }
+
+    /// Replaces the rows by those at some places, unless they are at hand.
+    fn bring(&mut self, at: &Places<'_>, cost: &mut Cost) -> Result<()> {
+        if self.is_at_hand {
+            return Ok(());
+        }
         let clustered = match self.clustered.take() {
             Some(clustered) => clustered,
             None => Rows::read(self.column, at.row_group, Some(at.runs), cost)?,
@@ -89,7 +115,7 @@ impl Restored<'_, '_> {
         // The key has one value for each run.
         let places = if self.is_key { at.codes } else { at.places };
         let gathered = self.rows.gather(&clustered, places, &mut self.strings);
-        self.clustered = Some(clustered);
+        (self.clustered, self.is_at_hand) = (Some(clustered), true);
         gathered.map_err(|reason| self.column.corrupt_at(at.row_group, reason))
     }
 

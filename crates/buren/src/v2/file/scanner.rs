@@ -5,7 +5,6 @@ use super::column::ScanColumn;
 use super::footer::{Chunk, Cluster};
 use super::pieces::Stretch;
 use super::reader::Reader;
-use super::restore;
 use super::run_selection::RunsAtHand;
 use super::value_counts::ValueCounts;
 use crate::block::Cost;
@@ -101,8 +100,7 @@ impl<'r> FileScanner<'r> {
             (Verdict::Never, _) => scanned.skipped_rows += u64::from(rows),
             (Verdict::Always, _) if self.summarise(index, sink)? => scanned.summarised_rows += u64::from(rows),
             (_, Some(Cluster { key, .. })) if self.options.order == Order::Original => {
-                let columns = (self.columns.as_mut_slice(), self.tested.as_slice());
-                restore::deliver(self.reader, index, key, columns, &mut self.cost, sink)?;
+                self.restore(index, key, sink)?;
                 scanned.rows += u64::from(rows);
             }
             (verdict, Some(cluster)) => self.scan_runs(index, cluster, verdict, sink, scanned)?,
@@ -141,6 +139,11 @@ impl Reader {
             _ => Known::NOTHING,
         }
     }
+}
+
+/// Whether rows meet a condition by what is known of their values.
+pub(super) fn is_met<'a>(conjunct: &Conjunct, known: impl Fn(usize) -> Known<'a>) -> bool {
+    conjunct.predicate.as_ref().is_some_and(|predicate| predicate.decide(&known) == Verdict::Always)
 }
 
 /// What is known of the values of some rows.
