@@ -107,12 +107,7 @@ impl Accumulator for Distinct {
         self.counts.clear();
         self.counts.resize(self.pairs.groups(), 0);
         self.bits.count(&mut self.counts);
-        for pair in 0..self.pairs.len() {
-            if pair % TOGETHER == 0 && interrupt::check().is_err() {
-                break;
-            }
-            self.counts[self.pairs.group(pair)] += 1;
-        }
+        self.pairs.for_each(|_, group| self.counts[group] += 1);
     }
 }
 

@@ -3,13 +3,10 @@
 use super::value_pairs::ValuePairs;
 use super::{Accumulator, GroupIds, Values, owned};
 use crate::group::Malformed;
-use brc_core::{LogicalType, Value, interrupt};
+use brc_core::{LogicalType, Value};
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
-
-/// Pairs that are looked at before anybody asks whether to go on.
-const TOGETHER: usize = 4096;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Frequencies {
@@ -107,15 +104,12 @@ impl Accumulator for Frequencies {
 
     fn settle(&mut self, _: usize) {
         let mut modes = vec![None; self.pairs.groups()];
-        for pair in 0..self.pairs.len() {
-            if pair % TOGETHER == 0 && interrupt::check().is_err() {
-                break;
-            }
-            let mode: &mut Option<u32> = &mut modes[self.pairs.group(pair)];
+        self.pairs.for_each(|pair, group| {
+            let mode: &mut Option<u32> = &mut modes[group];
             if mode.is_none_or(|mode| self.is_before(pair, mode as usize)) {
                 *mode = Some(pair as u32);
             }
-        }
+        });
         self.modes = modes;
     }
 

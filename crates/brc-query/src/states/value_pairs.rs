@@ -6,13 +6,16 @@ use crate::group::Malformed;
 use crate::keys::Numbered;
 use crate::keys::direct::Direct;
 use crate::keys::key_set::{KeyParts, KeySet};
-use brc_core::{Column, Data, Dictionary, Integers, LogicalType, Value};
+use brc_core::{Column, Data, Dictionary, Integers, LogicalType, Value, interrupt};
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
 
 /// The group is the first key of a pair. Its 32 bits are those of a date, group 0 being the first that there is.
 const GROUP: LogicalType = LogicalType::Date;
+
+/// Pairs that are looked at before anybody asks whether to go on.
+const TOGETHER: usize = 4096;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Parts", into = "Parts")]
@@ -65,6 +68,16 @@ impl ValuePairs {
     /// The group of a pair.
     pub(super) fn group(&self, pair: usize) -> usize {
         self.set.low_bits(0, pair) as usize
+    }
+
+    /// Calls `each` with every pair and its group; not with all if nobody waits for it any more.
+    pub(super) fn for_each(&self, mut each: impl FnMut(usize, usize)) {
+        for pair in 0..self.len() {
+            if pair % TOGETHER == 0 && interrupt::check().is_err() {
+                return;
+            }
+            each(pair, self.group(pair));
+        }
     }
 
     /// The value of a pair.
