@@ -114,7 +114,7 @@ impl Plan {
         progress: &Progress,
     ) -> Result<Answered> {
         let answer = self.clone().within(memory).run_limited(table, threads, memory, progress, Limits::default())?;
-        // Then it may be anything.
+        // What was told to end may be anything.
         interrupt::check()?;
         Ok(answer)
     }

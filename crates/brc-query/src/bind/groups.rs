@@ -4,6 +4,7 @@ use super::rows::RowScope;
 use super::{Binder, Result, Scope, call};
 use crate::aggregates::{AggregateFunction, Form};
 use crate::expression::Expression;
+use crate::functions::cast::is_exact_number;
 use crate::inputs::{Inputs, Source};
 use crate::node::{Node, Scalar, Typed};
 use crate::plan::Output;
@@ -57,17 +58,12 @@ impl<'a> GroupScope<'a> {
         }
         let is_number = |syntax: &Syntax| matches!(syntax.kind, Kind::Literal(Literal::Number(_)));
         let is_exact = |syntax: &Syntax| match &syntax.kind {
-            Kind::Column(name) => {
-                self.rows.field(name).is_some_and(|it| it.logical_type.is_numeric() && !it.logical_type.is_float())
-            }
+            Kind::Column(name) => self.rows.field(name).is_some_and(|field| is_exact_number(field.logical_type)),
             _ => false,
         };
         let of = |name: &str, column: &Syntax| {
             let (name, arguments, shown) = (name.to_owned(), vec![column.clone()], Vec::new());
-            Syntax {
-                kind: Kind::Call(Call { name, distinct: false, arguments, shown, filter: call.filter.clone() }),
-                position,
-            }
+            Syntax { kind: Kind::Call(Call { name, arguments, shown, ..call.clone() }), position }
         };
         let times =
             |constant: &Syntax, column| Syntax::call("*", vec![constant.clone(), of("count", column)], position);

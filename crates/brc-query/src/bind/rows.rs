@@ -25,7 +25,7 @@ impl<'a> RowScope<'a> {
 
     /// Whether there is a column of that name.
     pub(crate) fn has(self, name: &str) -> bool {
-        self.names.position(name).is_some()
+        self.field(name).is_some()
     }
 }
 

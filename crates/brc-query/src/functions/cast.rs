@@ -44,7 +44,7 @@ fn narrow(view: &View<'_>, from: LogicalType, to: LogicalType) -> Option<Values>
     Exact { rounding: Rounding::Nearest, divisor, back, output: to }.narrow(view).map(Values::Narrow)
 }
 
-fn is_exact_number(it: LogicalType) -> bool {
+pub(crate) fn is_exact_number(it: LogicalType) -> bool {
     it.is_numeric() && !it.is_float()
 }
 
