@@ -34,6 +34,13 @@ pub(crate) fn watch<T: Send>(progress: &Progress, total: Total, work: impl FnOnc
     })
 }
 
+/// The same for work that reads a table: by its rows where it tells how many there are, for those are counted while a row
+/// group is read; else by its bytes.
+pub(crate) fn watch_table<T: Send>(progress: &Progress, table: &dyn Table, work: impl FnOnce() -> T + Send) -> T {
+    let rows = table.rows().map(Total::Rows);
+    watch(progress, rows.or(table.bytes().map(Total::Bytes)).unwrap_or(Total::Unknown), work)
+}
+
 /// Shows how far work is until it is dropped, if standard error is a terminal.
 pub struct Shown {
     /// Whoever shows it ends when this is gone.
@@ -60,13 +67,6 @@ impl Drop for Shown {
         // It shows nothing any more when others print.
         let _ = self.showing.take().map(JoinHandle::join);
     }
-}
-
-/// The same for work that reads a table: by its rows where it tells how many there are, for those are counted while a row
-/// group is read; else by its bytes.
-pub(crate) fn watch_table<T: Send>(progress: &Progress, table: &dyn Table, work: impl FnOnce() -> T + Send) -> T {
-    let rows = table.rows().map(Total::Rows);
-    watch(progress, rows.or(table.bytes().map(Total::Bytes)).unwrap_or(Total::Unknown), work)
 }
 
 /// Quick runs show nothing.
