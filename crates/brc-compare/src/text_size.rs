@@ -3,8 +3,8 @@
 //! It is reckoned, not written: a table may well have strings that text cannot hold.
 
 use brc_core::{
-    Batch, Data, Dictionary, LogicalType, Progress, Result, Run, ScanOptions, Scanned, Schema, Sink, Split, Summary,
-    Table, Value, Worker, scan, uuid,
+    Batch, Column, Data, LogicalType, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table,
+    Value, Worker, batch::codes_of, scan, uuid,
 };
 
 /// The rows of a table, and its bytes as text with one byte behind each value.
@@ -23,13 +23,34 @@ pub(crate) fn text_size(table: &dyn Table, threads: usize) -> Result<(u64, u64)>
 
 struct TextSize {
     types: Vec<LogicalType>,
+    /// Those of a batch's column.
+    codes: Vec<u32>,
     rows: u64,
     bytes: u64,
 }
 
 impl TextSize {
     fn new(schema: &Schema) -> Self {
-        Self { types: schema.fields().iter().map(|field| field.logical_type).collect(), rows: 0, bytes: 0 }
+        let types = schema.fields().iter().map(|field| field.logical_type).collect();
+        Self { types, codes: Vec::new(), rows: 0, bytes: 0 }
+    }
+}
+
+/// The bytes of a column's values; null is an empty text. `codes` is memory for codes.
+fn column_bytes(column: &Column<'_>, rows: usize, logical_type: LogicalType, codes: &mut Vec<u32>) -> u64 {
+    let sum = |length: &dyn Fn(usize) -> usize| -> u64 {
+        (0..rows).filter(|&row| column.is_valid(row)).map(|row| length(row) as u64).sum()
+    };
+    match column.data {
+        Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. } => {
+            codes.clear();
+            codes_of(column, codes);
+            sum(&|row| dictionary.get(codes[row]).len())
+        }
+        Data::Bytes(strings) => sum(&|row| strings.get(row).len()),
+        Data::Integers(_) if logical_type == LogicalType::Uuid => sum(&|_| uuid::TEXT_BYTES),
+        Data::Integers(values) => sum(&|row| number_length(values.get(row), logical_type.scale())),
+        Data::Floats(values) => sum(&|row| Value::Float(values[row]).to_text(logical_type).len()),
     }
 }
 
@@ -46,23 +67,8 @@ impl Worker for TextSize {
 
 impl Sink for TextSize {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let length = |dictionary: &Dictionary, code: u32| dictionary.get(code).len() as u64;
         for (column, &logical_type) in batch.columns.iter().zip(&self.types) {
-            let values: u64 = match column.data {
-                Data::Codes { codes, dictionary } => codes.iter().map(|&code| length(dictionary, code)).sum(),
-                Data::Runs { runs, dictionary } => {
-                    runs.iter().map(|&Run { code, rows }| length(dictionary, code) * u64::from(rows)).sum()
-                }
-                Data::Bytes(strings) => strings.iter().map(|string| string.len() as u64).sum(),
-                Data::Integers(values) if logical_type == LogicalType::Uuid => (values.len() * uuid::TEXT_BYTES) as u64,
-                Data::Integers(values) => {
-                    (0..values.len()).map(|row| number_length(values.get(row), logical_type.scale())).sum()
-                }
-                Data::Floats(values) => {
-                    values.iter().map(|&value| Value::Float(value).to_text(logical_type).len() as u64).sum()
-                }
-            };
-            self.bytes += values + batch.rows as u64;
+            self.bytes += column_bytes(column, batch.rows, logical_type, &mut self.codes) + batch.rows as u64;
         }
         Ok(())
     }
@@ -74,15 +80,15 @@ impl Sink for TextSize {
 }
 
 /// The bytes of a decimal as text.
-fn number_length(value: i128, scale: u8) -> u64 {
+fn number_length(value: i128, scale: u8) -> usize {
     let digits = value.unsigned_abs().checked_ilog10().unwrap_or(0) + 1;
-    u64::from(digits.max(u32::from(scale) + 1)) + u64::from(scale > 0) + u64::from(value < 0)
+    digits.max(u32::from(scale) + 1) as usize + usize::from(scale > 0) + usize::from(value < 0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use brc_core::decimal;
+    use brc_core::{BitmapBuffer, Dictionary, Integers, Run, decimal};
 
     #[test]
     fn numbers_are_as_long_as_their_text() {
@@ -91,7 +97,7 @@ mod tests {
         for value in around.chain([i64::MIN, i64::MAX]) {
             for scale in 0..=18 {
                 let text = decimal::to_string(value.into(), scale);
-                assert_eq!(number_length(value.into(), scale), text.len() as u64, "{text}");
+                assert_eq!(number_length(value.into(), scale), text.len(), "{text}");
             }
         }
     }
@@ -105,5 +111,24 @@ mod tests {
         let options = brc_encodings::OpenOptions::default();
         let table = brc_encodings::text().open(brc_encodings::Input::open(&path).unwrap(), &options).unwrap();
         assert_eq!(text_size(table.as_ref(), 1).unwrap(), (3, text.len() as u64));
+    }
+
+    #[test]
+    fn rows_that_are_null_have_no_text_whatever_their_codes() {
+        let schema = Schema::parse("s:string,t:string,n:int64").unwrap();
+        let mut validity = BitmapBuffer::default();
+        [true, false].into_iter().for_each(|valid| validity.push(valid));
+        let (some, none) = (["Abha"].into_iter().collect::<Dictionary>(), Dictionary::default());
+        let mut all_null = BitmapBuffer::default();
+        [false, false].into_iter().for_each(|valid| all_null.push(valid));
+        let columns = [
+            Column::codes(&[0, 7], &some).with_validity(validity.bitmap()),
+            Column::from(Data::Runs { runs: &[Run { code: 0, rows: 2 }], dictionary: &none })
+                .with_validity(all_null.bitmap()),
+            Column::integers(Integers::I64(&[25, 25])).with_validity(validity.bitmap()),
+        ];
+        let mut size = TextSize::new(&schema);
+        size.batch(&Batch { rows: 2, columns: &columns }).unwrap();
+        assert_eq!(size.bytes, "Abha;;25\n;;\n".len() as u64);
     }
 }
