@@ -3,7 +3,44 @@
 use crate::array::ColumnBuilder;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, SchemaRef};
-use brc_core::{Batch, Field};
+use brc_core::{Batch, Error, Field};
+use std::path::Path;
+
+/// Why a record batch did not come about.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Arrow(ArrowError),
+    /// A string of a column is not UTF-8.
+    NotUtf8 {
+        column: String,
+    },
+    /// Its taker failed.
+    Taker(Error),
+}
+
+impl From<ArrowError> for Fault {
+    fn from(error: ArrowError) -> Self {
+        Self::Arrow(error)
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Taker(error)
+    }
+}
+
+impl Fault {
+    /// The error of a scan of that file.
+    pub(crate) fn error(self, path: &Path) -> Error {
+        match self {
+            Self::Taker(error) => error,
+            Self::NotUtf8 { column } => Error::NotUtf8 { path: path.to_owned(), column },
+            Self::Arrow(ArrowError::InvalidArgumentError(reason)) => Error::unsupported(path, reason),
+            Self::Arrow(error) => Error::unsupported(path, error.to_string()),
+        }
+    }
+}
 
 /// The rows of one worker until they are as many as a record batch has.
 pub(crate) struct Batches {
@@ -30,11 +67,11 @@ impl Batches {
     ///
     /// # Errors
     /// If rows cannot be held in arrays of their types; those of `each`.
-    pub(crate) fn take<E: From<ArrowError>>(
+    pub(crate) fn take(
         &mut self,
         batch: &Batch<'_>,
-        mut each: impl FnMut(RecordBatch) -> Result<(), E>,
-    ) -> Result<(), E> {
+        mut each: impl FnMut(RecordBatch) -> brc_core::Result<()>,
+    ) -> Result<(), Fault> {
         let mut start = 0;
         while start < batch.rows {
             let rows = start..batch.rows.min(start + self.most - self.rows);
@@ -46,7 +83,7 @@ impl Batches {
             }
             let is_large = self.columns.iter().any(|column| column.string_bytes() > MAX_STRING_BYTES);
             if self.rows == self.most || is_large {
-                self.finish().map_err(E::from)?.map_or(Ok(()), &mut each)?;
+                self.finish()?.map_or(Ok(()), &mut each)?;
             }
         }
         Ok(())
@@ -56,26 +93,26 @@ impl Batches {
     ///
     /// # Errors
     /// If rows cannot be held in arrays of their types: the column is named.
-    pub(crate) fn finish(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+    pub(crate) fn finish(&mut self) -> Result<Option<RecordBatch>, Fault> {
         let rows = std::mem::take(&mut self.rows);
         if rows == 0 {
             return Ok(None);
         }
         let columns = self.columns.iter_mut().zip(self.schema.fields()).map(|(column, field)| {
-            let named = |error: ArrowError| {
+            let named = |error: ArrowError| -> Fault {
                 let reason = match error {
                     ArrowError::InvalidArgumentError(reason) if reason.contains("non UTF-8") => {
-                        "a string is not UTF-8; say what it is with --charset".to_owned()
+                        return Fault::NotUtf8 { column: field.name().clone() };
                     }
                     ArrowError::InvalidArgumentError(reason) => reason,
                     error => error.to_string(),
                 };
-                ArrowError::InvalidArgumentError(format!("column '{}': {reason}", field.name()))
+                ArrowError::InvalidArgumentError(format!("column '{}': {reason}", field.name())).into()
             };
             column.finish().map_err(named)
         });
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(SchemaRef::clone(&self.schema), columns, &options).map(Some)
+        Ok(Some(RecordBatch::try_new_with_options(SchemaRef::clone(&self.schema), columns, &options)?))
     }
 }

@@ -7,7 +7,9 @@ mod queue;
 mod reader;
 mod strings;
 mod types;
+mod utf8;
 
 pub use reader::{Feed, Options, Reader, scan_batches};
 pub use strings::StringForm;
 pub use types::{arrow_schema, requested_schema};
+pub use utf8::located;

@@ -271,31 +271,11 @@ struct Converter<'a, T> {
     split: u64,
 }
 
-/// Why a record batch did not come about.
-enum Fault {
-    Arrow(ArrowError),
-    Scan(Error),
-}
-
-impl From<ArrowError> for Fault {
-    fn from(error: ArrowError) -> Self {
-        Self::Arrow(error)
-    }
-}
-
 impl<T: Target> Converter<'_, T> {
     /// Hands the rows at hand over.
     fn finish_batch(&mut self) -> Result<()> {
-        let batch = self.batches.finish().map_err(|error| self.error(Fault::Arrow(error)))?;
+        let batch = self.batches.finish().map_err(|fault| fault.error(self.table.path()))?;
         batch.map_or(Ok(()), |batch| self.target.push(self.split, batch))
-    }
-
-    fn error(&self, fault: Fault) -> Error {
-        match fault {
-            Fault::Scan(error) => error,
-            Fault::Arrow(ArrowError::InvalidArgumentError(reason)) => Error::unsupported(self.table.path(), reason),
-            Fault::Arrow(error) => Error::unsupported(self.table.path(), error.to_string()),
-        }
     }
 }
 
@@ -308,8 +288,8 @@ impl<T: Target> Sink for Converter<'_, T> {
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         let (target, split) = (self.target, self.split);
-        let taken = self.batches.take(batch, |made| target.push(split, made).map_err(Fault::Scan));
-        taken.map_err(|fault| self.error(fault))
+        let taken = self.batches.take(batch, |made| target.push(split, made));
+        taken.map_err(|fault| fault.error(self.table.path()))
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {

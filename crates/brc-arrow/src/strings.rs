@@ -117,7 +117,7 @@ fn push_codes(column: &Column<'_>, known: u32, all: &mut Vec<u32>) {
 }
 
 /// Calls `each` with the string of every row; an empty one for a null.
-fn each_string(
+pub(crate) fn each_string(
     column: &Column<'_>,
     rows: usize,
     mut each: impl FnMut(&[u8]) -> Result<(), ArrowError>,

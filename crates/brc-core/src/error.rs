@@ -64,6 +64,14 @@ pub enum Error {
     /// A row cannot be stored, because the encoding of the target has no way to write it.
     #[error("{0}")]
     UnsupportedValue(Box<UnsupportedValue>),
+    /// A string of a result is not UTF-8 where it has to be.
+    #[error("{path}: column '{column}': a string is not UTF-8", path = .path.display())]
+    NotUtf8 {
+        /// The file that the result is made of.
+        path: PathBuf,
+        /// The column of the result.
+        column: String,
+    },
     /// A table is beyond a limit of the encoding of the target: not one of its rows, but all of them together.
     #[error("{encoding} cannot hold this table: {reason}")]
     TooLarge {

@@ -239,9 +239,10 @@ impl AnswerTable {
             return None;
         }
         let statistics = statistics(&input.file, &aggregate.group_expr, &schema);
-        let (table, threads) = (Arc::clone(input.file.table()), input.file.threads());
-        let progress = Arc::clone(input.file.progress());
-        Some(Self { question: Question { table, threads, progress, parts, fields, outputs, schema, statistics } })
+        let (table, progress) = (Arc::clone(input.file.table()), Arc::clone(input.file.progress()));
+        let (options, threads) = (input.file.options().clone(), input.file.threads());
+        let question = Question { table, options, threads, progress, parts, fields, outputs, schema, statistics };
+        Some(Self { question })
     }
 }
 

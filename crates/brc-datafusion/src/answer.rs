@@ -2,6 +2,7 @@
 
 use crate::error::{external, of_arrow};
 use crate::leaf::{Source, Taker};
+use brc_arrow::{Options, located};
 use brc_core::{Error, Field, Progress, ScanOptions, Table};
 use brc_query::{Answered, Memory, Query};
 use datafusion::arrow::array::{ArrayRef, AsArray, Decimal128Array, RecordBatch, RecordBatchOptions};
@@ -71,6 +72,8 @@ impl Display for Parts {
 #[derive(Clone)]
 pub(crate) struct Question {
     pub(crate) table: Arc<dyn Table>,
+    /// How its values become those of Arrow.
+    pub(crate) options: Options,
     pub(crate) threads: usize,
     pub(crate) progress: Arc<Progress>,
     pub(crate) parts: Parts,
@@ -139,7 +142,7 @@ fn budget(context: &TaskContext) -> Result<(Memory, MemoryReservation)> {
 
 impl Question {
     fn hand_over(&self, answer: &dyn Table, batch_rows: usize, each: Taker<'_>) -> Result<()> {
-        let arrow = Arc::new(brc_arrow::arrow_schema(&self.fields, &brc_arrow::Options::default()));
+        let arrow = Arc::new(brc_arrow::arrow_schema(&self.fields, &self.options));
         let request = ScanOptions::everything(answer.schema());
         let each = |batch: RecordBatch| {
             let converted = converted(&batch, &self.outputs, &self.schema);
@@ -147,7 +150,7 @@ impl Question {
         };
         let columns = (self.fields.as_slice(), &arrow);
         brc_arrow::scan_batches(answer, columns, batch_rows, &request, &|_| false, &each, &Progress::default())
-            .map_err(external)
+            .map_err(|error| external(located(error, &*self.table)))
     }
 }
 

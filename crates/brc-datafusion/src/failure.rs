@@ -2,7 +2,7 @@
 
 use brc_cli::embedding;
 use brc_compare::Failure;
-use brc_core::Error;
+use brc_core::{Error, UnsupportedReason};
 use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::parser::ParserError;
 use std::process::ExitCode;
@@ -17,6 +17,14 @@ impl Failed {
         Self(Failure { code: 2, ..Failure::new(message) })
     }
 
+    fn of(error: &Error) -> Self {
+        let mut failure = embedding::failure(error);
+        if matches!(error, Error::UnsupportedValue(value) if value.fault == UnsupportedReason::NotUtf8) {
+            failure.hints = vec!["--strings-as-binary reads columns of strings as binary".to_owned()];
+        }
+        Self(failure)
+    }
+
     /// Prints the message and what may help.
     pub(crate) fn report(&self) -> ExitCode {
         eprintln!("brc-sql: {}", self.0.message);
@@ -27,7 +35,7 @@ impl Failed {
 
 impl From<Error> for Failed {
     fn from(error: Error) -> Self {
-        Self(embedding::failure(&error))
+        Self::of(&error)
     }
 }
 
@@ -36,7 +44,7 @@ impl From<DataFusionError> for Failed {
         let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
         while let Some(inner) = source {
             if let Some(own) = inner.downcast_ref::<Error>() {
-                return Self(embedding::failure(own));
+                return Self::of(own);
             }
             source = match inner.downcast_ref::<DataFusionError>() {
                 Some(DataFusionError::Shared(shared)) => Some(shared.as_ref()),

@@ -3,10 +3,11 @@
 use crate::failure::Failed;
 use async_trait::async_trait;
 use brc_cli::embedding::Files;
-use brc_core::{Progress, Table};
-use brc_datafusion::{FileTable, session_within};
+use brc_core::Progress;
+use brc_datafusion::{FileTable, option_words, session_within};
 use brc_encodings::ENCODINGS;
 use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, TableProviderFactory, UrlTableFactory};
+use datafusion::common::plan_err;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::CreateExternalTable;
 use datafusion::prelude::SessionContext;
@@ -17,12 +18,17 @@ use std::sync::Arc;
 /// What stands behind `stored as` for files whatever their encoding.
 const STORED_AS: &str = "BRC";
 
+/// The option of a table whose columns of strings are binary.
+const STRINGS_AS_BINARY: &str = "strings_as_binary";
+
 /// Opens files as tables.
 #[derive(Debug)]
 pub(crate) struct FileTables {
     threads: usize,
     /// In bytes.
     memory: u64,
+    /// Whether columns of strings are binary.
+    strings_as_binary: bool,
     /// How far scans of all tables are.
     progress: Arc<Progress>,
 }
@@ -32,10 +38,10 @@ impl FileTables {
     ///
     /// # Errors
     /// If that is no size.
-    pub(crate) fn new(threads: usize, memory: Option<&str>) -> Result<Self, Failed> {
+    pub(crate) fn new(threads: usize, memory: Option<&str>, strings_as_binary: bool) -> Result<Self, Failed> {
         let option = memory.map(|size| ["--memory", size, "-"].map(OsString::from).to_vec());
         let files = Files::from_words(&option.unwrap_or_else(|| vec!["-".into()]))?;
-        Ok(Self { threads, memory: files.memory().limit, progress: Arc::default() })
+        Ok(Self { threads, memory: files.memory().limit, strings_as_binary, progress: Arc::default() })
     }
 
     /// A session in which quoted paths are tables.
@@ -67,27 +73,24 @@ impl FileTables {
         if context.table_exist(name.as_str())? {
             return Err(Failed::usage(format!("two tables are named '{name}': name one, as in other={path}")));
         }
-        let table = self.file_table(&[path], &[])?;
+        let table = self.file_table(&[path], &[], self.strings_as_binary)?;
         context.register_table(name.as_str(), Arc::new(table))?;
         Ok(())
     }
 
-    fn table(&self, paths: &[&str], options: &[&str]) -> Result<Arc<dyn TableProvider>> {
-        let table = self.file_table(paths, options);
+    /// One table of these files, which are read with options of `brc query`.
+    fn table(&self, paths: &[&str], options: &[OsString], is_binary: bool) -> Result<Arc<dyn TableProvider>> {
+        let table = self.file_table(paths, options, is_binary);
         Ok(Arc::new(table.map_err(|error| DataFusionError::External(Box::new(error)))?))
     }
 
-    fn file_table(&self, paths: &[&str], options: &[&str]) -> brc_core::Result<FileTable> {
-        FileTable::with_progress(self.open(paths, options)?, self.threads, Arc::clone(&self.progress))
-    }
-
-    /// One table of these files.
-    fn open(&self, paths: &[&str], options: &[&str]) -> brc_core::Result<Arc<dyn Table>> {
-        let memory = self.memory.to_string();
-        let own = ["--memory", &memory, "--"];
-        let (limit, end) = own.split_at(2);
-        let words: Vec<OsString> = limit.iter().chain(options).chain(end).chain(paths).map(OsString::from).collect();
-        Ok(Files::from_words(&words)?.open()?.into())
+    fn file_table(&self, paths: &[&str], options: &[OsString], is_binary: bool) -> brc_core::Result<FileTable> {
+        let limit = [OsString::from("--memory"), self.memory.to_string().into()];
+        let paths = paths.iter().map(OsString::from);
+        let words = limit.into_iter().chain(options.iter().cloned()).chain(["--".into()]).chain(paths);
+        let opened = Files::from_words(&words.collect::<Vec<_>>())?.open()?;
+        let table = FileTable::with_progress(opened.into(), self.threads, Arc::clone(&self.progress))?;
+        Ok(if is_binary { table.with_strings_as_binary() } else { table })
     }
 }
 
@@ -119,7 +122,7 @@ impl UrlTableFactory for FileTables {
         if !is_path {
             return Ok(None);
         }
-        self.table(&[url], &[]).map(Some)
+        self.table(&[url], &[], self.strings_as_binary).map(Some)
     }
 }
 
@@ -128,8 +131,15 @@ impl TableProviderFactory for FileTables {
     async fn create(&self, _: &dyn Session, command: &CreateExternalTable) -> Result<Arc<dyn TableProvider>> {
         let paths: Vec<&str> = command.locations.iter().map(String::as_str).collect();
         let encoding = ENCODINGS.iter().find(|encoding| command.file_type.eq_ignore_ascii_case(encoding.name()));
-        let options = encoding.map(|encoding| ["--from", encoding.name()]);
-        self.table(&paths, options.as_ref().map_or(&[], |options| options))
+        let mut given = command.options.clone();
+        let own = given.remove(STRINGS_AS_BINARY).or_else(|| given.remove(&format!("format.{STRINGS_AS_BINARY}")));
+        let is_binary = match own.as_deref().map(str::parse::<bool>) {
+            None => self.strings_as_binary,
+            Some(Ok(is_binary)) => is_binary,
+            Some(Err(_)) => return plan_err!("{STRINGS_AS_BINARY} is true or false"),
+        };
+        let from = encoding.into_iter().flat_map(|encoding| ["--from", encoding.name()].map(OsString::from));
+        self.table(&paths, &from.chain(option_words(&given)).collect::<Vec<_>>(), is_binary)
     }
 }
 

@@ -39,6 +39,23 @@ pub fn register_formats(state: &mut SessionState) -> Result<()> {
     Ok(())
 }
 
+/// The `options` of a statement as words of brc's command line, in the order of their names. One that is true or false is there or
+/// is not.
+#[must_use]
+pub fn option_words(options: &HashMap<String, String>) -> Vec<OsString> {
+    let mut options: Vec<_> = options.iter().collect();
+    options.sort_unstable();
+    let words = |(name, value): (&String, &String)| {
+        let name = name.strip_prefix("format.").unwrap_or(name).replace('_', "-").to_ascii_lowercase();
+        match value.to_ascii_lowercase().as_str() {
+            "false" => Vec::new(),
+            "true" => vec![format!("--{name}").into()],
+            _ => vec![format!("--{name}").into(), value.into()],
+        }
+    };
+    options.into_iter().flat_map(words).collect()
+}
+
 /// An encoding, and options as `brc convert` has them.
 #[derive(Clone)]
 struct Format {
@@ -67,19 +84,9 @@ impl GetExt for Format {
 }
 
 impl FileFormatFactory for Format {
-    /// An option that is true or false is there or is not.
     fn create(&self, _: &dyn Session, options: &HashMap<String, String>) -> Result<Arc<dyn FileFormat>> {
         let mut format = self.clone();
-        let mut options: Vec<_> = options.iter().collect();
-        options.sort_unstable();
-        for (name, value) in options {
-            let name = name.strip_prefix("format.").unwrap_or(name).replace('_', "-").to_ascii_lowercase();
-            match value.to_ascii_lowercase().as_str() {
-                "false" => {}
-                "true" => format.options.push(format!("--{name}").into()),
-                _ => format.options.extend([format!("--{name}").into(), value.into()]),
-            }
-        }
+        format.options.extend(option_words(options));
         Ok(Arc::new(format))
     }
 

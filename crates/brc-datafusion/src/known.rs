@@ -58,6 +58,7 @@ fn column_statistics(table: &dyn Table, column: usize, field: &Field, arrow: &Sc
 fn precision(value: ScalarValue, field: &Field) -> Precision<ScalarValue> {
     let is_whole = match &value {
         ScalarValue::Utf8View(Some(text)) => text.len() < MAX_EXACT_BYTES,
+        ScalarValue::Binary(Some(bytes)) => bytes.len() < MAX_EXACT_BYTES,
         _ => !field.logical_type.is_float(),
     };
     if is_whole { Precision::Exact(value) } else { Precision::Inexact(value) }
@@ -82,6 +83,9 @@ fn scalars(known: &Known<'_>, data_type: &DataType) -> Option<[ScalarValue; 2]> 
         KnownValues::Strings { min, max } if *data_type == DataType::Utf8View => {
             let text = |bytes: &[u8]| Some(ScalarValue::Utf8View(Some(std::str::from_utf8(bytes).ok()?.to_owned())));
             Some([text(min)?, text(max)?])
+        }
+        KnownValues::Strings { min, max } if *data_type == DataType::Binary => {
+            Some([min, max].map(|bytes| ScalarValue::Binary(Some(bytes.to_vec()))))
         }
         KnownValues::Strings { .. } | KnownValues::Nothing | KnownValues::None => None,
     }

@@ -20,7 +20,7 @@ mod table;
 mod write;
 
 pub use aggregate::AggregateInFile;
-pub use format::register_formats;
+pub use format::{option_words, register_formats};
 pub use session::{AGGREGATE_OPTION, session, session_within};
 pub use table::FileTable;
 pub use write::write_rows;

@@ -55,6 +55,10 @@ struct Args {
     #[arg(long, value_name = "SIZE")]
     memory: Option<String>,
 
+    /// Read columns of strings as binary: then they need not be UTF-8
+    #[arg(long)]
+    strings_as_binary: bool,
+
     /// Print how long each statement took
     #[arg(long)]
     timer: bool,
@@ -91,7 +95,7 @@ fn main() -> ExitCode {
 async fn run(args: Args) -> Result<(), Failed> {
     let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1);
     let (files, mut statements) = split(args.words)?;
-    let tables = Arc::new(FileTables::new(threads, args.memory.as_deref())?);
+    let tables = Arc::new(FileTables::new(threads, args.memory.as_deref(), args.strings_as_binary)?);
     let context = tables.session()?;
     let progress = tables.progress();
     // Types of text are found by reading it.

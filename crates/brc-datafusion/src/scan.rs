@@ -3,6 +3,7 @@
 use crate::error::external;
 use crate::known::SplitStatistics;
 use crate::leaf::{Source, Taker};
+use brc_arrow::located;
 use brc_core::{Error, Field, Progress, ScanOptions, Split, Table};
 use brc_query::Plan;
 use datafusion::arrow::array::RecordBatch;
@@ -93,7 +94,7 @@ impl Source for Scan {
             }
             None => scan(&*self.table, self.projection.clone()),
         };
-        scanned.map_err(external)
+        scanned.map_err(|error| external(located(error, &*self.table)))
     }
 
     fn statistics(&self) -> Option<Statistics> {

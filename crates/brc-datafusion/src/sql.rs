@@ -215,6 +215,8 @@ fn constant(literal: &ScalarValue) -> Option<String> {
         ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)) | ScalarValue::LargeUtf8(Some(text)) => {
             format!("'{}'", text.replace('\'', "''"))
         }
+        // That of a column of strings that is read as binary.
+        ScalarValue::Binary(Some(bytes)) => constant(&ScalarValue::from(std::str::from_utf8(bytes).ok()?))?,
         ScalarValue::Date32(Some(_)) => format!("date '{literal}'"),
         _ => return None,
     })

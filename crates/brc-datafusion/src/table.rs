@@ -6,6 +6,7 @@ use crate::leaf::{Leaf, Source, Taker};
 use crate::scan::Scan;
 use crate::sql;
 use async_trait::async_trait;
+use brc_arrow::Options;
 use brc_core::{Error, Progress, Schema, Split, Table, read_rows};
 use brc_query::{Plan, Query};
 use datafusion::arrow::datatypes::SchemaRef;
@@ -29,6 +30,7 @@ pub struct FileTable {
     /// The columns with their types, all rows considered.
     columns: Schema,
     arrow: SchemaRef,
+    options: Options,
     threads: usize,
     progress: Arc<Progress>,
     statistics: Arc<OnceLock<Statistics>>,
@@ -58,8 +60,17 @@ impl FileTable {
             read_rows(&*table, threads, &progress)?;
         }
         let columns = table.inferred().as_deref().unwrap_or(table.schema()).clone();
-        let arrow = Arc::new(brc_arrow::arrow_schema(columns.fields(), &brc_arrow::Options::default()));
-        Ok(Self { table, columns, arrow, threads, progress, statistics: Arc::default() })
+        let options = Options::default();
+        let arrow = Arc::new(brc_arrow::arrow_schema(columns.fields(), &options));
+        Ok(Self { table, columns, arrow, options, threads, progress, statistics: Arc::default() })
+    }
+
+    /// The same table, whose strings are `Binary`: those that are not UTF-8 are read, too.
+    #[must_use]
+    pub fn with_strings_as_binary(self) -> Self {
+        let options = Options { strings_as_binary: true, ..self.options };
+        let arrow = Arc::new(brc_arrow::arrow_schema(self.columns.fields(), &options));
+        Self { arrow, options, statistics: Arc::default(), ..self }
     }
 
     /// The table.
@@ -75,6 +86,11 @@ impl FileTable {
     /// How far scans of it are.
     pub(crate) fn progress(&self) -> &Arc<Progress> {
         &self.progress
+    }
+
+    /// How its values become those of Arrow.
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
     }
 
     /// How many threads read it.

@@ -98,10 +98,32 @@ fn windows_and_plans_are_answered() {
 }
 
 #[test]
+fn strings_that_are_not_utf_8_are_read_as_binary() {
+    let place = place();
+    std::fs::write(place.path().join("latin.csv"), b"a;b\n1;tea\n2;caf\xe9\n3;tea\n").unwrap();
+    let question = "select encode(b, 'hex') as b, count(*) as n from latin where b <> 'milk' group by b order by n";
+    for words in [
+        &["--strings-as-binary", "latin.csv", "--format", "csv", question][..],
+        &[
+            "--format",
+            "csv",
+            &format!(
+                "create external table latin stored as brc location 'latin.csv' options (strings_as_binary true, \
+                 delimiter ';'); {question}"
+            ),
+        ],
+    ] {
+        let ended = run(place.path(), words, "");
+        assert_eq!((ended.code, ended.out.as_str()), (0, "b,n\n636166e9,1\n746561,2\n"), "{}", ended.err);
+    }
+}
+
+#[test]
 fn failures_say_what_and_where() {
+    const NOT_UTF8: &str = "latin.csv: row 2, column 'b': arrow cannot hold 'caf\\xe9', which is not UTF-8";
     let place = place();
     std::fs::write(place.path().join("bad.csv"), "a,b\n1,2\n3,4\n5\n").unwrap();
-    std::fs::write(place.path().join("latin.csv"), b"a,b\n1,caf\xe9\n2,tea\n").unwrap();
+    std::fs::write(place.path().join("latin.csv"), b"a,b\n1,tea\n2,caf\xe9\n").unwrap();
     for (words, code, said) in [
         (&["absent.csv", "select 1"][..], 1, "absent.csv"),
         (&["visits.csv", "selec 1"], 1, "selec 1"),
@@ -110,8 +132,10 @@ fn failures_say_what_and_where() {
         (&["visits.csv", "visits.csv", "select 1"], 2, "two tables are named 'visits'"),
         (&["select count(*) from 'bad.csv'"], 3, "line 4"),
         (&["visits.csv", "select * from other"], 2, "other"),
-        (&["latin.csv", "select * from latin"], 1, "column 'b': a string is not UTF-8"),
-        (&["latin.csv", "select min(b) from latin"], 1, "column 'min(\"b\")': a string is not UTF-8"),
+        (&["latin.csv", "select * from latin where a > 1"], 3, NOT_UTF8),
+        (&["latin.csv", "select min(b) from latin"], 3, NOT_UTF8),
+        (&["latin.csv", "select * from latin"], 3, "--strings-as-binary"),
+        (&["create external table t stored as brc location 'latin.csv' options (wrong 'x')"], 2, "--wrong"),
         (&["visits.csv", "copy visits to 's3://bucket/visits.csv'"], 2, "local files only"),
     ] {
         let ended = run(place.path(), words, "");

@@ -7,7 +7,7 @@ use crate::stream::{Failed, Stream};
 use crate::table::Opened;
 use crate::{capsule, frames, values};
 use arrow_schema::Schema as ArrowSchema;
-use brc_arrow::{Options, Reader, StringForm};
+use brc_arrow::{Options, Reader, StringForm, located};
 use brc_cli::embedding;
 use brc_core::{Progress, ScanOptions, Schema, Table};
 use brc_query::{Answered, LongAnswer, Plan, Query, QueryResult};
@@ -187,7 +187,10 @@ impl Answer {
             (Some(scan), None) => scan.stream(py, schema, self.failed.clone())?,
             _ => {
                 let found = Arc::clone(&self.found(py)?.1);
-                let scan = move |feed: &brc_arrow::Feed| found.scan(feed);
+                let opened = Arc::clone(&self.opened);
+                let scan = move |feed: &brc_arrow::Feed| {
+                    found.scan(feed).map_err(|error| located(error, opened.table.as_ref()))
+                };
                 let reader = Reader::new(schema, self.options(), scan).or_raise(py)?;
                 Stream::new(reader, None, self.failed.clone())
             }

@@ -6,7 +6,7 @@ use crate::stream::{Failed, Stream};
 use crate::table::Opened;
 use crate::{capsule, frames};
 use arrow_schema::Schema as ArrowSchema;
-use brc_arrow::{Options, Reader, StringForm, arrow_schema, requested_schema};
+use brc_arrow::{Options, Reader, StringForm, arrow_schema, located, requested_schema};
 use brc_core::{Field, ScanOptions, Schema, Table, current_schema};
 use brc_query::{Expression, Query, SelectItem};
 use pyo3::prelude::*;
@@ -128,8 +128,7 @@ impl Scan {
     pub(crate) fn stream(&self, py: Python<'_>, schema: ArrowSchema, failed: Failed) -> PyResult<Stream> {
         let (opened, query, fields) = (Arc::clone(&self.opened), self.query.clone(), self.schema.fields().to_vec());
         let projection = self.projection.clone();
-        let scan = move |feed: &brc_arrow::Feed| {
-            let table = opened.table.as_ref();
+        let read = move |table: &dyn Table, feed: &brc_arrow::Feed| {
             if let Some(projection) = projection {
                 let request = ScanOptions { projection, ..ScanOptions::everything(table.schema()) };
                 return feed.scan(table, &fields, &request);
@@ -137,6 +136,10 @@ impl Scan {
             let plan = query.plan(&current_schema(table))?;
             let rows = plan.selected(table)?;
             feed.scan(&rows, &fields, &ScanOptions::everything(rows.schema()))
+        };
+        let scan = move |feed: &brc_arrow::Feed| {
+            let table = opened.table.as_ref();
+            read(table, feed).map_err(|error| located(error, table))
         };
         let reader = Reader::new(schema, self.options.clone(), scan).or_raise(py)?;
         Ok(Stream::new(reader, self.limit, failed))

@@ -202,6 +202,8 @@ def test_strings_that_are_no_text_are_told(tmp_path):
     table = brc.open(path, charset="raw")
     with pytest.raises(brc.UnsupportedError) as raised:
         table.to_arrow()
-    assert str(raised.value) == f"{path}: column 'b': a string is not UTF-8; say what it is with --charset"
+    assert str(raised.value) == f"{path}: row 1, column 'b': arrow cannot hold '\\xff', which is not UTF-8"
+    with pytest.raises(brc.UnsupportedError, match="row 1, column 'b'"):
+        table.query("select max(b)").to_arrow()
     assert table.scan(columns=["a"]).to_arrow()["a"].to_pylist() == ["x"]
     assert table.head().rows() == [("x", b"\xff")]

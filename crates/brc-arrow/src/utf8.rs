@@ -1,0 +1,79 @@
+//! Where a string is that is not UTF-8. Who makes record batches sees selected or grouped rows, and checks many strings at once:
+//! only when that fails, the table is read for the row.
+
+use crate::strings::each_string;
+use brc_core::{
+    Batch, Error, LogicalType, Progress, Result, RowFault, ScanOptions, Scanned, Sink, Split, Summary, Table,
+    UnsupportedReason, UnsupportedValue, Worker, scan,
+};
+use std::path::PathBuf;
+
+/// The error of a scan, or of an answer made of a table's rows. If it is [`Error::NotUtf8`], it becomes one that names the first
+/// row of the table that has such a string.
+#[must_use]
+pub fn located(error: Error, table: &dyn Table) -> Error {
+    let Error::NotUtf8 { column, .. } = &error else { return error };
+    let inferred = table.inferred();
+    let fields = inferred.as_deref().unwrap_or(table.schema()).fields();
+    // An answer may have other columns than the table.
+    let is_known = fields.iter().any(|field| field.name == *column);
+    let texts = fields.iter().enumerate().filter(|(_, field)| field.logical_type == LogicalType::String);
+    let texts = texts.filter(|(_, field)| !is_known || field.name == *column);
+    let (projection, names): (Vec<usize>, Vec<String>) =
+        texts.map(|(index, field)| (index, field.name.clone())).unzip();
+    if projection.is_empty() {
+        return error;
+    }
+    let request = ScanOptions { projection, ..ScanOptions::everything(table.schema()) };
+    let found = scan(table, &request, 1, &Progress::default(), || Checker { names: &names, rows: 0 });
+    found.err().unwrap_or(error)
+}
+
+/// Ends a scan at the first string that is not UTF-8.
+struct Checker<'a> {
+    /// Of the columns.
+    names: &'a [String],
+    /// How many rows of the split were seen.
+    rows: u64,
+}
+
+impl Sink for Checker<'_> {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let mut first = None::<(u64, (String, String))>;
+        for (column, name) in batch.columns.iter().zip(self.names) {
+            let mut row = self.rows;
+            // No more than rows and strings are looked at here.
+            let _ = each_string(column, batch.rows, |string| {
+                row += 1;
+                if first.as_ref().is_none_or(|(earlier, _)| row < *earlier) && std::str::from_utf8(string).is_err() {
+                    first = Some((row, (name.clone(), RowFault::quote(string))));
+                }
+                Ok(())
+            });
+        }
+        self.rows += batch.rows as u64;
+        first.map_or(Ok(()), |(row, value)| {
+            let (path, encoding, fault) = (PathBuf::new(), "arrow", UnsupportedReason::NotUtf8);
+            let value = UnsupportedValue { path, row, value: Some(value), encoding, fault };
+            Err(Error::UnsupportedValue(Box::new(value)))
+        })
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        Err(Error::Usage("summaries are no rows".to_owned()))
+    }
+}
+
+impl Worker for Checker<'_> {
+    fn split_begins(&mut self, _: &Split) {
+        self.rows = 0;
+    }
+
+    fn sink(&mut self) -> &mut dyn Sink {
+        self
+    }
+
+    fn split_done(&mut self, _: &Split, _: Scanned) -> Result<()> {
+        Ok(())
+    }
+}
