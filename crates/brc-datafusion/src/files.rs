@@ -8,9 +8,15 @@ use brc_datafusion::{FileTable, option_words, session_within};
 use brc_encodings::ENCODINGS;
 use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, TableProviderFactory, UrlTableFactory};
 use datafusion::common::plan_err;
+use datafusion::datasource::dynamic_file::DynamicListTableFactory;
+use datafusion::datasource::listing::{
+    ListingOptions, ListingTable, ListingTableConfig, ListingTableConfigExt, ListingTableUrl,
+};
 use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::SessionState;
 use datafusion::logical_expr::CreateExternalTable;
 use datafusion::prelude::SessionContext;
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,6 +37,8 @@ pub(crate) struct FileTables {
     strings_as_binary: bool,
     /// How far scans of all tables are.
     progress: Arc<Progress>,
+    /// Knows the session.
+    listing: DynamicListTableFactory,
 }
 
 impl FileTables {
@@ -41,7 +49,8 @@ impl FileTables {
     pub(crate) fn new(threads: usize, memory: Option<&str>, strings_as_binary: bool) -> Result<Self, Failed> {
         let option = memory.map(|size| ["--memory", size, "-"].map(OsString::from).to_vec());
         let files = Files::from_words(&option.unwrap_or_else(|| vec!["-".into()]))?;
-        Ok(Self { threads, memory: files.memory().limit, strings_as_binary, progress: Arc::default() })
+        let (memory, listing) = (files.memory().limit, DynamicListTableFactory::default());
+        Ok(Self { threads, memory, strings_as_binary, progress: Arc::default(), listing })
     }
 
     /// A session in which quoted paths are tables.
@@ -59,7 +68,9 @@ impl FileTables {
             let factory = Arc::clone(self) as Arc<dyn TableProviderFactory>;
             state = state.with_table_factory(name.to_uppercase(), factory);
         }
-        Ok(state.build().into())
+        let context = SessionContext::from(state.build());
+        self.listing.session_store().with_state(context.state_weak_ref());
+        Ok(context)
     }
 
     /// How far scans of all tables are.
@@ -68,20 +79,44 @@ impl FileTables {
     }
 
     /// Makes a file of the command line a table: `FILE` or `NAME=FILE`.
-    pub(crate) fn register(&self, context: &SessionContext, word: &str) -> Result<(), Failed> {
+    pub(crate) async fn register(&self, context: &SessionContext, word: &str) -> Result<(), Failed> {
         let (name, path) = named(word);
         if context.table_exist(name.as_str())? {
             return Err(Failed::usage(format!("two tables are named '{name}': name one, as in other={path}")));
         }
-        let table = self.file_table(&[path], &[], self.strings_as_binary)?;
-        context.register_table(name.as_str(), Arc::new(table))?;
+        context.register_table(name.as_str(), self.table(&[path], &[], self.strings_as_binary).await?)?;
         Ok(())
     }
 
-    /// One table of these files, which are read with options of `brc query`.
-    fn table(&self, paths: &[&str], options: &[OsString], is_binary: bool) -> Result<Arc<dyn TableProvider>> {
+    /// One table of these files, which are read with options of `brc query`; by DataFusion, if they have columns of lists or structs,
+    /// which brc leaves out.
+    async fn table(&self, paths: &[&str], options: &[OsString], is_binary: bool) -> Result<Arc<dyn TableProvider>> {
         let table = self.file_table(paths, options, is_binary);
-        Ok(Arc::new(table.map_err(|error| DataFusionError::External(Box::new(error)))?))
+        let table = table.map_err(|error| DataFusionError::External(Box::new(error)))?;
+        if table.left_out().is_empty() {
+            return Ok(Arc::new(table));
+        }
+        if let Some(whole) = self.nested_table(paths).await {
+            return Ok(whole);
+        }
+        table.left_out().iter().for_each(|column| eprintln!("brc-sql: note: {column}; it is left out"));
+        Ok(Arc::new(table))
+    }
+
+    /// The files as DataFusion reads them, if it does.
+    async fn nested_table(&self, paths: &[&str]) -> Option<Arc<dyn TableProvider>> {
+        let session = self.listing.session_store().get_session().upgrade()?;
+        let state = session.read().as_any().downcast_ref::<SessionState>()?.clone();
+        let formats: Option<Vec<_>> = paths.iter().map(|path| nested_format(path)).collect();
+        let (format, others) = formats.as_ref()?.split_first()?;
+        if others.iter().any(|other| other != format) {
+            return None;
+        }
+        let format = state.get_file_format_factory(format)?.create(&state, &HashMap::new()).ok()?;
+        let urls = paths.iter().map(ListingTableUrl::parse).collect::<Result<_>>().ok()?;
+        let options = ListingOptions::new(format).with_file_extension("");
+        let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options);
+        Some(Arc::new(ListingTable::try_new(config.infer_schema(&state).await.ok()?).ok()?))
     }
 
     fn file_table(&self, paths: &[&str], options: &[OsString], is_binary: bool) -> brc_core::Result<FileTable> {
@@ -91,6 +126,16 @@ impl FileTables {
         let opened = Files::from_words(&words.collect::<Vec<_>>())?.open()?;
         let table = FileTable::with_progress(opened.into(), self.threads, Arc::clone(&self.progress))?;
         Ok(if is_binary { table.with_strings_as_binary() } else { table })
+    }
+}
+
+/// The format of DataFusion's that a file with lists or structs is in.
+fn nested_format(path: &str) -> Option<&'static str> {
+    match Path::new(path).extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "parquet" | "pq" => Some("parquet"),
+        "arrow" | "feather" | "ipc" => Some("arrow"),
+        "json" | "jsonl" | "ndjson" => Some("json"),
+        _ => None,
     }
 }
 
@@ -122,7 +167,7 @@ impl UrlTableFactory for FileTables {
         if !is_path {
             return Ok(None);
         }
-        self.table(&[url], &[], self.strings_as_binary).map(Some)
+        self.table(&[url], &[], self.strings_as_binary).await.map(Some)
     }
 }
 
@@ -139,7 +184,7 @@ impl TableProviderFactory for FileTables {
             Some(Err(_)) => return plan_err!("{STRINGS_AS_BINARY} is true or false"),
         };
         let from = encoding.into_iter().flat_map(|encoding| ["--from", encoding.name()].map(OsString::from));
-        self.table(&paths, &from.chain(option_words(&given)).collect::<Vec<_>>(), is_binary)
+        self.table(&paths, &from.chain(option_words(&given)).collect::<Vec<_>>(), is_binary).await
     }
 }
 

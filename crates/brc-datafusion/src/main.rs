@@ -100,7 +100,9 @@ async fn run(args: Args) -> Result<(), Failed> {
     let progress = tables.progress();
     // Types of text are found by reading it.
     let shown = Shown::new(Arc::clone(progress));
-    files.iter().try_for_each(|file| tables.register(&context, file))?;
+    for file in &files {
+        tables.register(&context, file).await?;
+    }
     drop(shown);
     if let Some(path) = &args.file {
         let text = std::fs::read_to_string(path);

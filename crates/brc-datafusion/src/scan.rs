@@ -31,7 +31,8 @@ pub(crate) struct Scan {
     pub(crate) fields: Vec<Field>,
     pub(crate) projection: Vec<usize>,
     pub(crate) schema: SchemaRef,
-    pub(crate) parts: Vec<Vec<Split>>,
+    /// The splits of each part; `None` for all of them, of which nobody knows how many there are.
+    pub(crate) parts: Vec<Option<Vec<Split>>>,
     /// Selects the rows that meet the conditions, if there are any.
     pub(crate) plan: Option<Arc<Plan>>,
     /// Those conditions.
@@ -69,7 +70,7 @@ impl Source for Scan {
 
     fn read(&self, part: usize, context: &TaskContext, each: Taker<'_>) -> Result<()> {
         let batch_rows = context.session_config().batch_size();
-        let splits = Some(self.parts[part].clone());
+        let splits = self.parts[part].clone();
         let pruner = Pruner::new(self);
         let skips = |split: &Split| pruner.as_ref().is_some_and(|pruner| pruner.skips(split));
         let left = AtomicUsize::new(self.limit.unwrap_or(usize::MAX));

@@ -7,7 +7,7 @@ use crate::scan::Scan;
 use crate::sql;
 use async_trait::async_trait;
 use brc_arrow::Options;
-use brc_core::{Error, Progress, Schema, Split, Table, read_rows};
+use brc_core::{Error, LeftOut, Progress, Schema, Split, Table, read_rows};
 use brc_query::{Plan, Query};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
@@ -73,6 +73,12 @@ impl FileTable {
         Self { arrow, options, statistics: Arc::default(), ..self }
     }
 
+    /// Columns of the file that are none of the table's: lists and structs.
+    #[must_use]
+    pub fn left_out(&self) -> &[LeftOut] {
+        self.columns.left_out()
+    }
+
     /// The table.
     pub(crate) fn table(&self) -> &Arc<dyn Table> {
         &self.table
@@ -98,16 +104,17 @@ impl FileTable {
         self.threads
     }
 
-    fn splits(&self) -> impl Iterator<Item = Split> {
-        (0..).map_while(|index| self.table.split(index))
-    }
-
     /// The splits, dealt to as many parts as there are threads. What a condition leaves of a table often lies side by side: so
-    /// the parts take turns.
-    fn parts(&self) -> Vec<Vec<Split>> {
-        let splits: Vec<Split> = self.splits().collect();
+    /// the parts take turns. A stream does not tell its end: it is one part, of all splits.
+    fn parts(&self) -> Vec<Option<Vec<Split>>> {
+        /// Whoever has as many is taken for a stream.
+        const ENDLESS: usize = 1 << 20;
+        let splits: Vec<Split> = (0..).map_while(|index| self.table.split(index)).take(ENDLESS).collect();
+        if splits.len() == ENDLESS {
+            return vec![None];
+        }
         let parts = self.threads.min(splits.len()).max(1);
-        (0..parts).map(|part| splits.iter().skip(part).step_by(parts).copied().collect()).collect()
+        (0..parts).map(|part| Some(splits.iter().skip(part).step_by(parts).copied().collect())).collect()
     }
 
     /// What is known of all rows.

@@ -119,6 +119,28 @@ fn strings_that_are_not_utf_8_are_read_as_binary() {
 }
 
 #[test]
+fn lists_and_structs_are_read() {
+    let place = place();
+    let rows = "{\"a\":1,\"s\":{\"x\":5},\"l\":[1,2]}\n{\"a\":2,\"s\":{\"x\":7},\"l\":[]}\n";
+    std::fs::write(place.path().join("nested.jsonl"), rows).unwrap();
+    let copied = run(place.path(), &["copy (select * from 'nested.jsonl') to 'nested.parquet' stored as parquet"], "");
+    assert_eq!(copied.code, 0, "{}", copied.err);
+    for name in ["nested.jsonl", "nested.parquet"] {
+        let question = "select a, s['x'] as x, array_length(l) as n from nested order by a desc";
+        let ended = run(place.path(), &[name, "--format", "csv", question], "");
+        assert_eq!((ended.code, ended.out.as_str()), (0, "a,x,n\n2,7,0\n1,5,2\n"), "{name}: {}", ended.err);
+    }
+    std::fs::write(place.path().join("nested.json"), format!("[{}]", rows.trim_end().replace('\n', ","))).unwrap();
+    let ended = run(place.path(), &["nested.json", "--format", "csv", "select * from nested"], "");
+    assert_eq!((ended.code, ended.out.as_str()), (0, "a\n1\n2\n"), "{}", ended.err);
+    assert!(
+        ended.err.contains("column 'l' is a list or an object, which brc does not read; it is left out"),
+        "{}",
+        ended.err
+    );
+}
+
+#[test]
 fn failures_say_what_and_where() {
     const NOT_UTF8: &str = "latin.csv: row 2, column 'b': arrow cannot hold 'caf\\xe9', which is not UTF-8";
     let place = place();
