@@ -4,7 +4,7 @@
 use crate::strings::each_string;
 use brc_core::{
     Batch, Error, LogicalType, Progress, Result, RowFault, ScanOptions, Scanned, Sink, Split, Summary, Table,
-    UnsupportedReason, UnsupportedValue, Worker, scan,
+    UnsupportedReason, UnsupportedValue, Worker, current_schema, scan,
 };
 use std::path::PathBuf;
 
@@ -13,8 +13,8 @@ use std::path::PathBuf;
 #[must_use]
 pub fn located(error: Error, table: &dyn Table) -> Error {
     let Error::NotUtf8 { column, .. } = &error else { return error };
-    let inferred = table.inferred();
-    let fields = inferred.as_deref().unwrap_or(table.schema()).fields();
+    let types = current_schema(table);
+    let fields = types.fields();
     // An answer may have other columns than the table.
     let is_known = fields.iter().any(|field| field.name == *column);
     let texts = fields.iter().enumerate().filter(|(_, field)| field.logical_type == LogicalType::String);

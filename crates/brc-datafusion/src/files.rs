@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use brc_cli::embedding::Files;
 use brc_core::Progress;
 use brc_datafusion::{FileTable, option_words, session_within};
-use brc_encodings::ENCODINGS;
+use brc_encodings::{ENCODINGS, by_extension};
 use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, TableProviderFactory, UrlTableFactory};
 use datafusion::common::plan_err;
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
@@ -129,12 +129,8 @@ impl FileTables {
 
 /// The format of DataFusion's that a file with lists or structs is in.
 fn nested_format(path: &str) -> Option<&'static str> {
-    match Path::new(path).extension()?.to_str()?.to_ascii_lowercase().as_str() {
-        "parquet" | "pq" => Some("parquet"),
-        "arrow" | "feather" | "ipc" => Some("arrow"),
-        "json" | "jsonl" | "ndjson" => Some("json"),
-        _ => None,
-    }
+    let name = by_extension(Path::new(path))?.name();
+    ["parquet", "arrow", "json"].contains(&name).then_some(name)
 }
 
 /// The name of a table, and where it is. A name is made of what identifiers are made of.

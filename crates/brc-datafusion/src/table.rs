@@ -108,11 +108,11 @@ impl FileTable {
     /// the parts take turns. A stream does not tell its end: it is one part, of all splits.
     fn parts(&self) -> Vec<Option<Vec<Split>>> {
         /// Whoever has as many is taken for a stream.
-        const ENDLESS: usize = 1 << 20;
-        let splits: Vec<Split> = (0..).map_while(|index| self.table.split(index)).take(ENDLESS).collect();
-        if splits.len() == ENDLESS {
+        const ENDLESS: u64 = 1 << 20;
+        if self.table.split(ENDLESS - 1).is_some() {
             return vec![None];
         }
+        let splits: Vec<Split> = (0..).map_while(|index| self.table.split(index)).collect();
         let parts = self.threads.min(splits.len()).max(1);
         (0..parts).map(|part| Some(splits.iter().skip(part).step_by(parts).copied().collect())).collect()
     }
