@@ -213,6 +213,8 @@ fn several_files_answer_as_one_does() {
             let target = format!("part-{number}.{encoding}");
             place.run_of(&["convert", &source, &target, "--schema", types]).ok();
         }
+        let clustered = format!("by-kind-{number}.buren");
+        place.run_of(&["convert", &source, &clustered, "--schema", types, "--key", "kind"]).ok();
     }
     for question in [
         "select city, count(*), min(price), sum(price) group by city",
@@ -225,11 +227,16 @@ fn several_files_answer_as_one_does() {
         "select city, count(*) where length(city) = 6 and price > 20 and kind like '%2' group by city",
         "select city, kind, price, day where price = 99.9 and kind = 'kind 1' order by city, kind, day",
         "select * where price > 99.5 limit 20 offset 7",
+        "select city where price > 99.8 and day < '2024-01-12' limit 8",
+        "select price, file_number where kind = 'kind 1' and city < 'city 3' limit 9 offset 4",
+        "select kind, day limit 12 offset 321",
     ] {
         let expected = place.run_of(&["query", "all.csv", question, "--format", "csv"]).text();
         for files in [
             "part-*.buren",
             "part-*.parquet",
+            "by-kind-*.buren",
+            "by-kind-0.buren part-1.csv part-2.parquet by-kind-3.buren",
             "part-0.buren part-1.csv part-2.buren part-3.parquet",
             "part-0.csv part-2.buren part-3.buren part-1.parquet",
         ] {

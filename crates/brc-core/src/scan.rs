@@ -286,6 +286,10 @@ impl Sink for Counting<'_> {
         self.sink.test(conjunct, batch, rows)
     }
 
+    fn wants(&self, position: usize) -> bool {
+        self.sink.wants(position)
+    }
+
     fn forget_codes(&mut self) {
         self.sink.forget_codes();
     }

@@ -69,7 +69,8 @@ pub struct ScanOptions {
 /// One of the conditions that a wanted row meets all of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conjunct {
-    /// The columns that it looks at, as positions in the schema. They are in the projection too.
+    /// The columns that it looks at, as positions in the schema. They are in the projection too. If there is none, it may depend
+    /// on how many rows came before: it is tested of rows in the order in which they are delivered.
     pub columns: Vec<usize>,
     /// The condition, if it only compares columns with constants: rows that are known to meet it need no test.
     pub predicate: Option<Predicate>,
@@ -357,6 +358,12 @@ pub trait Sink {
     /// As for [`Sink::batch`].
     fn test(&mut self, _conjunct: usize, _batch: &Batch<'_>, _rows: &mut [u64]) -> Result<usize> {
         unreachable!("nobody asked for rows that meet conditions")
+    }
+
+    /// Whether [`Sink::tested`] looks at the column of its batches that has this position. Any other may have no values: it is
+    /// wanted for conditions only.
+    fn wants(&self, _position: usize) -> bool {
+        true
     }
 
     /// Tells that codes in the batches of [`Sink::test`] have a different meaning from now on: they are of a different table.

@@ -23,6 +23,7 @@ pub mod memory;
 pub mod numerals;
 pub mod packing;
 pub mod piles;
+pub mod runs;
 pub mod samples;
 pub mod structure;
 pub mod text;

@@ -198,6 +198,10 @@ impl Sink for Collector<'_> {
         Ok(batch.rows - left_out)
     }
 
+    fn wants(&self, position: usize) -> bool {
+        self.selector.wants(position)
+    }
+
     fn forget_codes(&mut self) {
         self.selector.forget_codes();
     }

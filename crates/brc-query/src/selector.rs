@@ -33,6 +33,10 @@ macro_rules! takes_wanted_rows {
                 self.selector.test(conjunct, batch, rows)
             }
 
+            fn wants(&self, position: usize) -> bool {
+                self.selector.wants(position)
+            }
+
             fn forget_codes(&mut self) {
                 self.selector.forget_codes();
             }
@@ -120,6 +124,11 @@ impl<'a> Selector<'a> {
         let lengths = check_lengths(batch.rows, batch.columns).map_err(Fault::from);
         let rows = lengths.and_then(|()| self.conditions.select(batch)).map_err(|fault| fault.error(self.path))?;
         Ok(rows.map(|(rows, _)| row_numbers(&rows)))
+    }
+
+    /// Whether values are computed of a column, as [`brc_core::Sink::wants`] says.
+    pub(crate) fn wants(&self, position: usize) -> bool {
+        !matches!(self.values.columns[position].1, Use::Nothing)
     }
 
     /// Forgets codes as [`brc_core::Sink::forget_codes`] says.

@@ -16,7 +16,20 @@ use proptest::prelude::*;
 struct Tested<'a> {
     conjuncts: &'a [Predicate],
     options: &'a ScanOptions,
+    /// Whether each column of rows that met all is looked at.
+    wanted: &'a [bool],
+    /// How many rows a condition that looks at no column leaves out.
+    left_out: usize,
     rows: Vec<Vec<Cell>>,
+}
+
+impl Tested<'_> {
+    fn wanted_cells(&self, batch: &Batch<'_>, row: usize) -> Vec<Cell> {
+        let cell = |(column, is_wanted): (_, &bool)| {
+            if *is_wanted { Cell::of(Value::of_row(column, row)) } else { Cell::Null }
+        };
+        batch.columns.iter().zip(self.wanted).map(cell).collect()
+    }
 }
 
 fn cells(batch: &Batch<'_>, row: usize) -> Vec<Cell> {
@@ -33,6 +46,7 @@ impl Sink for Tested<'_> {
             predicate.decide(&|column| known(&cells[column])) == Verdict::Always
         };
         let all = (0..batch.rows).map(|row| cells(batch, row));
+        assert!(self.wanted.iter().all(|&is_wanted| is_wanted) && self.left_out == 0);
         self.rows.extend(all.filter(|cells| self.conjuncts.iter().all(|predicate| is_met(cells, predicate))));
         Ok(())
     }
@@ -44,7 +58,9 @@ impl Sink for Tested<'_> {
         for row in 0..batch.rows {
             let cells = cells(batch, row);
             let cell = |column| known(&cells[columns.iter().position(|&its| its == column).unwrap()]);
-            if self.conjuncts[conjunct].decide(&cell) != Verdict::Always {
+            let is_left_out = columns.is_empty() && self.left_out > 0 && is_set(rows, row);
+            self.left_out -= usize::from(is_left_out);
+            if is_left_out || self.conjuncts[conjunct].decide(&cell) != Verdict::Always {
                 rows[row / 64] &= !(1 << (row % 64));
             }
         }
@@ -53,8 +69,13 @@ impl Sink for Tested<'_> {
 
     fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
         let is_left = |&row: &usize| rows.is_none_or(|rows| is_set(rows, row));
-        self.rows.extend((0..batch.rows).filter(is_left).map(|row| cells(batch, row)));
+        let found: Vec<_> = (0..batch.rows).filter(is_left).map(|row| self.wanted_cells(batch, row)).collect();
+        self.rows.extend(found);
         Ok(())
+    }
+
+    fn wants(&self, position: usize) -> bool {
+        self.wanted[position]
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
@@ -62,9 +83,15 @@ impl Sink for Tested<'_> {
     }
 }
 
-/// The rows of a table that meet all conditions, each of the columns that it looks at, and what it took to find them. Of
-/// conditions that are not `told` the scan knows the columns only.
-fn scan(table: &dyn Table, order: Order, conditions: &[(Predicate, bool)]) -> (Vec<Vec<Cell>>, Vec<Scanned>) {
+/// The rows of a table that meet all conditions but the first ones, with nulls in columns that are not wanted, and what it took
+/// to find them. Of conditions that are not `told` the scan knows the columns only.
+fn scan(
+    table: &dyn Table,
+    order: Order,
+    conditions: &[(Predicate, bool)],
+    wanted: &[bool],
+    left_out: usize,
+) -> (Vec<Vec<Cell>>, Vec<Scanned>) {
     let conjuncts: Vec<Predicate> = conditions.iter().map(|(predicate, _)| predicate.clone()).collect();
     let told: Vec<Predicate> = conditions.iter().filter(|it| it.1).map(|(predicate, _)| predicate.clone()).collect();
     let conjunct = |(predicate, is_told): &(Predicate, bool)| {
@@ -78,7 +105,7 @@ fn scan(table: &dyn Table, order: Order, conditions: &[(Predicate, bool)]) -> (V
         order,
         ..ScanOptions::everything(table.schema())
     };
-    let mut tested = Tested { conjuncts: &conjuncts, options: &options, rows: Vec::new() };
+    let mut tested = Tested { conjuncts: &conjuncts, options: &options, wanted, left_out, rows: Vec::new() };
     let mut scanner = table.scanner(&options).unwrap();
     let splits = (0..).map_while(|index| table.split(index));
     let scanned = splits.map(|split| scanner.scan(&split, &mut tested).unwrap().unwrap()).collect();
@@ -117,7 +144,9 @@ proptest! {
         part in 1usize..9000,
         key: bool,
         order in prop::sample::select(vec![Order::Any, Order::Original]),
-        picks in prop::collection::vec((any::<prop::sample::Index>(), any::<[bool; 4]>()), 1..4),
+        picks in prop::collection::vec((any::<prop::sample::Index>(), any::<[bool; 4]>()), 0..4),
+        wanted: [bool; 4],
+        left_out in 0usize..100,
     ) {
         let table = Typed::new(&columns, rows, seed);
         let key = (key && columns[0].0 == LogicalType::String).then_some("c0");
@@ -130,11 +159,18 @@ proptest! {
             let other = || condition(next, pick.get(&table.columns[next]), *is_narrow);
             (if *is_pair { Predicate::Or(vec![one, other()]) } else { one }, *is_told)
         };
-        let conditions: Vec<_> = picks.iter().enumerate().map(pick).collect();
-        let (mut found, scanned) = scan(&reader, order, &conditions);
+        let mut conditions: Vec<_> = picks.iter().enumerate().map(pick).collect();
+        // What is first is known in the original order only.
+        let left_out = if order == Order::Original { left_out } else { 0 };
+        conditions.push((Predicate::Constant(true), false));
+        let (mut found, scanned) = scan(&reader, order, &conditions, &wanted[..columns.len()], left_out);
         prop_assert_eq!(scanned.iter().map(Scanned::all_rows).sum::<u64>(), rows as u64);
         let all = Predicate::And(conditions.into_iter().map(|(predicate, _)| predicate).collect());
         let mut expected = matching(&table.columns, &all);
+        expected.drain(..left_out.min(expected.len()));
+        for row in &mut expected {
+            row.iter_mut().zip(wanted).filter(|it| !it.1).for_each(|(cell, _)| *cell = Cell::Null);
+        }
         if order == Order::Any {
             found.sort();
             expected.sort();
@@ -149,7 +185,7 @@ fn columns_of_blocks_without_rows_are_not_read() {
     let table = Typed::new(&types, 70_000, 1);
     let reader = open(&write(&table, &[], options("none", None), 0).unwrap()).unwrap();
     let bytes = |conditions: &[(Predicate, bool)]| {
-        let (rows, scanned) = scan(&reader, Order::Any, conditions);
+        let (rows, scanned) = scan(&reader, Order::Any, conditions, &[true; 3], 0);
         (rows.len(), scanned[0].bytes)
     };
     let (all, of_all) = bytes(&[(Predicate::Constant(true), false)]);

@@ -345,6 +345,12 @@ impl Sink for Translating<'_, '_, '_> {
         self.sink.test(conjunct, &Batch { rows: batch.rows, columns: &lent }, rows)
     }
 
+    fn wants(&self, position: usize) -> bool {
+        let is_own = |it: &(usize, &Translated<'_>)| matches!(it.1.origin, Origin::Column(_));
+        let place = self.to.columns.iter().enumerate().filter(is_own).nth(position);
+        place.is_none_or(|(place, _)| self.sink.wants(place))
+    }
+
     fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
         self.translate(batch, rows, |sink, batch| sink.tested(batch, rows))
     }

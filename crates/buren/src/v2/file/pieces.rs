@@ -135,7 +135,8 @@ impl FileScanner<'_> {
             for (test, conjunct) in self.options.conjuncts.iter().enumerate() {
                 let is_pushed_down = self.is_pushed_down(conjunct);
                 let is_of_key = key.is_some_and(|key| conjunct.columns == [key] && is_pushed_down);
-                if is_of_key && self.runs.key_position.is_some() || is_met(conjunct, of_block(block)) {
+                let is_later = self.met.is_some() && conjunct.columns.is_empty();
+                if is_of_key && self.runs.key_position.is_some() || is_met(conjunct, of_block(block)) || is_later {
                     continue;
                 }
                 tests.of_open_rows.push(test);
@@ -229,7 +230,7 @@ impl FileScanner<'_> {
         Ok(())
     }
 
-    /// Tests which of some rows meet the first of the conditions, or delivers them.
+    /// Tests which of some rows meet the first of the conditions; delivers or notes them if there is none.
     fn deliver_part(
         &mut self,
         place: BlockPlace<'_>,
@@ -239,6 +240,11 @@ impl FileScanner<'_> {
         sink: &mut dyn Sink,
     ) -> Result<()> {
         let Some((&test, later)) = tests.split_first() else {
+            if let Some(met) = &mut self.met {
+                let first = (place.block * BLOCK_ROWS + part.start) / 64;
+                met[first..first + rows.len()].copy_from_slice(rows);
+                return Ok(());
+            }
             self.bring_all(place, &part)?;
             let is_all = rows.iter().enumerate().all(|(index, &word)| word == valid_bits(part.len(), index));
             return self.hand_over(&part, |batch| sink.tested(batch, (!is_all).then_some(rows)));

@@ -1,62 +1,94 @@
 //! Puts the rows of a clustered row group back in their original order.
 //!
 //! The order stream has the run of each row, as rows lay originally. The next row of a run is the next one of it, so one walk
-//! tells where each row lies, and every column is gathered from there.
+//! tells where each row lies, and every column is gathered from there. Conditions are tested before that, of rows as they lie:
+//! only those that meet them are gathered.
 
 use super::cluster::starts;
 use super::column::{PIECE, ScanColumn};
 use super::decoder::DecodedStrings;
+use super::footer::Cluster;
 use super::reader::Reader;
 use super::rows::Rows;
 use super::runs::Runs;
-use super::scanner::{FileScanner, is_met};
+use super::scanner::FileScanner;
 use crate::block::Cost;
 use crate::place::Place;
 use crate::v2::integers::BLOCK_ROWS;
-use brc_core::{Batch, Column, Data, Result, Sink, for_integers};
+use brc_core::{Batch, Column, Data, Result, Scanned, Sink, Verdict};
 use brc_kernels::cpu::Level;
-use brc_kernels::filter::{row_numbers, valid_bits, words};
+use brc_kernels::filter::{valid_bits, words};
+use brc_kernels::runs::{Cursor, Found, MOST_ROWS};
 use std::time::Instant;
 
 impl FileScanner<'_> {
-    /// Delivers the rows of a clustered row group, or those that meet all conditions. Of other rows only the columns of conditions
-    /// are put in order.
-    pub(super) fn restore(&mut self, index: usize, key: usize, sink: &mut dyn Sink) -> Result<()> {
-        let (reader, conjuncts) = (self.reader, &self.options.conjuncts);
-        let known = |column| reader.known_of(index, column);
-        let tests: Vec<usize> = (0..conjuncts.len()).filter(|&test| !is_met(&conjuncts[test], known)).collect();
-        let runs = Runs::load(reader, index, &mut self.cost)?;
-        let mut columns: Vec<_> = self.columns.iter_mut().map(|column| Restored::new(column, key)).collect();
-        let (mut bits, mut wanted) = (Vec::new(), Wanted::default());
-        walk(reader, index, &runs, &mut self.cost, |codes, places, cost| {
-            let mut at = Places { row_group: index, runs: &runs, codes, places };
-            bits.clear();
-            bits.extend((0..words(places.len())).map(|word| valid_bits(places.len(), word)));
-            columns.iter_mut().for_each(|column| column.is_at_hand = false);
-            let mut left = places.len();
-            for &test in &tests {
-                let tested = &self.tested[test];
-                tested.iter().try_for_each(|&position| columns[position].bring(&at, cost))?;
-                let lent: Vec<_> = tested.iter().map(|&position| columns[position].lend()).collect();
-                left = sink.test(test, &Batch { rows: places.len(), columns: &lent }, &mut bits)?;
+    /// Delivers the rows of a clustered row group, or those that meet all conditions.
+    pub(super) fn restore(
+        &mut self,
+        index: usize,
+        cluster: Cluster,
+        verdict: Verdict,
+        sink: &mut dyn Sink,
+        scanned: &mut Scanned,
+    ) -> Result<()> {
+        let all = 0..self.options.conjuncts.len();
+        let (of_no_column, of_columns): (Vec<_>, Vec<_>) =
+            all.partition(|&test| self.options.conjuncts[test].columns.is_empty());
+        let mut met = None;
+        if of_columns.is_empty() {
+            self.runs.runs = Runs::load(self.reader, index, &mut self.cost)?;
+            scanned.rows += u64::from(self.reader.row_group(index).rows);
+        } else {
+            met = Some(self.rows_that_meet(index, cluster, verdict, sink, scanned)?);
+            if met.iter().flatten().all(|&word| word == 0) {
+                return Ok(());
+            }
+        }
+        let are_tested = !self.options.conjuncts.is_empty();
+        self.clustered.resize_with(self.columns.len(), Rows::default);
+        let with_memory = self.columns.iter_mut().zip(&mut self.clustered);
+        let mut columns: Vec<_> =
+            with_memory.map(|(column, memory)| Restored::new(column, memory, cluster.key)).collect();
+        if are_tested {
+            columns.iter_mut().enumerate().for_each(|(position, column)| column.is_wanted = sink.wants(position));
+        }
+        walk(self.reader, index, &self.runs.runs, met.as_deref(), &mut self.cost, |at, cost| {
+            let rows = at.places.len();
+            let mut bits: Vec<u64> = (0..words(rows)).map(|word| valid_bits(rows, word)).collect();
+            let mut left = rows;
+            for &test in &of_no_column {
+                left = sink.test(test, &Batch { rows, columns: &[] }, &mut bits)?;
                 if left == 0 {
                     return Ok(());
                 }
             }
-            if left < places.len() {
-                (at.codes, at.places) = wanted.of(&bits, codes, places);
-                columns.iter_mut().for_each(|column| column.is_at_hand = false);
-            }
-            columns.iter_mut().try_for_each(|column| column.bring(&at, cost))?;
+            columns.iter_mut().try_for_each(|column| column.bring(at, cost))?;
             let lent: Vec<_> = columns.iter().map(Restored::lend).collect();
-            let batch = Batch { rows: left, columns: &lent };
-            if conjuncts.is_empty() { sink.batch(&batch) } else { sink.tested(&batch, None) }
+            let batch = Batch { rows, columns: &lent };
+            if are_tested { sink.tested(&batch, (left < rows).then_some(&bits)) } else { sink.batch(&batch) }
         })
+    }
+
+    /// Tests the conditions on columns: a bit for each row, where it lies. Brings the runs.
+    fn rows_that_meet(
+        &mut self,
+        index: usize,
+        cluster: Cluster,
+        verdict: Verdict,
+        sink: &mut dyn Sink,
+        scanned: &mut Scanned,
+    ) -> Result<Vec<u64>> {
+        self.met = Some(vec![0; words(self.reader.row_group(index).rows as usize)]);
+        let tested = self.scan_runs(index, cluster, verdict, sink, scanned);
+        let met = self.met.take().unwrap_or_default();
+        tested.map(|()| met)
     }
 }
 
+const _: () = assert!(PIECE <= MOST_ROWS, "a piece is found at a time");
+
 /// Where some rows of a clustered row group lie.
-struct Places<'a> {
+pub(super) struct Places<'a> {
     row_group: usize,
     runs: &'a Runs,
     /// The run of each.
@@ -64,58 +96,37 @@ struct Places<'a> {
     places: &'a [u32],
 }
 
-/// Memory for the runs and the places of rows that meet conditions.
-#[derive(Default)]
-struct Wanted {
-    rows: Vec<u32>,
-    codes: Vec<u32>,
-    places: Vec<u32>,
-}
-
-impl Wanted {
-    /// Those of the rows whose bits are set.
-    fn of(&mut self, bits: &[u64], codes: &[u32], places: &[u32]) -> (&[u32], &[u32]) {
-        let Self { rows, codes: own_codes, places: own_places } = self;
-        row_numbers(Level::best(), bits, rows);
-        for (own, all) in [(&mut *own_codes, codes), (&mut *own_places, places)] {
-            own.clear();
-            own.extend(rows.iter().map(|&row| all[row as usize]));
-        }
-        (own_codes, own_places)
-    }
-}
-
 /// A column, of which some rows are in their original order.
 struct Restored<'a, 'r> {
     column: &'a mut ScanColumn<'r>,
     is_key: bool,
-    /// All rows as they lie, once they are wanted.
-    clustered: Option<Rows>,
+    /// Whether it has rows at all.
+    is_wanted: bool,
+    /// All rows as they lie, if they are read; else some of another row group.
+    clustered: &'a mut Rows,
+    is_read: bool,
     rows: Rows,
     strings: DecodedStrings,
-    /// Whether these are the rows that are wanted next.
-    is_at_hand: bool,
 }
 
 impl<'a, 'r> Restored<'a, 'r> {
-    fn new(column: &'a mut ScanColumn<'r>, key: usize) -> Self {
+    fn new(column: &'a mut ScanColumn<'r>, clustered: &'a mut Rows, key: usize) -> Self {
         let (is_key, rows, strings) = (column.column == key, Rows::default(), DecodedStrings::default());
-        Self { column, is_key, clustered: None, rows, strings, is_at_hand: false }
+        Self { column, is_key, is_wanted: true, clustered, is_read: false, rows, strings }
     }
 
-    /// Replaces the rows by those at some places, unless they are at hand.
+    /// Replaces the rows by those at some places.
     fn bring(&mut self, at: &Places<'_>, cost: &mut Cost) -> Result<()> {
-        if self.is_at_hand {
+        if !self.is_wanted {
             return Ok(());
         }
-        let clustered = match self.clustered.take() {
-            Some(clustered) => clustered,
-            None => Rows::read(self.column, at.row_group, Some(at.runs), cost)?,
-        };
+        if !self.is_read {
+            self.clustered.replace(self.column, at.row_group, Some(at.runs), cost)?;
+            self.is_read = true;
+        }
         // The key has one value for each run.
         let places = if self.is_key { at.codes } else { at.places };
-        let gathered = self.rows.gather(&clustered, places, &mut self.strings);
-        (self.clustered, self.is_at_hand) = (Some(clustered), true);
+        let gathered = self.rows.gather(self.clustered, places, &mut self.strings);
         gathered.map_err(|reason| self.column.corrupt_at(at.row_group, reason))
     }
 
@@ -124,7 +135,14 @@ impl<'a, 'r> Restored<'a, 'r> {
     }
 }
 
-/// Calls `each` with the runs and the places of some rows after the others, in their original order.
+/// Where the rows of runs begin and end.
+fn cursors(runs: &Runs) -> Vec<Cursor> {
+    let starts = starts(&runs.lengths).into_iter().zip(&runs.lengths);
+    starts.map(|(next, rows)| Cursor { next, end: next + rows }).collect()
+}
+
+/// Calls `each` with where some rows lie after the others, in their original order: all of them, or those whose bits are set
+/// where they lie.
 ///
 /// # Errors
 /// If a row is of no run, or a run has other rows than it should; those of `each`.
@@ -132,15 +150,14 @@ pub(super) fn walk(
     reader: &Reader,
     index: usize,
     runs: &Runs,
+    met: Option<&[u64]>,
     cost: &mut Cost,
-    mut each: impl FnMut(&[u32], &[u32], &mut Cost) -> Result<()>,
+    mut each: impl FnMut(&Places<'_>, &mut Cost) -> Result<()>,
 ) -> Result<()> {
     let number = reader.footer.order_streams();
     let mut order = ScanColumn::new(reader, reader.column(number)?);
     order.start(index, 0, None, cost)?;
-    let mut next = starts(&runs.lengths);
-    let ends: Vec<u32> = next.iter().zip(&runs.lengths).map(|(start, length)| start + length).collect();
-    let (mut codes, mut places) = (Vec::with_capacity(PIECE), Vec::with_capacity(PIECE));
+    let (mut cursors, mut found) = (cursors(runs), Found::default());
     let rows = reader.row_group(index).rows as usize;
     for (block, start) in (0..rows).step_by(BLOCK_ROWS).enumerate() {
         let of_block = BLOCK_ROWS.min(rows - start);
@@ -148,28 +165,15 @@ pub(super) fn walk(
         for first in (0..of_block).step_by(PIECE) {
             let started = Instant::now();
             order.decode(first..of_block.min(first + PIECE), None)?;
-            codes.clear();
             let Data::Integers(decoded) = order.as_column().data else { continue };
-            for_integers!(decoded, values => codes.extend(values.iter().map(|&code| code as u32)));
-            places.clear();
-            let mut are_there = true;
-            places.extend(codes.iter().map(|&code| match next.get_mut(code as usize) {
-                Some(place) => {
-                    *place += 1;
-                    are_there &= *place <= ends[code as usize];
-                    *place - 1
-                }
-                None => {
-                    are_there = false;
-                    0
-                }
-            }));
-            if !are_there {
+            if !found.find(Level::best(), decoded, &mut cursors, met) {
                 let place = Place::Data { row_group: index, column: reader.footer.name(number), block };
                 return Err(reader.corrupt(place, "the order of rows is not that of the runs"));
             }
             cost.decode_time += started.elapsed();
-            each(&codes, &places, cost)?;
+            if !found.places().is_empty() {
+                each(&Places { row_group: index, runs, codes: found.runs(), places: found.places() }, cost)?;
+            }
         }
     }
     Ok(())

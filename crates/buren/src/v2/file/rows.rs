@@ -60,36 +60,63 @@ impl Rows {
         runs: Option<&Runs>,
         cost: &mut Cost,
     ) -> Result<Self> {
+        let mut all = Self::default();
+        all.replace(column, row_group, runs, cost)?;
+        Ok(all)
+    }
+
+    /// The same in the memory of other rows.
+    pub(super) fn replace(
+        &mut self,
+        column: &mut ScanColumn<'_>,
+        row_group: usize,
+        runs: Option<&Runs>,
+        cost: &mut Cost,
+    ) -> Result<()> {
         // Strings come in one form throughout if they are not expected to be wanted again.
         column.start(row_group, 0, runs, cost)?;
         let rows = column.values_in(row_group);
-        let mut all = Self::default();
+        self.validity.clear();
         for (number, first) in (0..rows).step_by(BLOCK_ROWS).enumerate() {
             let of_block = BLOCK_ROWS.min(rows - first);
             column.load(number, of_block, cost)?;
-            for first in (0..of_block).step_by(PIECE) {
-                let piece = first..of_block.min(first + PIECE);
+            for first_of_piece in (0..of_block).step_by(PIECE) {
+                let piece = first_of_piece..of_block.min(first_of_piece + PIECE);
                 column.decode(piece.clone(), runs)?;
-                all.append(&column.as_column(), piece.len());
+                if first + first_of_piece == 0 {
+                    self.empty(&column.as_column().data, rows);
+                }
+                self.append(&column.as_column(), piece.len());
             }
         }
-        Ok(all)
+        Ok(())
+    }
+
+    /// Makes room for so many values like some others.
+    fn empty(&mut self, like: &Data<'_>, rows: usize) {
+        macro_rules! emptied {
+            ($kind:ident) => {{
+                let mut values =
+                    if let Values::$kind(values) = std::mem::take(&mut self.values) { values } else { Vec::new() };
+                values.clear();
+                values.reserve(rows);
+                Values::$kind(values)
+            }};
+        }
+        self.values = match like {
+            Data::Integers(Integers::I8(_) | Integers::I16(_)) => emptied!(I16),
+            Data::Integers(Integers::I32(_)) => emptied!(I32),
+            Data::Integers(Integers::I64(_)) => emptied!(I64),
+            Data::Integers(Integers::I128(_)) => emptied!(I128),
+            Data::Floats(_) => emptied!(Floats),
+            Data::Bytes(_) => Values::Strings(StringBuffer::default()),
+            Data::Codes { .. } | Data::Runs { .. } => emptied!(Codes),
+        };
     }
 
     /// Adds the rows of a batch of the same chunk.
     fn append(&mut self, column: &Column<'_>, rows: usize) {
         self.validity.extend(column.validity, rows);
-        if let Values::Nothing = self.values {
-            self.values = match column.data {
-                Data::Integers(Integers::I8(_) | Integers::I16(_)) => Values::I16(Vec::new()),
-                Data::Integers(Integers::I32(_)) => Values::I32(Vec::new()),
-                Data::Integers(Integers::I64(_)) => Values::I64(Vec::new()),
-                Data::Integers(Integers::I128(_)) => Values::I128(Vec::new()),
-                Data::Floats(_) => Values::Floats(Vec::new()),
-                Data::Bytes(_) => Values::Strings(StringBuffer::default()),
-                Data::Codes { .. } | Data::Runs { .. } => Values::Codes(Vec::new()),
-            };
-        }
         match (&mut self.values, column.data) {
             (Values::I16(values), Data::Integers(Integers::I16(new))) => values.extend_from_slice(new),
             (Values::I32(values), Data::Integers(Integers::I32(new))) => values.extend_from_slice(new),

@@ -2,9 +2,10 @@
 
 use super::bounds::Bounds;
 use super::column::ScanColumn;
-use super::footer::{Chunk, Cluster};
+use super::footer::Chunk;
 use super::pieces::Stretch;
 use super::reader::Reader;
+use super::rows::Rows;
 use super::run_selection::RunsAtHand;
 use super::value_counts::ValueCounts;
 use crate::block::Cost;
@@ -26,6 +27,10 @@ pub(super) struct FileScanner<'r> {
     possible_rows: Option<u64>,
     /// Of the clustered row group at hand.
     pub(super) runs: RunsAtHand,
+    /// If rows are tested before they are put back in order: a bit for each that meets all conditions, where it lies.
+    pub(super) met: Option<Vec<u64>>,
+    /// Memory for the columns of clustered row groups whose rows are put back in order.
+    pub(super) clustered: Vec<Rows>,
     pub(super) cost: Cost,
     pub(super) ahead: ReadAhead,
 }
@@ -38,8 +43,9 @@ impl<'r> FileScanner<'r> {
         let positions = |conjunct: &Conjunct| conjunct.columns.iter().filter_map(position).collect();
         let tested = options.conjuncts.iter().map(positions).collect();
         let (counts, possible_rows, runs, cost) = (None, None, RunsAtHand::default(), Cost::default());
-        let ahead = ReadAhead::default();
-        let mut scanner = Self { reader, options, columns, counts, tested, possible_rows, runs, cost, ahead };
+        let (met, clustered, ahead) = (None, Vec::new(), ReadAhead::default());
+        let mut scanner =
+            Self { reader, options, columns, counts, tested, possible_rows, runs, met, clustered, cost, ahead };
         scanner.counts = scanner.worthwhile_counts()?;
         Ok(scanner)
     }
@@ -99,9 +105,8 @@ impl<'r> FileScanner<'r> {
         match (self.verdict(index), self.reader.row_group(index).cluster) {
             (Verdict::Never, _) => scanned.skipped_rows += u64::from(rows),
             (Verdict::Always, _) if self.summarise(index, sink)? => scanned.summarised_rows += u64::from(rows),
-            (_, Some(Cluster { key, .. })) if self.options.order == Order::Original => {
-                self.restore(index, key, sink)?;
-                scanned.rows += u64::from(rows);
+            (verdict, Some(cluster)) if self.options.order == Order::Original => {
+                self.restore(index, cluster, verdict, sink, scanned)?;
             }
             (verdict, Some(cluster)) => self.scan_runs(index, cluster, verdict, sink, scanned)?,
             (verdict, None) => {

@@ -140,7 +140,7 @@ impl Reader {
     /// Each row is of some run, and the next run has another key.
     fn verify_runs(&self, index: usize, key: usize, runs: &Runs, cost: &mut Cost) -> Result<()> {
         // The runs have as many rows as there are, and no run gets more than its own.
-        restore::walk(self, index, runs, cost, |_, _, _| Ok(()))?;
+        restore::walk(self, index, runs, None, cost, |_, _| Ok(()))?;
         let keys = Rows::read(&mut ScanColumn::new(self, self.column(key)?), index, None, cost)?;
         let place = Place::Data { row_group: index, column: self.footer.name(key), block: 0 };
         match (1..runs.len()).all(|run| !keys.are_equal(run, run - 1)) {

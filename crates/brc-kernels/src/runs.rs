@@ -1,0 +1,219 @@
+//! Puts the rows of runs back in an order that tells the run of each row: where do they lie?
+//!
+//! One by one, a row costs a look at the cursor of its run and one at its bit. Where runs are few, 64 rows are taken at once: for
+//! each run, a mask of the rows that are its own; the bits of its next rows, deposited where that mask has ones, are those of
+//! the rows in their order. Only rows that are wanted are looked at, then.
+
+use crate::cpu::Level;
+use crate::filter::{range, words};
+use brc_core::Integers;
+
+/// At most so many rows are found at a time.
+pub const MOST_ROWS: usize = 4096;
+
+/// More runs are taken row by row: to compare each row with all of them takes longer.
+const FEW_RUNS: usize = 32;
+
+/// Where the next row of a run lies, and where its rows end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor {
+    /// The place of the row.
+    pub next: u32,
+    /// The place after the last row.
+    pub end: u32,
+}
+
+/// Rows that were found, in their order. Its memory is used again.
+pub struct Found {
+    rows: usize,
+    runs: Box<[u32; MOST_ROWS]>,
+    places: Box<[u32; MOST_ROWS]>,
+    /// For each of a few runs, which rows are its own.
+    masks: Vec<u64>,
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self { rows: 0, runs: Box::new([0; MOST_ROWS]), places: Box::new([0; MOST_ROWS]), masks: Vec::new() }
+    }
+}
+
+impl Found {
+    /// The run of each row.
+    #[must_use]
+    pub fn runs(&self) -> &[u32] {
+        &self.runs[..self.rows]
+    }
+
+    /// Where each row lies.
+    #[must_use]
+    pub fn places(&self) -> &[u32] {
+        &self.places[..self.rows]
+    }
+
+    /// Finds the next rows, which are of these runs, and advances the cursors: all of them, or those whose bits are set in `met` at
+    /// the places where they lie. Returns whether there are such runs, and they have so many rows; if not, what is found has no
+    /// meaning.
+    ///
+    /// # Panics
+    /// If there are more than [`MOST_ROWS`], or a cursor goes beyond the bits.
+    #[must_use]
+    pub fn find(&mut self, level: Level, runs: Integers<'_>, cursors: &mut [Cursor], met: Option<&[u64]>) -> bool {
+        assert!(runs.len() <= MOST_ROWS, "rows in pieces");
+        let level = level.min(Level::best());
+        match (met, runs) {
+            #[cfg(target_arch = "x86_64")]
+            (Some(met), Integers::I16(runs)) if level >= Level::Avx2 && cursors.len() <= FEW_RUNS => {
+                // SAFETY: the level is not above the best one that was detected.
+                unsafe { self.find_of_few(level, runs, cursors, met) }
+            }
+            (Some(met), runs) => {
+                let is_met = |place: u32| met[place as usize / 64] >> (place % 64) & 1 == 1;
+                brc_core::for_integers!(runs, runs => self.find_each(runs, cursors, is_met))
+            }
+            (None, runs) => brc_core::for_integers!(runs, runs => self.find_each(runs, cursors, |_| true)),
+        }
+    }
+
+    fn find_each(
+        &mut self,
+        runs: &[impl Copy + TryInto<usize>],
+        cursors: &mut [Cursor],
+        is_met: impl Fn(u32) -> bool,
+    ) -> bool {
+        let mut rows = 0;
+        for &run in runs {
+            let Ok(run) = run.try_into() else { return false };
+            let Some(cursor) = cursors.get_mut(run) else { return false };
+            let place = cursor.next;
+            if place >= cursor.end {
+                return false;
+            }
+            cursor.next = place + 1;
+            self.runs[rows % MOST_ROWS] = run as u32;
+            self.places[rows % MOST_ROWS] = place;
+            rows += usize::from(is_met(place));
+        }
+        self.rows = rows;
+        true
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+    fn find_of_few(&mut self, level: Level, runs: &[i16], cursors: &mut [Cursor], met: &[u64]) -> bool {
+        use std::arch::x86_64::_pdep_u64;
+        let words = words(runs.len());
+        self.masks.resize(cursors.len() * words, 0);
+        for (run, mask) in self.masks.chunks_exact_mut(words.max(1)).enumerate() {
+            range(level, Integers::I16(runs), run as i128, run as i128, mask);
+        }
+        let (mut rows, mut of_word) = (0, [(0u64, 0u32); FEW_RUNS]);
+        for (word, runs) in runs.chunks(64).enumerate() {
+            let (mut wanted, mut all) = (0, 0);
+            for (run, cursor) in cursors.iter_mut().enumerate() {
+                let own = self.masks[run * words + word];
+                let count = own.count_ones();
+                if count > cursor.end - cursor.next {
+                    return false;
+                }
+                of_word[run % FEW_RUNS] = (own, cursor.next);
+                wanted |= _pdep_u64(bits_at(met, cursor.next as usize), own);
+                all += count;
+                cursor.next += count;
+            }
+            if all as usize != runs.len() {
+                return false;
+            }
+            while wanted != 0 {
+                let row = wanted.trailing_zeros();
+                wanted &= wanted - 1;
+                let run = runs[row as usize % 64];
+                let (own, first) = of_word[run as usize % FEW_RUNS];
+                self.runs[rows % MOST_ROWS] = run as u32;
+                self.places[rows % MOST_ROWS] = first + (own & ((1 << row) - 1)).count_ones();
+                rows += 1;
+            }
+        }
+        self.rows = rows;
+        true
+    }
+}
+
+/// The 64 bits from one of them on; those behind the last word are 0.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn bits_at(bits: &[u64], first: usize) -> u64 {
+    let word = |index: usize| bits.get(index).copied().unwrap_or(0);
+    let (index, shift) = (first / 64, first % 64);
+    word(index) >> shift | word(index + 1) << 1 << (63 - shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Cursors of runs that lie one behind the other.
+    fn cursors(lengths: &[u32]) -> Vec<Cursor> {
+        let mut end = 0;
+        let cursor = |length: &u32| {
+            end += length;
+            Cursor { next: end - length, end }
+        };
+        lengths.iter().map(cursor).collect()
+    }
+
+    fn plain(order: &[i16], cursors: &mut [Cursor], met: Option<&[u64]>) -> Option<Vec<(u32, u32)>> {
+        let mut found = Vec::new();
+        for &run in order {
+            let cursor = cursors.get_mut(usize::try_from(run).ok()?).filter(|cursor| cursor.next < cursor.end)?;
+            if met.is_none_or(|met| met[cursor.next as usize / 64] >> (cursor.next % 64) & 1 == 1) {
+                found.push((run as u32, cursor.next));
+            }
+            cursor.next += 1;
+        }
+        Some(found)
+    }
+
+    proptest! {
+        #[test]
+        fn all_levels_find_the_rows_of_runs(
+            pieces in prop::collection::vec(prop::collection::vec(0usize..1000, 0..300), 1..4),
+            runs in 1usize..40,
+            seed: u64,
+            is_filtered: bool,
+            (missing, strange) in (0u32..8, prop::option::weighted(0.1, any::<i16>())),
+        ) {
+            let mut pieces: Vec<Vec<i16>> =
+                pieces.iter().map(|rows| rows.iter().map(|row| (row % runs) as i16).collect()).collect();
+            let mut lengths = vec![0; runs];
+            pieces.iter().flatten().for_each(|&run| lengths[run as usize] += 1);
+            // Now and then a run has fewer rows than are asked for, or there is no such run.
+            if missing == 0 {
+                lengths[seed as usize % runs] /= 2;
+            }
+            if let (Some(strange), Some(row)) = (strange, pieces[0].first_mut()) {
+                *row = strange;
+            }
+            let all: u32 = lengths.iter().sum();
+            let met: Vec<u64> = (0..words(all as usize) as u64)
+                .map(|word| seed.rotate_left(word as u32 * 7).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+                .collect();
+            let met = is_filtered.then_some(&met[..]);
+            for level in Level::available() {
+                let (mut own, mut expected, mut found) = (cursors(&lengths), cursors(&lengths), Found::default());
+                for piece in &pieces {
+                    let rows = plain(piece, &mut expected, met);
+                    prop_assert_eq!(found.find(level, Integers::I16(piece), &mut own, met), rows.is_some());
+                    let Some(rows) = rows else { break };
+                    let pairs: Vec<_> = found.runs().iter().copied().zip(found.places().iter().copied()).collect();
+                    prop_assert_eq!(pairs, rows);
+                    prop_assert_eq!(&own, &expected);
+                    let wide: Vec<i64> = piece.iter().map(|&run| run.into()).collect();
+                    let mut again = expected.clone();
+                    prop_assert!(wide.is_empty() || !found.find(level, Integers::I64(&[i64::MAX]), &mut again, met));
+                }
+            }
+        }
+    }
+}
