@@ -1,5 +1,6 @@
 //! Rows of one column, gathered until they are as many as a record batch has.
 
+use crate::reused::Reused;
 use crate::strings::Strings;
 use arrow_array::types::{Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{
@@ -20,15 +21,15 @@ pub(crate) struct ColumnBuilder {
 /// Values as Arrow has them in memory.
 enum Values {
     Bits(BitmapBuffer),
-    I8(Vec<i8>),
-    I16(Vec<i16>),
-    I32(Vec<i32>),
-    I64(Vec<i64>),
-    U64(Vec<u64>),
-    I128(Vec<i128>),
-    Uuids(Vec<u8>),
-    F32(Vec<f32>),
-    F64(Vec<f64>),
+    I8(Reused<i8>),
+    I16(Reused<i16>),
+    I32(Reused<i32>),
+    I64(Reused<i64>),
+    U64(Reused<u64>),
+    I128(Reused<i128>),
+    Uuids(Reused<u8>),
+    F32(Reused<f32>),
+    F64(Reused<f64>),
     Strings(Strings),
 }
 
@@ -38,19 +39,19 @@ impl ColumnBuilder {
         let values = match logical_type {
             LogicalType::Bool => Values::Bits(BitmapBuffer::default()),
             LogicalType::Int8 | LogicalType::Int16 | LogicalType::Int32 | LogicalType::Int64 => match data_type {
-                DataType::Int8 => Values::I8(Vec::new()),
-                DataType::Int16 => Values::I16(Vec::new()),
-                DataType::Int32 => Values::I32(Vec::new()),
-                _ => Values::I64(Vec::new()),
+                DataType::Int8 => Values::I8(Reused::default()),
+                DataType::Int16 => Values::I16(Reused::default()),
+                DataType::Int32 => Values::I32(Reused::default()),
+                _ => Values::I64(Reused::default()),
             },
-            LogicalType::Date => Values::I32(Vec::new()),
-            LogicalType::Time { .. } if matches!(data_type, DataType::Time32(_)) => Values::I32(Vec::new()),
-            LogicalType::Time { .. } | LogicalType::Timestamp { .. } => Values::I64(Vec::new()),
-            LogicalType::UInt64 => Values::U64(Vec::new()),
-            LogicalType::Decimal { .. } => Values::I128(Vec::new()),
-            LogicalType::Uuid => Values::Uuids(Vec::new()),
-            LogicalType::Float32 => Values::F32(Vec::new()),
-            LogicalType::Float64 => Values::F64(Vec::new()),
+            LogicalType::Date => Values::I32(Reused::default()),
+            LogicalType::Time { .. } if matches!(data_type, DataType::Time32(_)) => Values::I32(Reused::default()),
+            LogicalType::Time { .. } | LogicalType::Timestamp { .. } => Values::I64(Reused::default()),
+            LogicalType::UInt64 => Values::U64(Reused::default()),
+            LogicalType::Decimal { .. } => Values::I128(Reused::default()),
+            LogicalType::Uuid => Values::Uuids(Reused::default()),
+            LogicalType::Float32 => Values::F32(Reused::default()),
+            LogicalType::Float64 => Values::F64(Reused::default()),
             LogicalType::String | LogicalType::Binary => Values::Strings(Strings::new(&data_type)),
         };
         Self { data_type, validity: BitmapBuffer::default(), values }
@@ -115,12 +116,10 @@ impl ColumnBuilder {
             Values::F32(values) => primitive::<Float32Type>(values, nulls, data_type)?,
             Values::F64(values) => primitive::<Float64Type>(values, nulls, data_type)?,
             Values::I128(values) => {
-                let array = Decimal128Array::try_new(ScalarBuffer::from(taken(values)), nulls)?;
+                let array = Decimal128Array::try_new(ScalarBuffer::from(values.take()), nulls)?;
                 Arc::new(array.with_data_type(data_type.clone()))
             }
-            Values::Uuids(bytes) => {
-                Arc::new(FixedSizeBinaryArray::try_new(uuid::BYTES as i32, Buffer::from(taken(bytes)), nulls)?)
-            }
+            Values::Uuids(bytes) => Arc::new(FixedSizeBinaryArray::try_new(uuid::BYTES as i32, bytes.take(), nulls)?),
             Values::Strings(strings) => strings.finish(nulls)?,
         })
     }
@@ -152,23 +151,13 @@ impl Values {
     }
 }
 
-/// All values, in no more memory than they need: what they do not use would be lost, where memory is in huge pages. There is
-/// room for the next ones, as many as these, unless they were few for once.
-pub(crate) fn taken<T>(values: &mut Vec<T>) -> Vec<T> {
-    let (rows, capacity) = (values.len(), values.capacity());
-    let room = if rows < capacity / 2 { capacity } else { rows };
-    let mut all = std::mem::replace(values, Vec::with_capacity(room));
-    all.shrink_to_fit();
-    all
-}
-
 /// An array of numbers, whose type may be a date or a time.
 fn primitive<T: ArrowPrimitiveType>(
-    values: &mut Vec<T::Native>,
+    values: &mut Reused<T::Native>,
     nulls: Option<NullBuffer>,
     data_type: &DataType,
 ) -> Result<ArrayRef, ArrowError> {
-    let array = PrimitiveArray::<T>::try_new(ScalarBuffer::from(taken(values)), nulls)?;
+    let array = PrimitiveArray::<T>::try_new(ScalarBuffer::from(values.take()), nulls)?;
     if *data_type == T::DATA_TYPE {
         return Ok(Arc::new(array));
     }

@@ -5,6 +5,7 @@ mod array;
 mod batches;
 mod queue;
 mod reader;
+mod reused;
 mod strings;
 mod types;
 mod utf8;

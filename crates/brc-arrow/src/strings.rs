@@ -3,7 +3,7 @@
 //! Most strings come as codes of a dictionary. Its bytes are copied into a buffer once, and every array of views shares that
 //! buffer: of a row only the sixteen bytes of its view are copied.
 
-use crate::array::taken;
+use crate::reused::Reused;
 use arrow_array::builder::{ArrayBuilder, StringViewBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
@@ -146,7 +146,7 @@ fn too_large() -> ArrowError {
 pub(crate) struct Views {
     /// Rows before those at hand, where these came in the other form.
     pieces: Vec<StringViewArray>,
-    codes: Vec<u32>,
+    codes: Reused<u32>,
     plain: Plain,
     shared: Shared,
 }
@@ -196,7 +196,7 @@ impl Shared {
 
 impl Views {
     fn new() -> Self {
-        Self { pieces: Vec::new(), codes: Vec::new(), plain: Plain::new(DataType::Utf8), shared: Shared::new() }
+        Self { pieces: Vec::new(), codes: Reused::default(), plain: Plain::new(DataType::Utf8), shared: Shared::new() }
     }
 
     fn take(&mut self, column: &Column<'_>, rows: usize) -> Result<(), ArrowError> {
@@ -226,7 +226,7 @@ impl Views {
         if self.codes.is_empty() {
             return Ok(StringViewArray::from(&self.plain.text(nulls)?));
         }
-        let codes = UInt32Array::try_new(taken(&mut self.codes).into(), nulls)?;
+        let codes = UInt32Array::try_new(self.codes.take().into(), nulls)?;
         Ok(take(self.shared.array(), &codes, None)?.as_string_view().clone())
     }
 
@@ -308,7 +308,7 @@ impl Codes {
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, ArrowError> {
-        let codes = taken(&mut self.codes).into_iter().map(|code| code as i32).collect();
+        let codes = std::mem::take(&mut self.codes).into_iter().map(|code| code as i32).collect();
         let codes = PrimitiveArray::<Int32Type>::try_new(codes, nulls)?;
         let values = match &self.whole {
             Some((_, whole)) if self.is_whole => Arc::clone(whole),
@@ -327,15 +327,17 @@ impl Codes {
 
 /// The bytes of strings, and where each ends.
 pub(crate) struct Plain {
-    offsets: Vec<i32>,
-    bytes: Vec<u8>,
+    offsets: Reused<i32>,
+    bytes: Reused<u8>,
     /// That of text or binary data, with offsets of 32 or 64 bits.
     data_type: DataType,
 }
 
 impl Plain {
     fn new(data_type: DataType) -> Self {
-        Self { offsets: vec![0], bytes: Vec::new(), data_type }
+        let mut offsets = Reused::default();
+        offsets.push(0);
+        Self { offsets, bytes: Reused::default(), data_type }
     }
 
     fn rows(&self) -> usize {
@@ -370,9 +372,9 @@ impl Plain {
     }
 
     fn parts(&mut self) -> (OffsetBuffer<i32>, Buffer) {
-        let offsets = taken(&mut self.offsets);
+        let offsets = self.offsets.take();
         self.offsets.push(0);
-        (OffsetBuffer::new(ScalarBuffer::from(offsets)), Buffer::from(taken(&mut self.bytes)))
+        (OffsetBuffer::new(ScalarBuffer::from(offsets)), self.bytes.take())
     }
 
     fn text(&mut self, nulls: Option<NullBuffer>) -> Result<StringArray, ArrowError> {

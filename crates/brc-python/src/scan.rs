@@ -126,6 +126,9 @@ impl Scan {
     /// # Errors
     /// The system's, if it allows no thread.
     pub(crate) fn stream(&self, py: Python<'_>, schema: ArrowSchema, failed: Failed) -> PyResult<Stream> {
+        if self.limit == Some(0) {
+            return Ok(Stream::empty(schema.into()));
+        }
         let (opened, query, fields) = (Arc::clone(&self.opened), self.query.clone(), self.schema.fields().to_vec());
         let projection = self.projection.clone();
         let read = move |table: &dyn Table, feed: &brc_arrow::Feed| {

@@ -34,10 +34,15 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
+    /// At most so many rows, one at least, of a reader.
     pub(crate) fn new(reader: Reader, limit: Option<u64>, failed: Failed) -> Self {
         let schema = reader.schema();
-        let left = limit.unwrap_or(u64::MAX);
-        Self { schema, reader: (left > 0).then_some(reader), left, failed }
+        Self { schema, reader: Some(reader), left: limit.unwrap_or(u64::MAX), failed }
+    }
+
+    /// No rows.
+    pub(crate) fn empty(schema: SchemaRef) -> Self {
+        Self { schema, reader: None, left: 0, failed: Failed::default() }
     }
 
     fn wait(&mut self) -> Option<Result<RecordBatch, ArrowError>> {
