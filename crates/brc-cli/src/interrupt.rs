@@ -27,6 +27,8 @@ const ENDING: &[Signal] = &[
     Signal::XCPU,
     Signal::VTALARM,
     Signal::PROF,
+    // Elsewhere it is ignored by default.
+    #[cfg(target_os = "linux")]
     Signal::IO,
     #[cfg(target_os = "linux")]
     Signal::POWER,
@@ -77,9 +79,8 @@ fn clean_ups() -> MutexGuard<'static, Vec<CleanUp>> {
 }
 
 fn watch() {
-    let ignored = ignored_signals();
-    let numbers = ENDING.iter().map(|signal| signal.as_raw());
-    let wanted: Vec<_> = numbers.filter(|signal| ignored >> (signal - 1) & 1 == 0).collect();
+    let is_ignored = ignored_signals();
+    let wanted: Vec<_> = ENDING.iter().map(|signal| signal.as_raw()).filter(|&signal| !is_ignored(signal)).collect();
     let (ready, is_ready) = sync_channel::<()>(1);
     let wait_for_one = move || {
         let signals = Signals::new(wanted);
@@ -111,10 +112,17 @@ pub(crate) fn take_large_files_for_errors() {
     let _ = signal_hook::flag::register(Signal::XFSZ.as_raw(), Arc::new(AtomicBool::new(false)));
 }
 
-/// The signals that whoever started the process chose to have ignored, as `nohup` does: they stay ignored. Signal 1 is
-/// the lowest bit.
-fn ignored_signals() -> u64 {
+/// Tells the signals that whoever started the process chose to have ignored, as `nohup` does: they stay ignored.
+#[cfg(not(target_vendor = "apple"))]
+fn ignored_signals() -> impl Fn(i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    // Signal 1 is the lowest bit.
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    move |signal| mask >> (signal - 1) & 1 == 1
+}
+
+#[cfg(target_vendor = "apple")]
+fn ignored_signals() -> impl Fn(i32) -> bool {
+    brc_kernels::apple::ignores
 }

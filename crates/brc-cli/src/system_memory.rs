@@ -6,6 +6,9 @@ use std::path::Path;
 /// Bytes: what the machine has, or what the control groups of this process allow, if that is less. `None` if the system does
 /// not tell.
 pub(crate) fn system_memory() -> Option<u64> {
+    #[cfg(target_vendor = "apple")]
+    let of_machine = brc_kernels::apple::machine_memory();
+    #[cfg(not(target_vendor = "apple"))]
     let of_machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| total(&text));
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let of_groups = groups.lines().filter_map(limit_of_group);
@@ -13,6 +16,7 @@ pub(crate) fn system_memory() -> Option<u64> {
 }
 
 /// The memory that a machine has.
+#[cfg(any(test, not(target_vendor = "apple")))]
 fn total(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -37,7 +37,7 @@ impl Environment {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
         let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-        Self {
+        let found = Self {
             cpu: cpu(&cpuinfo, fs::read_to_string("/sys/firmware/devicetree/base/model").ok().as_deref()),
             cpu_level: Some(Level::best().name().to_owned()),
             processors: std::thread::available_parallelism().map_or(1, usize::from),
@@ -52,6 +52,22 @@ impl Environment {
             profile: option_env!("BRC_PROFILE").map(str::to_owned),
             target: option_env!("BRC_TARGET").map(str::to_owned),
             crates: crates(include_str!(concat!(env!("OUT_DIR"), "/crates.txt"))),
+        };
+        #[cfg(target_vendor = "apple")]
+        return found.of_apple();
+        #[cfg(not(target_vendor = "apple"))]
+        found
+    }
+
+    #[cfg(target_vendor = "apple")]
+    fn of_apple(self) -> Self {
+        use brc_kernels::apple::{machine_memory, text};
+        let kernel = text(c"kern.osrelease").unwrap_or_default();
+        Self {
+            cpu: text(c"machdep.cpu.brand_string"),
+            memory_bytes: machine_memory(),
+            system: format!("macOS, Darwin {kernel} {}", std::env::consts::ARCH),
+            ..self
         }
     }
 

@@ -1,5 +1,6 @@
 //! What this process has used of the machine so far, as the system tells it.
 
+#[cfg(not(target_vendor = "apple"))]
 use std::fs;
 
 /// What was used until now; 0 where the system does not tell.
@@ -19,6 +20,19 @@ pub struct Usage {
 
 impl Usage {
     /// Asks the system.
+    #[cfg(target_vendor = "apple")]
+    #[must_use]
+    pub fn now() -> Self {
+        let of_time =
+            Self { cpu_ns: cpu_ns().unwrap_or(0), memory: 0, peak_memory: 0, minor_faults: 0, major_faults: 0 };
+        brc_kernels::apple::used().map_or(of_time, |used| {
+            let brc_kernels::apple::Used { memory, peak_memory, minor_faults, major_faults, .. } = used;
+            Self { memory, peak_memory, minor_faults, major_faults, ..of_time }
+        })
+    }
+
+    /// Asks the system.
+    #[cfg(not(target_vendor = "apple"))]
     #[must_use]
     pub fn now() -> Self {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -34,6 +48,7 @@ impl Usage {
     }
 }
 
+#[cfg(any(test, not(target_vendor = "apple")))]
 /// The minor and the major page faults that `/proc/self/stat` tells. The name of the program, in parentheses, may have blanks.
 fn faults(stat: &str) -> [u64; 2] {
     let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
@@ -50,15 +65,22 @@ pub(crate) fn cpu_ns() -> Option<u64> {
 
 /// The most memory there ever was, in bytes; mapped parts of files count.
 pub(crate) fn peak_memory() -> Option<u64> {
+    #[cfg(target_vendor = "apple")]
+    return brc_kernels::apple::used().map(|used| used.peak_memory);
+    #[cfg(not(target_vendor = "apple"))]
     field(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:").map(|kibibytes| kibibytes << 10)
 }
 
 /// Bytes that had to come from a disk.
 pub(crate) fn fetched_bytes() -> Option<u64> {
+    #[cfg(target_vendor = "apple")]
+    return brc_kernels::apple::used().map(|used| used.read_bytes);
+    #[cfg(not(target_vendor = "apple"))]
     field(&fs::read_to_string("/proc/self/io").ok()?, "read_bytes:")
 }
 
 /// The first number behind the name of a line.
+#[cfg(any(test, not(target_vendor = "apple")))]
 fn field(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
 }

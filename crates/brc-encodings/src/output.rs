@@ -302,9 +302,13 @@ impl StandardStream {
         if path == Path::new("-") {
             return Some(Self::Out);
         }
-        let descriptors = fs::canonicalize("/proc/self/fd").ok()?;
-        let descriptor =
-            links(path).find(|path| fs::canonicalize(directory(path)).is_ok_and(|it| it == descriptors))?;
+        // Linux has links to the first of these, other systems have the second as it is.
+        let all = ["/proc/self/fd", "/dev/fd"].map(|directory| fs::canonicalize(directory).ok());
+        let is_of_descriptors = |path: &PathBuf| {
+            let directory = fs::canonicalize(directory(path)).ok();
+            directory.is_some() && all.contains(&directory)
+        };
+        let descriptor = links(path).find(is_of_descriptors)?;
         match descriptor.file_name()?.as_encoded_bytes() {
             b"1" => Some(Self::Out),
             b"2" => Some(Self::Error),

@@ -47,7 +47,7 @@ impl Unfinished {
             file.set_permissions(permissions)?;
         }
         // Without it there is only more to wait for at the end.
-        let write_back = if finish.sync { WriteBack::of(&file).ok() } else { None };
+        let write_back = if finish.sync && WriteBack::IS_CHEAP { WriteBack::of(&file).ok() } else { None };
         Ok(Self { temporary, file, target, finish, write_back })
     }
 
@@ -97,7 +97,14 @@ impl Unfinished {
             self.file.sync_all()?;
         }
         self.temporary.rename(&self.target, replaces)?;
-        if sync { File::open(directory(&self.target))?.sync_all() } else { Ok(()) }
+        if !sync {
+            return Ok(());
+        }
+        match File::open(directory(&self.target))?.sync_all() {
+            // Not every file system has that for directories.
+            Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
+            outcome => outcome,
+        }
     }
 }
 

@@ -17,6 +17,9 @@ pub(crate) struct WriteBack {
 }
 
 impl WriteBack {
+    /// Whether a sync has only that file written: on macOS, the drive empties its cache each time.
+    pub(crate) const IS_CHEAP: bool = cfg!(not(target_vendor = "apple"));
+
     /// Does so for that file.
     ///
     /// # Errors

@@ -8,6 +8,8 @@
 
 pub mod accumulate;
 pub mod addresses;
+#[cfg(target_vendor = "apple")]
+pub mod apple;
 pub mod arithmetic;
 pub mod bitpack;
 pub mod cpu;

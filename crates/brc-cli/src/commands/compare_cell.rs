@@ -77,7 +77,18 @@ fn end_with(parent: i32) {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
     // The parent may have ended before that.
-    if rustix::process::getppid().is_some_and(|now| now.as_raw_nonzero().get() != parent) {
-        std::process::exit(1);
-    }
+    let end_without = move || {
+        if rustix::process::getppid().is_some_and(|now| now.as_raw_nonzero().get() != parent) {
+            std::process::exit(1);
+        }
+    };
+    end_without();
+    // Other systems do not tell.
+    #[cfg(not(target_os = "linux"))]
+    let _ = std::thread::Builder::new().spawn(move || {
+        loop {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+            end_without();
+        }
+    });
 }
