@@ -52,7 +52,7 @@ impl FileScanner<'_> {
         if are_tested {
             columns.iter_mut().enumerate().for_each(|(position, column)| column.is_wanted = sink.wants(position));
         }
-        walk(self.reader, index, &self.runs.runs, met.as_deref(), &mut self.cost, |at, cost| {
+        let walked = walk(self.reader, index, &self.runs.runs, met.as_deref(), &mut self.cost, |at, cost| {
             let rows = at.places.len();
             let mut bits: Vec<u64> = (0..words(rows)).map(|word| valid_bits(rows, word)).collect();
             let mut left = rows;
@@ -66,7 +66,12 @@ impl FileScanner<'_> {
             let lent: Vec<_> = columns.iter().map(Restored::lend).collect();
             let batch = Batch { rows, columns: &lent };
             if are_tested { sink.tested(&batch, (left < rows).then_some(&bits)) } else { sink.batch(&batch) }
-        })
+        });
+        if !are_tested {
+            // It is as much as whoever takes all rows has by now.
+            self.clustered.clear();
+        }
+        walked
     }
 
     /// Tests the conditions on columns: a bit for each row, where it lies. Brings the runs.
