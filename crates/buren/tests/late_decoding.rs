@@ -5,12 +5,39 @@
 mod common;
 
 use brc_core::{
-    Batch, Comparison, Conjunct, LogicalType, Order, Predicate, Result, ScanOptions, Scanned, Sink, Summary, Table,
-    Value, Verdict, float_order,
+    Batch, Comparison, Conjunct, LogicalType, Order, Predicate, ReadAt, Result, ScanOptions, Scanned, Sink, Summary,
+    Table, Value, Verdict, float_order,
 };
+use buren::Reader;
 use common::typed::{Cell, Typed, all_types, known, matching, write};
 use common::{open, options};
 use proptest::prelude::*;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// A file far away, with how often each byte was read.
+struct Remote {
+    bytes: Vec<u8>,
+    reads: Arc<Mutex<Vec<u32>>>,
+}
+
+impl ReadAt for Remote {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        let start = self.bytes.len().min(offset as usize);
+        let end = self.bytes.len().min(start + buffer.len());
+        buffer[..end - start].copy_from_slice(&self.bytes[start..end]);
+        self.reads.lock().unwrap()[start..end].iter_mut().for_each(|reads| *reads += 1);
+        Ok(end - start)
+    }
+
+    fn length(&self) -> std::io::Result<u64> {
+        Ok(self.bytes.len() as u64)
+    }
+
+    fn is_remote(&self) -> bool {
+        true
+    }
+}
 
 /// Tests rows by predicates, one for each conjunct, and collects those that met all.
 struct Tested<'a> {
@@ -147,10 +174,15 @@ proptest! {
         picks in prop::collection::vec((any::<prop::sample::Index>(), any::<[bool; 4]>()), 0..4),
         wanted: [bool; 4],
         left_out in 0usize..100,
+        is_remote: bool,
     ) {
         let table = Typed::new(&columns, rows, seed);
         let key = (key && columns[0].0 == LogicalType::String).then_some("c0");
-        let reader = open(&write(&table, &[part], options("none", key), 0).unwrap()).unwrap();
+        let bytes = write(&table, &[part], options("none", key), 0).unwrap();
+        let reads = Arc::new(Mutex::new(vec![0; bytes.len()]));
+        let remote = Remote { bytes: bytes.clone(), reads: Arc::clone(&reads) };
+        let reader = if is_remote { Reader::open(remote, Path::new("t.buren")) } else { open(&bytes) }.unwrap();
+        reads.lock().unwrap().fill(0);
         let pick = |(column, (pick, [is_narrow, negated, is_told, is_pair])): (usize, &(prop::sample::Index, [bool; 4]))| {
             let column = column % table.columns.len();
             let next = (column + 1) % table.columns.len();
@@ -164,6 +196,7 @@ proptest! {
         let left_out = if order == Order::Original { left_out } else { 0 };
         conditions.push((Predicate::Constant(true), false));
         let (mut found, scanned) = scan(&reader, order, &conditions, &wanted[..columns.len()], left_out);
+        prop_assert!(reads.lock().unwrap().iter().all(|&reads| reads <= 1), "each byte comes once");
         prop_assert_eq!(scanned.iter().map(Scanned::all_rows).sum::<u64>(), rows as u64);
         let all = Predicate::And(conditions.into_iter().map(|(predicate, _)| predicate).collect());
         let mut expected = matching(&table.columns, &all);

@@ -31,11 +31,13 @@ impl FileScanner<'_> {
         sink: &mut dyn Sink,
         scanned: &mut Scanned,
     ) -> Result<()> {
+        // A condition on no column may depend on the order of rows; and of a file in a store, nothing is fetched twice.
+        let is_remote = self.reader.source().file.is_remote();
         let all = 0..self.options.conjuncts.len();
-        let (of_no_column, of_columns): (Vec<_>, Vec<_>) =
-            all.partition(|&test| self.options.conjuncts[test].columns.is_empty());
+        let (in_order, as_they_lie): (Vec<_>, Vec<_>) =
+            all.partition(|&test| is_remote || self.options.conjuncts[test].columns.is_empty());
         let mut met = None;
-        if of_columns.is_empty() {
+        if as_they_lie.is_empty() {
             self.runs.runs = Runs::load(self.reader, index, &mut self.cost)?;
             scanned.rows += u64::from(self.reader.row_group(index).rows);
         } else {
@@ -52,20 +54,9 @@ impl FileScanner<'_> {
         if are_tested {
             columns.iter_mut().enumerate().for_each(|(position, column)| column.is_wanted = sink.wants(position));
         }
+        let tests: Vec<(usize, &[usize])> = in_order.iter().map(|&test| (test, &self.tested[test][..])).collect();
         let walked = walk(self.reader, index, &self.runs.runs, met.as_deref(), &mut self.cost, |at, cost| {
-            let rows = at.places.len();
-            let mut bits: Vec<u64> = (0..words(rows)).map(|word| valid_bits(rows, word)).collect();
-            let mut left = rows;
-            for &test in &of_no_column {
-                left = sink.test(test, &Batch { rows, columns: &[] }, &mut bits)?;
-                if left == 0 {
-                    return Ok(());
-                }
-            }
-            columns.iter_mut().try_for_each(|column| column.bring(at, cost))?;
-            let lent: Vec<_> = columns.iter().map(Restored::lend).collect();
-            let batch = Batch { rows, columns: &lent };
-            if are_tested { sink.tested(&batch, (left < rows).then_some(&bits)) } else { sink.batch(&batch) }
+            deliver(&mut columns, at, are_tested.then_some(&tests), sink, cost)
         });
         if !are_tested {
             // It is as much as whoever takes all rows has by now.
@@ -90,6 +81,32 @@ impl FileScanner<'_> {
     }
 }
 
+/// Delivers the rows at some places, or those of them that meet these conditions, each with the positions of its columns.
+fn deliver(
+    columns: &mut [Restored<'_, '_>],
+    at: &Places<'_>,
+    tests: Option<&Vec<(usize, &[usize])>>,
+    sink: &mut dyn Sink,
+    cost: &mut Cost,
+) -> Result<()> {
+    let rows = at.places.len();
+    let mut bits: Vec<u64> = (0..words(rows)).map(|word| valid_bits(rows, word)).collect();
+    let mut left = rows;
+    columns.iter_mut().for_each(|column| column.is_at_hand = false);
+    for &(test, tested) in tests.into_iter().flatten() {
+        tested.iter().try_for_each(|&position| columns[position].bring(at, cost))?;
+        let lent: Vec<_> = tested.iter().map(|&position| columns[position].lend()).collect();
+        left = sink.test(test, &Batch { rows, columns: &lent }, &mut bits)?;
+        if left == 0 {
+            return Ok(());
+        }
+    }
+    columns.iter_mut().filter(|column| column.is_wanted).try_for_each(|column| column.bring(at, cost))?;
+    let lent: Vec<_> = columns.iter().map(Restored::lend).collect();
+    let batch = Batch { rows, columns: &lent };
+    if tests.is_some() { sink.tested(&batch, (left < rows).then_some(&bits)) } else { sink.batch(&batch) }
+}
+
 const _: () = assert!(PIECE <= MOST_ROWS, "a piece is found at a time");
 
 /// Where some rows of a clustered row group lie.
@@ -105,24 +122,26 @@ pub(super) struct Places<'a> {
 struct Restored<'a, 'r> {
     column: &'a mut ScanColumn<'r>,
     is_key: bool,
-    /// Whether it has rows at all.
+    /// Whether it is more than tested.
     is_wanted: bool,
     /// All rows as they lie, if they are read; else some of another row group.
     clustered: &'a mut Rows,
     is_read: bool,
     rows: Rows,
     strings: DecodedStrings,
+    /// Whether these are the rows that are wanted next.
+    is_at_hand: bool,
 }
 
 impl<'a, 'r> Restored<'a, 'r> {
     fn new(column: &'a mut ScanColumn<'r>, clustered: &'a mut Rows, key: usize) -> Self {
         let (is_key, rows, strings) = (column.column == key, Rows::default(), DecodedStrings::default());
-        Self { column, is_key, is_wanted: true, clustered, is_read: false, rows, strings }
+        Self { column, is_key, is_wanted: true, clustered, is_read: false, rows, strings, is_at_hand: false }
     }
 
-    /// Replaces the rows by those at some places.
+    /// Replaces the rows by those at some places, unless they are at hand.
     fn bring(&mut self, at: &Places<'_>, cost: &mut Cost) -> Result<()> {
-        if !self.is_wanted {
+        if self.is_at_hand {
             return Ok(());
         }
         if !self.is_read {
@@ -131,6 +150,7 @@ impl<'a, 'r> Restored<'a, 'r> {
         }
         // The key has one value for each run.
         let places = if self.is_key { at.codes } else { at.places };
+        self.is_at_hand = true;
         let gathered = self.rows.gather(self.clustered, places, &mut self.strings);
         gathered.map_err(|reason| self.column.corrupt_at(at.row_group, reason))
     }
