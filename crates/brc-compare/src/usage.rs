@@ -48,8 +48,8 @@ impl Usage {
     }
 }
 
-#[cfg(any(test, not(target_vendor = "apple")))]
 /// The minor and the major page faults that `/proc/self/stat` tells. The name of the program, in parentheses, may have blanks.
+#[cfg(any(test, not(target_vendor = "apple")))]
 fn faults(stat: &str) -> [u64; 2] {
     let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     // Behind the name: state, parent, group, session, terminal and its group, flags.

@@ -121,7 +121,7 @@ impl Partition {
 }
 
 /// Where each of the runs of so many rows starts.
-pub(super) fn starts(lengths: &[u32]) -> Vec<u32> {
+fn starts(lengths: &[u32]) -> Vec<u32> {
     let mut end = 0;
     let start = |length: &u32| {
         end += length;

@@ -4,7 +4,6 @@
 //! tells where each row lies, and every column is gathered from there. Conditions are tested before that, of rows as they lie:
 //! only those that meet them are gathered.
 
-use super::cluster::starts;
 use super::column::{PIECE, ScanColumn};
 use super::decoder::DecodedStrings;
 use super::footer::Cluster;
@@ -18,7 +17,7 @@ use crate::v2::integers::BLOCK_ROWS;
 use brc_core::{Batch, Column, Data, Result, Scanned, Sink, Verdict};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{valid_bits, words};
-use brc_kernels::runs::{Cursor, Found, MOST_ROWS};
+use brc_kernels::runs::{Found, MOST_ROWS};
 use std::time::Instant;
 
 impl FileScanner<'_> {
@@ -41,7 +40,10 @@ impl FileScanner<'_> {
             self.runs.runs = Runs::load(self.reader, index, &mut self.cost)?;
             scanned.rows += u64::from(self.reader.row_group(index).rows);
         } else {
-            met = Some(self.rows_that_meet(index, cluster, verdict, sink, scanned)?);
+            self.met = Some(vec![0; words(self.reader.row_group(index).rows as usize)]);
+            let tested = self.scan_runs(index, cluster, verdict, sink, scanned);
+            met = self.met.take();
+            tested?;
             if met.iter().flatten().all(|&word| word == 0) {
                 return Ok(());
             }
@@ -56,7 +58,7 @@ impl FileScanner<'_> {
         }
         let tests: Vec<(usize, &[usize])> = in_order.iter().map(|&test| (test, &self.tested[test][..])).collect();
         let walked = walk(self.reader, index, &self.runs.runs, met.as_deref(), &mut self.cost, |at, cost| {
-            deliver(&mut columns, at, are_tested.then_some(&tests), sink, cost)
+            deliver(&mut columns, at, are_tested.then_some(&tests[..]), sink, cost)
         });
         if !are_tested {
             // It is as much as whoever takes all rows has by now.
@@ -64,33 +66,19 @@ impl FileScanner<'_> {
         }
         walked
     }
-
-    /// Tests the conditions on columns: a bit for each row, where it lies. Brings the runs.
-    fn rows_that_meet(
-        &mut self,
-        index: usize,
-        cluster: Cluster,
-        verdict: Verdict,
-        sink: &mut dyn Sink,
-        scanned: &mut Scanned,
-    ) -> Result<Vec<u64>> {
-        self.met = Some(vec![0; words(self.reader.row_group(index).rows as usize)]);
-        let tested = self.scan_runs(index, cluster, verdict, sink, scanned);
-        let met = self.met.take().unwrap_or_default();
-        tested.map(|()| met)
-    }
 }
 
 /// Delivers the rows at some places, or those of them that meet these conditions, each with the positions of its columns.
 fn deliver(
     columns: &mut [Restored<'_, '_>],
     at: &Places<'_>,
-    tests: Option<&Vec<(usize, &[usize])>>,
+    tests: Option<&[(usize, &[usize])]>,
     sink: &mut dyn Sink,
     cost: &mut Cost,
 ) -> Result<()> {
     let rows = at.places.len();
-    let mut bits: Vec<u64> = (0..words(rows)).map(|word| valid_bits(rows, word)).collect();
+    let is_tested = tests.is_some_and(|tests| !tests.is_empty());
+    let mut bits = if is_tested { (0..words(rows)).map(|word| valid_bits(rows, word)).collect() } else { Vec::new() };
     let mut left = rows;
     columns.iter_mut().for_each(|column| column.is_at_hand = false);
     for &(test, tested) in tests.into_iter().flatten() {
@@ -160,12 +148,6 @@ impl<'a, 'r> Restored<'a, 'r> {
     }
 }
 
-/// Where the rows of runs begin and end.
-fn cursors(runs: &Runs) -> Vec<Cursor> {
-    let starts = starts(&runs.lengths).into_iter().zip(&runs.lengths);
-    starts.map(|(next, rows)| Cursor { next, end: next + rows }).collect()
-}
-
 /// Calls `each` with where some rows lie after the others, in their original order: all of them, or those whose bits are set
 /// where they lie.
 ///
@@ -182,7 +164,7 @@ pub(super) fn walk(
     let number = reader.footer.order_streams();
     let mut order = ScanColumn::new(reader, reader.column(number)?);
     order.start(index, 0, None, cost)?;
-    let (mut cursors, mut found) = (cursors(runs), Found::default());
+    let (mut cursors, mut found) = (runs.cursors(), Found::default());
     let rows = reader.row_group(index).rows as usize;
     for (block, start) in (0..rows).step_by(BLOCK_ROWS).enumerate() {
         let of_block = BLOCK_ROWS.min(rows - start);

@@ -31,6 +31,19 @@ enum Values {
     Strings(StringBuffer),
 }
 
+/// Empties the values for a type, in the same memory if they had that before.
+macro_rules! emptied {
+    ($values:expr, $kind:ident, $own:ident => $then:expr) => {{
+        if !matches!($values, Values::$kind(_)) {
+            $values = Values::$kind(Vec::new());
+        }
+        if let Values::$kind($own) = &mut $values {
+            $own.clear();
+            $then;
+        }
+    }};
+}
+
 /// Empties the values and fills them from others, which decide the type, in the same memory if they had that type before.
 macro_rules! refill {
     ($values:expr, $from:expr, $own:ident, $other:ident => $fill:expr) => {
@@ -39,13 +52,7 @@ macro_rules! refill {
     ($values:expr, $from:expr, $own:ident, $other:ident => $fill:expr, $($kind:ident)+) => {
         match $from {
             $(Values::$kind($other) => {
-                if !matches!($values, Values::$kind(_)) {
-                    $values = Values::$kind(Vec::new());
-                }
-                if let Values::$kind($own) = &mut $values {
-                    $own.clear();
-                    $fill;
-                }
+                emptied!($values, $kind, $own => $fill);
             })+
             Values::Nothing | Values::Strings(_) => $values = Values::Nothing,
         }
@@ -94,24 +101,20 @@ impl Rows {
 
     /// Makes room for so many values like some others.
     fn empty(&mut self, like: &Data<'_>, rows: usize) {
-        macro_rules! emptied {
-            ($kind:ident) => {{
-                let mut values =
-                    if let Values::$kind(values) = std::mem::take(&mut self.values) { values } else { Vec::new() };
-                values.clear();
-                values.reserve(rows);
-                Values::$kind(values)
-            }};
+        macro_rules! with_room {
+            ($kind:ident) => {
+                emptied!(self.values, $kind, values => values.reserve(rows))
+            };
         }
-        self.values = match like {
-            Data::Integers(Integers::I8(_) | Integers::I16(_)) => emptied!(I16),
-            Data::Integers(Integers::I32(_)) => emptied!(I32),
-            Data::Integers(Integers::I64(_)) => emptied!(I64),
-            Data::Integers(Integers::I128(_)) => emptied!(I128),
-            Data::Floats(_) => emptied!(Floats),
-            Data::Bytes(_) => Values::Strings(StringBuffer::default()),
-            Data::Codes { .. } | Data::Runs { .. } => emptied!(Codes),
-        };
+        match like {
+            Data::Integers(Integers::I8(_) | Integers::I16(_)) => with_room!(I16),
+            Data::Integers(Integers::I32(_)) => with_room!(I32),
+            Data::Integers(Integers::I64(_)) => with_room!(I64),
+            Data::Integers(Integers::I128(_)) => with_room!(I128),
+            Data::Floats(_) => with_room!(Floats),
+            Data::Bytes(_) => self.values = Values::Strings(StringBuffer::default()),
+            Data::Codes { .. } | Data::Runs { .. } => with_room!(Codes),
+        }
     }
 
     /// Adds the rows of a batch of the same chunk.

@@ -6,6 +6,7 @@ use super::rows::Rows;
 use crate::block::Cost;
 use crate::place::Place;
 use brc_core::{Result, Run};
+use brc_kernels::runs::Cursor;
 use std::ops::Range;
 
 /// The runs of a row group.
@@ -46,6 +47,11 @@ impl Runs {
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.lengths.len()
+    }
+
+    /// Where the rows of each begin and end.
+    pub(super) fn cursors(&self) -> Vec<Cursor> {
+        self.ends.iter().zip(&self.lengths).map(|(&end, length)| Cursor { next: end - length, end }).collect()
     }
 
     /// The rows of some consecutive runs.
