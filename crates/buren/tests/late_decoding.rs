@@ -72,9 +72,15 @@ impl Sink for Tested<'_> {
         let is_met = |cells: &[Cell], predicate: &Predicate| {
             predicate.decide(&|column| known(&cells[column])) == Verdict::Always
         };
-        let all = (0..batch.rows).map(|row| cells(batch, row));
-        assert!(self.wanted.iter().all(|&is_wanted| is_wanted) && self.left_out == 0);
-        self.rows.extend(all.filter(|cells| self.conjuncts.iter().all(|predicate| is_met(cells, predicate))));
+        let meets_all = |&row: &usize| {
+            let cells = cells(batch, row);
+            self.conjuncts.iter().all(|predicate| is_met(&cells, predicate))
+        };
+        let found: Vec<_> = (0..batch.rows).filter(meets_all).collect();
+        let left_out = self.left_out.min(found.len());
+        self.left_out -= left_out;
+        let wanted: Vec<_> = found[left_out..].iter().map(|&row| self.wanted_cells(batch, row)).collect();
+        self.rows.extend(wanted);
         Ok(())
     }
 
