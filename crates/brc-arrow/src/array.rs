@@ -57,6 +57,23 @@ impl ColumnBuilder {
         Self { data_type, validity: BitmapBuffer::default(), values }
     }
 
+    /// Says that so many rows are going to come.
+    pub(crate) fn expect(&mut self, rows: usize) {
+        match &mut self.values {
+            Values::Bits(_) => {}
+            Values::I8(values) => values.expect(rows),
+            Values::I16(values) => values.expect(rows),
+            Values::I32(values) => values.expect(rows),
+            Values::I64(values) => values.expect(rows),
+            Values::U64(values) => values.expect(rows),
+            Values::I128(values) => values.expect(rows),
+            Values::Uuids(bytes) => bytes.expect(rows * uuid::BYTES),
+            Values::F32(values) => values.expect(rows),
+            Values::F64(values) => values.expect(rows),
+            Values::Strings(strings) => strings.expect(rows),
+        }
+    }
+
     /// Takes all rows of a column.
     ///
     /// # Errors

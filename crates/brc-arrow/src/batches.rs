@@ -63,6 +63,12 @@ impl Batches {
         Self { schema: SchemaRef::clone(arrow_schema), columns: columns.collect(), rows: 0, most: most.max(1) }
     }
 
+    /// Says that so many rows are going to come.
+    pub(crate) fn expect(&mut self, rows: u64) {
+        let rows = usize::try_from(rows).map_or(self.most, |rows| rows.min(self.most));
+        self.columns.iter_mut().for_each(|column| column.expect(rows));
+    }
+
     /// Takes rows, and calls `each` with every record batch that is whole.
     ///
     /// # Errors

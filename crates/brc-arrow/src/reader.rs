@@ -33,7 +33,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            batch_rows: 1 << 16,
+            batch_rows: 1 << 15,
             strings: StringForm::View,
             strings_as_binary: false,
             threads: available_parallelism().map_or(1, usize::from),
@@ -301,6 +301,11 @@ impl<T: Target> Worker for Converter<'_, T> {
     fn split_begins(&mut self, split: &Split) {
         let position = |splits: &Vec<Split>| splits.partition_point(|other| other.index < split.index) as u64;
         self.split = self.request.splits.as_ref().map_or(split.index, position);
+        if self.request.conjuncts.is_empty()
+            && let Some(rows) = self.table.rows_of(split.index)
+        {
+            self.batches.expect(rows);
+        }
     }
 
     fn skips(&mut self, split: &Split) -> Option<u64> {

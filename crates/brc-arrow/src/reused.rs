@@ -21,6 +21,11 @@ pub(crate) struct Reused<T> {
 }
 
 impl<T: ArrowNativeType> Reused<T> {
+    /// Says that so many values are going to come.
+    pub(crate) fn expect(&mut self, values: usize) {
+        self.room = self.room.max(values);
+    }
+
     /// All values, in little more memory than they need: what they do not use would be lost, where memory is in huge pages.
     pub(crate) fn take(&mut self) -> Buffer {
         let mut values = std::mem::take(&mut self.values);

@@ -1,7 +1,7 @@
 //! Strings of a column in the forms that Arrow has for them.
 //!
-//! Most strings come as codes of a dictionary. Its bytes are copied into a buffer once, and every array of views shares that
-//! buffer: of a row only the sixteen bytes of its view are copied.
+//! Most strings come as codes of a dictionary. Its bytes are, or are copied once into, a buffer that every array of views shares:
+//! of a row only the sixteen bytes of its view are copied.
 
 use crate::reused::Reused;
 use arrow_array::builder::{ArrayBuilder, StringViewBuilder};
@@ -16,6 +16,7 @@ use arrow_schema::{ArrowError, DataType};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
 use brc_core::{Column, Data, Dictionary};
+use bytes::Bytes;
 use std::collections::HashMap;
 use std::iter::repeat_n;
 use std::sync::Arc;
@@ -49,6 +50,13 @@ impl Strings {
             DataType::Utf8View => Self::Views(Box::new(Views::new())),
             DataType::Dictionary(..) => Self::Codes(Codes::default()),
             other => Self::Plain(Plain::new(other.clone())),
+        }
+    }
+
+    /// Says that so many rows are going to come.
+    pub(crate) fn expect(&mut self, rows: usize) {
+        if let Self::Views(views) = self {
+            views.codes.expect(rows);
         }
     }
 
@@ -156,41 +164,72 @@ const SHARED_BLOCK: u32 = 1 << 17;
 
 /// The strings of a dictionary as views of buffers that all arrays share.
 struct Shared {
-    strings: StringViewBuilder,
-    /// The same as an array, if no other strings came since it was made.
+    /// Those that others may follow.
+    growing: StringViewBuilder,
+    /// All of them as an array, if no others came since it was made.
     array: Option<StringViewArray>,
+    /// How many there are.
+    known: usize,
     /// Whether the dictionary grew too large, or has a string that is not UTF-8, which need not be one of a row.
     is_off: bool,
 }
 
+/// A dictionary whose bytes an array holds.
+struct Lent(Dictionary);
+
+impl AsRef<[u8]> for Lent {
+    fn as_ref(&self) -> &[u8] {
+        self.0.span(0..self.0.len() as u32)
+    }
+}
+
 impl Shared {
     fn new() -> Self {
-        let strings = StringViewBuilder::new().with_fixed_block_size(SHARED_BLOCK);
-        Self { strings, array: None, is_off: false }
+        let growing = StringViewBuilder::new().with_fixed_block_size(SHARED_BLOCK);
+        Self { growing, array: None, known: 0, is_off: false }
     }
 
     /// Learns the strings of a dictionary. Returns whether there are views of all of them, and any.
     fn takes(&mut self, dictionary: &Dictionary) -> Result<bool, ArrowError> {
         self.is_off |= !dictionary.is_complete() && dictionary.value_bytes() > MAX_GROWING_BYTES;
         self.is_off |= dictionary.value_bytes() > i32::MAX as usize;
-        while !self.is_off && self.known() < dictionary.len() {
-            match std::str::from_utf8(dictionary.get(self.known() as u32)) {
-                Ok(string) => self.strings.try_append_value(string)?,
-                Err(_) => self.is_off = true,
+        if !self.is_off && self.known < dictionary.len() {
+            let is_large = dictionary.value_bytes() > SHARED_BLOCK as usize;
+            self.array = if dictionary.is_complete() && is_large { Self::lend(dictionary) } else { None };
+            if self.array.is_none() {
+                self.copy(dictionary)?;
             }
-            self.array = None;
+            self.known = dictionary.len();
         }
         Ok(!self.is_off && !dictionary.is_empty())
     }
 
-    /// How many strings there are views of.
-    fn known(&self) -> usize {
-        self.strings.len()
+    /// Views of the memory of a dictionary; `None` if it has a string that is not UTF-8.
+    fn lend(dictionary: &Dictionary) -> Option<StringViewArray> {
+        let mut views = StringViewBuilder::with_capacity(dictionary.len());
+        let block = views.append_block(Bytes::from_owner(Lent(dictionary.clone())).into());
+        let mut places = (0..dictionary.len() as u32).map(|code| dictionary.place(code).1);
+        places.try_for_each(|place| views.try_append_view(block, place.start as u32, place.len() as u32)).ok()?;
+        Some(views.finish())
+    }
+
+    /// Makes views of copies of the strings that are not among those yet.
+    fn copy(&mut self, dictionary: &Dictionary) -> Result<(), ArrowError> {
+        for code in self.growing.len() as u32..dictionary.len() as u32 {
+            match std::str::from_utf8(dictionary.get(code)) {
+                Ok(string) => self.growing.try_append_value(string)?,
+                Err(_) => {
+                    self.is_off = true;
+                    break;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// All strings, by their codes.
     fn array(&mut self) -> &StringViewArray {
-        self.array.get_or_insert_with(|| self.strings.finish_cloned())
+        self.array.get_or_insert_with(|| self.growing.finish_cloned())
     }
 }
 
@@ -206,7 +245,7 @@ impl Views {
             if self.plain.rows() > 0 {
                 self.end_piece()?;
             }
-            push_codes(column, self.shared.known() as u32, &mut self.codes);
+            push_codes(column, self.shared.known as u32, &mut self.codes);
             return Ok(());
         }
         if !self.codes.is_empty() || !self.plain.has_room_for(column) {

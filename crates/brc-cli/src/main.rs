@@ -7,7 +7,7 @@ use brc_kernels::memory::Allocator;
 use std::process::ExitCode;
 
 #[global_allocator]
-static ALLOCATOR: Allocator = Allocator;
+static ALLOCATOR: Allocator = Allocator::SYSTEM;
 
 fn main() -> ExitCode {
     ExitCode::from(brc_cli::main(Invocation::of_this_process()))

@@ -5,6 +5,8 @@
 //! them pass.
 
 mod huge_pages;
+#[cfg(feature = "mimalloc")]
+pub mod pooled;
 
 pub use huge_pages::keep_freed;
 
@@ -116,43 +118,61 @@ pub(crate) fn prefetch_address(address: *const u64) {
     let _ = address;
 }
 
-/// The system's allocator, for a program to use as its `#[global_allocator]`: it never fails, but calls [`exhausted`]. What
-/// is large lies in huge pages, as far as the system has some.
-pub struct Allocator;
-
-/// The memory, if there is any.
-fn checked(memory: *mut u8, layout: Layout) -> *mut u8 {
-    if memory.is_null() {
-        exhausted(layout)
-    }
-    let told = count(layout.size() as i64);
-    huge_pages::ask(memory, layout.size(), told);
-    memory
+/// An allocator for a program to use as its `#[global_allocator]`: it never fails, but calls [`exhausted`].
+pub struct Allocator<A = System> {
+    inner: A,
+    /// Whether huge pages are asked for, which is right for the system's allocator.
+    asks: bool,
 }
 
-// SAFETY: all is left to the system's allocator, with the caller's promises as they are. What it gives back is returned
-// as it is; a null pointer is never returned, and `exhausted` neither returns nor unwinds.
-unsafe impl GlobalAlloc for Allocator {
+impl Allocator {
+    /// That of the system. What is large lies in huge pages, as far as the system has some.
+    pub const SYSTEM: Self = Self { inner: System, asks: true };
+}
+
+impl<A> Allocator<A> {
+    /// Another one, which sees to huge pages by itself.
+    pub const fn of(inner: A) -> Self {
+        Self { inner, asks: false }
+    }
+
+    /// The memory, if there is any.
+    #[inline(always)]
+    fn checked(&self, memory: *mut u8, layout: Layout) -> *mut u8 {
+        if memory.is_null() {
+            exhausted(layout)
+        }
+        let told = count(layout.size() as i64);
+        if self.asks {
+            huge_pages::ask(memory, layout.size(), told);
+        }
+        memory
+    }
+}
+
+// SAFETY: all is left to the other allocator, with the caller's promises as they are. What it gives back is returned as it is; a
+// null pointer is never returned, and `exhausted` neither returns nor unwinds.
+unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are those of `System`.
-        checked(unsafe { System.alloc(layout) }, layout)
+        // SAFETY: the caller's promises are those that the other allocator asks for.
+        self.checked(unsafe { self.inner.alloc(layout) }, layout)
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are those of `System`.
-        checked(unsafe { System.alloc_zeroed(layout) }, layout)
+        // SAFETY: the caller's promises are those that the other allocator asks for.
+        self.checked(unsafe { self.inner.alloc_zeroed(layout) }, layout)
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         count(-(layout.size() as i64));
-        // SAFETY: the caller's promises are those of `System`, which all memory comes from.
-        unsafe { System.dealloc(memory, layout) }
+        // SAFETY: the caller's promises are those that the other allocator asks for, which all memory comes from.
+        unsafe { self.inner.dealloc(memory, layout) }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller's promises are those of `System`, which all memory comes from.
-        let moved = unsafe { System.realloc(memory, layout, size) };
+        // SAFETY: the caller's promises are those that the other allocator asks for, which all memory comes from.
+        let moved = unsafe { self.inner.realloc(memory, layout, size) };
         count(-(layout.size() as i64));
-        checked(moved, Layout::from_size_align(size, layout.align()).unwrap_or(layout))
+        self.checked(moved, Layout::from_size_align(size, layout.align()).unwrap_or(layout))
     }
 }

@@ -204,33 +204,21 @@ impl Answer {
 
     /// The rows as a pyarrow.Table.
     fn to_arrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let (rows, failed) = Self::whole(slf)?;
-        frames::to_arrow(&rows, &failed)
+        frames::to_arrow(slf, &slf.get().failed)
     }
 
     /// The rows as a polars.DataFrame.
     fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let (rows, failed) = Self::whole(slf)?;
-        frames::to_polars(&rows, &failed)
+        frames::to_polars(slf, &slf.get().failed)
     }
 
     /// The rows as a pandas.DataFrame.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let (rows, failed) = Self::whole(slf)?;
-        frames::to_pandas(&rows, &failed)
+        frames::to_pandas(slf, &slf.get().failed)
     }
 }
 
 impl Answer {
-    /// The rows for somebody who holds all of them, and where their failure stays.
-    fn whole<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Failed)> {
-        let own = slf.get();
-        match (&own.scan, own.found.get()) {
-            (Some(scan), None) => scan.whole(slf.py()),
-            _ => Ok((slf.as_any().clone(), own.failed.clone())),
-        }
-    }
-
     /// The first rows, and that there are more.
     fn shortened(&self, py: Python<'_>) -> PyResult<String> {
         let most = self.query.limit.map_or(SHOWN + 1, |limit| limit.min(SHOWN + 1));

@@ -23,13 +23,14 @@ mod warnings;
 mod words;
 
 use brc_kernels::memory::Allocator;
+use brc_kernels::memory::pooled::{MiMalloc, keep_freed};
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Queries know by it how much memory they use. Python's own objects are none of its business.
 #[global_allocator]
-static ALLOCATOR: Allocator = Allocator;
+static ALLOCATOR: Allocator<MiMalloc> = Allocator::of(MiMalloc);
 
 /// Runs the program brc in this process, and returns its exit code.
 #[pyfunction]
@@ -40,6 +41,7 @@ fn main(py: Python<'_>, executable: PathBuf, before: Vec<OsString>, arguments: V
 
 #[pymodule]
 fn _brc(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    keep_freed();
     errors::add_to(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<table::Table>()?;

@@ -24,8 +24,6 @@ pub(crate) struct Scan {
     schema: Schema,
     limit: Option<u64>,
     options: Options,
-    /// Whether record batches are as large as somebody said.
-    is_sized: bool,
     failed: Failed,
 }
 
@@ -39,9 +37,6 @@ pub(crate) struct Shape {
     /// Whether strings are codes of dictionaries.
     pub(crate) dictionary: bool,
 }
-
-/// How many rows record batches have if all of them are wanted at once: most row groups have no more.
-const WHOLE: usize = 1 << 18;
 
 /// So many rows of a table without a condition are read by one thread: others would read ahead.
 const FEW: u64 = 1 << 16;
@@ -98,23 +93,13 @@ impl Scan {
             threads: if is_short { 1 } else { usual.threads },
             ..usual
         };
-        let (is_sized, failed) = (batch_size.is_some(), Failed::default());
-        Ok(Self { opened, query, projection: None, schema, limit, options, is_sized, failed })
+        let failed = Failed::default();
+        Ok(Self { opened, query, projection: None, schema, limit, options, failed })
     }
 
     /// The columns as Arrow has them.
     pub(crate) fn arrow(&self) -> ArrowSchema {
         with_metadata(&self.schema, &self.options)
-    }
-
-    /// The same rows for somebody who holds all of them, and where their failure stays: the fewer record batches there are, the
-    /// less memory is lost between them.
-    pub(crate) fn whole<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Failed)> {
-        let mut whole = self.clone();
-        if !self.is_sized {
-            whole.options.batch_rows = WHOLE;
-        }
-        Ok((Bound::new(py, whole)?.into_any(), self.failed.clone()))
     }
 
     pub(crate) fn own_schema(&self) -> &Schema {
@@ -189,21 +174,18 @@ impl Scan {
     }
 
     /// The rows as a pyarrow.Table.
-    fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (rows, failed) = self.whole(py)?;
-        frames::to_arrow(&rows, &failed)
+    fn to_arrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        frames::to_arrow(slf, &slf.get().failed)
     }
 
     /// The rows as a polars.DataFrame.
-    fn to_polars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (rows, failed) = self.whole(py)?;
-        frames::to_polars(&rows, &failed)
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        frames::to_polars(slf, &slf.get().failed)
     }
 
     /// The rows as a pandas.DataFrame.
-    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (rows, failed) = self.whole(py)?;
-        frames::to_pandas(&rows, &failed)
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        frames::to_pandas(slf, &slf.get().failed)
     }
 }
 

@@ -145,11 +145,11 @@ mod tests {
             let layout = Layout::from_size_align(size, 8).unwrap();
             // SAFETY: the memory is freed as what it was allocated as, or grew to.
             unsafe {
-                let memory = Allocator.alloc(layout);
+                let memory = Allocator::SYSTEM.alloc(layout);
                 assert!(is_one_mapping(memory, size), "{size}");
-                let larger = Allocator.realloc(memory, layout, 2 * size);
+                let larger = Allocator::SYSTEM.realloc(memory, layout, 2 * size);
                 assert!(is_one_mapping(larger, 2 * size), "{size}");
-                Allocator.dealloc(larger, Layout::from_size_align(2 * size, 8).unwrap());
+                Allocator::SYSTEM.dealloc(larger, Layout::from_size_align(2 * size, 8).unwrap());
             }
         }
     }
@@ -179,9 +179,9 @@ mod tests {
                 let layout = Layout::from_size_align(size, 8).unwrap();
                 // SAFETY: the memory is freed as what it was allocated as.
                 unsafe {
-                    let memory = Allocator.alloc(layout);
+                    let memory = Allocator::SYSTEM.alloc(layout);
                     assert!(is_asked_for(memory), "{size}");
-                    Allocator.dealloc(memory, layout);
+                    Allocator::SYSTEM.dealloc(memory, layout);
                 }
             };
             std::thread::spawn(allocates).join().unwrap();
@@ -206,9 +206,9 @@ mod tests {
             let layout = Layout::from_size_align(1 << 17, 8).unwrap();
             // SAFETY: the memory is freed as what it was allocated as.
             unsafe {
-                let memory = Allocator.alloc(layout);
+                let memory = Allocator::SYSTEM.alloc(layout);
                 let end = end_of_writable(memory);
-                Allocator.dealloc(memory, layout);
+                Allocator::SYSTEM.dealloc(memory, layout);
                 end
             }
         });

@@ -15,8 +15,8 @@ _OF_FLOATS = {"Lt": "<", "LtEq": "<="}
 _CONDITIONS = {"And": "and", "LogicalAnd": "and", "Or": "or", "LogicalOr": "or"}
 
 
-# Polars would like fewer rows at a time, but each frame costs the interpreter the same: most row groups are one frame.
-_BATCH_ROWS = 1 << 18
+# Polars would like fewer rows at a time, but each frame costs the interpreter the same.
+_BATCH_ROWS = 1 << 17
 
 
 class _Unknown(Exception):
@@ -141,6 +141,9 @@ def _column(name, types, kind=None):
 
 def _value(tree):
     """What an expression is for all rows."""
+    match tree:
+        case {"Literal": {"Dyn": {"Int": int(value)}}} | {"Literal": {"Scalar": {"String": str(value)}}}:
+            return value
     if _names_columns(tree):
         raise _Unknown
     import polars

@@ -37,8 +37,11 @@ impl FileScanner<'_> {
             all.partition(|&test| is_remote || self.options.conjuncts[test].columns.is_empty());
         let mut met = None;
         if as_they_lie.is_empty() {
+            let all = self.reader.row_group(index).rows;
+            // What follows for dictionaries is to be known before they are read.
+            self.expected_rows(all as usize, all as usize);
             self.runs.runs = Runs::load(self.reader, index, &mut self.cost)?;
-            scanned.rows += u64::from(self.reader.row_group(index).rows);
+            scanned.rows += u64::from(all);
         } else {
             self.met = Some(vec![0; words(self.reader.row_group(index).rows as usize)]);
             let tested = self.scan_runs(index, cluster, verdict, sink, scanned);
