@@ -202,12 +202,19 @@ impl ArrowColumn {
         if !self.intern_rows(array.len()) {
             return Ok(Values::Strings { offsets, bytes });
         }
-        let mut codes = Vec::with_capacity(array.len());
-        let strings = ByteStrings::new(&offsets, &bytes);
-        for (row, value) in strings.iter().enumerate() {
-            let is_null = self.validity.as_ref().is_some_and(|nulls| nulls.is_null(row));
-            codes.push(if is_null { 0 } else { self.interner.intern(value) });
-        }
+        let is_valid = |row: usize| self.validity.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+        let Some(first) = (0..array.len()).find(|&row| is_valid(row)) else {
+            return Ok(Values::Codes(vec![0; array.len()]));
+        };
+        // A null has the code of a string near it.
+        let mut known = first;
+        let place = |row| {
+            known = if is_valid(row) { row } else { known };
+            offsets[known] as usize..offsets[known + 1] as usize
+        };
+        let places: Vec<_> = (0..array.len()).map(place).collect();
+        let mut codes = Vec::new();
+        self.interner.intern_all(&bytes, &places, &mut codes);
         Ok(Values::Codes(codes))
     }
 
