@@ -271,7 +271,7 @@ fn a_kill_takes_the_temporary_file_along() {
         [("HUP", 1), ("INT", 2), ("QUIT", 3), ("ABRT", 6), ("USR1", 10), ("USR2", 12), ("ALRM", 14), ("TERM", 15)];
     let alone = alone.into_iter().chain([("XCPU", 24), ("VTALRM", 26), ("PROF", 27)]).map(|(name, it)| ("", name, it));
     for (ignored, signal, number) in alone.chain([("INT", "TERM", 15), ("HUP", "TERM", 15)]) {
-        if ignores(number) {
+        if common::ignores(number) {
             // This test itself runs in the background, and so would the program.
             continue;
         }
@@ -300,13 +300,6 @@ fn a_kill_takes_the_temporary_file_along() {
         drop(stdin);
         assert_eq!(place.names(), [""; 0]);
     }
-}
-
-/// Whether this process ignores a signal, and all that it starts with it.
-fn ignores(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
-    u64::from_str_radix(mask, 16).unwrap() >> (signal - 1) & 1 == 1
 }
 
 #[test]

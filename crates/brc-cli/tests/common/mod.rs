@@ -166,3 +166,10 @@ impl Outcome {
         assert!(self.stdout.is_empty());
     }
 }
+
+/// Whether this process ignores a signal, and all that it starts with it.
+pub(crate) fn ignores(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
+    u64::from_str_radix(mask, 16).unwrap() >> (signal - 1) & 1 == 1
+}
