@@ -65,12 +65,11 @@ impl FileScanner<'_> {
             self.places_in(index, key, blocks.into_iter())
         };
         match reader.row_group(index).cluster {
-            None => self.dictionaries().chain(of_open_blocks(None)).collect(),
             Some(_) if self.options.order == Order::Original => {
                 let order = of_cluster(reader.footer.order_streams());
                 self.dictionaries().chain(chunks().chain(lengths).chain(order).flat_map(Chunk::places)).collect()
             }
-            Some(Cluster { key, .. }) => {
+            Some(Cluster { key, .. }) if self.needs_runs(index, key, verdict) => {
                 let of_key = self.columns.iter().find(|column| column.column == key);
                 let of_runs = of_key.map(|column| column.chunk_of(index)).into_iter().chain(lengths);
                 let first = self.dictionaries().chain(of_runs.flat_map(Chunk::places));
@@ -83,11 +82,12 @@ impl FileScanner<'_> {
                     false => first.chain(of_open_blocks(Some(key))).collect(),
                 }
             }
+            _ => self.dictionaries().chain(of_open_blocks(None)).collect(),
         }
     }
 
     /// Whether the predicate looks at a column.
-    fn predicate_has(&self, column: usize) -> bool {
+    pub(super) fn predicate_has(&self, column: usize) -> bool {
         let mut columns = Vec::new();
         self.options.predicate.iter().for_each(|predicate| predicate.columns(&mut columns));
         columns.contains(&column)

@@ -87,6 +87,16 @@ impl FileScanner<'_> {
         self.deliver(index, Some(cluster.key), &stretches, sink, scanned)
     }
 
+    /// Whether the runs of a row group, for which the predicate is not known to be false, have to be known. Of a file in a store
+    /// they are left alone where no byte less would be fetched for them.
+    pub(super) fn needs_runs(&self, index: usize, key: usize, verdict: Verdict) -> bool {
+        let is_of_runs = |column: &ScanColumn<'_>| column.column == key || column.chunk_of(index).is_in_runs();
+        !self.reader.source().file.is_remote()
+            || self.columns.iter().any(is_of_runs)
+            || self.predicate_has(key)
+            || verdict == Verdict::Always && self.may_summarise_runs(index)
+    }
+
     /// Whether statistics of runs may stand for their rows: all columns have some, but the key.
     pub(super) fn may_summarise_runs(&self, index: usize) -> bool {
         let has_statistics = |column: &ScanColumn<'_>| column.chunk_of(index).run_index.length > 0;

@@ -108,8 +108,10 @@ impl<'r> FileScanner<'r> {
             (verdict, Some(cluster)) if self.options.order == Order::Original => {
                 self.restore(index, cluster, verdict, sink, scanned)?;
             }
-            (verdict, Some(cluster)) => self.scan_runs(index, cluster, verdict, sink, scanned)?,
-            (verdict, None) => {
+            (verdict, Some(cluster)) if self.needs_runs(index, cluster.key, verdict) => {
+                self.scan_runs(index, cluster, verdict, sink, scanned)?;
+            }
+            (verdict, _) => {
                 self.runs.key_position = None;
                 let is_open = verdict == Verdict::Maybe;
                 let all = Stretch { rows: 0..rows as usize, is_open };
