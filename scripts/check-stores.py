@@ -138,14 +138,14 @@ def check_requests(place):
         assert run.stdout == place.run("query", "many.buren", question).stdout
         requests, fetched, needed = usage(run)
         print(f"{requests} requests, {fetched / needed:.2f} bytes for one: {question}")
-        # Runs, their key and its dictionary lie apart.
-        most = MOST_REQUESTS + 2 * (file == of_runs and question == by_key)
+        # Of a clustered row group some blocks between others are left out; its runs, their key and its dictionary lie apart.
+        most = MOST_REQUESTS + (file == of_runs) + (file == of_runs and question == by_key)
         assert requests <= most, run.stderr.decode()
-        assert fetched <= MOST_BYTES * needed + 35_000, run.stderr.decode()
+        assert fetched <= MOST_BYTES * needed + 70_000, run.stderr.decode()
     run = place.run("query", address, "select sum(duration), count(distinct source_ip)", "--explain")
     requests, fetched, needed = usage(run)
     print(f"{requests} requests, {fetched / needed:.2f} bytes for one: two whole columns")
-    assert fetched <= MOST_BYTES * needed + 35_000, run.stderr.decode()
+    assert fetched <= MOST_BYTES * needed + 70_000, run.stderr.decode()
 
 
 def check_patterns(place):

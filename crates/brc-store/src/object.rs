@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// How much of a file's end comes when it is opened: nearly always the whole footer.
-const END: u64 = 32 << 10;
+const END: u64 = 64 << 10;
 
 /// How much is asked for at least where nobody said before what is going to be read.
 const LEAST: u64 = 64 << 10;
