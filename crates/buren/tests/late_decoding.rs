@@ -125,6 +125,18 @@ fn scan(
     wanted: &[bool],
     left_out: usize,
 ) -> (Vec<Vec<Cell>>, Vec<Scanned>) {
+    let everything = ScanOptions::everything(table.schema());
+    scan_by(table, ScanOptions { order, ..everything }, conditions, wanted, left_out)
+}
+
+/// The same with a request for some columns.
+fn scan_by(
+    table: &dyn Table,
+    request: ScanOptions,
+    conditions: &[(Predicate, bool)],
+    wanted: &[bool],
+    left_out: usize,
+) -> (Vec<Vec<Cell>>, Vec<Scanned>) {
     let conjuncts: Vec<Predicate> = conditions.iter().map(|(predicate, _)| predicate.clone()).collect();
     let told: Vec<Predicate> = conditions.iter().filter(|it| it.1).map(|(predicate, _)| predicate.clone()).collect();
     let conjunct = |(predicate, is_told): &(Predicate, bool)| {
@@ -135,8 +147,7 @@ fn scan(
     let options = ScanOptions {
         predicate: (!told.is_empty()).then_some(Predicate::And(told)),
         conjuncts: conditions.iter().map(conjunct).collect(),
-        order,
-        ..ScanOptions::everything(table.schema())
+        ..request
     };
     let mut tested = Tested { conjuncts: &conjuncts, options: &options, wanted, left_out, rows: Vec::new() };
     let mut scanner = table.scanner(&options).unwrap();
@@ -237,4 +248,37 @@ fn columns_of_blocks_without_rows_are_not_read() {
     let float = condition(1, &table.columns[1][66_000], true);
     assert_eq!(bytes(&[(nothing.clone(), false), (float.clone(), false)]), (0, of_first));
     assert!(bytes(&[(float, false), (nothing, false)]).1 > of_first);
+}
+
+/// Where no run is left out, and no column is that of their key, nothing of them is fetched.
+#[test]
+fn runs_of_files_far_away_are_left_alone() {
+    let types = [(LogicalType::String, 4, 0), (LogicalType::Int64, 300, 0), (LogicalType::Float64, 1 << 40, 0)];
+    let table = Typed::new(&types, 70_000, 3);
+    let bytes = write(&table, &[], options("none", Some("c0")), 0).unwrap();
+    let reads = Arc::new(Mutex::new(vec![0; bytes.len()]));
+    let remote = Remote { bytes: bytes.clone(), reads: Arc::clone(&reads) };
+    let readers = [open(&bytes).unwrap(), Reader::open(remote, Path::new("t.buren")).unwrap()];
+    let run = |projection: &[usize], narrow: bool| {
+        readers.each_ref().map(|reader| {
+            reads.lock().unwrap().fill(0);
+            let everything = ScanOptions::everything(reader.schema());
+            let request = ScanOptions { order: Order::Any, projection: projection.to_vec(), ..everything };
+            let conditions = [(condition(1, &table.columns[1][7], narrow), true)];
+            let (mut rows, _) = scan_by(reader, request, &conditions, &[true; 3], 0);
+            rows.sort();
+            assert!(!rows.is_empty() && rows[0].len() == projection.len());
+            let reads = reads.lock().unwrap();
+            let read: Vec<_> = (0..reads.len()).filter(|&place| reads[place] > 0).collect();
+            (rows, read.windows(2).map(|pair| pair[1] - pair[0]).max())
+        })
+    };
+    for narrow in [false, true] {
+        let [(here, _), (there, of_two)] = run(&[1, 2], narrow);
+        assert_eq!(here, there);
+        let [(here, _), (there, of_all)] = run(&[0, 1, 2], narrow);
+        assert_eq!(here, there);
+        // Before the lengths of runs lies their order, which nobody wants.
+        assert!(of_two < Some(10_000) && of_all > Some(10_000), "{of_two:?} {of_all:?}");
+    }
 }

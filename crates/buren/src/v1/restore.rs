@@ -26,7 +26,7 @@ pub(crate) fn scan(
     let clustered = decode_clustered(scanner, index, cluster)?;
     let BurenScanner { reader, columns, runs, cost, .. } = scanner;
     let mut order = ScanColumn::new(reader, cluster.key)?;
-    order.start(index, cost)?;
+    order.turn_to(index);
     let mut cursors = Cursors::new(&runs.rows);
     let rows_per_block = reader.footer().rows_per_block as usize;
     let rows = reader.row_group(index).rows as usize;

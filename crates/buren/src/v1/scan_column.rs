@@ -41,9 +41,14 @@ impl<'r> ScanColumn<'r> {
 
     /// Turns to another row group.
     pub(crate) fn start(&mut self, row_group: usize, cost: &mut Cost) -> Result<()> {
+        self.turn_to(row_group);
+        self.reader.load_map(row_group, self.column, &mut self.block, &mut self.map, cost)
+    }
+
+    /// The same for codes that are not translated.
+    pub(crate) fn turn_to(&mut self, row_group: usize) {
         self.row_group = row_group;
         self.loaded = None;
-        self.reader.load_map(row_group, self.column, &mut self.block, &mut self.map, cost)
     }
 
     pub(crate) fn chunk(&self) -> &'r Chunk {
