@@ -4,6 +4,7 @@ use crate::error::{external, of_arrow};
 use crate::leaf::{Source, Taker};
 use brc_arrow::{Options, located};
 use brc_core::{Error, Field, Progress, ScanOptions, Table};
+use brc_kernels::memory::in_use;
 use brc_query::{Answered, Memory, Query};
 use datafusion::arrow::array::{ArrayRef, AsArray, Decimal128Array, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::kernels::numeric::div;
@@ -137,7 +138,8 @@ fn budget(context: &TaskContext) -> Result<(Memory, MemoryReservation)> {
     let MemoryLimit::Finite(limit) = pool.memory_limit() else { return Ok((Memory::unlimited(), reservation)) };
     let own = (limit.saturating_sub(pool.reserved()) / 2).max(LEAST.min(limit));
     reservation.try_grow(own)?;
-    Ok((Memory { limit: own as u64, ..Memory::unlimited() }, reservation))
+    // What the program has by now is not the answer's.
+    Ok((Memory { limit: in_use().saturating_add(own as u64), ..Memory::unlimited() }, reservation))
 }
 
 impl Question {

@@ -12,6 +12,7 @@ use crate::failure::Failed;
 use crate::files::FileTables;
 use crate::output::Format;
 use brc_cli::embedding::Shown;
+use brc_kernels::memory::Allocator;
 use clap::Parser;
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
@@ -80,6 +81,10 @@ fn is_statement(word: &str) -> bool {
     let first: String = word.chars().take_while(char::is_ascii_alphabetic).collect();
     KEYWORDS.contains(&first.to_ascii_lowercase().as_str()) && !PathBuf::from(word).exists()
 }
+
+/// What brc answers for DataFusion knows by it how much memory is in use.
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator::SYSTEM;
 
 fn main() -> ExitCode {
     let args = Args::parse();

@@ -14,8 +14,14 @@ struct Ended {
 }
 
 fn run(directory: &Path, words: &[&str], input: &str) -> Ended {
+    run_with(directory, words, input, &[])
+}
+
+/// With variables of its environment.
+fn run_with(directory: &Path, words: &[&str], input: &str, variables: &[(&str, &str)]) -> Ended {
     let mut child = Command::new(env!("CARGO_BIN_EXE_brc-sql"))
         .args(words)
+        .envs(variables.iter().copied())
         .current_dir(directory)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -255,4 +261,23 @@ fn more_than_memory_holds_goes_to_temporary_files() {
     assert_eq!((scarce.code, scarce.out), (0, plenty.out), "{}", scarce.err);
     let wrong = run(place.path(), &["many.csv", "--memory", "many", sorted], "");
     assert!(wrong.code == 2 && wrong.err.contains("many"), "{}", wrong.err);
+}
+
+/// What brc groups for DataFusion knows how much memory there is, too.
+#[test]
+fn groups_that_memory_does_not_hold_go_to_temporary_files() {
+    let place = place();
+    let rows: String = (0..300_000u64).map(|row| format!("{}-{:040},{row}\n", row % 299_993, row % 299_993)).collect();
+    std::fs::write(place.path().join("many.csv"), format!("a,b\n{rows}")).unwrap();
+    let groups = "select count(*) as n, max(m) as m from (select a, count(*) as m from many group by a)";
+    let within = |memory: &str, temporary: &str| {
+        let words = ["many.csv", "--memory", memory, "--threads", "2", "--format", "csv", groups];
+        run_with(place.path(), &words, "", &[("TMPDIR", temporary)])
+    };
+    let here = place.path().to_str().unwrap();
+    let scarce = within("40M", here);
+    assert_eq!((scarce.code, scarce.out.as_str()), (0, "n,m\n299993,2\n"), "{}", scarce.err);
+    assert_eq!(within("4G", "/no/such/directory").code, 0, "nothing has to be written");
+    let failed = within("40M", "/no/such/directory");
+    assert!(failed.code != 0 && failed.err.contains("/no/such/directory"), "{}", failed.err);
 }
