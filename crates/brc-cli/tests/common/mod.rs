@@ -169,7 +169,7 @@ impl Outcome {
 
 /// Whether this process ignores a signal, and all that it starts with it.
 pub(crate) fn ignores(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let status = fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
     u64::from_str_radix(mask, 16).unwrap() >> (signal - 1) & 1 == 1
 }
