@@ -39,6 +39,13 @@ impl ReadAt for Remote {
     }
 }
 
+/// A file of these bytes far away, and how often each was read.
+fn open_remote(bytes: &[u8]) -> (Reader, Arc<Mutex<Vec<u32>>>) {
+    let reads = Arc::new(Mutex::new(vec![0; bytes.len()]));
+    let remote = Remote { bytes: bytes.to_vec(), reads: Arc::clone(&reads) };
+    (Reader::open(remote, Path::new("t.buren")).unwrap(), reads)
+}
+
 /// Tests rows by predicates, one for each conjunct, and collects those that met all.
 struct Tested<'a> {
     conjuncts: &'a [Predicate],
@@ -196,9 +203,8 @@ proptest! {
         let table = Typed::new(&columns, rows, seed);
         let key = (key && columns[0].0 == LogicalType::String).then_some("c0");
         let bytes = write(&table, &[part], options("none", key), 0).unwrap();
-        let reads = Arc::new(Mutex::new(vec![0; bytes.len()]));
-        let remote = Remote { bytes: bytes.clone(), reads: Arc::clone(&reads) };
-        let reader = if is_remote { Reader::open(remote, Path::new("t.buren")) } else { open(&bytes) }.unwrap();
+        let (remote, reads) = open_remote(&bytes);
+        let reader = if is_remote { remote } else { open(&bytes).unwrap() };
         reads.lock().unwrap().fill(0);
         let pick = |(column, (pick, [is_narrow, negated, is_told, is_pair])): (usize, &(prop::sample::Index, [bool; 4]))| {
             let column = column % table.columns.len();
@@ -256,9 +262,8 @@ fn runs_of_files_far_away_are_left_alone() {
     let types = [(LogicalType::String, 4, 0), (LogicalType::Int64, 300, 0), (LogicalType::Float64, 1 << 40, 0)];
     let table = Typed::new(&types, 70_000, 3);
     let bytes = write(&table, &[], options("none", Some("c0")), 0).unwrap();
-    let reads = Arc::new(Mutex::new(vec![0; bytes.len()]));
-    let remote = Remote { bytes: bytes.clone(), reads: Arc::clone(&reads) };
-    let readers = [open(&bytes).unwrap(), Reader::open(remote, Path::new("t.buren")).unwrap()];
+    let (remote, reads) = open_remote(&bytes);
+    let readers = [open(&bytes).unwrap(), remote];
     let run = |projection: &[usize], narrow: bool| {
         readers.each_ref().map(|reader| {
             reads.lock().unwrap().fill(0);
