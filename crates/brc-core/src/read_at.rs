@@ -28,7 +28,7 @@ pub trait ReadAt: Send + Sync {
     /// not to read them, is no mistake.
     fn expect(&self, _ranges: Vec<Range<u64>>) {}
 
-    /// Says that none of these bytes is read any more: what has come of them and was not read needs no memory then.
+    /// Says that none of these bytes is read any more: what has come of them needs no memory then.
     fn forget(&self, _range: Range<u64>) {}
 
     /// Reads until `buffer` is full or the bytes end; returns how many there were.

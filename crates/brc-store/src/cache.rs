@@ -37,8 +37,8 @@ pub(crate) struct Cache {
 
 struct Part {
     end: u64,
-    /// How many of its bytes nobody has read yet.
-    unread: u64,
+    /// Somebody has read some of it.
+    is_read: bool,
     last_read: u64,
     /// Nobody is going to read it.
     is_unwanted: bool,
@@ -107,9 +107,8 @@ impl Cache {
         self.coming += 1;
         self.held += part.end - part.start;
         self.clock += 1;
-        let unread = part.end - part.start;
-        let (end, last_read) = (part.end, self.clock);
-        self.parts.insert(part.start, Part { end, unread, last_read, is_unwanted: false, state: State::Coming });
+        let (end, last_read, state) = (part.end, self.clock, State::Coming);
+        self.parts.insert(part.start, Part { end, is_read: false, last_read, is_unwanted: false, state });
     }
 
     /// A part has come, or does not.
@@ -132,8 +131,9 @@ impl Cache {
         self.end(part.start, Ok(bytes));
     }
 
-    /// What there is at a byte, up to `length` bytes of it, which count as read. A part all of whose bytes were read is
-    /// forgotten; one that failed, too, so that it may be asked for again.
+    /// What there is at a byte, up to `length` bytes of it, which count as read. They stay, as they may be read again, until
+    /// somebody says that they are not or others want the room. A part that failed is forgotten, so that it may be asked for
+    /// again.
     pub(crate) fn read(&mut self, at: u64, length: u64, least: u64, file_end: u64) -> Found {
         let Some((&start, part)) = self.parts.range_mut(..=at).next_back().filter(|(_, part)| part.end > at) else {
             return Found::Nothing(self.part_to_ask(at, length.max(least), file_end));
@@ -152,10 +152,7 @@ impl Cache {
                 bytes.slice(from..bytes.len().min(from.saturating_add(length as usize)))
             }
         };
-        part.unread = part.unread.saturating_sub(bytes.len() as u64);
-        if part.unread == 0 {
-            self.forget(start);
-        }
+        part.is_read = true;
         Found::Bytes(bytes)
     }
 
@@ -193,8 +190,8 @@ impl Cache {
     fn make_room(&mut self, bytes: u64) -> bool {
         while self.held + bytes > MOST_HELD.load(Relaxed) {
             let here = self.parts.iter().filter(|(_, part)| matches!(part.state, State::Here(_)));
-            let unread = here.map(|(&start, part)| (part.unread == part.end - start, part.last_read, start));
-            match unread.min() {
+            let oldest = here.map(|(&start, part)| (!part.is_read, part.last_read, start)).min();
+            match oldest {
                 Some((is_unread, _, start)) if !is_unread || self.coming == 0 => self.forget(start),
                 _ => return self.coming == 0,
             }
@@ -216,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn expected_parts_are_fetched_once_and_forgotten_when_they_were_read() {
+    fn expected_parts_are_fetched_once() {
         let mut cache = Cache::default();
         cache.expect(vec![0..10, 20..30]);
         cache.expect(vec![5..25]);
@@ -226,6 +223,9 @@ mod tests {
         fetched.iter().for_each(|part| come(&mut cache, part));
         assert!(matches!(cache.read(12, 30, 1, END), Found::Bytes(bytes) if bytes.len() == 8));
         assert!(matches!(cache.read(10, 2, 1, END), Found::Bytes(bytes) if bytes.len() == 2));
+        assert!(matches!(cache.read(10, 50, 1, END), Found::Bytes(bytes) if bytes.len() == 10));
+        assert_eq!(cache.held, 30);
+        cache.forget_within(&(10..20));
         assert!(matches!(cache.read(10, 50, 1, END), Found::Nothing(part) if part == (10..20)));
         assert_eq!(cache.held, 20);
     }

@@ -12,13 +12,15 @@ use buren::Reader;
 use common::typed::{Cell, Typed, all_types, known, matching, write};
 use common::{open, options};
 use proptest::prelude::*;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// A file far away, with how often each byte was read.
+/// A file far away, with how often each byte was fetched. Bytes that have come stay until nobody reads them any more.
 struct Remote {
     bytes: Vec<u8>,
-    reads: Arc<Mutex<Vec<u32>>>,
+    fetches: Arc<Mutex<Vec<u32>>>,
+    held: Mutex<Vec<bool>>,
 }
 
 impl ReadAt for Remote {
@@ -26,8 +28,15 @@ impl ReadAt for Remote {
         let start = self.bytes.len().min(offset as usize);
         let end = self.bytes.len().min(start + buffer.len());
         buffer[..end - start].copy_from_slice(&self.bytes[start..end]);
-        self.reads.lock().unwrap()[start..end].iter_mut().for_each(|reads| *reads += 1);
+        let (mut fetches, mut held) = (self.fetches.lock().unwrap(), self.held.lock().unwrap());
+        for place in start..end {
+            fetches[place] += u32::from(!std::mem::replace(&mut held[place], true));
+        }
         Ok(end - start)
+    }
+
+    fn forget(&self, range: Range<u64>) {
+        self.held.lock().unwrap()[range.start as usize..range.end as usize].fill(false);
     }
 
     fn length(&self) -> std::io::Result<u64> {
@@ -39,11 +48,12 @@ impl ReadAt for Remote {
     }
 }
 
-/// A file of these bytes far away, and how often each was read.
+/// A file of these bytes far away, and how often each was fetched.
 fn open_remote(bytes: &[u8]) -> (Reader, Arc<Mutex<Vec<u32>>>) {
-    let reads = Arc::new(Mutex::new(vec![0; bytes.len()]));
-    let remote = Remote { bytes: bytes.to_vec(), reads: Arc::clone(&reads) };
-    (Reader::open(remote, Path::new("t.buren")).unwrap(), reads)
+    let fetches = Arc::new(Mutex::new(vec![0; bytes.len()]));
+    let held = Mutex::new(vec![false; bytes.len()]);
+    let remote = Remote { bytes: bytes.to_vec(), fetches: Arc::clone(&fetches), held };
+    (Reader::open(remote, Path::new("t.buren")).unwrap(), fetches)
 }
 
 /// Tests rows by predicates, one for each conjunct, and collects those that met all.
@@ -203,9 +213,9 @@ proptest! {
         let table = Typed::new(&columns, rows, seed);
         let key = (key && columns[0].0 == LogicalType::String).then_some("c0");
         let bytes = write(&table, &[part], options("none", key), 0).unwrap();
-        let (remote, reads) = open_remote(&bytes);
+        let (remote, fetches) = open_remote(&bytes);
         let reader = if is_remote { remote } else { open(&bytes).unwrap() };
-        reads.lock().unwrap().fill(0);
+        fetches.lock().unwrap().fill(0);
         let pick = |(column, (pick, [is_narrow, negated, is_told, is_pair])): (usize, &(prop::sample::Index, [bool; 4]))| {
             let column = column % table.columns.len();
             let next = (column + 1) % table.columns.len();
@@ -219,7 +229,7 @@ proptest! {
         let left_out = if order == Order::Original { left_out } else { 0 };
         conditions.push((Predicate::Constant(true), false));
         let (mut found, scanned) = scan(&reader, order, &conditions, &wanted[..columns.len()], left_out);
-        prop_assert!(reads.lock().unwrap().iter().all(|&reads| reads <= 1), "each byte comes once");
+        prop_assert!(fetches.lock().unwrap().iter().all(|&fetches| fetches <= 1), "each byte comes once");
         prop_assert_eq!(scanned.iter().map(Scanned::all_rows).sum::<u64>(), rows as u64);
         let all = Predicate::And(conditions.into_iter().map(|(predicate, _)| predicate).collect());
         let mut expected = matching(&table.columns, &all);
@@ -262,20 +272,20 @@ fn runs_of_files_far_away_are_left_alone() {
     let types = [(LogicalType::String, 4, 0), (LogicalType::Int64, 300, 0), (LogicalType::Float64, 1 << 40, 0)];
     let table = Typed::new(&types, 70_000, 3);
     let bytes = write(&table, &[], options("none", Some("c0")), 0).unwrap();
-    let (remote, reads) = open_remote(&bytes);
+    let (remote, fetches) = open_remote(&bytes);
     let readers = [open(&bytes).unwrap(), remote];
     let run = |projection: &[usize], narrow: bool| {
         readers.each_ref().map(|reader| {
-            reads.lock().unwrap().fill(0);
+            fetches.lock().unwrap().fill(0);
             let everything = ScanOptions::everything(reader.schema());
             let request = ScanOptions { order: Order::Any, projection: projection.to_vec(), ..everything };
             let conditions = [(condition(1, &table.columns[1][7], narrow), true)];
             let (mut rows, _) = scan_by(reader, request, &conditions, &[true; 3], 0);
             rows.sort();
             assert!(!rows.is_empty() && rows[0].len() == projection.len());
-            let reads = reads.lock().unwrap();
-            let read: Vec<_> = (0..reads.len()).filter(|&place| reads[place] > 0).collect();
-            (rows, read.windows(2).map(|pair| pair[1] - pair[0]).max())
+            let fetches = fetches.lock().unwrap();
+            let fetched: Vec<_> = (0..fetches.len()).filter(|&place| fetches[place] > 0).collect();
+            (rows, fetched.windows(2).map(|pair| pair[1] - pair[0]).max())
         })
     };
     for narrow in [false, true] {
@@ -286,4 +296,29 @@ fn runs_of_files_far_away_are_left_alone() {
         // Before the lengths of runs lies their order, which nobody wants.
         assert!(of_two < Some(10_000) && of_all > Some(10_000), "{of_two:?} {of_all:?}");
     }
+}
+
+/// A column that is tested as rows lie is not read again to put those that are left in order.
+#[test]
+fn what_is_tested_is_read_once() {
+    let types = [(LogicalType::String, 4, 0), (LogicalType::Int64, 300, 20), (LogicalType::Float64, 1 << 40, 0)];
+    let table = Typed::new(&types, 150_000, 4);
+    let reader = open(&write(&table, &[], options("none", Some("c0")), 0).unwrap()).unwrap();
+    let bytes = |conditions: &[Predicate]| {
+        let conditions: Vec<_> = conditions.iter().map(|condition| (condition.clone(), true)).collect();
+        let (rows, scanned) = scan(&reader, Order::Original, &conditions, &[true; 3], 0);
+        (rows, scanned.iter().map(|scanned| scanned.bytes).sum::<u64>())
+    };
+    let (all, of_all) = bytes(&[Predicate::Constant(true)]);
+    assert_eq!(all.len(), 150_000);
+    let conditions = [condition(1, &table.columns[1][0], false), condition(2, &table.columns[2][0], false)];
+    for conditions in [&conditions[..1], &conditions[1..]] {
+        let (rows, of_rows) = bytes(conditions);
+        assert_eq!(rows, matching(&table.columns, &conditions[0]));
+        // Beside them, what is known of runs.
+        assert!(of_rows < of_all + 1000, "{of_rows} of {of_all}");
+    }
+    // Where the first condition leaves out whole pieces, the column of the second has gaps.
+    let (rows, _) = bytes(&conditions);
+    assert_eq!(rows, matching(&table.columns, &Predicate::And(conditions.to_vec())));
 }

@@ -40,8 +40,17 @@ impl FileScanner<'_> {
 
     /// Says that a row group was read.
     pub(super) fn end_reading(&self, index: usize) {
-        let chunks = self.columns.iter().map(|column| column.chunk_of(index));
-        let places = chunks.map(|chunk| chunk.offset..chunk.offset.saturating_add(chunk.stored_bytes()));
+        let of_columns = self.columns.iter().map(|column| column.chunk_of(index));
+        let footer = &self.reader.footer;
+        let of_cluster = [footer.order_streams(), footer.run_lengths()].into_iter().filter_map(|number| {
+            self.reader
+                .row_group(index)
+                .cluster
+                .and(self.reader.column(number).ok())
+                .map(|column| &column.chunks[index])
+        });
+        let places =
+            of_columns.chain(of_cluster).map(|chunk| chunk.offset..chunk.offset.saturating_add(chunk.stored_bytes()));
         ReadAhead::end(self.reader.source().file, places);
     }
 

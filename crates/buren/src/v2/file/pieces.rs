@@ -250,7 +250,11 @@ impl FileScanner<'_> {
             return self.hand_over(&part, |batch| sink.tested(batch, (!is_all).then_some(rows)));
         };
         for index in 0..self.tested[test].len() {
-            self.bring(self.tested[test][index], place, &part, false)?;
+            let position = self.tested[test][index];
+            self.bring(position, place, &part, false)?;
+            if self.met.is_some() && sink.wants(position) && self.key_of(position).is_none() {
+                self.keep(position, place, &part);
+            }
         }
         let columns: Vec<_> = self.tested[test].iter().map(|&position| self.rows_of(position, &part)).collect();
         if sink.test(test, &Batch { rows: part.len(), columns: &columns }, rows)? == 0 {
@@ -272,6 +276,13 @@ impl FileScanner<'_> {
                 self.columns[position].bring(place, &rows, &mut self.cost)
             }
         }
+    }
+
+    /// Keeps rows of a column that are decoded, until those that meet all conditions are put back in order.
+    fn keep(&mut self, position: usize, place: BlockPlace<'_>, rows: &Range<usize>) {
+        let (column, start) = (&self.columns[position], place.block * BLOCK_ROWS);
+        let of_row_group = start + rows.start..start + rows.end;
+        self.clustered[position].keep(&column.rows(rows), of_row_group, column.values_in(place.row_group));
     }
 
     /// The same of all columns.

@@ -30,12 +30,15 @@ impl FileScanner<'_> {
         sink: &mut dyn Sink,
         scanned: &mut Scanned,
     ) -> Result<()> {
-        // A condition on no column may depend on the order of rows; and of a file in a store, nothing is fetched twice.
+        // A condition on no column may depend on the order of rows; and of a file in a store, statistics of runs would be
+        // fetched as well.
         let is_remote = self.reader.source().file.is_remote();
         let all = 0..self.options.conjuncts.len();
         let (in_order, as_they_lie): (Vec<_>, Vec<_>) =
             all.partition(|&test| is_remote || self.options.conjuncts[test].columns.is_empty());
         let mut met = None;
+        self.clustered.resize_with(self.columns.len(), Rows::default);
+        self.clustered.iter_mut().for_each(Rows::clear);
         if as_they_lie.is_empty() {
             let all = self.reader.row_group(index).rows;
             // What follows for dictionaries is to be known before they are read.
@@ -52,7 +55,6 @@ impl FileScanner<'_> {
             }
         }
         let are_tested = !self.options.conjuncts.is_empty();
-        self.clustered.resize_with(self.columns.len(), Rows::default);
         let with_memory = self.columns.iter_mut().zip(&mut self.clustered);
         let mut columns: Vec<_> =
             with_memory.map(|(column, memory)| Restored::new(column, memory, cluster.key)).collect();
@@ -115,9 +117,8 @@ struct Restored<'a, 'r> {
     is_key: bool,
     /// Whether it is more than tested.
     is_wanted: bool,
-    /// All rows as they lie, if they are read; else some of another row group.
+    /// All rows as they lie, if they are read; else none, or the first ones.
     clustered: &'a mut Rows,
-    is_read: bool,
     rows: Rows,
     strings: DecodedStrings,
     /// Whether these are the rows that are wanted next.
@@ -127,7 +128,7 @@ struct Restored<'a, 'r> {
 impl<'a, 'r> Restored<'a, 'r> {
     fn new(column: &'a mut ScanColumn<'r>, clustered: &'a mut Rows, key: usize) -> Self {
         let (is_key, rows, strings) = (column.column == key, Rows::default(), DecodedStrings::default());
-        Self { column, is_key, is_wanted: true, clustered, is_read: false, rows, strings, is_at_hand: false }
+        Self { column, is_key, is_wanted: true, clustered, rows, strings, is_at_hand: false }
     }
 
     /// Replaces the rows by those at some places, unless they are at hand.
@@ -135,9 +136,8 @@ impl<'a, 'r> Restored<'a, 'r> {
         if self.is_at_hand {
             return Ok(());
         }
-        if !self.is_read {
+        if self.clustered.len() < self.column.values_in(at.row_group) {
             self.clustered.replace(self.column, at.row_group, Some(at.runs), cost)?;
-            self.is_read = true;
         }
         // The key has one value for each run.
         let places = if self.is_key { at.codes } else { at.places };

@@ -8,6 +8,7 @@ use crate::v2::Malformed;
 use crate::v2::integers::BLOCK_ROWS;
 use crate::v2::strings::StringBuffer;
 use brc_core::{BitmapBuffer, Column, Data, Dictionary, Integers, Known, KnownValues, Result, Run};
+use std::ops::Range;
 
 /// Rows of a column.
 #[derive(Default)]
@@ -117,9 +118,8 @@ impl Rows {
         }
     }
 
-    /// Adds the rows of a batch of the same chunk.
+    /// Adds the rows of a batch of the same chunk, if they have the form of those before.
     fn append(&mut self, column: &Column<'_>, rows: usize) {
-        self.validity.extend(column.validity, rows);
         match (&mut self.values, column.data) {
             (Values::I16(values), Data::Integers(Integers::I16(new))) => values.extend_from_slice(new),
             (Values::I32(values), Data::Integers(Integers::I32(new))) => values.extend_from_slice(new),
@@ -128,8 +128,30 @@ impl Rows {
             (Values::Floats(values), Data::Floats(new)) => values.extend_from_slice(new),
             (Values::Strings(values), Data::Bytes(new)) => new.iter().for_each(|value| values.push(value)),
             (Values::Codes(values), Data::Codes { codes, .. }) => values.extend_from_slice(codes),
-            _ => {}
+            _ => return,
         }
+        self.validity.extend(column.validity, rows);
+    }
+
+    /// Adds some rows of a chunk of `all`, if they are the ones after those at hand. Strings that are written out are as soon
+    /// decoded again.
+    pub(super) fn keep(&mut self, column: &Column<'_>, rows: Range<usize>, all: usize) {
+        if rows.start != self.len() || matches!(column.data, Data::Bytes(_)) {
+            return;
+        }
+        if rows.start == 0 {
+            self.empty(&column.data, all);
+        }
+        self.append(column, rows.len());
+    }
+
+    /// Forgets the rows, but keeps their memory.
+    pub(super) fn clear(&mut self) {
+        self.validity.clear();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.validity.len()
     }
 
     /// All values, if they are integers of at most 64 bits; else none.
