@@ -37,8 +37,8 @@ pub(crate) struct Cache {
 
 struct Part {
     end: u64,
-    /// Somebody has read some of it.
-    is_read: bool,
+    /// How many of its bytes nobody has read yet, at least.
+    unread: u64,
     last_read: u64,
     /// Nobody is going to read it.
     is_unwanted: bool,
@@ -53,8 +53,8 @@ enum State {
 
 /// What there is at a place of the file.
 pub(crate) enum Found {
-    /// Some bytes from there on.
-    Bytes(Bytes),
+    /// Some bytes from there on, of which so many were not read before.
+    Bytes(Bytes, u64),
     /// They are on their way.
     Coming,
     /// They do not come.
@@ -107,8 +107,8 @@ impl Cache {
         self.coming += 1;
         self.held += part.end - part.start;
         self.clock += 1;
-        let (end, last_read, state) = (part.end, self.clock, State::Coming);
-        self.parts.insert(part.start, Part { end, is_read: false, last_read, is_unwanted: false, state });
+        let (end, unread, last_read) = (part.end, part.end - part.start, self.clock);
+        self.parts.insert(part.start, Part { end, unread, last_read, is_unwanted: false, state: State::Coming });
     }
 
     /// A part has come, or does not.
@@ -152,8 +152,9 @@ impl Cache {
                 bytes.slice(from..bytes.len().min(from.saturating_add(length as usize)))
             }
         };
-        part.is_read = true;
-        Found::Bytes(bytes)
+        let unread = part.unread.min(bytes.len() as u64);
+        part.unread -= unread;
+        Found::Bytes(bytes, unread)
     }
 
     fn part_to_ask(&self, at: u64, length: u64, file_end: u64) -> Range<u64> {
@@ -190,7 +191,7 @@ impl Cache {
     fn make_room(&mut self, bytes: u64) -> bool {
         while self.held + bytes > MOST_HELD.load(Relaxed) {
             let here = self.parts.iter().filter(|(_, part)| matches!(part.state, State::Here(_)));
-            let oldest = here.map(|(&start, part)| (!part.is_read, part.last_read, start)).min();
+            let oldest = here.map(|(&start, part)| (part.unread == part.end - start, part.last_read, start)).min();
             match oldest {
                 Some((is_unread, _, start)) if !is_unread || self.coming == 0 => self.forget(start),
                 _ => return self.coming == 0,
@@ -221,9 +222,9 @@ mod tests {
         assert_eq!(fetched, [0..10, 20..30, 10..20]);
         assert!(matches!(cache.read(12, 3, 1, END), Found::Coming));
         fetched.iter().for_each(|part| come(&mut cache, part));
-        assert!(matches!(cache.read(12, 30, 1, END), Found::Bytes(bytes) if bytes.len() == 8));
-        assert!(matches!(cache.read(10, 2, 1, END), Found::Bytes(bytes) if bytes.len() == 2));
-        assert!(matches!(cache.read(10, 50, 1, END), Found::Bytes(bytes) if bytes.len() == 10));
+        assert!(matches!(cache.read(12, 30, 1, END), Found::Bytes(bytes, 8) if bytes.len() == 8));
+        assert!(matches!(cache.read(10, 2, 1, END), Found::Bytes(bytes, 2) if bytes.len() == 2));
+        assert!(matches!(cache.read(10, 50, 1, END), Found::Bytes(bytes, 0) if bytes.len() == 10));
         assert_eq!(cache.held, 30);
         cache.forget_within(&(10..20));
         assert!(matches!(cache.read(10, 50, 1, END), Found::Nothing(part) if part == (10..20)));
@@ -256,7 +257,7 @@ mod tests {
         come(&mut cache, &fetched[2]);
         assert_eq!(cache.held, 10);
         assert_eq!(cache.next_to_fetch(), Some(60..70));
-        assert!(matches!(cache.read(0, 10, 1, END), Found::Bytes(_)));
+        assert!(matches!(cache.read(0, 10, 1, END), Found::Bytes(..)));
     }
 
     #[test]
@@ -269,7 +270,7 @@ mod tests {
         assert_eq!(fetched, (0..4).map(part).collect::<Vec<_>>());
         cache.end(0, Ok(Bytes::from(vec![0; 64 << 20])));
         assert!(cache.next_to_fetch().is_none(), "what came is still to be read");
-        assert!(matches!(cache.read(0, 1, 1, END), Found::Bytes(_)));
+        assert!(matches!(cache.read(0, 1, 1, END), Found::Bytes(..)));
         assert_eq!(cache.next_to_fetch(), Some(part(4)));
         assert!(cache.next_to_fetch().is_none());
         assert_eq!(cache.held, LARGEST_HELD);

@@ -136,7 +136,7 @@ impl Read for InOrder {
         let read = self.piece.len().min(buffer.len());
         self.piece.copy_to_slice(&mut buffer[..read]);
         self.at += read as u64;
-        count_needed(read);
+        count_needed(read as u64);
         Ok(read)
     }
 }

@@ -58,7 +58,8 @@ impl Object {
         let mut cache = shared.lock();
         loop {
             match cache.read(offset, wanted, LEAST, shared.version.length()) {
-                Found::Bytes(bytes) => {
+                Found::Bytes(bytes, unread) => {
+                    count_needed(unread);
                     shared.fetch_expected(&mut cache)?;
                     return Ok(bytes);
                 }
@@ -117,7 +118,6 @@ impl ReadAt for Object {
         }
         let bytes = self.bytes_at(offset, wanted)?;
         buffer[..bytes.len()].copy_from_slice(&bytes);
-        count_needed(bytes.len());
         Ok(bytes.len())
     }
 

@@ -31,6 +31,6 @@ pub(crate) fn count_fetched(bytes: usize) {
     FETCHED.fetch_add(bytes as u64, Relaxed);
 }
 
-pub(crate) fn count_needed(bytes: usize) {
-    NEEDED.fetch_add(bytes as u64, Relaxed);
+pub(crate) fn count_needed(bytes: u64) {
+    NEEDED.fetch_add(bytes, Relaxed);
 }
