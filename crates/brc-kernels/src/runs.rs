@@ -4,6 +4,9 @@
 //! each run, a mask of the rows that are its own; the bits of its next rows, deposited where that mask has ones, are those of
 //! the rows in their order. Only rows that are wanted are looked at, then.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
 use crate::cpu::Level;
 use crate::filter::{range, words};
 use brc_core::Integers;
@@ -26,15 +29,15 @@ pub struct Cursor {
 /// Rows that were found, in their order. Its memory is used again.
 pub struct Found {
     rows: usize,
-    runs: Box<[u32; MOST_ROWS]>,
-    places: Box<[u32; MOST_ROWS]>,
+    runs: Box<[u32; MOST_ROWS + 64]>,
+    places: Box<[u32; MOST_ROWS + 64]>,
     /// For each of a few runs, which rows are its own.
     masks: Vec<u64>,
 }
 
 impl Default for Found {
     fn default() -> Self {
-        Self { rows: 0, runs: Box::new([0; MOST_ROWS]), places: Box::new([0; MOST_ROWS]), masks: Vec::new() }
+        Self { rows: 0, runs: Box::new([0; MOST_ROWS + 64]), places: Box::new([0; MOST_ROWS + 64]), masks: Vec::new() }
     }
 }
 
@@ -107,35 +110,67 @@ impl Found {
         for (run, mask) in self.masks.chunks_exact_mut(words.max(1)).enumerate() {
             range(level, Integers::I16(runs), run as i128, run as i128, mask);
         }
-        let (mut rows, mut of_word) = (0, [(0u64, 0u32); FEW_RUNS]);
-        for (word, runs) in runs.chunks(64).enumerate() {
-            let (mut wanted, mut all) = (0, 0);
+        let (mut rows, mut of_word) = (0, Word::default());
+        for (index, runs) in runs.chunks(64).enumerate() {
+            let mut all = 0;
+            of_word.wanted = 0;
             for (run, cursor) in cursors.iter_mut().enumerate() {
-                let own = self.masks[run * words + word];
+                let own = self.masks[run * words + index];
                 let count = own.count_ones();
                 if count > cursor.end - cursor.next {
                     return false;
                 }
-                of_word[run % FEW_RUNS] = (own, cursor.next);
-                wanted |= _pdep_u64(bits_at(met, cursor.next as usize), own);
+                (of_word.own[run % FEW_RUNS], of_word.first[run % FEW_RUNS]) = (own, cursor.next);
+                of_word.wanted |= _pdep_u64(bits_at(met, cursor.next as usize), own);
                 all += count;
                 cursor.next += count;
             }
             if all as usize != runs.len() {
                 return false;
             }
-            while wanted != 0 {
-                let row = wanted.trailing_zeros();
-                wanted &= wanted - 1;
-                let run = runs[row as usize % 64];
-                let (own, first) = of_word[run as usize % FEW_RUNS];
-                self.runs[rows % MOST_ROWS] = run as u32;
-                self.places[rows % MOST_ROWS] = first + (own & ((1 << row) - 1)).count_ones();
-                rows += 1;
+            let to_runs = self.runs[rows..].first_chunk_mut();
+            let (Some(to_runs), Some(to_places)) = (to_runs, self.places[rows..].first_chunk_mut()) else {
+                return false;
+            };
+            if level >= Level::Avx512 {
+                // SAFETY: the level is not above the best one that was detected.
+                unsafe { avx512::put(&of_word, cursors.len(), runs, to_runs, to_places) }
+            } else {
+                of_word.put(runs, to_runs, to_places);
             }
+            rows += of_word.wanted.count_ones() as usize;
         }
         self.rows = rows;
         true
+    }
+}
+
+/// What is found of 64 rows of a few runs.
+#[cfg(target_arch = "x86_64")]
+#[derive(Default)]
+struct Word {
+    wanted: u64,
+    /// Which rows are of each run.
+    own: [u64; FEW_RUNS],
+    /// Where the first of them lies.
+    first: [u32; FEW_RUNS],
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Word {
+    /// Puts run and place of each wanted row there.
+    #[inline(always)]
+    fn put(&self, of_rows: &[i16], runs: &mut [u32; 64], places: &mut [u32; 64]) {
+        let (mut wanted, mut rows) = (self.wanted, 0);
+        while wanted != 0 {
+            let row = wanted.trailing_zeros();
+            wanted &= wanted - 1;
+            let run = of_rows[row as usize % 64];
+            let before = self.own[run as usize % FEW_RUNS] & ((1 << row) - 1);
+            runs[rows % 64] = run as u32;
+            places[rows % 64] = self.first[run as usize % FEW_RUNS] + before.count_ones();
+            rows += 1;
+        }
     }
 }
 
