@@ -101,7 +101,7 @@ def main():
             text = question(source)
             forms = [source.choice(["csv", "buren", "clustered.buren"]) for _ in range(2)]
             files = [f"visits=visits.{forms[0]}", f"places=places.{forms[1]}"]
-            settings = f"set brc.aggregate = {source.choice(['true', 'false'])};"
+            settings = f"set brc.aggregate = {source.choice(['on', 'off'])};"
             command = [brc_sql, *files, "--format", "jsonl", "--threads", str(source.randint(1, 5)), f"{settings} {text}"]
             ended = subprocess.run(command, cwd=directory, capture_output=True, text=True)
             theirs = database.execute(text).fetchall()

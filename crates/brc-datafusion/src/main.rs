@@ -82,6 +82,12 @@ fn is_statement(word: &str) -> bool {
     KEYWORDS.contains(&first.to_ascii_lowercase().as_str()) && !PathBuf::from(word).exists()
 }
 
+/// Whether a word that is no file looks more like a question with a slip in its first word than like a name.
+fn looks_like_statement(word: &str) -> bool {
+    let has_sql = word.contains(['<', '>']) || word.contains(" * ") || word.to_ascii_lowercase().contains(" from ");
+    has_sql && !PathBuf::from(word).exists()
+}
+
 /// What brc answers for DataFusion knows by it how much memory is in use.
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator::SYSTEM;
@@ -136,6 +142,10 @@ fn split(mut words: Vec<String>) -> Result<(Vec<String>, Vec<String>), Failed> {
     if let Some(word) = words.iter().find(|word| is_statement(word)) {
         return Err(Failed::usage(format!("a question comes behind all files: {word}")));
     }
+    if let Some(word) = words.iter().find(|word| looks_like_statement(word)) {
+        let known = KEYWORDS.join(", ");
+        return Err(Failed::usage(format!("'{word}' is neither a file nor a question; questions begin with {known}")));
+    }
     Ok((words, statement.into_iter().collect()))
 }
 
@@ -150,8 +160,11 @@ mod tests {
         {
             assert!(is_statement(question), "{question}");
         }
-        for file in ["a.csv", "selected.csv", "t=data/*.csv", "data"] {
-            assert!(!is_statement(file), "{file}");
+        for file in ["a.csv", "selected.csv", "t=data/*.csv", "data", "my data/*.csv"] {
+            assert!(!is_statement(file) && !looks_like_statement(file), "{file}");
+        }
+        for slip in ["selec * from t", "slect a from t", "selct a * 2"] {
+            assert!(looks_like_statement(slip), "{slip}");
         }
     }
 }

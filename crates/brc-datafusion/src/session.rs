@@ -3,25 +3,51 @@
 use crate::aggregate::AggregateInFile;
 use crate::format::register_formats;
 use datafusion::common::config::{ConfigExtension, ConfigOptions};
-use datafusion::common::extensions_options;
-use datafusion::error::Result;
+use datafusion::common::{config_field, extensions_options, plan_datafusion_err};
+use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::optimizer::single_distinct_to_groupby::SingleDistinctToGroupBy;
 use datafusion::optimizer::{Optimizer, OptimizerRule};
 use datafusion::prelude::{SessionConfig, SessionContext};
+use std::fmt::{self, Display};
 use std::num::NonZeroUsize;
+use std::str::FromStr;
 use std::sync::Arc;
 
-/// The option that keeps brc from grouping rows: `set brc.aggregate = false`.
+/// The option that keeps brc from grouping rows: `set brc.aggregate = off`.
 pub const AGGREGATE_OPTION: &str = "brc.aggregate";
 
 extensions_options! {
     /// What brc does in a session.
     pub(crate) struct BrcOptions {
         /// Whether brc groups the rows of its own tables.
-        pub(crate) aggregate: bool, default = true
+        pub(crate) aggregate: Switch, default = Switch(true)
+    }
+}
+
+/// What is `on` or `off`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Switch(bool);
+
+config_field!(Switch, value => value.parse()?);
+
+impl FromStr for Switch {
+    type Err = DataFusionError;
+
+    fn from_str(value: &str) -> Result<Self> {
+        match value.to_ascii_lowercase().as_str() {
+            "on" | "true" => Ok(Self(true)),
+            "off" | "false" => Ok(Self(false)),
+            _ => Err(plan_datafusion_err!("'{value}' is neither on nor off")),
+        }
+    }
+}
+
+impl Display for Switch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0 { "on" } else { "off" })
     }
 }
 
@@ -31,7 +57,7 @@ impl ConfigExtension for BrcOptions {
 
 /// Whether brc groups the rows of its own tables.
 pub(crate) fn is_aggregating(options: &ConfigOptions) -> bool {
-    options.extensions.get::<BrcOptions>().is_none_or(|options| options.aggregate)
+    options.extensions.get::<BrcOptions>().is_none_or(|options| options.aggregate.0)
 }
 
 /// A session with so many threads, in which brc groups the rows of its own tables.
@@ -81,4 +107,21 @@ fn session_in(threads: usize, config: SessionConfig, runtime: Arc<RuntimeEnv>) -
     // No two are registered for the same extension.
     let _ = register_formats(&mut state);
     SessionContext::new_with_state(state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn grouping_by_brc_is_switched_off_and_on() {
+        let context = session(1);
+        let is_on = || is_aggregating(context.state().config_options());
+        for (value, expected) in [("off", false), ("on", true), ("FALSE", false), ("true", true)] {
+            context.sql(&format!("set {AGGREGATE_OPTION} = {value}")).await.unwrap();
+            assert_eq!(is_on(), expected, "{value}");
+        }
+        let refused = context.sql(&format!("set {AGGREGATE_OPTION} = maybe")).await.unwrap_err();
+        assert!(refused.to_string().contains("'maybe' is neither on nor off"), "{refused}");
+    }
 }
