@@ -41,7 +41,7 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
         "t + interval '1 day'",
     ),
     instead(&["date_sub", "datesub", "subdate"], "t - interval '1 day'"),
-    instead(&["date_format", "to_char", "format_date", "format_datetime", "datename"], "strftime(t, '%Y-%m-%d')"),
+    instead(&["date_format", "format_date", "format_datetime", "datename"], "strftime(t, '%Y-%m-%d')"),
     instead(&["trunc_date", "time_bucket", "date_bin", "timestamp_trunc"], "date_trunc('hour', t)"),
     remark(
         &[
@@ -237,7 +237,7 @@ mod tests {
             ("lenght(s)", "unknown function 'lenght', did you mean 'length'? (brc functions lists all)"),
             ("frobnicate(s)", "unknown function 'frobnicate' (brc functions lists all)"),
             ("percentile(x, 0.5)", "unknown function 'percentile'; write quantile(x, 0.95)"),
-            ("to_char(t, 'YYYY')", "unknown function 'to_char'; write strftime(t, '%Y-%m-%d')"),
+            ("date_format(t, 'YYYY')", "unknown function 'date_format'; write strftime(t, '%Y-%m-%d')"),
             ("row_number()", "unknown function 'row_number': window functions are not supported"),
         ] {
             let schema = Schema::parse("s:string,x:float64,t:timestamp").unwrap();

@@ -34,8 +34,8 @@ pub(super) struct Moment {
 const SHORT: [(u8, &[u8]); 3] = [(b'c', b"%Y-%m-%d %H:%M:%S"), (b'x', b"%Y-%m-%d"), (b'X', b"%H:%M:%S")];
 
 /// All directives, for messages.
-pub(super) const ALL: &str = "%Y %y %G (years), %m %b %B (months), %d %j (days), %a %A %u %w (weekdays), %U %V %W (weeks), \
-                              %H %I %p %M %S %f %g %n (times), %z %Z (zone), %c %x %X, %%, and - as in %-d for no leading zero";
+pub(super) const ALL: &str = "%Y %y %G (years), %q (quarter), %m %b %B (months), %d %j (days), %a %A %u %w (weekdays), \
+                              %U %V %W (weeks), %H %I %p %M %S %f %g %n (times), %z %Z (zone), %c %x %X, %%, and - as in %-d for no leading zero";
 
 /// So many nanoseconds are a second.
 const SECOND: i64 = 1_000_000_000;
@@ -149,6 +149,7 @@ fn padded(symbol: u8) -> Option<Write> {
         b'd' => |moment, out| number(moment.day.into(), 2, out),
         b'b' | b'h' => |moment, out| out.extend_from_slice(&moment.month_name().as_bytes()[..3]),
         b'B' => |moment, out| out.extend_from_slice(moment.month_name().as_bytes()),
+        b'q' => |moment, out| number(i64::from(moment.month.div_ceil(3)), 1, out),
         b'm' => |moment, out| number(moment.month.into(), 2, out),
         b'y' => |moment, out| number(moment.year.abs() % 100, 2, out),
         b'Y' => |moment, out| year(moment.year, out),
@@ -243,7 +244,7 @@ mod tests {
 
     #[test]
     fn what_is_no_directive_is_refused() {
-        for format in ["%", "a%", "%q", "%-", "%-Y", "%s", "%é"] {
+        for format in ["%", "a%", "%E", "%-", "%-Y", "%s", "%é"] {
             assert!(Format::parse(format.as_bytes()).is_none(), "{format}");
         }
     }

@@ -71,6 +71,7 @@ mod substr;
 mod subtract;
 mod temporal;
 mod timezone;
+mod to_char;
 mod to_timestamp;
 mod trim;
 mod upper;
@@ -139,6 +140,7 @@ pub static FUNCTIONS: &[&Function] = &[
     &date_trunc::DATE_TRUNC,
     &date_diff::DATE_DIFF,
     &strftime::STRFTIME,
+    &to_char::TO_CHAR,
     &to_timestamp::TO_TIMESTAMP,
     &timezone::TIMEZONE,
 ];

@@ -17,15 +17,33 @@ pub(super) static STRFTIME: Function = Function {
 };
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
-    count(arguments, 2..=2, STRFTIME.usage)?;
+    bind_with(arguments, STRFTIME.usage, format_of)
+}
+
+/// A format as C has it.
+///
+/// # Errors
+/// What is needed instead.
+pub(super) fn format_of(text: &[u8]) -> Result<Format, String> {
+    Format::parse(text).ok_or_else(|| format!("needs a format of text and {}", directive::ALL))
+}
+
+/// Binds a function of a point in time and a text that `parse` makes a format of.
+pub(super) fn bind_with(
+    arguments: &[Typed],
+    usage: &str,
+    parse: impl FnOnce(&[u8]) -> Result<Format, String>,
+) -> Result<Bound, Mismatch> {
+    count(arguments, 2..=2, usage)?;
     // SQLite has the format first.
     let index = usize::from(Clock::of(arguments, 0).is_err() && Clock::of(arguments, 1).is_ok());
     let clock = Clock::of(arguments, index)?;
     if !clock.has_date {
         return refuse(index, "needs a date or a timestamp");
     }
-    let Some(format) = Format::parse(&constant_text(arguments, 1 - index)?) else {
-        return refuse(1 - index, format!("needs a format of text and {}", directive::ALL));
+    let format = match parse(&constant_text(arguments, 1 - index)?) {
+        Ok(format) => format,
+        Err(needed) => return refuse(1 - index, needed),
     };
     let zone = matches!(arguments[index].logical_type, LogicalType::Timestamp { zone: true, .. });
     Ok(Bound::new(LogicalType::String, move |views, rows| written(&format, clock, zone, &views[index], rows)))

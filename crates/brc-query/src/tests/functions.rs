@@ -94,6 +94,14 @@ fn functions_of_dates_have_known_values() {
             "09.02.24 00%2024",
         ),
         ("strftime(timestamp '2024-02-09 00:00:00Z', '%Z%z')", "UTC+00"),
+        ("strftime(date '2024-05-31', '%Y-Q%q')", "2024-Q2"),
+        ("to_char(timestamp '2024-02-09 13:04:05.678', 'yyyy-mm-dd HH24:mi:ss.MS')", "2024-02-09 13:04:05.678"),
+        (
+            "to_char(date '2024-02-09', 'Dy FMDD. Mon YY, FMDay FMMonth \"MM\" Q DDD')",
+            "Fri 9. Feb 24, Friday February MM 1 040",
+        ),
+        ("to_char(timestamp '2024-02-09 13:04:05', 'HH12:MI AM')", "01:04 PM"),
+        ("to_char(date '2024-02-09', '%d.%m.')", "09.02."),
     ] {
         assert_eq!(value(expression), expected, "{expression}");
     }
@@ -176,6 +184,9 @@ fn what_does_not_make_sense_is_refused() {
         ("date_diff('day', time '01:00', time '02:00')", "'date_diff' needs a date or a timestamp, found time"),
         ("strftime(date '2024-01-01', '%Q')", "'strftime' needs a format of text and %Y"),
         ("strftime(time '01:00', '%H')", "'strftime' needs a date or a timestamp"),
+        ("to_char(date '2024-01-01', 'Month')", "'to_char' needs a template of these words"),
+        ("to_char(date '2024-01-01', 'DD \"x')", "'to_char' needs a template of these words"),
+        ("to_char(1, 'DD')", "'to_char' needs a date or a time, found int64"),
         (
             "to_timestamp(t)",
             "'to_timestamp' needs a number of seconds (for text, write cast(s as timestamp)), found string",
