@@ -10,7 +10,6 @@ use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Config, Context, Helper};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// How many lines are remembered.
@@ -129,7 +128,7 @@ impl Editor {
         let _ = self.inner.add_history_entry(line);
         if let Some(path) = &self.history {
             let directory = path.parent().unwrap_or(path);
-            let _ = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
+            let _ = directory_of_owner().create(directory);
             // A new file is for its owner alone.
             let _ = self.inner.append_history(path);
         }
@@ -246,6 +245,15 @@ fn ends_statement(mut text: &str) -> bool {
         };
     }
     ends
+}
+
+/// Makes directories for the owner only.
+fn directory_of_owner() -> std::fs::DirBuilder {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use glob::{MatchOptions, Pattern};
 use std::ffi::OsStr;
 use std::fs::DirEntry;
 use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 /// The name that stands for any number of directories.
@@ -16,7 +15,7 @@ const ANY_DIRECTORIES: &str = "**";
 
 /// Whether a path has characters that make it a pattern.
 pub(crate) fn is_pattern(path: &OsStr) -> bool {
-    path.as_bytes().iter().any(|byte| b"*?[".contains(byte))
+    path.as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte))
 }
 
 /// The files that a pattern matches, sorted by name; directories are left out.
@@ -65,7 +64,7 @@ fn all_below(mut directories: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
     let mut at = 0;
     while let Some(directory) = directories.get(at) {
         let is_wanted = |entry: &DirEntry| {
-            !entry.file_name().as_bytes().starts_with(b".") && entry.file_type().is_ok_and(|kind| kind.is_dir())
+            !entry.file_name().as_encoded_bytes().starts_with(b".") && entry.file_type().is_ok_and(|kind| kind.is_dir())
         };
         let below = entries(directory)?.into_iter().filter(is_wanted);
         let below: Vec<_> = below.map(|entry| directory.join(entry.file_name())).collect();
@@ -89,6 +88,7 @@ fn entries(directory: &Path) -> Result<Vec<DirEntry>> {
 mod tests {
     use super::*;
     use std::fs;
+    use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::symlink;
 
     #[test]

@@ -8,7 +8,9 @@ use std::path::Path;
 pub(crate) fn system_memory() -> Option<u64> {
     #[cfg(target_vendor = "apple")]
     let of_machine = brc_kernels::apple::machine_memory();
-    #[cfg(not(target_vendor = "apple"))]
+    #[cfg(windows)]
+    let of_machine = brc_kernels::windows::machine_memory();
+    #[cfg(not(any(windows, target_vendor = "apple")))]
     let of_machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| total(&text));
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let of_groups = groups.lines().filter_map(limit_of_group);
@@ -16,7 +18,7 @@ pub(crate) fn system_memory() -> Option<u64> {
 }
 
 /// The memory that a machine has.
-#[cfg(any(test, not(target_vendor = "apple")))]
+#[cfg(any(test, not(any(windows, target_vendor = "apple"))))]
 fn total(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -120,7 +120,8 @@ fn a_conversion_keeps_within_its_memory() {
             place.shell(&format!("rm -f m.csv; {command} {options}")).ok();
             let metrics = String::from_utf8(place.read("m.csv")).unwrap();
             let peak: f64 = metrics.lines().last().unwrap().split(',').nth(5).unwrap().parse().unwrap();
-            assert!(peak < f64::from(memory) * MEBIBYTE * 1.1, "{command} {options}: {} MiB", peak / MEBIBYTE);
+            // Pages of the program itself count, and how many parts wait for their turn is up to the system.
+            assert!(peak < f64::from(memory) * MEBIBYTE * 1.15, "{command} {options}: {} MiB", peak / MEBIBYTE);
         }
     }
 }

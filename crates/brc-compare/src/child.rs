@@ -1,13 +1,12 @@
 //! A process that must not go on for ever: waited for no longer than a limit, then ended with all that it started.
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, kill_process_group};
-use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
+
+/// What a process that has ended in time said is heard for so long.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// How a process ended, and what it said.
 pub(crate) struct Ended {
@@ -22,60 +21,76 @@ pub(crate) struct Ended {
 /// The system's, if the process cannot be started or heard.
 pub(crate) fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<Option<Ended>> {
     let end = limit.and_then(|limit| Instant::now().checked_add(limit));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A group of its own, so that it goes with its children.
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
     let mut child = command.spawn()?;
     let listened = listen(&mut child, end);
     // Once it was waited for, its number may be that of another process.
-    if !matches!(listened, Ok(Some(_)))
-        && child.try_wait()?.is_none()
-        && let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw)
-    {
-        // It may just have ended by itself.
-        let _ = kill_process_group(group, Signal::KILL);
+    if !matches!(listened, Ok(Some(_))) && child.try_wait()?.is_none() {
+        kill(&mut child);
     }
     let status = child.wait()?;
     Ok(listened?.map(|[stdout, stderr]| Ended { status, stdout, stderr }))
 }
 
-/// Hears all that a process says until it has closed both streams; `None` if it has not when the time comes.
-fn listen(child: &mut Child, end: Option<Instant>) -> io::Result<Option<[Vec<u8>; 2]>> {
-    let stdout = child.stdout.take().map(|stdout| File::from(OwnedFd::from(stdout)));
-    let stderr = child.stderr.take().map(|stderr| File::from(OwnedFd::from(stderr)));
-    let mut streams = [stdout, stderr];
-    let mut said = [Vec::new(), Vec::new()];
-    let mut buffer = vec![0; 64 << 10];
-    while streams.iter().any(Option::is_some) {
-        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-        let ready = wait(&streams, left)?;
-        // One that has ended meanwhile, while this process was stopped perhaps, is heard to its last word.
-        let has_more = |child: &mut Child| Ok::<_, io::Error>(child.try_wait()?.is_some() && ready.contains(&true));
-        if left.is_some_and(|left| left.is_zero()) && !has_more(child)? {
-            return Ok(None);
-        }
-        let mut ready = ready.into_iter();
-        for (stream, said) in streams.iter_mut().zip(&mut said) {
-            let Some(open) = stream else { continue };
-            if ready.next() == Some(true) {
-                match open.read(&mut buffer)? {
-                    0 => *stream = None,
-                    read => said.extend_from_slice(&buffer[..read]),
-                }
-            }
-        }
+/// Ends a process with all that it started; it may just have ended by itself.
+#[cfg(unix)]
+fn kill(child: &mut Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
     }
-    Ok(Some(said))
 }
 
-/// Waits until an open stream has something to read, or its end, or the time is over; which of the open ones have.
-fn wait(streams: &[Option<File>], left: Option<Duration>) -> io::Result<Vec<bool>> {
-    let timeout = left.and_then(|left| Timespec::try_from(left).ok());
-    let mut open: Vec<PollFd<'_>> = streams.iter().flatten().map(|stream| PollFd::new(stream, PollFlags::IN)).collect();
-    match poll(&mut open, timeout.as_ref()) {
-        Ok(_) => Ok(open.iter().map(|stream| !stream.revents().is_empty()).collect()),
-        Err(rustix::io::Errno::INTR) => Ok(Vec::new()),
-        Err(error) => Err(error.into()),
+/// Ends a process, which may just have ended by itself.
+#[cfg(not(unix))]
+fn kill(child: &mut Child) {
+    let _ = child.kill();
+}
+
+/// Hears all that a process says until it has closed both streams; `None` if it has not when the time comes.
+fn listen(child: &mut Child, end: Option<Instant>) -> io::Result<Option<[Vec<u8>; 2]>> {
+    let (sender, heard) = channel();
+    hear(0, child.stdout.take(), &sender)?;
+    hear(1, child.stderr.take(), &sender)?;
+    drop(sender);
+    let mut said = [None, None];
+    while let Some((stream, all)) = next(&heard, child, end)? {
+        said[stream] = Some(all?);
     }
+    Ok(match said {
+        [Some(stdout), Some(stderr)] => Some([stdout, stderr]),
+        _ => None,
+    })
+}
+
+/// All that a stream of that number said.
+type Heard = (usize, io::Result<Vec<u8>>);
+
+/// Hears a stream to its end, on a thread of its own.
+fn hear(number: usize, stream: Option<impl Read + Send + 'static>, heard: &Sender<Heard>) -> io::Result<()> {
+    let heard = heard.clone();
+    let work = move || {
+        let mut all = Vec::new();
+        let outcome = stream.map_or(Ok(0), |mut stream| stream.read_to_end(&mut all));
+        // Nobody listens any more if it took too long.
+        let _ = heard.send((number, outcome.map(|_| all)));
+    };
+    std::thread::Builder::new().spawn(work).map(drop)
+}
+
+/// The next stream that has come to its end; `None` if there is no other, or the time is over.
+fn next(heard: &Receiver<Heard>, child: &mut Child, end: Option<Instant>) -> io::Result<Option<Heard>> {
+    let Some(end) = end else { return Ok(heard.recv().ok()) };
+    if let Ok(heard) = heard.recv_timeout(end.saturating_duration_since(Instant::now())) {
+        return Ok(Some(heard));
+    }
+    // One that has ended meanwhile, while this process was stopped perhaps, is heard to its last word.
+    let has_ended = child.try_wait()?.is_some();
+    Ok(if has_ended { heard.recv_timeout(LAST_WORDS).ok() } else { None })
 }
 
 #[cfg(test)]

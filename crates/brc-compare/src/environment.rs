@@ -55,7 +55,9 @@ impl Environment {
         };
         #[cfg(target_vendor = "apple")]
         return found.of_apple();
-        #[cfg(not(target_vendor = "apple"))]
+        #[cfg(windows)]
+        return Self { memory_bytes: brc_kernels::windows::machine_memory(), ..found };
+        #[cfg(not(any(windows, target_vendor = "apple")))]
         found
     }
 

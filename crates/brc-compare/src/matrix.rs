@@ -80,7 +80,7 @@ impl Matrix<'_> {
     }
 
     fn empty_process(&mut self) -> Result<Vec<Sample>, Error> {
-        let nothing = Path::new("/dev/null");
+        let nothing = Path::new(if cfg!(windows) { "NUL" } else { "/dev/null" });
         let runs = (0..EMPTY_RUNS).map(|_| self.executor.run(&Job::Read, nothing, nothing, None));
         runs.map(|ran| Ok(ran?.sample)).collect()
     }

@@ -8,7 +8,7 @@ use crate::error::Failure;
 use crate::quantity;
 use brc_encodings::document;
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -73,7 +73,7 @@ impl Executor for Processes<'_> {
     }
 
     fn settle(&mut self, file: &Path) -> Result<(), String> {
-        let synced = File::open(file).and_then(|file| file.sync_all());
+        let synced = OpenOptions::new().write(true).open(file).and_then(|file| file.sync_all());
         synced.map_err(|error| format!("{}: {error}", file.display()))
     }
 

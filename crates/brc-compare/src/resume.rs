@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::fs::{File, Metadata};
 use std::hash::Hasher;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
@@ -115,7 +114,7 @@ impl FileIdentity {
         let mut hash = std::hash::DefaultHasher::new();
         for FoundFile { path: file, .. } in &files {
             if files.len() > 1 {
-                hash.write(file.as_os_str().as_bytes());
+                hash.write(file.as_os_str().as_encoded_bytes());
             }
             all.add(file, &mut hash)?;
         }

@@ -1,10 +1,10 @@
 //! What this process has used of the machine so far, as the system tells it.
 
-#[cfg(not(target_vendor = "apple"))]
+#[cfg(not(any(windows, target_vendor = "apple")))]
 use std::fs;
 
 /// What was used until now; 0 where the system does not tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Time on processors, of all threads together, in nanoseconds.
     pub cpu_ns: u64,
@@ -20,36 +20,36 @@ pub struct Usage {
 
 impl Usage {
     /// Asks the system.
-    #[cfg(target_vendor = "apple")]
     #[must_use]
     pub fn now() -> Self {
-        let of_time =
-            Self { cpu_ns: cpu_ns().unwrap_or(0), memory: 0, peak_memory: 0, minor_faults: 0, major_faults: 0 };
-        brc_kernels::apple::used().map_or(of_time, |used| {
-            let brc_kernels::apple::Used { memory, peak_memory, minor_faults, major_faults, .. } = used;
-            Self { memory, peak_memory, minor_faults, major_faults, ..of_time }
-        })
+        Self { cpu_ns: cpu_ns().unwrap_or(0), ..Self::of_memory().unwrap_or_default() }
     }
 
-    /// Asks the system.
-    #[cfg(not(target_vendor = "apple"))]
-    #[must_use]
-    pub fn now() -> Self {
-        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    #[cfg(target_vendor = "apple")]
+    fn of_memory() -> Option<Self> {
+        let brc_kernels::apple::Used { memory, peak_memory, minor_faults, major_faults, .. } =
+            brc_kernels::apple::used()?;
+        Some(Self { memory, peak_memory, minor_faults, major_faults, cpu_ns: 0 })
+    }
+
+    #[cfg(windows)]
+    fn of_memory() -> Option<Self> {
+        let brc_kernels::windows::Used { memory, peak_memory, faults } = brc_kernels::windows::used()?;
+        Some(Self { memory, peak_memory, minor_faults: faults, ..Self::default() })
+    }
+
+    #[cfg(not(any(windows, target_vendor = "apple")))]
+    fn of_memory() -> Option<Self> {
+        let status = fs::read_to_string("/proc/self/status").ok()?;
         let bytes = |name| field(&status, name).unwrap_or(0) << 10;
         let [minor_faults, major_faults] = faults(&fs::read_to_string("/proc/self/stat").unwrap_or_default());
-        Self {
-            cpu_ns: cpu_ns().unwrap_or(0),
-            memory: bytes("VmRSS:"),
-            peak_memory: bytes("VmHWM:"),
-            minor_faults,
-            major_faults,
-        }
+        let (memory, peak_memory) = (bytes("VmRSS:"), bytes("VmHWM:"));
+        Some(Self { memory, peak_memory, minor_faults, major_faults, cpu_ns: 0 })
     }
 }
 
 /// The minor and the major page faults that `/proc/self/stat` tells. The name of the program, in parentheses, may have blanks.
-#[cfg(any(test, not(target_vendor = "apple")))]
+#[cfg(any(test, not(any(windows, target_vendor = "apple"))))]
 fn faults(stat: &str) -> [u64; 2] {
     let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     // Behind the name: state, parent, group, session, terminal and its group, flags.
@@ -59,28 +59,32 @@ fn faults(stat: &str) -> [u64; 2] {
 
 /// Time on processors, of all threads together, in nanoseconds.
 pub(crate) fn cpu_ns() -> Option<u64> {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?.checked_add(u64::try_from(time.tv_nsec).ok()?)
+    #[cfg(windows)]
+    return brc_kernels::windows::cpu_ns();
+    #[cfg(unix)]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?.checked_add(u64::try_from(time.tv_nsec).ok()?)
+    }
 }
 
 /// The most memory there ever was, in bytes; mapped parts of files count.
 pub(crate) fn peak_memory() -> Option<u64> {
-    #[cfg(target_vendor = "apple")]
-    return brc_kernels::apple::used().map(|used| used.peak_memory);
-    #[cfg(not(target_vendor = "apple"))]
-    field(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:").map(|kibibytes| kibibytes << 10)
+    Usage::of_memory().map(|usage| usage.peak_memory)
 }
 
 /// Bytes that had to come from a disk.
 pub(crate) fn fetched_bytes() -> Option<u64> {
+    #[cfg(windows)]
+    return None;
     #[cfg(target_vendor = "apple")]
     return brc_kernels::apple::used().map(|used| used.read_bytes);
-    #[cfg(not(target_vendor = "apple"))]
+    #[cfg(not(any(windows, target_vendor = "apple")))]
     field(&fs::read_to_string("/proc/self/io").ok()?, "read_bytes:")
 }
 
 /// The first number behind the name of a line.
-#[cfg(any(test, not(target_vendor = "apple")))]
+#[cfg(any(test, not(any(windows, target_vendor = "apple"))))]
 fn field(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
 }

@@ -40,7 +40,7 @@ pub use error::{Error, Result, RowFault, RowPlace, UnsupportedReason, Unsupporte
 pub use inferred::{current_schema, read_rows, with_types};
 pub use logical_type::{LogicalType, PhysicalType, TimeUnit};
 pub use predicate::{Comparison, Known, KnownValues, Predicate, Verdict, float_of_order, float_order};
-pub use read_at::{ReadAhead, ReadAt};
+pub use read_at::{ReadAhead, ReadAt, WriteAt};
 pub use rejects::{Reject, Rejects};
 pub use scan::{Progress, Worker, scan, scan_and};
 pub use schema::{Field, LeftOut, Schema, SchemaError};

@@ -1,9 +1,12 @@
-//! Reading bytes at any offset of a file.
+//! Reading and writing bytes at any offset of a file.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result};
 use std::ops::Range;
+#[cfg(unix)]
 use std::os::unix::fs::FileExt;
+#[cfg(windows)]
+use std::os::windows::fs::FileExt;
 
 /// Bytes that threads read side by side, each at an offset of its own.
 pub trait ReadAt: Send + Sync {
@@ -59,12 +62,50 @@ pub trait ReadAt: Send + Sync {
 }
 
 impl ReadAt for File {
+    #[cfg(unix)]
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
         FileExt::read_at(self, buffer, offset)
     }
 
+    #[cfg(windows)]
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
+        self.seek_read(buffer, offset)
+    }
+
     fn length(&self) -> Result<u64> {
         Ok(self.metadata()?.len())
+    }
+}
+
+/// A file that threads write side by side, each at an offset of its own.
+pub trait WriteAt {
+    /// Writes all of these bytes at an offset, in bytes.
+    ///
+    /// # Errors
+    /// The system's.
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<()>;
+}
+
+impl WriteAt for File {
+    #[cfg(unix)]
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        FileExt::write_all_at(self, bytes, offset)
+    }
+
+    #[cfg(windows)]
+    fn write_all_at(&self, mut bytes: &[u8], mut offset: u64) -> Result<()> {
+        while !bytes.is_empty() {
+            match self.seek_write(bytes, offset) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(written) => {
+                    bytes = &bytes[written..];
+                    offset += written as u64;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 }
 

@@ -8,7 +8,6 @@ use crate::union::{ConstantColumn, Union, UnionOptions};
 use brc_core::calendar::parse_date;
 use brc_core::{Error, LogicalType, Result, Table, interrupt};
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 /// A file to read, and what the folders say of its rows in which it was found.
@@ -78,7 +77,7 @@ pub fn files_of(directory: &Path) -> Result<Vec<FoundFile>> {
         for entry in std::fs::read_dir(&at).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let (name, path) = (entry.file_name(), entry.path());
-            if matches!(name.as_bytes().first(), Some(b'.' | b'_')) {
+            if matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_')) {
                 continue;
             }
             if entry.file_type().map_err(failed)?.is_dir() {

@@ -1,8 +1,7 @@
 //! Hive folder names, such as `city=K%C3%B6ln%2FBonn`: bytes that a path cannot contain are written as `%` and two
 //! hexadecimal digits.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::ffi::OsStr;
 
 /// What stands for null.
 const NULL: &[u8] = b"__HIVE_DEFAULT_PARTITION__";
@@ -10,17 +9,20 @@ const NULL: &[u8] = b"__HIVE_DEFAULT_PARTITION__";
 /// The characters that are written as `%` and two digits, beside those that do not print.
 const ESCAPED: &[u8] = b"\"#%'*/:=?\\{[]^";
 
+/// Those that no name has on Windows, likewise.
+const ESCAPED_BY_SYSTEM: &[u8] = if cfg!(windows) { b"<>|" } else { b"" };
+
 /// The column and the value that the name of a folder tells, if it does; the value of null is `None`.
 #[must_use]
 pub fn column_of_folder(name: &OsStr) -> Option<(String, Option<Vec<u8>>)> {
-    let name = name.as_bytes();
+    let name = name.as_encoded_bytes();
     let end = name.iter().position(|&byte| byte == b'=').filter(|&end| end > 0)?;
     let (column, value) = (decoded(&name[..end]), &name[end + 1..]);
     Some((String::from_utf8(column).ok()?, (value != NULL).then(|| decoded(value))))
 }
 
 /// The name of the folder of a value of a column.
-pub(crate) fn folder(column: &str, value: Option<&[u8]>) -> OsString {
+pub(crate) fn folder(column: &str, value: Option<&[u8]>) -> String {
     let mut name = Vec::new();
     encode(column.as_bytes(), &mut name);
     name.push(b'=');
@@ -33,14 +35,18 @@ pub(crate) fn folder(column: &str, value: Option<&[u8]>) -> OsString {
         }
         Some(value) => encode(value, &mut name),
     }
-    OsString::from_vec(name)
+    // Bytes that are no text are digits now.
+    String::from_utf8_lossy(&name).into_owned()
 }
 
 fn encode(text: &[u8], name: &mut Vec<u8>) {
     let is_text = std::str::from_utf8(text).is_ok();
     for (at, &byte) in text.iter().enumerate() {
         let is_hidden = at == 0 && matches!(byte, b'.' | b'_') && name.is_empty();
-        if byte.is_ascii_control() || ESCAPED.contains(&byte) || is_hidden || !(is_text || byte.is_ascii()) {
+        // Windows leaves that out of names.
+        let is_left_out = cfg!(windows) && at + 1 == text.len() && matches!(byte, b'.' | b' ');
+        let is_special = byte.is_ascii_control() || ESCAPED.contains(&byte) || ESCAPED_BY_SYSTEM.contains(&byte);
+        if is_special || is_hidden || is_left_out || !(is_text || byte.is_ascii()) {
             name.extend_from_slice(format!("%{byte:02X}").as_bytes());
         } else {
             name.push(byte);
@@ -86,10 +92,16 @@ mod tests {
         ] {
             let folder = folder(column, value.map(str::as_bytes));
             assert_eq!(folder, name);
-            assert_eq!(column_of_folder(&folder), Some((column.to_owned(), value.map(|it| it.as_bytes().to_vec()))));
+            assert_eq!(
+                column_of_folder(OsStr::new(&folder)),
+                Some((column.to_owned(), value.map(|it| it.as_bytes().to_vec())))
+            );
         }
         let bytes = [0xff, b'/', 0xc3];
-        assert_eq!(column_of_folder(&folder("b", Some(&bytes))), Some(("b".to_owned(), Some(bytes.to_vec()))));
+        assert_eq!(
+            column_of_folder(OsStr::new(&folder("b", Some(&bytes)))),
+            Some(("b".to_owned(), Some(bytes.to_vec())))
+        );
         assert_eq!(column_of_folder(OsStr::new("c=%zz%4")), Some(("c".to_owned(), Some(b"%zz%4".to_vec()))));
         for none in ["plain", "=x", ""] {
             assert_eq!(column_of_folder(OsStr::new(none)), None);

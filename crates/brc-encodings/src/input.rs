@@ -5,13 +5,11 @@
 use crate::chunks::{Chunks, ReadCost, read_error};
 use crate::compressed_input::{Compressed, Kind, check_content};
 use crate::input_file::InputFile;
-use crate::remote;
 use crate::zip;
+use crate::{platform, remote};
 use brc_core::{Error, ReadAt, Result};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, Write};
-use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// How many first bytes an encoding is recognised by.
@@ -64,11 +62,13 @@ impl Input {
         } else {
             File::open(path).map_err(Error::io(path, "open"))?
         };
-        let metadata = file.metadata().map_err(Error::io(path, "open"))?;
+        let Some(metadata) = platform::metadata(&file).map_err(Error::io(path, "open"))? else {
+            return Self::from_stream(path.to_owned(), Box::new(file));
+        };
         if metadata.is_dir() {
             return Err(Error::io(path, "open")(io::ErrorKind::IsADirectory.into()));
         }
-        if metadata.file_type().is_fifo() {
+        if platform::is_fifo(&metadata) {
             enlarge(&file);
         }
         // Standard input may be a file of which another process has read a part: then only the rest is meant.
@@ -77,7 +77,7 @@ impl Input {
         }
         let file = match path == Path::new("-") {
             true => InputFile::from(file),
-            false => InputFile::of_path(path, file, &metadata),
+            false => InputFile::of_path(path, file),
         };
         Self::from_file(path.to_owned(), file)
     }
@@ -352,10 +352,8 @@ fn taken(path: &Path, mut stream: Box<dyn Read + Send>) -> Result<(Vec<u8>, Box<
 /// The runtime puts the null device in its place then, open for reading and writing. (A shell opens it for reading only.)
 /// Whoever said that a table is there must not get the answer of an empty one.
 fn stdin() -> io::Result<File> {
-    let mut file = io::stdin().as_fd().try_clone_to_owned().map(File::from)?;
-    let metadata = file.metadata()?;
-    let is_null = || std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == metadata.rdev());
-    if metadata.file_type().is_char_device() && is_null() && file.write(&[]).is_ok() {
+    let mut file = platform::stdin()?;
+    if platform::is_null_device(&file)? && file.write(&[]).is_ok() {
         return Err(io::Error::other("standard input is closed, or is the null device"));
     }
     Ok(file)

@@ -3,13 +3,12 @@
 //! A table may consist of more files than a process may open. Files opened by path are closed when many others have
 //! been opened since, and reopened when they are read. Their metadata stay in memory.
 
+use crate::platform::{Identity, identity, most_open_files};
 use brc_core::ReadAt;
-use rustix::process::{Resource, getrlimit};
 use std::collections::VecDeque;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock, Weak};
 
@@ -38,12 +37,7 @@ struct Shared {
 /// Where a file was opened, and which one it was.
 struct Origin {
     path: PathBuf,
-    identity: (u64, u64),
-}
-
-/// The file system and the number of a file.
-fn identity(metadata: &Metadata) -> (u64, u64) {
-    (metadata.dev(), metadata.ino())
+    identity: Identity,
 }
 
 impl From<File> for InputFile {
@@ -61,8 +55,8 @@ impl From<Arc<dyn ReadAt>> for InputFile {
 
 impl InputFile {
     /// A file that was opened at that path, and may be closed and opened there again.
-    pub(crate) fn of_path(path: &Path, file: File, metadata: &Metadata) -> Self {
-        let origin = Some(Origin { path: path.to_owned(), identity: identity(metadata) });
+    pub(crate) fn of_path(path: &Path, file: File) -> Self {
+        let origin = identity(&file).ok().map(|identity| Origin { path: path.to_owned(), identity });
         let shared = Arc::new(Shared { origin, open: RwLock::new(Some(Arc::new(file))) });
         register(&shared);
         Self(Kind::Local(shared))
@@ -88,7 +82,7 @@ impl Shared {
             return Ok(Arc::clone(file));
         }
         let file = File::open(&origin.path)?;
-        if identity(&file.metadata()?) != origin.identity {
+        if identity(&file)? != origin.identity {
             return Err(io::Error::other("it was replaced during the run"));
         }
         let file = Arc::new(file);
@@ -107,10 +101,7 @@ impl Shared {
 static OPEN: Mutex<VecDeque<Weak<Shared>>> = Mutex::new(VecDeque::new());
 
 /// How many files may be open: half of what the system allows, for a process has others.
-static ALLOWED: LazyLock<usize> = LazyLock::new(|| {
-    let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    (allowed / 2).clamp(MIN_OPEN, MAX_OPEN) as usize
-});
+static ALLOWED: LazyLock<usize> = LazyLock::new(|| (most_open_files() / 2).clamp(MIN_OPEN, MAX_OPEN) as usize);
 
 /// Takes note that a file was opened, and closes others if these are too many.
 fn register(shared: &Arc<Shared>) {
@@ -185,9 +176,7 @@ mod tests {
     use super::*;
 
     fn opened(path: &Path) -> InputFile {
-        let file = File::open(path).unwrap();
-        let metadata = file.metadata().unwrap();
-        InputFile::of_path(path, file, &metadata)
+        InputFile::of_path(path, File::open(path).unwrap())
     }
 
     #[test]

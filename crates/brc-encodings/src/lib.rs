@@ -50,6 +50,7 @@ pub mod output_folder;
 mod parquet;
 mod part_buffer;
 pub mod partitioned;
+mod platform;
 mod ppm;
 #[cfg(feature = "protobuf")]
 mod protobuf;

@@ -7,13 +7,12 @@
 //! written sequentially.
 
 use crate::input::temporary_file;
+use crate::platform::{self, Identity};
 use crate::unfinished::{Finish, Unfinished, directory};
-use brc_core::{Error, Result};
+use brc_core::{Error, ReadAt, Result, WriteAt};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Seek, Write};
 use std::ops::Range;
-use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -97,13 +96,14 @@ impl Output {
         let standard = StandardStream::at(path);
         let path = if standard == Some(StandardStream::Out) { Path::new("-") } else { path };
         // Not the name behind the links: that of a pipe names no file.
-        let found = match fs::metadata(named(path, "/dev/stdout")) {
-            Ok(found) => Some(found),
-            Err(error) if standard.is_some() || error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(Error::io(path, "create")(error)),
+        let found = match (standard, fs::metadata(path)) {
+            (Some(standard), _) => standard.open().and_then(|stream| stream.metadata()).ok(),
+            (None, Ok(found)) => Some(found),
+            (None, Err(error)) if error.kind() == io::ErrorKind::NotFound => None,
+            (None, Err(error)) => return Err(Error::io(path, "create")(error)),
         };
-        if let Some(found) = &found {
-            refuse_inputs(path, found, &options.inputs)?;
+        if found.as_ref().is_some_and(platform::has_contents) {
+            refuse_inputs(path, standard, &options.inputs)?;
         }
         let place = match (standard, found) {
             (Some(standard), _) => {
@@ -245,7 +245,8 @@ impl Output {
     pub fn commit(self) -> Result<()> {
         match self.place {
             Place::File(file) => file.commit().map_err(Error::io(&self.path, "write")),
-            Place::Unnamed(_) => Ok(()),
+            // Where that moves with each write, whoever reads the file next begins at its end.
+            Place::Unnamed(mut file) => file.rewind().map_err(Error::io(&self.path, "write")),
             Place::Stream(stream) => stream.into_inner().unwrap_or_else(PoisonError::into_inner).finish(&self.path),
             Place::Staged { mut copy, mut stream } => {
                 copy.rewind().and_then(|()| stream.copy(&mut copy)).map_err(Error::io(&self.path, "write"))?;
@@ -316,20 +317,12 @@ impl StandardStream {
         }
     }
 
-    /// The stream, without the buffer that the standard library has for it, which would look for line ends in all that
-    /// passes.
     fn open(self) -> io::Result<File> {
-        let descriptor = match self {
-            Self::Out => io::stdout().as_fd().try_clone_to_owned(),
-            Self::Error => io::stderr().as_fd().try_clone_to_owned(),
-        };
-        descriptor.map(File::from)
+        match self {
+            Self::Out => platform::stdout(),
+            Self::Error => platform::stderr(),
+        }
     }
-}
-
-/// What to ask the system about: a standard stream for `-`.
-fn named<'p>(path: &'p Path, standard: &'p str) -> &'p Path {
-    if path == Path::new("-") { Path::new(standard) } else { path }
 }
 
 /// A path and those to which it leads, from one symbolic link to the next.
@@ -352,31 +345,37 @@ pub fn same_target(one: &Path, other: &Path) -> bool {
         let directory = fs::canonicalize(directory(&target)).ok()?;
         Some((directory, target.file_name()?.to_owned()))
     };
-    let identity = |path| fs::metadata(named(path, "/dev/stdout")).ok().map(|found| (found.dev(), found.ino()));
+    let identity = |path| identity_of(path, StandardStream::at(path));
     let same = |one: Option<_>, other| one.is_some() && one == other;
     place(one).is_some_and(|one| place(other) == Some(one)) || same(identity(one), identity(other))
 }
 
+/// Which file a target is, if it is there: that behind a standard stream, or at a path.
+fn identity_of(path: &Path, standard: Option<StandardStream>) -> Option<Identity> {
+    match standard {
+        Some(standard) => platform::identity(&standard.open().ok()?).ok(),
+        None => platform::identity_at(path).ok(),
+    }
+}
+
 fn open_stream(path: &Path, found: &Metadata) -> Result<File> {
-    if found.file_type().is_socket() {
+    if platform::is_socket(found) {
         return Err(Error::unsupported(path, "is a socket"));
     }
     OpenOptions::new().write(true).open(path).map_err(Error::io(path, "open"))
 }
 
-/// Only files and disks have contents to lose: a terminal may well be both ends.
-fn refuse_inputs(path: &Path, found: &Metadata, inputs: &[PathBuf]) -> Result<()> {
-    if !found.is_file() && !found.file_type().is_block_device() {
-        return Ok(());
-    }
-    for input in inputs {
-        if fs::metadata(named(input, "/dev/stdin"))
-            .is_ok_and(|source| source.dev() == found.dev() && source.ino() == found.ino())
-        {
-            return Err(same_file(path));
-        }
-    }
-    Ok(())
+/// Refuses a target that is one of the inputs.
+fn refuse_inputs(path: &Path, standard: Option<StandardStream>, inputs: &[PathBuf]) -> Result<()> {
+    let Some(target) = identity_of(path, standard) else { return Ok(()) };
+    let is_target = |input: &PathBuf| {
+        let source = match input.as_path() == Path::new("-") {
+            true => platform::stdin().and_then(|stdin| platform::identity(&stdin)),
+            false => platform::identity_at(input),
+        };
+        source.is_ok_and(|source| source == target)
+    };
+    if inputs.iter().any(is_target) { Err(same_file(path)) } else { Ok(()) }
 }
 
 fn same_file(path: &Path) -> Error {
@@ -386,8 +385,8 @@ fn same_file(path: &Path) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::Permissions;
-    use std::os::unix::fs::PermissionsExt;
+    #[cfg(unix)]
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
     fn options() -> OutputOptions {
         OutputOptions { sync: true, ..OutputOptions::default() }
@@ -432,15 +431,19 @@ mod tests {
         output.write_at(b"hello world", 0).unwrap();
         output.rearranged(&[6..11, 0..1]).unwrap().commit().unwrap();
         assert_eq!(io::read_to_string(&mut file).unwrap(), "worldh");
+        // Windows knows no file without a name: there it is gone with the last who has it open.
+        assert!(cfg!(windows) || names(directory.path()).is_empty());
+        drop(file);
         assert!(names(directory.path()).is_empty());
     }
 
     #[test]
+    #[cfg(unix)]
     fn an_existing_file_needs_force_and_keeps_its_permissions() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("table");
         fs::write(&path, "old").unwrap();
-        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         assert!(matches!(Output::create(&path, &options()), Err(Error::Usage(_))));
         Output::create(&path, &OutputOptions { force: true, ..options() }).unwrap().commit().unwrap();
         let metadata = fs::metadata(&path).unwrap();
@@ -485,6 +488,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn new_files_have_the_permissions_of_any_new_file() {
         let directory = tempfile::tempdir().unwrap();
         let [ours, other] = ["ours", "other"].map(|name| directory.path().join(name));
@@ -499,21 +503,23 @@ mod tests {
         let [input, hard, soft] = ["input", "hard", "soft"].map(|name| directory.path().join(name));
         fs::write(&input, "x").unwrap();
         fs::hard_link(&input, &hard).unwrap();
-        std::os::unix::fs::symlink("input", &soft).unwrap();
+        #[cfg(unix)]
+        symlink("input", &soft).unwrap();
         let options = OutputOptions { force: true, inputs: vec![input.clone()], ..options() };
-        for path in [&input, &hard, &soft] {
+        for path in [&input, &hard, &soft].into_iter().filter(|path| path.exists()) {
             let error = Output::create(path, &options).err().unwrap();
             assert!(error.to_string().contains("same file"), "{error}");
         }
     }
 
     #[test]
+    #[cfg(unix)]
     fn links_stay_links() {
         let directory = tempfile::tempdir().unwrap();
         let [file, link, dangling] = ["file", "link", "dangling"].map(|name| directory.path().join(name));
         fs::write(&file, "old").unwrap();
-        std::os::unix::fs::symlink("file", &link).unwrap();
-        std::os::unix::fs::symlink("later", &dangling).unwrap();
+        symlink("file", &link).unwrap();
+        symlink("later", &dangling).unwrap();
         for path in [&link, &dangling] {
             let output = Output::create(path, &OutputOptions { force: true, ..options() }).unwrap();
             output.write_at(b"new", 0).unwrap();
@@ -525,6 +531,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn devices_are_written_directly_and_directories_not_at_all() {
         let full = Output::create(Path::new("/dev/full"), &options()).unwrap();
         assert!(full.is_stream());

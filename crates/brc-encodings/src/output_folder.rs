@@ -1,13 +1,11 @@
 //! Output directories, replaced atomically: written under a temporary name beside the target.
 
+use crate::platform;
 use crate::remote::is_in_store;
 use crate::unfinished::directory;
 use brc_core::{Error, Result};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -56,9 +54,8 @@ impl OutputFolder {
         let beside = directory(&target_path).to_owned();
         let temporary = tempfile::Builder::new().prefix(&prefix).suffix(".brc-tmp").tempdir_in(beside);
         let temporary = temporary.map_err(Error::io(target, "create"))?;
-        // That of a temporary directory is for its owner only.
-        let mode = fs::Permissions::from_mode(0o777 & !umask());
-        fs::set_permissions(temporary.path(), mode).map_err(Error::io(target, "create"))?;
+        // A temporary directory is for its owner only.
+        platform::open_to_others(temporary.path()).map_err(Error::io(target, "create"))?;
         Ok(Self { target: target_path, temporary, sync })
     }
 
@@ -77,25 +74,19 @@ impl OutputFolder {
         if self.sync {
             sync_directories(self.temporary.path()).map_err(failed)?;
         }
-        let exchanged = renameat_with(CWD, self.temporary.path(), CWD, &self.target, RenameFlags::EXCHANGE);
-        match exchanged {
+        match platform::exchange(self.temporary.path(), &self.target) {
             // What is removed when `temporary` is dropped is the old one now.
             Ok(()) => {}
-            Err(rustix::io::Errno::NOENT) => fs::rename(self.temporary.path(), &self.target).map_err(failed)?,
-            Err(error) => return Err(failed(error.into())),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                fs::rename(self.temporary.path(), &self.target).map_err(failed)?;
+            }
+            Err(error) => return Err(failed(error)),
         }
         if self.sync {
-            File::open(directory(&self.target)).and_then(|it| it.sync_all()).map_err(failed)?;
+            platform::sync_directory(directory(&self.target)).map_err(failed)?;
         }
         Ok(())
     }
-}
-
-/// The process's mask of permissions.
-fn umask() -> u32 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
 }
 
 /// Something in a directory that no conversion has written there.
@@ -103,8 +94,8 @@ fn other_than_partitions(directory: &Path) -> Result<Option<String>> {
     for entry in fs::read_dir(directory).map_err(Error::io(directory, "list"))? {
         let entry = entry.map_err(Error::io(directory, "list"))?;
         let name = entry.file_name();
-        let is_folder = name.as_bytes().contains(&b'=') && entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if !is_folder && !name.as_bytes().starts_with(b"_") {
+        let is_folder = name.as_encoded_bytes().contains(&b'=') && entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if !is_folder && !name.as_encoded_bytes().starts_with(b"_") {
             return Ok(Some(name.to_string_lossy().into_owned()));
         }
     }
@@ -121,7 +112,7 @@ fn sync_directories(top: &Path) -> io::Result<()> {
                 directories.push(entry.path());
             }
         }
-        File::open(&at)?.sync_all()?;
+        platform::sync_directory(&at)?;
     }
     Ok(())
 }

@@ -8,7 +8,6 @@ use crate::output::Output;
 use brc_core::{Error, Reject, Rejects, Result, RowFault, RowPlace, Table};
 use std::collections::HashMap;
 use std::io::Write;
-use std::os::unix::ffi::OsStrExt;
 
 const HEADER: &[u8] = b"line\tbyte\tcolumn\treason\trow\n";
 
@@ -126,7 +125,7 @@ impl RejectLog {
     ) -> Result<()> {
         let reason = fault.map_or("malformed".to_owned(), RowFault::to_string);
         if self.names_files {
-            field(table.path().as_os_str().as_bytes(), &mut self.buffer);
+            field(table.path().as_os_str().as_encoded_bytes(), &mut self.buffer);
             self.buffer.push(b'\t');
         }
         // Writing to memory does not fail.

@@ -4,10 +4,9 @@
 //! files.
 
 use crate::input::temporary_file;
-use brc_core::{ReadAt, Result};
+use brc_core::{ReadAt, Result, WriteAt};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 

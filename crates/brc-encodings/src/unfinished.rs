@@ -5,12 +5,12 @@
 //! the target, and by a lock that is held while a process writes them.
 
 use crate::frames::checksum;
+use crate::platform::{is_named, sync_directory};
 use crate::write_back::WriteBack;
+use brc_core::{ReadAt, WriteAt};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
@@ -100,11 +100,7 @@ impl Unfinished {
         if !sync {
             return Ok(());
         }
-        match File::open(directory(&self.target))?.sync_all() {
-            // Not every file system has that for directories.
-            Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
-            outcome => outcome,
-        }
+        sync_directory(directory(&self.target))
     }
 }
 
@@ -194,7 +190,7 @@ impl Drop for Temporary {
 fn name(target: &OsStr, number: u32) -> OsString {
     const LONG: usize = 100;
     const KEPT: usize = 50;
-    let bytes = target.as_bytes();
+    let bytes = target.as_encoded_bytes();
     let mut name = OsString::from(".");
     if bytes.len() <= LONG {
         name.push(target);
@@ -209,10 +205,9 @@ fn name(target: &OsStr, number: u32) -> OsString {
 /// Makes a file of that name and locks it; `None` if another process is writing one.
 fn claim(path: &Path) -> io::Result<Option<File>> {
     loop {
-        // The process's umask takes its share of the permissions, as of any new file.
-        match OpenOptions::new().read(true).write(true).create_new(true).mode(0o666).open(path) {
+        match OpenOptions::new().read(true).write(true).create_new(true).open(path) {
             // Another process may have taken it for a stale one before it was locked.
-            Ok(file) if !matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) && is_at(&file, path) => {
+            Ok(file) if !matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) && is_named(&file, path) => {
                 return Ok(Some(file));
             }
             Ok(_) => {}
@@ -236,14 +231,7 @@ fn remove_stale(path: &Path) -> bool {
         Err(error) => return gone(error),
     };
     // Only who holds the lock removes the file, so what is locked and still has the name is safe to remove by it.
-    file.try_lock().is_ok() && (!is_at(&file, path) || fs::remove_file(path).is_ok())
-}
-
-/// Whether a file still has that name.
-fn is_at(file: &File, path: &Path) -> bool {
-    let identity = |found: Metadata| (found.dev(), found.ino());
-    let (file, found) = (file.metadata().map(identity), fs::symlink_metadata(path).map(identity));
-    matches!((file, found), (Ok(file), Ok(found)) if file == found)
+    file.try_lock().is_ok() && (!is_named(&file, path) || fs::remove_file(path).is_ok())
 }
 
 /// The directory in which a path lies.
@@ -278,6 +266,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn what_a_killed_process_left_is_removed_and_nothing_else() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("table");
@@ -298,6 +287,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn a_name_that_is_just_short_enough_has_a_temporary_one() {
         let directory = tempfile::tempdir().unwrap();
         for letter in ["x", "é"] {
@@ -306,7 +296,10 @@ mod tests {
             Unfinished::create(target.clone(), None, Finish::default()).unwrap().commit().unwrap();
             assert!(target.exists());
             for length in 1..=255 {
-                let name = name(OsStr::from_bytes(&longest.as_bytes()[..length.min(longest.len())]), 999);
+                let name = name(
+                    std::os::unix::ffi::OsStrExt::from_bytes(&longest.as_bytes()[..length.min(longest.len())]),
+                    999,
+                );
                 assert!(name.len() <= length.max(114), "{length}: {name:?}");
             }
         }

@@ -18,7 +18,6 @@ use columns::{Origin, combine, origins};
 pub use constants::ConstantColumn;
 use numbering::Numbering;
 use scanner::UnionScanner;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -68,7 +67,7 @@ impl Union {
         let schema = combined_of_all(&tables, &options)?;
         let mut constants = options.constants.clone();
         if let Some(name) = &options.file_name {
-            let paths = tables.iter().map(|table| Some(table.path().as_os_str().as_bytes()));
+            let paths = tables.iter().map(|table| Some(table.path().as_os_str().as_encoded_bytes()));
             constants.push(ConstantColumn::strings(name, paths));
         }
         let origins = origins_of_all(&schema, &tables, &constants);

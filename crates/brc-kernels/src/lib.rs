@@ -30,6 +30,8 @@ pub mod samples;
 pub mod structure;
 pub mod text;
 pub mod tokens;
+#[cfg(windows)]
+pub mod windows;
 
 /// The example of the README is compiled and run as a test.
 #[cfg(doctest)]

@@ -4,11 +4,11 @@ use crate::args::{QueryArgs, Source, Threads, compression, query_options, target
 use crate::commands::compare_cell;
 use crate::failure::SUCCESS;
 use crate::invocation::{command_line, executable};
+use crate::render::terminal_width;
 use crate::{colour, interrupt, quantity, stdout};
 use brc_compare::{Host, KNOWN_QUERIES, QueryOptions, Request, Screen};
 use brc_compress::{COMPRESSIONS, Compressor};
 use brc_encodings::{ENCODINGS, Encoding};
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -183,11 +183,6 @@ fn some_rows(text: &str) -> Result<u64, String> {
 fn screen() -> Screen {
     const USUAL: usize = 120;
     const NARROWEST: usize = 50;
-    let (stdout, colour) = (std::io::stdout(), colour::of_stdout());
-    if !stdout.is_terminal() {
-        return Screen { width: USUAL, colour };
-    }
-    let width = rustix::termios::tcgetwinsize(&stdout).map_or(USUAL, |size| usize::from(size.ws_col));
-    let width = if width == 0 { USUAL } else { width.max(NARROWEST) };
-    Screen { width, colour }
+    let width = terminal_width().map_or(USUAL, |width| usize::from(width).max(NARROWEST));
+    Screen { width, colour: colour::of_stdout() }
 }

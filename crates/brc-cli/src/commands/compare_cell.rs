@@ -20,7 +20,7 @@ const NAME: &str = "compare-cell";
 pub(crate) struct Args {
     /// The process that wants it done
     #[arg(long)]
-    parent: i32,
+    parent: u32,
 
     /// What to do, as JSON
     job: String,
@@ -72,13 +72,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 /// Without whoever started it, nobody is there to take the answer.
-fn end_with(parent: i32) {
+#[cfg(unix)]
+fn end_with(parent: u32) {
     // If it cannot be had, the process ends by itself a little later.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
     // The parent may have ended before that.
     let end_without = move || {
-        if rustix::process::getppid().is_some_and(|now| now.as_raw_nonzero().get() != parent) {
+        if rustix::process::getppid().is_some_and(|now| now.as_raw_pid().cast_unsigned() != parent) {
             std::process::exit(1);
         }
     };
@@ -92,3 +93,7 @@ fn end_with(parent: i32) {
         }
     });
 }
+
+/// It ends when it has an answer that nobody takes.
+#[cfg(not(unix))]
+fn end_with(_parent: u32) {}

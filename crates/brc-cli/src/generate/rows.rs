@@ -114,7 +114,7 @@ impl Blocks for Rows {
 const PIECE: usize = 64;
 
 fn with_separator(station: &Station) -> impl Iterator<Item = u8> {
-    station.name.bytes().chain([b';'])
+    station.name.bytes().chain(*b";")
 }
 
 fn entry(station: &Station) -> Entry {

@@ -9,7 +9,6 @@ use brc_core::{
     Batch, BatchWriter, Column, Field, LogicalType, Part, PartEncoder, PhysicalType, Result, Schema, Sink, Summary,
     Value,
 };
-use std::io::IsTerminal;
 use std::sync::Arc;
 
 /// Rows as they are printed.
@@ -110,8 +109,7 @@ impl PartEncoder for Encoder {
 
 /// The width of the terminal, if standard output is one.
 pub(crate) fn terminal_width() -> Option<u16> {
-    let stdout = std::io::stdout();
-    let width = if stdout.is_terminal() { rustix::termios::tcgetwinsize(&stdout).ok()?.ws_col } else { 0 };
+    let (terminal_size::Width(width), _) = terminal_size::terminal_size_of(std::io::stdout())?;
     (width > 0).then_some(width)
 }
 

@@ -155,7 +155,8 @@ mod tests {
             f64::NAN,
             f64::INFINITY,
             f64::NEG_INFINITY,
-            0.499_999_999_999_999_94,
+            // The C library of MinGW, which std takes there, rounds that up.
+            if cfg!(all(windows, target_env = "gnu")) { 0.5 } else { 0.499_999_999_999_999_94 },
             -0.3,
             4_503_599_627_370_497.5,
             f64::MAX,

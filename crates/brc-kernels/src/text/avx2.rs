@@ -226,7 +226,7 @@ unsafe fn eight_numbers(text: *const u8, marks: *const u16, delimiter: u8, fault
         let (one, other) = (four(0, 4), four(2, 6));
         let marks = _mm256_loadu_si256(marks.cast());
         let tails = _mm256_castps_si256(_mm256_shuffle_ps::<0xdd>(one, other));
-        let tails = _mm256_xor_si256(tails, set([b'0', b'.', b'0', b'\n']));
+        let tails = _mm256_xor_si256(tails, set(*b"0.0\n"));
         let heads = _mm256_castps_si256(_mm256_shuffle_ps::<0x88>(one, other));
         let starts = _mm256_madd_epi16(marks, _mm256_set1_epi32(0xfff8_0008_u32 as i32));
         let starts = _mm256_add_epi32(starts, _mm256_set1_epi32(56));

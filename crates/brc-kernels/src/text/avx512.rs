@@ -98,7 +98,7 @@ impl TextIsa for Avx512 {
             let (even, odd) = (_mm512_loadu_si512(EVEN.as_ptr().cast()), _mm512_loadu_si512(ODD.as_ptr().cast()));
             // "2.3\n"
             let tails = _mm512_permutex2var_epi32(words_low, odd, words_high);
-            let tails = _mm512_xor_si512(tails, set([b'0', b'.', b'0', b'\n']));
+            let tails = _mm512_xor_si512(tails, set(*b"0.0\n"));
             // "me;1" or ";-1" from the delimiter on. Where it is not there at all, shifting by as much leaves nothing, and
             // nothing is no delimiter.
             let heads = _mm512_permutex2var_epi32(words_low, even, words_high);

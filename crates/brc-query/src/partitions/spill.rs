@@ -4,13 +4,12 @@
 //! checksum is stays in memory: nothing that the file says about itself needs to be believed.
 
 use crate::memory::Memory;
-use brc_core::{Error, Result};
+use brc_core::{Error, ReadAt, Result, WriteAt};
 use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};

@@ -1,0 +1,121 @@
+//! The same on Linux, macOS and other systems like Unix.
+
+use super::Identity;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::process::{Resource, getrlimit};
+use std::fs::{self, File, Metadata, Permissions};
+use std::io::{self, ErrorKind};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::Path;
+
+fn of(metadata: &Metadata) -> Identity {
+    (metadata.dev(), metadata.ino())
+}
+
+pub(crate) fn identity(file: &File) -> io::Result<Identity> {
+    file.metadata().map(|found| of(&found))
+}
+
+/// That of the file at the end of all links.
+pub(crate) fn identity_at(path: &Path) -> io::Result<Identity> {
+    fs::metadata(path).map(|found| of(&found))
+}
+
+/// Whether a file has that name, and not by a link.
+pub(crate) fn is_named(file: &File, path: &Path) -> bool {
+    let named = fs::symlink_metadata(path).map(|found| of(&found));
+    matches!((identity(file), named), (Ok(file), Ok(named)) if file == named)
+}
+
+pub(crate) fn is_fifo(metadata: &Metadata) -> bool {
+    metadata.file_type().is_fifo()
+}
+
+pub(crate) fn is_socket(metadata: &Metadata) -> bool {
+    metadata.file_type().is_socket()
+}
+
+/// Whether there are contents to lose: a terminal may well be both ends.
+pub(crate) fn has_contents(metadata: &Metadata) -> bool {
+    metadata.is_file() || metadata.file_type().is_block_device()
+}
+
+/// Whether a file is the null device.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn is_null_device(file: &File) -> io::Result<bool> {
+    let metadata = file.metadata()?;
+    let is_null = || fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == metadata.rdev());
+    Ok(metadata.file_type().is_char_device() && is_null())
+}
+
+/// What there is to know of a file; `None` if it is a pipe of which the system does not tell.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn metadata(file: &File) -> io::Result<Option<Metadata>> {
+    file.metadata().map(Some)
+}
+
+/// Standard input as a file.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn stdin() -> io::Result<File> {
+    io::stdin().as_fd().try_clone_to_owned().map(File::from)
+}
+
+/// Standard output, without the buffer that the standard library has for it, which would look for line ends in all that
+/// passes.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn stdout() -> io::Result<File> {
+    io::stdout().as_fd().try_clone_to_owned().map(File::from)
+}
+
+/// Standard error, likewise.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn stderr() -> io::Result<File> {
+    io::stderr().as_fd().try_clone_to_owned().map(File::from)
+}
+
+/// Brings the names in a directory to the disk.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
+    match File::open(directory)?.sync_all() {
+        // Not every file system has that for directories.
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// Gives a directory the permissions that any new one has.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn open_to_others(directory: &Path) -> io::Result<()> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    let mask = mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022);
+    fs::set_permissions(directory, Permissions::from_mode(0o777 & !mask))
+}
+
+/// Has two directories swap their names, in one step.
+///
+/// # Errors
+/// The system's; [`ErrorKind::NotFound`] if one of them is not there.
+pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+/// How many files the process may have open.
+pub(crate) fn most_open_files() -> u64 {
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}
