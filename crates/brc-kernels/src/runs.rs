@@ -5,17 +5,13 @@
 //! the rows in their order. Only rows that are wanted are looked at, then.
 
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+mod few;
 
 use crate::cpu::Level;
-use crate::filter::{range, words};
 use brc_core::Integers;
 
 /// At most so many rows are found at a time.
 pub const MOST_ROWS: usize = 4096;
-
-/// More runs are taken row by row: to compare each row with all of them takes longer.
-const FEW_RUNS: usize = 32;
 
 /// Where the next row of a run lies, and where its rows end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,13 +27,11 @@ pub struct Found {
     rows: usize,
     runs: Box<[u32; MOST_ROWS + 64]>,
     places: Box<[u32; MOST_ROWS + 64]>,
-    /// For each of a few runs, which rows are its own.
-    masks: Vec<u64>,
 }
 
 impl Default for Found {
     fn default() -> Self {
-        Self { rows: 0, runs: Box::new([0; MOST_ROWS + 64]), places: Box::new([0; MOST_ROWS + 64]), masks: Vec::new() }
+        Self { rows: 0, runs: Box::new([0; MOST_ROWS + 64]), places: Box::new([0; MOST_ROWS + 64]) }
     }
 }
 
@@ -61,20 +55,23 @@ impl Found {
     /// # Panics
     /// If there are more than [`MOST_ROWS`], or a cursor goes beyond the bits.
     #[must_use]
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
     pub fn find(&mut self, level: Level, runs: Integers<'_>, cursors: &mut [Cursor], met: Option<&[u64]>) -> bool {
         assert!(runs.len() <= MOST_ROWS, "rows in pieces");
-        let level = level.min(Level::best());
-        match (met, runs) {
-            #[cfg(target_arch = "x86_64")]
-            (Some(met), Integers::I16(runs)) if level >= Level::Avx2 && cursors.len() <= FEW_RUNS => {
-                // SAFETY: the level is not above the best one that was detected.
-                unsafe { self.find_of_few(level, runs, cursors, met) }
-            }
-            (Some(met), runs) => {
+        #[cfg(target_arch = "x86_64")]
+        if let (Some(met), Integers::I16(runs)) = (met, runs)
+            && level.min(Level::best()) >= Level::Avx2
+            && cursors.len() <= few::MOST_RUNS
+        {
+            // SAFETY: the level is not above the best one that was detected.
+            return unsafe { self.find_of_few(level.min(Level::best()), runs, cursors, met) };
+        }
+        match met {
+            Some(met) => {
                 let is_met = |place: u32| met[place as usize / 64] >> (place % 64) & 1 == 1;
                 brc_core::for_integers!(runs, runs => self.find_each(runs, cursors, is_met))
             }
-            (None, runs) => brc_core::for_integers!(runs, runs => self.find_each(runs, cursors, |_| true)),
+            None => brc_core::for_integers!(runs, runs => self.find_each(runs, cursors, |_| true)),
         }
     }
 
@@ -100,92 +97,12 @@ impl Found {
         self.rows = rows;
         true
     }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-    fn find_of_few(&mut self, level: Level, runs: &[i16], cursors: &mut [Cursor], met: &[u64]) -> bool {
-        use std::arch::x86_64::_pdep_u64;
-        let words = words(runs.len());
-        self.masks.resize(cursors.len() * words, 0);
-        for (run, mask) in self.masks.chunks_exact_mut(words.max(1)).enumerate() {
-            range(level, Integers::I16(runs), run as i128, run as i128, mask);
-        }
-        let (mut rows, mut of_word) = (0, Word::default());
-        for (index, runs) in runs.chunks(64).enumerate() {
-            let mut all = 0;
-            of_word.wanted = 0;
-            for (run, cursor) in cursors.iter_mut().enumerate() {
-                let own = self.masks[run * words + index];
-                let count = own.count_ones();
-                if count > cursor.end - cursor.next {
-                    return false;
-                }
-                (of_word.own[run % FEW_RUNS], of_word.first[run % FEW_RUNS]) = (own, cursor.next);
-                of_word.wanted |= _pdep_u64(bits_at(met, cursor.next as usize), own);
-                all += count;
-                cursor.next += count;
-            }
-            if all as usize != runs.len() {
-                return false;
-            }
-            let to_runs = self.runs[rows..].first_chunk_mut();
-            let (Some(to_runs), Some(to_places)) = (to_runs, self.places[rows..].first_chunk_mut()) else {
-                return false;
-            };
-            if level >= Level::Avx512 {
-                // SAFETY: the level is not above the best one that was detected.
-                unsafe { avx512::put(&of_word, cursors.len(), runs, to_runs, to_places) }
-            } else {
-                of_word.put(runs, to_runs, to_places);
-            }
-            rows += of_word.wanted.count_ones() as usize;
-        }
-        self.rows = rows;
-        true
-    }
-}
-
-/// What is found of 64 rows of a few runs.
-#[cfg(target_arch = "x86_64")]
-#[derive(Default)]
-struct Word {
-    wanted: u64,
-    /// Which rows are of each run.
-    own: [u64; FEW_RUNS],
-    /// Where the first of them lies.
-    first: [u32; FEW_RUNS],
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Word {
-    /// Puts run and place of each wanted row there.
-    #[inline(always)]
-    fn put(&self, of_rows: &[i16], runs: &mut [u32; 64], places: &mut [u32; 64]) {
-        let (mut wanted, mut rows) = (self.wanted, 0);
-        while wanted != 0 {
-            let row = wanted.trailing_zeros();
-            wanted &= wanted - 1;
-            let run = of_rows[row as usize % 64];
-            let before = self.own[run as usize % FEW_RUNS] & ((1 << row) - 1);
-            runs[rows % 64] = run as u32;
-            places[rows % 64] = self.first[run as usize % FEW_RUNS] + before.count_ones();
-            rows += 1;
-        }
-    }
-}
-
-/// The 64 bits from one of them on; those behind the last word are 0.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn bits_at(bits: &[u64], first: usize) -> u64 {
-    let word = |index: usize| bits.get(index).copied().unwrap_or(0);
-    let (index, shift) = (first / 64, first % 64);
-    word(index) >> shift | word(index + 1) << 1 << (63 - shift)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filter::words;
     use proptest::prelude::*;
 
     /// Cursors of runs that lie one behind the other.
