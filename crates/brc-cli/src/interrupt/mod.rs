@@ -2,11 +2,14 @@
 //! what is computed, and not the run.
 
 #[cfg(unix)]
-#[path = "unix.rs"]
-mod system;
+mod unix;
 #[cfg(windows)]
-#[path = "windows.rs"]
-mod system;
+mod windows;
+
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;
 
 pub(crate) use system::take_large_files_for_errors;
 
