@@ -96,11 +96,10 @@ impl Output {
         let standard = StandardStream::at(path);
         let path = if standard == Some(StandardStream::Out) { Path::new("-") } else { path };
         // Not the name behind the links: that of a pipe names no file.
-        let found = match (standard, fs::metadata(path)) {
-            (Some(standard), _) => standard.open().and_then(|stream| stream.metadata()).ok(),
-            (None, Ok(found)) => Some(found),
-            (None, Err(error)) if error.kind() == io::ErrorKind::NotFound => None,
-            (None, Err(error)) => return Err(Error::io(path, "create")(error)),
+        let found = match standard.map_or_else(|| fs::metadata(path), |it| it.open()?.metadata()) {
+            Ok(found) => Some(found),
+            Err(error) if standard.is_some() || error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(Error::io(path, "create")(error)),
         };
         if found.as_ref().is_some_and(platform::has_contents) {
             refuse_inputs(path, standard, &options.inputs)?;

@@ -59,29 +59,12 @@ pub(crate) fn metadata(file: &File) -> io::Result<Option<Metadata>> {
     file.metadata().map(Some)
 }
 
-/// Standard input as a file.
+/// Another file for what a stream writes to or reads from.
 ///
 /// # Errors
 /// The system's.
-pub(crate) fn stdin() -> io::Result<File> {
-    io::stdin().as_fd().try_clone_to_owned().map(File::from)
-}
-
-/// Standard output, without the buffer that the standard library has for it, which would look for line ends in all that
-/// passes.
-///
-/// # Errors
-/// The system's.
-pub(crate) fn stdout() -> io::Result<File> {
-    io::stdout().as_fd().try_clone_to_owned().map(File::from)
-}
-
-/// Standard error, likewise.
-///
-/// # Errors
-/// The system's.
-pub(crate) fn stderr() -> io::Result<File> {
-    io::stderr().as_fd().try_clone_to_owned().map(File::from)
+pub(super) fn duplicate(stream: &impl AsFd) -> io::Result<File> {
+    stream.as_fd().try_clone_to_owned().map(File::from)
 }
 
 /// Brings the names in a directory to the disk.

@@ -54,28 +54,12 @@ pub(crate) fn metadata(file: &File) -> io::Result<Option<Metadata>> {
     if winapi_util::file::typ(file)?.is_disk() { file.metadata().map(Some) } else { Ok(None) }
 }
 
-/// Standard input as a file.
+/// Another file for what a stream writes to or reads from.
 ///
 /// # Errors
 /// The system's.
-pub(crate) fn stdin() -> io::Result<File> {
-    io::stdin().as_handle().try_clone_to_owned().map(File::from)
-}
-
-/// Standard output, without the buffer that the standard library has for it.
-///
-/// # Errors
-/// The system's.
-pub(crate) fn stdout() -> io::Result<File> {
-    io::stdout().as_handle().try_clone_to_owned().map(File::from)
-}
-
-/// Standard error, likewise.
-///
-/// # Errors
-/// The system's.
-pub(crate) fn stderr() -> io::Result<File> {
-    io::stderr().as_handle().try_clone_to_owned().map(File::from)
+pub(super) fn duplicate(stream: &impl AsHandle) -> io::Result<File> {
+    stream.as_handle().try_clone_to_owned().map(File::from)
 }
 
 /// The file system's journal keeps names.

@@ -1,7 +1,7 @@
 //! Rows of few runs, 64 at a time.
 
 use super::{Cursor, Found, MOST_ROWS};
-use crate::cpu::Level;
+use crate::cpu::{Level, PLACES};
 use crate::filter::{range, words};
 use brc_core::Integers;
 use std::arch::x86_64::{
@@ -92,17 +92,6 @@ fn bits_at(bits: &[u64], first: usize) -> u64 {
     word(index) >> shift | word(index + 1) << 1 << (63 - shift)
 }
 
-/// The numbers of 64 lanes.
-const LANES: [u8; 64] = {
-    let mut lanes = [0; 64];
-    let mut lane = 0;
-    while lane < 64 {
-        lanes[lane] = lane as u8;
-        lane += 1;
-    }
-    lanes
-};
-
 /// Puts run and place of each wanted row there, and something behind them. `runs` are those of the word's rows, 64 at most.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
 fn put_avx512(word: &Word, count: usize, runs: &[i16], to_runs: &mut [u32; 64], to_places: &mut [u32; 64]) {
@@ -111,7 +100,7 @@ fn put_avx512(word: &Word, count: usize, runs: &[i16], to_runs: &mut [u32; 64], 
     let (low, high) = runs.split_at(runs.len().min(32));
     // SAFETY: only lanes that are there are loaded; all arrays have the bytes that are loaded and stored.
     unsafe {
-        let lanes = _mm512_loadu_si512(LANES.as_ptr().cast());
+        let lanes = _mm512_loadu_si512(PLACES.as_ptr().cast());
         let mut ranks = _mm512_setzero_si512();
         for &own in &word.own[..count] {
             ranks = _mm512_or_si512(ranks, _mm512_maskz_expand_epi8(own, lanes));

@@ -56,11 +56,10 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
         if text.contains(&b'%') {
             return format_of(text);
         }
-        let translated = translate(text).ok_or_else(|| {
+        translate(text).and_then(|format| Format::parse(format.as_bytes())).ok_or_else(|| {
             let known: Vec<_> = NAMES.iter().chain(&NUMBERS).map(|(word, _)| *word).collect();
             format!("needs a template of these words, and other text in double quotes: {}", known.join(" "))
-        })?;
-        Format::parse(translated.as_bytes()).ok_or_else(|| "needs a template".to_owned())
+        })
     })
 }
 
@@ -69,15 +68,13 @@ fn translate(template: &[u8]) -> Option<String> {
     let mut rest = std::str::from_utf8(template).ok()?;
     let mut format = String::new();
     while let Some(first) = rest.chars().next() {
-        let is_word = |word: &str| rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+        let is_number = |word: &str| rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+        let name = NAMES.iter().find(|(word, _)| rest.starts_with(word));
         if let Some(quoted) = rest.strip_prefix('"') {
             let (text, after) = quoted.split_once('"')?;
             format.push_str(text);
             rest = after;
-        } else if let Some((word, directive)) = NAMES.iter().find(|(word, _)| rest.starts_with(word)) {
-            format.push_str(directive);
-            rest = &rest[word.len()..];
-        } else if let Some((word, directive)) = NUMBERS.iter().find(|(word, _)| is_word(word)) {
+        } else if let Some((word, directive)) = name.or_else(|| NUMBERS.iter().find(|(word, _)| is_number(word))) {
             format.push_str(directive);
             rest = &rest[word.len()..];
         } else if first.is_alphabetic() {

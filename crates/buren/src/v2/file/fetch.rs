@@ -42,16 +42,17 @@ impl FileScanner<'_> {
     pub(super) fn end_reading(&self, index: usize) {
         let of_columns = self.columns.iter().map(|column| column.chunk_of(index));
         let footer = &self.reader.footer;
-        let of_cluster = [footer.order_streams(), footer.run_lengths()].into_iter().filter_map(|number| {
-            self.reader
-                .row_group(index)
-                .cluster
-                .and(self.reader.column(number).ok())
-                .map(|column| &column.chunks[index])
-        });
+        let of_cluster = [footer.order_streams(), footer.run_lengths()];
+        let of_cluster = of_cluster.into_iter().filter_map(|number| self.chunk_of_cluster(index, number));
         let places =
             of_columns.chain(of_cluster).map(|chunk| chunk.offset..chunk.offset.saturating_add(chunk.stored_bytes()));
         ReadAhead::end(self.reader.source().file, places);
+    }
+
+    /// The order stream or the lengths of runs of a row group, if it is clustered.
+    fn chunk_of_cluster(&self, index: usize, number: usize) -> Option<&Chunk> {
+        let column = self.reader.row_group(index).cluster.and(self.reader.column(number).ok());
+        column.map(|column| &column.chunks[index])
     }
 
     /// What is going to be read of a row group for sure.
@@ -64,8 +65,7 @@ impl FileScanner<'_> {
             return Vec::new();
         }
         let reader = self.reader;
-        let of_cluster = |number: usize| reader.column(number).ok().map(|column| &column.chunks[index]);
-        let lengths = of_cluster(reader.footer.run_lengths());
+        let lengths = self.chunk_of_cluster(index, reader.footer.run_lengths());
         let chunks = || self.columns.iter().map(|column| column.chunk_of(index));
         let is_open = verdict == Verdict::Maybe;
         let of_open_blocks = |key| {
@@ -75,7 +75,7 @@ impl FileScanner<'_> {
         };
         match reader.row_group(index).cluster {
             Some(_) if self.options.order == Order::Original => {
-                let order = of_cluster(reader.footer.order_streams());
+                let order = self.chunk_of_cluster(index, reader.footer.order_streams());
                 self.dictionaries().chain(chunks().chain(lengths).chain(order).flat_map(Chunk::places)).collect()
             }
             Some(Cluster { key, .. }) if self.needs_runs(index, key, verdict) => {

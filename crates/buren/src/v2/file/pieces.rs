@@ -278,16 +278,16 @@ impl FileScanner<'_> {
         }
     }
 
+    /// The same of all columns.
+    fn bring_all(&mut self, place: BlockPlace<'_>, rows: &Range<usize>) -> Result<()> {
+        (0..self.columns.len()).try_for_each(|position| self.bring(position, place, rows, true))
+    }
+
     /// Keeps rows of a column that are decoded, until those that meet all conditions are put back in order.
     fn keep(&mut self, position: usize, place: BlockPlace<'_>, rows: &Range<usize>) {
         let (column, start) = (&self.columns[position], place.block * BLOCK_ROWS);
         let of_row_group = start + rows.start..start + rows.end;
         self.clustered[position].keep(&column.rows(rows), of_row_group, column.values_in(place.row_group));
-    }
-
-    /// The same of all columns.
-    fn bring_all(&mut self, place: BlockPlace<'_>, rows: &Range<usize>) -> Result<()> {
-        (0..self.columns.len()).try_for_each(|position| self.bring(position, place, rows, true))
     }
 
     /// Rows of a column that are decoded.
