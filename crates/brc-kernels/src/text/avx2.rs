@@ -16,6 +16,9 @@ pub(crate) struct Places {
     mask: u32,
 }
 
+/// A block of 64 bytes seldom has more marks: rows of the One Billion Row Challenge have 14 to 16 bytes.
+const USUAL_MARKS: usize = 12;
+
 impl TextIsa for Avx2 {
     type Faults = __m256i;
     type Places<'a> = Places;
@@ -27,24 +30,30 @@ impl TextIsa for Avx2 {
         unsafe {
             let delimiters = _mm256_set1_epi8(delimiter as i8);
             let line_feeds = _mm256_set1_epi8(b'\n' as i8);
-            let mut base = _mm_set1_epi16(1);
             let mut next = out;
+            let mut base = 1u16;
             let mut at = 0;
             while at < text.len() {
                 let block = text.as_ptr().add(at);
                 let low = either(block, delimiters, line_feeds);
-                let marks = u64::from(either(block.add(32), delimiters, line_feeds)) << 32 | u64::from(low);
-                if marks.count_ones() > 32 {
-                    return None;
+                let mut marks = u64::from(either(block.add(32), delimiters, line_feeds)) << 32 | u64::from(low);
+                let count = marks.count_ones() as usize;
+                // Without a branch for how many there are, unless they are unusually many.
+                for place in 0..USUAL_MARKS {
+                    *next.add(place) = base.wrapping_add(marks.trailing_zeros() as u16);
+                    marks &= marks.wrapping_sub(1);
                 }
-                // Without a branch for how many there are.
-                for eighth in 0..8 {
-                    let bits = (marks >> (8 * eighth)) as u8;
-                    let ones = _mm_cvtepu8_epi16(_mm_loadl_epi64(ONES.as_ptr().add(usize::from(bits)).cast()));
-                    _mm_storeu_si128(next.cast(), _mm_add_epi16(ones, base));
-                    base = _mm_add_epi16(base, _mm_set1_epi16(8));
-                    next = next.add(bits.count_ones() as usize);
+                if count > USUAL_MARKS {
+                    if count > 32 {
+                        return None;
+                    }
+                    for place in USUAL_MARKS..count {
+                        *next.add(place) = base.wrapping_add(marks.trailing_zeros() as u16);
+                        marks &= marks.wrapping_sub(1);
+                    }
                 }
+                next = next.add(count);
+                base = base.wrapping_add(64);
                 at += 64;
             }
             Some(next.offset_from(out) as usize)
@@ -78,26 +87,29 @@ impl TextIsa for Avx2 {
 
     #[inline(always)]
     unsafe fn keys(text: *const u8, marks: *const u16, here: u16, out: *mut Key) -> u16 {
-        let mut other = 0u32;
+        let mut other = 0;
+        let mut inside = [0u32; GROUP];
         // SAFETY: promised by the caller; a name is read up to sixteen bytes behind the text, inside its margin.
         unsafe {
             let padding = _mm_set1_epi8(PADDING as i8);
+            for half in 0..2 {
+                let (lengths, others) = eight_lengths(marks.add(GROUP * half));
+                _mm256_storeu_si256(inside.as_mut_ptr().add(8 * half).cast(), lengths);
+                other |= others << (8 * half);
+            }
             for row in 0..GROUP {
-                let start = u32::from(single(marks.add(2 * row).sub(1)));
-                let length = u32::from(single(marks.add(2 * row))).wrapping_sub(start + 1);
-                other |= u32::from(length.wrapping_sub(1) >= SHORT as u32) << row;
-                let inside = INSIDE.as_ptr().add(SHORT - (length as usize).min(SHORT));
-                let name = _mm_loadu_si128(text.add(start as usize).cast());
-                let key = _mm_blendv_epi8(padding, name, _mm_loadu_si128(inside.cast()));
+                let start = usize::from(single(marks.add(2 * row).sub(1)));
+                let inside = _mm_loadu_si128(INSIDE.as_ptr().add(SHORT - inside[row] as usize).cast());
+                let key = _mm_blendv_epi8(padding, _mm_loadu_si128(text.add(start).cast()), inside);
                 _mm_storeu_si128(out.add(row).cast(), key);
             }
-            let mut left_out = other as u16 | !here;
-            while left_out != 0 {
-                _mm_storeu_si128(out.add(left_out.trailing_zeros() as usize).cast(), padding);
-                left_out &= left_out - 1;
+            let mut elsewhere = !here;
+            while elsewhere != 0 {
+                _mm_storeu_si128(out.add(elsewhere.trailing_zeros() as usize).cast(), padding);
+                elsewhere &= elsewhere - 1;
             }
         }
-        other as u16
+        other
     }
 
     #[inline(always)]
@@ -192,6 +204,25 @@ impl TextIsa for Avx2 {
     unsafe fn add(values: *const i16, slots: *const i32, rows: usize, first: *mut State) {
         // SAFETY: promised by the caller.
         unsafe { states::rows_at(values, slots, rows, first) }
+    }
+}
+
+/// How long the short names of eight rows are, 0 for other names; and which ones those are.
+///
+/// # Safety
+/// As for [`TextIsa::keys`].
+#[inline(always)]
+unsafe fn eight_lengths(marks: *const u16) -> (__m256i, u16) {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let ends = _mm256_loadu_si256(marks.cast());
+        let starts = _mm256_loadu_si256(marks.sub(1).cast());
+        let lengths = _mm256_sub_epi32(_mm256_sub_epi32(ends, starts), _mm256_set1_epi32(1));
+        let lengths = _mm256_and_si256(lengths, _mm256_set1_epi32(0xffff));
+        let short = _mm256_cmpgt_epi32(_mm256_set1_epi32(SHORT as i32 + 1), lengths);
+        let empty = _mm256_cmpeq_epi32(lengths, _mm256_setzero_si256());
+        let others = !(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_andnot_si256(empty, short))) as u16) & 0xff;
+        (_mm256_and_si256(lengths, short), others)
     }
 }
 
