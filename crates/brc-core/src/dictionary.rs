@@ -19,7 +19,7 @@ struct Values {
 
 impl PartialEq for Dictionary {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.values, &other.values) || self.values == other.values
+        self.shares(other) || self.values == other.values
     }
 }
 
@@ -46,6 +46,13 @@ impl Dictionary {
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.is_complete
+    }
+
+    /// Whether both are clones of one dictionary that has not changed since: so they are equal. Two that were made apart may be
+    /// equal, too.
+    #[must_use]
+    pub fn shares(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.values, &other.values)
     }
 
     /// Makes room for so many more values of so many bytes together.
@@ -195,6 +202,7 @@ mod tests {
         assert_eq!(dictionary.iter().map(<[u8]>::len).sum::<usize>(), dictionary.value_bytes());
         let mut longer = dictionary.clone();
         assert_eq!(longer.push(b"x"), 3);
+        assert!(dictionary.shares(&dictionary.clone().complete()) && !longer.shares(&dictionary));
         assert_eq!((dictionary.len(), longer.len(), longer == dictionary), (3, 4, false));
         let mut extended = dictionary.clone();
         extended.extend([1].into_iter(), b"x");

@@ -208,9 +208,15 @@ impl Step {
             Node::Case { branches, otherwise } => Self::Case {
                 branches: branches.iter().map(|(when, then)| (step(when), step(then))).collect(),
                 otherwise: otherwise.as_deref().map(|otherwise| Box::new(step(otherwise))),
-                shape: Shape::new(output, branches.iter().map(|(_, then)| then).chain(otherwise.as_deref())),
+                shape: {
+                    let parts = branches.iter().map(|(_, then)| then).chain(otherwise.as_deref());
+                    Shape::new(output, parts, |column| columns.position(column))
+                },
             },
-            Node::Coalesce(parts) => Self::Coalesce { parts: steps(parts), shape: Shape::new(output, parts.iter()) },
+            Node::Coalesce(parts) => Self::Coalesce {
+                parts: steps(parts),
+                shape: Shape::new(output, parts.iter(), |column| columns.position(column)),
+            },
             Node::Cast { inner, attempt } => match functions::cast::bound(inner.logical_type, output, *attempt) {
                 Some(bound) => Self::Call { kernel: bound.kernel, arguments: vec![step(inner)], allowance },
                 None => Self::Constant(None, output),
@@ -317,7 +323,7 @@ fn applied(kernel: &Kernel, columns: &[Column<'_>], rows: usize, allowance: Allo
 fn case<'a>(
     branches: &mut [(Step, Step)],
     otherwise: Option<&mut Step>,
-    shape: &Shape,
+    shape: &mut Shape,
     frame: &Frame<'a, '_>,
 ) -> Result<Lent<'a>, Fault> {
     let mut choice = Choice::new(frame.batch.rows);
@@ -328,14 +334,14 @@ fn case<'a>(
     if let Some(otherwise) = otherwise {
         choice.take(choice.left.clone(), |taken| otherwise.part(frame, taken, shape.output))?;
     }
-    choice.values(frame.level, shape)
+    choice.values(frame, shape)
 }
 
-fn coalesce<'a>(parts: &mut [Step], shape: &Shape, frame: &Frame<'a, '_>) -> Result<Lent<'a>, Fault> {
+fn coalesce<'a>(parts: &mut [Step], shape: &mut Shape, frame: &Frame<'a, '_>) -> Result<Lent<'a>, Fault> {
     let mut choice = Choice::new(frame.batch.rows);
     for part in parts {
         let found = part.part(frame, &choice.left, shape.output)?;
         choice.take(found.valid(frame.batch.rows), |_| Ok(found))?;
     }
-    choice.values(frame.level, shape)
+    choice.values(frame, shape)
 }

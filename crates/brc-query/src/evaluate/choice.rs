@@ -5,6 +5,7 @@ use crate::group::Malformed;
 use crate::memory::Allowance;
 use crate::node::{Node, Scalar, Typed};
 use crate::vector::{Fault, Strings, Values, Vector, View};
+use brc_core::batch::codes_of;
 use brc_core::{BitmapBuffer, Column, Data, Dictionary, Integers, LogicalType, PhysicalType, Value};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{fill, place};
@@ -15,8 +16,48 @@ pub(super) struct Shape {
     pub(super) output: LogicalType,
     /// There is one part only.
     is_one: bool,
-    /// The strings of the parts, if all are constants.
-    constants: Option<Arc<Dictionary>>,
+    texts: Texts,
+}
+
+/// What is known of strings before they come.
+enum Texts {
+    Any,
+    /// All parts are constants: these.
+    Constants(Arc<Dictionary>),
+    /// All parts are constants or the column at that place of batches.
+    OfColumn {
+        position: usize,
+        constants: Vec<Vec<u8>>,
+        known: Option<Known>,
+    },
+}
+
+/// A dictionary that a column has in all batches, and the same with the constants that it did not have.
+struct Known {
+    of_column: Dictionary,
+    with_constants: Arc<Dictionary>,
+    constants: Vec<(Vec<u8>, u32)>,
+}
+
+impl Known {
+    fn of(of_column: &Dictionary, constants: &[Vec<u8>]) -> Self {
+        let mut codes = vec![None; constants.len()];
+        for (value, code) in of_column.iter().zip(0..) {
+            let found = constants.iter().position(|constant| constant == value);
+            found.iter().for_each(|&constant| codes[constant] = Some(code));
+        }
+        let mut with_constants = of_column.clone();
+        let code = |(constant, code): (&Vec<u8>, Option<u32>)| {
+            (constant.clone(), code.unwrap_or_else(|| with_constants.push(constant)))
+        };
+        let constants = constants.iter().zip(codes).map(code).collect();
+        Self { of_column: of_column.clone(), with_constants: Arc::new(with_constants.complete()), constants }
+    }
+
+    /// The code of a constant.
+    fn code(&self, text: &[u8]) -> Option<u32> {
+        self.constants.iter().find(|(constant, _)| constant == text).map(|&(_, code)| code)
+    }
 }
 
 /// Where rows are taken from.
@@ -35,23 +76,52 @@ pub(super) struct Choice<'a> {
 }
 
 impl Shape {
-    pub(super) fn new<'t>(output: LogicalType, parts: impl Iterator<Item = &'t Typed>) -> Self {
+    /// For parts of columns that lie at the place in a batch that `position` tells.
+    pub(super) fn new<'t>(
+        output: LogicalType,
+        parts: impl Iterator<Item = &'t Typed>,
+        position: impl Fn(usize) -> usize,
+    ) -> Self {
         let parts: Vec<_> = parts.collect();
-        let text = |part: &&Typed| match &part.node {
-            Node::Literal(Some(Scalar::Bytes(text))) => Some(text.clone()),
-            Node::Literal(None) => Some(Vec::new()),
-            _ => None,
+        let texts = match output.physical() {
+            PhysicalType::Bytes => Texts::of(&parts, position),
+            PhysicalType::Integers | PhysicalType::Floats => Texts::Any,
         };
-        let mut texts = match output.physical() {
-            PhysicalType::Bytes => parts.iter().map(text).collect::<Option<Vec<_>>>(),
-            PhysicalType::Integers | PhysicalType::Floats => None,
-        };
-        if let Some(texts) = &mut texts {
-            texts.sort_unstable();
-            texts.dedup();
+        Self { output, is_one: parts.len() == 1, texts }
+    }
+
+    /// All strings that there may be, with the codes of the constants among them.
+    fn known(&mut self, columns: &[Column<'_>]) -> Option<&Known> {
+        let Texts::OfColumn { position, constants, known } = &mut self.texts else { return None };
+        let dictionary = columns.get(*position)?.dictionary().filter(|it| it.is_complete() && !it.is_empty())?;
+        if !known.as_ref().is_some_and(|known| known.of_column.shares(dictionary)) {
+            *known = Some(Known::of(dictionary, constants));
         }
-        let constants = texts.map(|texts| Arc::new(texts.iter().map(Vec::as_slice).collect()));
-        Self { output, is_one: parts.len() == 1, constants }
+        known.as_ref()
+    }
+}
+
+impl Texts {
+    fn of(parts: &[&Typed], position: impl Fn(usize) -> usize) -> Self {
+        let (mut constants, mut columns) = (Vec::new(), Vec::new());
+        for part in parts {
+            match &part.node {
+                Node::Literal(Some(Scalar::Bytes(text))) => constants.push(text.clone()),
+                Node::Literal(None) => {}
+                Node::Column(column) => columns.push(*column),
+                _ => return Self::Any,
+            }
+        }
+        constants.sort_unstable();
+        constants.dedup();
+        columns.dedup();
+        match columns[..] {
+            // What is null has the first code.
+            [] if constants.is_empty() => Self::Constants(Arc::new([""].into_iter().collect())),
+            [] => Self::Constants(Arc::new(constants.iter().map(Vec::as_slice).collect())),
+            [column] => Self::OfColumn { position: position(column), constants, known: None },
+            _ => Self::Any,
+        }
     }
 }
 
@@ -103,7 +173,7 @@ impl<'a> Choice<'a> {
     }
 
     /// The values of all rows; those that are left are null.
-    pub(super) fn values(mut self, level: Level, shape: &Shape) -> Result<Lent<'a>, Fault> {
+    pub(super) fn values(mut self, frame: &Frame<'a, '_>, shape: &mut Shape) -> Result<Lent<'a>, Fault> {
         let validity = self.validity();
         let physical = shape.output.physical();
         // Strings that come as codes have the same dictionary in all batches.
@@ -120,11 +190,19 @@ impl<'a> Choice<'a> {
                 other => self.parts.extend(other),
             }
         }
-        let values = match (physical, &shape.constants) {
+        let level = frame.level;
+        let values = match (physical, &shape.texts) {
             (PhysicalType::Integers, _) => self.integers(level)?,
             (PhysicalType::Floats, _) => self.floats(level)?,
-            (PhysicalType::Bytes, Some(constants)) => self.codes(level, constants),
-            (PhysicalType::Bytes, None) => self.strings(level)?,
+            (PhysicalType::Bytes, Texts::Constants(constants)) => {
+                let code = |text: &[u8]| (0..constants.len() as u32).find(|&code| constants.get(code) == text);
+                self.codes(level, constants, code)
+            }
+            (PhysicalType::Bytes, Texts::Any) => self.strings(level)?,
+            (PhysicalType::Bytes, Texts::OfColumn { .. }) => match shape.known(frame.batch.columns) {
+                Some(known) => self.codes(level, &known.with_constants, |text| known.code(text)),
+                None => self.strings(level)?,
+            },
         };
         Ok(Lent::Vector(Vector { values, validity }))
     }
@@ -179,15 +257,21 @@ impl<'a> Choice<'a> {
         Ok(Values::Floats(out))
     }
 
-    fn codes(&self, level: Level, constants: &Arc<Dictionary>) -> Values {
-        let mut codes = vec![0; self.rows];
+    /// Strings as codes of a dictionary: a constant's as told, a column's as they are.
+    fn codes(&self, level: Level, dictionary: &Arc<Dictionary>, code: impl Fn(&[u8]) -> Option<u32>) -> Values {
+        let (mut codes, mut of_column) = (vec![0; self.rows], Vec::new());
         for (mask, part) in &self.parts {
-            if let Part::Constant(Some(Scalar::Bytes(text))) = part {
-                let code = (0..constants.len() as u32).find(|&code| constants.get(code) == text);
-                fill(level, code.unwrap_or(0), mask, &mut codes);
+            match part {
+                Part::Constant(Some(Scalar::Bytes(text))) => fill(level, code(text).unwrap_or(0), mask, &mut codes),
+                Part::Constant(_) => {}
+                Part::Column(lent) => {
+                    of_column.clear();
+                    codes_of(&lent.column(), &mut of_column);
+                    place(level, &of_column, mask, &mut codes);
+                }
             }
         }
-        Values::Codes { codes, dictionary: Arc::clone(constants) }
+        Values::Codes { codes, dictionary: Arc::clone(dictionary) }
     }
 
     fn strings(&self, level: Level) -> Result<Values, Fault> {
@@ -263,3 +347,89 @@ target!(i8: I8);
 target!(i32: I8 I16 I32);
 target!(i64: I8 I16 I32 I64);
 target!(i128: I8 I16 I32 I64 I128);
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Columns, Program};
+    use super::*;
+    use brc_core::{Batch, ByteStrings, Field, Predicate};
+    use proptest::prelude::*;
+
+    fn text(value: Option<&str>) -> Typed {
+        Typed::literal(LogicalType::String, value.map(|value| Scalar::Bytes(value.as_bytes().to_vec())))
+    }
+
+    proptest! {
+        #[test]
+        fn strings_of_a_column_and_constants_stay_codes(
+            values in prop::collection::vec((prop::option::of("[a-c]{0,2}"), 0i64..4), 1..100),
+            constants in prop::array::uniform2(prop::option::of("[a-d]{0,2}")),
+            has_otherwise in any::<bool>(),
+        ) {
+            let rows = values.len();
+            let mut names: Vec<&str> = values.iter().flat_map(|(value, _)| value.as_deref()).chain(["a"]).collect();
+            names.sort_unstable();
+            names.dedup();
+            let dictionary: Dictionary = names.iter().rev().collect();
+            let code = |value: &Option<String>| {
+                value.as_deref().and_then(|value| names.iter().rev().position(|name| *name == value)).unwrap_or(0) as u32
+            };
+            let codes: Vec<u32> = values.iter().map(|(value, _)| code(value)).collect();
+            let mut valid = BitmapBuffer::default();
+            values.iter().for_each(|(value, _)| valid.push(value.is_some()));
+            let bytes: String = values.iter().flat_map(|(value, _)| value.as_deref()).collect();
+            let mut offsets = vec![0];
+            values.iter().for_each(|(value, _)| offsets.push(offsets[offsets.len() - 1] + value.iter().map(String::len).sum::<usize>() as i32));
+            let numbers: Vec<i64> = values.iter().map(|&(_, number)| number).collect();
+
+            let is = |number: i128| {
+                Typed::truth(Node::Condition(Predicate::Range { column: 1, low: number, high: number }), false)
+            };
+            let [first, second] = constants.each_ref().map(Option::as_deref);
+            let node = Node::Case {
+                branches: vec![
+                    (is(0), text(first)),
+                    (is(1), Typed::column(0, LogicalType::String, true)),
+                    (is(2), text(second)),
+                ],
+                otherwise: has_otherwise.then(|| Box::new(Typed::column(0, LogicalType::String, true))),
+            };
+            let case = Typed { node, logical_type: LogicalType::String, nullable: true };
+            let fields = [
+                Field { name: "s".to_owned(), logical_type: LogicalType::String, nullable: true },
+                Field { name: "x".to_owned(), logical_type: LogicalType::Int64, nullable: false },
+            ];
+            let expected: Vec<Option<&str>> = values.iter().map(|(value, number)| match number {
+                0 => first,
+                2 => second,
+                1 => value.as_deref(),
+                _ => value.as_deref().filter(|_| has_otherwise),
+            }).collect();
+            let complete = dictionary.clone().complete();
+            let strings = [
+                Column::codes(&codes, &complete),
+                Column::codes(&codes, &dictionary),
+                Column { data: Data::Bytes(ByteStrings::new(&offsets, bytes.as_bytes())), validity: None },
+            ];
+            for (column, is_complete) in strings.into_iter().zip([true, false, false]) {
+                for level in Level::available() {
+                    let columns = [
+                        column.with_validity(valid.bitmap()),
+                        Column { data: Data::Integers(Integers::I64(&numbers)), validity: None },
+                    ];
+                    let about = Columns { fields: &fields, projection: &[0, 1], allowance: Allowance::default() };
+                    let found = Program::new(&case, about).run(level, &Batch { rows, columns: &columns });
+                    let found = found.unwrap_or_else(|_| panic!("a plain case"));
+                    let column = found.column();
+                    prop_assert_eq!(column.dictionary().is_some_and(Dictionary::is_complete), is_complete);
+                    let view = View::of(&column).unwrap_or_else(|_| panic!("a column as any"));
+                    let found = (0..rows).map(|row| match view.get(row) {
+                        Some(Value::Bytes(bytes)) => Some(std::str::from_utf8(bytes).expect("as it was")),
+                        _ => None,
+                    });
+                    prop_assert_eq!(found.collect::<Vec<_>>(), expected.clone());
+                }
+            }
+        }
+    }
+}

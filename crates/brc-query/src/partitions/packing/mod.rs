@@ -5,6 +5,7 @@
 //! does not fit is told as such: it is grouped elsewhere, and its group is none of those whose keys fit.
 
 mod bits;
+mod coded;
 mod inline;
 mod keys;
 pub(super) mod order;
@@ -16,13 +17,13 @@ pub(crate) use packer::Packer;
 pub(super) use packer::integers;
 
 use crate::cells::Cells;
-use crate::keys::index::NameIndex;
 use crate::keys::layout::{float_key, float_of_key};
 use crate::partial::Partial;
 pub(super) use bits::bits_of;
 use bits::{get, get_all, set};
 use brc_core::{Column, Dictionary, LogicalType, PhysicalType, Value};
-use std::sync::{Arc, OnceLock};
+use coded::Coded;
+use std::sync::Arc;
 use symbols::Symbols;
 
 /// Strings of more bytes are not packed.
@@ -31,8 +32,12 @@ const LONGEST: usize = brc_kernels::inline::LONGEST;
 /// A dictionary with values for at least so many groups each is believed to have all values that will come.
 const GROUPS_OF_VALUE: usize = 4;
 
-/// A dictionary that is known to have all values is used if it has no more than that, which are sorted first.
+/// A dictionary that is known to have all values is used if it has no more than that, which are sorted first,
 const MOST_VALUES: usize = 1 << 17;
+
+/// or no more than that, if strings would take more than so many bytes of a tuple otherwise.
+const MOST_LONG_VALUES: usize = 1 << 20;
+const LONG: usize = 16;
 
 /// Tuples of more words are not packed.
 const WIDEST: usize = 16;
@@ -60,7 +65,7 @@ enum Kind {
     /// Floats as their [keys](float_key).
     Floats,
     /// Places among the sorted values of a dictionary.
-    Coded { names: Arc<Dictionary>, index: OnceLock<NameIndex> },
+    Coded(Arc<Coded>),
     /// The numbers of strings of few symbols.
     Symbols(Box<Symbols>),
     /// Up to so many bytes, zeros up to that length, then the length.
@@ -73,7 +78,7 @@ impl Kind {
         match self {
             Self::Integers { span, .. } => bits_of(*span),
             Self::Floats => 64,
-            Self::Coded { names, .. } => bits_of(names.len() as u64),
+            Self::Coded(coded) => bits_of(coded.names().len() as u64),
             Self::Symbols(symbols) => bits_of(symbols.largest),
             Self::Inline { longest } => inline::pieces(*longest).sum(),
         }
@@ -162,7 +167,7 @@ impl Packing {
 
     /// All values of a key that is packed as codes.
     pub(in crate::partitions) fn dictionary(&self, key: usize) -> Option<&Dictionary> {
-        if let Kind::Coded { names, .. } = &self.keys[key].kind { Some(names) } else { None }
+        if let Kind::Coded(coded) = &self.keys[key].kind { Some(coded.names()) } else { None }
     }
 
     /// The tuples of all groups, one behind the other, and whether the keys of each fit.
@@ -209,7 +214,7 @@ impl Packing {
                 Value::Integer(min.wrapping_add(get(tuple, *start, kind.bits()) as i64).into())
             }
             Kind::Floats => Value::Float(float_of_key(get(tuple, *start, 64))),
-            Kind::Coded { names, .. } => Value::Bytes(names.get(get(tuple, *start, kind.bits()) as u32)),
+            Kind::Coded(coded) => Value::Bytes(coded.names().get(get(tuple, *start, kind.bits()) as u32)),
             Kind::Symbols(symbols) => {
                 text.clear();
                 symbols.write(get(tuple, *start, kind.bits()), text);
@@ -241,10 +246,10 @@ impl Packing {
                 get_all(tuples, width, *start, bits, float_of_key, &mut all);
                 cells.extend_floats(all.into_iter());
             }
-            Kind::Coded { names, .. } => {
+            Kind::Coded(coded) => {
                 let mut codes = Vec::new();
                 get_all(tuples, width, *start, bits, |code| code as u32, &mut codes);
-                cells.extend_codes(codes, names);
+                cells.extend_codes(codes, coded.names());
             }
             Kind::Symbols(symbols) => {
                 let mut lane = Vec::new();
@@ -277,9 +282,7 @@ impl PackedKey {
                 distance.ok().filter(|word| word <= span)
             }
             (Kind::Floats, Value::Float(value)) => Some(float_key(value)),
-            (Kind::Coded { names, index }, Value::Bytes(name)) => {
-                index.get_or_init(|| NameIndex::of(names)).find(name, names).map(u64::from)
-            }
+            (Kind::Coded(coded), Value::Bytes(name)) => coded.find(name),
             (Kind::Symbols(symbols), Value::Bytes(string)) => symbols.number(string),
             (Kind::Inline { longest }, Value::Bytes(bytes)) if bytes.len() <= *longest => {
                 let mut at = self.start;
@@ -289,9 +292,7 @@ impl PackedKey {
                 }
                 return true;
             }
-            (Kind::Integers { .. } | Kind::Floats | Kind::Coded { .. } | Kind::Symbols(_) | Kind::Inline { .. }, _) => {
-                None
-            }
+            (Kind::Integers { .. } | Kind::Floats | Kind::Coded(_) | Kind::Symbols(_) | Kind::Inline { .. }, _) => None,
         };
         self.set(Some(word), tuple)
     }
@@ -356,28 +357,21 @@ fn kind_of(key: usize, logical_type: LogicalType, sample: &dyn Sample, column: &
                 true => dictionary.len() <= MOST_VALUES,
                 false => dictionary.len() * GROUPS_OF_VALUE <= sample.groups(),
             };
+            let coded = |dictionary: &Dictionary| Kind::Coded(Arc::new(Coded::of(dictionary)));
             match column.dictionary() {
                 Some(dictionary) if is_whole(dictionary) => Some(coded(dictionary)),
-                Some(dictionary) => Some(short().unwrap_or_else(|| coded(dictionary))),
+                Some(dictionary) => Some(match short() {
+                    Some(Kind::Inline { longest })
+                        if longest > LONG && dictionary.is_complete() && dictionary.len() <= MOST_LONG_VALUES =>
+                    {
+                        coded(dictionary)
+                    }
+                    short => short.unwrap_or_else(|| coded(dictionary)),
+                }),
                 None => short(),
             }
         }
     }
-}
-
-fn coded(dictionary: &Dictionary) -> Kind {
-    let is_sorted = dictionary.iter().is_sorted_by(|one, other| one < other);
-    let names = if is_sorted { dictionary.clone() } else { sorted(dictionary) };
-    Kind::Coded { index: OnceLock::new(), names: Arc::new(names) }
-}
-
-/// The values of a dictionary in order, each once.
-fn sorted(dictionary: &Dictionary) -> Dictionary {
-    let first = |name: &[u8]| u128::from_be_bytes(std::array::from_fn(|place| name.get(place).copied().unwrap_or(0)));
-    let mut names: Vec<(u128, &[u8])> = dictionary.iter().map(|name| (first(name), name)).collect();
-    names.sort_unstable();
-    names.dedup();
-    names.into_iter().map(|(_, name)| name).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use super::bits::{set, set_all};
 use super::inline;
 use super::{Kind, PackedKey, Packing};
 use crate::group::Malformed;
-use crate::keys::index::NameIndex;
 use crate::keys::layout::float_key;
 use crate::states::TOO_LARGE;
 use brc_core::batch::codes_of;
@@ -96,10 +95,10 @@ impl<'a> Packer<'a> {
                 let word = |(row, &value): (usize, &f64)| if nulls.has(row) { 0 } else { float_key(value) };
                 self.lane.extend(values.iter().enumerate().map(word));
             }
-            (Kind::Coded { .. } | Kind::Symbols(_), Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) => {
+            (Kind::Coded(_) | Kind::Symbols(_), Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) => {
                 self.numbers_of_codes(index, &key.kind, column, dictionary, &nulls)?;
             }
-            (kind @ (Kind::Coded { .. } | Kind::Symbols(_)), Data::Bytes(strings)) => {
+            (kind @ (Kind::Coded(_) | Kind::Symbols(_)), Data::Bytes(strings)) => {
                 self.numbers_of(kind, strings, &nulls);
             }
             (Kind::Inline { longest }, Data::Bytes(strings)) => {
@@ -120,7 +119,7 @@ impl<'a> Packer<'a> {
                 self.strings(key, *longest, ByteStrings::new(&offsets, &bytes), &nulls);
                 return Ok(());
             }
-            (Kind::Integers { .. } | Kind::Floats | Kind::Coded { .. } | Kind::Symbols(_) | Kind::Inline { .. }, _) => {
+            (Kind::Integers { .. } | Kind::Floats | Kind::Coded(_) | Kind::Symbols(_) | Kind::Inline { .. }, _) => {
                 return Err(Malformed("a key is of another type than its column"));
             }
         }
@@ -137,15 +136,21 @@ impl<'a> Packer<'a> {
         dictionary: &Dictionary,
         nulls: &Nulls,
     ) -> Result<(), Malformed> {
+        self.codes.clear();
+        codes_of(column, &mut self.codes);
+        self.lane.clear();
+        if let (Kind::Coded(coded), true) = (kind, nulls.0.is_empty())
+            && let Some(places) = coded.places(dictionary)
+        {
+            let place = |&code: &u32| places.get(code as usize).map(|&place| u64::from(place)).ok_or(NO_CODE);
+            return self.codes.iter().try_for_each(|code| place(code).map(|place| self.lane.push(place)));
+        }
         let Numbers { of_codes: numbers, are_codes } = &mut self.numbers[index];
         for code in numbers.len() as u32..dictionary.len() as u32 {
             let number = number(kind, dictionary.get(code), code);
             *are_codes &= number == Some(code.into());
             numbers.push(number);
         }
-        self.codes.clear();
-        codes_of(column, &mut self.codes);
-        self.lane.clear();
         if *are_codes && nulls.0.is_empty() {
             self.lane.extend(self.codes.iter().map(|&code| u64::from(code)));
             let is_unknown = |(_, most): (i64, i64)| most >= numbers.len() as i64;
@@ -199,13 +204,7 @@ impl<'a> Packer<'a> {
 #[inline]
 pub(super) fn number(kind: &Kind, string: &[u8], hint: u32) -> Option<u64> {
     match kind {
-        Kind::Coded { names, index } => {
-            let is_it = (hint as usize) < names.len() && names.get(hint) == string;
-            if is_it {
-                return Some(hint.into());
-            }
-            index.get_or_init(|| NameIndex::of(names)).find(string, names).map(u64::from)
-        }
+        Kind::Coded(coded) => coded.find_near(string, hint),
         Kind::Symbols(symbols) => symbols.number(string),
         Kind::Integers { .. } | Kind::Floats | Kind::Inline { .. } => None,
     }
