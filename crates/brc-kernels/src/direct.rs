@@ -94,10 +94,9 @@ impl<T: Key, F: Fn(u32, u32) -> u32> Kernel for Slots<'_, T, F> {
 /// does not have are.
 pub fn look_up(level: Level, slots: &[u32], table: &[u32], found: &mut Vec<u32>) -> bool {
     #[cfg(target_arch = "x86_64")]
-    if level.min(Level::best()) == Level::Avx512 && table.len() <= x86::SHORT {
+    if level.min(Level::best()) >= Level::Avx2 && table.len() <= x86::SHORT {
         found.resize(slots.len(), 0);
-        // SAFETY: the level is not above the best one that was detected.
-        return unsafe { x86::look_up_short(slots, table, found) };
+        return x86::look_up_short(level, slots, table, found);
     }
     found.clear();
     if !are_known(level, slots, table.len()) {
@@ -111,17 +110,27 @@ pub fn look_up(level: Level, slots: &[u32], table: &[u32], found: &mut Vec<u32>)
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
+    use crate::cpu::Level;
     use std::arch::x86_64::*;
 
-    /// Tables of so many entries are two registers.
+    /// Tables of so many entries are two registers, or four.
     pub(super) const SHORT: usize = 32;
 
     /// Replaces what was found by what a table of up to [`SHORT`] entries has in these slots, as [`look_up`](super::look_up)
-    /// does.
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn look_up_short(slots: &[u32], table: &[u32], found: &mut [u32]) -> bool {
+    /// does. The processor has AVX2.
+    pub(super) fn look_up_short(level: Level, slots: &[u32], table: &[u32], found: &mut [u32]) -> bool {
         let mut entries = [u32::MAX; SHORT];
         entries.iter_mut().zip(table).for_each(|(entry, &of_table)| *entry = of_table);
+        match level.min(Level::best()) {
+            // SAFETY: the level is not above the best one that was detected.
+            Level::Avx512 => unsafe { look_up_avx512(slots, &entries, found) },
+            // SAFETY: promised by the caller.
+            _ => unsafe { look_up_avx2(slots, &entries, found) },
+        }
+    }
+
+    #[target_feature(enable = "avx512f")]
+    fn look_up_avx512(slots: &[u32], entries: &[u32; SHORT], found: &mut [u32]) -> bool {
         // SAFETY: there are as many entries as are loaded.
         let (low, high) = unsafe {
             (_mm512_loadu_epi32(entries.as_ptr().cast()), _mm512_loadu_epi32(entries.as_ptr().add(SHORT / 2).cast()))
@@ -140,8 +149,41 @@ mod x86 {
                 _mm512_storeu_epi32(found.as_mut_ptr().cast(), entries);
             }
         }
-        let mut is_missing = missing != 0;
-        for (&slot, found) in rest.iter().zip(found_of_rest) {
+        look_up_each(rest, entries, found_of_rest) | (missing != 0)
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn look_up_avx2(slots: &[u32], entries: &[u32; SHORT], found: &mut [u32]) -> bool {
+        // SAFETY: there are as many entries as are loaded.
+        let eight = |first: usize| unsafe { _mm256_loadu_si256(entries.as_ptr().add(first).cast()) };
+        let table = [eight(0), eight(8), eight(16), eight(24)];
+        let (last, unknown) = (_mm256_set1_epi32(SHORT as i32 - 1), _mm256_set1_epi32(-1));
+        let (groups, rest) = slots.as_chunks::<8>();
+        let (found, found_of_rest) = found.as_chunks_mut::<8>();
+        let mut missing = _mm256_setzero_si256();
+        for (slots, found) in groups.iter().zip(found) {
+            // SAFETY: there are eight slots, and room for as many.
+            unsafe {
+                let slots = _mm256_loadu_si256(slots.as_ptr().cast());
+                // The fourth and the fifth bit of a slot choose among what its lower ones find, as signs.
+                let of = |eight: __m256i| _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(eight, slots));
+                let by_fourth = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(slots));
+                let by_fifth = _mm256_castsi256_ps(_mm256_slli_epi32::<27>(slots));
+                let low = _mm256_blendv_ps(of(table[0]), of(table[1]), by_fourth);
+                let high = _mm256_blendv_ps(of(table[2]), of(table[3]), by_fourth);
+                let entries = _mm256_castps_si256(_mm256_blendv_ps(low, high, by_fifth));
+                let is_inside = _mm256_cmpeq_epi32(_mm256_min_epu32(slots, last), slots);
+                let entries = _mm256_or_si256(entries, _mm256_andnot_si256(is_inside, unknown));
+                missing = _mm256_or_si256(missing, _mm256_cmpeq_epi32(entries, unknown));
+                _mm256_storeu_si256(found.as_mut_ptr().cast(), entries);
+            }
+        }
+        look_up_each(rest, entries, found_of_rest) | (_mm256_movemask_epi8(missing) != 0)
+    }
+
+    fn look_up_each(slots: &[u32], entries: &[u32; SHORT], found: &mut [u32]) -> bool {
+        let mut is_missing = false;
+        for (&slot, found) in slots.iter().zip(found) {
             *found = entries.get(slot as usize).copied().unwrap_or(u32::MAX);
             is_missing |= *found == u32::MAX;
         }
@@ -196,11 +238,10 @@ pub fn translate<T: Copy>(level: Level, codes: &[u32], table: &[T], found: &mut 
 #[must_use]
 pub fn translate_codes(level: Level, codes: &[u32], table: &[u32], found: &mut Vec<u32>) -> bool {
     #[cfg(target_arch = "x86_64")]
-    if level.min(Level::best()) == Level::Avx512 && table.len() <= x86::SHORT {
+    if level.min(Level::best()) >= Level::Avx2 && table.len() <= x86::SHORT {
         let before = found.len();
         found.resize(before + codes.len(), 0);
-        // SAFETY: the level is not above the best one that was detected.
-        if !unsafe { x86::look_up_short(codes, table, &mut found[before..]) } {
+        if !x86::look_up_short(level, codes, table, &mut found[before..]) {
             return true;
         }
         found.truncate(before);

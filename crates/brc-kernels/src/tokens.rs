@@ -132,6 +132,9 @@ impl TokenTable {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the level is not above the best one that was detected, so its instructions are there.
             Level::Avx512 => unsafe { self.cut_avx512(pieces, codes, ends) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: likewise.
+            Level::Avx2 => unsafe { self.cut_avx2(pieces, codes, ends) },
             _ => self.cut_by(&|first, words, left| self.compare(first, words, left), pieces, codes, ends),
         }
     }
@@ -159,6 +162,35 @@ impl TokenTable {
             let different = _mm512_or_si512(low, high);
             let fits = _mm_cmple_epu8_mask(lengths, _mm_set1_epi8(left.min(LONGEST) as i8));
             _mm512_testn_epi64_mask(different, different) & fits as u8
+        };
+        self.cut_by(&compare, pieces, codes, ends);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    fn cut_avx2(&self, pieces: Pieces<'_>, codes: &mut Vec<i16>, ends: &mut Vec<u32>) {
+        /// The tokens of half a comparison.
+        const HALF: usize = TOGETHER / 2;
+        let compare = |first: usize, words: [u64; 2], left: usize| {
+            let (low, high) = (&self.words[0][first..first + TOGETHER], &self.words[1][first..first + TOGETHER]);
+            let lengths = &self.lengths[first..first + TOGETHER];
+            let all = [_mm256_set1_epi64x(words[0] as i64), _mm256_set1_epi64x(words[1] as i64)];
+            // SAFETY: each of them has as many entries as are read.
+            let same = |half: usize| unsafe {
+                let lengths = _mm256_cvtepu8_epi64(_mm_loadu_si32(lengths.as_ptr().add(half).cast()));
+                let bits = _mm256_slli_epi64::<3>(lengths);
+                let low = _mm256_xor_si256(_mm256_loadu_si256(low.as_ptr().add(half).cast()), all[0]);
+                let high = _mm256_xor_si256(_mm256_loadu_si256(high.as_ptr().add(half).cast()), all[1]);
+                // As with AVX-512.
+                let low = _mm256_sllv_epi64(low, _mm256_subs_epu16(_mm256_set1_epi64x(64), bits));
+                let high = _mm256_sllv_epi64(high, _mm256_subs_epu16(_mm256_set1_epi64x(128), bits));
+                let is_same = _mm256_cmpeq_epi64(_mm256_or_si256(low, high), _mm256_setzero_si256());
+                _mm256_movemask_pd(_mm256_castsi256_pd(is_same)) as u8
+            };
+            // SAFETY: there are as many lengths as are read.
+            let lengths = unsafe { _mm_loadl_epi64(lengths.as_ptr().cast()) };
+            let fits = _mm_cmpeq_epi8(_mm_min_epu8(lengths, _mm_set1_epi8(left.min(LONGEST) as i8)), lengths);
+            (same(0) | same(HALF) << HALF) & _mm_movemask_epi8(fits) as u8
         };
         self.cut_by(&compare, pieces, codes, ends);
     }

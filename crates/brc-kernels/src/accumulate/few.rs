@@ -2,11 +2,13 @@
 //! as 0. No row waits for the one before, and a pass adds as many values at a time as a register holds.
 
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+mod x86;
 
 use super::lanes::NO_GROUP;
 use crate::cpu::{Kernel, Level, run_at};
 use brc_core::Integers;
+#[cfg(target_arch = "x86_64")]
+use x86::{avx2, avx512};
 
 /// So many groups are worth a pass for each.
 pub(super) const FEW: usize = 8;
@@ -24,6 +26,15 @@ pub(super) fn count(level: Level, groups: &[u32], counts: &mut [i64]) {
                 0..=2 => avx512::count::<2>(groups, counts),
                 3..=4 => avx512::count::<4>(groups, counts),
                 _ => avx512::count::<FEW>(groups, counts),
+            }
+        },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: likewise.
+        Level::Avx2 => unsafe {
+            match counts.len() {
+                0..=2 => avx2::count::<2>(groups, counts),
+                3..=4 => avx2::count::<4>(groups, counts),
+                _ => avx2::count::<FEW>(groups, counts),
             }
         },
         _ => {
@@ -56,7 +67,7 @@ pub(super) fn add(level: Level, groups: &[u32], values: Integers<'_>, sums: &mut
     }
 }
 
-/// Adds chunk by chunk: for all groups in one pass where the processor has AVX-512, else for each.
+/// Adds chunk by chunk: for all groups in one pass where the processor has AVX2, else for each.
 fn add_chunks<T: Lane>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
     for (groups, values) in groups.chunks(CHUNK).zip(values.chunks(CHUNK)) {
         match level.min(Level::best()) {
@@ -67,6 +78,15 @@ fn add_chunks<T: Lane>(level: Level, groups: &[u32], values: &[T], sums: &mut [i
                     0..=2 => T::add_avx512::<2>(groups, values, sums),
                     3..=4 => T::add_avx512::<4>(groups, values, sums),
                     _ => T::add_avx512::<FEW>(groups, values, sums),
+                }
+            },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: likewise.
+            Level::Avx2 => unsafe {
+                match sums.len() {
+                    0..=2 => T::add_avx2::<2>(groups, values, sums),
+                    3..=4 => T::add_avx2::<4>(groups, values, sums),
+                    _ => T::add_avx2::<FEW>(groups, values, sums),
                 }
             },
             _ => by_group(sums, |group| T::sum(level, groups, values, group)),
@@ -90,6 +110,13 @@ trait Lane: Copy {
     /// The processor has AVX-512 F, BW and VL.
     #[cfg(target_arch = "x86_64")]
     unsafe fn add_avx512<const G: usize>(groups: &[u32], values: &[Self], sums: &mut [i64]);
+
+    /// The same.
+    ///
+    /// # Safety
+    /// The processor has AVX2.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn add_avx2<const G: usize>(groups: &[u32], values: &[Self], sums: &mut [i64]);
 }
 
 macro_rules! lane {
@@ -103,6 +130,12 @@ macro_rules! lane {
             #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
             unsafe fn add_avx512<const G: usize>(groups: &[u32], values: &[Self], sums: &mut [i64]) {
                 avx512::$add::<G, Self>(groups, values, sums)
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2")]
+            unsafe fn add_avx2<const G: usize>(groups: &[u32], values: &[Self], sums: &mut [i64]) {
+                avx2::$add::<G, Self>(groups, values, sums)
             }
         }
     )+};

@@ -10,7 +10,10 @@ pub(super) fn split(level: Level, limbs: Limbs, values: &[f64], highs: &mut [i64
     match level.min(Level::best()) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level is not above the best one that was detected.
-        Level::Avx512 => unsafe { x86::split(limbs, values, highs, lows) },
+        Level::Avx512 => unsafe { x86::split_avx512(limbs, values, highs, lows) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: likewise.
+        Level::Avx2 => unsafe { x86::split_avx2(limbs, values, highs, lows) },
         _ => split_each(limbs, values, highs, lows),
     }
 }
@@ -26,14 +29,12 @@ mod x86 {
     use super::Limbs;
     use std::arch::x86_64::*;
 
-    const LANES: usize = 8;
-
     #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) fn split(limbs: Limbs, values: &[f64], highs: &mut [i64], lows: &mut [i64]) {
+    pub(super) fn split_avx512(limbs: Limbs, values: &[f64], highs: &mut [i64], lows: &mut [i64]) {
         let [to_high, high, to_low] = [limbs.to_high, limbs.high, limbs.to_low].map(|factor| _mm512_set1_pd(factor));
-        let (eights, rest) = values.as_chunks::<LANES>();
-        let (high_eights, high_rest) = highs.as_chunks_mut::<LANES>();
-        let (low_eights, low_rest) = lows.as_chunks_mut::<LANES>();
+        let (eights, rest) = values.as_chunks::<8>();
+        let (high_eights, high_rest) = highs.as_chunks_mut::<8>();
+        let (low_eights, low_rest) = lows.as_chunks_mut::<8>();
         for ((values, highs), lows) in eights.iter().zip(high_eights).zip(low_eights) {
             // SAFETY: there are as many values as are loaded, and room for as many as are stored.
             unsafe {
@@ -46,6 +47,44 @@ mod x86 {
             }
         }
         super::split_each(limbs, rest, high_rest, low_rest);
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn split_avx2(limbs: Limbs, values: &[f64], highs: &mut [i64], lows: &mut [i64]) {
+        const TO_ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+        let [to_high, high, to_low] = [limbs.to_high, limbs.high, limbs.to_low].map(|factor| _mm256_set1_pd(factor));
+        let (fours, rest) = values.as_chunks::<4>();
+        let (high_fours, high_rest) = highs.as_chunks_mut::<4>();
+        let (low_fours, low_rest) = lows.as_chunks_mut::<4>();
+        for ((values, highs), lows) in fours.iter().zip(high_fours).zip(low_fours) {
+            // SAFETY: there are as many values as are loaded, and room for as many as are stored.
+            unsafe {
+                let all = _mm256_loadu_pd(values.as_ptr());
+                let upper = _mm256_round_pd::<TO_ZERO>(_mm256_mul_pd(all, to_high));
+                // Exact, for it has no more bits than the float.
+                let below = _mm256_round_pd::<TO_ZERO>(_mm256_mul_pd(_mm256_fnmadd_pd(upper, high, all), to_low));
+                _mm256_storeu_si256(lows.as_mut_ptr().cast(), integers(below));
+                let size = _mm256_andnot_pd(_mm256_set1_pd(-0.0), upper);
+                let is_large = _mm256_cmp_pd::<_CMP_NLT_UQ>(size, _mm256_set1_pd(MOST));
+                match _mm256_movemask_pd(is_large) {
+                    0 => _mm256_storeu_si256(highs.as_mut_ptr().cast(), integers(upper)),
+                    _ => highs.iter_mut().zip(values).for_each(|(upper, &value)| *upper = limbs.high(value)),
+                }
+            }
+        }
+        super::split_each(limbs, rest, high_rest, low_rest);
+    }
+
+    /// Integers of so much are the lower bits of their sum with one and a half of [`MAGIC`].
+    const MOST: f64 = (1u64 << 51) as f64;
+    const MAGIC: f64 = 1.5 * (1u64 << 52) as f64;
+
+    /// Whole floats below [`MOST`], of either sign, as integers.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn integers(whole: __m256d) -> __m256i {
+        let bits = _mm256_castpd_si256(_mm256_add_pd(whole, _mm256_set1_pd(MAGIC)));
+        _mm256_sub_epi64(bits, _mm256_set1_epi64x(MAGIC.to_bits() as i64))
     }
 }
 

@@ -1,0 +1,303 @@
+//! Sums of up to `G` groups in one pass: values are read once for all of them, and their sums stay in registers. The same text
+//! for registers of both widths.
+
+/// [`count`](avx512::count) and [`add`](avx512::add), made of what a module has for its registers.
+macro_rules! one_pass {
+    ($features:literal) => {
+        /// As many bits of a chunk's values do not come to more than 32 in the parts of a sum, but for a sign.
+        const SMALL_BITS: u32 = 31 - (super::super::CHUNK / NARROW).ilog2();
+
+        /// Adds to each count how many rows its group has. There are at most `G`.
+        #[target_feature(enable = $features)]
+        pub(in super::super) fn count<const G: usize>(groups: &[u32], counts: &mut [i64]) {
+            let (rows, rest) = groups.as_chunks();
+            let mut found = [zero(); G];
+            for rows in rows.iter().chain([&last(rest, NO_GROUP)]) {
+                let rows = load_groups(rows);
+                for (parts, group) in found.iter_mut().zip(0..) {
+                    *parts = add_narrow(*parts, rows, group, ones());
+                }
+            }
+            for (count, parts) in counts.iter_mut().zip(found) {
+                *count += total_narrow(parts);
+            }
+        }
+
+        /// Adds the values of at most a chunk to the sums of their groups, which are at most `G`.
+        #[target_feature(enable = $features)]
+        pub(in super::super) fn add<const G: usize, T: Narrow>(groups: &[u32], values: &[T], sums: &mut [i64]) {
+            if !add_to_narrow::<G, T>(groups, values, sums) {
+                add_wide::<G, T>(groups, values, sums);
+            }
+        }
+
+        /// The same; `false`, and nothing is added, if 32 bits may not suffice.
+        #[target_feature(enable = $features)]
+        fn add_to_narrow<const G: usize, T: Narrow>(groups: &[u32], values: &[T], sums: &mut [i64]) -> bool {
+            let (rows, rest) = groups.as_chunks();
+            let (values, rest_values) = values.as_chunks();
+            let mut found = [zero(); G];
+            let mut bits = zero();
+            let last = (&last(rest, NO_GROUP), &last(rest_values, T::default()));
+            for (rows, values) in rows.iter().zip(values).chain([last]) {
+                // SAFETY: the caller has the instructions.
+                let (rows, values) = (load_groups(rows), unsafe { T::to_32_bits(values) });
+                bits = with_bits(bits, values);
+                for (parts, group) in found.iter_mut().zip(0..) {
+                    *parts = add_narrow(*parts, rows, group, values);
+                }
+            }
+            if any_bits(bits) >> SMALL_BITS != 0 {
+                return false;
+            }
+            for (sum, parts) in sums.iter_mut().zip(found) {
+                *sum = sum.wrapping_add(total_narrow(parts));
+            }
+            true
+        }
+
+        /// Adds values to the sums of their groups, which are at most `G`.
+        #[target_feature(enable = $features)]
+        pub(in super::super) fn add_wide<const G: usize, T: Wide>(groups: &[u32], values: &[T], sums: &mut [i64]) {
+            let (rows, rest) = groups.as_chunks();
+            let (values, rest_values) = values.as_chunks();
+            let mut found = [zero(); G];
+            let last = (&last(rest, NO_GROUP), &last(rest_values, T::default()));
+            for (rows, values) in rows.iter().zip(values).chain([last]) {
+                // SAFETY: the caller has the instructions.
+                let (rows, values) = (load_few_groups(rows), unsafe { T::to_64_bits(values) });
+                for (parts, group) in found.iter_mut().zip(0..) {
+                    *parts = add_to_wide(*parts, rows, group, values);
+                }
+            }
+            for (sum, parts) in sums.iter_mut().zip(found) {
+                *sum = sum.wrapping_add(total_wide(parts));
+            }
+        }
+    };
+}
+
+/// Types of values, with loads that make them as wide as they are added up.
+macro_rules! widths {
+    ($features:literal, $register:ident; $($trait:ident for $integer:ty: $convert:ident [$lanes:ident], $load:ident, $widen:expr;)+) => {
+        /// A type of values.
+        pub(in super::super) trait Wide: Copy + Default {
+            /// # Safety
+            /// The processor has the instructions.
+            unsafe fn to_64_bits(values: &[Self; WIDE]) -> $register;
+        }
+
+        /// The same of up to 32 bits.
+        pub(in super::super) trait Narrow: Wide {
+            /// # Safety
+            /// The processor has the instructions.
+            unsafe fn to_32_bits(values: &[Self; NARROW]) -> $register;
+        }
+
+        $(impl $trait for $integer {
+            #[inline]
+            #[target_feature(enable = $features)]
+            unsafe fn $convert(values: &[Self; $lanes]) -> $register {
+                // SAFETY: there are as many values as are loaded.
+                $widen(unsafe { $load(values.as_ptr().cast()) })
+            }
+        })+
+    };
+}
+
+/// The rest of some values, filled up.
+#[inline(always)]
+fn last<T: Copy, const LANES: usize>(rest: &[T], filler: T) -> [T; LANES] {
+    let mut last = [filler; LANES];
+    last[..rest.len()].copy_from_slice(rest);
+    last
+}
+
+/// Registers of 64 bytes.
+pub(super) mod avx512 {
+    use super::last;
+    use crate::accumulate::lanes::NO_GROUP;
+    use std::arch::x86_64::*;
+
+    const NARROW: usize = 16;
+    const WIDE: usize = 8;
+
+    widths! {
+        "avx512f", __m512i;
+        Wide for i8: to_64_bits[WIDE], _mm_loadl_epi64, |values| _mm512_cvtepi8_epi64(values);
+        Wide for i16: to_64_bits[WIDE], _mm_loadu_si128, |values| _mm512_cvtepi16_epi64(values);
+        Wide for i32: to_64_bits[WIDE], _mm256_loadu_si256, |values| _mm512_cvtepi32_epi64(values);
+        Wide for i64: to_64_bits[WIDE], _mm512_loadu_si512, |values| values;
+        Narrow for i8: to_32_bits[NARROW], _mm_loadu_si128, |values| _mm512_cvtepi8_epi32(values);
+        Narrow for i16: to_32_bits[NARROW], _mm256_loadu_si256, |values| _mm512_cvtepi16_epi32(values);
+        Narrow for i32: to_32_bits[NARROW], _mm512_loadu_si512, |values| values;
+    }
+
+    one_pass!("avx512f,avx512bw,avx512vl");
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn zero() -> __m512i {
+        _mm512_setzero_si512()
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn ones() -> __m512i {
+        _mm512_set1_epi32(1)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn load_groups(rows: &[u32; NARROW]) -> __m512i {
+        // SAFETY: there are as many groups as are loaded.
+        unsafe { _mm512_loadu_si512(rows.as_ptr().cast()) }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn load_few_groups(rows: &[u32; WIDE]) -> __m256i {
+        // SAFETY: there are as many groups as are loaded.
+        unsafe { _mm256_loadu_si256(rows.as_ptr().cast()) }
+    }
+
+    /// Adds those of 32-bit values whose rows are of a group.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn add_narrow(sums: __m512i, rows: __m512i, group: i32, values: __m512i) -> __m512i {
+        _mm512_mask_add_epi32(sums, _mm512_cmpeq_epi32_mask(rows, _mm512_set1_epi32(group)), sums, values)
+    }
+
+    /// The same of 64 bits.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512vl")]
+    fn add_to_wide(sums: __m512i, rows: __m256i, group: i32, values: __m512i) -> __m512i {
+        _mm512_mask_add_epi64(sums, _mm256_cmpeq_epi32_mask(rows, _mm256_set1_epi32(group)), sums, values)
+    }
+
+    /// The bits that values have but for their signs.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn with_bits(bits: __m512i, values: __m512i) -> __m512i {
+        _mm512_or_si512(bits, _mm512_xor_si512(values, _mm512_srai_epi32::<31>(values)))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn any_bits(bits: __m512i) -> u32 {
+        _mm512_reduce_or_epi32(bits) as u32
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn total_narrow(parts: __m512i) -> i64 {
+        let low = _mm512_cvtepi32_epi64(_mm512_castsi512_si256(parts));
+        let high = _mm512_cvtepi32_epi64(_mm512_extracti64x4_epi64::<1>(parts));
+        _mm512_reduce_add_epi64(_mm512_add_epi64(low, high))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn total_wide(parts: __m512i) -> i64 {
+        _mm512_reduce_add_epi64(parts)
+    }
+}
+
+/// Registers of 32 bytes.
+pub(super) mod avx2 {
+    use super::last;
+    use crate::accumulate::lanes::NO_GROUP;
+    use std::arch::x86_64::*;
+
+    const NARROW: usize = 8;
+    const WIDE: usize = 4;
+
+    widths! {
+        "avx2", __m256i;
+        Wide for i8: to_64_bits[WIDE], _mm_loadu_si32, |values| _mm256_cvtepi8_epi64(values);
+        Wide for i16: to_64_bits[WIDE], _mm_loadl_epi64, |values| _mm256_cvtepi16_epi64(values);
+        Wide for i32: to_64_bits[WIDE], _mm_loadu_si128, |values| _mm256_cvtepi32_epi64(values);
+        Wide for i64: to_64_bits[WIDE], _mm256_loadu_si256, |values| values;
+        Narrow for i8: to_32_bits[NARROW], _mm_loadl_epi64, |values| _mm256_cvtepi8_epi32(values);
+        Narrow for i16: to_32_bits[NARROW], _mm_loadu_si128, |values| _mm256_cvtepi16_epi32(values);
+        Narrow for i32: to_32_bits[NARROW], _mm256_loadu_si256, |values| values;
+    }
+
+    one_pass!("avx2");
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn zero() -> __m256i {
+        _mm256_setzero_si256()
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn ones() -> __m256i {
+        _mm256_set1_epi32(1)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn load_groups(rows: &[u32; NARROW]) -> __m256i {
+        // SAFETY: there are as many groups as are loaded.
+        unsafe { _mm256_loadu_si256(rows.as_ptr().cast()) }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn load_few_groups(rows: &[u32; WIDE]) -> __m256i {
+        // SAFETY: there are as many groups as are loaded.
+        _mm256_cvtepu32_epi64(unsafe { _mm_loadu_si128(rows.as_ptr().cast()) })
+    }
+
+    /// Adds those of 32-bit values whose rows are of a group.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn add_narrow(sums: __m256i, rows: __m256i, group: i32, values: __m256i) -> __m256i {
+        _mm256_add_epi32(sums, _mm256_and_si256(values, _mm256_cmpeq_epi32(rows, _mm256_set1_epi32(group))))
+    }
+
+    /// The same of 64 bits.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn add_to_wide(sums: __m256i, rows: __m256i, group: i32, values: __m256i) -> __m256i {
+        let of_group = _mm256_cmpeq_epi64(rows, _mm256_set1_epi64x(group.into()));
+        _mm256_add_epi64(sums, _mm256_and_si256(values, of_group))
+    }
+
+    /// The bits that values have but for their signs.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn with_bits(bits: __m256i, values: __m256i) -> __m256i {
+        _mm256_or_si256(bits, _mm256_xor_si256(values, _mm256_srai_epi32::<31>(values)))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn any_bits(bits: __m256i) -> u32 {
+        lanes::<u32, NARROW>(bits).into_iter().fold(0, |all, bits| all | bits)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn total_narrow(parts: __m256i) -> i64 {
+        lanes::<i32, NARROW>(parts).into_iter().map(i64::from).sum()
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn total_wide(parts: __m256i) -> i64 {
+        lanes::<i64, WIDE>(parts).into_iter().fold(0, i64::wrapping_add)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn lanes<T: Copy + Default, const LANES: usize>(register: __m256i) -> [T; LANES] {
+        const { assert!(size_of::<[T; LANES]>() == size_of::<__m256i>()) };
+        let mut lanes = [T::default(); LANES];
+        // SAFETY: there is room for just a register, and all bits are values of integers.
+        unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), register) };
+        lanes
+    }
+}
