@@ -33,6 +33,9 @@ pub fn running_sums<T: Integer>(level: Level, start: T, values: &mut [T]) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level is not above the best one that was detected.
         Level::Avx512 => unsafe { T::running_sums_avx512(start, values) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: likewise.
+        Level::Avx2 => unsafe { T::running_sums_avx2(start, values) },
         _ => run_at(level, RunningSums { start, values }),
     }
 }
@@ -66,18 +69,73 @@ impl<T: Integer> Kernel for RunningSums<'_, T> {
     }
 }
 
-/// A type of integers, some of which AVX-512 adds up.
+/// A type of integers, with what a set of instructions does.
 pub trait Lane: Sized {
     /// # Safety
-    /// The processor has AVX-512 F.
+    /// The processor has AVX-512 F and BW.
     #[cfg(target_arch = "x86_64")]
     unsafe fn running_sums_avx512(start: Self, values: &mut [Self]);
+
+    /// # Safety
+    /// The processor has AVX2.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn running_sums_avx2(start: Self, values: &mut [Self]);
 }
 
 impl Lane for i16 {
     #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw")]
     unsafe fn running_sums_avx512(start: Self, values: &mut [Self]) {
-        run_at(Level::Avx512, RunningSums { start, values });
+        use std::arch::x86_64::*;
+        // The last value of each quarter, in all its places.
+        let last_of_quarter = _mm512_set1_epi16(0x0f0e);
+        let (mut before, none) = (_mm512_set1_epi16(start), _mm512_setzero_si512());
+        let (registers, rest) = values.as_chunks_mut::<32>();
+        for register in registers {
+            // SAFETY: as many values as lanes are loaded.
+            let mut sums = unsafe { _mm512_loadu_si512(register.as_ptr().cast()) };
+            sums = _mm512_add_epi16(sums, _mm512_bslli_epi128::<2>(sums));
+            sums = _mm512_add_epi16(sums, _mm512_bslli_epi128::<4>(sums));
+            sums = _mm512_add_epi16(sums, _mm512_bslli_epi128::<8>(sums));
+            // What all quarters before a quarter come to.
+            let totals = _mm512_shuffle_epi8(sums, last_of_quarter);
+            let one = _mm512_alignr_epi32::<12>(totals, none);
+            let two = _mm512_add_epi16(one, _mm512_alignr_epi32::<12>(one, none));
+            let three = _mm512_add_epi16(two, _mm512_alignr_epi32::<12>(_mm512_alignr_epi32::<12>(one, none), none));
+            sums = _mm512_add_epi16(sums, three);
+            // SAFETY: there is room for as many.
+            unsafe { _mm512_storeu_si512(register.as_mut_ptr().cast(), _mm512_add_epi16(sums, before)) };
+            before = _mm512_add_epi16(before, _mm512_permutexvar_epi16(_mm512_set1_epi16(31), sums));
+        }
+        // All lanes have the sum.
+        let start = _mm_cvtsi128_si32(_mm512_castsi512_si128(before)) as i16;
+        RunningSums { start, values: rest }.run();
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn running_sums_avx2(start: Self, values: &mut [Self]) {
+        use std::arch::x86_64::*;
+        // The last value of each half, in all its places.
+        let last_of_half = _mm256_set1_epi16(0x0f0e);
+        let mut before = _mm256_set1_epi16(start);
+        let (registers, rest) = values.as_chunks_mut::<16>();
+        for register in registers {
+            // SAFETY: as many values as lanes are loaded.
+            let mut sums = unsafe { _mm256_loadu_si256(register.as_ptr().cast()) };
+            sums = _mm256_add_epi16(sums, _mm256_bslli_epi128::<2>(sums));
+            sums = _mm256_add_epi16(sums, _mm256_bslli_epi128::<4>(sums));
+            sums = _mm256_add_epi16(sums, _mm256_bslli_epi128::<8>(sums));
+            let totals = _mm256_shuffle_epi8(sums, last_of_half);
+            // The first half's behind it.
+            sums = _mm256_add_epi16(sums, _mm256_permute2x128_si256::<0x08>(totals, totals));
+            // SAFETY: there is room for as many.
+            unsafe { _mm256_storeu_si256(register.as_mut_ptr().cast(), _mm256_add_epi16(sums, before)) };
+            let total = _mm256_permute2x128_si256::<0x11>(sums, sums);
+            before = _mm256_add_epi16(before, _mm256_shuffle_epi8(total, last_of_half));
+        }
+        let start = _mm_cvtsi128_si32(_mm256_castsi256_si128(before)) as i16;
+        RunningSums { start, values: rest }.run();
     }
 }
 
@@ -106,6 +164,11 @@ macro_rules! lane {
                     sum = sum.wrapping_add(*value);
                     *value = sum;
                 }
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            unsafe fn running_sums_avx2(start: Self, values: &mut [Self]) {
+                run_at(Level::Avx2, RunningSums { start, values });
             }
         }
     };

@@ -102,13 +102,13 @@ impl FileDictionary {
         }
         *left -= bytes;
         self.taken += bytes;
-        let order = Order::new(local);
-        new.sort_unstable_by(|&a, &b| order.compare(a, b));
-        for &code in &new {
-            let inserted = self.known.insert(local.get(code), hashes[code as usize]);
-            codes[code as usize] = Some(inserted);
-        }
         if !new.is_empty() {
+            let order = Order::new(local);
+            new.sort_unstable_by(|&a, &b| order.compare(a, b));
+            for &code in &new {
+                let inserted = self.known.insert(local.get(code), hashes[code as usize]);
+                codes[code as usize] = Some(inserted);
+            }
             let sorted: StringBuffer = new.iter().map(|&code| local.get(code)).collect();
             let part = self.write(sorted.strings(), writer)?;
             self.stored.parts.push(part);

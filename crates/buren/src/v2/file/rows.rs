@@ -164,6 +164,16 @@ impl Rows {
         }
     }
 
+    /// All values, if they are integers of at most 64 bits; else none. What is no length of 32 bits is 0.
+    pub(super) fn lengths(&self) -> Vec<u32> {
+        match &self.values {
+            Values::I16(values) => values.iter().map(|&value| u32::try_from(value).unwrap_or(0)).collect(),
+            Values::I32(values) => values.iter().map(|&value| u32::try_from(value).unwrap_or(0)).collect(),
+            Values::I64(values) => values.iter().map(|&value| u32::try_from(value).unwrap_or(0)).collect(),
+            Values::Nothing | Values::I128(_) | Values::Floats(_) | Values::Codes(_) | Values::Strings(_) => Vec::new(),
+        }
+    }
+
     /// All codes, if they are codes; else none.
     pub(super) fn codes(&self) -> &[u32] {
         if let Values::Codes(codes) = &self.values { codes } else { &[] }

@@ -171,6 +171,10 @@ impl FileScanner<'_> {
             let key_is_there = self.runs.key_position.is_none() || self.runs.key.values().is_valid(run);
             key_is_there && nullable.iter().all(|numbers| numbers.nulls_of(run) == 0)
         };
+        let key_is_there = self.runs.key_position.is_none() || !self.runs.key.values().has_nulls();
+        if verdict == Verdict::Always && summarise && key_is_there && nullable.is_empty() {
+            return Ok(vec![(Fate::Summarised, 0..runs)]);
+        }
         let decided = Decided::new(self, index, key, verdict);
         let mut fate = |run: usize| match decided.of_run(run, &mut verdicts) {
             Verdict::Never => Fate::Skipped,

@@ -26,21 +26,23 @@ impl Runs {
     pub(super) fn load(reader: &Reader, row_group: usize, cost: &mut Cost) -> Result<Self> {
         let number = reader.footer.run_lengths();
         let mut column = ScanColumn::new(reader, reader.column(number)?);
-        let lengths = Rows::read(&mut column, row_group, None, cost)?.integers();
+        let rows = Rows::read(&mut column, row_group, None, cost)?;
         let place = Place::Data { row_group, column: reader.footer.name(number), block: 0 };
-        let corrupt = || reader.corrupt(place, "the runs do not have the rows of the row group");
-        let lengths: Option<Vec<u32>> =
-            lengths.iter().map(|&length| u32::try_from(length).ok().filter(|&length| length > 0)).collect();
-        let lengths = lengths.ok_or_else(corrupt)?;
-        let mut end = 0u32;
-        let ends: Option<Vec<u32>> = lengths
-            .iter()
-            .map(|length| {
-                end = end.checked_add(*length)?;
-                Some(end)
-            })
-            .collect();
-        let ends = ends.filter(|ends| ends.last() == Some(&reader.row_group(row_group).rows)).ok_or_else(corrupt)?;
+        let all = reader.row_group(row_group).rows;
+        let ends = |lengths: &[u32]| {
+            let mut end = 0u64;
+            let ends: Vec<u32> = lengths
+                .iter()
+                .map(|&length| {
+                    end += u64::from(length);
+                    end as u32
+                })
+                .collect();
+            (end == u64::from(all) && !lengths.contains(&0)).then_some(ends)
+        };
+        let lengths = rows.lengths();
+        let ends =
+            ends(&lengths).ok_or_else(|| reader.corrupt(place, "the runs do not have the rows of the row group"))?;
         Ok(Self { lengths, ends })
     }
 

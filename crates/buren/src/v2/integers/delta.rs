@@ -20,7 +20,11 @@ const STARTS_HEADER_BYTES: u64 = 9;
 #[derive(Debug)]
 struct Delta;
 
-fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
+fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
+    // Steps between integers in no order are not worth a closer look.
+    if facts.steps.iter().map(Spread::least_bytes).sum::<u64>() >= smallest {
+        return None;
+    }
     let block = |(values, steps): (&Spread, &Spread)| {
         let starts = values.count.div_ceil(GROUP_ROWS) as u64 * u64::from(width_of(values.range).div_ceil(8));
         STARTS_HEADER_BYTES + starts + stream::estimate(steps)
