@@ -141,9 +141,12 @@ impl FieldColumn<'_> {
     /// If some field does not lie in the text.
     pub fn strings(&self, level: Level, places: &mut Vec<Range<usize>>) -> Vec<u32> {
         #[cfg(target_arch = "x86_64")]
-        if level.min(Level::best()) == Level::Avx512 {
+        match level.min(Level::best()) {
             // SAFETY: the best level has these instructions.
-            return unsafe { avx512::strings(self, places) };
+            Level::Avx512 => return unsafe { avx512::strings(self, places) },
+            // SAFETY: likewise.
+            Level::Avx2 => return unsafe { avx2::strings(self, places) },
+            Level::Neon | Level::Portable => {}
         }
         run_at(level, Strings { column: self, places })
     }
@@ -153,7 +156,7 @@ impl FieldColumn<'_> {
     }
 
     #[inline(always)]
-    fn strings_by(&self, contains: impl Fn(&[u8], u8) -> bool, places: &mut Vec<Range<usize>>) -> Vec<u32> {
+    fn strings_by(&self, contains: impl Fn(Range<usize>, u8) -> bool, places: &mut Vec<Range<usize>>) -> Vec<u32> {
         places.clear();
         places.resize(self.starts.len(), 0..0);
         let quote = self.quote.unwrap_or_default();
@@ -161,7 +164,7 @@ impl FieldColumn<'_> {
         for (row, place) in places.iter_mut().enumerate() {
             let (start, end) = self.place(row);
             let is_quoted = self.ends[row * self.columns + self.column].is_quoted();
-            if start == end || is_quoted && contains(&self.text[start..end], quote) {
+            if start == end || is_quoted && contains(start..end, quote) {
                 odd.push(row as u32);
             }
             *place = start..end;
@@ -203,7 +206,9 @@ impl Kernel for Strings<'_, '_> {
     #[inline(always)]
     fn run(self) -> Vec<u32> {
         // Without an early end, so that many are compared at once.
-        let contains = |bytes: &[u8], byte: u8| bytes.iter().fold(false, |found, other| found | (*other == byte));
+        let contains = |place: Range<usize>, byte: u8| {
+            self.column.text[place].iter().fold(false, |found, other| found | (*other == byte))
+        };
         self.column.strings_by(contains, self.places)
     }
 }

@@ -6,6 +6,7 @@ use super::avx512::{LOADED, Loaded, MINUS, POINT, WIDTH};
 use super::{FieldColumn, FloatShapes, Parsed};
 use brc_core::decimal::{FLOAT_POWERS, POWERS};
 use std::arch::x86_64::*;
+use std::ops::Range;
 
 /// Fields of a register.
 const LANES: usize = 4;
@@ -137,6 +138,27 @@ pub(super) fn dates(column: &FieldColumn<'_>, out: &mut Vec<i64>) -> Parsed {
         let of_year = _mm256_add_epi64(any(_mm256_shuffle_epi8(before, month), more), day);
         (_mm256_add_epi64(_mm256_add_epi64(days, of_year), set(-719_469)), odd, _mm256_setzero_si256())
     })
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+pub(super) fn strings(column: &FieldColumn<'_>, places: &mut Vec<Range<usize>>) -> Vec<u32> {
+    let contains = |place: Range<usize>, byte: u8| {
+        let mut found = 0;
+        for at in place.clone().step_by(32) {
+            let left = place.end - at;
+            found |= match column.text.get(at..at + 32) {
+                Some(block) => {
+                    // SAFETY: there are as many bytes as are loaded.
+                    let block = unsafe { _mm256_loadu_si256(block.as_ptr().cast()) };
+                    let equal = _mm256_movemask_epi8(_mm256_cmpeq_epi8(block, _mm256_set1_epi8(byte as i8)));
+                    _bzhi_u32(equal as u32, left.min(32) as u32)
+                }
+                None => u32::from(column.text[at..place.end].contains(&byte)),
+            };
+        }
+        found != 0
+    };
+    column.strings_by(contains, places)
 }
 
 /// Parses all fields, four at once: `parse` gives their values, which are odd, and which are altered.

@@ -162,8 +162,8 @@ pub(super) fn dates(column: &FieldColumn<'_>, out: &mut Vec<i64>) -> Parsed {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2")]
 pub(super) fn strings(column: &FieldColumn<'_>, places: &mut Vec<Range<usize>>) -> Vec<u32> {
-    let contains = |bytes: &[u8], byte: u8| {
-        let mut found = 0;
+    let contains = |place: Range<usize>, byte: u8| {
+        let (bytes, mut found) = (&column.text[place], 0);
         for at in (0..bytes.len()).step_by(64) {
             let inside = _bzhi_u64(u64::MAX, (bytes.len() - at).min(64) as u32);
             // SAFETY: only bytes of the slice are read.

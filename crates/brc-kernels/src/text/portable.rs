@@ -168,27 +168,24 @@ impl<I: Separators> TextIsa for I {
 }
 
 /// The number at the end of a row, whose delimiter and line feed are at that distance, from the row's last eight bytes;
-/// and whether something is wrong with it, as 0 or 1.
+/// and what is wrong with it: 0 if nothing is.
 #[inline(always)]
 fn number(word: u64, distance: u16, delimiter: u8) -> (i16, u32) {
     // "2.3\n", of which nothing but the digits is left.
     let tail = (word >> 32) as u32 ^ u32::from_le_bytes(*b"0.0\n");
-    let [ones, point, tenths, line_feed] = tail.to_le_bytes();
+    let [ones, _, tenths, _] = tail.to_le_bytes();
+    // The upper bits of bytes above 9, and of the others if they are not 0.
+    let no_digits = (tail | tail.wrapping_add(0x7f76_7f76)) & 0x8080_8080;
     // "me;1" or ";-1" from the delimiter on. Where it is not there at all, nothing is left, and nothing is no delimiter.
     let start = 56i32.wrapping_sub(8 * i32::from(distance));
-    let head = (word as u32).checked_shr(start as u32).unwrap_or(0);
-    let [found, sign, behind_sign, _] = head.to_le_bytes();
-    let is_negative = sign == b'-';
-    // Behind the delimiter and the minus stand one more digit, if this is 16, or none, if it is 24.
-    let start = start + if is_negative { 8 } else { 0 };
-    let digit = if is_negative { behind_sign } else { sign };
-    let tens = if start == 24 { 0 } else { digit ^ b'0' };
-    let is_plain = (found == delimiter)
-        & ((start == 24) | (start == 16))
-        & (tens <= 9)
-        & (ones <= 9)
-        & (tenths <= 9)
-        & (point | line_feed == 0);
+    let head = u64::from(word as u32) >> (start & 63);
+    let negative = u8::from(head as u32 >> 8 & 0xff == u32::from(b'-'));
+    // Behind the delimiter and the minus stand one more digit, if this is 16, or none, if it is 24. No branch depends on it.
+    let start = start + 8 * i32::from(negative);
+    let has_tens = u8::from(start == 16);
+    let tens = ((head >> (8 + 8 * negative)) as u8 ^ b'0') & has_tens.wrapping_neg();
+    let is_plain = (head as u8 == delimiter) & (start & !8 == 16) & (tens <= 9);
     let value = 100 * i16::from(tens) + 10 * i16::from(ones) + i16::from(tenths);
-    (if is_negative { -value } else { value }, u32::from(!is_plain))
+    let sign = -i16::from(negative);
+    ((value ^ sign) - sign, no_digits | u32::from(!is_plain))
 }
