@@ -163,7 +163,7 @@ impl Limbs {
     #[inline(always)]
     #[must_use]
     pub fn low(self, value: f64) -> i64 {
-        let high = (value * self.to_high).trunc();
+        let high = self.high(value) as f64;
         truncated((value - high * self.high) * self.to_low)
     }
 
