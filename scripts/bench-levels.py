@@ -30,6 +30,7 @@ import sys
 import tempfile
 import time
 
+from tables.host import machine, number
 from tables.made import make_table
 from tables.process import apart
 from tables.querying import TEXT, ask_engine
@@ -40,11 +41,6 @@ LEVELS = {"x86_64": ["avx512", "avx2", "portable"], "aarch64": ["neon", "portabl
 PRESETS = {"413": "1brc", "10k": "1brc-10k"}
 PEER = "C program"
 MOST_RUNS, A_WHILE = 11, 0.5
-
-
-def number(text):
-    units = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
-    return int(float(text[:-1]) * units[text[-1]]) if text[-1] in units else int(text)
 
 
 class Cell:
@@ -129,11 +125,6 @@ def engines_of_tables(options, work):
             for question, seconds in ask_engine(engine, table, source, options, work).items():
                 found.setdefault(f"{table}: {question}", {})[engine.removesuffix("-file")] = seconds
     return found
-
-
-def machine():
-    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.processor())
-    return {"cpu": model, "cores": os.cpu_count(), "kernel": platform.release(), "date": datetime.date.today().isoformat(), "load": os.getloadavg()}
 
 
 def summary(results, cells, levels):

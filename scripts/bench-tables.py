@@ -25,28 +25,18 @@ import argparse
 import datetime
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 
 from tables.converting import measure_conversions
+from tables.host import machine, number
 from tables.made import TYPES, make_table
 from tables.process import apart
 from tables.querying import measure_questions
 from tables.report import summary
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-
-def number(text):
-    units = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
-    return int(float(text[:-1]) * units[text[-1]]) if text[-1] in units else int(text)
-
-
-def machine():
-    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.processor())
-    return {"cpu": model, "cores": os.cpu_count(), "kernel": platform.release(), "date": datetime.date.today().isoformat()}
 
 
 def measure(table, source, binary, arguments, work):
