@@ -48,8 +48,8 @@ impl Dictionary {
         self.is_complete
     }
 
-    /// Whether both are clones of one dictionary that has not changed since: so they are equal. Two that were made apart may be
-    /// equal, too.
+    /// Whether both are clones of one dictionary that has not changed since: so they are equal. Two that were made
+    /// apart may be equal, too.
     #[must_use]
     pub fn shares(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.values, &other.values)

@@ -96,7 +96,8 @@ pub fn look_up(level: Level, slots: &[u32], table: &[u32], found: &mut Vec<u32>)
     #[cfg(target_arch = "x86_64")]
     if level.min(Level::best()) >= Level::Avx2 && table.len() <= x86::SHORT {
         found.resize(slots.len(), 0);
-        return x86::look_up_short(level, slots, table, found);
+        // SAFETY: the level is not above the best one that was detected.
+        return unsafe { x86::look_up_short(level, slots, table, found) };
     }
     found.clear();
     if !are_known(level, slots, table.len()) {
@@ -117,8 +118,11 @@ mod x86 {
     pub(super) const SHORT: usize = 32;
 
     /// Replaces what was found by what a table of up to [`SHORT`] entries has in these slots, as [`look_up`](super::look_up)
-    /// does. The processor has AVX2.
-    pub(super) fn look_up_short(level: Level, slots: &[u32], table: &[u32], found: &mut [u32]) -> bool {
+    /// does.
+    ///
+    /// # Safety
+    /// The processor has AVX2.
+    pub(super) unsafe fn look_up_short(level: Level, slots: &[u32], table: &[u32], found: &mut [u32]) -> bool {
         let mut entries = [u32::MAX; SHORT];
         entries.iter_mut().zip(table).for_each(|(entry, &of_table)| *entry = of_table);
         match level.min(Level::best()) {
@@ -241,7 +245,8 @@ pub fn translate_codes(level: Level, codes: &[u32], table: &[u32], found: &mut V
     if level.min(Level::best()) >= Level::Avx2 && table.len() <= x86::SHORT {
         let before = found.len();
         found.resize(before + codes.len(), 0);
-        if !x86::look_up_short(level, codes, table, &mut found[before..]) {
+        // SAFETY: the level is not above the best one that was detected.
+        if !unsafe { x86::look_up_short(level, codes, table, &mut found[before..]) } {
             return true;
         }
         found.truncate(before);

@@ -378,6 +378,23 @@ mod tests {
     }
 
     #[test]
+    fn the_widest_products_of_far_exponents_do_not_overflow() {
+        let most = 1.0 + (1.0 - f64::EPSILON);
+        for (level, up) in Level::available().into_iter().flat_map(|level| (0..32).map(move |up| (level, up))) {
+            let of = |up: i32| {
+                let mut floats = vec![most * 2f64.powi(up); BLOCK];
+                floats[0] = most;
+                floats
+            };
+            let (ones, others) = (of(up), of(31));
+            let (mut run, mut rows) = (FixedProducts::default(), [FixedProducts::default()]);
+            add_product_run(level, &ones, &others, -120, &mut run);
+            add_products(level, &[0; BLOCK], &ones, &others, -120, &mut rows).unwrap();
+            assert_eq!(run, rows[0], "{level:?} {up}");
+        }
+    }
+
+    #[test]
     fn unknown_groups_and_unequal_lengths_are_refused() {
         let (mut sums, mut products) = ([FixedSum::default()], [FixedProducts::default()]);
         let level = Level::best();

@@ -10,7 +10,8 @@ use crate::cpu::Level;
 /// The floats of a block: so many products of pieces are added in 64 bits.
 pub(super) const BLOCK: usize = 256;
 
-/// The bits of a piece. Three products of two pieces for each of the floats of a lane stay below 2⁶³.
+/// The bits of a piece. A float of 53 bits whose lowest piece is not 0 has 24 bits in its highest one at most: so three
+/// products of the same weight come to less than twice 2⁵⁶, and those of the 64 floats of a lane, at most, stay below 2⁶³.
 const BITS: u32 = 28;
 
 /// How far the second integer of [`sum_of_products`] lies above the first.

@@ -75,7 +75,7 @@ mod x86 {
         super::split_each(limbs, rest, high_rest, low_rest);
     }
 
-    /// Integers of so much are the lower bits of their sum with one and a half of [`MAGIC`].
+    /// Whole floats below that are the lower bits of their sum with [`MAGIC`], as integers.
     const MOST: f64 = (1u64 << 51) as f64;
     const MAGIC: f64 = 1.5 * (1u64 << 52) as f64;
 

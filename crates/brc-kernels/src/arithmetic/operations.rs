@@ -173,7 +173,9 @@ mod tests {
     proptest! {
         #[test]
         fn lines_are_what_is_computed_of_integers_of_any_width(
-            values in shifted(), factor in prop_oneof![Just(1), Just(-1), any::<i64>()], plus in prop_oneof![Just(0), any::<i64>()],
+            values in shifted(),
+            factor in prop_oneof![Just(1), Just(-1), any::<i64>()],
+            plus in prop_oneof![Just(0), any::<i64>()],
         ) {
             let line = Line { factor, plus };
             let i8s: Vec<_> = values.iter().map(|&value| value as i8).collect();

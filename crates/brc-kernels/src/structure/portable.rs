@@ -1,4 +1,5 @@
-//! Blocks with what every processor of the target has: on x86-64 that is SSE2, elsewhere plain Rust, eight bytes at a time.
+//! Blocks with what every processor of the target has: on x86-64 that is SSE2, elsewhere plain Rust, eight bytes at a
+//! time.
 
 use super::blocks::{BLOCK, Blocks, Masks, Needles};
 use crate::isa::Portable;
@@ -71,7 +72,8 @@ mod tests {
         #[test]
         fn equal_bytes_are_found(bytes in prop::collection::vec(0u8..4, BLOCK), high in any::<bool>()) {
             let byte = |at: usize| bytes[at] ^ if high { 0x80 } else { 0 };
-            let words: [u64; BLOCK / 8] = std::array::from_fn(|word| u64::from_le_bytes(std::array::from_fn(|at| byte(8 * word + at))));
+            let word = |word| u64::from_le_bytes(std::array::from_fn(|at| byte(8 * word + at)));
+            let words: [u64; BLOCK / 8] = std::array::from_fn(word);
             let expected = (0..BLOCK).fold(0, |mask, at| mask | u64::from(byte(at) == 0x81) << at);
             prop_assert_eq!(equal_bytes(&words, 0x81), expected);
             prop_assert_eq!(equal_in_words(&words, 0x81), expected);

@@ -25,8 +25,8 @@ impl TextIsa for Avx2 {
 
     #[inline(always)]
     unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<usize> {
-        // SAFETY: promised by the caller; a block is read up to 63 bytes behind the text, inside its margin. There is a list
-        // of ones for each byte.
+        // SAFETY: promised by the caller; a block is read up to 63 bytes behind the text, inside its margin. No more
+        // than `USUAL_MARKS` are written behind those that are meant.
         unsafe {
             let delimiters = _mm256_set1_epi8(delimiter as i8);
             let line_feeds = _mm256_set1_epi8(b'\n' as i8);

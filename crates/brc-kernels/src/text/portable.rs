@@ -180,7 +180,8 @@ fn number(word: u64, distance: u16, delimiter: u8) -> (i16, u32) {
     let start = 56i32.wrapping_sub(8 * i32::from(distance));
     let head = u64::from(word as u32) >> (start & 63);
     let negative = u8::from(head as u32 >> 8 & 0xff == u32::from(b'-'));
-    // Behind the delimiter and the minus stand one more digit, if this is 16, or none, if it is 24. No branch depends on it.
+    // Behind the delimiter and the minus stand one more digit, if this is 16, or none, if it is 24. No branch depends
+    // on it.
     let start = start + 8 * i32::from(negative);
     let has_tens = u8::from(start == 16);
     let tens = ((head >> (8 + 8 * negative)) as u8 ^ b'0') & has_tens.wrapping_neg();

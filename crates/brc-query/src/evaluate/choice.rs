@@ -32,7 +32,8 @@ enum Texts {
     },
 }
 
-/// A dictionary that a column has in all batches, and the same with the constants that it did not have.
+/// The first dictionary that a column came with, if that is complete, and the same with the constants that it did not
+/// have.
 struct Known {
     of_column: Dictionary,
     with_constants: Arc<Dictionary>,
@@ -76,28 +77,28 @@ pub(super) struct Choice<'a> {
 }
 
 impl Shape {
-    /// For parts of columns that lie at the place in a batch that `position` tells.
+    /// For parts of columns that lie at the place in a batch that `position` tells. Strings come as strings, unless they
+    /// may have codes: where it is not known beforehand who computes a batch, its codes would not be those of others.
     pub(super) fn new<'t>(
         output: LogicalType,
         parts: impl Iterator<Item = &'t Typed>,
+        may_have_codes: bool,
         position: impl Fn(usize) -> usize,
     ) -> Self {
         let parts: Vec<_> = parts.collect();
         let texts = match output.physical() {
-            PhysicalType::Bytes => Texts::of(&parts, position),
-            PhysicalType::Integers | PhysicalType::Floats => Texts::Any,
+            PhysicalType::Bytes if may_have_codes => Texts::of(&parts, position),
+            PhysicalType::Bytes | PhysicalType::Integers | PhysicalType::Floats => Texts::Any,
         };
-        Self { output, is_one: parts.len() == 1, texts }
+        Self { output, is_one: may_have_codes && parts.len() == 1, texts }
     }
 
     /// All strings that there may be, with the codes of the constants among them.
     fn known(&mut self, columns: &[Column<'_>]) -> Option<&Known> {
         let Texts::OfColumn { position, constants, known } = &mut self.texts else { return None };
         let dictionary = columns.get(*position)?.dictionary().filter(|it| it.is_complete() && !it.is_empty())?;
-        if !known.as_ref().is_some_and(|known| known.of_column.shares(dictionary)) {
-            *known = Some(Known::of(dictionary, constants));
-        }
-        known.as_ref()
+        let known = known.get_or_insert_with(|| Known::of(dictionary, constants));
+        known.of_column.shares(dictionary).then_some(known)
     }
 }
 
@@ -359,6 +360,60 @@ mod tests {
         Typed::literal(LogicalType::String, value.map(|value| Scalar::Bytes(value.as_bytes().to_vec())))
     }
 
+    /// What looks at one column only is computed for rows first, and for the values of a large dictionary later.
+    #[test]
+    fn codes_stand_for_the_same_strings_in_all_batches() {
+        const VALUES: u32 = 70_000;
+        const ROWS: u32 = 40_000;
+        let dictionary: Dictionary = (0..VALUES).map(|value| format!("v{value}")).collect();
+        let dictionary = dictionary.complete();
+        let fields = [Field { name: "s".to_owned(), logical_type: LogicalType::String, nullable: true }];
+        let about = Columns { fields: &fields, projection: &[0], allowance: Allowance::default() };
+        let column = || Typed::column(0, LogicalType::String, true);
+        let is_null = || Typed::truth(Node::IsNull(Box::new(column())), false);
+        let case = |when, then, otherwise: Option<Typed>| Node::Case {
+            branches: vec![(when, then)],
+            otherwise: otherwise.map(Box::new),
+        };
+        let is_there = || Typed::truth(Node::Not(Box::new(is_null())), false);
+        type Expected = fn(Option<String>) -> Option<String>;
+        let expressions: [(Node, Expected); 3] = [
+            (Node::Coalesce(vec![column(), text(Some("none"))]), |value| value.or(Some("none".to_owned()))),
+            (case(is_there(), text(Some("b")), Some(text(Some("a")))), |value| {
+                Some(if value.is_some() { "b" } else { "a" }.to_owned())
+            }),
+            (case(is_there(), column(), None), |value| value),
+        ];
+        for (node, expected) in expressions {
+            let mut program = Program::new(&Typed { node, logical_type: LogicalType::String, nullable: true }, about);
+            let mut before: Option<Dictionary> = None;
+            for batch in 0..20 {
+                let codes: Vec<u32> = (0..ROWS).map(|row| (row * 7 + batch * 13) % VALUES).collect();
+                let mut valid = BitmapBuffer::default();
+                (0..ROWS).for_each(|row| valid.push(row % 100 != 99));
+                let columns = [Column::codes(&codes, &dictionary).with_validity(valid.bitmap())];
+                let batch = Batch { rows: ROWS as usize, columns: &columns };
+                let found = program.run(Level::best(), &batch).unwrap_or_else(|_| panic!("a plain case"));
+                let column = found.column();
+                if let Some(now) = column.dictionary() {
+                    let alike =
+                        |before: &Dictionary| now.shares(before) || now.iter().zip(before.iter()).all(|(a, b)| a == b);
+                    assert!(before.as_ref().is_none_or(alike), "other codes");
+                    before = Some(now.clone());
+                }
+                let view = View::of(&column).unwrap_or_else(|_| panic!("a column as any"));
+                for row in (0..ROWS).step_by(33) {
+                    let value = (row % 100 != 99).then(|| format!("v{}", codes[row as usize]));
+                    let found = view.get(row as usize).map(|value| match value {
+                        Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                        _ => unreachable!("strings"),
+                    });
+                    assert_eq!(found, expected(value));
+                }
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn strings_of_a_column_and_constants_stay_codes(
@@ -372,14 +427,16 @@ mod tests {
             names.dedup();
             let dictionary: Dictionary = names.iter().rev().collect();
             let code = |value: &Option<String>| {
-                value.as_deref().and_then(|value| names.iter().rev().position(|name| *name == value)).unwrap_or(0) as u32
+                let place = |value| names.iter().rev().position(|name| *name == value);
+                value.as_deref().and_then(place).unwrap_or(0) as u32
             };
             let codes: Vec<u32> = values.iter().map(|(value, _)| code(value)).collect();
             let mut valid = BitmapBuffer::default();
             values.iter().for_each(|(value, _)| valid.push(value.is_some()));
             let bytes: String = values.iter().flat_map(|(value, _)| value.as_deref()).collect();
             let mut offsets = vec![0];
-            values.iter().for_each(|(value, _)| offsets.push(offsets[offsets.len() - 1] + value.iter().map(String::len).sum::<usize>() as i32));
+            let length = |value: &Option<String>| value.as_ref().map_or(0, String::len) as i32;
+            values.iter().for_each(|(value, _)| offsets.push(offsets[offsets.len() - 1] + length(value)));
             let numbers: Vec<i64> = values.iter().map(|&(_, number)| number).collect();
 
             let is = |number: i128| {

@@ -72,7 +72,9 @@ impl Memo {
         used.dedup();
         let [column] = used[..] else { return None };
         let logical_type = columns.fields.get(column)?.logical_type;
-        let is_plain = matches!(typed.node, Node::Column(_) | Node::Literal(_) | Node::Condition(_));
+        // Constant strings have codes of their own, however the column comes.
+        let is_plain =
+            matches!(typed.node, Node::Column(_) | Node::Literal(_) | Node::Condition(_)) || is_choice_of_texts(typed);
         if is_plain || logical_type.physical() != PhysicalType::Bytes {
             return None;
         }
@@ -208,6 +210,13 @@ impl Memo {
         }
         self.found.vector(self.output, &results)
     }
+}
+
+/// Whether it is a `case` of constant strings.
+fn is_choice_of_texts(typed: &Typed) -> bool {
+    let Node::Case { branches, otherwise } = &typed.node else { return false };
+    let mut parts = branches.iter().map(|(_, then)| then).chain(otherwise.as_deref());
+    typed.logical_type.physical() == PhysicalType::Bytes && parts.all(|part| matches!(part.node, Node::Literal(_)))
 }
 
 impl Found {

@@ -1,5 +1,5 @@
-//! Sums of up to `G` groups in one pass: values are read once for all of them, and their sums stay in registers. The same text
-//! for registers of both widths.
+//! Sums of up to `G` groups in one pass: values are read once for all of them, and their sums stay in registers. The
+//! same text for registers of both widths.
 
 /// [`count`](avx512::count) and [`add`](avx512::add), made of what a module has for its registers.
 macro_rules! one_pass {
@@ -79,7 +79,8 @@ macro_rules! one_pass {
 
 /// Types of values, with loads that make them as wide as they are added up.
 macro_rules! widths {
-    ($features:literal, $register:ident; $($trait:ident for $integer:ty: $convert:ident [$lanes:ident], $load:ident, $widen:expr;)+) => {
+    ($features:literal, $register:ident;
+     $($trait:ident for $integer:ty: $convert:ident [$lanes:ident], $load:ident, $widen:expr;)+) => {
         /// A type of values.
         pub(in super::super) trait Wide: Copy + Default {
             /// # Safety

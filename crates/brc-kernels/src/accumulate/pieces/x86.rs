@@ -2,8 +2,8 @@
 
 /// [`sum`](avx512::sum) and [`sum_of_products`](avx512::sum_of_products), made of what a module has for its registers.
 macro_rules! in_pieces {
-    ($features:literal, $register:ident, $empty:ident, $one:ident, $add:ident, $subtract:ident, $multiply:ident, $and:ident, $or:ident,
-     $xor:ident, $down:ident, $down_by:ident, $up_by:ident) => {
+    ($features:literal, $register:ident, $empty:ident, $one:ident, $add:ident, $subtract:ident, $multiply:ident,
+     $and:ident, $or:ident, $xor:ident, $down:ident, $down_by:ident, $up_by:ident) => {
         const PIECES: usize = 3;
 
         /// Exponents of floats, which have 53 bits, differ by at most so much.
@@ -108,8 +108,9 @@ pub(super) mod avx512 {
     const LANES: usize = 8;
 
     in_pieces! {
-        "avx512f,avx512dq", __m512i, _mm512_setzero_si512, _mm512_set1_epi64, _mm512_add_epi64, _mm512_sub_epi64, _mm512_mul_epi32,
-        _mm512_and_si512, _mm512_or_si512, _mm512_xor_si512, _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_sllv_epi64
+        "avx512f,avx512dq", __m512i, _mm512_setzero_si512, _mm512_set1_epi64, _mm512_add_epi64, _mm512_sub_epi64,
+        _mm512_mul_epi32, _mm512_and_si512, _mm512_or_si512, _mm512_xor_si512, _mm512_srli_epi64,
+        _mm512_srlv_epi64, _mm512_sllv_epi64
     }
 
     /// The bits of up to eight floats, and 0 for those that are missing.

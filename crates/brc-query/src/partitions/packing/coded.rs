@@ -71,8 +71,8 @@ const MOST_PIECES: u32 = 4;
 /// Fewer values are compared as a whole.
 const FEW: usize = 32;
 
-/// Sorts codes of values that have the same first bytes, so many: by a piece of each, which lies beside its code, then those of
-/// the same piece by the next one.
+/// Sorts codes of values that have the same first bytes, so many: by a piece of each, which lies beside its code, then
+/// those of the same piece by the next one.
 fn sort(dictionary: &Dictionary, codes: &mut [(u128, u32)], start: usize, pieces: u32) {
     let by_value = |one: &(u128, u32), other: &(u128, u32)| dictionary.get(one.1).cmp(dictionary.get(other.1));
     if codes.len() < FEW || pieces == 0 {

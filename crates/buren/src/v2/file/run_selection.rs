@@ -163,18 +163,18 @@ impl FileScanner<'_> {
         part: Range<usize>,
     ) -> Result<Vec<(Fate, Range<usize>)>> {
         let runs = self.runs.runs.len();
-        let mut verdicts = std::mem::take(&mut self.runs.verdicts.of_codes);
         let has_nulls = |column: &ScanColumn<'_>| column.column != key && column.chunk_of(index).nulls > 0;
+        let keys_are_there = self.runs.key_position.is_none() || !self.runs.key.values().has_nulls();
+        if verdict == Verdict::Always && summarise && keys_are_there && !self.columns.iter().any(has_nulls) {
+            return Ok(vec![(Fate::Summarised, 0..runs)]);
+        }
+        let mut verdicts = std::mem::take(&mut self.runs.verdicts.of_codes);
         let nullable: Vec<&RunNumbers> =
             self.columns.iter().filter(|column| has_nulls(column)).map(|column| &column.run_index).collect();
         let is_whole = |run: usize| {
             let key_is_there = self.runs.key_position.is_none() || self.runs.key.values().is_valid(run);
             key_is_there && nullable.iter().all(|numbers| numbers.nulls_of(run) == 0)
         };
-        let key_is_there = self.runs.key_position.is_none() || !self.runs.key.values().has_nulls();
-        if verdict == Verdict::Always && summarise && key_is_there && nullable.is_empty() {
-            return Ok(vec![(Fate::Summarised, 0..runs)]);
-        }
         let decided = Decided::new(self, index, key, verdict);
         let mut fate = |run: usize| match decided.of_run(run, &mut verdicts) {
             Verdict::Never => Fate::Skipped,

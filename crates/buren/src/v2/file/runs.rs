@@ -38,7 +38,7 @@ impl Runs {
                     end as u32
                 })
                 .collect();
-            (end == u64::from(all) && !lengths.contains(&0)).then_some(ends)
+            (end == u64::from(all) && end > 0 && !lengths.contains(&0)).then_some(ends)
         };
         let lengths = rows.lengths();
         let ends =

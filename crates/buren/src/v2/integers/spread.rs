@@ -111,8 +111,8 @@ impl Spread {
         before
     }
 
-    /// A number of bytes that [`Spread::best`] takes at least: found out as fast as [`Spread::may_leave_out`], for three
-    /// quarters of the integers are packed at least.
+    /// A number of bytes that [`Spread::best`] takes at least: found out as fast as [`Spread::may_leave_out`], for
+    /// three quarters of the integers are packed at least.
     pub(super) fn least_bytes(&self) -> u64 {
         let width = width_of(self.range);
         if self.count < FEW || width <= BUCKET_BITS {
