@@ -14,8 +14,8 @@ times, as whole processes with --threads threads and a warm page cache, at each 
 
 Each cell runs at all levels by turns, so that whatever else the machine does hits all alike; once to warm up, then --runs times
 or more where that takes less than half a second. While it warms up, its answers must have the same lines at all levels, and its
-files the same bytes. --c-program is a program of the challenge that is called with a file and a number of threads; it takes its turns, too. --engines asks the other
-engines the questions of the CSV. Written to --out: results.json and README.md.
+files the same bytes. --c-program is a program of the challenge that is called with a file and a number of threads; it takes its
+turns, too. --engines asks the other engines the questions of the CSV. Written to --out: results.json and README.md.
 """
 
 import argparse
@@ -32,7 +32,7 @@ import time
 
 from tables.host import machine, number
 from tables.made import make_table
-from tables.process import apart
+from tables.process import A_WHILE, MOST_RUNS, apart
 from tables.querying import TEXT, ask_engine
 from tables.questions import QUESTIONS
 
@@ -41,7 +41,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LEVELS = {"x86_64": {"avx512": "avx512_vbmi2", "avx2": "avx2", "portable": "sse2"}, "aarch64": {"neon": "asimd", "portable": "asimd"}}
 PRESETS = {"413": "1brc", "10k": "1brc-10k"}
 PEER = "C program"
-MOST_RUNS, A_WHILE = 11, 0.5
 
 
 class Cell:

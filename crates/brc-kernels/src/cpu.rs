@@ -170,6 +170,17 @@ pub(crate) static ONES: [[u8; 8]; 256] = {
     table
 };
 
+/// The integers of 64 bits that a register of 32 bytes holds.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(crate) fn four_lanes(register: std::arch::x86_64::__m256i) -> [i64; 4] {
+    let mut lanes = [0; 4];
+    // SAFETY: there is room for just a register.
+    unsafe { std::arch::x86_64::_mm256_storeu_si256(lanes.as_mut_ptr().cast(), register) };
+    lanes
+}
+
 /// A loop that is compiled once for each instruction set.
 pub(crate) trait Kernel {
     type Output;

@@ -210,13 +210,12 @@ impl Step {
                 otherwise: otherwise.as_deref().map(|otherwise| Box::new(step(otherwise))),
                 shape: {
                     let parts = branches.iter().map(|(_, then)| then).chain(otherwise.as_deref());
-                    Shape::new(output, parts, by_value, |column| columns.position(column))
+                    Shape::new(output, parts, by_value, columns)
                 },
             },
-            Node::Coalesce(parts) => Self::Coalesce {
-                parts: steps(parts),
-                shape: Shape::new(output, parts.iter(), by_value, |column| columns.position(column)),
-            },
+            Node::Coalesce(parts) => {
+                Self::Coalesce { parts: steps(parts), shape: Shape::new(output, parts.iter(), by_value, columns) }
+            }
             Node::Cast { inner, attempt } => match functions::cast::bound(inner.logical_type, output, *attempt) {
                 Some(bound) => Self::Call { kernel: bound.kernel, arguments: vec![step(inner)], allowance },
                 None => Self::Constant(None, output),

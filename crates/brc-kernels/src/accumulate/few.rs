@@ -21,22 +21,10 @@ pub(super) fn count(level: Level, groups: &[u32], counts: &mut [i64]) {
     match level.min(Level::best()) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level is not above the best one that was detected.
-        Level::Avx512 => unsafe {
-            match counts.len() {
-                0..=2 => avx512::count::<2>(groups, counts),
-                3..=4 => avx512::count::<4>(groups, counts),
-                _ => avx512::count::<FEW>(groups, counts),
-            }
-        },
+        Level::Avx512 => unsafe { avx512::count(groups, counts) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: likewise.
-        Level::Avx2 => unsafe {
-            match counts.len() {
-                0..=2 => avx2::count::<2>(groups, counts),
-                3..=4 => avx2::count::<4>(groups, counts),
-                _ => avx2::count::<FEW>(groups, counts),
-            }
-        },
+        Level::Avx2 => unsafe { avx2::count(groups, counts) },
         _ => {
             for groups in groups.chunks(CHUNK) {
                 by_group(counts, |group| run_at(level, Count { groups, group }));
@@ -73,22 +61,10 @@ fn add_chunks<T: Lane>(level: Level, groups: &[u32], values: &[T], sums: &mut [i
         match level.min(Level::best()) {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the level is not above the best one that was detected.
-            Level::Avx512 => unsafe {
-                match sums.len() {
-                    0..=2 => T::add_avx512::<2>(groups, values, sums),
-                    3..=4 => T::add_avx512::<4>(groups, values, sums),
-                    _ => T::add_avx512::<FEW>(groups, values, sums),
-                }
-            },
+            Level::Avx512 => unsafe { T::add_avx512(groups, values, sums) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: likewise.
-            Level::Avx2 => unsafe {
-                match sums.len() {
-                    0..=2 => T::add_avx2::<2>(groups, values, sums),
-                    3..=4 => T::add_avx2::<4>(groups, values, sums),
-                    _ => T::add_avx2::<FEW>(groups, values, sums),
-                }
-            },
+            Level::Avx2 => unsafe { T::add_avx2(groups, values, sums) },
             _ => by_group(sums, |group| T::sum(level, groups, values, group)),
         }
     }
@@ -104,19 +80,19 @@ trait Lane: Copy {
     /// The sum of a group of at most a chunk's values.
     fn sum(level: Level, groups: &[u32], values: &[Self], group: u32) -> i64;
 
-    /// Adds at most a chunk's values to the sums of their groups, which are at most `G`.
+    /// Adds at most a chunk's values to the sums of their groups, which are [few](FEW).
     ///
     /// # Safety
     /// The processor has AVX-512 F, BW and VL.
     #[cfg(target_arch = "x86_64")]
-    unsafe fn add_avx512<const G: usize>(groups: &[u32], values: &[Self], sums: &mut [i64]);
+    unsafe fn add_avx512(groups: &[u32], values: &[Self], sums: &mut [i64]);
 
     /// The same.
     ///
     /// # Safety
     /// The processor has AVX2.
     #[cfg(target_arch = "x86_64")]
-    unsafe fn add_avx2<const G: usize>(groups: &[u32], values: &[Self], sums: &mut [i64]);
+    unsafe fn add_avx2(groups: &[u32], values: &[Self], sums: &mut [i64]);
 }
 
 macro_rules! lane {
@@ -128,14 +104,14 @@ macro_rules! lane {
 
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-            unsafe fn add_avx512<const G: usize>(groups: &[u32], values: &[Self], sums: &mut [i64]) {
-                avx512::$add::<G, Self>(groups, values, sums)
+            unsafe fn add_avx512(groups: &[u32], values: &[Self], sums: &mut [i64]) {
+                avx512::$add(groups, values, sums)
             }
 
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2")]
-            unsafe fn add_avx2<const G: usize>(groups: &[u32], values: &[Self], sums: &mut [i64]) {
-                avx2::$add::<G, Self>(groups, values, sums)
+            unsafe fn add_avx2(groups: &[u32], values: &[Self], sums: &mut [i64]) {
+                avx2::$add(groups, values, sums)
             }
         }
     )+};

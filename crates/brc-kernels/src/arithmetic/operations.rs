@@ -132,12 +132,12 @@ impl<T: Copy + Into<i64>> Kernel for CombineWith<'_, T> {
 
     #[inline(always)]
     fn run(self) {
-        let Line { factor, plus } = self.line;
+        let line @ Line { factor, plus } = self.line;
         // To multiply takes several instructions where there is none for 64 bits.
         match factor {
             1 => self.with(|integer| integer.wrapping_add(plus)),
             -1 => self.with(|integer| plus.wrapping_sub(integer)),
-            _ => self.with(|integer| integer.wrapping_mul(factor).wrapping_add(plus)),
+            _ => self.with(|integer| line.of(integer)),
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use super::avx512::{LOADED, Loaded, MINUS, POINT, WIDTH};
 use super::{FieldColumn, FloatShapes, Parsed};
+use crate::cpu::four_lanes;
 use brc_core::decimal::{FLOAT_POWERS, POWERS};
 use std::arch::x86_64::*;
 use std::ops::Range;
@@ -92,7 +93,8 @@ pub(super) fn floats(column: &FieldColumn<'_>, exact: bool, out: &mut Vec<f64>, 
         let sign = _mm256_and_si256(digits.negative, set(i64::MIN));
         (any(_mm256_castpd_si256(floats), sign), odd, altered)
     });
-    let (most_whole, most_decimals, least_decimals) = (lanes(most_whole), lanes(most_decimals), lanes(least_decimals));
+    let (most_whole, most_decimals, least_decimals) =
+        (four_lanes(most_whole), four_lanes(most_decimals), four_lanes(least_decimals));
     shapes.most = [most_whole, most_decimals].map(|lanes| lanes.into_iter().max().unwrap_or(0) as u8);
     shapes.least_decimals = least_decimals.into_iter().map(|lane| lane as u8).min().unwrap_or(u8::MAX);
     parsed
@@ -225,21 +227,12 @@ fn some(lanes: __m256i) -> u32 {
     !_mm256_movemask_pd(_mm256_castsi256_pd(is_zero(lanes))) as u32 & 0xf
 }
 
-#[inline]
-#[target_feature(enable = "avx2")]
-fn lanes(register: __m256i) -> [i64; LANES] {
-    let mut lanes = [0; LANES];
-    // SAFETY: they are as long as a register.
-    unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), register) };
-    lanes
-}
-
 /// The values times as many tens as decimals are missing, if these are as many as there are powers.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn multiplied(values: __m256i, missing: __m256i) -> __m256i {
-    let mut products = lanes(values);
-    for (product, missing) in products.iter_mut().zip(lanes(missing)) {
+    let mut products = four_lanes(values);
+    for (product, missing) in products.iter_mut().zip(four_lanes(missing)) {
         *product = product.wrapping_mul(*POWERS.get(missing as usize).unwrap_or(&0));
     }
     // SAFETY: they are as long as a register.
@@ -259,7 +252,7 @@ fn as_floats(values: __m256i) -> __m256d {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn powers_of(exponents: __m256i) -> __m256d {
-    let [a, b, c, d] = lanes(exponents);
+    let [a, b, c, d] = four_lanes(exponents);
     let power = |exponent: i64| FLOAT_POWERS[exponent as usize % FLOAT_POWERS.len()];
     _mm256_setr_pd(power(a), power(b), power(c), power(d))
 }

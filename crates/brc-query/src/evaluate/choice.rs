@@ -1,6 +1,6 @@
 //! Puts together the values of a `case` or a `coalesce`: for each of its parts, the rows that are taken from it.
 
-use super::{Frame, Lent, Step, truth};
+use super::{Columns, Frame, Lent, Step, truth};
 use crate::group::Malformed;
 use crate::memory::Allowance;
 use crate::node::{Node, Scalar, Typed};
@@ -77,17 +77,16 @@ pub(super) struct Choice<'a> {
 }
 
 impl Shape {
-    /// For parts of columns that lie at the place in a batch that `position` tells. Strings come as strings, unless they
-    /// may have codes: where it is not known beforehand who computes a batch, its codes would not be those of others.
+    /// For parts that are computed of these columns. Strings come as strings, unless they may have codes: where it is not known beforehand who computes a batch, its codes would not be those of others.
     pub(super) fn new<'t>(
         output: LogicalType,
         parts: impl Iterator<Item = &'t Typed>,
         may_have_codes: bool,
-        position: impl Fn(usize) -> usize,
+        columns: Columns<'_>,
     ) -> Self {
         let parts: Vec<_> = parts.collect();
         let texts = match output.physical() {
-            PhysicalType::Bytes if may_have_codes => Texts::of(&parts, position),
+            PhysicalType::Bytes if may_have_codes => Texts::of(&parts, columns),
             PhysicalType::Bytes | PhysicalType::Integers | PhysicalType::Floats => Texts::Any,
         };
         Self { output, is_one: may_have_codes && parts.len() == 1, texts }
@@ -103,24 +102,24 @@ impl Shape {
 }
 
 impl Texts {
-    fn of(parts: &[&Typed], position: impl Fn(usize) -> usize) -> Self {
-        let (mut constants, mut columns) = (Vec::new(), Vec::new());
+    fn of(parts: &[&Typed], columns: Columns<'_>) -> Self {
+        let (mut constants, mut used) = (Vec::new(), Vec::new());
         for part in parts {
             match &part.node {
                 Node::Literal(Some(Scalar::Bytes(text))) => constants.push(text.clone()),
                 Node::Literal(None) => {}
-                Node::Column(column) => columns.push(*column),
+                Node::Column(column) => used.push(*column),
                 _ => return Self::Any,
             }
         }
         constants.sort_unstable();
         constants.dedup();
-        columns.dedup();
-        match columns[..] {
+        used.dedup();
+        match used[..] {
             // What is null has the first code.
             [] if constants.is_empty() => Self::Constants(Arc::new([""].into_iter().collect())),
             [] => Self::Constants(Arc::new(constants.iter().map(Vec::as_slice).collect())),
-            [column] => Self::OfColumn { position: position(column), constants, known: None },
+            [column] => Self::OfColumn { position: columns.position(column), constants, known: None },
             _ => Self::Any,
         }
     }
@@ -351,7 +350,7 @@ target!(i128: I8 I16 I32 I64 I128);
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Columns, Program};
+    use super::super::Program;
     use super::*;
     use brc_core::{Batch, ByteStrings, Field, Predicate};
     use proptest::prelude::*;

@@ -7,9 +7,39 @@ macro_rules! one_pass {
         /// As many bits of a chunk's values do not come to more than 32 in the parts of a sum, but for a sign.
         const SMALL_BITS: u32 = 31 - (super::super::CHUNK / NARROW).ilog2();
 
-        /// Adds to each count how many rows its group has. There are at most `G`.
+        /// Adds to each count how many rows its group has. There are [few](FEW).
         #[target_feature(enable = $features)]
-        pub(in super::super) fn count<const G: usize>(groups: &[u32], counts: &mut [i64]) {
+        pub(in super::super) fn count(groups: &[u32], counts: &mut [i64]) {
+            match counts.len() {
+                0..=2 => count_of::<2>(groups, counts),
+                3..=4 => count_of::<4>(groups, counts),
+                _ => count_of::<FEW>(groups, counts),
+            }
+        }
+
+        /// Adds the values of at most a chunk to the sums of their groups, which are [few](FEW).
+        #[target_feature(enable = $features)]
+        pub(in super::super) fn add<T: Narrow>(groups: &[u32], values: &[T], sums: &mut [i64]) {
+            match sums.len() {
+                0..=2 => add_of::<2, T>(groups, values, sums),
+                3..=4 => add_of::<4, T>(groups, values, sums),
+                _ => add_of::<FEW, T>(groups, values, sums),
+            }
+        }
+
+        /// The same of values that need all 64 bits.
+        #[target_feature(enable = $features)]
+        pub(in super::super) fn add_wide<T: Wide>(groups: &[u32], values: &[T], sums: &mut [i64]) {
+            match sums.len() {
+                0..=2 => add_wide_of::<2, T>(groups, values, sums),
+                3..=4 => add_wide_of::<4, T>(groups, values, sums),
+                _ => add_wide_of::<FEW, T>(groups, values, sums),
+            }
+        }
+
+        /// Counts the rows of at most `G` groups.
+        #[target_feature(enable = $features)]
+        fn count_of<const G: usize>(groups: &[u32], counts: &mut [i64]) {
             let (rows, rest) = groups.as_chunks();
             let mut found = [zero(); G];
             for rows in rows.iter().chain([&last(rest, NO_GROUP)]) {
@@ -23,11 +53,11 @@ macro_rules! one_pass {
             }
         }
 
-        /// Adds the values of at most a chunk to the sums of their groups, which are at most `G`.
+        /// Adds values to the sums of at most `G` groups.
         #[target_feature(enable = $features)]
-        pub(in super::super) fn add<const G: usize, T: Narrow>(groups: &[u32], values: &[T], sums: &mut [i64]) {
+        fn add_of<const G: usize, T: Narrow>(groups: &[u32], values: &[T], sums: &mut [i64]) {
             if !add_to_narrow::<G, T>(groups, values, sums) {
-                add_wide::<G, T>(groups, values, sums);
+                add_wide_of::<G, T>(groups, values, sums);
             }
         }
 
@@ -56,9 +86,9 @@ macro_rules! one_pass {
             true
         }
 
-        /// Adds values to the sums of their groups, which are at most `G`.
+        /// The same of values that need all 64 bits.
         #[target_feature(enable = $features)]
-        pub(in super::super) fn add_wide<const G: usize, T: Wide>(groups: &[u32], values: &[T], sums: &mut [i64]) {
+        fn add_wide_of<const G: usize, T: Wide>(groups: &[u32], values: &[T], sums: &mut [i64]) {
             let (rows, rest) = groups.as_chunks();
             let (values, rest_values) = values.as_chunks();
             let mut found = [zero(); G];
@@ -116,6 +146,7 @@ fn last<T: Copy, const LANES: usize>(rest: &[T], filler: T) -> [T; LANES] {
 
 /// Registers of 64 bytes.
 pub(super) mod avx512 {
+    use super::super::FEW;
     use super::last;
     use crate::accumulate::lanes::NO_GROUP;
     use std::arch::x86_64::*;
@@ -206,8 +237,10 @@ pub(super) mod avx512 {
 
 /// Registers of 32 bytes.
 pub(super) mod avx2 {
+    use super::super::FEW;
     use super::last;
     use crate::accumulate::lanes::NO_GROUP;
+    use crate::cpu::four_lanes;
     use std::arch::x86_64::*;
 
     const NARROW: usize = 8;
@@ -277,28 +310,20 @@ pub(super) mod avx2 {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn any_bits(bits: __m256i) -> u32 {
-        lanes::<u32, NARROW>(bits).into_iter().fold(0, |all, bits| all | bits)
+        four_lanes(bits).into_iter().fold(0, |all, bits| all | bits as u32 | (bits >> 32) as u32)
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
     fn total_narrow(parts: __m256i) -> i64 {
-        lanes::<i32, NARROW>(parts).into_iter().map(i64::from).sum()
+        let low = _mm256_cvtepi32_epi64(_mm256_castsi256_si128(parts));
+        let high = _mm256_cvtepi32_epi64(_mm256_extracti128_si256::<1>(parts));
+        total_wide(_mm256_add_epi64(low, high))
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
     fn total_wide(parts: __m256i) -> i64 {
-        lanes::<i64, WIDE>(parts).into_iter().fold(0, i64::wrapping_add)
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn lanes<T: Copy + Default, const LANES: usize>(register: __m256i) -> [T; LANES] {
-        const { assert!(size_of::<[T; LANES]>() == size_of::<__m256i>()) };
-        let mut lanes = [T::default(); LANES];
-        // SAFETY: there is room for just a register, and all bits are values of integers.
-        unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), register) };
-        lanes
+        four_lanes(parts).into_iter().fold(0, i64::wrapping_add)
     }
 }

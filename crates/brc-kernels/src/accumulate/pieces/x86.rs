@@ -174,6 +174,7 @@ pub(super) mod avx512 {
 pub(super) mod avx2 {
     use super::super::BITS;
     use crate::accumulate::floats::FINEST;
+    use crate::cpu::four_lanes as lanes;
     use std::arch::x86_64::*;
 
     const LANES: usize = 4;
@@ -194,15 +195,6 @@ pub(super) mod avx2 {
         });
         // SAFETY: there are four floats.
         _mm256_castpd_si256(unsafe { _mm256_loadu_pd(values.as_ptr()) })
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn lanes(register: __m256i) -> [i64; LANES] {
-        let mut lanes = [0; LANES];
-        // SAFETY: there is room for four integers.
-        unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), register) };
-        lanes
     }
 
     #[inline]

@@ -26,23 +26,17 @@ impl Runs {
     pub(super) fn load(reader: &Reader, row_group: usize, cost: &mut Cost) -> Result<Self> {
         let number = reader.footer.run_lengths();
         let mut column = ScanColumn::new(reader, reader.column(number)?);
-        let rows = Rows::read(&mut column, row_group, None, cost)?;
-        let place = Place::Data { row_group, column: reader.footer.name(number), block: 0 };
-        let all = reader.row_group(row_group).rows;
-        let ends = |lengths: &[u32]| {
-            let mut end = 0u64;
-            let ends: Vec<u32> = lengths
-                .iter()
-                .map(|&length| {
-                    end += u64::from(length);
-                    end as u32
-                })
-                .collect();
-            (end == u64::from(all) && end > 0 && !lengths.contains(&0)).then_some(ends)
+        let lengths = Rows::read(&mut column, row_group, None, cost)?.lengths();
+        let mut end = 0u64;
+        let next = |length: &u32| {
+            end += u64::from(*length);
+            end as u32
         };
-        let lengths = rows.lengths();
-        let ends =
-            ends(&lengths).ok_or_else(|| reader.corrupt(place, "the runs do not have the rows of the row group"))?;
+        let ends = lengths.iter().map(next).collect();
+        if end != u64::from(reader.row_group(row_group).rows) || end == 0 || lengths.contains(&0) {
+            let place = Place::Data { row_group, column: reader.footer.name(number), block: 0 };
+            return Err(reader.corrupt(place, "the runs do not have the rows of the row group"));
+        }
         Ok(Self { lengths, ends })
     }
 
