@@ -3,8 +3,9 @@
 
 use crate::folders::FoundFile;
 use crate::input::Input;
-use brc_core::{Error, Result};
+use brc_core::{Error, ReadAt, Result};
 use std::path::Path;
+use std::sync::Arc;
 
 /// How the beginning of an address is spelt, and what writes such a file to standard output.
 const FETCHED_BY: [(&str, &str); 9] = [
@@ -41,6 +42,17 @@ pub(crate) fn open(path: &Path) -> Result<Option<Input>> {
     refuse_address(path).map(|()| None)
 }
 
+/// A file in a store, read at any offset; `None` if it is only read as a whole.
+///
+/// # Errors
+/// As for [`open`].
+pub(crate) fn object(path: &Path) -> Result<Option<Arc<dyn ReadAt>>> {
+    #[cfg(feature = "stores")]
+    return stores::object(path);
+    #[cfg(not(feature = "stores"))]
+    refuse_address(path).map(|()| None)
+}
+
 /// The files that the address of a file, a directory or a pattern in a store stands for; `None` if the path is a local one.
 ///
 /// # Errors
@@ -68,13 +80,11 @@ fn refuse_address(path: &Path) -> Result<()> {
 
 #[cfg(feature = "stores")]
 mod stores {
-    use super::{Error, FoundFile, Input, Path, Result};
+    use super::{Arc, Error, FoundFile, Input, Path, ReadAt, Result};
     use crate::encoding::Encoding;
     use crate::input_file::InputFile;
     use crate::registry;
-    use brc_core::ReadAt;
     use brc_store::{Address, InOrder, Object};
-    use std::sync::Arc;
 
     /// Opens a file: at any offset if its encoding needs few of its bytes, else in order.
     pub(super) fn open(path: &Path) -> Result<Input> {
@@ -97,9 +107,17 @@ mod stores {
     }
 
     fn open_object(path: &Path, address: &Address) -> Result<Option<Input>> {
-        let Some(object) = Object::open(address)? else { return Ok(None) };
-        let object: Arc<dyn ReadAt> = Arc::new(object);
-        Input::in_store(path.to_owned(), InputFile::from(object)).map(Some)
+        let object = object_at(address)?.map(InputFile::from);
+        object.map(|object| Input::in_store(path.to_owned(), object)).transpose()
+    }
+
+    /// Opens a file whose bytes are read at any offset.
+    pub(super) fn object(path: &Path) -> Result<Option<Arc<dyn ReadAt>>> {
+        object_at(&Address::parse(path)?)
+    }
+
+    fn object_at(address: &Address) -> Result<Option<Arc<dyn ReadAt>>> {
+        Ok(Object::open(address)?.map(|object| Arc::new(object) as Arc<dyn ReadAt>))
     }
 
     pub(super) fn found(path: &Path) -> Result<Vec<FoundFile>> {

@@ -11,7 +11,7 @@ use crate::query::Pick;
 use crate::result::OutputColumn;
 use crate::result_table;
 use crate::states::{State, StateKind};
-use brc_core::{Error, Field, LogicalType, Order, PhysicalType, Predicate, Result, ScanOptions, Schema};
+use brc_core::{Error, Field, LogicalType, Order, PhysicalType, Predicate, Result, ScanOptions, Schema, Split};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -43,6 +43,9 @@ pub struct Plan {
     pub(crate) timings: bool,
     #[serde(skip)]
     pub(crate) allowance: Allowance,
+    /// The splits that are asked; all of the table's if `None`.
+    #[serde(skip)]
+    pub(crate) splits: Option<Vec<Split>>,
 }
 
 /// An aggregate to compute.
@@ -116,6 +119,12 @@ impl Plan {
     #[must_use]
     pub fn within(self, memory: &Memory) -> Self {
         Self { allowance: Allowance(memory.limit), ..self }
+    }
+
+    /// The same plan for these splits of the table only, in ascending order. It stays here if the plan travels.
+    #[must_use]
+    pub fn over(self, splits: Vec<Split>) -> Self {
+        Self { splits: Some(splits), ..self }
     }
 
     /// The columns of the table that this is a plan for.
@@ -203,7 +212,7 @@ impl Plan {
             counts: self.statistics && self.takes_weights(),
             sums,
             order: if self.needs_order() { Order::Original } else { Order::Any },
-            splits: None,
+            splits: self.splits.clone(),
         }
     }
 

@@ -148,6 +148,7 @@ impl Query {
             statistics: self.statistics,
             timings: self.timings,
             allowance: Allowance::default(),
+            splits: None,
         };
         let (names, mut inputs) = (Names::new(schema), Inputs::new(schema));
         let rows = RowScope::new(&names);
