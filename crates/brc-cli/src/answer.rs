@@ -125,7 +125,7 @@ impl Destination {
     ///
     /// # Errors
     /// If the destination cannot hold it or cannot be written.
-    fn write(&self, plan: &Plan, answer: Answered, threads: usize) -> Result<ScanTotals> {
+    pub(crate) fn write(&self, plan: &Plan, answer: Answered, threads: usize) -> Result<ScanTotals> {
         let is_printed = matches!(self, Self::Printed(_));
         match answer {
             Answered::Long(answer) => {

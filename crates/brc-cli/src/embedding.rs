@@ -1,5 +1,5 @@
 //! What other programs share with the command line: its options, how it opens files and converts them, and what it says of
-//! failures. Nothing here prints, or changes what the process does with signals.
+//! failures. Nothing here but [`OpenQuery`] prints, or changes what the process does with signals.
 //!
 //! Options are words as a shell would pass them, so that they mean the same everywhere and are checked in one place.
 
@@ -13,13 +13,14 @@ use crate::{describe, failure, render};
 use brc_compare::Failure;
 use brc_core::{Error, Progress, Result, Table};
 use brc_encodings::folders::FoundFile;
-use brc_encodings::{Converted, Input, Verified};
+use brc_encodings::{Converted, FileIdentity, Input, Verified};
 use brc_query::{Memory, Plan, Query, QueryResult};
 use clap::Parser;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+pub use crate::commands::query::{OpenQuery, QueryCommand};
 pub use crate::editor::{Editor, Typed, Words};
 pub use crate::progress::Shown;
 
@@ -113,6 +114,14 @@ impl Files {
             Ok((path, describe::json(&encoding.describe(input, &source.open_options())?)))
         };
         self.found()?.into_iter().map(describe).collect()
+    }
+
+    /// Which files they are.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub fn identities(&self) -> Result<Vec<FileIdentity>> {
+        self.found()?.into_iter().map(|file| FileIdentity::of(&file.path)).collect()
     }
 
     /// How the first of them is written.

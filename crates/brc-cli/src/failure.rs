@@ -151,7 +151,7 @@ fn may_be_header(error: &Error) -> bool {
     matches!(error, Error::BadRow { place, fault: RowFault::MalformedNumber(_), .. } if place.line == 1)
 }
 
-fn is_closed_stdout(error: &Error) -> bool {
+pub(crate) fn is_closed_stdout(error: &Error) -> bool {
     matches!(error, Error::Io { path, source, .. }
         if path == Path::new("-") && source.kind() == io::ErrorKind::BrokenPipe)
 }

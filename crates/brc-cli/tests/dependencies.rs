@@ -69,7 +69,8 @@ const TESTING: &str = "brc-testing";
 const UNSAFE: &str = "brc-kernels";
 
 /// Workspaces of their own, which build on all the others, and the only file there with unsafe code, if one may have some.
-const OWN_WORKSPACES: &[(&str, Option<&str>)] = &[("brc-datafusion", None), ("brc-python", Some("src/capsule.rs"))];
+const OWN_WORKSPACES: &[(&str, Option<&str>)] =
+    &[("brc-datafusion", None), ("brc-python", Some("src/capsule.rs")), ("brc-timely", None)];
 
 /// The direct dependencies of each crate.
 type Dependencies = BTreeMap<String, BTreeSet<String>>;

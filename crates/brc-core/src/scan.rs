@@ -5,6 +5,8 @@
 //! counts of all splits before the bad one are known. A worker that needs no more rows ends a scan in the same way
 //! ([`Error::Stopped`]), without an error.
 
+mod uncounted;
+
 use crate::batch::Batch;
 use crate::error::{Error, Result, RowPlace};
 use crate::interrupt;
@@ -119,7 +121,7 @@ pub fn scan_and<W: Worker, T: Send>(
         }
     };
     let found = run_workers(open_splits(table, options, threads), one).into_iter().collect::<Result<Vec<T>>>()?;
-    shared.outcome()?;
+    shared.outcome(threads)?;
     Ok(found)
 }
 
@@ -226,13 +228,17 @@ impl Shared<'_> {
         self.ledger.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    fn outcome(self) -> Result<()> {
+    fn outcome(self, threads: usize) -> Result<()> {
         let mut ledger = self.ledger.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let Some((index, error)) = ledger.first_error.take() else { return Ok(()) };
         if let ScanError::Other(error @ Error::Interrupted) = error {
             return Err(error);
         }
         let file = self.table.file_of(index).unwrap_or(TableFile { table: self.table, first_split: 0 });
+        if let ScanError::BadRow { .. } | ScanError::Other(Error::UnsupportedValue(_)) = error {
+            let uncounted = (file.first_split..index).filter(|earlier| !ledger.rows.contains_key(earlier)).collect();
+            ledger.rows.extend(uncounted::rows(uncounted, self.table, self.options, threads, self.progress)?);
+        }
         let rows_before = ledger.rows_of(file.first_split..index);
         let path = file.table.path().to_owned();
         Err(match error {

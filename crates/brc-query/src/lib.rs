@@ -2,8 +2,8 @@
 //!
 //! A [`Query`] refers to columns by name. [`Query::ask`] runs it on a table in two steps: [`Query::plan`] binds it to
 //! the schema, and [`Plan::run`] scans the table with several threads and returns a [`QueryResult`]. A [`Plan`] is
-//! plain serialisable data. To scan parts of a table elsewhere, use [`Plan::partial`] for each table and
-//! [`Plan::answer`] for all [`Partial`]s.
+//! plain serialisable data. To scan parts of a table elsewhere, use [`Plan::over`] and [`Plan::partial`] for each part, and
+//! [`Plan::answer`] for all [`Partial`]s; [`Partial::scatter`] lets several processes merge them.
 //!
 //! ```
 //! use brc_query::{Expression, OrderBy, Query};
@@ -75,6 +75,7 @@ mod result_table;
 mod rows;
 mod run;
 mod runs;
+mod scatter;
 mod selector;
 mod sorted_rows;
 mod sql;

@@ -79,7 +79,7 @@ impl Partial {
     }
 
     /// The groups that an answer has.
-    fn members(&self) -> Vec<u32> {
+    pub(crate) fn members(&self) -> Vec<u32> {
         (0..self.groups() as u32).filter(|&group| self.has_rows(group as usize)).collect()
     }
 

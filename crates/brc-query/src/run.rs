@@ -383,13 +383,33 @@ impl Plan {
     /// # Errors
     /// [`Error::Usage`] if a partial is not of this plan.
     pub fn answer(&self, partials: impl IntoIterator<Item = Partial>, totals: ScanTotals) -> Result<QueryResult> {
+        QueryResult::of_groups(self, vec![self.all_merged(partials, 1)?], 1, totals)
+    }
+
+    /// The same by several threads; where there are many groups, their rows are made when they are looked at.
+    ///
+    /// # Errors
+    /// As for [`Plan::answer`].
+    pub fn answer_with(
+        &self,
+        partials: impl IntoIterator<Item = Partial>,
+        threads: usize,
+        mut totals: ScanTotals,
+    ) -> Result<Answered> {
+        let start = Instant::now();
+        let merged = self.all_merged(partials, threads)?;
+        totals.groups = merged.groups_with_rows();
+        self.answer_of(vec![merged], threads, totals, start)
+    }
+
+    fn all_merged(&self, partials: impl IntoIterator<Item = Partial>, threads: usize) -> Result<Partial> {
         self.check()?;
         let mut merged = self.no_groups();
         for partial in partials {
             merged.merge(partial)?;
         }
-        merged.settle(1);
-        QueryResult::of_groups(self, vec![merged], 1, totals)
+        merged.settle(threads);
+        Ok(merged)
     }
 
     /// Scans a table of the plan's columns.

@@ -2,7 +2,10 @@
 
 mod prompt;
 mod session;
+mod single;
 mod tables;
+
+pub use single::{OpenQuery, QueryCommand};
 
 use crate::args::{Files, MemoryArgs, QueryArgs, Source, Threads};
 use crate::row_args::{Limit, OutputArgs};

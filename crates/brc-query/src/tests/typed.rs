@@ -1,5 +1,7 @@
 //! Questions about tables of every type, with nulls, against plain code.
 
+mod scattered;
+
 use super::typed_table::{COLUMNS, Cell, Manner, TypedTable, cell, field, manner, schema};
 use super::{limits, memory};
 use crate::memory::Memory;

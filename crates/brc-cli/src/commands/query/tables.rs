@@ -59,6 +59,16 @@ impl<'a> Tables<'a> {
         Ok(&self.opened[place])
     }
 
+    /// The table of that name alone, as for [`Tables::get`].
+    ///
+    /// # Errors
+    /// As for [`Tables::get`].
+    pub(super) fn into_table(self, name: Option<&TableName>) -> Result<OpenTable> {
+        let files = self.files_of(name)?;
+        let opened = self.open(&files)?;
+        Ok(OpenTable { files, opened })
+    }
+
     fn open(&self, found: &[FoundFile]) -> Result<Opened> {
         let Args { source, files, threads, memory, .. } = self.args;
         let mut opened = source.open_all(found, files, &source.open_options())?;

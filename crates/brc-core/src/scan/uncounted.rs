@@ -1,0 +1,137 @@
+//! Counts the rows and lines of splits that a scan leaves out, but that the location of an error depends on: where
+//! several processes scan some splits each, all of them say the same of a bad row.
+
+use super::{Progress, Worker, scan};
+use crate::batch::Batch;
+use crate::error::Result;
+use crate::table::{ScanOptions, Scanned, Sink, Split, Summary, Table};
+use std::collections::HashMap;
+
+/// The rows and the lines of each of these splits.
+///
+/// # Errors
+/// Those of the scan. A malformed row there is the first in the table.
+pub(super) fn rows(
+    splits: Vec<u64>,
+    table: &dyn Table,
+    options: &ScanOptions,
+    threads: usize,
+    progress: &Progress,
+) -> Result<HashMap<u64, (u64, u64)>> {
+    if splits.is_empty() || options.splits.is_none() {
+        return Ok(HashMap::new());
+    }
+    let options = ScanOptions {
+        predicate: None,
+        conjuncts: Vec::new(),
+        statistics: false,
+        counts: false,
+        sums: false,
+        splits: Some(splits.into_iter().map_while(|index| table.split(index)).collect()),
+        ..options.clone()
+    };
+    let counted = scan(table, &options, threads, progress, Counter::default)?;
+    Ok(counted.into_iter().flat_map(|Counter(rows)| rows).collect())
+}
+
+/// Counts the rows and the lines of splits, and does nothing with them.
+#[derive(Default)]
+struct Counter(HashMap<u64, (u64, u64)>);
+
+impl Worker for Counter {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self
+    }
+
+    fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()> {
+        self.0.insert(split.index, (scanned.all_rows(), scanned.all_lines()));
+        Ok(())
+    }
+
+    fn split_restarts(&mut self, _: &Split) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Sink for Counter {
+    fn batch(&mut self, _: &Batch<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Error, RowFault};
+    use crate::schema::Schema;
+    use crate::table::{ScanError, Scanner};
+    use std::path::Path;
+
+    /// Splits of two lines each, of which some have a bad row on the second.
+    struct Lines {
+        schema: Schema,
+        bad: Vec<u64>,
+    }
+
+    impl Table for Lines {
+        fn path(&self) -> &Path {
+            Path::new("lines")
+        }
+
+        fn schema(&self) -> &Schema {
+            &self.schema
+        }
+
+        fn rows(&self) -> Option<u64> {
+            None
+        }
+
+        fn bytes(&self) -> Option<u64> {
+            Some(0)
+        }
+
+        fn split(&self, index: u64) -> Option<Split> {
+            (index < 9).then_some(Split { index, start: index, end: index + 1 })
+        }
+
+        fn scanner(&self, _: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+            Ok(Box::new(LinesScanner(&self.bad)))
+        }
+    }
+
+    struct LinesScanner<'a>(&'a [u64]);
+
+    impl Scanner for LinesScanner<'_> {
+        fn scan(&mut self, split: &Split, _: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+            if self.0.contains(&split.index) {
+                let fault = RowFault::Columns { found: 1, expected: 2 };
+                return Err(ScanError::BadRow { line_in_split: 1, byte: 0, column: None, fault });
+            }
+            Ok(Some(Scanned { rows: 1, lines: Some(2), ..Scanned::default() }))
+        }
+    }
+
+    #[test]
+    fn lines_of_splits_that_are_not_scanned_count_too() {
+        let line = |bad: &[u64], splits: Option<&[u64]>| {
+            let table = Lines { schema: Schema::parse("n:int").unwrap(), bad: bad.to_vec() };
+            let splits = splits.map(|splits| splits.iter().filter_map(|&index| table.split(index)).collect());
+            let options = ScanOptions { splits, ..ScanOptions::everything(&table.schema) };
+            match scan(&table, &options, 3, &Progress::default(), Counter::default) {
+                Err(Error::BadRow { place, .. }) => Some(place.line),
+                outcome => outcome.map(|_| None).unwrap(),
+            }
+        };
+        assert_eq!(line(&[7], None), Some(16));
+        assert_eq!(line(&[7], Some(&[1, 4, 7])), Some(16));
+        assert_eq!(line(&[7], Some(&[7, 8])), Some(16));
+        // The first error is that of the table, whichever splits it was found by.
+        assert_eq!(line(&[3, 7], Some(&[1, 4, 7])), Some(8));
+        assert_eq!(line(&[0, 3, 7], Some(&[7])), Some(2));
+        assert_eq!(line(&[3], Some(&[1, 4, 7])), None);
+    }
+}
