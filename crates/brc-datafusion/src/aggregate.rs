@@ -1,21 +1,18 @@
 //! Has brc group the rows of its own tables: an aggregate over a [`FileTable`] becomes a table that is the answer.
 
-use crate::answer::{Output, Parts, Question, item_name};
+use crate::answer::{Output, Question, item_name};
+use crate::cluster::combined;
+use crate::grouped::Grouped;
 use crate::leaf::Leaf;
-use crate::session::is_aggregating;
+use crate::session::{is_aggregating, is_in_cluster};
 use crate::sql;
-use crate::table::FileTable;
 use async_trait::async_trait;
-use brc_core::LogicalType;
-use brc_query::Query;
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::common::{Column, Statistics, TableReference};
+use datafusion::common::{Column, TableReference};
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::error::Result;
-use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::{
     Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, Sort, TableProviderFilterPushDown, TableScan, TableType,
 };
@@ -39,11 +36,12 @@ impl OptimizerRule for AggregateInFile {
     }
 
     fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
-        if !is_aggregating(&config.options()) {
+        let options = config.options();
+        if !is_aggregating(&options) {
             return Ok(Transformed::no(plan));
         }
         let better = match &plan {
-            LogicalPlan::Aggregate(aggregate) => answered(aggregate)?,
+            LogicalPlan::Aggregate(aggregate) => answered(aggregate, is_in_cluster(&options))?,
             LogicalPlan::Sort(sort) => first_groups(sort)?,
             _ => None,
         };
@@ -51,85 +49,13 @@ impl OptimizerRule for AggregateInFile {
     }
 }
 
-/// What an aggregate looks at: rows of a table that meet conditions, and what its columns stand for.
-struct Input {
-    file: FileTable,
-    conditions: Vec<String>,
-    /// What columns stand for, if not for those of the table.
-    computed: HashMap<Column, Expr>,
-}
-
-impl Input {
-    /// `None` if it is something else.
-    fn of(plan: &LogicalPlan) -> Option<Self> {
-        match plan {
-            LogicalPlan::TableScan(TableScan { source, filters, fetch: None, .. }) => {
-                let provider = source_as_provider(source).ok()?;
-                let file = provider.downcast_ref::<FileTable>()?.clone();
-                let condition = |filter| sql::condition(filter, file.columns());
-                let conditions = filters.iter().map(condition).collect::<Option<_>>()?;
-                Some(Self { file, conditions, computed: HashMap::new() })
-            }
-            LogicalPlan::SubqueryAlias(alias) => {
-                let mut input = Self::of(&alias.input)?;
-                if !input.computed.is_empty() {
-                    return None;
-                }
-                let fields = alias.schema.columns().into_iter().zip(alias.input.schema().columns());
-                input.computed = fields.map(|(own, inner)| (own, Expr::Column(inner))).collect();
-                Some(input)
-            }
-            LogicalPlan::Filter(filter) => {
-                let mut input = Self::of(&filter.input)?;
-                let condition = sql::condition(&input.resolved(&filter.predicate)?, input.file.columns())?;
-                // The scan may have been given the same one.
-                if !input.conditions.contains(&condition) {
-                    input.conditions.push(condition);
-                }
-                Some(input)
-            }
-            LogicalPlan::Projection(projection) => {
-                let mut input = Self::of(&projection.input)?;
-                let columns = projection.schema.columns().into_iter().zip(&projection.expr);
-                let computed = columns.map(|(column, computed)| Some((column, input.resolved(computed)?)));
-                input.computed = computed.collect::<Option<_>>()?;
-                Some(input)
-            }
-            _ => None,
-        }
-    }
-
-    /// The expression over the columns of the table.
-    fn resolved(&self, expression: &Expr) -> Option<Expr> {
-        let resolve = |part: Expr| {
-            Ok(match &part {
-                Expr::Column(column) => match self.computed.get(column) {
-                    Some(computed) => Transformed::yes(computed.clone().unalias()),
-                    None => Transformed::no(part),
-                },
-                _ => Transformed::no(part),
-            })
-        };
-        expression.clone().transform_up(resolve).data().ok().map(Expr::unalias)
-    }
-}
-
-/// The items of a question to brc, each once.
-#[derive(Default)]
-struct Items(Vec<String>);
-
-impl Items {
-    fn place(&mut self, item: String) -> usize {
-        self.0.iter().position(|known| *known == item).unwrap_or_else(|| {
-            self.0.push(item);
-            self.0.len() - 1
-        })
-    }
-}
-
 /// The plan that has brc answer, if it can.
-fn answered(aggregate: &Aggregate) -> Result<Option<LogicalPlan>> {
-    let Some(answer) = AnswerTable::of(aggregate) else { return Ok(None) };
+fn answered(aggregate: &Aggregate, in_cluster: bool) -> Result<Option<LogicalPlan>> {
+    let Some(grouped) = Grouped::of(aggregate) else { return Ok(None) };
+    if in_cluster {
+        return combined(aggregate, grouped);
+    }
+    let answer = AnswerTable::of(aggregate, grouped);
     let name = TableReference::bare("brc");
     let names: Vec<_> = answer.question.schema.fields().iter().map(|field| field.name().clone()).collect();
     let columns = names.iter().zip(aggregate.schema.iter()).map(|(name_of_answer, (qualifier, field))| {
@@ -205,121 +131,16 @@ impl Debug for AnswerTable {
 }
 
 impl AnswerTable {
-    fn of(aggregate: &Aggregate) -> Option<Self> {
-        let input = Input::of(&aggregate.input)?;
-        let columns = input.file.columns();
-        let mut items = Items::default();
-        let mut outputs = Vec::new();
-        let mut keys = Vec::new();
-        for key in &aggregate.group_expr {
-            let key = sql::comparable(&input.resolved(key)?, columns)?;
-            outputs.push(Output::Column(items.place(key.clone())));
-            keys.push(key);
-        }
-        for call in &aggregate.aggr_expr {
-            outputs.push(output(&input.resolved(call)?, &input, &mut items)?);
-        }
-        if items.0.is_empty() {
-            return None;
-        }
+    fn of(aggregate: &Aggregate, grouped: Grouped) -> Self {
         let fields = aggregate.schema.fields().iter().enumerate();
         let fields =
             fields.map(|(index, own)| Field::new(format!("c{index}"), own.data_type().clone(), own.is_nullable()));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let parts = Parts { items: items.0, conditions: input.conditions, keys, ..Parts::default() };
-        let plan = Query::parse(&parts.to_string()).ok()?.plan(columns).ok()?;
-        let mut fields = plan.answer_schema().ok()?.fields().to_vec();
-        // Messages name them so.
-        fields.iter_mut().zip(&parts.items).for_each(|(field, item)| field.name.clone_from(item));
-        let are_exact = outputs.iter().zip(schema.fields()).all(|(output, field)| match *output {
-            Output::Column(column) => is_exact(fields[column].logical_type, field.data_type()),
-            Output::Average { sum, .. } => is_exact_average(fields[sum].logical_type, field.data_type()),
-        });
-        if !are_exact {
-            return None;
-        }
-        let statistics = statistics(&input.file, &aggregate.group_expr, &schema);
-        let (table, progress) = (Arc::clone(input.file.table()), Arc::clone(input.file.progress()));
-        let (options, threads) = (input.file.options().clone(), input.file.threads());
-        let question = Question { table, options, threads, progress, parts, fields, outputs, schema, statistics };
-        Some(Self { question })
-    }
-}
-
-/// What is probable of the groups of a table.
-fn statistics(file: &FileTable, keys: &[Expr], schema: &SchemaRef) -> Statistics {
-    let (known, mut found) = (file.known(), Statistics::new_unknown(schema));
-    let (mut groups, mut all) = (1.0, known.num_rows.get_value().map_or(f64::INFINITY, |&rows| rows as f64));
-    for (key, of_key) in keys.iter().zip(&mut found.column_statistics) {
-        let column = if let Expr::Column(column) = key { file.columns().index_of(&column.name) } else { None };
-        let of_column = column.map(|column| known.column_statistics[column].clone().to_inexact());
-        let distinct = of_column.as_ref().and_then(|known| match known.distinct_count.get_value() {
-            Some(&distinct) => Some(distinct as f64),
-            None => Some(known.max_value.get_value()?.distance(known.min_value.get_value()?)? as f64 + 1.0),
-        });
-        groups *= distinct.unwrap_or(all);
-        of_column.into_iter().for_each(|known| *of_key = known);
-    }
-    all = all.min(groups);
-    found.num_rows = match keys.is_empty() {
-        true => Precision::Exact(1),
-        false if all.is_finite() => Precision::Inexact(all as usize),
-        false => Precision::Absent,
-    };
-    found
-}
-
-/// What an aggregate is made of.
-fn output(call: &Expr, input: &Input, items: &mut Items) -> Option<Output> {
-    let Expr::AggregateFunction(AggregateFunction { func, params }) = call.clone().unalias() else { return None };
-    if !params.order_by.is_empty() || params.null_treatment.is_some() {
-        return None;
-    }
-    let [argument] = params.args.as_slice() else { return None };
-    let columns = input.file.columns();
-    let filter = match &params.filter {
-        Some(filter) => format!(" filter (where {})", sql::condition(filter, columns)?),
-        None => String::new(),
-    };
-    let item = |name: &str, argument: &str| format!("{name}({argument}){filter}");
-    Some(match (func.name(), params.distinct) {
-        ("count", true) => {
-            let distinct = format!("distinct {}", sql::comparable(argument, columns)?);
-            Output::Column(items.place(item("count", &distinct)))
-        }
-        ("count", false) => Output::Column(items.place(match argument {
-            Expr::Literal(literal, _) if !literal.is_null() => item("count", "*"),
-            argument => item("count", &sql::value(argument, columns)?),
-        })),
-        // Of equal values it is the same one.
-        (name @ ("min" | "max"), _) => Output::Column(items.place(item(name, &sql::comparable(argument, columns)?))),
-        ("sum", false) => Output::Column(items.place(item("sum", &sql::value(argument, columns)?))),
-        ("avg", false) => {
-            let argument = sql::averaged(argument, columns)?;
-            let sum = items.place(item("sum", &argument));
-            Output::Average { sum, count: items.place(item("count", &argument)) }
-        }
-        _ => return None,
-    })
-}
-
-/// Whether values of brc's type are the same in that type, or out of its range.
-fn is_exact(own: LogicalType, expected: &DataType) -> bool {
-    let scale = match expected {
-        DataType::Decimal128(_, scale) => *scale,
-        _ if own.is_float() => return matches!(expected, DataType::Float64 | DataType::Float32),
-        expected if expected.is_integer() => 0,
-        _ => return true,
-    };
-    own.is_numeric() && i16::from(own.scale()) == i16::from(scale)
-}
-
-/// Whether a sum of that type is divided as DataFusion does it.
-fn is_exact_average(sum: LogicalType, expected: &DataType) -> bool {
-    match expected {
-        DataType::Float64 => sum.is_numeric(),
-        DataType::Decimal128(_, scale) => !sum.is_float() && i16::from(sum.scale()) <= i16::from(*scale),
-        _ => false,
+        let keys = grouped.keys.iter().map(|&key| Output::Column(key));
+        let outputs = keys.chain(grouped.measures.iter().map(|measure| measure.output())).collect();
+        let statistics = grouped.statistics(&aggregate.group_expr, &schema);
+        let Grouped { file, parts, fields, .. } = grouped;
+        Self { question: Question { file, splits: None, parts, fields, outputs, schema, statistics } }
     }
 }
 

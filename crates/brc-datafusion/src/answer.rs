@@ -1,11 +1,13 @@
 //! Has brc answer a question about one table, and gives the answer the types that DataFusion expects.
 
 use crate::error::{external, of_arrow};
+use crate::leaf::Reading;
 use crate::leaf::{Source, Taker};
-use brc_arrow::{Options, located};
-use brc_core::{Error, Field, Progress, ScanOptions, Table};
+use crate::table::FileTable;
+use brc_arrow::located;
+use brc_core::{Error, Field, Progress, ScanOptions, Schema, Split, Table};
 use brc_kernels::memory::in_use;
-use brc_query::{Answered, Memory, Query};
+use brc_query::{Answered, Memory, Plan, Query};
 use datafusion::arrow::array::{ArrayRef, AsArray, Decimal128Array, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::kernels::numeric::div;
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
@@ -14,14 +16,14 @@ use datafusion::arrow::error::ArrowError;
 use datafusion::common::Statistics;
 use datafusion::common::stats::Precision;
 use datafusion::error::Result;
-use datafusion::execution::TaskContext;
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryReservation};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
 use datafusion::physical_plan::execution_plan::EmissionType;
+use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
 /// A column of the answer that DataFusion sees, from columns of the answer that brc gives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Output {
     /// The same values.
     Column(usize),
@@ -30,7 +32,7 @@ pub(crate) enum Output {
 }
 
 /// What is asked of a table, in parts of a question to brc.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Parts {
     /// What is selected; each item has its number as its name ([`item_name`]).
     pub(crate) items: Vec<String>,
@@ -44,6 +46,21 @@ pub(crate) struct Parts {
     pub(crate) order: Vec<String>,
     /// How many groups are wanted.
     pub(crate) limit: Option<usize>,
+}
+
+impl Parts {
+    /// The plan for a table of these columns.
+    fn plan(&self, columns: &Schema) -> brc_core::Result<Plan> {
+        Query::parse(&self.to_string()).map_err(|error| Error::Expression(error.to_string()))?.plan(columns)
+    }
+
+    /// The columns of the answer; `None` if brc has none.
+    pub(crate) fn fields(&self, columns: &Schema) -> Option<Vec<Field>> {
+        let mut fields = self.plan(columns).ok()?.answer_schema().ok()?.fields().to_vec();
+        // Messages name them so.
+        fields.iter_mut().zip(&self.items).for_each(|(field, item)| field.name.clone_from(item));
+        Some(fields)
+    }
 }
 
 /// The name of an item in the answer.
@@ -72,11 +89,9 @@ impl Display for Parts {
 /// A question to brc.
 #[derive(Clone)]
 pub(crate) struct Question {
-    pub(crate) table: Arc<dyn Table>,
-    /// How its values become those of Arrow.
-    pub(crate) options: Options,
-    pub(crate) threads: usize,
-    pub(crate) progress: Arc<Progress>,
+    pub(crate) file: FileTable,
+    /// The splits that are asked, if not all.
+    pub(crate) splits: Option<Vec<Split>>,
     pub(crate) parts: Parts,
     /// The columns of brc's answer.
     pub(crate) fields: Vec<Field>,
@@ -90,7 +105,7 @@ pub(crate) struct Question {
 
 impl Display for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}", self.table.path().display(), self.parts)
+        write!(f, "{}, {}", self.file.table().path().display(), self.parts)
     }
 }
 
@@ -113,15 +128,19 @@ impl Source for Question {
         Some(known)
     }
 
-    fn read(&self, _: usize, context: &TaskContext, each: Taker<'_>) -> Result<()> {
-        let batch_rows = context.session_config().batch_size();
-        let query =
-            Query::parse(&self.parts.to_string()).map_err(|error| external(Error::Expression(error.to_string())))?;
-        let (memory, _reserved) = budget(context)?;
-        let (_, answer) = query.ask_within(&*self.table, self.threads, &memory, &self.progress).map_err(external)?;
+    fn read(&self, _: usize, reading: &Reading, each: Taker<'_>) -> Result<()> {
+        let file = &self.file;
+        let plan = self.parts.plan(file.columns()).map_err(external)?;
+        // A part is one of many that are read side by side.
+        let (plan, threads) = match &self.splits {
+            Some(splits) => (plan.over(splits.clone()), 1),
+            None => (plan, file.threads()),
+        };
+        let (memory, _reserved) = budget(&reading.memory)?;
+        let answer = plan.run_within(&**file.table(), threads, &memory, file.progress()).map_err(external)?;
         match answer {
-            Answered::Held(answer) => self.hand_over(&answer.table().map_err(external)?, batch_rows, each),
-            Answered::Long(answer) => self.hand_over(&*answer, batch_rows, each),
+            Answered::Held(answer) => self.hand_over(&answer.table().map_err(external)?, reading.batch_rows, each),
+            Answered::Long(answer) => self.hand_over(&*answer, reading.batch_rows, each),
         }
     }
 }
@@ -130,10 +149,9 @@ impl Source for Question {
 const HAVING_SELECTIVITY: f64 = 0.2;
 
 /// The memory that an answer may take, which is kept free for it: half of what nobody has reserved.
-fn budget(context: &TaskContext) -> Result<(Memory, MemoryReservation)> {
+fn budget(pool: &Arc<dyn MemoryPool>) -> Result<(Memory, MemoryReservation)> {
     /// With less brc would do little but write temporary files.
     const LEAST: usize = 16 << 20;
-    let pool = context.memory_pool();
     let reservation = MemoryConsumer::new(Question::NAME).register(pool);
     let MemoryLimit::Finite(limit) = pool.memory_limit() else { return Ok((Memory::unlimited(), reservation)) };
     let own = (limit.saturating_sub(pool.reserved()) / 2).max(LEAST.min(limit));
@@ -144,7 +162,7 @@ fn budget(context: &TaskContext) -> Result<(Memory, MemoryReservation)> {
 
 impl Question {
     fn hand_over(&self, answer: &dyn Table, batch_rows: usize, each: Taker<'_>) -> Result<()> {
-        let arrow = Arc::new(brc_arrow::arrow_schema(&self.fields, &self.options));
+        let arrow = Arc::new(brc_arrow::arrow_schema(&self.fields, self.file.options()));
         let request = ScanOptions::everything(answer.schema());
         let each = |batch: RecordBatch| {
             let converted = converted(&batch, &self.outputs, &self.schema);
@@ -152,7 +170,7 @@ impl Question {
         };
         let columns = (self.fields.as_slice(), &arrow);
         brc_arrow::scan_batches(answer, columns, batch_rows, &request, &|_| false, &each, &Progress::default())
-            .map_err(|error| external(located(error, &*self.table)))
+            .map_err(|error| external(located(error, &**self.file.table())))
     }
 }
 

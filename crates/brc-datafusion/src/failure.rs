@@ -3,6 +3,7 @@
 use brc_cli::embedding;
 use brc_compare::Failure;
 use brc_core::{Error, UnsupportedReason};
+use brc_datafusion::cluster::{heard, own_error};
 use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::parser::ParserError;
 use std::process::ExitCode;
@@ -15,6 +16,12 @@ impl Failed {
     /// What is asked for makes no sense.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self(Failure { code: 2, ..Failure::new(message) })
+    }
+
+    /// Something else went wrong.
+    #[cfg(feature = "ballista")]
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(Failure::new(message))
     }
 
     fn of(error: &Error) -> Self {
@@ -41,15 +48,8 @@ impl From<Error> for Failed {
 
 impl From<DataFusionError> for Failed {
     fn from(error: DataFusionError) -> Self {
-        let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
-        while let Some(inner) = source {
-            if let Some(own) = inner.downcast_ref::<Error>() {
-                return Self::of(own);
-            }
-            source = match inner.downcast_ref::<DataFusionError>() {
-                Some(DataFusionError::Shared(shared)) => Some(shared.as_ref()),
-                _ => inner.source(),
-            };
+        if let Some(own) = own_error(&error) {
+            return Self::of(own);
         }
         let root = error.find_root();
         let is_usage =
@@ -61,6 +61,9 @@ impl From<DataFusionError> for Failed {
             },
             _ => error.strip_backtrace(),
         };
+        if let Some(failure) = heard(&message) {
+            return Self(failure);
+        }
         if message.contains("No suitable object store found") {
             let message =
                 "copy writes CSV, JSON, Parquet and Arrow to local files only; --output writes them to object stores";

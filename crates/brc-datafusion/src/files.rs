@@ -4,7 +4,7 @@ use crate::failure::Failed;
 use async_trait::async_trait;
 use brc_cli::embedding::Files;
 use brc_core::Progress;
-use brc_datafusion::{FileTable, option_words, session_within};
+use brc_datafusion::{FileTable, Resources, option_words, session_within};
 use brc_encodings::{ENCODINGS, by_extension};
 use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, TableProviderFactory, UrlTableFactory};
 use datafusion::common::plan_err;
@@ -33,6 +33,7 @@ pub(crate) struct FileTables {
     memory: u64,
     /// Whether columns of strings are binary.
     strings_as_binary: bool,
+    in_cluster: bool,
     /// How far scans of all tables are.
     progress: Arc<Progress>,
     /// Knows the session.
@@ -40,19 +41,27 @@ pub(crate) struct FileTables {
 }
 
 impl FileTables {
-    /// They are read by so many threads, and questions of them take so much memory: as `brc` has that option.
+    /// They are read by so many threads, or in a cluster, and questions of them take so much memory: as `brc` has that option.
     ///
     /// # Errors
     /// If that is no size.
-    pub(crate) fn new(threads: usize, memory: Option<&str>, strings_as_binary: bool) -> Result<Self, Failed> {
+    pub(crate) fn new(
+        threads: usize,
+        memory: Option<&str>,
+        strings_as_binary: bool,
+        in_cluster: bool,
+    ) -> Result<Self, Failed> {
         let option = memory.map(|size| ["--memory", size, "-"].map(OsString::from).to_vec());
         let files = Files::from_words(&option.unwrap_or_else(|| vec!["-".into()]))?;
         let (memory, listing) = (files.memory().limit, DynamicListTableFactory::default());
-        Ok(Self { threads, memory, strings_as_binary, progress: Arc::default(), listing })
+        Ok(Self { threads, memory, strings_as_binary, in_cluster, progress: Arc::default(), listing })
     }
 
-    /// A session in which quoted paths are tables.
-    pub(crate) fn session(self: &Arc<Self>) -> Result<SessionContext> {
+    /// A session in which quoted paths are tables, as that function changes it.
+    pub(crate) fn session(
+        self: &Arc<Self>,
+        placed: impl FnOnce(SessionContext) -> Result<SessionContext, Failed>,
+    ) -> Result<SessionContext, Failed> {
         let memory = usize::try_from(self.memory).unwrap_or(usize::MAX);
         let context = session_within(self.threads, memory)?;
         let known = Arc::clone(context.state().catalog_list());
@@ -66,7 +75,7 @@ impl FileTables {
             let factory = Arc::clone(self) as Arc<dyn TableProviderFactory>;
             state = state.with_table_factory(name.to_uppercase(), factory);
         }
-        let context = SessionContext::from(state.build());
+        let context = placed(SessionContext::from(state.build()))?;
         self.listing.session_store().with_state(context.state_weak_ref());
         Ok(context)
     }
@@ -118,11 +127,9 @@ impl FileTables {
     }
 
     fn file_table(&self, paths: &[&str], options: &[OsString], is_binary: bool) -> brc_core::Result<FileTable> {
-        let limit = [OsString::from("--memory"), self.memory.to_string().into()];
-        let paths = paths.iter().map(OsString::from);
-        let words = limit.into_iter().chain(options.iter().cloned()).chain(["--".into()]).chain(paths);
-        let opened = Files::from_words(&words.collect::<Vec<_>>())?.open()?;
-        let table = FileTable::with_progress(opened.into(), self.threads, Arc::clone(&self.progress))?;
+        let (threads, memory, progress) = (self.threads, Some(self.memory), Arc::clone(&self.progress));
+        let resources = Resources { threads, memory, progress, in_cluster: self.in_cluster };
+        let table = FileTable::open(paths, options, &resources)?;
         Ok(if is_binary { table.with_strings_as_binary() } else { table })
     }
 }

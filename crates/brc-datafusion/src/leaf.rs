@@ -7,6 +7,7 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Statistics, internal_err};
 use datafusion::error::Result;
+use datafusion::execution::memory_pool::MemoryPool;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions};
@@ -15,7 +16,7 @@ use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSe
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::{RecordBatchReceiverStream, RecordBatchStreamAdapter};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
-use futures::StreamExt;
+use futures::{StreamExt, TryStreamExt};
 use std::fmt::{self, Debug, Display};
 use std::sync::Arc;
 
@@ -27,6 +28,14 @@ const AHEAD: usize = 2;
 /// # Errors
 /// [`brc_core::Error::Stopped`] if it takes no more.
 pub(crate) type Taker<'a> = &'a (dyn Fn(Result<RecordBatch>) -> brc_core::Result<()> + Sync);
+
+/// What there is for reading.
+pub(crate) struct Reading {
+    /// How many rows a record batch has at most.
+    pub(crate) batch_rows: usize,
+    /// Where memory comes from.
+    pub(crate) memory: Arc<dyn MemoryPool>,
+}
 
 /// What a leaf gives; it is displayed in plans.
 pub(crate) trait Source: Display + Send + Sync + Sized + 'static {
@@ -43,7 +52,7 @@ pub(crate) trait Source: Display + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// What goes wrong with that.
-    fn read(&self, part: usize, context: &TaskContext, each: Taker<'_>) -> Result<()>;
+    fn read(&self, part: usize, reading: &Reading, each: Taker<'_>) -> Result<()>;
 
     /// What is known of all parts together.
     fn statistics(&self) -> Option<Statistics> {
@@ -156,9 +165,13 @@ impl<S: Source> ExecutionPlan for Leaf<S> {
         let source = Arc::clone(&self.source);
         let metrics = BaselineMetrics::new(&self.metrics, partition);
         let schema = self.schema();
+        let reading =
+            Reading { batch_rows: context.session_config().batch_size(), memory: Arc::clone(context.memory_pool()) };
         // Nothing is read before somebody asks: the other side of a join may find out by then what need not be.
-        let read = async move { read(source, partition, context, metrics, schema) };
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), futures::stream::once(read).flatten())))
+        let read = async move { read(source, partition, reading, schema) };
+        let batches = futures::stream::once(read).flatten();
+        let batches = batches.inspect_ok(move |batch| metrics.record_output(batch.num_rows()));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
@@ -172,18 +185,16 @@ impl<S: Source> ExecutionPlan for Leaf<S> {
 }
 
 /// The record batches of a part, which another thread reads from now on.
-fn read<S: Source>(
+pub(crate) fn read<S: Source>(
     source: Arc<S>,
     part: usize,
-    context: Arc<TaskContext>,
-    metrics: BaselineMetrics,
+    reading: Reading,
     schema: SchemaRef,
 ) -> SendableRecordBatchStream {
     let mut stream = RecordBatchReceiverStream::builder(schema, AHEAD);
     let taken = stream.tx();
     stream.spawn_blocking(move || {
-        source.read(part, &context, &|batch| {
-            metrics.record_output(batch.as_ref().map_or(0, RecordBatch::num_rows));
+        source.read(part, &reading, &|batch| {
             let is_last = batch.is_err();
             // Whoever takes them may have enough.
             match taken.blocking_send(batch) {

@@ -9,8 +9,10 @@
 
 mod aggregate;
 mod answer;
+pub mod cluster;
 mod error;
 mod format;
+mod grouped;
 mod known;
 mod leaf;
 mod scan;
@@ -21,8 +23,8 @@ mod write;
 
 pub use aggregate::AggregateInFile;
 pub use format::{option_words, register_formats};
-pub use session::{AGGREGATE_OPTION, session, session_within};
-pub use table::FileTable;
+pub use session::{AGGREGATE_OPTION, CLUSTER_OPTION, session, session_within};
+pub use table::{FileTable, Resources};
 pub use write::write_rows;
 
 /// The example of the README is compiled as a test.

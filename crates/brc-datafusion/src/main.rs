@@ -14,6 +14,7 @@ use crate::output::Format;
 use brc_cli::embedding::Shown;
 use brc_kernels::memory::Allocator;
 use clap::Parser;
+use datafusion::prelude::SessionContext;
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,6 +56,16 @@ struct Args {
     /// memory of this machine]
     #[arg(long, value_name = "SIZE")]
     memory: Option<String>,
+
+    /// Have the question run on the cluster of the scheduler at this address, whose executors see the files by the same paths
+    #[cfg(feature = "ballista")]
+    #[arg(long, value_name = "HOST:PORT")]
+    cluster: Option<String>,
+
+    /// In how many parts the cluster reads each table, and groups and joins rows
+    #[cfg(feature = "ballista")]
+    #[arg(long, value_name = "N", requires = "cluster", default_value_t = 16)]
+    partitions: usize,
 
     /// Read columns of strings as binary: then they need not be UTF-8
     #[arg(long)]
@@ -105,9 +116,10 @@ fn main() -> ExitCode {
 
 async fn run(args: Args) -> Result<(), Failed> {
     let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1);
+    let in_cluster = args.in_cluster();
+    let tables = Arc::new(FileTables::new(threads, args.memory.as_deref(), args.strings_as_binary, in_cluster)?);
+    let context = tables.session(|context| placed(context, &args))?;
     let (files, mut statements) = split(args.words)?;
-    let tables = Arc::new(FileTables::new(threads, args.memory.as_deref(), args.strings_as_binary)?);
-    let context = tables.session()?;
     let progress = tables.progress();
     // Types of text are found by reading it.
     let shown = Shown::new(Arc::clone(progress));
@@ -128,12 +140,38 @@ async fn run(args: Args) -> Result<(), Failed> {
         statements.push(text);
     }
     let output = output::Output { format: args.format.unwrap_or_default(), path: args.output, force: args.force };
-    let runner = run::Runner { context, output, timer: args.timer, progress: Arc::clone(progress) };
+    let runner = run::Runner { context, output, timer: args.timer, in_cluster, progress: Arc::clone(progress) };
     let is_prompt = args.prompt || statements.is_empty();
     for text in statements {
         runner.run(&text).await?;
     }
     if is_prompt { prompt::run(runner, files).await } else { Ok(()) }
+}
+
+impl Args {
+    #[cfg(feature = "ballista")]
+    fn in_cluster(&self) -> bool {
+        self.cluster.is_some()
+    }
+
+    #[cfg(not(feature = "ballista"))]
+    fn in_cluster(&self) -> bool {
+        false
+    }
+}
+
+/// The session on this machine, or on the cluster that is named.
+#[cfg(feature = "ballista")]
+fn placed(context: SessionContext, args: &Args) -> Result<SessionContext, Failed> {
+    let Some(scheduler) = &args.cluster else { return Ok(context) };
+    let connected = std::net::TcpStream::connect(scheduler.as_str());
+    connected.map_err(|error| Failed::new(format!("{scheduler}: no scheduler is reached there: {error}")))?;
+    Ok(brc_datafusion::cluster::ballista::on_cluster(&context, scheduler, args.partitions.max(1))?)
+}
+
+#[cfg(not(feature = "ballista"))]
+fn placed(context: SessionContext, _: &Args) -> Result<SessionContext, Failed> {
+    Ok(context)
 }
 
 /// The files, and the question behind them.

@@ -4,6 +4,7 @@ use crate::failure::Failed;
 use crate::output::Output;
 use brc_cli::embedding::Shown;
 use brc_core::Progress;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::DFParser;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ pub(crate) struct Runner {
     pub(crate) context: SessionContext,
     pub(crate) output: Output,
     pub(crate) timer: bool,
+    pub(crate) in_cluster: bool,
     /// How far scans are.
     pub(crate) progress: Arc<Progress>,
 }
@@ -29,6 +31,9 @@ impl Runner {
             self.progress.restart();
             let shown = Shown::new(Arc::clone(&self.progress));
             let plan = state.statement_to_plan(statement).await?;
+            if self.in_cluster && matches!(plan, LogicalPlan::Copy(_)) {
+                return Err(Failed::usage("copy does not run in a cluster; --output writes the rows here"));
+            }
             let rows = self.context.execute_logical_plan(plan).await?.execute_stream().await?;
             // Statements such as `set` have no rows and no columns.
             let count = if rows.schema().fields().is_empty() { 0 } else { self.output.write(rows, shown).await? };

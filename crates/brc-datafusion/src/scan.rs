@@ -2,7 +2,7 @@
 
 use crate::error::external;
 use crate::known::SplitStatistics;
-use crate::leaf::{Source, Taker};
+use crate::leaf::{Reading, Source, Taker};
 use brc_arrow::located;
 use brc_core::{Error, Field, Progress, ScanOptions, Split, Table};
 use brc_query::Plan;
@@ -10,7 +10,6 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Statistics;
 use datafusion::error::Result;
-use datafusion::execution::TaskContext;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::utils::{conjunction, reassign_expr_columns};
 use datafusion::physical_expr_common::physical_expr::{snapshot_generation, snapshot_physical_expr};
@@ -68,8 +67,7 @@ impl Source for Scan {
         self.parts.len()
     }
 
-    fn read(&self, part: usize, context: &TaskContext, each: Taker<'_>) -> Result<()> {
-        let batch_rows = context.session_config().batch_size();
+    fn read(&self, part: usize, reading: &Reading, each: Taker<'_>) -> Result<()> {
         let splits = self.parts[part].clone();
         let pruner = Pruner::new(self);
         let skips = |split: &Split| pruner.as_ref().is_some_and(|pruner| pruner.skips(split));
@@ -86,7 +84,7 @@ impl Source for Scan {
         let scan = |table: &dyn Table, projection: Vec<usize>| {
             let request = ScanOptions { projection, splits, ..ScanOptions::everything(table.schema()) };
             let columns = (self.fields.as_slice(), &self.schema);
-            brc_arrow::scan_batches(table, columns, batch_rows, &request, &skips, &each, &self.progress)
+            brc_arrow::scan_batches(table, columns, reading.batch_rows, &request, &skips, &each, &self.progress)
         };
         let scanned = match &self.plan {
             // What the plan selects are these columns, or one of which nothing is read where there are none.

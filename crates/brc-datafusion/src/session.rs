@@ -2,8 +2,8 @@
 
 use crate::aggregate::AggregateInFile;
 use crate::format::register_formats;
-use datafusion::common::config::{ConfigExtension, ConfigOptions};
-use datafusion::common::{config_field, extensions_options, plan_datafusion_err};
+use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, ExtensionOptions};
+use datafusion::common::{plan_datafusion_err, plan_err};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
@@ -11,6 +11,7 @@ use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::optimizer::single_distinct_to_groupby::SingleDistinctToGroupBy;
 use datafusion::optimizer::{Optimizer, OptimizerRule};
 use datafusion::prelude::{SessionConfig, SessionContext};
+use std::any::Any;
 use std::fmt::{self, Display};
 use std::num::NonZeroUsize;
 use std::str::FromStr;
@@ -19,19 +20,67 @@ use std::sync::Arc;
 /// The option that keeps brc from grouping rows: `set brc.aggregate = off`.
 pub const AGGREGATE_OPTION: &str = "brc.aggregate";
 
-extensions_options! {
-    /// What brc does in a session.
-    pub(crate) struct BrcOptions {
-        /// Whether brc groups the rows of its own tables.
-        pub(crate) aggregate: Switch, default = Switch(true)
+/// The option with which tables are read in parts that may travel to other machines: `set brc.cluster = on`.
+pub const CLUSTER_OPTION: &str = "brc.cluster";
+
+/// What brc does in a session.
+#[derive(Debug, Clone)]
+pub(crate) struct BrcOptions {
+    /// Whether brc groups the rows of its own tables.
+    aggregate: Switch,
+    /// Whether parts of a table may be read by several machines.
+    cluster: Switch,
+}
+
+impl Default for BrcOptions {
+    fn default() -> Self {
+        Self { aggregate: Switch(true), cluster: Switch(false) }
+    }
+}
+
+impl ConfigExtension for BrcOptions {
+    const PREFIX: &'static str = "brc";
+}
+
+impl ExtensionOptions for BrcOptions {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn cloned(&self) -> Box<dyn ExtensionOptions> {
+        Box::new(self.clone())
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        match key {
+            "aggregate" => self.aggregate = value.parse()?,
+            "cluster" => self.cluster = value.parse()?,
+            _ => return plan_err!("there is no option brc.{key}"),
+        }
+        Ok(())
+    }
+
+    /// By their whole names: so they travel to other machines.
+    fn entries(&self) -> Vec<ConfigEntry> {
+        let entry = |key: &str, value: &Switch, description| ConfigEntry {
+            key: key.to_owned(),
+            value: Some(value.to_string()),
+            description,
+        };
+        vec![
+            entry(AGGREGATE_OPTION, &self.aggregate, "Whether brc groups the rows of its own tables"),
+            entry(CLUSTER_OPTION, &self.cluster, "Whether parts of a table may be read by several machines"),
+        ]
     }
 }
 
 /// What is `on` or `off`.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Switch(bool);
-
-config_field!(Switch, value => value.parse()?);
+#[derive(Debug, Clone, PartialEq)]
+struct Switch(bool);
 
 impl FromStr for Switch {
     type Err = DataFusionError;
@@ -51,13 +100,14 @@ impl Display for Switch {
     }
 }
 
-impl ConfigExtension for BrcOptions {
-    const PREFIX: &'static str = "brc";
-}
-
 /// Whether brc groups the rows of its own tables.
 pub(crate) fn is_aggregating(options: &ConfigOptions) -> bool {
     options.extensions.get::<BrcOptions>().is_none_or(|options| options.aggregate.0)
+}
+
+/// Whether parts of a table may be read by several machines.
+pub(crate) fn is_in_cluster(options: &ConfigOptions) -> bool {
+    options.extensions.get::<BrcOptions>().is_some_and(|options| options.cluster.0)
 }
 
 /// A session with so many threads, in which brc groups the rows of its own tables.
@@ -87,26 +137,34 @@ const SORTS: usize = 8;
 const CONSUMERS_TOLD: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
 
 fn session_in(threads: usize, config: SessionConfig, runtime: Arc<RuntimeEnv>) -> SessionContext {
-    let mut config = config
-        .with_target_partitions(threads)
-        .with_information_schema(true)
-        .with_option_extension(BrcOptions::default());
-    // Columns have the names that are written in the file.
-    config.options_mut().sql_parser.enable_ident_normalization = false;
-    config.options_mut().sql_parser.collect_spans = true;
-    let mut rules = Optimizer::new().rules;
-    // It sees conditions where they were pushed to, and distinct values before they are groups of their own.
-    let place = rules.iter().position(|rule| rule.name() == SingleDistinctToGroupBy::new().name());
-    rules.insert(place.unwrap_or(rules.len()), Arc::new(AggregateInFile));
+    let config = with_brc(config).with_target_partitions(threads).with_information_schema(true);
     let mut state = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(runtime)
         .with_default_features()
-        .with_optimizer_rules(rules)
+        .with_optimizer_rules(rules())
         .build();
     // No two are registered for the same extension.
     let _ = register_formats(&mut state);
     SessionContext::new_with_state(state)
+}
+
+/// The configuration of a session that knows brc.
+pub(crate) fn with_brc(config: SessionConfig) -> SessionConfig {
+    let mut config = config.with_option_extension(BrcOptions::default());
+    // Columns have the names that are written in the file.
+    config.options_mut().sql_parser.enable_ident_normalization = false;
+    config.options_mut().sql_parser.collect_spans = true;
+    config
+}
+
+/// DataFusion's rules, and the one that has brc group rows.
+pub(crate) fn rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
+    let mut rules = Optimizer::new().rules;
+    // It sees conditions where they were pushed to, and distinct values before they are groups of their own.
+    let place = rules.iter().position(|rule| rule.name() == SingleDistinctToGroupBy::new().name());
+    rules.insert(place.unwrap_or(rules.len()), Arc::new(AggregateInFile));
+    rules
 }
 
 #[cfg(test)]

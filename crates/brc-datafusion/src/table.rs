@@ -1,25 +1,28 @@
 //! A file, or several that are one table, as DataFusion sees it.
 
+use crate::cluster::{Asked, Origin, scan_in_parts};
 use crate::error::{external, of_arrow};
 use crate::known;
-use crate::leaf::{Leaf, Source, Taker};
+use crate::leaf::{Leaf, Reading, Source, Taker};
 use crate::scan::Scan;
+use crate::session::is_in_cluster;
 use crate::sql;
 use async_trait::async_trait;
 use brc_arrow::Options;
 use brc_core::{Error, LeftOut, Progress, Schema, Split, Table, read_rows};
+use brc_encodings::FileIdentity;
 use brc_query::{Plan, Query};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, Statistics, internal_err};
 use datafusion::error::Result;
-use datafusion::execution::TaskContext;
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::EmissionType;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use std::ffi::OsString;
 use std::fmt::{self, Debug, Display};
 use std::sync::{Arc, OnceLock};
 
@@ -34,6 +37,23 @@ pub struct FileTable {
     threads: usize,
     progress: Arc<Progress>,
     statistics: Arc<OnceLock<Statistics>>,
+    /// Where its files are, if it was opened by their paths.
+    origin: Option<Arc<Origin>>,
+    /// Which files they were when somebody asked first.
+    files: Arc<OnceLock<Vec<FileIdentity>>>,
+}
+
+/// What tables are read with.
+#[derive(Debug, Clone, Default)]
+pub struct Resources {
+    /// How many threads read them.
+    pub threads: usize,
+    /// How many bytes of memory opening one may take, if there is a limit.
+    pub memory: Option<u64>,
+    /// How far scans of all of them are.
+    pub progress: Arc<Progress>,
+    /// Whether they are read in a cluster: then it is kept which files they are.
+    pub in_cluster: bool,
 }
 
 impl Debug for FileTable {
@@ -62,7 +82,35 @@ impl FileTable {
         let columns = table.inferred().as_deref().unwrap_or(table.schema()).clone();
         let options = Options::default();
         let arrow = Arc::new(brc_arrow::arrow_schema(columns.fields(), &options));
-        Ok(Self { table, columns, arrow, options, threads, progress, statistics: Arc::default() })
+        Ok(Self {
+            table,
+            columns,
+            arrow,
+            options,
+            threads,
+            progress,
+            statistics: Arc::default(),
+            origin: None,
+            files: Arc::default(),
+        })
+    }
+
+    /// One table of these files, paths, globs or directories, with options as `brc query` has them for files. It can be read in
+    /// a cluster.
+    ///
+    /// # Errors
+    /// If they cannot be read or are no table; as for [`FileTable::new`].
+    pub fn open(paths: &[&str], options: &[OsString], resources: &Resources) -> brc_core::Result<Self> {
+        let origin = Origin::new(paths, options)?;
+        // If they change meanwhile, they are others in the end.
+        let files = resources.in_cluster.then(|| origin.identities()).transpose()?;
+        Ok(origin.open(resources)?.with_origin(origin, files))
+    }
+
+    /// The same table, which was opened by these paths; they stood for these files.
+    pub(crate) fn with_origin(self, origin: Origin, files: Option<Vec<FileIdentity>>) -> Self {
+        let files = files.map_or_else(OnceLock::new, OnceLock::from);
+        Self { origin: Some(Arc::new(origin)), files: Arc::new(files), ..self }
     }
 
     /// The same table, whose strings are `Binary`: those that are not UTF-8 are read, too.
@@ -99,20 +147,40 @@ impl FileTable {
         &self.options
     }
 
+    /// Where its files are, if it was opened by their paths.
+    pub(crate) fn origin(&self) -> Option<&Origin> {
+        self.origin.as_deref()
+    }
+
+    /// Which files they were when somebody asked first; these, if nobody did.
+    pub(crate) fn files_or(
+        &self,
+        known_now: impl FnOnce() -> brc_core::Result<Vec<FileIdentity>>,
+    ) -> brc_core::Result<&[FileIdentity]> {
+        if let Some(files) = self.files.get() {
+            return Ok(files);
+        }
+        let now = known_now()?;
+        Ok(self.files.get_or_init(|| now))
+    }
+
     /// How many threads read it.
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }
 
-    /// The splits, dealt to as many parts as there are threads. What a condition leaves of a table often lies side by side: so
-    /// the parts take turns. A stream does not tell its end: it is one part, of all splits.
-    fn parts(&self) -> Vec<Option<Vec<Split>>> {
+    /// The splits; `None` of a stream, which does not tell its end.
+    pub(crate) fn splits(&self) -> Option<Vec<Split>> {
         /// Whoever has as many is taken for a stream.
         const ENDLESS: u64 = 1 << 20;
-        if self.table.split(ENDLESS - 1).is_some() {
-            return vec![None];
-        }
-        let splits: Vec<Split> = (0..).map_while(|index| self.table.split(index)).collect();
+        let is_endless = self.table.split(ENDLESS - 1).is_some();
+        (!is_endless).then(|| (0..).map_while(|index| self.table.split(index)).collect())
+    }
+
+    /// The splits, dealt to as many parts as there are threads. What a condition leaves of a table often lies side by side: so
+    /// the parts take turns. A stream is one part.
+    fn parts(&self) -> Vec<Option<Vec<Split>>> {
+        let Some(splits) = self.splits() else { return vec![None] };
         let parts = self.threads.min(splits.len()).max(1);
         (0..parts).map(|part| Some(splits.iter().skip(part).step_by(parts).copied().collect())).collect()
     }
@@ -144,6 +212,34 @@ impl FileTable {
     }
 }
 
+impl FileTable {
+    /// Reads these columns of the rows that meet conditions.
+    pub(crate) fn scan_of(
+        &self,
+        projection: Vec<usize>,
+        conditions: &[String],
+        parts: Vec<Option<Vec<Split>>>,
+    ) -> Result<Scan> {
+        let is_filtered = !conditions.is_empty();
+        let plan = is_filtered.then(|| self.selecting(&projection, conditions)).transpose().map_err(external)?;
+        let schema: SchemaRef = Arc::new(self.arrow.project(&projection).map_err(of_arrow)?);
+        Ok(Scan {
+            table: Arc::clone(&self.table),
+            progress: Arc::clone(&self.progress),
+            arrow: Arc::clone(&self.arrow),
+            fields: projection.iter().map(|&column| self.columns.fields()[column].clone()).collect(),
+            statistics: Statistics::new_unknown(&schema),
+            schema,
+            parts,
+            plan: plan.map(Arc::new),
+            condition: conditions.join(" and "),
+            filters: Vec::new(),
+            limit: None,
+            projection,
+        })
+    }
+}
+
 /// Stands for rows of which something is known, and which nobody reads.
 struct Unread(Statistics);
 
@@ -161,7 +257,7 @@ impl Source for Unread {
         1
     }
 
-    fn read(&self, _: usize, _: &TaskContext, _: Taker<'_>) -> Result<()> {
+    fn read(&self, _: usize, _: &Reading, _: Taker<'_>) -> Result<()> {
         internal_err!("nobody reads these rows")
     }
 
@@ -200,24 +296,14 @@ impl TableProvider for FileTable {
                 None => others.push(session.create_physical_expr(filter.clone(), &columns)?),
             }
         }
-        let is_filtered = !conditions.is_empty();
-        let plan = is_filtered.then(|| self.selecting(&projection, &conditions)).transpose().map_err(external)?;
-        let fields = projection.iter().map(|&column| self.columns.fields()[column].clone()).collect();
-        let schema = Arc::new(self.arrow.project(&projection).map_err(of_arrow)?);
-        let scan = Scan {
-            table: Arc::clone(&self.table),
-            progress: Arc::clone(&self.progress),
-            arrow: Arc::clone(&self.arrow),
-            fields,
-            schema: Arc::clone(&schema),
-            parts: self.parts(),
-            plan: plan.map(Arc::new),
-            condition: conditions.join(" and "),
-            statistics: self.known_where(&exact, session)?.project(Some(&projection)),
-            filters: others,
-            limit,
-            projection,
-        };
+        let statistics = self.known_where(&exact, session)?.project(Some(&projection));
+        if is_in_cluster(session.config_options()) {
+            let schema = Arc::new(self.arrow.project(&projection).map_err(of_arrow)?);
+            return scan_in_parts(self, Asked::Rows { projection, conditions, limit }, schema, statistics, session);
+        }
+        let scan = self.scan_of(projection, &conditions, self.parts())?;
+        let scan = Scan { statistics, filters: others, limit, ..scan };
+        let schema = Arc::clone(&scan.schema);
         Ok(Arc::new(Leaf::new(scan, schema)))
     }
 

@@ -1,0 +1,60 @@
+//! `brc-executor`: reads parts of the files that brc reads, and runs the tasks of plans. It is Ballista's own executor, which knows
+//! the tables of brc.
+
+#![forbid(unsafe_code)]
+
+use ballista_core::error::BallistaError;
+use ballista_executor::config::Config;
+use ballista_executor::executor_process::ExecutorProcessConfig;
+use ballista_executor::health::spawn_health_server;
+use brc_cli::embedding::Files;
+use brc_datafusion::cluster::ballista::run_executor;
+use brc_kernels::memory::Allocator;
+use clap::{CommandFactory, FromArgMatches};
+use std::process::ExitCode;
+
+mod log;
+
+/// What brc answers knows by it how much memory is in use.
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator::SYSTEM;
+
+/// Deep plans need more than threads have otherwise, in bytes.
+const STACK: usize = 8 << 20;
+
+fn main() -> ExitCode {
+    let words = Config::command().name("brc-executor").get_matches();
+    let config = Config::from_arg_matches(&words).unwrap_or_else(|error| error.exit());
+    log::exit_code("brc-executor", STACK, run(config))
+}
+
+async fn run(config: Config) -> Result<(), BallistaError> {
+    log::begin(&config.log_level_setting, config.log_dir.as_deref(), "executor", &config.log_rotation_policy);
+    let health_address = format!("{}:{}", config.bind_host, config.bind_health_port);
+    let health_address =
+        health_address.parse().map_err(|error| BallistaError::Configuration(format!("{health_address}: {error}")))?;
+    let memory = memory(config.memory_pool_size)?;
+    let options = ExecutorProcessConfig::try_from(config)?;
+    let (end, ended) = tokio::sync::oneshot::channel();
+    let health = spawn_health_server(health_address, options.health.clone(), ended);
+    let outcome = run_executor(options, memory).await;
+    // It has ended by itself if nobody listens.
+    let _ = end.send(());
+    let _ = health.await;
+    outcome
+}
+
+/// The bytes that answers of brc may take: as much as DataFusion's operators, or what `brc query` takes.
+fn memory(pool: Option<u64>) -> Result<usize, BallistaError> {
+    let bytes = match pool {
+        Some(0) => u64::MAX,
+        Some(bytes) => bytes,
+        None => {
+            Files::from_words(&["-".into()])
+                .map_err(|error| BallistaError::Configuration(error.to_string()))?
+                .memory()
+                .limit
+        }
+    };
+    Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
+}

@@ -1,0 +1,263 @@
+//! Answers of a cluster of Ballista are those of one machine, whatever the executors, the parts and the planner.
+
+#![cfg(feature = "ballista")]
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use brc_datafusion::cluster::ballista::on_cluster;
+use brc_datafusion::{AGGREGATE_OPTION, session};
+use common::{Random, answer, convert, files, open, question, set};
+use datafusion::prelude::SessionContext;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// How long anything may take.
+const LIMIT: Duration = Duration::from_secs(300);
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Programs on this machine, which end with it.
+struct Cluster {
+    directory: TempDir,
+    port: u16,
+    scheduler: Child,
+    executors: Vec<Child>,
+}
+
+impl Cluster {
+    fn begin() -> Self {
+        let port = free_port();
+        let scheduler = Command::new(env!("CARGO_BIN_EXE_brc-scheduler"))
+            .args(["--bind-host", "127.0.0.1", "--bind-port", &port.to_string(), "--log-level-setting", "ERROR"])
+            .args(["--executor-timeout-seconds", "6", "--expire-dead-executor-interval-seconds", "1"])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let cluster = Self { directory: tempfile::tempdir().unwrap(), port, scheduler, executors: Vec::new() };
+        wait(|| TcpStream::connect(cluster.address()).is_ok());
+        cluster
+    }
+
+    fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// One more executor, with two slots.
+    fn grow(&mut self) {
+        let directory = self.directory.path().join(self.executors.len().to_string());
+        std::fs::create_dir(&directory).unwrap();
+        let ports = [free_port(), free_port(), free_port()].map(|port| port.to_string());
+        let executor = Command::new(env!("CARGO_BIN_EXE_brc-executor"))
+            .args(["--bind-host", "127.0.0.1", "--external-host", "127.0.0.1", "--scheduler-host", "127.0.0.1"])
+            .args(["--scheduler-port", &self.port.to_string(), "--vcores", "2", "--log-level-setting", "ERROR"])
+            .args(["--bind-port", &ports[0], "--bind-grpc-port", &ports[1], "--bind-health-port", &ports[2]])
+            .args(["--executor-heartbeat-interval-seconds", "2", "--work-dir", directory.to_str().unwrap()])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        self.executors.push(executor);
+        wait(|| self.known_executors() == self.executors.len());
+    }
+
+    /// How many executors the scheduler knows.
+    fn known_executors(&self) -> usize {
+        let mut stream = TcpStream::connect(self.address()).unwrap();
+        stream.write_all(b"GET /api/executors HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.matches("\"host\"").count()
+    }
+
+    fn session(&self, parts: usize) -> SessionContext {
+        on_cluster(&session(2), &self.address(), parts).unwrap()
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for child in self.executors.iter_mut().chain([&mut self.scheduler]) {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn wait(is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < LIMIT, "it does not come to that");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn register(context: &SessionContext, name: &str, path: &Path) {
+    context.register_table(name, Arc::new(open(path, 2))).unwrap();
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    // Plans are deep, and nothing is optimised.
+    let threads =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_stack_size(16 << 20).enable_all().build();
+    threads.unwrap()
+}
+
+/// The answer, as long as it does not take too long.
+fn asked(runtime: &tokio::runtime::Runtime, context: &SessionContext, question: &str) -> Result<Vec<String>, String> {
+    let answer = async { tokio::time::timeout(LIMIT, answer(context, question, true)).await };
+    runtime.block_on(answer).expect("it takes too long")
+}
+
+/// Rows of many splits, and their sums.
+fn many_splits(directory: &Path) {
+    let text: String = (0..60_000).map(|row| format!("{row},{},{}.{:02}\n", row % 7, row % 1000, row % 100)).collect();
+    let [csv, buren, clustered] = ["m.csv", "m.buren", "c.buren"].map(|name| directory.join(name));
+    std::fs::write(&csv, format!("id,k,d\n{text}")).unwrap();
+    convert(&csv, &buren, &["--row-group", "64k", "--key", "none"]);
+    convert(&csv, &clustered, &["--row-group", "64k", "--key", "k"]);
+}
+
+#[test]
+fn executors_parts_and_planners_do_not_change_answers() {
+    let (runtime, mut cluster, directory) = (runtime(), Cluster::begin(), tempfile::tempdir().unwrap());
+    many_splits(directory.path());
+    let questions = [
+        "select count(*), sum(id), min(d), max(d), avg(d), avg(id) from t",
+        "select k, count(*), sum(d), avg(d) from t group by k order by k",
+        "select k, count(distinct d), sum(id) from t where id % 3 = 0 group by k",
+        "select count(*), sum(t.id) from t join c on t.id = c.id and c.k < 3",
+        "select d, count(*) as n from t where k = 5 group by d order by n desc, d limit 7",
+        "select count(*) from t where id > 100000",
+    ];
+    let local = session(2);
+    for (name, file) in [("t", "m.buren"), ("c", "c.buren")] {
+        register(&local, name, &directory.path().join(file));
+    }
+    let expected = questions.map(|question| asked(&runtime, &local, question).unwrap());
+    for executors in 1..=3 {
+        cluster.grow();
+        for (parts, adaptive) in [1, 4, 16].into_iter().flat_map(|parts| [(parts, true), (parts, false)]) {
+            let context = cluster.session(parts);
+            let files = if parts == 4 { ["m.csv", "m.buren"] } else { ["m.buren", "c.buren"] };
+            for (name, file) in ["t", "c"].into_iter().zip(files) {
+                register(&context, name, &directory.path().join(file));
+            }
+            runtime.block_on(set(&context, "ballista.planner.adaptive.enabled", adaptive));
+            for (question, expected) in questions.iter().zip(&expected) {
+                let found = asked(&runtime, &context, question);
+                assert_eq!(
+                    found.as_ref(),
+                    Ok(expected),
+                    "{executors} executors, {parts} parts, {adaptive}: {question}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn random_questions_have_the_answers_of_one_machine() {
+    let (runtime, mut cluster, directory) = (runtime(), Cluster::begin(), tempfile::tempdir().unwrap());
+    (0..2).for_each(|_| cluster.grow());
+    let mut random = Random(0x6b8b_4567_327b_23c6);
+    let (mut compared, mut grouped) = (0, 0);
+    for path in files(&mut random, directory.path(), 3000) {
+        let (local, context) = (session(2), cluster.session(5));
+        [&local, &context].into_iter().for_each(|context| register(context, "t", &path));
+        for _ in 0..15 {
+            let question = question(&mut random);
+            let (expected, found) = (asked(&runtime, &local, &question), asked(&runtime, &context, &question));
+            assert_eq!(found.is_ok(), expected.is_ok(), "{}: {question}: {found:?} {expected:?}", path.display());
+            compared += usize::from(expected.is_ok());
+            assert_eq!(found.ok(), expected.ok(), "{}: {question}", path.display());
+            let explained = asked(&runtime, &context, &format!("explain {question}")).unwrap_or_default().concat();
+            grouped += usize::from(explained.contains("aggregate=[select"));
+        }
+    }
+    assert!(compared > 25 && grouped > 15, "{grouped} of {compared} are grouped by brc");
+}
+
+#[test]
+fn executors_group_unless_they_are_told_not_to() {
+    let (runtime, mut cluster, directory) = (runtime(), Cluster::begin(), tempfile::tempdir().unwrap());
+    cluster.grow();
+    many_splits(directory.path());
+    let context = cluster.session(4);
+    register(&context, "t", &directory.path().join("m.buren"));
+    let question = "explain select k, count(*), avg(d) from t where id > 5 group by k";
+    for adaptive in [true, false] {
+        runtime.block_on(set(&context, "ballista.planner.adaptive.enabled", adaptive));
+        let explained = asked(&runtime, &context, question).unwrap().concat();
+        assert!(explained.contains("file_type=brc, aggregate=[select"), "{explained}");
+        runtime.block_on(set(&context, AGGREGATE_OPTION, false));
+        let explained = runtime.block_on(answer(&context, question, false)).unwrap().concat();
+        assert!(explained.contains("file_type=brc, where=["), "{explained}");
+    }
+}
+
+#[test]
+fn a_killed_executor_changes_no_answer() {
+    let (runtime, mut cluster, directory) = (runtime(), Cluster::begin(), tempfile::tempdir().unwrap());
+    many_splits(directory.path());
+    (0..3).for_each(|_| cluster.grow());
+    let (local, context) = (session(2), cluster.session(16));
+    [&local, &context].into_iter().for_each(|context| register(context, "t", &directory.path().join("m.csv")));
+    let question = "select a.k, count(*), sum(b.d) from t a join t b on a.id = b.id group by a.k";
+    let expected = asked(&runtime, &local, question).unwrap();
+    for delay in [30, 300] {
+        let killed = cluster.executors.pop();
+        let killer = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(delay));
+            killed.map(|mut executor| executor.kill().and_then(|()| executor.wait()))
+        });
+        for _ in 0..3 {
+            // Whoever has lost all that there is to ask says so; another answer there is not.
+            assert_eq!(asked(&runtime, &context, question), Ok(expected.clone()), "killed after {delay} ms");
+        }
+        killer.join().unwrap();
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_by_the_client() {
+    let (runtime, mut cluster, directory) = (runtime(), Cluster::begin(), tempfile::tempdir().unwrap());
+    cluster.grow();
+    let path = directory.path().join("t.csv");
+    std::fs::write(&path, "id,k\n1,2\n3,4\n").unwrap();
+    let context = cluster.session(2);
+    register(&context, "t", &path);
+    assert!(asked(&runtime, &context, "select sum(id) from t").is_ok());
+    // It is another one since it was opened.
+    std::fs::write(&path, "id,k\n1,2\n3,5\n5,6\n").unwrap();
+    let refused = asked(&runtime, &context, "select sum(id) from t").unwrap_err();
+    assert!(refused.contains("t.csv") && refused.contains("another file"), "{refused}");
+    let [bad, large] =
+        [("bad.csv", "id,k\n1,2\n1,2,3\n".to_owned()), ("large.csv", format!("id\n{0}\n{0}\n", i64::MAX))].map(
+            |(name, text)| {
+                let path = directory.path().join(name);
+                std::fs::write(&path, text).unwrap();
+                path
+            },
+        );
+    let arguments = ["--cluster", &cluster.address()];
+    for (question, code, expected) in [
+        (format!("select sum(id) from '{}'", bad.display()), 3, "bad.csv: line 3, byte 9: 3 columns instead of 2"),
+        (format!("select sum(id) from '{}'", large.display()), 1, "18446744073709551614 is out of range"),
+        (format!("copy (select * from '{}') to 'x.csv'", large.display()), 2, "copy does not run in a cluster"),
+        ("create table q as select 1; select * from q".to_owned(), 2, "q: this table is held by the client"),
+        ("select * from 'none.buren'".to_owned(), 1, "none.buren: cannot open"),
+    ] {
+        let ended = Command::new(env!("CARGO_BIN_EXE_brc-sql")).args(arguments).arg(&question).output().unwrap();
+        let message = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!((ended.status.code(), message.contains(expected)), (Some(code), true), "{question}: {message}");
+    }
+    assert!(asked(&runtime, &context, "select 1").is_ok(), "the executor ended");
+}
