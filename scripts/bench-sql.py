@@ -24,6 +24,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from interop import clickbench
+from interop.clickbench import of_datafusion
 from interop.hits import count, make_hits
 from sql import joins, tpch
 from tables.made import tpchgen
@@ -124,11 +125,6 @@ def ask_brc_sql(brc_sql, suite, runs, more):
     assert len(seconds) == len(timed), ended.stderr
     seconds = [second for second, counts in zip(seconds, timed) if counts]
     return grouped(suite, seconds, runs + 1)
-
-
-def of_datafusion(question):
-    """In the words of DataFusion."""
-    return re.sub(r"\bSTRLEN\(", "octet_length(", question).replace("REGEXP_REPLACE(", "regexp_replace(")
 
 
 def grouped(suite, seconds, each):

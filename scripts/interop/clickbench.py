@@ -11,8 +11,6 @@ import subprocess
 from collections import Counter
 from decimal import Decimal
 
-import duckdb
-
 from interop.hits import count, make_hits
 
 RANGE = "CounterID = 62 AND EventDate >= '2013-07-01' AND EventDate <= '2013-07-31'"
@@ -66,13 +64,18 @@ QUESTIONS = [
 ]
 
 
+def of_datafusion(question):
+    """In the words of DataFusion."""
+    return re.sub(r"\bSTRLEN\(", "octet_length(", question).replace("REGEXP_REPLACE(", "regexp_replace(")
+
+
 def without_limit(question):
-    return re.sub(r"( LIMIT \d+)?( OFFSET \d+)?$", "", question)
+    return re.sub(r"( LIMIT \d+)?( OFFSET \d+)?$", "", question, flags=re.IGNORECASE)
 
 
 def window(question):
     """The rows of the whole answer that a question wants: the first, and the one after the last."""
-    limit, offset = (re.search(rf" {word} (\d+)", question) for word in ["LIMIT", "OFFSET"])
+    limit, offset = (re.search(rf" {word} (\d+)", question, re.IGNORECASE) for word in ["LIMIT", "OFFSET"])
     start = int(offset[1]) if offset else 0
     return start, start + int(limit[1]) if limit else None
 
@@ -118,6 +121,8 @@ class ClickBench:
     """The table in files of brc, and in DuckDB."""
 
     def __init__(self, brc, directory, rows):
+        import duckdb
+
         self.brc, self.directory, self.rows = brc, directory, rows
         self.database = duckdb.connect()
         self.files = [directory / "hits.parquet", directory / "hits.buren"]

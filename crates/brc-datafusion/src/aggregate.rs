@@ -1,7 +1,7 @@
 //! Has brc group the rows of its own tables: an aggregate over a [`FileTable`] becomes a table that is the answer.
 
 use crate::answer::{Output, Question, item_name};
-use crate::cluster::combined;
+use crate::cluster::{combined, with_exact_sums};
 use crate::grouped::Grouped;
 use crate::leaf::Leaf;
 use crate::session::{is_aggregating, is_in_cluster};
@@ -53,7 +53,10 @@ impl OptimizerRule for AggregateInFile {
 fn answered(aggregate: &Aggregate, in_cluster: bool) -> Result<Option<LogicalPlan>> {
     let Some(grouped) = Grouped::of(aggregate) else { return Ok(None) };
     if in_cluster {
-        return combined(aggregate, grouped);
+        return match combined(aggregate, grouped)? {
+            None => with_exact_sums(aggregate),
+            combined => Ok(combined),
+        };
     }
     let answer = AnswerTable::of(aggregate, grouped);
     let name = TableReference::bare("brc");

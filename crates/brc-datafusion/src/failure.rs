@@ -1,9 +1,8 @@
 //! What is said when something fails, and with which exit code.
 
-use brc_cli::embedding;
 use brc_compare::Failure;
-use brc_core::{Error, UnsupportedReason};
-use brc_datafusion::cluster::{heard, own_error};
+use brc_core::Error;
+use brc_datafusion::cluster::{failure_of, heard, own_error};
 use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::parser::ParserError;
 use std::process::ExitCode;
@@ -25,11 +24,7 @@ impl Failed {
     }
 
     fn of(error: &Error) -> Self {
-        let mut failure = embedding::failure(error);
-        if matches!(error, Error::UnsupportedValue(value) if value.fault == UnsupportedReason::NotUtf8) {
-            failure.hints = vec!["--strings-as-binary reads columns of strings as binary".to_owned()];
-        }
-        Self(failure)
+        Self(failure_of(error))
     }
 
     /// Prints the message and what may help.

@@ -16,9 +16,13 @@ use brc_kernels::memory::Allocator;
 use clap::Parser;
 use datafusion::prelude::SessionContext;
 use std::io::{IsTerminal, Read};
+#[cfg(feature = "ballista")]
+use std::net::{TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+#[cfg(feature = "ballista")]
+use std::time::Duration;
 
 /// Ask files of any kind that brc reads questions in SQL: joins, window functions, subqueries and all
 ///
@@ -160,12 +164,20 @@ impl Args {
     }
 }
 
+/// How long a scheduler may take to be reached.
+#[cfg(feature = "ballista")]
+const CONNECTED_WITHIN: Duration = Duration::from_secs(10);
+
 /// The session on this machine, or on the cluster that is named.
 #[cfg(feature = "ballista")]
 fn placed(context: SessionContext, args: &Args) -> Result<SessionContext, Failed> {
     let Some(scheduler) = &args.cluster else { return Ok(context) };
-    let connected = std::net::TcpStream::connect(scheduler.as_str());
-    connected.map_err(|error| Failed::new(format!("{scheduler}: no scheduler is reached there: {error}")))?;
+    let addresses = scheduler.to_socket_addrs();
+    let mut addresses =
+        addresses.map_err(|error| Failed::usage(format!("--cluster {scheduler}: not HOST:PORT: {error}")))?;
+    if !addresses.any(|address| TcpStream::connect_timeout(&address, CONNECTED_WITHIN).is_ok()) {
+        return Err(Failed::new(format!("{scheduler}: no scheduler is reached there")));
+    }
     Ok(brc_datafusion::cluster::ballista::on_cluster(&context, scheduler, args.partitions.max(1))?)
 }
 

@@ -4,6 +4,7 @@ use crate::failure::Failed;
 use crate::output::Output;
 use brc_cli::embedding::Shown;
 use brc_core::Progress;
+use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::DFParser;
@@ -34,7 +35,7 @@ impl Runner {
             if self.in_cluster && matches!(plan, LogicalPlan::Copy(_)) {
                 return Err(Failed::usage("copy does not run in a cluster; --output writes the rows here"));
             }
-            let rows = self.context.execute_logical_plan(plan).await?.execute_stream().await?;
+            let rows = self.rows_of(plan).await?;
             // Statements such as `set` have no rows and no columns.
             let count = if rows.schema().fields().is_empty() { 0 } else { self.output.write(rows, shown).await? };
             if self.timer {
@@ -42,5 +43,13 @@ impl Runner {
             }
         }
         Ok(())
+    }
+
+    async fn rows_of(&self, plan: LogicalPlan) -> Result<SendableRecordBatchStream, Failed> {
+        #[cfg(feature = "ballista")]
+        if self.in_cluster {
+            return Ok(brc_datafusion::cluster::ballista::rows_of(&self.context, plan).await?);
+        }
+        Ok(self.context.execute_logical_plan(plan).await?.execute_stream().await?)
     }
 }

@@ -2,14 +2,21 @@
 
 #![cfg(feature = "ballista")]
 #![forbid(unsafe_code)]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod common;
 
-use brc_datafusion::cluster::ballista::on_cluster;
-use brc_datafusion::{AGGREGATE_OPTION, session};
+use ballista_core::serde::BallistaPhysicalExtensionCodec;
+use brc_datafusion::cluster::ballista::{on_cluster, rows_of};
+use brc_datafusion::cluster::codec::PhysicalCodec;
+use brc_datafusion::{AGGREGATE_OPTION, CLUSTER_OPTION, session};
 use common::{Random, answer, convert, files, open, question, set};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::util::pretty::pretty_format_batches;
+use datafusion::logical_expr::{ColumnarValue, Volatility, create_udf};
+use datafusion::physical_plan::{ExecutionPlan, displayable};
 use datafusion::prelude::SessionContext;
+use futures::TryStreamExt;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -38,7 +45,7 @@ impl Cluster {
         let port = free_port();
         let scheduler = Command::new(env!("CARGO_BIN_EXE_brc-scheduler"))
             .args(["--bind-host", "127.0.0.1", "--bind-port", &port.to_string(), "--log-level-setting", "ERROR"])
-            .args(["--executor-timeout-seconds", "6", "--expire-dead-executor-interval-seconds", "1"])
+            .args(["--executor-timeout-seconds", "3", "--expire-dead-executor-interval-seconds", "1"])
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
@@ -53,9 +60,9 @@ impl Cluster {
 
     /// One more executor, with two slots.
     fn grow(&mut self) {
-        let directory = self.directory.path().join(self.executors.len().to_string());
-        std::fs::create_dir(&directory).unwrap();
         let ports = [free_port(), free_port(), free_port()].map(|port| port.to_string());
+        let directory = self.directory.path().join(&ports[0]);
+        std::fs::create_dir(&directory).unwrap();
         let executor = Command::new(env!("CARGO_BIN_EXE_brc-executor"))
             .args(["--bind-host", "127.0.0.1", "--external-host", "127.0.0.1", "--scheduler-host", "127.0.0.1"])
             .args(["--scheduler-port", &self.port.to_string(), "--vcores", "2", "--log-level-setting", "ERROR"])
@@ -65,7 +72,7 @@ impl Cluster {
             .spawn()
             .unwrap();
         self.executors.push(executor);
-        wait(|| self.known_executors() == self.executors.len());
+        wait(|| self.known_executors() >= self.executors.len());
     }
 
     /// How many executors the scheduler knows.
@@ -108,6 +115,23 @@ fn runtime() -> tokio::runtime::Runtime {
     let threads =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_stack_size(16 << 20).enable_all().build();
     threads.unwrap()
+}
+
+/// The same, asked again if an executor is lost.
+fn asked_in_cluster(
+    runtime: &tokio::runtime::Runtime,
+    context: &SessionContext,
+    question: &str,
+) -> Result<Vec<String>, String> {
+    let answer = async {
+        let plan = context.state().create_logical_plan(question).await?;
+        rows_of(context, plan).await?.try_collect::<Vec<_>>().await
+    };
+    let answer = runtime.block_on(async { tokio::time::timeout(LIMIT, answer).await }).expect("it takes too long");
+    let text = pretty_format_batches(&answer.map_err(|error| error.to_string())?).unwrap().to_string();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.sort();
+    Ok(lines)
 }
 
 /// The answer, as long as it does not take too long.
@@ -210,19 +234,26 @@ fn a_killed_executor_changes_no_answer() {
     (0..3).for_each(|_| cluster.grow());
     let (local, context) = (session(2), cluster.session(16));
     [&local, &context].into_iter().for_each(|context| register(context, "t", &directory.path().join("m.csv")));
-    let question = "select a.k, count(*), sum(b.d) from t a join t b on a.id = b.id group by a.k";
-    let expected = asked(&runtime, &local, question).unwrap();
-    for delay in [30, 300] {
-        let killed = cluster.executors.pop();
+    let questions = [
+        "select a.k, count(*), sum(b.d) from t a join t b on a.id = b.id group by a.k",
+        "select id, row_number() over (partition by k order by id) as n from t where id % 100 = 3",
+    ];
+    let expected = questions.map(|question| asked(&runtime, &local, question).unwrap());
+    for delay in [30, 300, 900, 1500] {
+        let killed = cluster.executors.pop().unwrap();
         let killer = std::thread::spawn(move || {
+            let mut executor = killed;
             std::thread::sleep(Duration::from_millis(delay));
-            killed.map(|mut executor| executor.kill().and_then(|()| executor.wait()))
+            executor.kill().and_then(|()| executor.wait())
         });
-        for _ in 0..3 {
-            // Whoever has lost all that there is to ask says so; another answer there is not.
-            assert_eq!(asked(&runtime, &context, question), Ok(expected.clone()), "killed after {delay} ms");
+        for _ in 0..2 {
+            for (question, expected) in questions.iter().zip(&expected) {
+                let found = asked_in_cluster(&runtime, &context, question);
+                assert_eq!(found.as_ref(), Ok(expected), "killed after {delay} ms: {question}");
+            }
         }
-        killer.join().unwrap();
+        killer.join().unwrap().unwrap();
+        cluster.grow();
     }
 }
 
@@ -259,5 +290,36 @@ fn what_is_wrong_is_said_by_the_client() {
         let message = String::from_utf8_lossy(&ended.stderr);
         assert_eq!((ended.status.code(), message.contains(expected)), (Some(code), true), "{question}: {message}");
     }
+    let described = asked_in_cluster(&runtime, &context, "describe t").unwrap().concat();
+    assert!(described.contains("| id"), "{described}");
     assert!(asked(&runtime, &context, "select 1").is_ok(), "the executor ended");
+}
+
+#[test]
+fn what_cannot_be_sent_reaches_no_executor() {
+    let (runtime, mut cluster, directory) = (runtime(), Cluster::begin(), tempfile::tempdir().unwrap());
+    cluster.grow();
+    many_splits(directory.path());
+    let (local, context) = (session(2), cluster.session(2));
+    [&local, &context].into_iter().for_each(|context| register(context, "t", &directory.path().join("m.buren")));
+    // Each task of a cluster would read all rows of such a leaf.
+    let leaf =
+        runtime.block_on(async { local.sql("select id from t").await.unwrap().create_physical_plan().await.unwrap() });
+    let codec = PhysicalCodec::new(Arc::new(BallistaPhysicalExtensionCodec::default()));
+    let refused = codec.check(&leaf, &local.task_ctx()).unwrap_err().to_string();
+    assert!(refused.contains("BrcScan"), "{refused}");
+    let scan = runtime.block_on(async {
+        set(&local, CLUSTER_OPTION, true).await;
+        local.sql("select id from t where k = 2").await.unwrap().create_physical_plan().await.unwrap()
+    });
+    let again = codec.check(&scan, &local.task_ctx()).unwrap();
+    let shown = |plan: &Arc<dyn ExecutionPlan>| displayable(plan.as_ref()).indent(true).to_string();
+    assert_eq!(shown(&again), shown(&scan));
+    // The scheduler has no such function.
+    let function = |values: &[ColumnarValue]| Ok(values[0].clone());
+    let types = (vec![DataType::Int64], DataType::Int64);
+    context.register_udf(create_udf("own", types.0, types.1, Volatility::Immutable, Arc::new(function)));
+    let refused = asked(&runtime, &context, "select sum(own(id)) from t").unwrap_err();
+    assert!(refused.contains("own"), "{refused}");
+    assert!(asked(&runtime, &context, "select sum(id) from t").is_ok());
 }

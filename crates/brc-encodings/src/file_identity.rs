@@ -1,14 +1,17 @@
 //! Which file it is that a path stands for, so that another machine can tell whether it sees the same one.
 
 use crate::frames::checksum;
-use crate::remote;
+use crate::{platform, registry, remote};
 use brc_core::{Error, ReadAt, Result};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
+use std::collections::HashMap;
+use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::SystemTime;
 
-/// How many of the last bytes tell files apart: the footer of a buren file ends there, which has checksums of all of it.
-const END: u64 = 64 << 10;
+/// How many bytes are read at once, and how many of the last bytes of a file are looked at that ends with checksums of all of it.
+const BLOCK: u64 = 64 << 10;
 
 /// What tells a file from others. Plain data: it may travel to another process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -17,53 +20,118 @@ pub struct FileIdentity {
     pub path: PathBuf,
     /// How long it is, in bytes; `None` in a store that does not tell.
     length: Option<u64>,
-    /// The checksum of its last bytes.
-    end: u32,
+    /// A checksum: of the end of a buren file, which has checksums of all the rest, and of files in a store; of all bytes of others.
+    checksum: u32,
 }
 
 impl FileIdentity {
-    /// Looks at the end of a file, also in a store.
+    /// Looks at a file, also in a store. One that has no checksums of its own is read once.
     ///
     /// # Errors
     /// If it cannot be opened or read.
     pub fn of(path: &Path) -> Result<Self> {
         if remote::is_in_store(path) {
             return match remote::object(path)? {
-                Some(object) => Self::of_bytes(path, &*object),
+                Some(object) => Self::of_end(path, &*object),
                 // It is only read as a whole, and is not for that.
-                None => Ok(Self { path: path.to_owned(), length: None, end: 0 }),
+                None => Ok(Self { path: path.to_owned(), length: None, checksum: 0 }),
             };
         }
-        Self::of_bytes(path, &File::open(path).map_err(Error::io(path, "open"))?)
+        let file = File::open(path).map_err(Error::io(path, "open"))?;
+        if registry::by_extension(path).is_some_and(|encoding| encoding.name() == "buren") {
+            return Self::of_end(path, &file);
+        }
+        let metadata = file.metadata().map_err(Error::io(path, "read"))?;
+        let state = State::of(path, &file, &metadata);
+        let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(&state).copied();
+        if let Some(checksum) = known {
+            return Ok(Self { path: path.to_owned(), length: Some(metadata.len()), checksum });
+        }
+        let (length, checksum) = checksum_from(path, &file, 0)?;
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(state, checksum);
+        Ok(Self { path: path.to_owned(), length: Some(length), checksum })
     }
 
-    fn of_bytes(path: &Path, file: &dyn ReadAt) -> Result<Self> {
+    fn of_end(path: &Path, file: &dyn ReadAt) -> Result<Self> {
         let length = file.length().map_err(Error::io(path, "read"))?;
-        let from = length.saturating_sub(END);
-        let mut last = vec![0; (length - from) as usize];
-        file.read_exact_at(&mut last, from).map_err(Error::io(path, "read"))?;
-        Ok(Self { path: path.to_owned(), length: Some(length), end: checksum(&last) })
+        let (_, checksum) = checksum_from(path, file, length.saturating_sub(BLOCK))?;
+        Ok(Self { path: path.to_owned(), length: Some(length), checksum })
     }
 }
+
+/// Where the bytes end, and the checksum of those from an offset on.
+fn checksum_from(path: &Path, file: &dyn ReadAt, mut offset: u64) -> Result<(u64, u32)> {
+    // Each checksum is part of what the next one is of.
+    let mut block = vec![0; BLOCK as usize + 4];
+    loop {
+        let read = file.read_full_at(&mut block[4..], offset).map_err(Error::io(path, "read"))?;
+        offset += read as u64;
+        let sum = checksum(&block[..4 + read]);
+        if read < BLOCK as usize {
+            return Ok((offset, sum));
+        }
+        block[..4].copy_from_slice(&sum.to_le_bytes());
+    }
+}
+
+/// A file of this machine as it was when it was looked at: it is not read again as long as it is so.
+#[derive(PartialEq, Eq, Hash)]
+struct State {
+    path: PathBuf,
+    file: Option<platform::Identity>,
+    length: u64,
+    modified: Option<SystemTime>,
+}
+
+impl State {
+    fn of(path: &Path, file: &File, metadata: &Metadata) -> Self {
+        let (length, modified) = (metadata.len(), metadata.modified().ok());
+        Self { path: path.to_owned(), file: platform::identity(file).ok(), length, modified }
+    }
+}
+
+/// The checksums of files that were read.
+static KNOWN: LazyLock<Mutex<HashMap<State, u32>>> = LazyLock::new(Mutex::default);
+
+/// So many files are remembered.
+const MOST_KNOWN: usize = 10_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn files_differ_by_their_lengths_and_ends() {
+    fn files_differ_by_their_lengths_and_contents() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("t.csv");
-        let identity = |content: &[u8]| {
+        let mut files = 0;
+        let mut identity = |extension: &str, content: &[u8]| {
+            files += 1;
+            let path = directory.path().join(format!("{files}.{extension}"));
             std::fs::write(&path, content).unwrap();
-            FileIdentity::of(&path).unwrap()
+            let identity = FileIdentity::of(&path).unwrap();
+            assert_eq!(identity, FileIdentity::of(&path).unwrap());
+            (identity.length, identity.checksum)
         };
-        let long = vec![7; 100_000];
-        let first = identity(&long);
-        assert_eq!(first, identity(&long));
-        assert_ne!(first, identity(&long[1..]));
-        assert_ne!(first, identity(&[&long[1..], &[8]].concat()));
-        assert_eq!(identity(b""), identity(b""));
+        let long = vec![7; 200_000];
+        let changed = |place: usize| {
+            let mut changed = long.clone();
+            changed[place] ^= 1;
+            changed
+        };
+        for extension in ["csv", "buren"] {
+            let first = identity(extension, &long);
+            assert_eq!(first, identity(extension, &long));
+            assert_ne!(first, identity(extension, &long[1..]));
+            assert_ne!(first, identity(extension, &changed(199_999)));
+            assert_eq!(identity(extension, b""), identity(extension, b""));
+        }
+        for place in [0, 65_535, 65_536, 100_000] {
+            assert_ne!(identity("csv", &long), identity("csv", &changed(place)), "{place}");
+        }
         assert!(FileIdentity::of(&directory.path().join("none")).is_err());
     }
 }

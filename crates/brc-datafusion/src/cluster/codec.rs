@@ -9,7 +9,7 @@ use crate::table::FileTable;
 use brc_core::Error;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::TableProvider;
-use datafusion::common::{Statistics, TableReference, internal_datafusion_err};
+use datafusion::common::{Statistics, TableReference, internal_datafusion_err, plan_err};
 use datafusion::datasource::file_format::FileFormatFactory;
 use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::source::DataSourceExec;
@@ -29,17 +29,22 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What the bytes of tables and scans of brc begin with, and their version.
-const MARK: &[u8] = b"brc table 1\n";
+/// What the bytes of tables and scans of brc begin with.
+const MARK: &[u8] = b"brc table of ";
+
+/// The version of brc that wrote them stands behind, and a line's end.
+const VERSION: &[u8] = concat!(env!("CARGO_PKG_VERSION"), "\n").as_bytes();
 
 fn write<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<()> {
-    bytes.extend_from_slice(MARK);
+    bytes.extend_from_slice(&[MARK, VERSION].concat());
     bincode::serialize_into(bytes, value).map_err(|error| DataFusionError::External(error))
 }
 
 /// `None` if they are not of brc.
 fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<Result<T>> {
-    let bytes = bytes.strip_prefix(MARK)?;
+    let Some(bytes) = bytes.strip_prefix(MARK)?.strip_prefix(VERSION) else {
+        return Some(plan_err!("the client, the scheduler and the executors are of different versions of brc"));
+    };
     Some(
         bincode::deserialize(bytes).map_err(|error| internal_datafusion_err!("a table of brc cannot be read: {error}")),
     )

@@ -11,11 +11,12 @@ use datafusion::datasource::provider_as_source;
 use datafusion::error::Result;
 use datafusion::functions::expr_fn::coalesce;
 use datafusion::functions_aggregate::expr_fn::{max, min, sum};
-use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, cast, lit};
+use datafusion::logical_expr::expr::AggregateFunction;
+use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, cast, lit};
 use std::sync::Arc;
 
-/// The digits of the widest decimal.
-const DIGITS: u8 = 38;
+/// The digits that sums of parts have: 20 more than the widest value, and DataFusion adds ten to those of a sum.
+const DIGITS: u8 = 58;
 
 /// DataFusion's averages of decimals have so many more digits behind the point, and quotients of decimals, too.
 const MORE_DIGITS: i8 = 4;
@@ -91,7 +92,7 @@ fn whole(measure: Measure, expected: &DataType, grouped: &Grouped, pieces: &mut 
         Measure::Sum(item) => Whole::Value(pieces.place(item, sum, type_of_sum(grouped.fields[item].logical_type)?)),
         Measure::Average { sum: total, count } => {
             let data_type = type_of_sum(grouped.fields[total].logical_type)?;
-            if let (DataType::Decimal128(_, own), DataType::Decimal128(_, of_average)) = (&data_type, expected)
+            if let (DataType::Decimal256(_, own), DataType::Decimal128(_, of_average)) = (&data_type, expected)
                 && own + MORE_DIGITS > *of_average
             {
                 return None;
@@ -108,7 +109,7 @@ fn whole(measure: Measure, expected: &DataType, grouped: &Grouped, pieces: &mut 
 fn type_of_sum(own: LogicalType) -> Option<DataType> {
     match own.is_float() {
         true => Some(DataType::Float64),
-        false => Some(DataType::Decimal128(DIGITS, i8::try_from(own.scale()).ok()?)),
+        false => Some(DataType::Decimal256(DIGITS, i8::try_from(own.scale()).ok()?)),
     }
 }
 
@@ -120,11 +121,40 @@ fn value(whole: &Whole, expected: &DataType, folded: &[Expr]) -> Expr {
         Whole::Value(piece) => cast(folded[piece].clone(), expected.clone()),
         Whole::Average { sum, count } => match expected {
             DataType::Decimal128(_, scale) => {
-                let total = cast(folded[sum].clone(), DataType::Decimal128(DIGITS, scale - MORE_DIGITS));
+                let total = cast(folded[sum].clone(), DataType::Decimal256(DIGITS, scale - MORE_DIGITS));
                 // Counts have 19 digits.
-                cast(total / cast(folded[count].clone(), DataType::Decimal128(20, 0)), expected.clone())
+                cast(total / cast(folded[count].clone(), DataType::Decimal256(20, 0)), expected.clone())
             }
             _ => as_float(sum) / as_float(count),
         },
     }
+}
+
+/// The same aggregate with sums of integers that do not wrap, if it has such and is DataFusion's to compute.
+pub(crate) fn with_exact_sums(aggregate: &Aggregate) -> Result<Option<LogicalPlan>> {
+    let mut sums = 0;
+    let mut exact = |call: &Expr| {
+        let (inner, name) = (call.clone().unalias(), call.schema_name().to_string());
+        let Expr::AggregateFunction(AggregateFunction { func, mut params }) = inner else { return Ok(call.clone()) };
+        let is_sum = func.name() == "sum" && !params.distinct;
+        if is_sum
+            && let [argument] = params.args.as_mut_slice()
+            && argument.get_type(aggregate.input.schema())?.is_integer()
+        {
+            *argument = cast(argument.clone(), DataType::Decimal128(38, 0));
+            sums += 1;
+        }
+        Ok(Expr::AggregateFunction(AggregateFunction { func, params }).alias(name))
+    };
+    let calls = aggregate.aggr_expr.iter().map(&mut exact).collect::<Result<Vec<_>>>()?;
+    if sums == 0 {
+        return Ok(None);
+    }
+    let input = aggregate.input.as_ref().clone();
+    let all = LogicalPlanBuilder::from(input).aggregate(aggregate.group_expr.clone(), calls)?.build()?;
+    let columns = all.schema().columns().into_iter().zip(aggregate.schema.iter());
+    let columns = columns.map(|(column, (qualifier, field))| {
+        cast(Expr::Column(column), field.data_type().clone()).alias_qualified(qualifier.cloned(), field.name())
+    });
+    LogicalPlanBuilder::from(all).project(columns.collect::<Vec<_>>())?.build().map(Some)
 }

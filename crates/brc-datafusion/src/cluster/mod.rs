@@ -16,9 +16,9 @@ mod part_table;
 mod source;
 mod told;
 
-pub(crate) use combine::combined;
+pub(crate) use combine::{combined, with_exact_sums};
 pub(crate) use origin::{Origin, SentTable};
 pub(crate) use part_table::PartTable;
 pub use source::limit_memory;
 pub(crate) use source::{Asked, scan_in_parts};
-pub use told::{heard, own_error};
+pub use told::{failure_of, heard, own_error};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Path, absolute};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Paths and options as `brc query` has them for files. Paths of this machine are absolute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,8 +96,11 @@ impl SentTable {
     /// [`Error::Unsupported`] if files are missing here or are others; if they cannot be read.
     pub(crate) fn open(&self) -> Result<FileTable> {
         self.check()?;
-        if let Some(table) = opened(self) {
-            return Ok(table);
+        let place = place_of(self);
+        // Tasks that begin together open it once.
+        let mut opened = place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(table) = &*opened {
+            return Ok(table.clone());
         }
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let table = self.origin.open(&Resources { threads, ..Resources::default() })?;
@@ -105,48 +108,53 @@ impl SentTable {
         let table = if self.strings_as_binary { table.with_strings_as_binary() } else { table };
         if *table.columns() != self.columns {
             let (here, there) = (table.columns(), &self.columns);
-            return Err(self.another(self.path(), &format!("its columns are {here} here, but were {there}")));
+            return Err(self.another(self.path(), &format!("its columns are {here} here, but {there} there")));
         }
-        keep(self, &table);
+        // They may have been replaced meanwhile.
+        self.check()?;
+        *opened = Some(table.clone());
         Ok(table)
     }
 
     /// Whether the files are the same ones.
     fn check(&self) -> Result<()> {
         let here = self.origin.identities()?;
-        let is_other = |(own, there): (&FileIdentity, &FileIdentity)| (own != there).then(|| own.path.clone());
-        if let Some(path) = here.iter().zip(&self.files).find_map(is_other) {
-            return Err(self.another(&path, "it is another file here"));
+        if let Some(more) = here.iter().find(|own| self.files.iter().all(|there| there.path != own.path)) {
+            return Err(self.another(&more.path, "it is not one of the files there"));
         }
-        match here.len() == self.files.len() {
-            true => Ok(()),
-            false => {
-                Err(self.another(self.path(), &format!("{} files here, but {} there", here.len(), self.files.len())))
-            }
+        if let Some(missing) = self.files.iter().find(|there| here.iter().all(|own| own.path != there.path)) {
+            return Err(self.another(&missing.path, "it is not here"));
+        }
+        match here.iter().zip(&self.files).find(|(own, there)| own != there) {
+            Some((own, _)) => Err(self.another(&own.path, "it is another file here")),
+            None => Ok(()),
         }
     }
 
     fn another(&self, path: &Path, reason: &str) -> Error {
-        let reason = format!("{reason} than where the question was asked; nothing of it is read");
+        let reason =
+            format!("{reason}: these are not the files that the question was asked of, which must be opened again");
         Error::Unsupported { path: path.to_owned(), reason }
     }
 }
 
+/// Where a table is kept that is open, or being opened.
+type Place = Arc<Mutex<Option<FileTable>>>;
+
 /// Tables that were opened last, the newest one behind all others.
-static OPENED: Mutex<VecDeque<(SentTable, FileTable)>> = Mutex::new(VecDeque::new());
+static OPENED: Mutex<VecDeque<(SentTable, Place)>> = Mutex::new(VecDeque::new());
 
 /// Tasks come one by one, and opening a table may mean reading all of a text.
 const KEPT: usize = 32;
 
-fn opened(sent: &SentTable) -> Option<FileTable> {
-    let opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-    opened.iter().find(|(known, _)| known == sent).map(|(_, table)| table.clone())
-}
-
-fn keep(sent: &SentTable, table: &FileTable) {
+fn place_of(sent: &SentTable) -> Place {
     let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-    opened.push_back((sent.clone(), table.clone()));
-    if opened.len() > KEPT {
+    if let Some((_, place)) = opened.iter().find(|(known, _)| known == sent) {
+        return Arc::clone(place);
+    }
+    if opened.len() == KEPT {
         opened.pop_front();
     }
+    opened.push_back((sent.clone(), Place::default()));
+    opened[opened.len() - 1].1.clone()
 }

@@ -270,16 +270,20 @@ fn compacted(batch: Result<RecordBatch>) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new_with_options(batch.schema(), columns, &options)?)
 }
 
-/// Where answers to questions about parts take memory from.
-static MEMORY: OnceLock<Arc<dyn MemoryPool>> = OnceLock::new();
+/// The bytes of memory that the answer to a question about a part may take.
+static MEMORY: OnceLock<usize> = OnceLock::new();
 
-/// Limits the memory of all questions that are asked of parts in this process side by side, in bytes. Only the first call counts.
+/// Limits the memory of each question that is asked of a part in this process, in bytes. Only the first call counts.
 pub fn limit_memory(bytes: usize) {
-    let _ = MEMORY.set(Arc::new(GreedyMemoryPool::new(bytes)));
+    let _ = MEMORY.set(bytes);
 }
 
+/// Where the answer about one part takes memory from.
 fn memory() -> Arc<dyn MemoryPool> {
-    Arc::clone(MEMORY.get_or_init(|| Arc::new(UnboundedMemoryPool::default())))
+    match MEMORY.get() {
+        Some(&bytes) => Arc::new(GreedyMemoryPool::new(bytes)),
+        None => Arc::new(UnboundedMemoryPool::default()),
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use brc_cli::embedding;
 use brc_compare::Failure;
-use brc_core::Error;
+use brc_core::{Error, UnsupportedReason};
 use datafusion::error::DataFusionError;
 
 /// What an error of brc stands between.
@@ -29,10 +29,20 @@ pub fn own_error(error: &DataFusionError) -> Option<&Error> {
     None
 }
 
+/// What is said of an error of brc.
+#[must_use]
+pub fn failure_of(error: &Error) -> Failure {
+    let mut failure = embedding::failure(error);
+    if matches!(error, Error::UnsupportedValue(value) if value.fault == UnsupportedReason::NotUtf8) {
+        failure.hints = vec!["--strings-as-binary reads columns of strings as binary".to_owned()];
+    }
+    failure
+}
+
 /// The same error, as a text that [`heard`] finds whatever it is put into.
 pub(crate) fn told(error: DataFusionError) -> DataFusionError {
     let failure = match own_error(&error) {
-        Some(own) => embedding::failure(own),
+        Some(own) => failure_of(own),
         None => Failure::new(error.strip_backtrace()),
     };
     let lines = [failure.code.to_string(), failure.message].into_iter().chain(failure.hints);

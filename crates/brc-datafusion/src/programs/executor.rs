@@ -23,7 +23,12 @@ static ALLOCATOR: Allocator = Allocator::SYSTEM;
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
-    let words = Config::command().name("brc-executor").get_matches();
+    let command = Config::command()
+        .name("brc-executor")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Read parts of the files that brc reads, and run the tasks of plans: the executor of Apache Ballista")
+        .mut_arg("task_scheduling_policy", |arg| arg.hide(true));
+    let words = command.get_matches();
     let config = Config::from_arg_matches(&words).unwrap_or_else(|error| error.exit());
     log::exit_code("brc-executor", STACK, run(config))
 }

@@ -15,7 +15,20 @@ mod log;
 const STACK: usize = 32 << 20;
 
 fn main() -> ExitCode {
-    let words = Config::command().name("brc-scheduler").get_matches();
+    let command = Config::command()
+        .name("brc-scheduler")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Plan questions about the files that brc reads, and deal them to executors: the scheduler of Apache Ballista")
+        // How tasks come to executors, and what is done when one fails, is always the same.
+        .mut_arg("scheduler_policy", |arg| arg.hide(true))
+        .mut_arg("task_max_failures", |arg| arg.hide(true))
+        .mut_arg("stage_max_failures", |arg| arg.hide(true))
+        .mut_arg("expire_dead_executor_interval_seconds", |arg| arg.default_value("5"))
+        .mut_arg("executor_timeout_seconds", |arg| {
+            let help = "How many seconds an executor may be silent; then the jobs that run fail, and clients ask again";
+            arg.default_value("15").help(help).long_help(help)
+        });
+    let words = command.get_matches();
     let config = Config::from_arg_matches(&words).unwrap_or_else(|error| error.exit());
     log::exit_code("brc-scheduler", STACK, run(config))
 }
