@@ -12,7 +12,7 @@ from cluster.store import fetch
 # Of programs that start or end.
 LIMIT = 60
 # An executor that is silent for so many seconds is lost.
-EXECUTOR_TIMEOUT = 3
+EXECUTOR_TIMEOUT = 8
 # The scheduler deals a stage's tasks to all executors in turn, also where one could take them all.
 DISTRIBUTION = "round-robin"
 

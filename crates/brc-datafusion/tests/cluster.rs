@@ -45,7 +45,7 @@ impl Cluster {
         let port = free_port();
         let scheduler = Command::new(env!("CARGO_BIN_EXE_brc-scheduler"))
             .args(["--bind-host", "127.0.0.1", "--bind-port", &port.to_string(), "--log-level-setting", "ERROR"])
-            .args(["--executor-timeout-seconds", "3", "--expire-dead-executor-interval-seconds", "1"])
+            .args(["--executor-timeout-seconds", "8", "--expire-dead-executor-interval-seconds", "1"])
             .stderr(Stdio::null())
             .spawn()
             .unwrap();

@@ -5,21 +5,19 @@ use crate::cluster::{heard, limit_memory};
 use crate::session::{CLUSTER_OPTION, rules, with_brc};
 use async_trait::async_trait;
 use ballista_core::config::TaskSchedulingPolicy;
-use ballista_core::error::{BallistaError, Result as BallistaResult};
+use ballista_core::error::Result as BallistaResult;
 use ballista_core::extension::{SessionConfigExt, SessionStateExt};
 use ballista_core::object_store::{
     runtime_env_with_s3_support, session_config_with_s3_support, session_state_with_s3_support,
 };
 use ballista_core::optimizer::with_ballista_optimizer_rules;
-use ballista_core::serde::protobuf::CancelJobParams;
 use ballista_core::serde::protobuf::job_status::Status;
-use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
 use ballista_core::serde::{BallistaLogicalExtensionCodec, BallistaPhysicalExtensionCodec};
-use ballista_core::utils::{GrpcClientConfig, create_grpc_client_connection};
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
-use ballista_scheduler::scheduler_process::start_server;
+use ballista_scheduler::scheduler_process::{create_scheduler, start_grpc_service_with_listener};
+use ballista_scheduler::scheduler_server::SchedulerServer;
 use datafusion::catalog::Session;
 use datafusion::common::internal_err;
 use datafusion::error::Result;
@@ -31,12 +29,13 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
 use futures::StreamExt;
 use std::collections::HashSet;
-use std::fmt::Display;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::net::{TcpListener, TcpSocket};
 
 fn logical_codec() -> Arc<LogicalCodec> {
     Arc::new(LogicalCodec::new(Arc::new(BallistaLogicalExtensionCodec::default())))
@@ -83,9 +82,9 @@ pub fn on_cluster(context: &SessionContext, scheduler: &str, parts: usize) -> Re
 /// # Errors
 /// What goes wrong with that.
 pub async fn run_scheduler(options: SchedulerConfig, address: SocketAddr) -> BallistaResult<()> {
-    let silence = Duration::from_secs(options.executor_timeout_seconds);
+    let silence = options.executor_timeout_seconds.max(LEAST_SILENCE);
     // Ballista forgets an executor when its jobs have failed.
-    let timeout = options.executor_timeout_seconds.saturating_mul(4);
+    let timeout = silence.saturating_mul(4);
     let options = SchedulerConfig {
         scheduling_policy: TaskSchedulingPolicy::PullStaged,
         stage_max_failures: 1,
@@ -99,25 +98,40 @@ pub async fn run_scheduler(options: SchedulerConfig, address: SocketAddr) -> Bal
         ..options
     };
     let cluster = BallistaCluster::new_from_config(&options).await?;
-    let own = if address.ip().is_unspecified() {
-        SocketAddr::new(Ipv4Addr::LOCALHOST.into(), address.port())
-    } else {
-        address
-    };
-    let watch = fail_jobs_of_lost_executors(cluster.clone(), own, silence);
+    options.validate()?;
+    let scheduler = create_scheduler(cluster.clone(), Arc::new(options)).await?;
+    let watch = fail_jobs_of_lost_executors(&cluster, &scheduler, Duration::from_secs(silence));
     tokio::select! {
-        ended = start_server(cluster, address, Arc::new(options)) => ended,
+        ended = start_grpc_service_with_listener(listener(address)?, scheduler.clone()) => ended,
         ended = watch => ended,
     }
 }
 
+/// Answers are small, and whoever polls for tasks waits for them: connections inherit that they are sent at once.
+fn listener(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_nodelay(true)?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+/// How many connections may wait until they are taken.
+const BACKLOG: u32 = 1024;
+
+/// An executor that is busy is heard of every five seconds.
+const LEAST_SILENCE: u64 = 8;
+
 /// How often it is looked whether executors are there.
 const WATCHED_EVERY: Duration = Duration::from_millis(500);
 
+/// A scheduler of plans as DataFusion writes them.
+type Scheduler = SchedulerServer<LogicalPlanNode, PhysicalPlanNode>;
+
 /// Has all jobs fail that run when an executor was not heard of for so long.
 async fn fail_jobs_of_lost_executors(
-    cluster: BallistaCluster,
-    scheduler: SocketAddr,
+    cluster: &BallistaCluster,
+    scheduler: &Scheduler,
     silence: Duration,
 ) -> BallistaResult<()> {
     let mut lost = HashSet::new();
@@ -131,23 +145,17 @@ async fn fail_jobs_of_lost_executors(
         lost.extend(silent);
         // Jobs that begin later have nothing there.
         if lost.len() > known {
-            cancel_running(&cluster, scheduler).await?;
+            cancel_running(cluster, scheduler).await?;
         }
     }
 }
 
-async fn cancel_running(cluster: &BallistaCluster, scheduler: SocketAddr) -> BallistaResult<()> {
-    let failed = |error: &dyn Display| BallistaError::GrpcConnectionError(format!("{scheduler}: {error}"));
-    let config = GrpcClientConfig::default();
-    let connection = create_grpc_client_connection(format!("http://{scheduler}"), &config);
-    let mut client = SchedulerGrpcClient::new(connection.await.map_err(|error| failed(&error))?);
+async fn cancel_running(cluster: &BallistaCluster, scheduler: &Scheduler) -> BallistaResult<()> {
     for job in cluster.job_state().get_all_jobs().await? {
         let status = cluster.job_state().get_job_status(&job).await?.and_then(|known| known.status);
-        if !matches!(status, Some(Status::Running(_))) {
-            continue;
+        if matches!(status, Some(Status::Running(_))) {
+            scheduler.cancel_job(job).await?;
         }
-        let request = CancelJobParams { job_id: job.to_string() };
-        client.cancel_job(request).await.map_err(|error| failed(&error))?;
     }
     Ok(())
 }

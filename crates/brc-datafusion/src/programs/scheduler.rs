@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         .mut_arg("stage_max_failures", |arg| arg.hide(true))
         .mut_arg("expire_dead_executor_interval_seconds", |arg| arg.default_value("5"))
         .mut_arg("executor_timeout_seconds", |arg| {
-            let help = "How many seconds an executor may be silent; then the jobs that run fail, and clients ask again";
+            let help = "How many seconds an executor may be silent, 8 at least; then the jobs that run fail, and clients ask again";
             arg.default_value("15").help(help).long_help(help)
         });
     let words = command.get_matches();
