@@ -42,10 +42,15 @@ struct Cluster {
 
 impl Cluster {
     fn begin() -> Self {
+        Self::begin_with("60")
+    }
+
+    /// Executors that are silent for so many seconds are lost.
+    fn begin_with(silence: &str) -> Self {
         let port = free_port();
         let scheduler = Command::new(env!("CARGO_BIN_EXE_brc-scheduler"))
             .args(["--bind-host", "127.0.0.1", "--bind-port", &port.to_string(), "--log-level-setting", "ERROR"])
-            .args(["--executor-timeout-seconds", "8", "--expire-dead-executor-interval-seconds", "1"])
+            .args(["--executor-timeout-seconds", silence, "--expire-dead-executor-interval-seconds", "1"])
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
@@ -229,7 +234,7 @@ fn executors_group_unless_they_are_told_not_to() {
 
 #[test]
 fn a_killed_executor_changes_no_answer() {
-    let (runtime, mut cluster, directory) = (runtime(), Cluster::begin(), tempfile::tempdir().unwrap());
+    let (runtime, mut cluster, directory) = (runtime(), Cluster::begin_with("8"), tempfile::tempdir().unwrap());
     many_splits(directory.path());
     (0..3).for_each(|_| cluster.grow());
     let (local, context) = (session(2), cluster.session(16));
