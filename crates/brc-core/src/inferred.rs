@@ -4,11 +4,10 @@
 //! it may be invalid for them but valid for the types of all rows, or a scan may find values of other types.
 //! [`with_types`] decides what to try again, and when an error is final.
 
-use crate::batch::Batch;
 use crate::error::{Error, Result};
-use crate::scan::{Progress, Worker, scan};
+use crate::scan::{Counter, Progress, scan};
 use crate::schema::Schema;
-use crate::table::{ScanOptions, Scanned, Sink, Split, Summary, Table};
+use crate::table::{ScanOptions, Table};
 use std::sync::Arc;
 
 /// How often work begins again in the types that were met by then, before all rows are read for theirs. One surprise is
@@ -83,40 +82,13 @@ fn may_hold_in_other_types(error: &Error, table: &dyn Table) -> bool {
 /// # Errors
 /// Those of the scan.
 pub fn read_rows(table: &dyn Table, threads: usize, progress: &Progress) -> Result<()> {
-    scan(table, &ScanOptions::everything(table.schema()), threads, progress, || Reads).map(drop)
-}
-
-/// Takes rows and does nothing with them.
-struct Reads;
-
-impl Worker for Reads {
-    fn sink(&mut self) -> &mut dyn Sink {
-        self
-    }
-
-    fn split_done(&mut self, _: &Split, _: Scanned) -> Result<()> {
-        Ok(())
-    }
-
-    fn split_restarts(&mut self, _: &Split) -> Result<()> {
-        Ok(())
-    }
-}
-
-impl Sink for Reads {
-    fn batch(&mut self, _: &Batch<'_>) -> Result<()> {
-        Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        Ok(())
-    }
+    scan(table, &ScanOptions::everything(table.schema()), threads, progress, Counter::default).map(drop)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{ScanError, Scanner};
+    use crate::table::{ScanError, Scanned, Scanner, Sink, Split};
     use std::path::Path;
     use std::sync::Mutex;
 

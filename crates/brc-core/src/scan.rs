@@ -7,6 +7,8 @@
 
 mod uncounted;
 
+pub(crate) use uncounted::Counter;
+
 use crate::batch::Batch;
 use crate::error::{Error, Result, RowPlace};
 use crate::interrupt;

@@ -1,8 +1,7 @@
 //! Has brc answer a question about one table, and gives the answer the types that DataFusion expects.
 
 use crate::error::{external, of_arrow};
-use crate::leaf::Reading;
-use crate::leaf::{Source, Taker};
+use crate::leaf::{Reading, Source, Taker};
 use crate::table::FileTable;
 use brc_arrow::located;
 use brc_core::{Error, Field, Progress, ScanOptions, Schema, Split, Table};

@@ -1,6 +1,6 @@
 //! A file, or several that are one table, as DataFusion sees it.
 
-use crate::cluster::{Asked, Origin, scan_in_parts};
+use crate::cluster::{Asked, Dealt, Origin, scan_in_parts};
 use crate::error::{external, of_arrow};
 use crate::known;
 use crate::leaf::{Leaf, Reading, Source, Taker};
@@ -177,12 +177,11 @@ impl FileTable {
         (!is_endless).then(|| (0..).map_while(|index| self.table.split(index)).collect())
     }
 
-    /// The splits, dealt to as many parts as there are threads. What a condition leaves of a table often lies side by side: so
-    /// the parts take turns. A stream is one part.
+    /// The splits, dealt to as many parts as there are threads. A stream is one part.
     fn parts(&self) -> Vec<Option<Vec<Split>>> {
         let Some(splits) = self.splits() else { return vec![None] };
-        let parts = self.threads.min(splits.len()).max(1);
-        (0..parts).map(|part| Some(splits.iter().skip(part).step_by(parts).copied().collect())).collect()
+        let dealt = Dealt::new(Some(splits.len()), self.threads);
+        dealt.parts().map(|part| Some(part.map(|split| splits[split]).collect())).collect()
     }
 
     /// What is known of all rows.
@@ -210,9 +209,7 @@ impl FileTable {
         let query = Query::parse(&text).map_err(|error| Error::Expression(error.to_string()))?;
         query.plan(&self.columns)
     }
-}
 
-impl FileTable {
     /// Reads these columns of the rows that meet conditions.
     pub(crate) fn scan_of(
         &self,

@@ -36,7 +36,7 @@ pub(super) fn rows(
 
 /// Counts the rows and the lines of splits, and does nothing with them.
 #[derive(Default)]
-struct Counter(HashMap<u64, (u64, u64)>);
+pub(crate) struct Counter(HashMap<u64, (u64, u64)>);
 
 impl Worker for Counter {
     fn sink(&mut self) -> &mut dyn Sink {

@@ -1,9 +1,9 @@
 //! Tables, and scans of them, as bytes. All else of a plan is made bytes of by the codec of the engine.
 
 use crate::answer::{Output, Parts};
-use crate::cluster::source::{ClusterSource, Dealt};
+use crate::cluster::source::ClusterSource;
 use crate::cluster::told::told;
-use crate::cluster::{Asked, PartTable, SentTable};
+use crate::cluster::{Asked, Dealt, PartTable, SentTable};
 use crate::error::external;
 use crate::table::FileTable;
 use brc_core::Error;

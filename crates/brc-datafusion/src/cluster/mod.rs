@@ -20,5 +20,5 @@ pub(crate) use combine::{combined, with_exact_sums};
 pub(crate) use origin::{Origin, SentTable};
 pub(crate) use part_table::PartTable;
 pub use source::limit_memory;
-pub(crate) use source::{Asked, scan_in_parts};
+pub(crate) use source::{Asked, Dealt, scan_in_parts};
 pub use told::{failure_of, heard, own_error};

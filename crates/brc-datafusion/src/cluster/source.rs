@@ -67,8 +67,14 @@ pub(crate) struct Dealt {
 }
 
 impl Dealt {
-    fn new(splits: Option<usize>, most: usize) -> Self {
+    /// As many parts as that at most.
+    pub(crate) fn new(splits: Option<usize>, most: usize) -> Self {
         Self { splits, parts: splits.map_or(1, |splits| most.min(splits).max(1)) }
+    }
+
+    /// The splits of each part.
+    pub(crate) fn parts(self) -> impl Iterator<Item = impl Iterator<Item = usize>> {
+        (0..self.parts).map(move |part| (part..self.splits.unwrap_or(0)).step_by(self.parts.max(1)))
     }
 
     /// How many splits the parts before one have.
@@ -85,7 +91,7 @@ impl Dealt {
 
     /// The splits that lie there.
     fn splits_at(self, range: Option<&FileRange>) -> Vec<usize> {
-        let row = (0..self.parts).flat_map(|part| (part..self.splits.unwrap_or(0)).step_by(self.parts.max(1)));
+        let row = self.parts().flatten();
         let Some(FileRange { start, end }) = range else { return row.collect() };
         let [start, end] = [*start, *end].map(|place| usize::try_from(place).unwrap_or(0));
         row.take(end).skip(start).collect()
