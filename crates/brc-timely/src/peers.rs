@@ -108,10 +108,7 @@ impl Peers {
                 Ok(Notice::Alive) => continue,
                 Ok(Notice::Work(work)) => Event::Work(work),
                 Ok(Notice::Done) => Event::Done,
-                Ok(Notice::Failed(failed)) => {
-                    claim();
-                    exit(failed.report());
-                }
+                Ok(Notice::Failed(failed)) => self.pass_on(failed),
                 Err(error) => self.lost(process, &error),
             };
             let is_done = matches!(event, Event::Done);
@@ -132,10 +129,16 @@ impl Peers {
             }
             _ => error.to_string(),
         };
+        self.pass_on(Failed::run(format!("{} is lost: {reason}", self.hosts.name(process))))
+    }
+
+    /// Ends this process because of another one. The others are told before: some may see the end of this process
+    /// sooner than they hear from the one that failed.
+    fn pass_on(&self, failed: Failed) -> ! {
         claim();
-        let failed = Failed::run(format!("{} is lost: {reason}", self.hosts.name(process)));
-        self.tell(&Notice::Failed(failed.clone()));
-        exit(failed.report())
+        let code = failed.report();
+        self.tell(&Notice::Failed(failed));
+        exit(code)
     }
 
     fn tell(&self, notice: &Notice) {
