@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Byte strings numbered from 0 in the order they were added. Finding the code of a string is the interner's or the
 /// sorted order's business; this type only keeps them, in one allocation. Clones share it until one of them changes.
@@ -11,11 +12,39 @@ pub struct Dictionary {
     is_complete: bool,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug)]
 struct Values {
     bytes: Vec<u8>,
     ends: Vec<usize>,
+    identity: u64,
 }
+
+impl Values {
+    fn new(bytes: Vec<u8>, ends: Vec<usize>) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self { bytes, ends, identity: NEXT.fetch_add(1, Relaxed) }
+    }
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Self::new(Vec::new(), Vec::new())
+    }
+}
+
+impl Clone for Values {
+    fn clone(&self) -> Self {
+        Self::new(self.bytes.clone(), self.ends.clone())
+    }
+}
+
+impl PartialEq for Values {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.bytes, &self.ends) == (&other.bytes, &other.ends)
+    }
+}
+
+impl Eq for Values {}
 
 impl PartialEq for Dictionary {
     fn eq(&self, other: &Self) -> bool {
@@ -55,6 +84,13 @@ impl Dictionary {
         Arc::ptr_eq(&self.values, &other.values)
     }
 
+    /// What tells it from dictionaries that were made apart. It stays the same as long as values only come: of two dictionaries
+    /// with one identity, the shorter one has the first values of the longer one.
+    #[must_use]
+    pub fn identity(&self) -> u64 {
+        self.values.identity
+    }
+
     /// Makes room for so many more values of so many bytes together.
     pub fn reserve(&mut self, values: usize, bytes: usize) {
         let all = Arc::make_mut(&mut self.values);
@@ -66,9 +102,10 @@ impl Dictionary {
     pub fn clear(&mut self) {
         self.is_complete = false;
         match Arc::get_mut(&mut self.values) {
-            Some(Values { bytes, ends }) => {
+            Some(Values { bytes, ends, identity }) => {
                 bytes.clear();
                 ends.clear();
+                *identity = Values::default().identity;
             }
             None => *self = Self::default(),
         }
@@ -81,7 +118,7 @@ impl Dictionary {
     #[inline]
     pub fn push(&mut self, value: &[u8]) -> u32 {
         self.is_complete = false;
-        let Values { bytes, ends } = Arc::make_mut(&mut self.values);
+        let Values { bytes, ends, .. } = Arc::make_mut(&mut self.values);
         let code = u32::try_from(ends.len()).unwrap_or_else(|_| unreachable!("fewer than 2^32 distinct values"));
         bytes.extend_from_slice(value);
         ends.push(bytes.len());
@@ -112,7 +149,7 @@ impl Dictionary {
     #[inline]
     pub fn get(&self, code: u32) -> &[u8] {
         let index = code as usize;
-        let Values { bytes, ends } = &*self.values;
+        let Values { bytes, ends, .. } = &*self.values;
         let start = if index == 0 { 0 } else { ends[index - 1] };
         &bytes[start..ends[index]]
     }
@@ -135,7 +172,7 @@ impl Dictionary {
     #[inline]
     pub fn place(&self, code: u32) -> (&[u8], Range<usize>) {
         let index = code as usize;
-        let Values { bytes, ends } = &*self.values;
+        let Values { bytes, ends, .. } = &*self.values;
         let start = if index == 0 { 0 } else { ends[index - 1] };
         (bytes, start..ends[index])
     }
@@ -146,7 +183,7 @@ impl Dictionary {
     /// If the codes are not below [`Dictionary::len`].
     #[must_use]
     pub fn span(&self, codes: Range<u32>) -> &[u8] {
-        let Values { bytes, ends } = &*self.values;
+        let Values { bytes, ends, .. } = &*self.values;
         let end = |code: u32| if code == 0 { 0 } else { ends[code as usize - 1] };
         &bytes[end(codes.start)..end(codes.end)]
     }
@@ -204,6 +241,12 @@ mod tests {
         assert_eq!(longer.push(b"x"), 3);
         assert!(dictionary.shares(&dictionary.clone().complete()) && !longer.shares(&dictionary));
         assert_eq!((dictionary.len(), longer.len(), longer == dictionary), (3, 4, false));
+        assert!(longer.identity() != dictionary.identity());
+        let before = longer.identity();
+        longer.push(b"y");
+        assert_eq!(longer.identity(), before);
+        longer = dictionary.clone();
+        assert_eq!((longer.identity(), longer.push(b"x")), (dictionary.identity(), 3));
         let mut extended = dictionary.clone();
         extended.extend([1].into_iter(), b"x");
         assert_eq!(extended, longer);
@@ -212,7 +255,9 @@ mod tests {
         extended = complete;
         extended.push(b"y");
         assert!(!extended.is_complete());
+        let before = extended.identity();
         extended.clear();
+        assert_ne!(extended.identity(), before);
         assert_eq!((extended.len(), longer.len()), (0, 4));
     }
 }

@@ -1,11 +1,11 @@
 //! Integers of a column while it is written, in the narrowest of three widths that holds them: what a pass over them costs
 //! is the memory that they take.
 
-use brc_core::Statistics;
+use brc_core::{Bitmap, Statistics};
 use brc_kernels::accumulate::{statistics_i16, statistics_i32, statistics_i64};
 use brc_kernels::arithmetic::{Integer, Profile, profile, widened};
 use brc_kernels::cpu::Level;
-use brc_kernels::direct::translate;
+use brc_kernels::memory::prefetch;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -283,6 +283,11 @@ impl IntegerBuffer {
         self.slice().len()
     }
 
+    /// How many bytes they take.
+    pub(crate) fn bytes(&self) -> usize {
+        for_widths!(self.slice(), values => size_of_val(values))
+    }
+
     pub(crate) fn clear(&mut self) {
         self.width = Width::Of16;
         self.i16.clear();
@@ -327,6 +332,35 @@ impl IntegerBuffer {
         for_buffers!(self, own => extend_known(own, codes, table, |code| Integer::cut(code.into())))
     }
 
+    /// The same with 0 where there is no value, whatever the code.
+    pub(crate) fn extend_translated_valid(
+        &mut self,
+        codes: &[u32],
+        validity: Bitmap<'_>,
+        table: &[u32],
+        largest: u32,
+    ) -> bool {
+        self.widen(Width::holding(0, largest.into()));
+        let (before, mut bits) = (self.len(), 0);
+        let known = |(&code, valid): (&u32, bool)| {
+            let known = if valid { table[code as usize] } else { 0 };
+            bits |= known;
+            i64::from(known)
+        };
+        for_buffers!(self, own => extend(own, codes.iter().zip(validity.iter()).map(known)));
+        let are_known = bits >> 31 == 0;
+        if !are_known {
+            for_buffers!(self, own => own.truncate(before));
+        }
+        are_known
+    }
+
+    /// Appends codes, none of them above the largest one.
+    pub(crate) fn extend_codes(&mut self, codes: &[u32], largest: u32) {
+        self.widen(Width::holding(0, largest.into()));
+        for_buffers!(self, own => extend(own, codes.iter().map(|&code| code.into())));
+    }
+
     fn append<T: Integer>(&mut self, values: &[T]) {
         if T::BITS > i16::BITS && self.width < Width::Of64 {
             self.widen(Width::of(values));
@@ -357,29 +391,27 @@ impl IntegerBuffer {
     ///
     /// # Panics
     /// If there is nothing for one of them.
-    pub(crate) fn translated(codes: &[u32], table: &[u32]) -> Self {
+    pub(crate) fn translated(codes: IntegerSlice<'_>, table: &[u32]) -> Self {
         let largest = table.iter().copied().max().unwrap_or(0);
         let mut buffer = Self { width: Width::holding(0, largest.into()), ..Self::default() };
-        for_buffers!(&mut buffer, own => {
-            let narrow: Vec<_> = table.iter().map(|&code| Integer::cut(code.into())).collect();
-            assert!(translate(Level::best(), codes, &narrow, own), "codes of the table");
-        });
+        for_buffers!(&mut buffer, own => for_widths!(codes, codes => *own = translated(codes, table)));
         buffer
     }
 
     /// Those of some rows.
-    pub(crate) fn pick(&mut self, rows: &[u32]) {
-        for_buffers!(self, own => *own = rows.iter().map(|&row| own[row as usize]).collect());
+    pub(crate) fn picked(&self, rows: &[u32]) -> Self {
+        let mut picked = Self { width: self.width, ..Self::default() };
+        match self.slice() {
+            IntegerSlice::I16(values) => picked.i16 = at(values, rows),
+            IntegerSlice::I32(values) => picked.i32 = at(values, rows),
+            IntegerSlice::I64(values) => picked.i64 = at(values, rows),
+        }
+        picked
     }
 }
 
 /// Appends what the table has for each code, unless that is [`UNKNOWN`] for one of them: then nothing, and false is returned.
-pub(crate) fn extend_known<T: Copy + Default>(
-    own: &mut Vec<T>,
-    codes: &[u32],
-    table: &[u32],
-    cut: impl Fn(u32) -> T,
-) -> bool {
+fn extend_known<T: Copy + Default>(own: &mut Vec<T>, codes: &[u32], table: &[u32], cut: impl Fn(u32) -> T) -> bool {
     let (before, mut bits) = (own.len(), 0);
     own.resize(before + codes.len(), T::default());
     for (own, &code) in own[before..].iter_mut().zip(codes) {
@@ -392,6 +424,16 @@ pub(crate) fn extend_known<T: Copy + Default>(
         own.truncate(before);
     }
     are_known
+}
+
+/// The values of some rows.
+pub(crate) fn at<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
+    rows.iter().map(|&row| values[row as usize]).collect()
+}
+
+fn translated<T: Integer>(codes: &[impl Integer], table: &[u32]) -> Vec<T> {
+    let narrow: Vec<T> = table.iter().map(|&code| T::cut(code.into())).collect();
+    codes.iter().map(|code| narrow[code.wide() as usize]).collect()
 }
 
 fn extend<T: Integer>(own: &mut Vec<T>, values: impl Iterator<Item = i64>) {
@@ -407,9 +449,13 @@ pub(crate) fn lengths(codes: &[impl Integer], runs: usize) -> Vec<u32> {
 
 /// Puts each value where the next one of its run goes.
 pub(crate) fn scatter<T: Copy>(values: &[T], codes: &[impl Integer], next: &mut [u32], clustered: &mut [T]) {
+    /// Values that are about as far away as a cache line is long.
+    const LINE: usize = 64;
     for (&value, code) in values.iter().zip(codes) {
         let place = &mut next[code.wide() as usize];
         clustered[*place as usize] = value;
+        // The lines behind are those of runs that have many rows to come.
+        prefetch(clustered, *place as usize + LINE / size_of::<T>().clamp(1, LINE));
         *place += 1;
     }
 }

@@ -12,7 +12,9 @@ use brc_core::{Bitmap, Statistics, Verdict};
 use brc_kernels::arithmetic::Integer;
 use brc_kernels::bitpack::{packed_bytes, width_of};
 use std::borrow::Cow;
+use std::iter::Zip;
 use std::ops::Range;
+use std::slice::Iter;
 
 /// The statistics may take one byte for so many of the values.
 const WORTH: u64 = 8;
@@ -56,6 +58,29 @@ impl RunStatistics {
         all
     }
 
+    /// Those of values without nulls, and the smallest and the largest value of each block of so many rows.
+    pub(crate) fn with_blocks(values: IntegerSlice<'_>, runs: &[u32], block_rows: usize) -> (Self, Vec<(i64, i64)>) {
+        let (mut all, mut blocks) = (Self::default(), Vec::new());
+        let (mut of_block, mut start) = (Statistics::EMPTY, 0);
+        for &rows in runs {
+            let (mut of_run, end) = (Statistics::EMPTY, start + rows as usize);
+            while start < end {
+                let end_of_block = (start / block_rows + 1) * block_rows;
+                let piece = start..end.min(end_of_block);
+                start = piece.end;
+                let of_piece = values.slice(piece).statistics();
+                of_run.merge(&of_piece);
+                of_block.merge(&of_piece);
+                if start == end_of_block || start == values.len() {
+                    blocks.push((of_block.min, of_block.max));
+                    of_block = Statistics::EMPTY;
+                }
+            }
+            all.push(&of_run, None);
+        }
+        (all, blocks)
+    }
+
     /// Adds those of the next run, of which so many values are nulls that count as its smallest; `None` if it cannot have any.
     pub(crate) fn push(&mut self, of_run: &Statistics, nulls: Option<u32>) {
         let min = i128::from(of_run.min);
@@ -91,28 +116,11 @@ impl RunStatistics {
         self.range.iter().map(|&range| range as u64).max().unwrap_or(0)
     }
 
-    /// Each value less the smallest of its run.
-    pub(crate) fn differences(&self, values: IntegerSlice<'_>, runs: &[u32]) -> IntegerBuffer {
-        let mut differences = IntegerBuffer::default();
+    /// Takes the smallest of their run from values.
+    pub(crate) fn differences<'a>(&'a self, runs: &'a [u32]) -> Differences<'a> {
         // As if they were signed: those that need all 64 bits wrap.
         let width = Width::holding(0, i64::try_from(self.widest()).unwrap_or(i64::MAX));
-        for_widths!(values, values => match width {
-            Width::Of16 => self.subtract::<_, i16>(values, runs, differences.room(values.len())),
-            Width::Of32 => self.subtract::<_, i32>(values, runs, differences.room(values.len())),
-            Width::Of64 => self.subtract::<_, i64>(values, runs, differences.room(values.len())),
-        });
-        differences
-    }
-
-    fn subtract<T: Integer, D: Integer>(&self, values: &[T], runs: &[u32], differences: &mut [D]) {
-        let mut start = 0;
-        for (&rows, &min) in runs.iter().zip(&self.min) {
-            let of_run = start..start + rows as usize;
-            start = of_run.end;
-            for (difference, value) in differences[of_run.clone()].iter_mut().zip(&values[of_run]) {
-                *difference = D::cut(value.wide().wrapping_sub(min));
-            }
-        }
+        Differences { width, runs: runs.iter().zip(&self.min), left: 0, min: 0 }
     }
 
     fn arrays(&self) -> impl Iterator<Item = &Vec<i64>> {
@@ -123,6 +131,42 @@ impl RunStatistics {
     /// Appends them.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         self.arrays().for_each(|values| array::write(values, out));
+    }
+}
+
+/// Takes the smallest of their run from values that come in order.
+pub(crate) struct Differences<'a> {
+    width: Width,
+    runs: Zip<Iter<'a, u32>, Iter<'a, i64>>,
+    /// How many rows of the run at hand are to come.
+    left: usize,
+    /// Its smallest value.
+    min: i64,
+}
+
+impl Differences<'_> {
+    /// Replaces `differences` by those of the next values.
+    pub(crate) fn of_next(&mut self, values: IntegerSlice<'_>, differences: &mut IntegerBuffer) {
+        for_widths!(values, values => match self.width {
+            Width::Of16 => self.subtract::<_, i16>(values, differences.room(values.len())),
+            Width::Of32 => self.subtract::<_, i32>(values, differences.room(values.len())),
+            Width::Of64 => self.subtract::<_, i64>(values, differences.room(values.len())),
+        });
+    }
+
+    fn subtract<T: Integer, D: Integer>(&mut self, values: &[T], differences: &mut [D]) {
+        let mut start = 0;
+        while start < values.len() {
+            if self.left == 0 {
+                let Some((rows, min)) = self.runs.next() else { return };
+                (self.left, self.min) = (*rows as usize, *min);
+            }
+            let of_run = start..values.len().min(start + self.left);
+            (start, self.left) = (of_run.end, self.left - of_run.len());
+            for (difference, value) in differences[of_run.clone()].iter_mut().zip(&values[of_run]) {
+                *difference = D::cut(value.wide().wrapping_sub(self.min));
+            }
+        }
     }
 }
 
@@ -328,8 +372,22 @@ mod tests {
                 prop_assert_eq!(of_values.iter().min(), Some(of_run));
                 start += rows as usize;
             }
-            let differences = written.differences((&*values).into(), &rows);
-            prop_assert!(differences.slice().wide().iter().all(|&difference| difference as u64 <= written.widest()));
+            let mut differences = written.differences(&rows);
+            let least = rows.iter().zip(&written.min).flat_map(|(&rows, &min)| vec![min; rows as usize]);
+            let expected: Vec<i64> = values.iter().zip(least).map(|(value, min)| value.wrapping_sub(min)).collect();
+            let mut found = Vec::new();
+            for values in values.chunks(7) {
+                let mut some = IntegerBuffer::default();
+                differences.of_next(values.into(), &mut some);
+                found.extend_from_slice(&some.slice().wide());
+            }
+            prop_assert_eq!(&found, &expected);
+            prop_assert!(found.iter().all(|&difference| difference as u64 <= written.widest()));
+
+            let (again, blocks) = RunStatistics::with_blocks((&*values).into(), &rows, 7);
+            prop_assert_eq!((&again.min, &again.range, again.sum), (&written.min, &written.range, values.iter().map(|&value| i128::from(value)).sum()));
+            let of_block = |values: &[i64]| bounds(values).unwrap();
+            prop_assert_eq!(blocks, values.chunks(7).map(of_block).collect::<Vec<_>>());
         }
 
         #[test]

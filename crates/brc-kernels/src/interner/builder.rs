@@ -108,6 +108,17 @@ impl DictionaryBuilder {
         self.dictionary.push(value)
     }
 
+    /// Makes strings that were [appended](DictionaryBuilder::append) known: those from the `first` on, of these hashes. None of
+    /// them was interned, and all are different.
+    ///
+    /// # Panics
+    /// If there are not so many strings.
+    pub fn index(&mut self, first: u32, hashes: &[u32]) {
+        assert!(first as usize + hashes.len() <= self.dictionary.len(), "hashes of strings");
+        self.codes.reserve(hashes.len());
+        (first..).zip(hashes).for_each(|(code, &hash)| self.codes.insert(hash, code));
+    }
+
     /// New codes for strings that lie one behind the other in `bytes`: as [`DictionaryBuilder::append`] for each, with what
     /// [`Dictionary::extend`] asks of `ends`.
     pub fn append_all(&mut self, ends: impl ExactSizeIterator<Item = usize>, bytes: &[u8]) -> Range<u32> {
@@ -173,6 +184,8 @@ mod tests {
             assert_eq!(builder.append_all([1, 3].into_iter(), b"abc"), 1003..1005);
             assert_eq!((builder.dictionary().len(), builder.dictionary().get(1004)), (1005, &b"bc"[..]));
             assert_eq!(builder.dictionary().get(1001), b"1");
+            builder.index(1003, &[hash(b"a"), hash(b"bc")]);
+            assert_eq!((builder.get(b"bc"), builder.intern(b"a"), builder.get(b"1")), (Some(1004), 1003, None));
             builder.clear();
             assert!(builder.dictionary().is_empty());
             assert_eq!(builder.get(b"1"), None);

@@ -16,7 +16,6 @@ use crate::v2::validity::Validity;
 use brc_compress::Compressor;
 use brc_core::predicate::float_order;
 use brc_core::{Bitmap, BitmapBuffer, Result};
-use brc_kernels::bitpack::{packed_bytes, width_of};
 use std::ops::Range;
 
 /// So much smaller, in percent, integers have to be for being stored less the smallest of their run.
@@ -115,32 +114,58 @@ impl<'a> ChunkWriter<'a> {
 
     fn integers(&mut self, values: &mut IntegerBuffer, rows: Rows<'_>, references: &[Reference<'_>]) -> Result<Chunk> {
         rows.fill_integers(values);
-        let (mut plan, mut reference) = choose(values.slice(), references);
-        let of_blocks = plan.bounds().to_vec();
-        let Some((runs, statistics)) = rows.run_statistics(values, &of_blocks) else {
-            return self.plain_integers((plan, reference), values.slice(), rows);
-        };
-        let mut values = values.slice();
-        let mut chunk = self.chunk(Layout::Integers);
-        chunk.sum = Some(statistics.sum);
-        let packed = packed_bytes(width_of(statistics.widest()), values.len() as u64).unwrap_or(u64::MAX);
-        let differences;
-        if is_smaller(packed, &plan) {
-            differences = statistics.differences(values, runs);
-            let of_differences = integers::Plan::choose(differences.slice(), IntegerSlice::EMPTY);
-            if is_smaller(of_differences.estimated_bytes(), &plan) {
-                (chunk.layout, plan, reference) = (Layout::InRuns, of_differences, None);
-                values = differences.slice();
+        let indexed = rows.indexed(values.slice());
+        if let Some(indexed) = &indexed {
+            let (plan, part) = (indexed.plan(values.slice()), middle(values.slice()));
+            let of_part = integers::Plan::choose(part, IntegerSlice::EMPTY);
+            if is_smaller(share(plan.estimated_bytes(), part.len(), rows.count), &of_part) {
+                return self.in_runs(indexed, &plan, values.slice(), rows);
             }
         }
-        chunk.reference = reference.map(|reference| reference.column);
-        let bounds = |rows: Range<usize>| bounds_of_block(&of_blocks, &rows);
-        let write_index = |writer: &mut Self, chunk: &mut Chunk| {
-            chunk.run_index = writer.block(|out| statistics.write(out))?;
-            Ok(())
+        let (plan, reference) = choose(values.slice(), references);
+        let Some(indexed) = indexed.or_else(|| rows.indexed_with_nulls(values, plan.bounds())) else {
+            return self.plain_integers((plan, reference), values.slice(), rows);
         };
+        let values = values.slice();
+        let in_runs = indexed.plan(values);
+        if is_smaller(in_runs.estimated_bytes(), &plan) {
+            return self.in_runs(&indexed, &in_runs, values, rows);
+        }
+        let mut chunk = self.chunk(Layout::Integers);
+        chunk.sum = Some(indexed.statistics.sum);
+        chunk.reference = reference.map(|reference| reference.column);
+        let bounds = |rows: Range<usize>| bounds_of_block(&indexed.of_blocks, &rows);
+        let write_index = |writer: &mut Self, chunk: &mut Chunk| writer.run_index(&indexed, chunk);
         self.planned_integers(&mut chunk, &plan, (values, reference), rows, write_index, bounds)?;
         Ok(chunk)
+    }
+
+    /// Appends integers less the smallest of their run.
+    fn in_runs(
+        &mut self,
+        indexed: &Indexed<'_>,
+        plan: &integers::Plan,
+        values: IntegerSlice<'_>,
+        rows: Rows<'_>,
+    ) -> Result<Chunk> {
+        let mut chunk = self.chunk(Layout::InRuns);
+        chunk.sum = Some(indexed.statistics.sum);
+        chunk.scheme = plan.scheme_id();
+        chunk.parameters = self.block(|out| plan.encode_parameters(out))?;
+        self.run_index(indexed, &mut chunk)?;
+        let (mut differences, mut of_block) = (indexed.statistics.differences(indexed.runs), IntegerBuffer::default());
+        for (number, rows_of_block) in rows.blocks().enumerate() {
+            differences.of_next(values.slice(rows_of_block.clone()), &mut of_block);
+            let bounds = bounds_of_block(&indexed.of_blocks, &rows_of_block);
+            let encode = |out: &mut Vec<u8>| plan.encode_values(number, of_block.slice(), out);
+            self.row_block(&mut chunk, rows, rows_of_block, bounds, encode)?;
+        }
+        Ok(chunk)
+    }
+
+    fn run_index(&mut self, indexed: &Indexed<'_>, chunk: &mut Chunk) -> Result<()> {
+        chunk.run_index = self.block(|out| indexed.statistics.write(out))?;
+        Ok(())
     }
 
     /// Appends the parameters and blocks of integers, or of codes.
@@ -233,6 +258,40 @@ impl<'a> ChunkWriter<'a> {
     }
 }
 
+/// Integers of a clustered row group, and what is known of them.
+struct Indexed<'a> {
+    /// How many rows each run has.
+    runs: &'a [u32],
+    statistics: RunStatistics,
+    /// The smallest and the largest value of each block.
+    of_blocks: Vec<(i64, i64)>,
+}
+
+impl Indexed<'_> {
+    /// How they are stored less the smallest of their run.
+    fn plan(&self, values: IntegerSlice<'_>) -> integers::Plan {
+        let Self { runs, statistics, of_blocks } = self;
+        integers::Plan::in_runs(values, (runs, &statistics.min), statistics.widest(), of_blocks.clone())
+    }
+
+    /// Whether the statistics of the runs are small enough to be stored.
+    fn is_worth_it(&self, rows: usize) -> bool {
+        let all = self.of_blocks.iter().copied().reduce(|all, block| (all.0.min(block.0), all.1.max(block.1)));
+        all.is_some_and(|all| self.statistics.are_worth_it(all, rows))
+    }
+}
+
+/// Some of the integers, from which those of all can be told: a block.
+fn middle(values: IntegerSlice<'_>) -> IntegerSlice<'_> {
+    let start = (values.len() - values.len().min(BLOCK_ROWS)) / 2;
+    values.slice(start..start + values.len().min(BLOCK_ROWS))
+}
+
+/// What `part` of all rows have of so many bytes.
+fn share(bytes: u64, part: usize, all: usize) -> u64 {
+    (u128::from(bytes) * part as u128 / all.max(1) as u128) as u64
+}
+
 /// Whether so many bytes are enough less than those of a plan.
 fn is_smaller(bytes: u64, plan: &integers::Plan) -> bool {
     bytes * 100 < plan.estimated_bytes() * (100 - WORTH)
@@ -305,14 +364,22 @@ impl<'a> Rows<'a> {
         chunk
     }
 
-    /// The statistics of all runs, whose rows are these, if they are small enough to be stored. Nulls have the smallest value of
-    /// their run then.
-    fn run_statistics(self, values: &mut IntegerBuffer, blocks: &[(i64, i64)]) -> Option<(&'a [u32], RunStatistics)> {
-        let Runs::Rows(runs) = self.runs else { return None };
-        let all = blocks.iter().copied().reduce(|all, block| (all.0.min(block.0), all.1.max(block.1)))?;
-        let statistics = RunStatistics::of(values, runs, self.validity, all.0);
-        if statistics.are_worth_it(all, self.count) {
-            return Some((runs, statistics));
+    /// What is known of integers without nulls that lie in runs, if it is small enough to be stored.
+    fn indexed(self, values: IntegerSlice<'_>) -> Option<Indexed<'a>> {
+        let (Runs::Rows(runs), None) = (self.runs, self.validity) else { return None };
+        let (statistics, of_blocks) = RunStatistics::with_blocks(values, runs, BLOCK_ROWS);
+        Some(Indexed { runs, statistics, of_blocks }).filter(|indexed| indexed.is_worth_it(self.count))
+    }
+
+    /// The same of those with nulls, whose blocks have these smallest and largest values. Nulls have the smallest value of their
+    /// run then.
+    fn indexed_with_nulls(self, values: &mut IntegerBuffer, of_blocks: &[(i64, i64)]) -> Option<Indexed<'a>> {
+        let (Runs::Rows(runs), Some(_)) = (self.runs, self.validity) else { return None };
+        let smallest = of_blocks.iter().map(|block| block.0).min()?;
+        let statistics = RunStatistics::of(values, runs, self.validity, smallest);
+        let indexed = Indexed { runs, statistics, of_blocks: of_blocks.to_vec() };
+        if indexed.is_worth_it(self.count) {
+            return Some(indexed);
         }
         self.fill_integers(values);
         None

@@ -5,11 +5,10 @@
 //! stream, are all it takes to undo it.
 
 use super::gathered::{Gathered, Values};
-use super::order::Order;
 use super::strings_gathered::Form;
 use crate::integer_buffer::{IntegerBuffer, IntegerSlice, for_widths, lengths, scatter};
 use crate::writer::are_long_runs;
-use brc_core::{Bitmap, Dictionary};
+use brc_core::Bitmap;
 use brc_kernels::arithmetic::Integer;
 use std::cell::OnceCell;
 
@@ -26,14 +25,17 @@ pub(super) struct Partition {
 
 impl Partition {
     /// `None` if the key's values are of a kind that has no codes, or if its runs would be too short.
-    pub(super) fn new(key: &Gathered) -> Option<Self> {
+    pub(super) fn new(key: &mut Gathered) -> Option<Self> {
         let valid = key.validity.bitmap();
-        match &key.values {
+        match &mut key.values {
             Values::Integers(values) => Self::of_nullable(values.slice(), valid),
-            Values::Strings(strings) => match &strings.form {
-                Form::Codes { codes, values } => Self::of_strings(codes, values.dictionary(), valid),
-                Form::Each(_) => None,
-            },
+            Values::Strings(strings) => {
+                let (_, ranks) = strings.ranks()?;
+                match &strings.form {
+                    Form::Codes { codes, .. } => Self::of_strings(codes.slice(), &ranks, valid),
+                    Form::Each(_) => None,
+                }
+            }
             Values::Wide(values) => {
                 let narrow =
                     |(row, &value): (usize, &i128)| if is_valid(valid, row) { i64::try_from(value) } else { Ok(0) };
@@ -67,8 +69,8 @@ impl Partition {
         Self::of_codes(IntegerBuffer::of_codes(values.iter().enumerate().map(rank), runs as u32), runs)
     }
 
-    fn of_strings(codes: &[u32], dictionary: &Dictionary, valid: Option<Bitmap<'_>>) -> Option<Self> {
-        let (_, ranks) = Order::new(dictionary).ranks();
+    /// The same for strings with these codes, each of a value of that rank.
+    fn of_strings(codes: IntegerSlice<'_>, ranks: &[u32], valid: Option<Bitmap<'_>>) -> Option<Self> {
         if ranks.is_empty() {
             return None;
         }
@@ -76,10 +78,13 @@ impl Partition {
         if !are_long_runs(codes.len(), runs) {
             return None;
         }
-        let Some(valid) = valid else { return Self::of_codes(IntegerBuffer::translated(codes, &ranks), runs) };
+        let Some(valid) = valid else { return Self::of_codes(IntegerBuffer::translated(codes, ranks), runs) };
         let null = ranks.len() as u32;
-        let or_null = |(&code, valid): (&u32, bool)| if valid { ranks[code as usize] } else { null };
-        Self::of_codes(IntegerBuffer::of_codes(codes.iter().zip(valid.iter()).map(or_null), null), runs)
+        let or_null = |(code, valid): (i64, bool)| if valid { ranks[code as usize] } else { null };
+        let codes = for_widths!(codes, codes => {
+            IntegerBuffer::of_codes(codes.iter().map(|code| code.wide()).zip(valid.iter()).map(or_null), null)
+        });
+        Self::of_codes(codes, runs)
     }
 
     /// `None` if a run has no rows.
@@ -168,7 +173,7 @@ mod tests {
     fn partition(column: Column<'_>, rows: usize) -> Option<(Vec<u32>, Vec<u32>)> {
         let mut key = Gathered::new(&RandomState::default());
         key.append(&column, rows).unwrap();
-        Partition::new(&key).map(|partition| {
+        Partition::new(&mut key).map(|partition| {
             let codes = partition.codes().wide().iter().map(|&code| code as u32).collect();
             (codes, partition.rows().to_vec())
         })

@@ -108,7 +108,7 @@ impl Encoder {
             ClusterKey::Automatic(key) => key.of_part(self.part, sample),
             key => key.known(),
         }?;
-        let partition = Partition::new(self.columns.get(key)?)?;
+        let partition = Partition::new(self.columns.get_mut(key)?)?;
         for (index, column) in self.columns.iter_mut().enumerate() {
             if index == key {
                 column.pick(&partition.firsts);

@@ -19,7 +19,7 @@ const MOST_VALUES: usize = 1 << 20;
 const VALUE_BYTES: usize = 24;
 
 /// Tokens are found when so many bytes of values have come together; before, they are not worth it.
-const WORTH_TOKENS: usize = 32 << 10;
+const WORTH_TOKENS: usize = 128 << 10;
 
 /// The distinct values of a column so far.
 pub(super) struct FileDictionary {

@@ -5,7 +5,7 @@
 
 use super::cluster::Partition;
 use super::strings_gathered::Strings;
-use crate::integer_buffer::IntegerBuffer;
+use crate::integer_buffer::{IntegerBuffer, at};
 use brc_core::{BitmapBuffer, Column, Data, Error, Integers, Result};
 use foldhash::fast::RandomState;
 
@@ -75,7 +75,7 @@ impl Gathered {
             }
             Values::Wide(values) => *values = partition.scatter(values),
             Values::Floats(values) => *values = partition.scatter(values),
-            Values::Strings(strings) => strings.cluster(partition),
+            Values::Strings(strings) => strings.cluster(partition, spare),
         }
     }
 
@@ -89,7 +89,7 @@ impl Gathered {
         self.validity = picked;
         match &mut self.values {
             Values::Nothing => {}
-            Values::Integers(values) => values.pick(rows),
+            Values::Integers(values) => *values = values.picked(rows),
             Values::Wide(values) => *values = at(values, rows),
             Values::Floats(values) => *values = at(values, rows),
             Values::Strings(strings) => strings.pick(rows),
@@ -106,11 +106,6 @@ impl Gathered {
             Values::Nothing | Values::Wide(_) => self.values = Values::Nothing,
         }
     }
-}
-
-/// The values of some rows.
-pub(super) fn at<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
-    rows.iter().map(|&row| values[row as usize]).collect()
 }
 
 impl Values {

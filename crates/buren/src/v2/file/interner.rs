@@ -9,6 +9,8 @@ use std::hash::BuildHasher;
 pub(super) struct Interner {
     strings: DictionaryBuilder,
     hashes: Vec<u32>,
+    /// How many of the first strings can be looked up.
+    known: usize,
     hasher: RandomState,
 }
 
@@ -26,11 +28,28 @@ impl Interner {
 
     /// The number of a string, and whether it is a new one.
     pub(super) fn intern(&mut self, value: &[u8]) -> (u32, bool) {
-        let hash = self.hash(value);
+        self.intern_hashed(value, self.hash(value))
+    }
+
+    /// The same for a string with that hash.
+    pub(super) fn intern_hashed(&mut self, value: &[u8], hash: u32) -> (u32, bool) {
+        self.know_all();
         match self.strings.get_hashed(value, hash) {
             Some(code) => (code, false),
             None => (self.insert(value, hash), true),
         }
+    }
+
+    /// Numbers a string with that hash that has no number yet: none that was interned is the same.
+    pub(super) fn append(&mut self, value: &[u8], hash: u32) -> u32 {
+        self.hashes.push(hash);
+        self.strings.append(value)
+    }
+
+    /// Makes strings that were appended known to those that look some up.
+    fn know_all(&mut self) {
+        self.strings.index(self.known as u32, &self.hashes[self.known..]);
+        self.known = self.hashes.len();
     }
 
     pub(super) fn hash(&self, value: &[u8]) -> u32 {
@@ -46,6 +65,7 @@ impl Interner {
         most: usize,
         codes: &mut Vec<u32>,
     ) {
+        self.know_all();
         let first = codes.len();
         self.strings.intern_all(values, hashes, most, codes);
         for (&code, &hash) in codes[first..].iter().zip(hashes) {
@@ -53,11 +73,14 @@ impl Interner {
                 self.hashes.push(hash);
             }
         }
+        self.known = self.hashes.len();
     }
 
     /// Numbers a string that has no number yet.
     pub(super) fn insert(&mut self, value: &[u8], hash: u32) -> u32 {
+        self.know_all();
         self.hashes.push(hash);
+        self.known += 1;
         self.strings.insert(value, hash)
     }
 

@@ -7,10 +7,10 @@
 use super::chunk_writer::{Rows, Runs};
 use super::cluster::Partition;
 use super::encoder::{EncodedColumn, MOST_REFERENCES};
-use super::gathered::{Gathered, Values, at};
+use super::gathered::{Gathered, Values};
 use super::order::Order;
 use super::strings_gathered::Form;
-use crate::integer_buffer::IntegerSlice;
+use crate::integer_buffer::{IntegerSlice, at};
 use crate::v2::floats;
 use crate::v2::integers::Plan;
 use crate::v2::strings::{self, StringBuffer};
@@ -162,12 +162,12 @@ impl Column {
             Values::Strings(strings) => match &strings.form {
                 Form::Codes { codes, values } if values.dictionary().len() <= rows.len() => {
                     let (_, ranks) = Order::new(values.dictionary()).ranks();
-                    let rank = |&code: &u32| ranks.get(code as usize).map_or(0, |&rank| rank.into());
-                    let ranks: Vec<_> = codes[rows.clone()].iter().map(rank).collect();
+                    let rank = |&code: &i64| ranks.get(code as usize).map_or(0, |&rank| rank.into());
+                    let ranks: Vec<_> = codes.slice().slice(rows.clone()).wide().iter().map(rank).collect();
                     Self::Integers { values: filled(&ranks, validity, 0), is_date }
                 }
                 Form::Codes { codes, .. } => {
-                    let values = codes[rows.clone()].iter().map(|&code| code.into()).collect();
+                    let values = codes.slice().slice(rows.clone()).wide().into_owned();
                     Self::Integers { values, is_date }
                 }
                 Form::Each(each) => {

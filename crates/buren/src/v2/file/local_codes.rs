@@ -11,10 +11,11 @@ use super::interner::Interner;
 use super::order::Order;
 use super::own_dictionary::OwnDictionary;
 use super::strings_gathered::{MOST_BYTES, push};
-use crate::integer_buffer::{IntegerBuffer, IntegerSlice};
+use crate::integer_buffer::{IntegerBuffer, IntegerSlice, for_widths};
 use crate::v2::integers::{BLOCK_ROWS, Plan};
 use crate::v2::strings::{self, StringBuffer};
 use brc_core::{BitmapBuffer, Dictionary, Result};
+use brc_kernels::arithmetic::Integer;
 use std::ops::Range;
 
 /// Where values come so often, codes are taken without a look at what else there is: they also decode faster, and are what
@@ -29,7 +30,7 @@ const MEMORY_OF_VALUE: usize = 16;
 
 pub(super) struct LocalCodes {
     /// Null rows have any.
-    codes: Vec<u32>,
+    codes: IntegerBuffer,
     values: Dictionary,
     /// Of each value.
     hashes: Vec<u32>,
@@ -42,14 +43,19 @@ pub(super) struct LocalCodes {
 }
 
 impl LocalCodes {
-    pub(super) fn new(codes: Vec<u32>, values: Interner, rows: Rows<'_>) -> Self {
+    pub(super) fn new(codes: IntegerBuffer, values: Interner, rows: Rows<'_>) -> Self {
         let (values, hashes) = values.into_parts();
-        let order = Order::new(&values);
+        // Runs lie in the order of their values.
+        let order = if matches!(rows.runs, Runs::Values(_)) { None } else { Some(Order::new(&values)) };
         let mut counts = vec![0; values.len()];
-        let of_block = |of_block| {
-            let of_block = counts_of_block(&codes, values.len(), rows, of_block);
+        let of_block = |of_block: Range<usize>| {
+            let runs = of_block.clone();
+            let of_block = for_widths!(codes.slice(), codes => counts_of_block(codes, values.len(), rows, of_block));
             counts.iter_mut().zip(&of_block).for_each(|(all, count)| *all += count);
-            let (min, max) = extremes(&of_block, &order)?;
+            let (min, max) = match &order {
+                Some(order) => extremes(&of_block, order)?,
+                None => ends(codes.slice(), rows, runs)?,
+            };
             Bounds::strings(values.get(min), values.get(max))
         };
         let bounds = rows.blocks().map(of_block).collect();
@@ -60,7 +66,7 @@ impl LocalCodes {
     /// How many bytes of memory they take, roughly.
     pub(super) fn memory(&self) -> usize {
         let values = &self.values;
-        size_of_val(&*self.codes) + values.value_bytes() + MEMORY_OF_VALUE * values.len()
+        self.codes.bytes() + values.value_bytes() + MEMORY_OF_VALUE * values.len()
     }
 
     /// Whether codes and a dictionary are smaller than each row's own string. Runs always have codes.
@@ -72,7 +78,7 @@ impl LocalCodes {
         if values.is_empty() {
             return false;
         }
-        let bytes = || self.codes.iter().map(|&code| values.get(code).len()).fold(0, usize::saturating_add);
+        let bytes = || self.each_value().map(<[u8]>::len).fold(0, usize::saturating_add);
         if values.len() * OFTEN <= rows || bytes() > MOST_BYTES {
             return true;
         }
@@ -85,13 +91,14 @@ impl LocalCodes {
 
     /// Each row's own string; null rows have any.
     pub(super) fn each(&self) -> Result<StringBuffer> {
-        let values = &self.values;
         let mut each = StringBuffer::default();
-        self.codes.iter().try_for_each(|&code| {
-            let value = if values.is_empty() { b"" } else { values.get(code) };
-            push(&mut each, value)
-        })?;
+        self.each_value().try_for_each(|value| push(&mut each, value))?;
         Ok(each)
+    }
+
+    fn each_value(&self) -> impl Iterator<Item = &[u8]> {
+        let (codes, values) = (self.codes.slice(), &self.values);
+        (0..codes.len()).map(move |row| if values.is_empty() { &b""[..] } else { values.get(codes.get(row) as u32) })
     }
 
     /// Appends the rows as a chunk: with codes of the column's dictionary, or with one of its own where that has no room.
@@ -116,7 +123,7 @@ impl LocalCodes {
                 (writer.chunk(Layout::Codes), Some(own), map)
             }
         };
-        let mut codes = IntegerBuffer::translated(&self.codes, &map);
+        let mut codes = IntegerBuffer::translated(self.codes.slice(), &map);
         rows.fill_integers(&mut codes);
         let write_own = |writer: &mut ChunkWriter<'_>, chunk: &mut Chunk| match own {
             Some(own) => own.write(dictionary.tokenizer(), chunk, writer),
@@ -130,17 +137,25 @@ impl LocalCodes {
 }
 
 /// In how many rows of a block each of so many values is.
-fn counts_of_block(codes: &[u32], values: usize, rows: Rows<'_>, of_block: Range<usize>) -> Vec<u32> {
+fn counts_of_block(codes: &[impl Integer], values: usize, rows: Rows<'_>, of_block: Range<usize>) -> Vec<u32> {
     let mut counts = vec![0; values];
+    let place = |row: usize| codes[row].wide() as usize;
     if let Runs::Values(lengths) = rows.runs {
-        of_block.filter(|&run| rows.is_valid(run)).for_each(|run| counts[codes[run] as usize] += lengths[run]);
+        of_block.filter(|&run| rows.is_valid(run)).for_each(|run| counts[place(run)] += lengths[run]);
         return counts;
     }
     match rows.validity {
-        None => codes[of_block].iter().for_each(|&code| counts[code as usize] += 1),
-        Some(_) => of_block.filter(|&row| rows.is_valid(row)).for_each(|row| counts[codes[row] as usize] += 1),
+        None => codes[of_block].iter().for_each(|code| counts[code.wide() as usize] += 1),
+        Some(_) => of_block.filter(|&row| rows.is_valid(row)).for_each(|row| counts[place(row)] += 1),
     }
     counts
+}
+
+/// The codes of the first and of the last run that is not null.
+fn ends(codes: IntegerSlice<'_>, rows: Rows<'_>, runs: Range<usize>) -> Option<(u32, u32)> {
+    let mut valid = runs.filter(|&run| rows.is_valid(run));
+    let first = valid.next()?;
+    Some((codes.get(first) as u32, codes.get(valid.next_back().unwrap_or(first)) as u32))
 }
 
 /// The codes of the smallest and the largest value that occurs, if one does. So values are compared once, however often they

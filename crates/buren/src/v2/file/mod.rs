@@ -34,6 +34,7 @@ mod run_key;
 mod run_selection;
 mod runs;
 mod scanner;
+mod seen_values;
 mod shared_dictionary;
 mod string_chunk;
 mod strings_gathered;

@@ -3,11 +3,12 @@
 //! Which of the two depends on the rows alone, not on how they came: as codes or not, in which batches.
 
 use super::cluster::Partition;
-use super::gathered::at;
 use super::interner::Interner;
-use crate::integer_buffer::{UNKNOWN, extend_known};
+use super::seen_values::SeenValues;
+use crate::integer_buffer::{IntegerBuffer, UNKNOWN, for_widths};
 use crate::v2::strings::{self, StringBuffer};
 use brc_core::{Bitmap, ByteStrings, Column, Data, Dictionary, Error, Result};
+use brc_kernels::arithmetic::Integer;
 use foldhash::fast::RandomState;
 
 /// A dictionary has at most so many values.
@@ -31,18 +32,19 @@ pub(super) struct Strings {
     /// Memory for strings.
     spare: StringBuffer,
     /// Memory for codes.
-    spare_codes: Vec<u32>,
+    spare_codes: IntegerBuffer,
     /// This part's code of each code of the dictionary that the batches share.
     local: Vec<u32>,
-    /// The codes of a batch of runs, written out.
-    written_out: Vec<u32>,
+    seen: SeenValues,
+    /// Codes of a batch.
+    of_batch: Vec<u32>,
     /// How many distinct values the part has, and their bytes: the next one will have about as many.
     room: (usize, usize),
 }
 
 pub(super) enum Form {
     /// Null rows have any code.
-    Codes { codes: Vec<u32>, values: Interner },
+    Codes { codes: IntegerBuffer, values: Interner },
     /// Null rows are empty.
     Each(StringBuffer),
 }
@@ -50,11 +52,12 @@ pub(super) enum Form {
 impl Strings {
     pub(super) fn new(hasher: &RandomState) -> Self {
         Self {
-            form: Form::new(hasher, (0, 0), Vec::new()),
+            form: Form::new(hasher, (0, 0), IntegerBuffer::default()),
             spare: StringBuffer::default(),
-            spare_codes: Vec::new(),
+            spare_codes: IntegerBuffer::default(),
             local: Vec::new(),
-            written_out: Vec::new(),
+            seen: SeenValues::default(),
+            of_batch: Vec::new(),
             room: (0, 0),
         }
     }
@@ -67,12 +70,24 @@ impl Strings {
             self.spare = strings;
         }
         self.local.clear();
+        self.seen.clear_part();
+    }
+
+    /// The codes in ascending order of their values, and where in that order each code is; `None` if there are no codes.
+    pub(super) fn ranks(&mut self) -> Option<(Vec<u32>, Vec<u32>)> {
+        match &self.form {
+            Form::Codes { values, .. } => Some(self.seen.ranks(values.dictionary())),
+            Form::Each(_) => None,
+        }
     }
 
     /// Moves the rows into their runs.
-    pub(super) fn cluster(&mut self, partition: &Partition) {
+    pub(super) fn cluster(&mut self, partition: &Partition, spare: &mut IntegerBuffer) {
         match &mut self.form {
-            Form::Codes { codes, .. } => *codes = partition.scatter(codes),
+            Form::Codes { codes, .. } => {
+                partition.scatter_integers(codes.slice(), spare);
+                std::mem::swap(codes, spare);
+            }
             Form::Each(each) => {
                 self.spare.clear();
                 self.spare.push_rows(each.strings(), partition.rows());
@@ -85,7 +100,7 @@ impl Strings {
     /// Keeps these rows only, if they have codes.
     pub(super) fn pick(&mut self, rows: &[u32]) {
         if let Form::Codes { codes, .. } = &mut self.form {
-            let picked = at(codes, rows);
+            let picked = codes.picked(rows);
             self.spare_codes = std::mem::replace(codes, picked);
             self.spare_codes.clear();
         }
@@ -95,19 +110,23 @@ impl Strings {
         match column.data {
             Data::Codes { codes, dictionary } => self.append_codes(codes, dictionary, column.validity),
             Data::Runs { dictionary, .. } => {
-                let mut codes = std::mem::take(&mut self.written_out);
+                let mut codes = std::mem::take(&mut self.of_batch);
                 codes.clear();
                 brc_core::batch::codes_of(column, &mut codes);
                 let appended = self.append_codes(&codes, dictionary, column.validity);
-                self.written_out = codes;
+                self.of_batch = codes;
                 appended
             }
-            Data::Bytes(strings) if column.validity.is_none() => self.append_values(strings),
+            Data::Bytes(strings) if column.validity.is_none() => {
+                self.seen.mix();
+                self.append_values(strings)
+            }
             Data::Bytes(strings) => {
+                self.seen.mix();
                 let mut valid = column.validity.map(|validity| validity.iter());
                 strings.iter().try_for_each(|value| match valid.as_mut().and_then(Iterator::next) {
                     Some(false) => self.form.push_null(),
-                    _ => self.form.push(value, &mut self.spare).map(drop),
+                    _ => self.form.push(value, &mut self.spare),
                 })
             }
             Data::Integers(_) | Data::Floats(_) => Ok(()),
@@ -127,12 +146,14 @@ impl Strings {
             if hashes.is_empty() {
                 hashes.extend(strings.iter().map(|value| values.hash(value)));
             }
-            let (distinct, rows) = (values.dictionary().len(), codes.len());
+            let distinct = values.dictionary().len();
             // Whether they are too many is asked just when there are so many.
             let most = if distinct < PROBE { PROBE } else { usize::MAX };
-            values.intern_all(strings.iter().skip(taken), &hashes[taken..], most, codes);
-            taken += codes.len() - rows;
+            self.of_batch.clear();
+            values.intern_all(strings.iter().skip(taken), &hashes[taken..], most, &mut self.of_batch);
+            taken += self.of_batch.len();
             let now = values.dictionary();
+            codes.extend_codes(&self.of_batch, now.len() as u32);
             self.room = (now.len(), now.value_bytes());
             if now.len() > distinct && too_many(now, codes.len()) {
                 self.room = (0, 0);
@@ -144,21 +165,40 @@ impl Strings {
 
     fn append_codes(&mut self, codes: &[u32], dictionary: &Dictionary, validity: Option<Bitmap<'_>>) -> Result<()> {
         self.local.resize(dictionary.len(), UNKNOWN);
-        if let (Form::Codes { codes: own, .. }, None) = (&mut self.form, validity)
-            && extend_known(own, codes, &self.local, |code| code)
-        {
-            return Ok(());
+        while let Form::Codes { codes: own, values } = &mut self.form {
+            let largest = values.dictionary().len() as u32;
+            let are_known = match validity {
+                None => own.extend_translated(codes, &self.local, largest),
+                Some(validity) => own.extend_translated_valid(codes, validity, &self.local, largest),
+            };
+            if are_known {
+                return Ok(());
+            }
+            self.number(codes, dictionary, validity)?;
         }
         let mut valid = validity.map(|validity| validity.iter());
-        for &code in codes {
-            if valid.as_mut().and_then(Iterator::next) == Some(false) {
-                self.form.push_null()?;
+        let mut is_valid = || valid.as_mut().and_then(Iterator::next) != Some(false);
+        codes.iter().try_for_each(|&code| match is_valid() {
+            true => self.form.push(dictionary.get(code), &mut self.spare),
+            false => self.form.push_null(),
+        })
+    }
+
+    /// Numbers the values of a batch that are new in this part, unless they are too many.
+    fn number(&mut self, codes: &[u32], dictionary: &Dictionary, validity: Option<Bitmap<'_>>) -> Result<()> {
+        let Form::Codes { codes: own, values } = &mut self.form else { return Ok(()) };
+        for (row, &code) in codes.iter().enumerate() {
+            if validity.is_some_and(|validity| !validity.get(row)) || self.local[code as usize] != UNKNOWN {
                 continue;
             }
-            let local = &mut self.local[code as usize];
-            match &mut self.form {
-                Form::Codes { codes, .. } if *local != UNKNOWN => codes.push(*local),
-                form => *local = form.push(dictionary.get(code), &mut self.spare)?.unwrap_or(UNKNOWN),
+            let (value, hash) = self.seen.value(code, dictionary, values);
+            let (local, is_new) = match self.seen.are_mixed() {
+                true => values.intern_hashed(value, hash),
+                false => (values.append(value, hash), true),
+            };
+            self.local[code as usize] = local;
+            if is_new && too_many(values.dictionary(), own.len() + row + 1) {
+                return self.form.write_out(&mut self.spare);
             }
         }
         Ok(())
@@ -167,36 +207,31 @@ impl Strings {
 
 impl Form {
     /// No strings yet, but memory for so many values and their bytes, and for codes.
-    fn new(hasher: &RandomState, (values, bytes): (usize, usize), codes: Vec<u32>) -> Self {
+    fn new(hasher: &RandomState, (values, bytes): (usize, usize), codes: IntegerBuffer) -> Self {
         let mut interner = Interner::new(hasher);
         interner.reserve(values + values / 16, bytes + bytes / 16);
         Self::Codes { codes, values: interner }
     }
 
-    /// Adds a string and returns its code, if it has one. Should strings have to be written out, they go to `spare`.
-    fn push(&mut self, value: &[u8], spare: &mut StringBuffer) -> Result<Option<u32>> {
-        let (code, too_many) = match self {
+    /// Adds a string. Should strings have to be written out, they go to `spare`.
+    fn push(&mut self, value: &[u8], spare: &mut StringBuffer) -> Result<()> {
+        match self {
             Self::Codes { codes, values } => {
                 let (code, is_new) = values.intern(value);
-                codes.push(code);
-                (code, is_new && too_many(values.dictionary(), codes.len()))
+                codes.extend_codes(&[code], code);
+                match is_new && too_many(values.dictionary(), codes.len()) {
+                    true => self.write_out(spare),
+                    false => Ok(()),
+                }
             }
-            Self::Each(strings) => {
-                push(strings, value)?;
-                return Ok(None);
-            }
-        };
-        if too_many {
-            self.write_out(spare)?;
-            return Ok(None);
+            Self::Each(strings) => push(strings, value),
         }
-        Ok(Some(code))
     }
 
     fn push_null(&mut self) -> Result<()> {
         match self {
             Self::Codes { codes, .. } => {
-                codes.push(0);
+                codes.extend_codes(&[0], 0);
                 Ok(())
             }
             Self::Each(strings) => push(strings, b""),
@@ -207,7 +242,8 @@ impl Form {
     fn write_out(&mut self, spare: &mut StringBuffer) -> Result<()> {
         if let Self::Codes { codes, values } = self {
             let mut strings = std::mem::take(spare);
-            codes.iter().try_for_each(|&code| push(&mut strings, values.dictionary().get(code)))?;
+            let mut add = |code: i64| push(&mut strings, values.dictionary().get(code as u32));
+            for_widths!(codes.slice(), codes => codes.iter().try_for_each(|code| add(code.wide())))?;
             *self = Self::Each(strings);
         }
         Ok(())
@@ -268,7 +304,7 @@ mod tests {
             strings.append(&column).unwrap();
         }
         let of_row = |row: usize| match &strings.form {
-            Form::Codes { codes, values } => values.dictionary().get(codes[row]).to_vec(),
+            Form::Codes { codes, values } => values.dictionary().get(codes.slice().get(row) as u32).to_vec(),
             Form::Each(each) => each.strings().get(row).to_vec(),
         };
         assert!((0..rows.len()).all(|row| of_row(row) == value(rows[row]).into_bytes()));

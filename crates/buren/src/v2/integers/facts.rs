@@ -28,8 +28,8 @@ impl<'a> Facts<'a> {
             for_widths!(block, values => {
                 let sample = positions(count).map(|row| values[row].wide());
                 facts.spreads.push(Spread::new(count, profile.min, profile.max, sample));
-                let step = |row: usize| values[row + 1].wide().wrapping_sub(values[row].wide());
-                let sample = positions(count - 1).map(step);
+                let step = |row: usize| values[row].wide().wrapping_sub(values[row - 1].wide());
+                let sample = positions(count).filter(|&row| row > 0).map(step);
                 facts.steps.push(Spread::new(count - 1, profile.min_step, profile.max_step, sample));
             });
             before = Some(block.get(count - 1));

@@ -1,10 +1,13 @@
 //! Each block's differences from a frame of reference, packed, with exceptions where a few integers lie far from the rest.
 
+use super::BLOCK_ROWS;
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
+use super::plan::Plan;
 use super::scheme::{Fit, Input, Layout, Scheme};
-use super::spread::{Spread, Window};
+use super::spread::{Spread, Window, positions};
 use super::stream::{self, Stream};
+use crate::integer_buffer::IntegerSlice;
 use crate::v2::malformed::{Result, finish};
 use brc_kernels::arithmetic::Integer;
 
@@ -17,9 +20,12 @@ struct Packed {
 }
 
 fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
-    let windows: Vec<_> = facts.spreads.iter().map(Spread::best).collect();
+    Some(fit_of(facts.spreads.iter().map(Spread::best).collect()))
+}
+
+fn fit_of(windows: Vec<Window>) -> Fit {
     let bytes = windows.iter().map(|window| stream::HEADER_BYTES + window.bytes).sum();
-    Some(Fit::new(Packed { windows }, bytes))
+    Fit::new(Packed { windows }, bytes)
 }
 
 fn open(parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {
@@ -45,6 +51,35 @@ impl Layout for Packed {
 
     fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<Option<u32>> {
         only_stream(block)?.read_codes(output.first, output.values)
+    }
+}
+
+impl Plan {
+    /// Packs integers as their differences from the smallest of their run, of which these are the rows and the smallest integers:
+    /// blocks have the differences. `widest` is the largest one, `bounds` are those of the integers of each block. Of the integers
+    /// only a sample is looked at.
+    pub(in crate::v2) fn in_runs(
+        values: IntegerSlice<'_>,
+        (runs, smallest): (&[u32], &[i64]),
+        widest: u64,
+        bounds: Vec<(i64, i64)>,
+    ) -> Self {
+        let mut runs = runs.iter().zip(smallest);
+        let (mut end, mut frame, mut start) = (0, 0, 0);
+        let mut windows = Vec::new();
+        for block in values.chunks(BLOCK_ROWS) {
+            let difference = |row: usize| {
+                while end <= start + row {
+                    let Some((rows, smallest)) = runs.next() else { break };
+                    (end, frame) = (end + *rows as usize, *smallest);
+                }
+                block.get(row).wrapping_sub(frame)
+            };
+            let sample = positions(block.len()).map(difference);
+            windows.push(Spread::new(block.len(), 0, widest as i64, sample).best());
+            start += block.len();
+        }
+        Self::of(&SCHEME, fit_of(windows), bounds)
     }
 }
 

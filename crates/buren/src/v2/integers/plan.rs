@@ -74,9 +74,14 @@ impl Plan {
     ) -> Option<Self> {
         let scheme = SCHEMES.iter().find(|scheme| scheme.name == name)?;
         let facts = Facts::new(values.into(), reference.into());
-        let offer = Offer::new(scheme, (scheme.fit)(&facts, u64::MAX)?);
+        Some(Self::of(scheme, (scheme.fit)(&facts, u64::MAX)?, facts.bounds()))
+    }
+
+    /// With a scheme that fits integers whose blocks have these smallest and largest values.
+    pub(super) fn of(scheme: &'static Scheme, fit: Fit, bounds: Vec<(i64, i64)>) -> Self {
+        let offer = Offer::new(scheme, fit);
         let candidates = vec![Candidate { scheme: scheme.name, bytes: offer.bytes }];
-        Some(Self { scheme, layout: offer.layout, candidates, bounds: facts.bounds() })
+        Self { scheme, layout: offer.layout, candidates, bounds }
     }
 
     /// What stands for the scheme in files.
@@ -131,6 +136,11 @@ impl Plan {
         let rows = start..values.len().min(start + BLOCK_ROWS);
         let reference = if reference.is_empty() { reference } else { reference.slice(rows.clone()) };
         self.layout.encode(&Input { values: values.slice(rows), reference, number }, out);
+    }
+
+    /// The same for a chunk without another column, of which only these values of the block are at hand.
+    pub(in crate::v2) fn encode_values(&self, number: usize, values: IntegerSlice<'_>, out: &mut Vec<u8>) {
+        self.layout.encode(&Input { values, reference: IntegerSlice::EMPTY, number }, out);
     }
 }
 

@@ -111,55 +111,45 @@ impl Spread {
         before
     }
 
-    /// A number of bytes that [`Spread::best`] takes at least: found out as fast as [`Spread::may_leave_out`], for
-    /// three quarters of the integers are packed at least.
+    /// A number of bytes that [`Spread::best`] takes at least, found out as fast as [`Spread::may_leave_out`]: three quarters of
+    /// the integers are packed at least, and each of the others takes two bytes.
     pub(super) fn least_bytes(&self) -> u64 {
         let width = width_of(self.range);
         if self.count < FEW || width <= BUCKET_BITS {
-            return 0;
+            return if self.count < FEW { self.everything().bytes } else { 0 };
         }
-        let before = self.counted(width);
-        let most_left_out = self.sample.len() / 4;
-        let fits = |less: &u32| {
-            let buckets = (1 << (BUCKET_BITS - less)) + 1;
-            let (packed, all) = (|end: usize| before[end] - before[end - buckets], self.sample.len() - most_left_out);
-            (buckets..before.len()).any(|end| packed(end) >= all)
+        let (before, all) = (self.counted(width), self.sample.len());
+        let of_width = |less: u32| {
+            let buckets = ((1 << (BUCKET_BITS - less)) + 1).min(before.len() - 1);
+            let packed = (buckets..before.len()).map(|end| before[end] - before[end - buckets]).max().unwrap_or(0);
+            let left_out = all - packed;
+            (left_out * 4 <= all).then(|| match less {
+                // Fewer bits are not told apart.
+                BUCKET_BITS => 0,
+                _ => size(width - less, self.count) + 2 * (left_out * self.count / all) as u64,
+            })
         };
-        // Fewer bits are not told apart.
-        let less = (1..=BUCKET_BITS).take_while(fits).last().unwrap_or(0);
-        if less == BUCKET_BITS { 0 } else { size(width - less, self.count) }
-    }
-
-    fn sorted_sample(&self) -> Vec<u64> {
-        /// Integers that lie no farther apart are counted, which is faster.
-        const MOST_COUNTED: u64 = 1 << 12;
-        if self.range >= MOST_COUNTED {
-            let mut sample = self.sample.clone();
-            sample.sort_unstable();
-            return sample;
-        }
-        let mut counts = vec![0; self.range as usize + 1];
-        self.sample.iter().for_each(|&offset| counts[offset as usize] += 1);
-        (0..).zip(counts).flat_map(|(offset, count)| std::iter::repeat_n(offset, count)).collect()
+        (0..=BUCKET_BITS).map_while(of_width).min().unwrap_or(0)
     }
 
     fn best_window(&self, everything: Window) -> Window {
         let mut best = everything;
-        let sample = self.sorted_sample();
+        let (sample, count) = (Ascending::of(&self.sample, self.range), self.sample.len());
         for width in (0..everything.width).rev() {
             let span = (1u64 << width) - 1;
-            let (start, covered) = densest(&sample, span);
-            let missed = sample.len() - covered;
-            if missed * 4 > sample.len() {
+            let (start, covered) = sample.densest(span);
+            let missed = count - covered;
+            if missed * 4 > count {
                 break;
             }
-            let exceptions = (missed as u64 * self.count as u64).div_ceil(sample.len() as u64);
-            let of_exception = exception_bytes(&sample, start..start + covered, self.range);
+            let exceptions = (missed as u64 * self.count as u64).div_ceil(count as u64);
+            let of_exception = exception_bytes(&sample, start..start + covered, (count, self.range));
             let bytes = size(width, self.count) + 8 + exceptions * of_exception;
             if bytes < best.bytes {
                 // What the sampled ones leave of the window is shared by both its ends.
-                let slack = span - (sample[start + covered - 1] - sample[start]);
-                let offset = sample[start].saturating_sub(slack / 2);
+                let first = sample.get(start);
+                let slack = span - (sample.get(start + covered - 1) - first);
+                let offset = first.saturating_sub(slack / 2);
                 best = Window { frame: self.min.wrapping_add(offset as i64), width, bytes, is_everything: false };
             }
         }
@@ -167,25 +157,73 @@ impl Spread {
     }
 }
 
-/// The bytes of a position and a value outside of this part of the ascending sample, which reaches to `range`.
-fn exception_bytes(sample: &[u64], part: Range<usize>, range: u64) -> u64 {
-    let lowest = if part.start > 0 { 0 } else { sample.get(part.end).copied().unwrap_or(range) };
-    let highest = if part.end < sample.len() { range } else { sample[part.start.saturating_sub(1)] };
-    2 + u64::from(width_of(highest.saturating_sub(lowest)).div_ceil(8))
+/// A sample in ascending order.
+enum Ascending {
+    Sorted(Vec<u64>),
+    /// How many lie below each number from 0 to the largest plus 1: of a small range, which is faster.
+    Counted(Vec<i16>),
 }
 
-/// Where in the ascending sample the most integers lie no more than `span` apart, and how many.
-fn densest(sample: &[u64], span: u64) -> (usize, usize) {
-    let (mut low, mut best) = (0, (0, 0));
-    for (high, offset) in sample.iter().enumerate() {
-        while offset - sample[low] > span {
-            low += 1;
+impl Ascending {
+    /// Of a sample that lies in `0..=range`.
+    fn of(sample: &[u64], range: u64) -> Self {
+        const MOST_COUNTED: u64 = 1 << 12;
+        if range >= MOST_COUNTED {
+            let mut sorted = sample.to_vec();
+            sorted.sort_unstable();
+            return Self::Sorted(sorted);
         }
-        if high + 1 - low > best.1 {
-            best = (low, high + 1 - low);
+        let mut below = vec![0; range as usize + 2];
+        sample.iter().for_each(|&offset| below[offset as usize + 1] += 1);
+        let mut count = 0;
+        for below in &mut below {
+            count += *below;
+            *below = count;
+        }
+        Self::Counted(below)
+    }
+
+    fn get(&self, index: usize) -> u64 {
+        match self {
+            Self::Sorted(sorted) => sorted[index],
+            Self::Counted(below) => below.partition_point(|&below| below as usize <= index) as u64 - 1,
         }
     }
-    best
+
+    /// Where the most lie no more than `span` apart, which is less than the range: the first of them, and how many.
+    fn densest(&self, span: u64) -> (usize, usize) {
+        match self {
+            Self::Sorted(sorted) => {
+                let (mut low, mut best) = (0, (0, 0));
+                for (high, offset) in sorted.iter().enumerate() {
+                    while offset - sorted[low] > span {
+                        low += 1;
+                    }
+                    if high + 1 - low > best.1 {
+                        best = (low, high + 1 - low);
+                    }
+                }
+                best
+            }
+            Self::Counted(below) => {
+                let of_window = || below.iter().zip(&below[span as usize + 1..]).map(|(start, end)| end - start);
+                let most = of_window().fold(0, i16::max);
+                let first = of_window().position(|count| count == most).unwrap_or(0);
+                (below[first] as usize, most as usize)
+            }
+        }
+    }
+}
+
+/// The bytes of a position and a value outside of this part of the ascending sample of so many, which reaches to `range`.
+fn exception_bytes(sample: &Ascending, part: Range<usize>, (count, range): (usize, u64)) -> u64 {
+    let lowest = match part.start > 0 {
+        true => 0,
+        false if part.end < count => sample.get(part.end),
+        false => range,
+    };
+    let highest = if part.end < count { range } else { sample.get(part.start.saturating_sub(1)) };
+    2 + u64::from(width_of(highest.saturating_sub(lowest)).div_ceil(8))
 }
 
 fn size(width: u32, count: usize) -> u64 {
@@ -194,19 +232,28 @@ fn size(width: u32, count: usize) -> u64 {
 
 /// The rows that are sampled of `count`, ascending.
 pub(in crate::v2) fn positions(count: usize) -> impl Iterator<Item = usize> {
+    /// Of each part.
+    static MIXED: [u64; SAMPLE] = {
+        let (mut all, mut part) = ([0; SAMPLE], 0);
+        while part < SAMPLE {
+            all[part] = mixed(part as u64);
+            part += 1;
+        }
+        all
+    };
     (0..count.min(SAMPLE)).map(move |part| {
         if count <= SAMPLE {
             return part;
         }
         let (start, end) = (part * count / SAMPLE, (part + 1) * count / SAMPLE);
-        let (span, mixed) = ((end - start) as u64, mixed(part as u64));
+        let (span, mixed) = ((end - start) as u64, MIXED[part]);
         // Nearly always, and faster.
         start + if span.is_power_of_two() { mixed & (span - 1) } else { mixed % span } as usize
     })
 }
 
 /// A number that looks random: the finish of SplitMix64.
-fn mixed(seed: u64) -> u64 {
+const fn mixed(seed: u64) -> u64 {
     let mixed = (seed.wrapping_add(1)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -240,6 +287,18 @@ mod tests {
             let everything = spread.everything();
             prop_assert_eq!(spread.best(), spread.best_window(everything));
             prop_assert!(spread.least_bytes() <= spread.best().bytes);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn samples_are_the_same_sorted_or_counted(offsets in prop::collection::vec(0u64..300, 1..1024), span in 0u64..299) {
+            let counted = Ascending::of(&offsets, 300);
+            prop_assert!(matches!(counted, Ascending::Counted(_)));
+            let mut sorted = offsets;
+            sorted.sort_unstable();
+            prop_assert!((0..sorted.len()).all(|index| counted.get(index) == sorted[index]));
+            prop_assert_eq!(counted.densest(span), Ascending::Sorted(sorted).densest(span));
         }
     }
 

@@ -1,0 +1,121 @@
+//! What an encoder knows of the dictionary that its batches share, from part to part.
+//!
+//! Parts of a table have mostly the same values. To hash and to sort them once is enough.
+
+use super::interner::Interner;
+use super::order::Order;
+use crate::integer_buffer::UNKNOWN;
+use brc_core::Dictionary;
+
+/// Of so many values at most something is kept.
+const MOST_VALUES: usize = 1 << 17;
+
+/// And of so many bytes of them.
+const MOST_BYTES: usize = 8 << 20;
+
+/// A part with fewer of the values, one in so many, sorts them by itself.
+const FEW: usize = 2;
+
+/// Values by their codes in the dictionary of the batches.
+#[derive(Default)]
+pub(super) struct SeenValues {
+    /// Which dictionary that is.
+    identity: Option<u64>,
+    /// The first of its values.
+    values: Dictionary,
+    hashes: Vec<u32>,
+    /// Where each of the first values is in the order of these.
+    ranks: Vec<u32>,
+    /// The codes of the values of the part at hand.
+    of_part: Vec<u32>,
+    /// Whether it has values that came without codes.
+    is_mixed: bool,
+}
+
+impl SeenValues {
+    /// Begins another part.
+    pub(super) fn clear_part(&mut self) {
+        self.of_part.clear();
+        self.is_mixed = false;
+    }
+
+    /// Tells that values of the part at hand come without codes.
+    pub(super) fn mix(&mut self) {
+        self.is_mixed = true;
+    }
+
+    /// Whether they may have come before by a code.
+    pub(super) fn are_mixed(&self) -> bool {
+        self.is_mixed
+    }
+
+    /// The value of a code that is new in the part at hand, and its hash.
+    pub(super) fn value<'d>(&mut self, code: u32, dictionary: &'d Dictionary, interner: &Interner) -> (&'d [u8], u32) {
+        if self.identity != Some(dictionary.identity()) {
+            (self.values, self.hashes, self.ranks) = Default::default();
+            self.identity = Some(dictionary.identity());
+        }
+        self.of_part.push(code);
+        let value = dictionary.get(code);
+        if let Some(&hash) = self.hashes.get(code as usize) {
+            return (value, hash);
+        }
+        let known = self.hashes.len();
+        let room = MOST_BYTES.saturating_sub(self.values.value_bytes());
+        if dictionary.len() <= MOST_VALUES && dictionary.value_bytes() - self.values.value_bytes() <= room {
+            for code in known as u32..dictionary.len() as u32 {
+                self.values.push(dictionary.get(code));
+                self.hashes.push(interner.hash(dictionary.get(code)));
+            }
+        }
+        (value, self.hashes.get(code as usize).copied().unwrap_or_else(|| interner.hash(value)))
+    }
+
+    /// The part's codes in ascending order of their values, and where in that order each code is.
+    pub(super) fn ranks(&mut self, of_part: &Dictionary) -> (Vec<u32>, Vec<u32>) {
+        let seen = self.values.len();
+        let are_seen = !self.is_mixed && self.of_part.iter().all(|&code| (code as usize) < seen);
+        if !are_seen || seen > of_part.len().saturating_mul(FEW) {
+            return Order::new(of_part).ranks();
+        }
+        if self.ranks.len() < seen {
+            self.ranks = Order::new(&self.values).ranks().1;
+        }
+        let mut codes = vec![UNKNOWN; seen];
+        (0..).zip(&self.of_part).for_each(|(code, &of_batch)| codes[self.ranks[of_batch as usize] as usize] = code);
+        codes.retain(|&code| code != UNKNOWN);
+        let mut ranks = vec![0; codes.len()];
+        (0..).zip(&codes).for_each(|(rank, &code)| ranks[code as usize] = rank);
+        (codes, ranks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_what_would_be_found(
+            parts in prop::collection::vec((prop::collection::vec(0u32..40, 0..40), any::<bool>()), 1..6),
+        ) {
+            let interner = Interner::default();
+            let mut seen = SeenValues::default();
+            let dictionaries = [0, 1].map(|other| (0..41).map(|code| format!("{}", (code * 7 + other) % 41)).collect());
+            for (mut codes, is_other) in parts {
+                let dictionary: &Dictionary = &dictionaries[usize::from(is_other)];
+                codes.sort_unstable_by_key(|code| code * 11 % 40);
+                codes.dedup();
+                seen.clear_part();
+                let mut values = Dictionary::new();
+                for code in codes {
+                    let (value, hash) = seen.value(code, dictionary, &interner);
+                    prop_assert_eq!((value, hash), (dictionary.get(code), interner.hash(value)));
+                    values.push(value);
+                }
+                prop_assert_eq!(seen.ranks(&values), Order::new(&values).ranks());
+            }
+        }
+    }
+}
