@@ -102,8 +102,19 @@ struct Chunk {
   blocks @7 :List(RowBlock);
   # Each but the last one has 65,536 rows.
 
+  validity @12 :List(Block);
+  # Of each block of rows, that of a block without nulls is empty; none if no block has nulls.
+
   bounds @8 :Bounds;
   # None if they are not known, or if all rows are null.
+
+  smallest @13 :List(Int64);
+  largest @14 :List(Int64);
+  # The bounds of each block of rows, if there are several, and their bounds are integers of 64 bits. A block whose smallest
+  # value is larger than the largest one has no bounds.
+
+  boundsOfBlocks @15 :List(OptionalBounds);
+  # The same of all other values. None, as those above, if they are not known.
 
   sum @9 :Sum;
   # None if it is not known.
@@ -116,14 +127,17 @@ struct Chunk {
 }
 
 struct RowBlock {
-  nulls @0 :UInt32;
+  stored @0 :UInt32;
+  length @1 :UInt32;
+  checksum @2 :UInt32;
+  # As those of a Block, of the values.
 
-  validity @1 :Block;
-  # None if there is no null.
+  nulls @3 :UInt32;
+}
 
-  values @2 :Block;
-
-  bounds @3 :Bounds;
+struct OptionalBounds {
+  bounds @0 :Bounds;
+  # None if they are not known, or if all rows of the block are null.
 }
 
 struct DictionaryBlock {

@@ -282,7 +282,7 @@ impl Chunk {
         if self.width == Width::Single && self.exponent.is_some() {
             values.iter_mut().for_each(|value| *value = f64::from(*value as f32));
         }
-        patch(positions, first, values, |index| f64::from_le_bytes(exceptions[index]))
+        patch(positions, first, values, |_, index| f64::from_le_bytes(exceptions[index]))
     }
 
     /// Decodes integers group by group, and makes floats of them while they are in the cache.

@@ -66,6 +66,66 @@ impl Bounds {
     }
 }
 
+/// The bounds of each block of a chunk that has several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum BoundsOfBlocks {
+    Unknown,
+    /// Integers, or what floats are mapped to; a block whose smallest value is larger than the largest one has none.
+    Numbers(Vec<(i64, i64)>),
+    Each(Vec<Option<Bounds>>),
+}
+
+impl BoundsOfBlocks {
+    /// What stands for the numbers of a block that has none.
+    const NONE: (i64, i64) = (1, 0);
+
+    pub(super) fn new(bounds: Vec<Option<Bounds>>) -> Self {
+        let narrow = |bounds: &Option<Bounds>| match bounds {
+            None => Some(Self::NONE),
+            Some(Bounds::Numbers { min, max }) => Some((i64::try_from(*min).ok()?, i64::try_from(*max).ok()?)),
+            Some(Bounds::Strings { .. }) => None,
+        };
+        match bounds.iter().map(narrow).collect() {
+            _ if bounds.iter().all(Option::is_none) => Self::Unknown,
+            Some(numbers) => Self::Numbers(numbers),
+            None => Self::Each(bounds),
+        }
+    }
+
+    /// Of how many blocks they are; `None` if they are not known.
+    pub(super) fn blocks(&self) -> Option<usize> {
+        match self {
+            Self::Unknown => None,
+            Self::Numbers(numbers) => Some(numbers.len()),
+            Self::Each(bounds) => Some(bounds.len()),
+        }
+    }
+
+    /// What is known of the values of a block, if that is known.
+    pub(super) fn known(&self, block: usize) -> Option<KnownValues<'_>> {
+        match self {
+            Self::Unknown => None,
+            Self::Numbers(numbers) => {
+                let (min, max) = *numbers.get(block).filter(|(min, max)| min <= max)?;
+                Some(KnownValues::Numbers { min: min.into(), max: max.into() })
+            }
+            Self::Each(bounds) => Some(bounds.get(block)?.as_ref()?.known()),
+        }
+    }
+
+    /// The bounds of a block.
+    pub(super) fn get(&self, block: usize) -> Option<Bounds> {
+        match self {
+            Self::Unknown => None,
+            Self::Numbers(numbers) => {
+                let (min, max) = *numbers.get(block).filter(|(min, max)| min <= max)?;
+                Some(Bounds::Numbers { min: min.into(), max: max.into() })
+            }
+            Self::Each(bounds) => bounds.get(block)?.clone(),
+        }
+    }
+}
+
 /// The shortest string above all that begin as this one does, if it is too long.
 fn rounded_up(value: &[u8]) -> Option<Vec<u8>> {
     if value.len() <= MOST_BYTES {

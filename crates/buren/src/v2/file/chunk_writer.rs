@@ -1,8 +1,8 @@
 //! Writes column chunks: nulls filled, the smallest scheme chosen, blocks compressed and checksummed, bounds noted.
 
-use super::bounds::Bounds;
+use super::bounds::{Bounds, BoundsOfBlocks};
 use super::footer::{Chunk, Layout, RowBlock};
-use super::footer_check::BoundsOfBlocks;
+use super::footer_check::AllBounds;
 use super::gathered::{Gathered, Values};
 use super::local_codes::LocalCodes;
 use super::strings_gathered::Form;
@@ -47,11 +47,13 @@ pub(super) struct ChunkWriter<'a> {
     pub(super) compression: Compressor,
     pub(super) bytes: &'a mut Vec<u8>,
     scratch: Vec<u8>,
+    /// Of the blocks of rows of the chunk at hand.
+    bounds: Vec<Option<Bounds>>,
 }
 
 impl<'a> ChunkWriter<'a> {
     pub(super) fn new(compression: Compressor, bytes: &'a mut Vec<u8>) -> Self {
-        Self { compression, bytes, scratch: Vec::new() }
+        Self { compression, bytes, scratch: Vec::new(), bounds: Vec::new() }
     }
 
     /// Appends the rows of a column as a chunk, unless their codes have to wait for the column's dictionary. Integers may be
@@ -87,14 +89,16 @@ impl<'a> ChunkWriter<'a> {
                 }
             },
         };
-        Ok(Encoded::Chunk(rows.sum_up(chunk)))
+        Ok(Encoded::Chunk(self.sum_up(chunk, rows)))
     }
 
     /// Appends integers that are no column.
     pub(super) fn extra(&mut self, values: IntegerSlice<'_>) -> Result<Chunk> {
         let rows = Rows { count: values.len(), validity: None, runs: Runs::None };
         let planned = choose(values, &[]);
-        Ok(rows.sum_up(self.plain_integers(planned, values, rows)?))
+        let chunk = self.plain_integers(planned, values, rows)?;
+        // Those of their blocks are of no use.
+        Ok(Chunk { bounds_of_blocks: BoundsOfBlocks::Unknown, ..self.sum_up(chunk, rows) })
     }
 
     /// Appends integers as they were planned, by nothing but the rows.
@@ -218,6 +222,24 @@ impl<'a> ChunkWriter<'a> {
         Ok(chunk)
     }
 
+    /// Adds up what the blocks of the chunk at hand say.
+    pub(super) fn sum_up(&mut self, mut chunk: Chunk, rows: Rows<'_>) -> Chunk {
+        let (of_blocks, mut all) = (std::mem::take(&mut self.bounds), AllBounds::default());
+        for ((block, bounds), of_block) in chunk.blocks.iter().zip(&of_blocks).zip(rows.blocks()) {
+            chunk.nulls += block.nulls;
+            all.add(bounds.as_ref(), block, of_block.len() as u32);
+        }
+        if let (Runs::Values(lengths), Some(validity)) = (rows.runs, rows.validity) {
+            let nulls = lengths.iter().zip(validity.iter()).filter(|(_, valid)| !valid);
+            chunk.nulls = nulls.map(|(length, _)| length).sum();
+        }
+        chunk.bounds = all.all();
+        if of_blocks.len() > 1 {
+            chunk.bounds_of_blocks = BoundsOfBlocks::new(of_blocks);
+        }
+        chunk
+    }
+
     /// A chunk that starts here.
     pub(super) fn chunk(&self, layout: Layout) -> Chunk {
         Chunk::new(layout, self.bytes.len() as u64)
@@ -242,12 +264,8 @@ impl<'a> ChunkWriter<'a> {
         let count = of_block.len();
         let validity = rows.validity.map(|validity| validity.slice(of_block));
         let nulls = validity.map_or(0, |validity| validity.count_nulls());
-        let mut block = RowBlock {
-            nulls: nulls as u32,
-            validity: Block::default(),
-            values: Block::default(),
-            bounds: bounds.filter(|_| nulls < count),
-        };
+        let mut block = RowBlock { nulls: nulls as u32, validity: Block::default(), values: Block::default() };
+        self.bounds.push(bounds.filter(|_| nulls < count));
         if let Some(validity) = validity.filter(|_| nulls > 0) {
             let bitmap: Vec<u8> = validity.words().flat_map(|(word, _)| word.to_le_bytes()).collect();
             block.validity = self.block(|out| Validity::of_bitmap(&bitmap, count).encode(count, out))?;
@@ -347,21 +365,6 @@ impl<'a> Rows<'a> {
 
     pub(super) fn blocks(self) -> impl Iterator<Item = Range<usize>> + use<> {
         (0..self.count).step_by(BLOCK_ROWS).map(move |start| start..self.count.min(start + BLOCK_ROWS))
-    }
-
-    /// Adds up what the blocks of a chunk say.
-    pub(super) fn sum_up(self, mut chunk: Chunk) -> Chunk {
-        let mut bounds = BoundsOfBlocks::default();
-        for (block, of_block) in chunk.blocks.iter().zip(self.blocks()) {
-            chunk.nulls += block.nulls;
-            bounds.add(block, of_block.len() as u32);
-        }
-        if let (Runs::Values(lengths), Some(validity)) = (self.runs, self.validity) {
-            let nulls = lengths.iter().zip(validity.iter()).filter(|(_, valid)| !valid);
-            chunk.nulls = nulls.map(|(length, _)| length).sum();
-        }
-        chunk.bounds = bounds.all();
-        chunk
     }
 
     /// What is known of integers without nulls that lie in runs, if it is small enough to be stored.

@@ -467,21 +467,22 @@ impl<'r> ScanColumn<'r> {
             Block { bytes: self.buffer.bytes(), rows: self.block_rows, start: (self.block * BLOCK_ROWS) as u64 };
         // None are there until all have been checked.
         self.piece = 0..0;
+        let runs_of_chunk = runs.filter(|_| self.chunk().is_in_runs());
         let mut reference = None;
         if let Some(column) = &mut self.reference {
             column.decode(rows.clone(), runs)?;
             reference = column.decoder.as_ref().and_then(Decoder::integers);
         }
-        let decoded = match &mut self.decoder {
-            Some(Decoder::Strings(_)) => self.decode_strings(rows.clone()),
-            Some(decoder) => decoder.decode(&block, rows.clone(), reference),
-            None => Ok(()),
+        let decoded = match (&mut self.decoder, runs_of_chunk) {
+            (Some(Decoder::Strings(_)), _) => self.decode_strings(rows.clone()),
+            (Some(decoder), Some(runs)) => {
+                let start = self.block * BLOCK_ROWS;
+                runs.of_rows(start + rows.start..start + rows.end, &mut self.runs_of_piece);
+                decoder.decode_in_runs(&block, rows.clone(), &self.runs_of_piece, &self.run_index.min)
+            }
+            (Some(decoder), None) => decoder.decode(&block, rows.clone(), reference),
+            (None, _) => Ok(()),
         };
-        if let (Layout::InRuns, Some(runs), Some(decoder)) = (self.chunk().layout, runs, &mut self.decoder) {
-            let start = self.block * BLOCK_ROWS;
-            runs.of_rows(start + rows.start..start + rows.end, &mut self.runs_of_piece);
-            decoder.add_in_runs(&self.runs_of_piece, &self.run_index.min);
-        }
         decoded.and_then(|()| self.look_up()).map_err(|reason| {
             let (row_group, column, block) = (self.row_group, self.name(), self.block);
             self.reader.corrupt(Place::Data { row_group, column, block }, reason)

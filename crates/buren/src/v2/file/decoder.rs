@@ -7,8 +7,6 @@ use crate::v2::floats;
 use crate::v2::integers::{self, Block, Decodable, wide};
 use crate::v2::strings::{NumberFormat, Scratch, StringBlock, StringBuffer, Tokens};
 use brc_core::{ByteStrings, Data, Integers, Run, for_integers};
-use brc_kernels::arithmetic::add_by_run;
-use brc_kernels::cpu::Level;
 use std::ops::Range;
 
 type Result<T> = std::result::Result<T, Malformed>;
@@ -127,13 +125,29 @@ impl Decoder {
         }
     }
 
-    /// Adds the smallest values of runs to what was decoded of rows in these runs, whose codes are their numbers.
-    pub(super) fn add_in_runs(&mut self, runs: &[Run], least: &[i64]) {
+    /// The same of values that are stored less the smallest of their run: `runs` are those of the rows, and their codes are their
+    /// numbers.
+    pub(super) fn decode_in_runs(
+        &mut self,
+        block: &Block<'_>,
+        rows: Range<usize>,
+        runs: &[Run],
+        smallest: &[i64],
+    ) -> Result<()> {
+        fn decode<T: Decodable>(
+            block: &Block<'_>,
+            rows: Range<usize>,
+            (runs, smallest): (&[Run], &[i64]),
+            values: &mut Vec<T>,
+        ) -> Result<()> {
+            values.resize(rows.len(), T::default());
+            integers::decode_in_runs(block, rows.start, runs, smallest, values)
+        }
         match self {
-            Self::I16(_, values) => add_by_run(Level::best(), values, runs, least),
-            Self::I32(_, values) => add_by_run(Level::best(), values, runs, least),
-            Self::I64(_, values) => add_by_run(Level::best(), values, runs, least),
-            Self::I128(..) | Self::Floats(..) | Self::Strings(_) | Self::Codes(..) => {}
+            Self::I16(_, values) => decode(block, rows, (runs, smallest), values),
+            Self::I32(_, values) => decode(block, rows, (runs, smallest), values),
+            Self::I64(_, values) => decode(block, rows, (runs, smallest), values),
+            Self::I128(..) | Self::Floats(..) | Self::Strings(_) | Self::Codes(..) => Ok(()),
         }
     }
 

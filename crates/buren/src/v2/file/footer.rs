@@ -4,10 +4,11 @@
 //! Most of it are the chunks of columns that a question does not ask for. So they are no part of [`Footer`], which every
 //! reader needs: chunks are read column by column.
 
-use super::bounds::Bounds;
+use super::bounds::{Bounds, BoundsOfBlocks};
 use crate::block::Block;
 use crate::v2::integers::DIFFERENCE;
 use brc_compress::Compression;
+use brc_core::predicate::KnownValues;
 use brc_core::{PhysicalType, Schema};
 
 /// Rows of a row group are at most this many.
@@ -144,6 +145,8 @@ pub(super) struct Chunk {
     pub(super) run_index: Block,
     pub(super) blocks: Vec<RowBlock>,
     pub(super) bounds: Option<Bounds>,
+    /// Unknown also if there is only one.
+    pub(super) bounds_of_blocks: BoundsOfBlocks,
     pub(super) sum: Option<i128>,
     /// The column that it has differences from, as long as it is being written: in the file it is one of the parameters.
     pub(super) reference: Option<u32>,
@@ -155,7 +158,6 @@ pub(super) struct RowBlock {
     pub(super) nulls: u32,
     pub(super) validity: Block,
     pub(super) values: Block,
-    pub(super) bounds: Option<Bounds>,
 }
 
 impl Chunk {
@@ -172,6 +174,7 @@ impl Chunk {
             run_index: Block::default(),
             blocks: Vec::new(),
             bounds: None,
+            bounds_of_blocks: BoundsOfBlocks::Unknown,
             sum: None,
             reference: None,
         }
@@ -200,6 +203,14 @@ impl Chunk {
     /// Whether it has differences from another column.
     pub(super) fn is_difference(&self) -> bool {
         self.layout == Layout::Integers && self.scheme == DIFFERENCE
+    }
+
+    /// What is known of the values of a block, if that is known.
+    pub(super) fn known_of_block(&self, number: usize) -> Option<KnownValues<'_>> {
+        match self.blocks.len() {
+            1 => self.bounds.as_ref().map(Bounds::known),
+            _ => self.bounds_of_blocks.known(number),
+        }
     }
 
     /// How many blocks of values the footer lists for it.

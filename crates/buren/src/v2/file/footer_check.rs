@@ -11,7 +11,7 @@ use super::footer::{
 };
 use crate::block::{Block, MOST_SHRINKING};
 use crate::trailer::HEADER_BYTES;
-use crate::v2::integers::BLOCK_ROWS;
+use crate::v2::integers::{BLOCK_ROWS, PACKED};
 use brc_core::{Field, LogicalType, PhysicalType};
 use std::ops::RangeInclusive;
 
@@ -179,8 +179,11 @@ fn check_key(chunk: &Chunk, field: &Field, rows: u32, runs: u32) -> Result<(), S
 fn check_run_index(chunk: &Chunk, cluster: Option<Cluster>) -> Result<(), String> {
     let is_there = chunk.run_index.length > 0;
     let may_be_there = cluster.is_some() && chunk.is_of_integers();
-    if is_there && !may_be_there || !is_there && chunk.layout == Layout::InRuns {
+    if is_there && !may_be_there || !is_there && chunk.is_in_runs() {
         return Err("statistics of runs that are none, or integers of runs without them".to_owned());
+    }
+    if chunk.is_in_runs() && chunk.scheme != PACKED {
+        return Err("integers of runs that are not packed".to_owned());
     }
     Ok(())
 }
@@ -191,15 +194,20 @@ fn check_blocks(chunk: &Chunk, field: &Field, rows: u32) -> Result<u64, String> 
     if chunk.blocks.len() != (rows as usize).div_ceil(BLOCK_ROWS) {
         return Err(format!("{} blocks of {rows} rows", chunk.blocks.len()));
     }
-    let (mut nulls, mut left, mut bounds) = (0u64, rows, BoundsOfBlocks::default());
-    for block in &chunk.blocks {
+    let (mut nulls, mut left, mut bounds) = (0u64, rows, AllBounds::default());
+    for (number, block) in chunk.blocks.iter().enumerate() {
         let of_block = left.min(BLOCK_ROWS as u32);
-        check_row_block(block, of_block)?;
-        bounds.add(block, of_block);
+        let of_values = chunk.bounds_of_blocks.get(number);
+        check_row_block(block, of_values.as_ref(), of_block)?;
+        bounds.add(of_values.as_ref(), block, of_block);
         nulls += u64::from(block.nulls);
         left -= of_block;
     }
-    if chunk.bounds != bounds.all() {
+    let are_those = match chunk.bounds_of_blocks.blocks() {
+        None => nulls < u64::from(rows) || chunk.bounds.is_none(),
+        Some(blocks) => blocks > 1 && blocks == chunk.blocks.len() && chunk.bounds == bounds.all(),
+    };
+    if !are_those {
         return Err("the bounds of its blocks are not those of the chunk".to_owned());
     }
     let has_numbers = chunk.is_of_integers() || matches!(chunk.layout, Layout::Wide | Layout::Floats);
@@ -260,11 +268,11 @@ fn check_counts<'a>(
     }
 }
 
-fn check_row_block(block: &RowBlock, rows: u32) -> Result<(), String> {
+fn check_row_block(block: &RowBlock, bounds: Option<&Bounds>, rows: u32) -> Result<(), String> {
     if block.nulls > rows || (block.nulls == 0) != (block.validity.length == 0) {
         return Err(format!("{} nulls among {rows} rows", block.nulls));
     }
-    if block.nulls == rows && block.bounds.is_some() {
+    if block.nulls == rows && bounds.is_some() {
         return Err("bounds of a block without values".to_owned());
     }
     Ok(())
@@ -283,17 +291,17 @@ fn check_block(block: &Block) -> Result<(), String> {
 
 /// What the bounds of all blocks come to.
 #[derive(Default)]
-pub(super) struct BoundsOfBlocks {
+pub(super) struct AllBounds {
     all: Option<Bounds>,
     unknown: bool,
 }
 
-impl BoundsOfBlocks {
-    pub(super) fn add(&mut self, block: &RowBlock, rows: u32) {
-        self.unknown |= block.bounds.is_none() && block.nulls < rows;
-        let merged = match (&self.all, &block.bounds) {
+impl AllBounds {
+    pub(super) fn add(&mut self, bounds: Option<&Bounds>, block: &RowBlock, rows: u32) {
+        self.unknown |= bounds.is_none() && block.nulls < rows;
+        let merged = match (self.all.take(), bounds) {
             (Some(all), Some(of_block)) => all.merge(of_block),
-            (all, of_block) => all.clone().or_else(|| of_block.clone()),
+            (all, of_block) => all.or_else(|| of_block.cloned()),
         };
         self.all = merged;
     }

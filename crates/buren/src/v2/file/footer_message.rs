@@ -1,13 +1,13 @@
 //! The footer as a Cap'n Proto message.
 
-use super::bounds::Bounds;
+use super::bounds::{Bounds, BoundsOfBlocks};
 use super::footer::{
     CHUNKS_OF_CLUSTER, Chunk, Cluster, Dictionary, DictionaryPart, Footer, Layout, RowBlock, RowGroup, StoredColumn,
     Unused,
 };
 use crate::block::Block;
 use crate::buren2_capnp::{
-    block, bounds, chunk, column, dictionary_block, dictionary_part, footer, row_block, row_group,
+    block, bounds, chunk, column, dictionary_block, dictionary_part, footer, optional_bounds, row_block, row_group,
 };
 use brc_core::{Error, Field, LogicalType, PhysicalType, Result, Schema};
 use capnp::message::{Builder, ReaderOptions};
@@ -97,11 +97,19 @@ fn write_chunk(chunk: &Chunk, mut builder: chunk::Builder<'_>) {
     let mut blocks = builder.reborrow().init_blocks(chunk.blocks.len() as u32);
     for (index, block) in (0..).zip(&chunk.blocks) {
         let mut builder = blocks.reborrow().get(index);
+        let Block { stored, length, checksum, .. } = block.values;
+        builder.set_stored(stored);
+        builder.set_length(length);
+        builder.set_checksum(checksum);
         builder.set_nulls(block.nulls);
-        write_block(&block.validity, || builder.reborrow().init_validity());
-        write_block(&block.values, || builder.reborrow().init_values());
-        write_bounds(block.bounds.as_ref(), || builder.init_bounds());
     }
+    if chunk.blocks.iter().any(|block| block.nulls > 0) {
+        let mut builders = builder.reborrow().init_validity(chunk.blocks.len() as u32);
+        (0..).zip(&chunk.blocks).for_each(|(index, block)| {
+            write_block(&block.validity, || builders.reborrow().get(index));
+        });
+    }
+    write_bounds_of_blocks(&chunk.bounds_of_blocks, &mut builder);
     write_bounds(chunk.bounds.as_ref(), || builder.reborrow().init_bounds());
     if let Some(sum) = chunk.sum {
         let mut builder = builder.init_sum();
@@ -117,6 +125,24 @@ fn write_block<'a>(block: &Block, builder: impl FnOnce() -> block::Builder<'a>) 
         builder.set_stored(block.stored);
         builder.set_length(block.length);
         builder.set_checksum(block.checksum);
+    }
+}
+
+fn write_bounds_of_blocks(bounds: &BoundsOfBlocks, builder: &mut chunk::Builder<'_>) {
+    match bounds {
+        BoundsOfBlocks::Unknown => {}
+        BoundsOfBlocks::Numbers(numbers) => {
+            let mut smallest = builder.reborrow().init_smallest(numbers.len() as u32);
+            (0..).zip(numbers).for_each(|(index, (min, _))| smallest.set(index, *min));
+            let mut largest = builder.reborrow().init_largest(numbers.len() as u32);
+            (0..).zip(numbers).for_each(|(index, (_, max))| largest.set(index, *max));
+        }
+        BoundsOfBlocks::Each(bounds) => {
+            let mut builders = builder.reborrow().init_bounds_of_blocks(bounds.len() as u32);
+            for (index, bounds) in (0..).zip(bounds) {
+                write_bounds(bounds.as_ref(), || builders.reborrow().get(index).init_bounds());
+            }
+        }
     }
 }
 
@@ -272,7 +298,13 @@ fn read_chunk(reader: chunk::Reader<'_>) -> Result<Chunk, Problem> {
     let id = reader.get_layout();
     let layout = Layout::from_id(id).ok_or_else(|| Problem::Unknown(format!("unknown layout {id}")))?;
     let dictionary = read_dictionary_blocks(reader.get_dictionary()?)?;
-    let blocks = reader.get_blocks()?.iter().map(|block| read_row_block(block, layout)).collect::<Result<_, _>>()?;
+    let validity = reader.get_validity()?;
+    let blocks = reader.get_blocks()?;
+    if !validity.is_empty() && validity.len() != blocks.len() {
+        return Err(Problem::malformed("validity of other blocks than there are"));
+    }
+    let validity = (0..).map(|index| validity.try_get(index).map_or(Block::default(), read_block));
+    let blocks = blocks.iter().zip(validity).map(|(block, validity)| read_row_block(block, validity)).collect();
     let bounds = if reader.has_bounds() { Some(read_bounds(reader.get_bounds()?, layout)?) } else { None };
     let sum = if reader.has_sum() {
         let sum = reader.get_sum()?;
@@ -292,18 +324,34 @@ fn read_chunk(reader: chunk::Reader<'_>) -> Result<Chunk, Problem> {
         run_index: read_block(reader.get_run_index()?),
         blocks,
         bounds,
+        bounds_of_blocks: read_bounds_of_blocks(reader, layout)?,
         sum,
         reference: None,
     })
 }
 
-fn read_row_block(reader: row_block::Reader<'_>, layout: Layout) -> Result<RowBlock, Problem> {
-    Ok(RowBlock {
-        nulls: reader.get_nulls(),
-        validity: read_block(reader.get_validity()?),
-        values: read_block(reader.get_values()?),
-        bounds: if reader.has_bounds() { Some(read_bounds(reader.get_bounds()?, layout)?) } else { None },
-    })
+fn read_row_block(reader: row_block::Reader<'_>, validity: Block) -> RowBlock {
+    let (stored, length, checksum) = (reader.get_stored(), reader.get_length(), reader.get_checksum());
+    RowBlock { nulls: reader.get_nulls(), validity, values: Block { offset: 0, stored, length, checksum } }
+}
+
+fn read_bounds_of_blocks(reader: chunk::Reader<'_>, layout: Layout) -> Result<BoundsOfBlocks, Problem> {
+    let (smallest, largest, each) = (reader.get_smallest()?, reader.get_largest()?, reader.get_bounds_of_blocks()?);
+    let are_numbers = layout.physical() != PhysicalType::Bytes;
+    match (smallest.len(), largest.len(), each.len()) {
+        (0, 0, 0) => Ok(BoundsOfBlocks::Unknown),
+        (min, max, 0) if min == max && are_numbers => {
+            Ok(BoundsOfBlocks::Numbers(smallest.iter().zip(largest.iter()).collect()))
+        }
+        (0, 0, _) => {
+            let read = |it: optional_bounds::Reader<'_>| match it.has_bounds() {
+                true => read_bounds(it.get_bounds()?, layout).map(Some),
+                false => Ok(None),
+            };
+            Ok(BoundsOfBlocks::Each(each.iter().map(read).collect::<Result<_, Problem>>()?))
+        }
+        _ => Err(Problem::malformed("bounds of blocks that are none")),
+    }
 }
 
 fn read_bounds(reader: bounds::Reader<'_>, layout: Layout) -> Result<Bounds, Problem> {

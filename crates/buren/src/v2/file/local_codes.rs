@@ -132,7 +132,7 @@ impl LocalCodes {
         let bounds = |of_block: Range<usize>| self.bounds[of_block.start / BLOCK_ROWS].clone();
         let plan = Plan::choose(codes.slice(), IntegerSlice::EMPTY);
         writer.planned_integers(&mut chunk, &plan, (codes.slice(), None), rows, write_own, bounds)?;
-        Ok(rows.sum_up(chunk))
+        Ok(writer.sum_up(chunk, rows))
     }
 }
 

@@ -98,7 +98,10 @@ impl Reader {
         move |column| match self.chunk(index, column) {
             Some(_) if Some(column) == key => self.known_of(index, column),
             Some(chunk) => match chunk.blocks.get(number) {
-                Some(block) => known(block.bounds.as_ref(), block.nulls, self.rows_of_block(index, number) as u32),
+                Some(block) => {
+                    let rows = self.rows_of_block(index, number) as u32;
+                    known(chunk.known_of_block(number), block.nulls, rows)
+                }
                 None => Known::NOTHING,
             },
             None => Known::NOTHING,

@@ -142,7 +142,9 @@ impl Reader {
     /// What is known of the values of a column in a row group.
     pub(super) fn known_of(&self, row_group: usize, column: usize) -> Known<'_> {
         match (self.footer.row_groups.get(row_group), self.chunk(row_group, column)) {
-            (Some(row_group), Some(chunk)) => known(chunk.bounds.as_ref(), chunk.nulls, row_group.rows),
+            (Some(row_group), Some(chunk)) => {
+                known(chunk.bounds.as_ref().map(Bounds::known), chunk.nulls, row_group.rows)
+            }
             _ => Known::NOTHING,
         }
     }
@@ -154,9 +156,9 @@ pub(super) fn is_met<'a>(conjunct: &Conjunct, known: impl Fn(usize) -> Known<'a>
 }
 
 /// What is known of the values of some rows.
-pub(super) fn known(bounds: Option<&Bounds>, nulls: u32, rows: u32) -> Known<'_> {
-    let values = match bounds {
-        Some(bounds) => bounds.known(),
+pub(super) fn known(values: Option<KnownValues<'_>>, nulls: u32, rows: u32) -> Known<'_> {
+    let values = match values {
+        Some(values) => values,
         None if nulls == rows => KnownValues::None,
         None => KnownValues::Nothing,
     };

@@ -7,6 +7,7 @@
 use super::bounds::Bounds;
 use super::column::{PIECE, ScanColumn};
 use super::footer::{Chunk, DictionaryPart, Layout, RowGroup, StoredColumn};
+use super::footer_check::AllBounds;
 use super::reader::Reader;
 use super::restore;
 use super::rows::Rows;
@@ -186,7 +187,7 @@ impl Reader {
         scan.start(row_group, 0, runs, cost)?;
         let mut nulls = 0;
         let mut used = vec![false; scan.distinct()];
-        let mut sum = Some(0i128);
+        let (mut sum, mut all) = (Some(0i128), AllBounds::default());
         for (number, start) in (0..rows).step_by(BLOCK_ROWS).enumerate() {
             let of_block = BLOCK_ROWS.min(rows - start);
             scan.load(number, of_block, cost)?;
@@ -206,13 +207,19 @@ impl Reader {
             }
             used.iter_mut().zip(&seen.codes).for_each(|(used, seen)| *used |= seen);
             let stored = &chunk.blocks[number];
-            if stored.nulls != seen.nulls || stored.bounds != seen.bounds() {
+            let bounds = seen.bounds();
+            all.add(bounds.as_ref(), stored, of_block as u32);
+            let are_known = chunk.bounds_of_blocks.blocks().is_some();
+            if stored.nulls != seen.nulls || are_known && chunk.bounds_of_blocks.get(number) != bounds {
                 let place = Place::Data { row_group, column: self.footer.name(column), block: number };
                 return Err(self.corrupt(place, "the statistics are not those of the values"));
             }
             sum = seen.sum;
         }
         let place = Place::Parameters { row_group, column: self.footer.name(column) };
+        if chunk.bounds != all.all() {
+            return Err(self.corrupt(place, "the statistics are not those of the values"));
+        }
         if chunk.nulls != nulls {
             return Err(self.corrupt(place, "the number of nulls is not that of the rows"));
         }

@@ -30,6 +30,7 @@ mod stream;
 mod tests;
 pub mod wide;
 
+pub(in crate::v2) use packed::{PACKED, decode_in_runs};
 pub(in crate::v2) use spread::positions as sample_rows;
 pub(in crate::v2) use stream::patch;
 

@@ -9,9 +9,13 @@ use super::spread::{Spread, Window, positions};
 use super::stream::{self, Stream};
 use crate::integer_buffer::IntegerSlice;
 use crate::v2::malformed::{Result, finish};
+use brc_core::Run;
 use brc_kernels::arithmetic::Integer;
 
-pub(super) const SCHEME: Scheme = Scheme { id: 2, name: "packed", cost: 20, fit, open };
+/// The id of the scheme.
+pub(in crate::v2) const PACKED: u8 = 2;
+
+pub(super) const SCHEME: Scheme = Scheme { id: PACKED, name: "packed", cost: 20, fit, open };
 
 #[derive(Debug, Default)]
 struct Packed {
@@ -81,6 +85,24 @@ impl Plan {
         }
         Self::of(&SCHEME, fit_of(windows), bounds)
     }
+}
+
+/// Decodes integers from row `first` on, as many as there is room for, of a block that [`Plan::in_runs`] has packed: `smallest` has
+/// the smallest ones by run, `runs` are those of the rows wanted, and their codes are their numbers.
+///
+/// # Errors
+/// If the bytes are not such a block. What is in `values` then means nothing.
+///
+/// # Panics
+/// If the runs have other rows, or there is no smallest integer of one.
+pub(in crate::v2) fn decode_in_runs<T: Integer>(
+    block: &Block<'_>,
+    first: usize,
+    runs: &[Run],
+    smallest: &[i64],
+    values: &mut [T],
+) -> Result<()> {
+    only_stream(block)?.read_in_runs(first, runs, smallest, values)
 }
 
 /// The stream of a block that is nothing else.

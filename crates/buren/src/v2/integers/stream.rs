@@ -9,7 +9,7 @@ use crate::integer_buffer::{IntegerSlice, for_widths};
 use crate::v2::malformed::{Malformed, Result, take, take_array};
 use brc_core::Run;
 use brc_core::bounds::bounds;
-use brc_kernels::arithmetic::Integer;
+use brc_kernels::arithmetic::{Integer, add_by_run};
 use brc_kernels::bitpack::{pack, packed_bytes, unpack, unpack_codes, width_of};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter;
@@ -173,10 +173,40 @@ impl<'a> Stream<'a> {
         } else {
             self.read_wide(first, out);
         }
-        self.exceptions.map_or(Ok(()), |exceptions| exceptions.patch(first, out))
+        self.exceptions.map_or(Ok(()), |exceptions| exceptions.patch(first, out, |_, value| value))
     }
 
-    /// The same of codes; returns the largest of them without its sign, if it is found on the way.
+    /// Reads integers as [`Stream::read`] does, and adds the smallest ones of the runs that they lie in: of run `code`,
+    /// `smallest[code]`.
+    pub(super) fn read_in_runs<T: Integer>(
+        &self,
+        first: usize,
+        runs: &[Run],
+        smallest: &[i64],
+        out: &mut [T],
+    ) -> Result<()> {
+        let smallest = runs.iter().map(|run| smallest[run.code as usize]);
+        if self.width <= T::BITS {
+            let bases: Vec<i64> = smallest.clone().map(|smallest| self.frame.wrapping_add(smallest)).collect();
+            unpack(Level::best(), self.width, self.packed, first, runs, &bases, out);
+        } else {
+            self.read_wide(first, out);
+            let smallest: Vec<i64> = smallest.clone().collect();
+            add_by_run(Level::best(), out, runs, &smallest);
+        }
+        let Some(exceptions) = self.exceptions else { return Ok(()) };
+        let (mut ends, mut end, mut of_run) = (runs.iter().zip(smallest), 0, 0);
+        exceptions.patch(first, out, |row, value| {
+            while row >= end
+                && let Some((run, smallest)) = ends.next()
+            {
+                (end, of_run) = (end + run.rows as usize, smallest);
+            }
+            value.wrapping_add(of_run)
+        })
+    }
+
+    /// The same as [`Stream::read`] of codes; returns the largest of them without its sign, if it is found on the way.
     pub(super) fn read_codes(&self, first: usize, out: &mut [i32]) -> Result<Option<u32>> {
         // The packed integers that exceptions replace are no codes.
         if self.exceptions.is_some() || self.width > u32::BITS || out.is_empty() {
@@ -197,27 +227,29 @@ impl<'a> Stream<'a> {
 }
 
 impl StoredExceptions<'_> {
-    fn patch<T: Integer>(&self, first: usize, out: &mut [T]) -> Result<()> {
-        patch(self.positions, first, out, |index| {
-            let value = read_short(self.values, self.width, index).unwrap_or(0);
-            T::cut(self.frame.wrapping_add(value as i64))
+    /// `value` makes a value of that of an exception and the row that it has in `out`.
+    fn patch<T: Integer>(&self, first: usize, out: &mut [T], mut value: impl FnMut(usize, i64) -> i64) -> Result<()> {
+        patch(self.positions, first, out, |row, index| {
+            let short = read_short(self.values, self.width, index).unwrap_or(0);
+            T::cut(value(row, self.frame.wrapping_add(short as i64)))
         })
     }
 }
 
-/// Replaces the exceptions among the values from the `first` on. Their positions ascend; `value` gives the one of an index.
+/// Replaces the exceptions among the values from the `first` on. Their positions ascend; `value` gives the one of a row of `out`
+/// and an index.
 pub(in crate::v2) fn patch<T>(
     positions: &[[u8; 2]],
     first: usize,
     out: &mut [T],
-    value: impl Fn(usize) -> T,
+    mut value: impl FnMut(usize, usize) -> T,
 ) -> Result<()> {
     let position = |stored: &[u8; 2]| usize::from(u16::from_le_bytes(*stored));
     let start = positions.partition_point(|stored| position(stored) < first);
     for (index, stored) in positions.iter().enumerate().skip(start) {
         let row = position(stored).checked_sub(first).ok_or(Malformed("its exceptions are out of order"))?;
         let Some(out) = out.get_mut(row) else { break };
-        *out = value(index);
+        *out = value(row, index);
     }
     Ok(())
 }
