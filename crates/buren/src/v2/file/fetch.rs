@@ -41,9 +41,10 @@ impl FileScanner<'_> {
     /// Says that a row group was read.
     pub(super) fn end_reading(&self, index: usize) {
         let of_columns = self.columns.iter().map(|column| column.chunk_of(index));
-        let footer = &self.reader.footer;
-        let of_cluster = [footer.order_streams(), footer.run_lengths()];
-        let of_cluster = of_cluster.into_iter().filter_map(|number| self.chunk_of_cluster(index, number));
+        let (reader, cluster) = (self.reader, self.reader.row_group(index).cluster);
+        let of_cluster = [reader.footer.order_streams(), reader.footer.run_lengths()];
+        let of_cluster = of_cluster.into_iter().filter_map(|number| cluster.and(reader.column_at_hand(number)));
+        let of_cluster = of_cluster.map(|column| &column.chunks[index]);
         let places =
             of_columns.chain(of_cluster).map(|chunk| chunk.offset..chunk.offset.saturating_add(chunk.stored_bytes()));
         ReadAhead::end(self.reader.source().file, places);

@@ -68,6 +68,11 @@ impl Reader {
         self.columns[number].get_or_init(read).as_ref().map_err(|problem| problem.of(&self.path))
     }
 
+    /// The same if somebody has asked for them before, and they are not damaged.
+    pub(super) fn column_at_hand(&self, number: usize) -> Option<&StoredColumn> {
+        self.columns[number].get()?.as_ref().ok()
+    }
+
     /// The chunk of a column; `None` if nothing can be told of it: whoever reads it finds out why.
     pub(super) fn chunk(&self, row_group: usize, column: usize) -> Option<&Chunk> {
         let column = if column < self.columns.len() { self.column(column).ok()? } else { return None };

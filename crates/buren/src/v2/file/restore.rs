@@ -43,7 +43,7 @@ impl FileScanner<'_> {
             let all = self.reader.row_group(index).rows;
             // What follows for dictionaries is to be known before they are read.
             self.expected_rows(all as usize, all as usize);
-            self.runs.runs = Runs::load(self.reader, index, &mut self.cost)?;
+            self.load_runs(index)?;
             scanned.rows += u64::from(all);
         } else {
             self.met = Some(vec![0; words(self.reader.row_group(index).rows as usize)]);

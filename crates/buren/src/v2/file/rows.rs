@@ -164,13 +164,14 @@ impl Rows {
         }
     }
 
-    /// All values, if they are integers of at most 64 bits; else none. What is no length of 32 bits is 0.
-    pub(super) fn lengths(&self) -> Vec<u32> {
+    /// Replaces `lengths` by all values, if they are integers of at most 64 bits; else by none. What is no length of 32 bits is 0.
+    pub(super) fn lengths(&self, lengths: &mut Vec<u32>) {
+        lengths.clear();
         match &self.values {
-            Values::I16(values) => values.iter().map(|&value| u32::try_from(value).unwrap_or(0)).collect(),
-            Values::I32(values) => values.iter().map(|&value| u32::try_from(value).unwrap_or(0)).collect(),
-            Values::I64(values) => values.iter().map(|&value| u32::try_from(value).unwrap_or(0)).collect(),
-            Values::Nothing | Values::I128(_) | Values::Floats(_) | Values::Codes(_) | Values::Strings(_) => Vec::new(),
+            Values::I16(values) => lengths.extend(values.iter().map(|&value| u32::try_from(value).unwrap_or(0))),
+            Values::I32(values) => lengths.extend(values.iter().map(|&value| u32::try_from(value).unwrap_or(0))),
+            Values::I64(values) => lengths.extend(values.iter().map(|&value| u32::try_from(value).unwrap_or(0))),
+            Values::Nothing | Values::I128(_) | Values::Floats(_) | Values::Codes(_) | Values::Strings(_) => {}
         }
     }
 

@@ -1,9 +1,11 @@
 //! The values of a cluster key while its row group is read: one for each run, which rows have without being decoded.
 
+use super::column::ScanColumn;
 use super::decoder::DecodedStrings;
 use super::rows::Rows;
 use super::runs::Runs;
-use brc_core::{Column, Dictionary, Run};
+use crate::block::Cost;
+use brc_core::{Column, Dictionary, Result, Run};
 use std::ops::Range;
 
 /// Rows that come as runs have so many in a run on average: shorter ones are grouped as fast one by one.
@@ -24,9 +26,9 @@ pub(super) struct RunKey {
 }
 
 impl RunKey {
-    /// The key that has these values.
-    pub(super) fn new(values: Rows) -> Self {
-        Self { values, ..Self::default() }
+    /// Reads the values of all runs of a row group.
+    pub(super) fn read(&mut self, column: &mut ScanColumn<'_>, row_group: usize, cost: &mut Cost) -> Result<()> {
+        self.values.replace(column, row_group, None, cost)
     }
 
     /// Those of all runs.

@@ -32,7 +32,7 @@ pub(super) struct RunsAtHand {
 #[derive(Default)]
 struct KeyVerdicts {
     column: usize,
-    of_codes: Vec<Option<Verdict>>,
+    of_codes: Vec<Verdict>,
 }
 
 /// What becomes of a run.
@@ -56,10 +56,10 @@ impl FileScanner<'_> {
         // What follows for dictionaries is to be known before the key's is read.
         let all = self.reader.row_group(index).rows as usize;
         self.expected_rows(all, all);
-        self.runs.runs = Runs::load(self.reader, index, &mut self.cost)?;
+        self.load_runs(index)?;
         self.runs.key_position = self.options.projection.iter().position(|&column| column == cluster.key);
         if let Some(position) = self.runs.key_position {
-            self.runs.key = RunKey::new(Rows::read(&mut self.columns[position], index, None, &mut self.cost)?);
+            self.runs.key.read(&mut self.columns[position], index, &mut self.cost)?;
         }
         let summarise = self.may_summarise_runs(index);
         if verdict == Verdict::Always && !summarise {
@@ -85,6 +85,18 @@ impl FileScanner<'_> {
             }
         }
         self.deliver(index, Some(cluster.key), &stretches, sink, scanned)
+    }
+
+    /// Reads the lengths of the runs of a clustered row group.
+    pub(super) fn load_runs(&mut self, index: usize) -> Result<()> {
+        let lengths = match &mut self.lengths {
+            Some(lengths) => lengths,
+            None => {
+                let column = self.reader.column(self.reader.footer.run_lengths())?;
+                self.lengths.insert(Box::new((ScanColumn::new(self.reader, column), Rows::default())))
+            }
+        };
+        self.runs.runs.replace((&mut lengths.0, &mut lengths.1), self.reader, index, &mut self.cost)
     }
 
     /// Whether the runs of a row group, for which the predicate is not known to be false, have to be known. Of a file in a store
@@ -120,17 +132,16 @@ impl FileScanner<'_> {
         else {
             return 0..runs.len();
         };
-        if verdicts.column != key {
-            *verdicts = KeyVerdicts { column: key, of_codes: Vec::new() };
+        verdicts.find(predicate, key, self.columns[position].dictionary());
+        let may_match = |&code: &u32| verdicts.of_codes[code as usize] != Verdict::Never;
+        if values.values().has_nulls() {
+            let may_match = |&run: &usize| !values.values().is_valid(run) || may_match(&codes[run]);
+            let first = (0..runs.len()).find(may_match);
+            let last = (0..runs.len()).rfind(may_match);
+            return first.zip(last).map_or(0..0, |(first, last)| first..last + 1);
         }
-        let dictionary = self.columns[position].dictionary();
-        verdicts.of_codes.resize(dictionary.len(), None);
-        let mut may_match = |run: usize| {
-            let is_null = !values.values().is_valid(run);
-            is_null || verdicts.of_code(codes[run], predicate, key, dictionary) != Verdict::Never
-        };
-        let first = (0..runs.len()).find(|&run| may_match(run));
-        let last = (0..runs.len()).rfind(|&run| may_match(run));
+        let first = codes.iter().position(may_match);
+        let last = codes.iter().rposition(may_match);
         first.zip(last).map_or(0..0, |(first, last)| first..last + 1)
     }
 
@@ -168,7 +179,6 @@ impl FileScanner<'_> {
         if verdict == Verdict::Always && summarise && keys_are_there && !self.columns.iter().any(has_nulls) {
             return Ok(vec![(Fate::Summarised, 0..runs)]);
         }
-        let mut verdicts = std::mem::take(&mut self.runs.verdicts.of_codes);
         let nullable: Vec<&RunNumbers> =
             self.columns.iter().filter(|column| has_nulls(column)).map(|column| &column.run_index).collect();
         let is_whole = |run: usize| {
@@ -176,7 +186,7 @@ impl FileScanner<'_> {
             key_is_there && nullable.iter().all(|numbers| numbers.nulls_of(run) == 0)
         };
         let decided = Decided::new(self, index, key, verdict);
-        let mut fate = |run: usize| match decided.of_run(run, &mut verdicts) {
+        let fate = |run: usize| match decided.of_run(run) {
             Verdict::Never => Fate::Skipped,
             Verdict::Always if summarise && is_whole(run) => Fate::Summarised,
             verdict => Fate::Delivered { is_open: verdict == Verdict::Maybe },
@@ -191,7 +201,6 @@ impl FileScanner<'_> {
         push(Fate::Skipped, 0..part.start);
         part.clone().for_each(|run| push(fate(run), run..run + 1));
         push(Fate::Skipped, part.end..runs);
-        self.runs.verdicts.of_codes = verdicts;
         Ok(all)
     }
 
@@ -219,21 +228,18 @@ impl FileScanner<'_> {
 }
 
 impl KeyVerdicts {
-    fn of_code(&mut self, code: u32, predicate: &Predicate, key: usize, dictionary: &Dictionary) -> Verdict {
-        verdict_of(&mut self.of_codes, code, predicate, key, dictionary)
+    /// Finds out what the predicate is for each value of the key, which are those of the dictionary.
+    fn find(&mut self, predicate: &Predicate, key: usize, dictionary: &Dictionary) {
+        if self.column != key {
+            *self = Self { column: key, of_codes: Vec::new() };
+        }
+        let verdict = |code: u32| {
+            let known = |column| if column == key { Known::string(dictionary.get(code)) } else { Known::NOTHING };
+            predicate.decide(&known)
+        };
+        let known = self.of_codes.len() as u32;
+        self.of_codes.extend((known..dictionary.len() as u32).map(verdict));
     }
-}
-
-/// What the predicate is for a value of the key, as far as that alone decides it.
-fn verdict_of(
-    of_codes: &mut [Option<Verdict>],
-    code: u32,
-    predicate: &Predicate,
-    key: usize,
-    dictionary: &Dictionary,
-) -> Verdict {
-    let known = |column| if column == key { Known::string(dictionary.get(code)) } else { Known::NOTHING };
-    *of_codes[code as usize].get_or_insert_with(|| predicate.decide(&known))
 }
 
 /// Decides what the predicate is for runs.
@@ -265,22 +271,19 @@ impl<'a> Decided<'a> {
         Self { scanner, index, key, predicate, only_numbers }
     }
 
-    fn of_run(&self, run: usize, verdicts: &mut [Option<Verdict>]) -> Verdict {
+    fn of_run(&self, run: usize) -> Verdict {
         let Some(predicate) = self.predicate else { return Verdict::Always };
         if let (Some(numbers), Predicate::Range { low, high, .. }) = (self.only_numbers, predicate) {
             return numbers.decide_range(run, *low, *high);
         }
-        let RunsAtHand { key, key_position, .. } = &self.scanner.runs;
-        if let Some(position) = *key_position
-            && let Some(&code) = key.values().codes().get(run)
+        let RunsAtHand { key, key_position: Some(_), verdicts, .. } = &self.scanner.runs else {
+            return self.look(predicate, run);
+        };
+        if let Some(&code) = key.values().codes().get(run)
             && key.values().is_valid(run)
-            && !verdicts.is_empty()
+            && let Some(verdict @ (Verdict::Always | Verdict::Never)) = verdicts.of_codes.get(code as usize)
         {
-            let dictionary = self.scanner.columns[position].dictionary();
-            match verdict_of(verdicts, code, predicate, self.key, dictionary) {
-                Verdict::Maybe => {}
-                verdict => return verdict,
-            }
+            return *verdict;
         }
         self.look(predicate, run)
     }

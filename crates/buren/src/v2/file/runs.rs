@@ -24,20 +24,34 @@ impl Runs {
     /// # Errors
     /// If they cannot be read, or do not have the row group's rows.
     pub(super) fn load(reader: &Reader, row_group: usize, cost: &mut Cost) -> Result<Self> {
-        let number = reader.footer.run_lengths();
-        let mut column = ScanColumn::new(reader, reader.column(number)?);
-        let lengths = Rows::read(&mut column, row_group, None, cost)?.lengths();
-        let mut end = 0u64;
-        let next = |length: &u32| {
-            end += u64::from(*length);
+        let mut runs = Self::default();
+        let mut lengths = ScanColumn::new(reader, reader.column(reader.footer.run_lengths())?);
+        runs.replace((&mut lengths, &mut Rows::default()), reader, row_group, cost)?;
+        Ok(runs)
+    }
+
+    /// The same in the memory of others: the column is that of the lengths of runs.
+    pub(super) fn replace(
+        &mut self,
+        (column, lengths): (&mut ScanColumn<'_>, &mut Rows),
+        reader: &Reader,
+        row_group: usize,
+        cost: &mut Cost,
+    ) -> Result<()> {
+        lengths.replace(column, row_group, None, cost)?;
+        lengths.lengths(&mut self.lengths);
+        let (mut end, mut shortest) = (0u64, u32::MAX);
+        self.ends.clear();
+        self.ends.extend(self.lengths.iter().map(|&length| {
+            end += u64::from(length);
+            shortest = shortest.min(length);
             end as u32
-        };
-        let ends = lengths.iter().map(next).collect();
-        if end != u64::from(reader.row_group(row_group).rows) || end == 0 || lengths.contains(&0) {
-            let place = Place::Data { row_group, column: reader.footer.name(number), block: 0 };
+        }));
+        if end != u64::from(reader.row_group(row_group).rows) || end == 0 || shortest == 0 {
+            let place = Place::Data { row_group, column: reader.footer.name(column.column), block: 0 };
             return Err(reader.corrupt(place, "the runs do not have the rows of the row group"));
         }
-        Ok(Self { lengths, ends })
+        Ok(())
     }
 
     /// How many there are.

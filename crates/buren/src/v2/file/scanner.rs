@@ -27,6 +27,8 @@ pub(super) struct FileScanner<'r> {
     possible_rows: Option<u64>,
     /// Of the clustered row group at hand.
     pub(super) runs: RunsAtHand,
+    /// What the lengths of runs are read with.
+    pub(super) lengths: Option<Box<(ScanColumn<'r>, Rows)>>,
     /// If rows are tested before they are put back in order: a bit for each that meets all conditions, where it lies.
     pub(super) met: Option<Vec<u64>>,
     /// Memory for the columns of clustered row groups whose rows are put back in order.
@@ -43,9 +45,21 @@ impl<'r> FileScanner<'r> {
         let positions = |conjunct: &Conjunct| conjunct.columns.iter().filter_map(position).collect();
         let tested = options.conjuncts.iter().map(positions).collect();
         let (counts, possible_rows, runs, cost) = (None, None, RunsAtHand::default(), Cost::default());
-        let (met, clustered, ahead) = (None, Vec::new(), ReadAhead::default());
-        let mut scanner =
-            Self { reader, options, columns, counts, tested, possible_rows, runs, met, clustered, cost, ahead };
+        let (lengths, met, clustered, ahead) = (None, None, Vec::new(), ReadAhead::default());
+        let mut scanner = Self {
+            reader,
+            options,
+            columns,
+            counts,
+            tested,
+            possible_rows,
+            runs,
+            lengths,
+            met,
+            clustered,
+            cost,
+            ahead,
+        };
         scanner.counts = scanner.worthwhile_counts()?;
         Ok(scanner)
     }
