@@ -436,6 +436,28 @@ fn translated<T: Integer>(codes: &[impl Integer], table: &[u32]) -> Vec<T> {
     codes.iter().map(|code| narrow[code.wide() as usize]).collect()
 }
 
+impl IntegerBuffer {
+    /// What a table of so many different numbers from 0 on has for each code, and how often it has each of them.
+    ///
+    /// # Panics
+    /// If there is nothing for one of the codes, or something else.
+    pub(crate) fn ranked(codes: IntegerSlice<'_>, table: &[u32], runs: usize) -> (Self, Vec<u32>) {
+        let mut buffer = Self { width: Width::holding(0, runs as i64), ..Self::default() };
+        let mut counts = vec![0; runs];
+        for_buffers!(&mut buffer, own => for_widths!(codes, codes => *own = ranked(codes, table, &mut counts)));
+        (buffer, counts)
+    }
+}
+
+fn ranked<T: Integer>(codes: &[impl Integer], table: &[u32], counts: &mut [u32]) -> Vec<T> {
+    let rank = |code: &_| {
+        let rank = table[Integer::wide(*code) as usize];
+        counts[rank as usize] += 1;
+        T::cut(rank.into())
+    };
+    codes.iter().map(rank).collect()
+}
+
 fn extend<T: Integer>(own: &mut Vec<T>, values: impl Iterator<Item = i64>) {
     own.extend(values.map(T::cut));
 }

@@ -78,7 +78,10 @@ impl Partition {
         if !are_long_runs(codes.len(), runs) {
             return None;
         }
-        let Some(valid) = valid else { return Self::of_codes(IntegerBuffer::translated(codes, ranks), runs) };
+        let Some(valid) = valid else {
+            let (codes, lengths) = IntegerBuffer::ranked(codes, ranks, runs);
+            return Self::of_runs(codes, lengths);
+        };
         let null = ranks.len() as u32;
         let or_null = |(code, valid): (i64, bool)| if valid { ranks[code as usize] } else { null };
         let codes = for_widths!(codes, codes => {
@@ -90,10 +93,15 @@ impl Partition {
     /// `None` if a run has no rows.
     fn of_codes(codes: IntegerBuffer, runs: usize) -> Option<Self> {
         let lengths = for_widths!(codes.slice(), codes => lengths(codes, runs));
+        Self::of_runs(codes, lengths)
+    }
+
+    /// The same of runs with so many rows each.
+    fn of_runs(codes: IntegerBuffer, lengths: Vec<u32>) -> Option<Self> {
         if lengths.contains(&0) {
             return None;
         }
-        let firsts = for_widths!(codes.slice(), codes => firsts(codes, runs));
+        let firsts = for_widths!(codes.slice(), codes => firsts(codes, lengths.len()));
         Some(Self { codes, lengths, firsts, rows: OnceCell::new() })
     }
 

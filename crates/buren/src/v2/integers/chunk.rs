@@ -128,6 +128,7 @@ pub(super) trait AnyLayout: Debug + Send + Sync {
     fn decode_i16(&self, block: &Block<'_>, output: Output<'_, i16>) -> Result<()>;
     fn decode_i32(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<()>;
     fn decode_i64(&self, block: &Block<'_>, output: Output<'_, i64>) -> Result<()>;
+    fn is_patched(&self) -> bool;
     fn is_narrow(&self, block: &Block<'_>) -> bool;
     fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<Option<u32>>;
 }
@@ -141,6 +142,10 @@ macro_rules! any_layout {
 
             fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>) {
                 Layout::encode(self, input, out);
+            }
+
+            fn is_patched(&self) -> bool {
+                Layout::is_patched(self)
             }
 
             fn is_narrow(&self, block: &Block<'_>) -> bool {

@@ -108,6 +108,11 @@ impl Plan {
         self.candidates.iter().find(|candidate| candidate.scheme == self.scheme.name).map_or(0, |chosen| chosen.bytes)
     }
 
+    /// Whether some integers are put in by themselves, which makes decoding slower.
+    pub(in crate::v2) fn is_patched(&self) -> bool {
+        self.layout.is_patched()
+    }
+
     /// The smallest and the largest value of each block.
     #[must_use]
     pub fn bounds(&self) -> &[(i64, i64)] {

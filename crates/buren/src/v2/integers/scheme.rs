@@ -47,6 +47,11 @@ pub(super) trait Layout: Debug + Send + Sync + 'static {
     /// Appends a block.
     fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>);
 
+    /// Whether some integers are put in by themselves, which makes decoding slower.
+    fn is_patched(&self) -> bool {
+        false
+    }
+
     /// Whether all values of a block are known to fit an `i32`; `false` also if that is not known.
     fn is_narrow(&self, _block: &Block<'_>) -> bool {
         false
