@@ -51,6 +51,5 @@ generate() {
 }
 
 generate schemas/buren.capnp crates/buren/src/buren_capnp.rs
-generate schemas/buren2.capnp crates/buren/src/buren2_capnp.rs
 generate schemas/table.capnp crates/brc-encodings/src/capnp/table_capnp.rs
 echo "schemas: $($check && echo current || echo written)"

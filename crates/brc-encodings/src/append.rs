@@ -72,19 +72,12 @@ impl Appendable {
         Ok(schema.with_metadata(own.metadata().to_vec()))
     }
 
-    /// Whether row groups can be added; those of format version 1 have dictionaries that are the file's.
-    #[must_use]
-    pub fn is_continuable(&self) -> bool {
-        self.reader.can_be_continued()
-    }
-
-    /// A writer of its further row groups; `None` if the file is of a format version that cannot be continued.
+    /// A writer of its further row groups.
     ///
     /// # Errors
     /// As for [`Reader::continued`].
-    pub fn writer(&self, schema: &Schema, options: &CreateOptions) -> Result<Option<Box<dyn BatchWriter>>> {
-        let writer = self.reader.continued(schema, writer_options(options))?;
-        Ok(writer.map(|writer| Box::new(writer) as Box<dyn BatchWriter>))
+    pub fn writer(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
+        Ok(Box::new(self.reader.continued(schema, writer_options(options))?))
     }
 
     /// Copies what the file has to a target.
@@ -93,11 +86,5 @@ impl Appendable {
     /// As for writing the target.
     pub fn copy_to(&self, output: &Output) -> Result<()> {
         output.begin_with(&self.file)
-    }
-
-    /// Its rows, for a file that has to be written anew.
-    #[must_use]
-    pub fn into_table(self) -> Box<dyn Table> {
-        Box::new(self.reader)
     }
 }

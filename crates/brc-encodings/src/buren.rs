@@ -73,7 +73,6 @@ pub(crate) fn writer_options(options: &CreateOptions) -> WriterOptions {
 }
 
 fn describe(file: &FileDescription) -> Description {
-    let maps = |column: &ColumnDescription| column.maps.stored_bytes;
     let dictionaries = |column: &ColumnDescription| column.dictionary.stored_bytes;
     let mut facts = vec![
         ("encoding", "buren".into()),
@@ -86,9 +85,6 @@ fn describe(file: &FileDescription) -> Description {
     facts.extend(cluster_key(file).map(|key| ("cluster key", key.into())));
     if file.run_indexes.blocks > 0 {
         facts.push(("run indexes", Fact::Bytes(file.run_indexes.stored_bytes)));
-    }
-    if file.version == 1 {
-        facts.push(("code maps", Fact::Bytes(file.columns.iter().map(maps).sum())));
     }
     facts.push(("dictionaries", Fact::Bytes(file.columns.iter().map(dictionaries).sum())));
     facts.push(("footer", Fact::Bytes(file.footer_bytes)));
@@ -114,11 +110,6 @@ fn describe_column(column: &ColumnDescription) -> Facts {
         ("type", column.logical_type.to_string().as_str().into()),
         ("scheme", schemes.join(", ").as_str().into()),
     ];
-    match column.widths {
-        Some((least, most)) if least == most => facts.push(("bits", least.to_string().as_str().into())),
-        Some((least, most)) => facts.push(("bits", format!("{least}-{most}").as_str().into())),
-        None => {}
-    }
     facts.push(("stored", Fact::Bytes(column.data.stored_bytes)));
     facts.push(("unpacked", Fact::Bytes(column.data.unpacked_bytes)));
     facts.extend(column.cardinality.map(|values| ("cardinality", Fact::Count(values.into()))));

@@ -9,8 +9,8 @@
 
 #![forbid(unsafe_code)]
 
-use buren::v2::integers::{BLOCK_ROWS, Block, Chunk, Decodable, Plan, wide};
-use buren::v2::{Malformed, floats};
+use buren::integers::{BLOCK_ROWS, Block, Chunk, Decodable, Plan, wide};
+use buren::{Malformed, floats};
 use std::hint::black_box;
 use std::time::Instant;
 

@@ -9,7 +9,7 @@
 #[path = "string_floor/columns.rs"]
 mod columns;
 
-use buren::v2::strings::{
+use buren::strings::{
     Scratch, SortedBlock, StringBlock, StringBuffer, Strings, Tokenizer, Tokens, encode, encode_sorted, estimate,
     train_sorted,
 };

@@ -153,7 +153,7 @@ mod tests {
                 file.write_all(&bytes).unwrap();
                 let source = Source { file: &file, path: Path::new("t"), compression: *compression };
                 let (mut buffer, mut cost) = (BlockBuffer::default(), Cost::default());
-                buffer.load(source, &block, Place::RunIndex { row_group: 0 }, &mut cost).unwrap();
+                buffer.load(source, &block, Place::Unused { index: 0 }, &mut cost).unwrap();
                 assert_eq!(buffer.bytes(), content);
                 assert_eq!(cost.bytes, u64::from(block.stored));
             }

@@ -41,12 +41,8 @@ pub struct ColumnDescription {
     pub logical_type: LogicalType,
     /// The schemes of its chunks in the order of their first use, each with how many chunks use it.
     pub schemes: Vec<(&'static str, u64)>,
-    /// The smallest and the largest number of bits a value is stored in; `None` without row groups, and in version 2.
-    pub widths: Option<(u8, u8)>,
     /// The blocks of its chunks.
     pub data: BlockTotals,
-    /// The blocks that map codes to the dictionary of the file; only version 1 has such.
-    pub maps: BlockTotals,
     /// The blocks of dictionaries and their tokens.
     pub dictionary: BlockTotals,
     /// The number of distinct values of a string column, where it is known.
@@ -60,7 +56,7 @@ pub struct ColumnDescription {
 /// Smallest and largest value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Bounds {
-    /// Of strings, in byte order. In version 2, a smallest value of more than 64 bytes is cut, and a largest one rounded up.
+    /// Of strings, in byte order. A smallest value of more than 64 bytes is cut, and a largest one rounded up.
     Text {
         /// The smallest.
         min: Vec<u8>,
@@ -114,8 +110,6 @@ pub struct RowGroupDescription {
 pub struct ChunkDescription {
     /// The scheme's name.
     pub scheme: &'static str,
-    /// Bits a value; 0 in version 2, where blocks differ in it.
-    pub width: u8,
     /// The blocks.
     pub data: BlockTotals,
     /// The number of distinct values of a string chunk.

@@ -1,4 +1,4 @@
-//! What files of all versions have in common: header, trailer, and a checksummed footer that lies before the trailer.
+//! What a file is before it is understood: header, trailer, and a checksummed footer that lies before the trailer.
 
 use crate::block::checksum;
 use crate::trailer::{self, HEADER_BYTES, TRAILER_BYTES, Trailer};
@@ -10,7 +10,6 @@ const END: u64 = 64 << 10;
 
 /// An open file whose footer is not damaged, but not yet understood.
 pub(crate) struct Envelope {
-    pub(crate) version: u32,
     pub(crate) file: Box<dyn ReadAt>,
     /// Its name, for messages.
     pub(crate) path: PathBuf,
@@ -23,7 +22,7 @@ pub(crate) struct Envelope {
 impl Envelope {
     pub(crate) fn open(file: Box<dyn ReadAt>, path: &Path) -> Result<Self> {
         let file_bytes = file.length().map_err(Error::io(path, "open"))?;
-        let Trailer { version, footer_bytes, footer_checksum } = read_trailer(file.as_ref(), path, file_bytes)?;
+        let Trailer { footer_bytes, footer_checksum, .. } = read_trailer(file.as_ref(), path, file_bytes)?;
         let least = (HEADER_BYTES + TRAILER_BYTES) as u64;
         if footer_bytes % 8 != 0 || file_bytes.checked_sub(least).is_none_or(|most| footer_bytes > most) {
             let reason = format!("a footer of {footer_bytes} bytes in a file of {file_bytes}");
@@ -36,7 +35,7 @@ impl Envelope {
         if checksum(bytes) != footer_checksum {
             return Err(Error::corrupt(path, "footer", "the checksum does not match"));
         }
-        Ok(Self { version, file, path: path.to_owned(), file_bytes, footer_bytes, footer_offset, footer })
+        Ok(Self { file, path: path.to_owned(), file_bytes, footer_bytes, footer_offset, footer })
     }
 }
 

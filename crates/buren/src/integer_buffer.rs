@@ -168,25 +168,6 @@ impl Width {
     }
 }
 
-/// Room for integers of one of three widths.
-#[derive(Debug)]
-pub(crate) enum IntegerRoom<'a> {
-    I16(&'a mut [i16]),
-    I32(&'a mut [i32]),
-    I64(&'a mut [i64]),
-}
-
-impl IntegerRoom<'_> {
-    /// For how many there is room.
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::I16(room) => room.len(),
-            Self::I32(room) => room.len(),
-            Self::I64(room) => room.len(),
-        }
-    }
-}
-
 /// In a table of codes: not there.
 pub(crate) const UNKNOWN: u32 = u32::MAX;
 
@@ -270,15 +251,6 @@ impl IntegerBuffer {
         vector
     }
 
-    /// The same of that width.
-    pub(crate) fn room_of(&mut self, width: Width, rows: usize) -> IntegerRoom<'_> {
-        match width {
-            Width::Of16 => IntegerRoom::I16(self.room(rows)),
-            Width::Of32 => IntegerRoom::I32(self.room(rows)),
-            Width::Of64 => IntegerRoom::I64(self.room(rows)),
-        }
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.slice().len()
     }
@@ -303,12 +275,7 @@ impl IntegerBuffer {
         }
     }
 
-    /// Appends integers; all become wider if one of them needs it.
-    pub(crate) fn extend_slice(&mut self, integers: IntegerSlice<'_>) {
-        for_widths!(integers, values => self.append(values));
-    }
-
-    /// The same of integers of any width. `None`, and nothing is appended, if one needs more than 64 bits.
+    /// Appends integers; all become wider if one of them needs it. `None`, and nothing is appended, if one needs more than 64 bits.
     pub(crate) fn extend(&mut self, integers: brc_core::Integers<'_>) -> Option<()> {
         match integers {
             brc_core::Integers::I8(values) => {

@@ -1,10 +1,12 @@
 //! buren: a columnar file of any table, small and fast to ask, whose rows come back in their order.
 //!
-//! Each column of each row group is stored by the scheme that makes it smallest (version 2, `v2`). Tables of strings and
-//! numbers that one key answers are *clustered* (version 1, `v1`): inside a row group the rows are stably partitioned by the
-//! key, so every other column lies in runs, one run a key. The key's own codes stay in original row order: the *order
-//! stream*. A group-by on the key folds contiguous runs and never reads the order stream; walking the order stream gives
-//! back the original rows.
+//! Each column of each row group is stored by the scheme that makes it smallest. Tables that a key answers are *clustered*:
+//! inside a row group the rows are stably partitioned by the key, so every other column lies in runs, one run a key. The runs
+//! of the rows in their original order are the *order stream*. A group-by on the key folds contiguous runs and never reads
+//! the order stream; walking the order stream gives back the original rows.
+//!
+//! How values lie in blocks is decided by pure functions between slices and bytes ([`integers`], [`floats`], [`strings`],
+//! [`validity`]); row groups, chunks, statistics and checksums are the business of `file`.
 //!
 //! [`Writer`] makes such a file out of batches, [`Reader`] lends batches from one; both through the traits of
 //! [`brc_core::table`]. `SPEC.md` beside this crate describes every byte.
@@ -15,22 +17,24 @@ mod array;
 mod block;
 mod description;
 mod envelope;
+mod file;
+pub mod floats;
 mod integer_buffer;
+pub mod integers;
+mod malformed;
 mod place;
 mod reader;
 mod run_statistics;
+pub mod strings;
 mod trailer;
-mod v1;
-pub mod v2;
+pub mod validity;
 mod writer;
 
 #[allow(warnings, clippy::all, clippy::pedantic, clippy::unwrap_used)]
 mod buren_capnp;
 
-#[allow(warnings, clippy::all, clippy::pedantic, clippy::unwrap_used)]
-mod buren2_capnp;
-
 pub use description::{BlockTotals, Bounds, ChunkDescription, ColumnDescription, FileDescription, RowGroupDescription};
+pub use malformed::Malformed;
 pub use reader::{Reader, Verified};
 pub use trailer::{MAGIC, VERSION, check_magic};
 pub use writer::{Key, Writer, WriterOptions};

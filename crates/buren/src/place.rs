@@ -6,9 +6,7 @@ use std::fmt;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Place<'a> {
     Data { row_group: usize, column: &'a str, block: usize },
-    Map { row_group: usize, column: &'a str },
-    RunIndex { row_group: usize },
-    RunIndexOfColumn { row_group: usize, column: &'a str },
+    RunIndex { row_group: usize, column: &'a str },
     Dictionary { column: &'a str, block: usize },
     DictionaryTokens { column: &'a str, part: usize },
     Counts { column: &'a str },
@@ -25,9 +23,7 @@ impl fmt::Display for Place<'_> {
             Self::Data { row_group, column, block } => {
                 write!(f, "row group {row_group}, column '{column}', block {block}")
             }
-            Self::Map { row_group, column } => write!(f, "row group {row_group}, column '{column}', code map"),
-            Self::RunIndex { row_group } => write!(f, "row group {row_group}, run index"),
-            Self::RunIndexOfColumn { row_group, column } => {
+            Self::RunIndex { row_group, column } => {
                 write!(f, "row group {row_group}, column '{column}', run index")
             }
             Self::Dictionary { column, block } => write!(f, "dictionary of column '{column}', block {block}"),

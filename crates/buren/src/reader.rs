@@ -1,22 +1,15 @@
-//! Reads files of all versions.
+//! Reads a file.
 
 use crate::description::FileDescription;
 use crate::envelope::Envelope;
-use crate::trailer::VERSION_1;
-use crate::v1;
-use crate::v2::file;
+use crate::file;
 use brc_core::{ColumnTotals, Known, Progress, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::path::Path;
 
 /// A buren file that is open for reading.
 ///
 /// Opening reads the footer only. Split *i* of the table is row group *i*.
-pub struct Reader(Version);
-
-enum Version {
-    One(v1::reader::Reader),
-    Two(file::Reader),
-}
+pub struct Reader(file::Reader);
 
 /// What was verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,31 +31,21 @@ impl Reader {
     /// # Errors
     /// If it cannot be read, is no buren file or of a newer version, or its footer is damaged.
     pub fn open(file: impl ReadAt + 'static, path: &Path) -> Result<Self> {
-        let envelope = Envelope::open(Box::new(file), path)?;
-        Ok(Self(match envelope.version {
-            VERSION_1 => Version::One(v1::reader::Reader::new(envelope)?),
-            _ => Version::Two(file::Reader::new(envelope)?),
-        }))
+        Ok(Self(file::Reader::new(Envelope::open(Box::new(file), path)?)?))
     }
 
-    /// Describes the file. Reads no more than the dictionaries of version 1, for their first and last values.
+    /// Describes the file.
     ///
     /// # Errors
-    /// If a dictionary of version 1 cannot be read, or what the footer says of some column is damaged.
+    /// If what the footer says of some column is damaged.
     pub fn describe(&self) -> Result<FileDescription> {
-        match &self.0 {
-            Version::One(reader) => reader.describe(),
-            Version::Two(reader) => reader.describe(),
-        }
+        self.0.describe()
     }
 
     /// What the writer's user wanted to keep with the table, by name.
     #[must_use]
     pub fn metadata(&self) -> &[(String, Vec<u8>)] {
-        match &self.0 {
-            Version::One(_) => &[],
-            Version::Two(reader) => reader.metadata(),
-        }
+        self.0.metadata()
     }
 
     /// Reads the whole file with up to `threads` threads and checks everything that can be checked.
@@ -70,72 +53,52 @@ impl Reader {
     /// # Errors
     /// The first thing in the file that does not hold.
     pub fn verify(&self, threads: usize, progress: &Progress) -> Result<Verified> {
-        match &self.0 {
-            Version::One(reader) => reader.verify(threads, progress),
-            Version::Two(reader) => reader.verify(threads, progress),
-        }
+        self.0.verify(threads, progress)
     }
 
-    /// Whether row groups can be added to the file, which its format version must allow.
-    #[must_use]
-    pub fn can_be_continued(&self) -> bool {
-        self.version_2().is_some()
-    }
-
-    /// The file, if it is of version 2.
-    pub(crate) fn version_2(&self) -> Option<&file::Reader> {
-        match &self.0 {
-            Version::One(_) => None,
-            Version::Two(reader) => Some(reader),
-        }
-    }
-
-    fn table(&self) -> &dyn Table {
-        match &self.0 {
-            Version::One(reader) => reader,
-            Version::Two(reader) => reader,
-        }
+    pub(crate) fn file(&self) -> &file::Reader {
+        &self.0
     }
 }
 
 impl Table for Reader {
     fn path(&self) -> &Path {
-        self.table().path()
+        self.0.path()
     }
 
     fn schema(&self) -> &Schema {
-        self.table().schema()
+        self.0.schema()
     }
 
     fn reads_by_column(&self) -> bool {
-        self.table().reads_by_column()
+        self.0.reads_by_column()
     }
 
     fn rows(&self) -> Option<u64> {
-        self.table().rows()
+        self.0.rows()
     }
 
     fn bytes(&self) -> Option<u64> {
-        self.table().bytes()
+        self.0.bytes()
     }
 
     fn split(&self, index: u64) -> Option<Split> {
-        self.table().split(index)
+        self.0.split(index)
     }
 
     fn rows_of(&self, split: u64) -> Option<u64> {
-        self.table().rows_of(split)
+        self.0.rows_of(split)
     }
 
     fn known(&self, split: u64, column: usize) -> Known<'_> {
-        self.table().known(split, column)
+        self.0.known(split, column)
     }
 
     fn known_totals(&self, column: usize) -> ColumnTotals {
-        self.table().known_totals(column)
+        self.0.known_totals(column)
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        self.table().scanner(options)
+        self.0.scanner(options)
     }
 }

@@ -93,14 +93,6 @@ impl RunStatistics {
         self.sum += of_run.sum - min * i128::from(nulls.unwrap_or(0));
     }
 
-    /// Forgets all runs, but keeps memory for others.
-    pub(crate) fn clear(&mut self) {
-        self.sum = 0;
-        for array in [&mut self.min, &mut self.range, &mut self.excess_low, &mut self.excess_high, &mut self.nulls] {
-            array.clear();
-        }
-    }
-
     /// Whether they are small beside so many values, which lie this far apart.
     pub(crate) fn are_worth_it(&self, (min, max): (i64, i64), rows: usize) -> bool {
         let of_values = packed_bytes(width_of(max.wrapping_sub(min) as u64), rows as u64).unwrap_or(u64::MAX);

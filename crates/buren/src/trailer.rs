@@ -10,14 +10,8 @@ use std::path::Path;
 /// The first and the last eight bytes of every buren file.
 pub const MAGIC: [u8; 8] = *b"\x89bur\r\n\x1a\n";
 
-/// The newest format version: this crate reads it and all before it.
-pub const VERSION: u32 = 2;
-
-/// The version of small tables that one key answers.
-pub(crate) const VERSION_1: u32 = 1;
-
-/// The version of all other tables.
-pub(crate) const VERSION_2: u32 = 2;
+/// The version of the format.
+pub const VERSION: u32 = 1;
 
 /// The size of the header in bytes: magic, version, four reserved bytes.
 pub(crate) const HEADER_BYTES: usize = 16;
@@ -168,8 +162,8 @@ mod tests {
         let as_text = b"\x89bur\n\x1a\n\x01\0\0\0\0\0\0\0\0";
         assert!(matches!(check_both(as_text, &TRAILER.to_bytes()), Err(Error::Corrupt { .. })));
         let mut later = header(1);
-        later[8] = 3;
+        later[8] = 2;
         let message = check_both(&later, b"").unwrap_err().to_string();
-        assert_eq!(message, "t.buren: buren format version 3; this build reads up to version 2");
+        assert_eq!(message, "t.buren: buren format version 2; this build reads up to version 1");
     }
 }

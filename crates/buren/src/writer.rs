@@ -1,20 +1,16 @@
-//! Writes a file of the version that suits its table.
+//! Writes a file.
 
+use crate::file::{self, ClusterKey, FileKey};
 use crate::reader::Reader;
-use crate::v1;
-use crate::v2::file::{self, ClusterKey};
 use brc_compress::Compressor;
 use brc_core::{BatchWriter, ColumnarWriter, Error, LogicalType, Part, PartEncoder, Result, Schema, Table};
 use std::sync::Arc;
 
-/// Tables of more columns have no one obvious question, so a cluster key is not chosen for them.
-const FEW_COLUMNS: usize = 8;
-
 /// The cluster key: the column by which rows are grouped inside a row group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Key {
-    /// The string column of lowest cardinality in each row group, if the table has few columns, all of them strings or numbers
-    /// of 64 bits without nulls; otherwise the column that makes the first rows at least 2 % smaller, if there is one.
+    /// The string column of lowest cardinality in the first row group, if the table has few columns, all of them strings or
+    /// numbers of 64 bits; otherwise the column that makes the first rows at least 2 % smaller, if there is one.
     #[default]
     Automatic,
     /// No key: rows lie in their original order.
@@ -50,7 +46,7 @@ impl WriterOptions {
 }
 
 /// Writes a buren file: see [`BatchWriter`] for who writes which bytes.
-pub struct Writer(Box<dyn BatchWriter>);
+pub struct Writer(file::Writer);
 
 impl Writer {
     /// A writer of a table of that schema.
@@ -58,33 +54,14 @@ impl Writer {
     /// # Errors
     /// If the key is no column of the schema, or one of floats or of integers of more than 64 bits.
     pub fn new(schema: &Schema, options: WriterOptions) -> Result<Self> {
-        let fields = schema.fields();
-        let obvious = fields.len() <= FEW_COLUMNS && fields.iter().all(|field| !field.nullable);
-        let key = match &options.key {
-            Key::Column(name) => Some(key_column(schema, name)?),
-            Key::Automatic | Key::None => None,
-        };
-        let version_1 = v1::writer::Writer::supports(schema)
-            && obvious
-            && schema.metadata().is_empty()
-            && options.key != Key::None
-            && key.is_none_or(|key| fields[key].logical_type == LogicalType::String);
-        Ok(Self(if version_1 {
-            Box::new(v1::writer::Writer::new(schema, key, options.compression))
-        } else {
-            let key = match (key, &options.key) {
-                (Some(column), _) => ClusterKey::Column(column),
-                (None, Key::Automatic) => ClusterKey::Automatic(Arc::default()),
-                (None, _) => ClusterKey::None,
-            };
-            Box::new(file::Writer::new(schema, key, options))
-        }))
+        let key = cluster_key(schema, &options.key)?;
+        Ok(Self(file::Writer::new(schema, key, options)))
     }
 }
 
 impl Reader {
     /// A writer that continues this file: further row groups, and a new footer for all. Its caller writes behind the bytes of
-    /// the file, which stay as they are. `None` for a file of version 1, which cannot be continued.
+    /// the file, which stay as they are.
     ///
     /// The columns have the names and types of `schema`; some may be nullable that were not. Blocks are compressed as those of
     /// the file are.
@@ -92,8 +69,7 @@ impl Reader {
     /// # Errors
     /// [`Error::Usage`] if these are not the file's columns, or the key is none of them or of a type that is no key; if the
     /// file's footer is damaged.
-    pub fn continued(&self, schema: &Schema, options: WriterOptions) -> Result<Option<Writer>> {
-        let Some(file) = self.version_2() else { return Ok(None) };
+    pub fn continued(&self, schema: &Schema, options: WriterOptions) -> Result<Writer> {
         let own = |schema: &Schema| -> Vec<_> {
             schema.fields().iter().map(|field| (field.name.clone(), field.logical_type)).collect()
         };
@@ -101,13 +77,17 @@ impl Reader {
             let (path, of_file) = (self.path().display(), self.schema());
             return Err(Error::Usage(format!("{path}: its columns are {of_file}, not {schema}")));
         }
-        let key = match &options.key {
-            Key::Column(name) => ClusterKey::Column(key_column(schema, name)?),
-            Key::Automatic => ClusterKey::Automatic(Arc::default()),
-            Key::None => ClusterKey::None,
-        };
-        Ok(Some(Writer(Box::new(file.continued(schema, key, options)?))))
+        let key = cluster_key(schema, &options.key)?;
+        Ok(Writer(self.file().continued(schema, key, options)?))
     }
+}
+
+fn cluster_key(schema: &Schema, key: &Key) -> Result<ClusterKey> {
+    Ok(match key {
+        Key::Column(name) => ClusterKey::Column(key_column(schema, name)?),
+        Key::Automatic => ClusterKey::Automatic(Arc::new(FileKey::new(schema))),
+        Key::None => ClusterKey::None,
+    })
 }
 
 fn key_column(schema: &Schema, name: &str) -> Result<usize> {

@@ -13,7 +13,7 @@ use crate::text_args::delimiter;
 use crate::{inputs, printable, quantity};
 use brc_compress::Compressor;
 use brc_core::decimal::counted;
-use brc_core::{Error, Progress, RowFault, Schema, SkippedLines, Table};
+use brc_core::{Error, Progress, RowFault, Schema, SkippedLines, Table, current_schema};
 use brc_encodings::append::Appendable;
 use brc_encodings::{
     Converted, CreateOptions, ENCODINGS, Encoding, Input, OpenOptions, Output, OutputOptions, RejectLog, RejectReason,
@@ -212,7 +212,9 @@ impl<'a> Conversion<'a> {
         table: Box<dyn Table>,
         target: Option<Appendable>,
     ) -> Result<Self, Error> {
-        let (table, target) = appending::of_target(table, target)?;
+        if let Some(target) = &target {
+            target.schema_with(&current_schema(table.as_ref()))?;
+        }
         let compression = target_compression(args.output(), args.compression, to)?;
         let create = args.create_options(to, compression, args.memory.budget().dictionary_bytes())?;
         Ok(Self { args, to, create, inputs, table, target })

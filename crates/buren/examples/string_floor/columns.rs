@@ -1,6 +1,6 @@
 //! Columns like those of TPC-H and of web logs: comments cut from a text of TPC-H's grammar, URLs, addresses, ids.
 
-use buren::v2::strings::StringBuffer;
+use buren::strings::StringBuffer;
 
 /// A generator of numbers that look random (SplitMix64).
 pub(crate) struct Random(pub(crate) u64);

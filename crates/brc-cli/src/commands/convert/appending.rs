@@ -1,8 +1,8 @@
 //! `brc convert --append`: the output keeps its rows and gets more.
 
-use brc_core::{BatchWriter, Error, Result, Schema, Table, current_schema};
+use brc_core::{BatchWriter, Error, Result, Schema};
 use brc_encodings::append::Appendable;
-use brc_encodings::{CreateOptions, OpenOptions, Output, Union, UnionOptions};
+use brc_encodings::{CreateOptions, OpenOptions, Output};
 use std::path::Path;
 
 /// How to open the rows to add: a text in the types of the file, if nothing else is said of them. The columns of these names
@@ -27,24 +27,6 @@ pub(super) fn explained(error: Error, file: &Path) -> Error {
     }
 }
 
-/// The table to write and the file to continue with it. A file of a format version that cannot be continued is written anew:
-/// then the table is its rows and the new ones.
-///
-/// # Errors
-/// [`Error::Usage`] if the rows have other columns than the file.
-pub(super) fn of_target(
-    table: Box<dyn Table>,
-    target: Option<Appendable>,
-) -> Result<(Box<dyn Table>, Option<Appendable>)> {
-    let Some(target) = target else { return Ok((table, None)) };
-    target.schema_with(&current_schema(table.as_ref()))?;
-    if target.is_continuable() {
-        return Ok((table, Some(target)));
-    }
-    let tables = vec![target.into_table(), table];
-    Ok((Box::new(Union::new(tables, UnionOptions::default())?), None))
-}
-
 /// A writer that continues a file, of which a copy is the beginning of the output.
 ///
 /// # Errors
@@ -58,5 +40,5 @@ pub(super) fn writer(
     let schema = target.schema_with(table)?;
     let writer = target.writer(&schema, create)?;
     target.copy_to(output)?;
-    writer.ok_or_else(|| Error::Usage(format!("{}: cannot be continued", output.path().display())))
+    Ok(writer)
 }

@@ -1,0 +1,440 @@
+//! Writes column chunks: nulls filled, the smallest scheme chosen, blocks compressed and checksummed, bounds noted.
+
+use super::bounds::{Bounds, BoundsOfBlocks};
+use super::footer::{Chunk, Layout, RowBlock};
+use super::footer_check::AllBounds;
+use super::gathered::{Gathered, Values};
+use super::local_codes::LocalCodes;
+use super::strings_gathered::Form;
+use crate::block::{self, Block};
+use crate::floats;
+use crate::integer_buffer::{IntegerBuffer, IntegerSlice, for_buffers};
+use crate::integers::{self, BLOCK_ROWS, DIFFERENCE, wide};
+use crate::run_statistics::RunStatistics;
+use crate::strings::{Estimate, Strings};
+use crate::validity::Validity;
+use brc_compress::Compressor;
+use brc_core::predicate::float_order;
+use brc_core::{Bitmap, BitmapBuffer, Result};
+use std::ops::Range;
+
+/// So much smaller, in percent, integers have to be for being stored less the smallest of their run.
+const WORTH: u64 = 2;
+
+/// What became of the rows of a column.
+pub(super) enum Encoded {
+    Chunk(Chunk),
+    /// Not yet a chunk, and which rows are not null.
+    Codes(LocalCodes, BitmapBuffer),
+}
+
+impl Encoded {
+    /// How many bytes are kept of rows that are not yet a chunk.
+    pub(super) fn memory(&self) -> usize {
+        if let Self::Codes(codes, _) = self { codes.memory() } else { 0 }
+    }
+}
+
+/// Values of another column of the same rows, none of them null, that differences may be stored from.
+#[derive(Clone, Copy)]
+pub(super) struct Reference<'a> {
+    pub(super) column: u32,
+    pub(super) values: IntegerSlice<'a>,
+}
+
+/// Appends blocks to the bytes of a part.
+pub(super) struct ChunkWriter<'a> {
+    pub(super) compression: Compressor,
+    pub(super) bytes: &'a mut Vec<u8>,
+    scratch: Vec<u8>,
+    /// Of the blocks of rows of the chunk at hand.
+    bounds: Vec<Option<Bounds>>,
+}
+
+impl<'a> ChunkWriter<'a> {
+    pub(super) fn new(compression: Compressor, bytes: &'a mut Vec<u8>) -> Self {
+        Self { compression, bytes, scratch: Vec::new(), bounds: Vec::new() }
+    }
+
+    /// Appends the rows of a column as a chunk, unless their codes have to wait for the column's dictionary. Integers may be
+    /// stored as differences from one of the references; `estimate` finds tokens for strings.
+    pub(super) fn write(
+        &mut self,
+        column: &mut Gathered,
+        runs: Runs<'_>,
+        references: &[Reference<'_>],
+        estimate: impl FnOnce(Strings<'_>) -> Estimate,
+    ) -> Result<Encoded> {
+        let Gathered { values, validity, .. } = column;
+        let rows = Rows { count: validity.len(), validity: validity.bitmap(), runs };
+        let chunk = match values {
+            Values::Nothing => self.integers(&mut IntegerBuffer::default(), rows, &[])?,
+            Values::Integers(values) => self.integers(values, rows, references)?,
+            Values::Wide(values) => {
+                rows.fill(values, 0);
+                match values.iter().map(|&value| i64::try_from(value)).collect::<Result<Vec<_>, _>>() {
+                    Ok(narrow) => self.integers(&mut narrow.into(), rows, &[])?,
+                    Err(_) => self.wide(values, rows)?,
+                }
+            }
+            Values::Floats(values) => self.floats(values, rows)?,
+            Values::Strings(strings) => match &mut strings.form {
+                Form::Each(each) => self.each(each, rows, estimate)?,
+                Form::Codes { codes, values } => {
+                    let codes = LocalCodes::new(std::mem::take(codes), std::mem::take(values), rows);
+                    if codes.pay() {
+                        return Ok(Encoded::Codes(codes, std::mem::take(validity)));
+                    }
+                    self.each(&mut codes.each()?, rows, estimate)?
+                }
+            },
+        };
+        Ok(Encoded::Chunk(self.sum_up(chunk, rows)))
+    }
+
+    /// Appends integers that are no column.
+    pub(super) fn extra(&mut self, values: IntegerSlice<'_>) -> Result<Chunk> {
+        let rows = Rows { count: values.len(), validity: None, runs: Runs::None };
+        let planned = choose(values, &[]);
+        let chunk = self.plain_integers(planned, values, rows)?;
+        // Those of their blocks are of no use.
+        Ok(Chunk { bounds_of_blocks: BoundsOfBlocks::Unknown, ..self.sum_up(chunk, rows) })
+    }
+
+    /// Appends integers as they were planned, by nothing but the rows.
+    fn plain_integers(
+        &mut self,
+        (plan, reference): (integers::Plan, Option<Reference<'_>>),
+        values: IntegerSlice<'_>,
+        rows: Rows<'_>,
+    ) -> Result<Chunk> {
+        let mut chunk = self.chunk(Layout::Integers);
+        chunk.sum = rows.sum_of_integers(values);
+        chunk.reference = reference.map(|reference| reference.column);
+        let bounds = |rows: Range<usize>| bounds_of_block(plan.bounds(), &rows);
+        self.planned_integers(&mut chunk, &plan, (values, reference), rows, |_, _| Ok(()), bounds)?;
+        Ok(chunk)
+    }
+
+    fn integers(&mut self, values: &mut IntegerBuffer, rows: Rows<'_>, references: &[Reference<'_>]) -> Result<Chunk> {
+        rows.fill_integers(values);
+        let indexed = rows.indexed(values.slice());
+        if let Some(indexed) = &indexed {
+            let (plan, part) = (indexed.plan(values.slice()), middle(values.slice()));
+            let of_part = integers::Plan::choose(part, IntegerSlice::EMPTY);
+            if is_smaller(share(plan.estimated_bytes(), part.len(), rows.count), &of_part) {
+                return self.in_runs(indexed, &plan, values.slice(), rows);
+            }
+        }
+        let (plan, reference) = choose(values.slice(), references);
+        let Some(indexed) = indexed.or_else(|| rows.indexed_with_nulls(values, plan.bounds())) else {
+            return self.plain_integers((plan, reference), values.slice(), rows);
+        };
+        let values = values.slice();
+        let in_runs = indexed.plan(values);
+        if is_smaller(in_runs.estimated_bytes(), &plan) {
+            return self.in_runs(&indexed, &in_runs, values, rows);
+        }
+        let mut chunk = self.chunk(Layout::Integers);
+        chunk.sum = Some(indexed.statistics.sum);
+        chunk.reference = reference.map(|reference| reference.column);
+        let bounds = |rows: Range<usize>| bounds_of_block(&indexed.of_blocks, &rows);
+        let write_index = |writer: &mut Self, chunk: &mut Chunk| writer.run_index(&indexed, chunk);
+        self.planned_integers(&mut chunk, &plan, (values, reference), rows, write_index, bounds)?;
+        Ok(chunk)
+    }
+
+    /// Appends integers less the smallest of their run.
+    fn in_runs(
+        &mut self,
+        indexed: &Indexed<'_>,
+        plan: &integers::Plan,
+        values: IntegerSlice<'_>,
+        rows: Rows<'_>,
+    ) -> Result<Chunk> {
+        let mut chunk = self.chunk(Layout::InRuns);
+        chunk.sum = Some(indexed.statistics.sum);
+        chunk.scheme = plan.scheme_id();
+        chunk.parameters = self.block(|out| plan.encode_parameters(out))?;
+        self.run_index(indexed, &mut chunk)?;
+        let (mut differences, mut of_block) = (indexed.statistics.differences(indexed.runs), IntegerBuffer::default());
+        for (number, rows_of_block) in rows.blocks().enumerate() {
+            differences.of_next(values.slice(rows_of_block.clone()), &mut of_block);
+            let bounds = bounds_of_block(&indexed.of_blocks, &rows_of_block);
+            let encode = |out: &mut Vec<u8>| plan.encode_values(number, of_block.slice(), out);
+            self.row_block(&mut chunk, rows, rows_of_block, bounds, encode)?;
+        }
+        Ok(chunk)
+    }
+
+    fn run_index(&mut self, indexed: &Indexed<'_>, chunk: &mut Chunk) -> Result<()> {
+        chunk.run_index = self.block(|out| indexed.statistics.write(out))?;
+        Ok(())
+    }
+
+    /// Appends the parameters and blocks of integers, or of codes.
+    pub(super) fn planned_integers(
+        &mut self,
+        chunk: &mut Chunk,
+        plan: &integers::Plan,
+        (values, reference): (IntegerSlice<'_>, Option<Reference<'_>>),
+        rows: Rows<'_>,
+        after_parameters: impl FnOnce(&mut Self, &mut Chunk) -> Result<()>,
+        bounds: impl Fn(Range<usize>) -> Option<Bounds>,
+    ) -> Result<()> {
+        chunk.scheme = plan.scheme_id();
+        chunk.parameters = self.block(|out| {
+            out.extend(reference.into_iter().flat_map(|reference| reference.column.to_le_bytes()));
+            plan.encode_parameters(out);
+        })?;
+        after_parameters(self, chunk)?;
+        let others = reference.map_or(IntegerSlice::EMPTY, |reference| reference.values);
+        for (number, of_block) in rows.blocks().enumerate() {
+            let bounds = bounds(of_block.clone());
+            self.row_block(chunk, rows, of_block, bounds, |out| plan.encode_block(number, values, others, out))?;
+        }
+        Ok(())
+    }
+
+    fn wide(&mut self, values: &[i128], rows: Rows<'_>) -> Result<Chunk> {
+        let mut chunk = self.chunk(Layout::Wide);
+        chunk.sum = rows.sum(values);
+        let plan = wide::Plan::choose(values);
+        chunk.parameters = self.block(|out| plan.encode_parameters(out))?;
+        for (number, of_block) in rows.blocks().enumerate() {
+            let (min, max) = bounds_of(&values[of_block.clone()], |value| value);
+            let bounds = Some(Bounds::Numbers { min, max });
+            self.row_block(&mut chunk, rows, of_block, bounds, |out| plan.encode_block(number, out))?;
+        }
+        Ok(chunk)
+    }
+
+    fn floats(&mut self, values: &mut [f64], rows: Rows<'_>) -> Result<Chunk> {
+        rows.fill(values, 0.0);
+        let mut chunk = self.chunk(Layout::Floats);
+        let plan = floats::Plan::choose(values);
+        chunk.parameters = self.block(|out| plan.encode_parameters(out))?;
+        for (number, of_block) in rows.blocks().enumerate() {
+            let (min, max) = bounds_of(&values[of_block.clone()], float_order);
+            let bounds = Some(Bounds::Numbers { min: min.into(), max: max.into() });
+            self.row_block(&mut chunk, rows, of_block, bounds, |out| plan.encode_block(number, out))?;
+        }
+        Ok(chunk)
+    }
+
+    /// Adds up what the blocks of the chunk at hand say.
+    pub(super) fn sum_up(&mut self, mut chunk: Chunk, rows: Rows<'_>) -> Chunk {
+        let (of_blocks, mut all) = (std::mem::take(&mut self.bounds), AllBounds::default());
+        for ((block, bounds), of_block) in chunk.blocks.iter().zip(&of_blocks).zip(rows.blocks()) {
+            chunk.nulls += block.nulls;
+            all.add(bounds.as_ref(), block, of_block.len() as u32);
+        }
+        if let (Runs::Values(lengths), Some(validity)) = (rows.runs, rows.validity) {
+            let nulls = lengths.iter().zip(validity.iter()).filter(|(_, valid)| !valid);
+            chunk.nulls = nulls.map(|(length, _)| length).sum();
+        }
+        chunk.bounds = all.all();
+        if of_blocks.len() > 1 {
+            chunk.bounds_of_blocks = BoundsOfBlocks::new(of_blocks);
+        }
+        chunk
+    }
+
+    /// A chunk that starts here.
+    pub(super) fn chunk(&self, layout: Layout) -> Chunk {
+        Chunk::new(layout, self.bytes.len() as u64)
+    }
+
+    /// Appends what `encode` appends as a block.
+    pub(super) fn block(&mut self, encode: impl FnOnce(&mut Vec<u8>)) -> Result<Block> {
+        let start = self.bytes.len();
+        encode(self.bytes);
+        block::seal(self.compression, self.bytes, start, &mut self.scratch)
+    }
+
+    /// Appends validity and values of some rows. The bounds do not count if all are null.
+    pub(super) fn row_block(
+        &mut self,
+        chunk: &mut Chunk,
+        rows: Rows<'_>,
+        of_block: Range<usize>,
+        bounds: Option<Bounds>,
+        encode: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<()> {
+        let count = of_block.len();
+        let validity = rows.validity.map(|validity| validity.slice(of_block));
+        let nulls = validity.map_or(0, |validity| validity.count_nulls());
+        let mut block = RowBlock { nulls: nulls as u32, validity: Block::default(), values: Block::default() };
+        self.bounds.push(bounds.filter(|_| nulls < count));
+        if let Some(validity) = validity.filter(|_| nulls > 0) {
+            let bitmap: Vec<u8> = validity.words().flat_map(|(word, _)| word.to_le_bytes()).collect();
+            block.validity = self.block(|out| Validity::of_bitmap(&bitmap, count).encode(count, out))?;
+        }
+        block.values = self.block(encode)?;
+        chunk.blocks.push(block);
+        Ok(())
+    }
+}
+
+/// Integers of a clustered row group, and what is known of them.
+struct Indexed<'a> {
+    /// How many rows each run has.
+    runs: &'a [u32],
+    statistics: RunStatistics,
+    /// The smallest and the largest value of each block.
+    of_blocks: Vec<(i64, i64)>,
+}
+
+impl Indexed<'_> {
+    /// How they are stored less the smallest of their run.
+    fn plan(&self, values: IntegerSlice<'_>) -> integers::Plan {
+        let Self { runs, statistics, of_blocks } = self;
+        integers::Plan::in_runs(values, (runs, &statistics.min), statistics.widest(), of_blocks.clone())
+    }
+
+    /// Whether the statistics of the runs are small enough to be stored.
+    fn is_worth_it(&self, rows: usize) -> bool {
+        let all = self.of_blocks.iter().copied().reduce(|all, block| (all.0.min(block.0), all.1.max(block.1)));
+        all.is_some_and(|all| self.statistics.are_worth_it(all, rows))
+    }
+}
+
+/// Some of the integers, from which those of all can be told: a block.
+fn middle(values: IntegerSlice<'_>) -> IntegerSlice<'_> {
+    let start = (values.len() - values.len().min(BLOCK_ROWS)) / 2;
+    values.slice(start..start + values.len().min(BLOCK_ROWS))
+}
+
+/// What `part` of all rows have of so many bytes.
+fn share(bytes: u64, part: usize, all: usize) -> u64 {
+    (u128::from(bytes) * part as u128 / all.max(1) as u128) as u64
+}
+
+/// Whether so many bytes are enough less than those of a plan; nearly as few are, if that decodes more slowly.
+fn is_smaller(bytes: u64, plan: &integers::Plan) -> bool {
+    let percent = if plan.is_patched() { 100 + WORTH } else { 100 - WORTH };
+    bytes * 100 < plan.estimated_bytes() * percent
+}
+
+/// How integers are stored smallest; as differences from the first of equally good references.
+fn choose<'a>(values: IntegerSlice<'_>, references: &[Reference<'a>]) -> (integers::Plan, Option<Reference<'a>>) {
+    let mut best = (integers::Plan::choose(values, IntegerSlice::EMPTY), None);
+    for reference in references {
+        let plan = integers::Plan::choose(values, reference.values);
+        if plan.scheme_id() == DIFFERENCE && plan.estimated_bytes() < best.0.estimated_bytes() {
+            best = (plan, Some(*reference));
+        }
+    }
+    best
+}
+
+/// The bounds of a block, of all that a plan tells.
+fn bounds_of_block(of_blocks: &[(i64, i64)], rows: &Range<usize>) -> Option<Bounds> {
+    let (min, max) = of_blocks.get(rows.start / BLOCK_ROWS)?;
+    Some(Bounds::Numbers { min: (*min).into(), max: (*max).into() })
+}
+
+fn bounds_of<T: Copy, K: Ord + Copy>(values: &[T], key: impl Fn(T) -> K) -> (K, K) {
+    let first = key(values[0]);
+    values.iter().fold((first, first), |(min, max), &value| (min.min(key(value)), max.max(key(value))))
+}
+
+/// The rows of a chunk.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a> {
+    /// How many values there are.
+    pub(super) count: usize,
+    pub(super) validity: Option<Bitmap<'a>>,
+    pub(super) runs: Runs<'a>,
+}
+
+/// What the rows of a chunk have to do with the runs of a clustered row group.
+#[derive(Clone, Copy)]
+pub(super) enum Runs<'a> {
+    /// Nothing.
+    None,
+    /// Each value is that of a run of so many rows: the chunk is that of the cluster key.
+    Values(&'a [u32]),
+    /// They lie in runs of so many rows.
+    Rows(&'a [u32]),
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn is_valid(self, row: usize) -> bool {
+        self.validity.is_none_or(|validity| validity.get(row))
+    }
+
+    pub(super) fn blocks(self) -> impl Iterator<Item = Range<usize>> + use<> {
+        (0..self.count).step_by(BLOCK_ROWS).map(move |start| start..self.count.min(start + BLOCK_ROWS))
+    }
+
+    /// What is known of integers without nulls that lie in runs, if it is small enough to be stored.
+    fn indexed(self, values: IntegerSlice<'_>) -> Option<Indexed<'a>> {
+        let (Runs::Rows(runs), None) = (self.runs, self.validity) else { return None };
+        let (statistics, of_blocks) = RunStatistics::with_blocks(values, runs, BLOCK_ROWS);
+        Some(Indexed { runs, statistics, of_blocks }).filter(|indexed| indexed.is_worth_it(self.count))
+    }
+
+    /// The same of those with nulls, whose blocks have these smallest and largest values. Nulls have the smallest value of their
+    /// run then.
+    fn indexed_with_nulls(self, values: &mut IntegerBuffer, of_blocks: &[(i64, i64)]) -> Option<Indexed<'a>> {
+        let (Runs::Rows(runs), Some(_)) = (self.runs, self.validity) else { return None };
+        let smallest = of_blocks.iter().map(|block| block.0).min()?;
+        let statistics = RunStatistics::of(values, runs, self.validity, smallest);
+        let indexed = Indexed { runs, statistics, of_blocks: of_blocks.to_vec() };
+        if indexed.is_worth_it(self.count) {
+            return Some(indexed);
+        }
+        self.fill_integers(values);
+        None
+    }
+
+    /// As [`fill`](Self::fill), with 0 where there is no value at all.
+    pub(super) fn fill_integers(self, values: &mut IntegerBuffer) {
+        for_buffers!(values, values => self.fill(values, 0));
+    }
+
+    /// Replaces nulls by the smallest value of their block; where there is none, by that of the chunk, or by `otherwise`.
+    pub(super) fn fill<T: Copy + PartialOrd>(self, values: &mut [T], otherwise: T) {
+        let Some(validity) = self.validity else { return };
+        let smallest = |values: &[T], validity: Bitmap<'_>| {
+            let valid = values.iter().zip(validity.iter()).filter(|(_, valid)| *valid).map(|(value, _)| *value);
+            valid.reduce(|least, value| if value < least { value } else { least })
+        };
+        let of_chunk = smallest(values, validity).unwrap_or(otherwise);
+        for of_block in self.blocks() {
+            let validity = validity.slice(of_block.clone());
+            let values = &mut values[of_block];
+            let filler = smallest(values, validity).unwrap_or(of_chunk);
+            for (value, _) in values.iter_mut().zip(validity.iter()).filter(|(_, valid)| !valid) {
+                *value = filler;
+            }
+        }
+    }
+
+    /// The sum of all values that are not null; there are not as many as it takes to overflow.
+    fn sum_of_integers(self, values: IntegerSlice<'_>) -> Option<i128> {
+        match (self.runs, self.validity) {
+            (Runs::None | Runs::Rows(_), None) => Some(values.statistics().sum),
+            _ => self.sum(&values.wide()),
+        }
+    }
+
+    /// The sum of all values that are not null, unless it needs more than 128 bits.
+    fn sum<T: Copy + Into<i128>>(self, values: &[T]) -> Option<i128> {
+        let add = |sum: i128, value: &T| sum.checked_add((*value).into());
+        if let Runs::Values(lengths) = self.runs {
+            let mut valid = lengths.iter().zip(values).enumerate().filter(|(run, _)| self.is_valid(*run));
+            return valid.try_fold(0, |sum: i128, (_, (&length, &value))| {
+                sum.checked_add(value.into().checked_mul(length.into())?)
+            });
+        }
+        match self.validity {
+            None => values.iter().try_fold(0, add),
+            Some(validity) => {
+                let valid = values.iter().zip(validity.iter()).filter(|(_, valid)| *valid);
+                valid.map(|(value, _)| value).try_fold(0, add)
+            }
+        }
+    }
+}

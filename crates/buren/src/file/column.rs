@@ -1,0 +1,622 @@
+//! Reads one column of a scan: chunk by chunk, block by block, some thousand rows at a time.
+
+use super::bounds::Bounds;
+use super::decoder::{Decoded, DecodedStrings, Decoder};
+use super::footer::{Chunk, Layout, StoredColumn};
+use super::interner::Interner;
+use super::number_codes::NumberCodes;
+use super::reader::Reader;
+use super::runs::Runs;
+use super::shared_dictionary::read_tokens;
+use crate::Malformed;
+use crate::block::{BlockBuffer, Cost};
+use crate::integers::{BLOCK_ROWS, Block};
+use crate::place::Place;
+use crate::run_statistics::{Detail, RunNumbers};
+use crate::strings::{Scratch, SortedBlock, StringBuffer, Tokens};
+use crate::validity::Validity;
+use brc_core::{Bitmap, Column, Data, Dictionary, Error, Integers, Result, Run};
+use brc_kernels::cpu::Level;
+use brc_kernels::direct::{are_known, translate_codes, unsigned};
+use std::ops::Range;
+use std::time::Instant;
+
+/// Rows of a batch.
+pub(super) const PIECE: usize = 4096;
+
+/// Reading the clock costs as much as decoding a hundred rows. After the first pieces, only one of so many is timed and stands
+/// for all of them.
+const SAMPLE: u32 = 7;
+
+/// A scanner's dictionary grows to so many values; strings of further row groups come without codes.
+const MOST_VALUES: usize = 1 << 20;
+
+/// And to so many bytes.
+const MOST_BYTES: usize = 64 << 20;
+
+/// Values of this length always get a code: written out, those of a batch might not fit.
+const LONG: usize = 256 << 10;
+
+const NO_VALUES: [u8; PIECE / 8] = [0; PIECE / 8];
+
+pub(super) struct ScanColumn<'r> {
+    reader: &'r Reader,
+    pub(super) column: usize,
+    chunks: &'r [Chunk],
+    row_group: usize,
+    /// `None` before the first row group.
+    decoder: Option<Decoder>,
+    /// The column that the chunk has differences from.
+    reference: Option<Box<ScanColumn<'r>>>,
+    dictionary: ChunkDictionary,
+    of_file: FileValues,
+    /// Of strings that are numbers in disguise; none as long as they are not worth it.
+    number_codes: Option<NumberCodes>,
+    numbers: Vec<i64>,
+    places: Vec<i32>,
+    /// The strings of the rows at hand have codes of numbers.
+    coded: bool,
+    /// About how many rows of the file are going to be asked for, if numbers of the chunk may get codes.
+    expected: Option<usize>,
+    /// What codes of the chunk become in the scanner's dictionary, unless they remain what they are.
+    codes: Vec<u32>,
+    translated: bool,
+    written_out: DecodedStrings,
+    values: Values,
+    /// As much of the statistics of runs as was wanted.
+    pub(super) run_index: RunNumbers,
+    runs_of_piece: Vec<Run>,
+    buffer: BlockBuffer,
+    validity: BlockBuffer,
+    /// How many pieces were decoded.
+    decoded: u64,
+    block: usize,
+    /// None as long as no block of the chunk was read.
+    block_rows: usize,
+    /// Whether the block has no nulls, only nulls, or a bitmap.
+    nulls: Nulls,
+    /// The rows of the block that were decoded last; none as long as none were.
+    piece: Range<usize>,
+}
+
+/// A block of a row group.
+#[derive(Clone, Copy)]
+pub(super) struct BlockPlace<'a> {
+    pub(super) row_group: usize,
+    /// About how many rows of the file are going to be asked for.
+    pub(super) expected: usize,
+    pub(super) block: usize,
+    /// How many rows it has.
+    pub(super) rows: usize,
+    /// The runs of the row group, if it is clustered.
+    pub(super) runs: Option<&'a Runs>,
+}
+
+/// What the codes of the chunk at hand stand for.
+enum ChunkDictionary {
+    /// Codes of the scanner's dictionary.
+    Interned(Codes),
+    Values(StringBuffer),
+    /// The column's dictionary.
+    OfFile,
+}
+
+/// All values that have got a code so far.
+pub(super) enum Values {
+    /// Those of the column's dictionary, which all scanners share.
+    Shared(Dictionary),
+    /// All numbers from a smallest to a largest as strings, in their order.
+    Numbers(Dictionary),
+    Interned(Interner),
+}
+
+impl Values {
+    /// The same to which others may be added; those of the column's dictionary are told to `of_file`.
+    pub(super) fn interner(&mut self, of_file: &mut FileValues) -> &mut Interner {
+        if let Self::Shared(dictionary) | Self::Numbers(dictionary) = self {
+            let mut interner = Interner::default();
+            let interned = dictionary.iter().map(|value| interner.intern(value).0).collect();
+            if matches!(self, Self::Shared(_)) {
+                of_file.interned = interned;
+            }
+            *self = Self::Interned(interner);
+        }
+        match self {
+            Self::Interned(interner) => interner,
+            Self::Shared(_) | Self::Numbers(_) => unreachable!("all values were just interned"),
+        }
+    }
+
+    pub(super) fn dictionary(&self) -> &Dictionary {
+        match self {
+            Self::Shared(dictionary) | Self::Numbers(dictionary) => dictionary,
+            Self::Interned(interner) => interner.dictionary(),
+        }
+    }
+}
+
+/// What was read so far of the column's dictionary.
+#[derive(Default)]
+pub(super) struct FileValues {
+    /// Row groups to come have codes below that.
+    expected: usize,
+    interned: Codes,
+    parts: usize,
+    tokens: Option<Tokens>,
+}
+
+/// The scanner's code of each value of a dictionary.
+#[derive(Default)]
+pub(super) struct Codes {
+    of_values: Vec<u32>,
+    /// How many of the first values are at their own code.
+    same: usize,
+}
+
+impl Codes {
+    fn push(&mut self, code: u32) {
+        self.same += usize::from(self.same == code as usize && self.same == self.of_values.len());
+        self.of_values.push(code);
+    }
+
+    /// What codes of the first values become; `None` if they remain what they are.
+    fn of_first(&self, values: usize) -> Option<&[u32]> {
+        (self.same < values).then_some(&self.of_values)
+    }
+
+    /// What codes of any value become.
+    fn of_all(&self) -> Option<&[u32]> {
+        self.of_first(self.of_values.len())
+    }
+}
+
+impl FromIterator<u32> for Codes {
+    fn from_iter<I: IntoIterator<Item = u32>>(codes: I) -> Self {
+        let mut all = Self::default();
+        codes.into_iter().for_each(|code| all.push(code));
+        all
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Nulls {
+    None,
+    All,
+    Some,
+}
+
+impl<'r> ScanColumn<'r> {
+    pub(super) fn new(reader: &'r Reader, column: &'r StoredColumn) -> Self {
+        Self {
+            reader,
+            column: column.number,
+            chunks: &column.chunks,
+            row_group: 0,
+            decoder: None,
+            reference: None,
+            dictionary: ChunkDictionary::Interned(Codes::default()),
+            of_file: FileValues::default(),
+            number_codes: None,
+            numbers: Vec::new(),
+            places: Vec::new(),
+            coded: false,
+            expected: None,
+            codes: Vec::new(),
+            translated: false,
+            written_out: DecodedStrings::default(),
+            values: Values::Interned(Interner::default()),
+            run_index: RunNumbers::default(),
+            runs_of_piece: Vec::new(),
+            buffer: BlockBuffer::default(),
+            validity: BlockBuffer::default(),
+            decoded: 0,
+            block: 0,
+            block_rows: 0,
+            nulls: Nulls::None,
+            piece: 0..0,
+        }
+    }
+
+    fn name(&self) -> &'r str {
+        self.reader.footer.name(self.column)
+    }
+
+    /// What is wrong with the values of a row group as a whole.
+    pub(super) fn corrupt_at(&self, row_group: usize, reason: Malformed) -> Error {
+        self.reader.corrupt(Place::Data { row_group, column: self.name(), block: 0 }, reason)
+    }
+
+    fn chunk(&self) -> &'r Chunk {
+        self.chunk_of(self.row_group)
+    }
+
+    pub(super) fn chunk_of(&self, row_group: usize) -> &'r Chunk {
+        &self.chunks[row_group]
+    }
+
+    /// How many values the chunk of a row group has.
+    pub(super) fn values_in(&self, row_group: usize) -> usize {
+        self.reader.footer.values_of(self.reader.row_group(row_group), self.column) as usize
+    }
+
+    /// Decodes some rows of a block, as [`ScanColumn::decode`] does, and first reads what that takes: only what is not at hand.
+    pub(super) fn bring(&mut self, place: BlockPlace<'_>, rows: &Range<usize>, cost: &mut Cost) -> Result<()> {
+        if self.decoder.is_none() || self.row_group != place.row_group {
+            self.start(place.row_group, place.expected, place.runs, cost)?;
+        }
+        if self.block_rows == 0 || self.block != place.block {
+            self.load(place.block, place.rows, cost)?;
+        }
+        if !self.piece.is_empty() && self.piece.start <= rows.start && rows.end <= self.piece.end {
+            return Ok(());
+        }
+        self.decoded += 1;
+        let stands_for = if self.decoded <= SAMPLE.into() { 1 } else { SAMPLE };
+        let started = self.decoded.is_multiple_of(stands_for.into()).then(Instant::now);
+        self.decode(rows.clone(), place.runs)?;
+        if let Some(started) = started {
+            cost.decode_time += started.elapsed() * stands_for;
+        }
+        Ok(())
+    }
+
+    /// Reads what the blocks of a chunk share, where about so many rows of the file are going to be asked for; `runs` are those of
+    /// its row group, if it is clustered.
+    pub(super) fn start(&mut self, row_group: usize, rows: usize, runs: Option<&Runs>, cost: &mut Cost) -> Result<()> {
+        (self.row_group, self.coded, self.expected) = (row_group, false, Some(rows));
+        (self.block_rows, self.piece) = (0, 0..0);
+        let (reader, chunk, column) = (self.reader, self.chunk(), self.name());
+        let source = reader.source();
+        let mut tokens = None;
+        if chunk.tokens.length > 0 {
+            let place = Place::Tokens { row_group, column };
+            self.buffer.load(source, &chunk.tokens, place, cost)?;
+            tokens = Some(Tokens::read(self.buffer.bytes()).map_err(|reason| reader.corrupt(place, reason))?);
+        }
+        if chunk.layout == Layout::FileCodes {
+            self.read_file_dictionary(chunk.codes as usize, cost)?;
+            self.dictionary = ChunkDictionary::OfFile;
+        } else {
+            self.read_dictionary(tokens.as_ref(), cost)?;
+        }
+        let place = Place::Parameters { row_group, column };
+        self.buffer.load(source, &chunk.parameters, place, cost)?;
+        let corrupt = |reason: Malformed| reader.corrupt(place, reason);
+        let mut parameters = self.buffer.bytes();
+        let mut reference = None;
+        if chunk.is_difference() {
+            reference = Some(self.take_reference(&mut parameters, place)?);
+        }
+        self.decoder = Some(Decoder::open(chunk, parameters, tokens).map_err(corrupt)?);
+        if let Some(column) = reference.filter(|_| source.file.is_remote()) {
+            source.file.expect(column.chunks[row_group].places().collect());
+        }
+        self.reference = reference.map(|column| Box::new(Self::new(reader, column)));
+        if chunk.layout == Layout::InRuns
+            && let Some(runs) = runs
+        {
+            self.read_run_index(runs, 0..runs.len(), Detail::Min, cost)?;
+        }
+        self.reference.iter_mut().try_for_each(|reference| reference.start(row_group, rows, runs, cost))
+    }
+
+    /// Turns to the chunk of a row group, if another one is at hand, before anything of it is read.
+    pub(super) fn turn_to(&mut self, row_group: usize) {
+        if self.row_group != row_group {
+            (self.row_group, self.decoder) = (row_group, None);
+        }
+    }
+
+    /// Reads what is wanted of the statistics of some runs of the chunk at hand, which has some.
+    pub(super) fn read_run_index(
+        &mut self,
+        runs: &Runs,
+        part: Range<usize>,
+        wanted: Detail,
+        cost: &mut Cost,
+    ) -> Result<()> {
+        let (reader, row_group, column, chunk) = (self.reader, self.row_group, self.name(), self.chunk());
+        let place = Place::RunIndex { row_group, column };
+        let bounds = match chunk.bounds {
+            Some(Bounds::Numbers { min, max }) => (min as i64, max as i64),
+            Some(Bounds::Strings { .. }) | None => (i64::MIN, i64::MAX),
+        };
+        self.validity.load(reader.source(), &chunk.run_index, place, cost)?;
+        let mut bytes = self.validity.bytes();
+        let read = self.run_index.read(&mut bytes, &runs.lengths, part, bounds, chunk.nulls > 0, wanted);
+        let is_whole = || if bytes.is_empty() { Ok(()) } else { Err("it is longer than its arrays") };
+        read.and_then(|()| is_whole()).map_err(|reason| reader.corrupt(place, reason))
+    }
+
+    /// Takes the column that the chunk has differences from off its parameters.
+    fn take_reference(&self, parameters: &mut &[u8], place: Place<'_>) -> Result<&'r StoredColumn> {
+        let cut_off = || self.reader.corrupt(place, "the other column is cut off");
+        let (column, rest) = parameters.split_first_chunk().ok_or_else(cut_off)?;
+        *parameters = rest;
+        let column = u32::from_le_bytes(*column) as usize;
+        let is_column = column < self.reader.footer.order_streams();
+        let other = is_column.then(|| self.reader.column(column)).transpose()?;
+        let is_by_itself = |chunk: &Chunk| chunk.layout == Layout::Integers && !chunk.is_difference();
+        other.filter(|other| is_by_itself(&other.chunks[self.row_group])).ok_or_else(|| {
+            self.reader.corrupt(place, "it has differences from a column that does not hold integers by itself")
+        })
+    }
+
+    fn read_dictionary(&mut self, tokens: Option<&Tokens>, cost: &mut Cost) -> Result<()> {
+        if self.chunk().dictionary.is_empty() {
+            self.dictionary = ChunkDictionary::Interned(Codes::default());
+            return Ok(());
+        }
+        let (reader, row_group, column) = (self.reader, self.row_group, self.name());
+        let (mut scratch, mut decoded, mut values) = Default::default();
+        let of_values: &mut StringBuffer = &mut values;
+        for (block, (count, stored)) in self.chunk().dictionary.iter().enumerate() {
+            let place = Place::ChunkDictionary { row_group, column, block };
+            self.buffer.load(reader.source(), stored, place, cost)?;
+            decode_dictionary(self.buffer.bytes(), *count, tokens, &mut scratch, &mut decoded)
+                .and_then(|()| append(&decoded, of_values))
+                .map_err(|reason| reader.corrupt(place, reason))?;
+        }
+        let interner = self.values.interner(&mut self.of_file);
+        let known = interner.dictionary();
+        let has_room = known.len() < MOST_VALUES && known.value_bytes() < MOST_BYTES;
+        self.dictionary = if has_room || values.strings().iter().any(|value| value.len() > LONG) {
+            ChunkDictionary::Interned(values.strings().iter().map(|value| interner.intern(value).0).collect())
+        } else {
+            ChunkDictionary::Values(values)
+        };
+        Ok(())
+    }
+
+    /// Tells that row groups to come have codes of the column's dictionary below that.
+    pub(super) fn expect_codes(&mut self, codes: usize) {
+        self.of_file.expected = codes;
+    }
+
+    /// Sees to it that so many of the first values of the column's dictionary are known.
+    pub(super) fn read_file_dictionary(&mut self, values: usize, cost: &mut Cost) -> Result<()> {
+        // Where some were shared, all were that are expected.
+        let is_first = self.values.dictionary().is_empty() && self.of_file.parts == 0;
+        if is_first && self.of_file.expected >= values {
+            let shared = &self.reader.dictionaries[self.column];
+            if let Some((dictionary, parts)) = shared.first(self.of_file.expected, self.reader, self.column, cost) {
+                (self.values, self.of_file.parts) = (Values::Shared(dictionary.complete()), parts);
+            }
+        }
+        match &self.values {
+            Values::Shared(dictionary) if dictionary.len() >= values => Ok(()),
+            Values::Shared(_) | Values::Numbers(_) | Values::Interned(_) => self.intern_file_dictionary(values, cost),
+        }
+    }
+
+    /// Reads on in the column's dictionary until so many of its values are known.
+    fn intern_file_dictionary(&mut self, values: usize, cost: &mut Cost) -> Result<()> {
+        let (reader, column) = (self.reader, self.name());
+        let parts = &reader.footer.dictionaries[self.column].parts;
+        let (mut scratch, mut decoded) = Default::default();
+        self.values.interner(&mut self.of_file);
+        while self.of_file.interned.of_values.len() < values
+            && let Some(part) = parts.get(self.of_file.parts)
+        {
+            if part.tokens.length > 0 {
+                let part = (self.of_file.parts, part);
+                self.of_file.tokens = Some(read_tokens(reader, self.column, part, &mut self.buffer, cost)?);
+            }
+            for (count, stored) in &part.blocks {
+                let place = Place::Dictionary { column, block: self.of_file.parts };
+                self.buffer.load(reader.source(), stored, place, cost)?;
+                decode_dictionary(
+                    self.buffer.bytes(),
+                    *count,
+                    self.of_file.tokens.as_ref(),
+                    &mut scratch,
+                    &mut decoded,
+                )
+                .map_err(|reason| reader.corrupt(place, reason))?;
+                let interner = self.values.interner(&mut self.of_file);
+                for value in decoded.strings().iter() {
+                    self.of_file.interned.push(interner.intern(value).0);
+                }
+            }
+            self.of_file.parts += 1;
+        }
+        Ok(())
+    }
+
+    /// The scanner's code of a value of the column's dictionary, as far as that was read.
+    pub(super) fn code_of(&self, value: usize) -> u32 {
+        match &self.values {
+            Values::Shared(_) => value as u32,
+            Values::Numbers(_) | Values::Interned(_) => self.of_file.interned.of_values[value],
+        }
+    }
+
+    /// What codes stand for.
+    pub(super) fn dictionary(&self) -> &Dictionary {
+        self.values.dictionary()
+    }
+
+    /// How many values have got a code so far.
+    pub(super) fn distinct(&self) -> usize {
+        self.values.dictionary().len()
+    }
+
+    /// Reads a block of the chunk, which has so many rows.
+    pub(super) fn load(&mut self, block: usize, rows: usize, cost: &mut Cost) -> Result<()> {
+        (self.block, self.block_rows, self.piece) = (block, rows, 0..0);
+        let (reader, row_group, column) = (self.reader, self.row_group, self.name());
+        let of_rows = &self.chunk().blocks[block];
+        self.nulls = Nulls::None;
+        if of_rows.nulls > 0 {
+            let place = Place::Validity { row_group, column, block };
+            self.validity.load(reader.source(), &of_rows.validity, place, cost)?;
+            let validity = Validity::decode(self.validity.bytes(), rows);
+            self.nulls = match validity.map_err(|reason| reader.corrupt(place, reason))? {
+                Validity::AllValid => Nulls::None,
+                Validity::AllNull => Nulls::All,
+                Validity::Bitmap(_) => Nulls::Some,
+            };
+        }
+        self.buffer.load(reader.source(), &of_rows.values, Place::Data { row_group, column, block }, cost)?;
+        self.reference.iter_mut().try_for_each(|reference| reference.load(block, rows, cost))
+    }
+
+    /// Decodes some rows of the block, from a multiple of a group's rows on, at most [`PIECE`] of them.
+    pub(super) fn decode(&mut self, rows: Range<usize>, runs: Option<&Runs>) -> Result<()> {
+        let block =
+            Block { bytes: self.buffer.bytes(), rows: self.block_rows, start: (self.block * BLOCK_ROWS) as u64 };
+        // None are there until all have been checked.
+        self.piece = 0..0;
+        let runs_of_chunk = runs.filter(|_| self.chunk().is_in_runs());
+        let mut reference = None;
+        if let Some(column) = &mut self.reference {
+            column.decode(rows.clone(), runs)?;
+            reference = column.decoder.as_ref().and_then(Decoder::integers);
+        }
+        let decoded = match (&mut self.decoder, runs_of_chunk) {
+            (Some(Decoder::Strings(_)), _) => self.decode_strings(rows.clone()),
+            (Some(decoder), Some(runs)) => {
+                let start = self.block * BLOCK_ROWS;
+                runs.of_rows(start + rows.start..start + rows.end, &mut self.runs_of_piece);
+                decoder.decode_in_runs(&block, rows.clone(), &self.runs_of_piece, &self.run_index.min)
+            }
+            (Some(decoder), None) => decoder.decode(&block, rows.clone(), reference),
+            (None, _) => Ok(()),
+        };
+        decoded.and_then(|()| self.look_up()).map_err(|reason| {
+            let (row_group, column, block) = (self.row_group, self.name(), self.block);
+            self.reader.corrupt(Place::Data { row_group, column, block }, reason)
+        })?;
+        self.piece = rows;
+        Ok(())
+    }
+
+    /// Decodes strings, as codes if they are numbers in disguise and codes are worth it.
+    fn decode_strings(&mut self, rows: Range<usize>) -> std::result::Result<(), Malformed> {
+        let block =
+            Block { bytes: self.buffer.bytes(), rows: self.block_rows, start: (self.block * BLOCK_ROWS) as u64 };
+        let Some(decoder) = &mut self.decoder else { return Ok(()) };
+        self.coded = false;
+        if matches!(self.nulls, Nulls::None)
+            && let Some(format) = decoder.numbers(&block, rows.clone(), &mut self.numbers)?
+        {
+            if !self.number_codes.as_ref().is_some_and(|codes| codes.are_of(&format)) {
+                let (chunks, expected) = (self.chunks, self.expected.take());
+                let values = (&mut self.values, &mut self.of_file);
+                self.number_codes = expected.and_then(|rows| NumberCodes::new(&format, chunks, rows, values));
+            }
+            if let Some(codes) = &self.number_codes {
+                codes.places(&self.numbers, &mut self.places);
+                self.coded = true;
+                return Ok(());
+            }
+        }
+        decoder.decode(&block, rows, None)
+    }
+
+    /// Turns the codes of the chunk into those of the scanner, or into strings.
+    fn look_up(&mut self) -> std::result::Result<(), Malformed> {
+        const UNKNOWN: Malformed = Malformed("a code is not in the dictionary");
+        let decoded = self.decoder.as_ref().filter(|_| !self.coded).map(Decoder::decoded);
+        let (codes, largest, interned, known) = match (decoded, &self.dictionary) {
+            (None, _) if self.coded => match &self.number_codes {
+                Some(NumberCodes { codes, .. }) => {
+                    (self.places.as_slice(), None, codes.of_all(), codes.of_values.len())
+                }
+                None => return Ok(()),
+            },
+            (None | Some(Decoded::Data(_)), _) => return Ok(()),
+            (Some(Decoded::Codes(codes, largest)), ChunkDictionary::Interned(interned)) => {
+                (codes, largest, interned.of_all(), interned.of_values.len())
+            }
+            (Some(Decoded::Codes(codes, largest)), ChunkDictionary::OfFile) => {
+                let known = self.chunk().codes as usize;
+                let interned = match &self.values {
+                    Values::Shared(_) => None,
+                    Values::Numbers(_) | Values::Interned(_) => self.of_file.interned.of_first(known),
+                };
+                (codes, largest, interned, known)
+            }
+            (Some(Decoded::Codes(codes, largest)), ChunkDictionary::Values(values)) => {
+                let values = values.strings();
+                if !are_within(codes, largest, values.len()) {
+                    return Err(UNKNOWN);
+                }
+                return self.written_out.replace(codes.iter().map(|&code| values.get(code as usize)));
+            }
+        };
+        self.translated = interned.is_some();
+        let are_known = match interned {
+            Some(table) => {
+                self.codes.clear();
+                let table = table.get(..known);
+                table.is_some_and(|table| translate_codes(Level::best(), unsigned(codes), table, &mut self.codes))
+            }
+            None => are_within(codes, largest, known),
+        };
+        if are_known { Ok(()) } else { Err(UNKNOWN) }
+    }
+
+    /// Some rows of the block, among those that were decoded last.
+    pub(super) fn rows(&self, rows: &Range<usize>) -> Column<'_> {
+        // Nothing is decoded to runs.
+        self.as_column().slice(rows.start - self.piece.start..rows.end - self.piece.start, &[])
+    }
+
+    /// What was decoded last.
+    pub(super) fn as_column(&self) -> Column<'_> {
+        let decoded = self.decoder.as_ref().filter(|_| !self.coded).map(Decoder::decoded);
+        let interned = |codes| {
+            let codes = if self.translated { &self.codes } else { unsigned(codes) };
+            Data::Codes { codes, dictionary: self.values.dictionary() }
+        };
+        let data = match (decoded, &self.dictionary) {
+            (None, _) if self.coded => interned(&self.places),
+            (None, _) => Data::Integers(Integers::I16(&[])),
+            (Some(Decoded::Data(data)), _) => data,
+            (Some(Decoded::Codes(codes, _)), ChunkDictionary::Interned(_) | ChunkDictionary::OfFile) => interned(codes),
+            (Some(Decoded::Codes(..)), ChunkDictionary::Values(_)) => self.written_out.data(),
+        };
+        Column { data, validity: self.piece_validity() }
+    }
+
+    fn piece_validity(&self) -> Option<Bitmap<'_>> {
+        match self.nulls {
+            Nulls::None => None,
+            Nulls::All => Some(Bitmap::new(&NO_VALUES, 0, self.piece.len())),
+            Nulls::Some => Some(Bitmap::new(&self.validity.bytes()[1..], self.piece.start, self.piece.len())),
+        }
+    }
+}
+
+/// Whether a dictionary of so many values has all codes, of which the largest may be known.
+fn are_within(codes: &[i32], largest: Option<u32>, known: usize) -> bool {
+    match largest {
+        Some(largest) => (largest as usize) < known,
+        None => are_known(Level::best(), unsigned(codes), known),
+    }
+}
+
+/// Decodes a block of a dictionary.
+pub(super) fn decode_dictionary(
+    bytes: &[u8],
+    count: u32,
+    tokens: Option<&Tokens>,
+    scratch: &mut Scratch,
+    decoded: &mut StringBuffer,
+) -> std::result::Result<(), Malformed> {
+    SortedBlock::open(bytes, count as usize, tokens)?.decode(scratch, decoded)
+}
+
+/// Appends the values of a block, which must be above those before.
+fn append(decoded: &StringBuffer, values: &mut StringBuffer) -> std::result::Result<(), Malformed> {
+    let (new, known) = (decoded.strings(), values.strings());
+    if !known.is_empty() && !new.is_empty() && known.get(known.len() - 1) >= new.get(0) {
+        return Err("its values are not above those of the block before".into());
+    }
+    if known.total_bytes() + new.total_bytes() > i32::MAX as usize {
+        return Err("the dictionary has 2 GiB or more".into());
+    }
+    new.iter().for_each(|value| values.push(value));
+    Ok(())
+}

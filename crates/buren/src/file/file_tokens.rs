@@ -1,0 +1,103 @@
+//! Tokens that the row groups of a file have in common: to find some takes longer than to store a row group with them, and
+//! those of one row group mostly serve all others as well.
+//!
+//! They are found in the first row group; the others wait for it, but only those that are done with all else by then. So what
+//! is written does not depend on who was faster. A row group that they serve badly finds its own.
+
+use crate::strings::{self, Estimate, KnownTokens, Strings};
+use std::collections::HashMap;
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// The tokens of the first row group, by column.
+#[derive(Default)]
+pub(super) struct FileTokens {
+    first: Mutex<First>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct First {
+    columns: HashMap<u32, Option<KnownTokens>>,
+    /// Whether no more will come.
+    is_complete: bool,
+}
+
+impl FileTokens {
+    /// How small the strings of a column get in a part, and with which tokens. Where the number of the part is not known it
+    /// has tokens of its own.
+    pub(super) fn estimate(&self, part: Option<u64>, column: u32, values: Strings<'_>) -> Estimate {
+        match part {
+            None => strings::estimate(values, None),
+            Some(0) => {
+                let estimate = strings::estimate(values, None);
+                let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+                first.columns.insert(column, estimate.tokens());
+                self.changed.notify_all();
+                estimate
+            }
+            Some(_) => strings::estimate(values, self.of_first(column).as_ref()),
+        }
+    }
+
+    /// Waits for what the first part has found for a column.
+    fn of_first(&self, column: u32) -> Option<KnownTokens> {
+        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_unknown = |first: &mut First| !first.is_complete && !first.columns.contains_key(&column);
+        let first = self.changed.wait_while(first, is_unknown).unwrap_or_else(PoisonError::into_inner);
+        first.columns.get(&column).cloned().flatten()
+    }
+
+    /// Tells that a part is finished, or will not come.
+    pub(super) fn end(&self, part: Option<u64>) {
+        if part == Some(0) {
+            self.first.lock().unwrap_or_else(PoisonError::into_inner).is_complete = true;
+            self.changed.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strings::StringBuffer;
+    use std::sync::Arc;
+
+    /// Some thousand sentences of these words.
+    fn sentences(words: &[&str]) -> StringBuffer {
+        let word = |at: usize| words[at * at % 7919 % words.len()];
+        let sentences: Vec<String> =
+            (0..20_000).map(|row| format!("{} {} {}", word(row), word(row * 3 + 1), word(row * 7 + 2))).collect();
+        sentences.iter().map(String::as_bytes).collect()
+    }
+
+    #[test]
+    fn parts_have_the_tokens_of_the_first_unless_they_are_other_text() {
+        let usual = sentences(&["carefully", "final", "deposits", "sleep", "above", "the", "furiously", "express"]);
+        let other = sentences(&["zwölf", "Boxkämpfer", "jagen", "quer", "über", "großen", "Sylter", "Deich"]);
+        let tokens = FileTokens::default();
+        let tokens_of = |part: Option<u64>, values: &StringBuffer| {
+            tokens.estimate(part, 0, values.strings()).tokenizer.expect("tokens pay")
+        };
+        let [first, second, third] = std::thread::scope(|scope| {
+            let second = scope.spawn(|| tokens_of(Some(1), &usual));
+            let third = scope.spawn(|| tokens_of(Some(2), &other));
+            let first = tokens_of(Some(0), &usual);
+            tokens.end(Some(0));
+            [first, second.join().unwrap(), third.join().unwrap()]
+        });
+        assert!(Arc::ptr_eq(&first, &second));
+        assert!(!Arc::ptr_eq(&first, &third));
+        assert!(!Arc::ptr_eq(&first, &tokens_of(None, &usual)));
+    }
+
+    #[test]
+    fn nobody_waits_for_a_first_part_that_does_not_come() {
+        let values = sentences(&["one", "two", "three", "four", "five"]);
+        let tokens = FileTokens::default();
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| tokens.estimate(Some(1), 0, values.strings()).bytes);
+            tokens.end(Some(0));
+            assert!(second.join().unwrap() > 0);
+        });
+    }
+}

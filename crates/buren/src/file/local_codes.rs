@@ -1,0 +1,170 @@
+//! Strings of a row group as codes of its own distinct values, on their way to a chunk.
+//!
+//! What does not depend on other row groups is done here, side by side with them; the codes of the column's dictionary are
+//! known only when the row group's turn in the file comes.
+
+use super::bounds::Bounds;
+use super::chunk_writer::{ChunkWriter, Rows, Runs};
+use super::file_dictionary::FileDictionary;
+use super::footer::{Chunk, Layout};
+use super::interner::Interner;
+use super::order::Order;
+use super::own_dictionary::OwnDictionary;
+use super::strings_gathered::{MOST_BYTES, push};
+use crate::integer_buffer::{IntegerBuffer, IntegerSlice, for_widths};
+use crate::integers::{BLOCK_ROWS, Plan};
+use crate::strings::{self, StringBuffer};
+use brc_core::{BitmapBuffer, Dictionary, Result};
+use brc_kernels::arithmetic::Integer;
+use std::ops::Range;
+
+/// Where values come so often, codes are taken without a look at what else there is: they also decode faster, and are what
+/// strings are grouped by.
+const OFTEN: usize = 8;
+
+/// Values that the size of all is estimated from.
+const SAMPLE: usize = 2048;
+
+/// What is kept in memory of a value beside its bytes: its end, its hash and its count.
+const MEMORY_OF_VALUE: usize = 16;
+
+pub(super) struct LocalCodes {
+    /// Null rows have any.
+    codes: IntegerBuffer,
+    values: Dictionary,
+    /// Of each value.
+    hashes: Vec<u32>,
+    /// In how many rows each value is.
+    counts: Vec<u32>,
+    /// Of each block.
+    bounds: Vec<Option<Bounds>>,
+    /// How many rows each code stands for, if they are those of runs.
+    lengths: Option<Vec<u32>>,
+}
+
+impl LocalCodes {
+    pub(super) fn new(codes: IntegerBuffer, values: Interner, rows: Rows<'_>) -> Self {
+        let (values, hashes) = values.into_parts();
+        // Runs lie in the order of their values.
+        let order = if matches!(rows.runs, Runs::Values(_)) { None } else { Some(Order::new(&values)) };
+        let mut counts = vec![0; values.len()];
+        let of_block = |of_block: Range<usize>| {
+            let runs = of_block.clone();
+            let of_block = for_widths!(codes.slice(), codes => counts_of_block(codes, values.len(), rows, of_block));
+            counts.iter_mut().zip(&of_block).for_each(|(all, count)| *all += count);
+            let (min, max) = match &order {
+                Some(order) => extremes(&of_block, order)?,
+                None => ends(codes.slice(), rows, runs)?,
+            };
+            Bounds::strings(values.get(min), values.get(max))
+        };
+        let bounds = rows.blocks().map(of_block).collect();
+        let lengths = if let Runs::Values(lengths) = rows.runs { Some(lengths.to_vec()) } else { None };
+        Self { codes, values, hashes, counts, bounds, lengths }
+    }
+
+    /// How many bytes of memory they take, roughly.
+    pub(super) fn memory(&self) -> usize {
+        let values = &self.values;
+        self.codes.bytes() + values.value_bytes() + MEMORY_OF_VALUE * values.len()
+    }
+
+    /// Whether codes and a dictionary are smaller than each row's own string. Runs always have codes.
+    pub(super) fn pay(&self) -> bool {
+        let (rows, values) = (self.codes.len(), &self.values);
+        if self.lengths.is_some() {
+            return true;
+        }
+        if values.is_empty() {
+            return false;
+        }
+        let bytes = || self.each_value().map(<[u8]>::len).fold(0, usize::saturating_add);
+        if values.len() * OFTEN <= rows || bytes() > MOST_BYTES {
+            return true;
+        }
+        let every = values.len().div_ceil(SAMPLE);
+        let sample: StringBuffer = values.iter().step_by(every).collect();
+        let of_value = strings::untrained_bytes(sample.strings()) as f64 / sample.strings().len() as f64;
+        let width = usize::BITS - values.len().leading_zeros();
+        (rows - values.len()) as f64 * of_value > rows as f64 * f64::from(width) / 8.0
+    }
+
+    /// Each row's own string; null rows have any.
+    pub(super) fn each(&self) -> Result<StringBuffer> {
+        let mut each = StringBuffer::default();
+        self.each_value().try_for_each(|value| push(&mut each, value))?;
+        Ok(each)
+    }
+
+    fn each_value(&self) -> impl Iterator<Item = &[u8]> {
+        let (codes, values) = (self.codes.slice(), &self.values);
+        (0..codes.len()).map(move |row| if values.is_empty() { &b""[..] } else { values.get(codes.get(row) as u32) })
+    }
+
+    /// Appends the rows as a chunk: with codes of the column's dictionary, or with one of its own where that has no room.
+    pub(super) fn write(
+        self,
+        validity: &BitmapBuffer,
+        dictionary: &mut FileDictionary,
+        left: &mut usize,
+        writer: &mut ChunkWriter<'_>,
+    ) -> Result<Chunk> {
+        let runs = self.lengths.as_deref().map_or(Runs::None, Runs::Values);
+        let rows = Rows { count: self.codes.len(), validity: validity.bitmap(), runs };
+        let (mut chunk, own, map) = match dictionary.add((&self.values, &self.hashes), left, writer)? {
+            Some(map) => {
+                dictionary.count(&map, &self.counts);
+                let mut chunk = writer.chunk(Layout::FileCodes);
+                chunk.codes = map.iter().max().map_or(0, |&code| code + 1);
+                (chunk, None, map)
+            }
+            None => {
+                let (own, map) = OwnDictionary::new(&self.values)?;
+                (writer.chunk(Layout::Codes), Some(own), map)
+            }
+        };
+        let mut codes = IntegerBuffer::translated(self.codes.slice(), &map);
+        rows.fill_integers(&mut codes);
+        let write_own = |writer: &mut ChunkWriter<'_>, chunk: &mut Chunk| match own {
+            Some(own) => own.write(dictionary.tokenizer(), chunk, writer),
+            None => Ok(()),
+        };
+        let bounds = |of_block: Range<usize>| self.bounds[of_block.start / BLOCK_ROWS].clone();
+        let plan = Plan::choose(codes.slice(), IntegerSlice::EMPTY);
+        writer.planned_integers(&mut chunk, &plan, (codes.slice(), None), rows, write_own, bounds)?;
+        Ok(writer.sum_up(chunk, rows))
+    }
+}
+
+/// In how many rows of a block each of so many values is.
+fn counts_of_block(codes: &[impl Integer], values: usize, rows: Rows<'_>, of_block: Range<usize>) -> Vec<u32> {
+    let mut counts = vec![0; values];
+    let place = |row: usize| codes[row].wide() as usize;
+    if let Runs::Values(lengths) = rows.runs {
+        of_block.filter(|&run| rows.is_valid(run)).for_each(|run| counts[place(run)] += lengths[run]);
+        return counts;
+    }
+    match rows.validity {
+        None => codes[of_block].iter().for_each(|code| counts[code.wide() as usize] += 1),
+        Some(_) => of_block.filter(|&row| rows.is_valid(row)).for_each(|row| counts[place(row)] += 1),
+    }
+    counts
+}
+
+/// The codes of the first and of the last run that is not null.
+fn ends(codes: IntegerSlice<'_>, rows: Rows<'_>, runs: Range<usize>) -> Option<(u32, u32)> {
+    let mut valid = runs.filter(|&run| rows.is_valid(run));
+    let first = valid.next()?;
+    Some((codes.get(first) as u32, codes.get(valid.next_back().unwrap_or(first)) as u32))
+}
+
+/// The codes of the smallest and the largest value that occurs, if one does. So values are compared once, however often they
+/// come.
+fn extremes(counts: &[u32], order: &Order<'_>) -> Option<(u32, u32)> {
+    let mut occurring = (0..).zip(counts).filter(|(_, count)| **count > 0).map(|(code, _)| code);
+    let first = occurring.next()?;
+    Some(occurring.fold((first, first), |(min, max), code| {
+        let min = if order.compare(code, min).is_lt() { code } else { min };
+        (min, if order.compare(code, max).is_gt() { code } else { max })
+    }))
+}

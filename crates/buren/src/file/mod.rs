@@ -1,0 +1,48 @@
+//! Files: row groups of column chunks, a footer that tells where they lie and what is known of them.
+//!
+//! A chunk has its own scheme and tokens, so that row groups are encoded side by side, and a chunk can be replaced by
+//! another one. Only the dictionaries of strings are shared, as long as they stay small enough to be kept in memory: the
+//! codes of a row group are put together when its turn in the file comes.
+
+mod appending;
+mod bounds;
+mod chunk_writer;
+mod cluster;
+mod column;
+mod decoder;
+mod describe;
+mod encoder;
+mod fetch;
+mod file_dictionary;
+mod file_tokens;
+mod fits;
+mod footer;
+mod footer_check;
+mod footer_message;
+mod gathered;
+mod interner;
+mod key_choice;
+mod local_codes;
+mod number_codes;
+mod order;
+mod own_dictionary;
+mod pieces;
+mod reader;
+mod restore;
+mod rows;
+mod run_key;
+mod run_selection;
+mod runs;
+mod scanner;
+mod seen_values;
+mod shared_dictionary;
+mod string_chunk;
+mod strings_gathered;
+mod value_counts;
+mod verify;
+mod writer;
+
+pub(crate) use encoder::ClusterKey;
+pub(crate) use key_choice::FileKey;
+pub(crate) use reader::Reader;
+pub(crate) use writer::Writer;

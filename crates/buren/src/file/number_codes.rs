@@ -1,0 +1,82 @@
+//! Codes of strings that are numbers in disguise: as long as there are few in comparison to rows, all numbers of the file
+//! get a code beforehand, so that rows need neither be written out as strings nor be hashed.
+
+use super::bounds::Bounds;
+use super::column::{Codes, FileValues, Values};
+use super::footer::Chunk;
+use crate::strings::NumberFormat;
+use brc_core::Dictionary;
+
+/// The most numbers that get codes.
+const MOST: i64 = 1 << 20;
+
+/// So many rows pay for a number's code.
+const ROWS: i64 = 32;
+
+/// The codes of all numbers from the smallest of a file to the largest.
+pub(super) struct NumberCodes {
+    format: NumberFormat,
+    low: i64,
+    /// The scanner's code of each number.
+    pub(super) codes: Codes,
+}
+
+impl NumberCodes {
+    /// Gives codes to all numbers of a column of these chunks, whose scanner has got these values so far; `None` if that is not worth it for so
+    /// many rows.
+    pub(super) fn new(
+        format: &NumberFormat,
+        chunks: &[Chunk],
+        rows: usize,
+        (values, of_file): (&mut Values, &mut FileValues),
+    ) -> Option<Self> {
+        if !format.is_ordered() {
+            // The bounds of strings tell nothing of numbers.
+            return None;
+        }
+        let mut bounds = chunks.iter().filter_map(|chunk| chunk.bounds.as_ref());
+        let first = bounds.next()?.clone();
+        let Bounds::Strings { min, max } = bounds.try_fold(first, |all, bounds| all.merge(bounds))? else {
+            return None;
+        };
+        let (low, high) = (format.number(&min)?, format.number(&max)?);
+        let count = high.checked_sub(low)?.checked_add(1).filter(|count| (1..=MOST).contains(count))?;
+        if count.checked_mul(ROWS)? > rows as i64 {
+            return None;
+        }
+        let numbers = dictionary_of(format, low, count as usize);
+        let codes = if values.dictionary().is_empty() {
+            *values = Values::Numbers(numbers);
+            (0..count as u32).collect()
+        } else {
+            let interner = values.interner(of_file);
+            numbers.iter().map(|number| interner.intern(number).0).collect()
+        };
+        Some(Self { format: format.clone(), low, codes })
+    }
+
+    /// Whether they are codes of numbers that look like this.
+    pub(super) fn are_of(&self, format: &NumberFormat) -> bool {
+        self.format == *format
+    }
+
+    /// Replaces `places` by where the numbers stand among all; below 0 or too large if they do not.
+    pub(super) fn places(&self, numbers: &[i64], places: &mut Vec<i32>) {
+        places.clear();
+        let place = |&number: &i64| (number.wrapping_sub(self.low) as u64).min(u32::MAX.into()) as i32;
+        places.extend(numbers.iter().map(place));
+    }
+}
+
+/// So many numbers from a first one on as strings.
+fn dictionary_of(format: &NumberFormat, first: i64, count: usize) -> Dictionary {
+    let mut text = Vec::new();
+    format.write(first, &mut text);
+    let mut numbers = Dictionary::new();
+    numbers.reserve(count, count * text.len());
+    for _ in 0..count {
+        numbers.push(&text);
+        format.increment(&mut text);
+    }
+    numbers.complete()
+}

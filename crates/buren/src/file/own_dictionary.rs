@@ -1,0 +1,72 @@
+//! A dictionary of one chunk.
+
+use super::chunk_writer::ChunkWriter;
+use super::footer::Chunk;
+use super::order::Order;
+use crate::integers::BLOCK_ROWS;
+use crate::strings::{self, StringBuffer, Strings, Tokenizer};
+use brc_core::{Dictionary, Error, Result};
+
+/// Fewer bytes of values are not worth tokens.
+const WORTH_TOKENS: usize = 128 << 10;
+
+pub(super) struct OwnDictionary {
+    /// In ascending order.
+    values: StringBuffer,
+}
+
+impl OwnDictionary {
+    /// A dictionary of these values, and the code of each.
+    ///
+    /// # Errors
+    /// If two of the values are the same.
+    pub(super) fn new(dictionary: &Dictionary) -> Result<(Self, Vec<u32>)> {
+        let (sorted, positions) = Order::new(dictionary).ranks();
+        check_distinct(dictionary, &sorted)?;
+        Ok((Self { values: sorted.iter().map(|&code| dictionary.get(code)).collect() }, positions))
+    }
+
+    /// Appends tokens, if they are worth it, and the values. To find tokens takes longer than all else of a dictionary, so it has
+    /// those of another one of the column if there is one.
+    pub(super) fn write(
+        &self,
+        known: Option<&Tokenizer>,
+        chunk: &mut Chunk,
+        writer: &mut ChunkWriter<'_>,
+    ) -> Result<()> {
+        let values = self.values.strings();
+        let are_worth = values.total_bytes() >= WORTH_TOKENS;
+        let own = (are_worth && known.is_none()).then(|| strings::train_sorted(values));
+        let tokenizer = known.filter(|_| are_worth).or(own.as_ref());
+        if let Some(tokenizer) = tokenizer {
+            chunk.tokens = writer.block(|out| tokenizer.tokens().write(out))?;
+        }
+        chunk.dictionary = write_values(values, tokenizer, writer)?;
+        Ok(())
+    }
+}
+
+/// Checks that values in ascending order are all different, as those of a batch's dictionary should be.
+pub(super) fn check_distinct(dictionary: &Dictionary, sorted: &[u32]) -> Result<()> {
+    match sorted.windows(2).find(|pair| dictionary.get(pair[0]) == dictionary.get(pair[1])) {
+        None => Ok(()),
+        Some(pair) => {
+            let value = String::from_utf8_lossy(dictionary.get(pair[0]));
+            Err(Error::Usage(format!("two codes of one dictionary stand for '{value}'")))
+        }
+    }
+}
+
+/// Appends values in ascending order in blocks; tells how many each has.
+pub(super) fn write_values(
+    values: Strings<'_>,
+    tokenizer: Option<&Tokenizer>,
+    writer: &mut ChunkWriter<'_>,
+) -> Result<Vec<(u32, crate::block::Block)>> {
+    let write = |first: usize| {
+        let values = values.slice(first..values.len().min(first + BLOCK_ROWS));
+        let block = writer.block(|out| strings::encode_sorted(values, tokenizer, out))?;
+        Ok((values.len() as u32, block))
+    };
+    (0..values.len()).step_by(BLOCK_ROWS).map(write).collect()
+}

@@ -1,0 +1,190 @@
+//! Puts the rows of a clustered row group back in their original order.
+//!
+//! The order stream has the run of each row, as rows lay originally. The next row of a run is the next one of it, so one walk
+//! tells where each row lies, and every column is gathered from there. Conditions are tested before that, of rows as they lie:
+//! only those that meet them are gathered.
+
+use super::column::{PIECE, ScanColumn};
+use super::decoder::DecodedStrings;
+use super::footer::Cluster;
+use super::reader::Reader;
+use super::rows::Rows;
+use super::runs::Runs;
+use super::scanner::FileScanner;
+use crate::block::Cost;
+use crate::integers::BLOCK_ROWS;
+use crate::place::Place;
+use brc_core::{Batch, Column, Data, Result, Scanned, Sink, Verdict};
+use brc_kernels::cpu::Level;
+use brc_kernels::filter::{valid_bits, words};
+use brc_kernels::runs::{Found, MOST_ROWS};
+use std::time::Instant;
+
+impl FileScanner<'_> {
+    /// Delivers the rows of a clustered row group, or those that meet all conditions.
+    pub(super) fn restore(
+        &mut self,
+        index: usize,
+        cluster: Cluster,
+        verdict: Verdict,
+        sink: &mut dyn Sink,
+        scanned: &mut Scanned,
+    ) -> Result<()> {
+        // A condition on no column may depend on the order of rows; and of a file in a store, statistics of runs would be
+        // fetched as well.
+        let is_remote = self.reader.source().file.is_remote();
+        let all = 0..self.options.conjuncts.len();
+        let (in_order, as_they_lie): (Vec<_>, Vec<_>) =
+            all.partition(|&test| is_remote || self.options.conjuncts[test].columns.is_empty());
+        let mut met = None;
+        self.clustered.resize_with(self.columns.len(), Rows::default);
+        self.clustered.iter_mut().for_each(Rows::clear);
+        if as_they_lie.is_empty() {
+            let all = self.reader.row_group(index).rows;
+            // What follows for dictionaries is to be known before they are read.
+            self.expected_rows(all as usize, all as usize);
+            self.load_runs(index)?;
+            scanned.rows += u64::from(all);
+        } else {
+            self.met = Some(vec![0; words(self.reader.row_group(index).rows as usize)]);
+            let tested = self.scan_runs(index, cluster, verdict, sink, scanned);
+            met = self.met.take();
+            tested?;
+            if met.iter().flatten().all(|&word| word == 0) {
+                return Ok(());
+            }
+        }
+        let are_tested = !self.options.conjuncts.is_empty();
+        let with_memory = self.columns.iter_mut().zip(&mut self.clustered);
+        let mut columns: Vec<_> =
+            with_memory.map(|(column, memory)| Restored::new(column, memory, cluster.key)).collect();
+        if are_tested {
+            columns.iter_mut().enumerate().for_each(|(position, column)| column.is_wanted = sink.wants(position));
+        }
+        let tests: Vec<(usize, &[usize])> = in_order.iter().map(|&test| (test, &self.tested[test][..])).collect();
+        let walked = walk(self.reader, index, &self.runs.runs, met.as_deref(), &mut self.cost, |at, cost| {
+            deliver(&mut columns, at, are_tested.then_some(&tests[..]), sink, cost)
+        });
+        if !are_tested {
+            // It is as much as whoever takes all rows has by now.
+            self.clustered.clear();
+        }
+        walked
+    }
+}
+
+/// Delivers the rows at some places, or those of them that meet these conditions, each with the positions of its columns.
+fn deliver(
+    columns: &mut [Restored<'_, '_>],
+    at: &Places<'_>,
+    tests: Option<&[(usize, &[usize])]>,
+    sink: &mut dyn Sink,
+    cost: &mut Cost,
+) -> Result<()> {
+    let rows = at.places.len();
+    let is_tested = tests.is_some_and(|tests| !tests.is_empty());
+    let mut bits = if is_tested { (0..words(rows)).map(|word| valid_bits(rows, word)).collect() } else { Vec::new() };
+    let mut left = rows;
+    columns.iter_mut().for_each(|column| column.is_at_hand = false);
+    for &(test, tested) in tests.into_iter().flatten() {
+        tested.iter().try_for_each(|&position| columns[position].bring(at, cost))?;
+        let lent: Vec<_> = tested.iter().map(|&position| columns[position].lend()).collect();
+        left = sink.test(test, &Batch { rows, columns: &lent }, &mut bits)?;
+        if left == 0 {
+            return Ok(());
+        }
+    }
+    columns.iter_mut().filter(|column| column.is_wanted).try_for_each(|column| column.bring(at, cost))?;
+    let lent: Vec<_> = columns.iter().map(Restored::lend).collect();
+    let batch = Batch { rows, columns: &lent };
+    if tests.is_some() { sink.tested(&batch, (left < rows).then_some(&bits)) } else { sink.batch(&batch) }
+}
+
+const _: () = assert!(PIECE <= MOST_ROWS, "a piece is found at a time");
+
+/// Where some rows of a clustered row group lie.
+pub(super) struct Places<'a> {
+    row_group: usize,
+    runs: &'a Runs,
+    /// The run of each.
+    codes: &'a [u32],
+    places: &'a [u32],
+}
+
+/// A column, of which some rows are in their original order.
+struct Restored<'a, 'r> {
+    column: &'a mut ScanColumn<'r>,
+    is_key: bool,
+    /// Whether it is more than tested.
+    is_wanted: bool,
+    /// All rows as they lie, if they are read; else none, or the first ones.
+    clustered: &'a mut Rows,
+    rows: Rows,
+    strings: DecodedStrings,
+    /// Whether these are the rows that are wanted next.
+    is_at_hand: bool,
+}
+
+impl<'a, 'r> Restored<'a, 'r> {
+    fn new(column: &'a mut ScanColumn<'r>, clustered: &'a mut Rows, key: usize) -> Self {
+        let (is_key, rows, strings) = (column.column == key, Rows::default(), DecodedStrings::default());
+        Self { column, is_key, is_wanted: true, clustered, rows, strings, is_at_hand: false }
+    }
+
+    /// Replaces the rows by those at some places, unless they are at hand.
+    fn bring(&mut self, at: &Places<'_>, cost: &mut Cost) -> Result<()> {
+        if self.is_at_hand {
+            return Ok(());
+        }
+        if self.clustered.len() < self.column.values_in(at.row_group) {
+            self.clustered.replace(self.column, at.row_group, Some(at.runs), cost)?;
+        }
+        // The key has one value for each run.
+        let places = if self.is_key { at.codes } else { at.places };
+        self.is_at_hand = true;
+        let gathered = self.rows.gather(self.clustered, places, &mut self.strings);
+        gathered.map_err(|reason| self.column.corrupt_at(at.row_group, reason))
+    }
+
+    fn lend(&self) -> Column<'_> {
+        self.rows.lend(&self.strings, self.column.dictionary())
+    }
+}
+
+/// Calls `each` with where some rows lie after the others, in their original order: all of them, or those whose bits are set
+/// where they lie.
+///
+/// # Errors
+/// If a row is of no run, or a run has other rows than it should; those of `each`.
+pub(super) fn walk(
+    reader: &Reader,
+    index: usize,
+    runs: &Runs,
+    met: Option<&[u64]>,
+    cost: &mut Cost,
+    mut each: impl FnMut(&Places<'_>, &mut Cost) -> Result<()>,
+) -> Result<()> {
+    let number = reader.footer.order_streams();
+    let mut order = ScanColumn::new(reader, reader.column(number)?);
+    order.start(index, 0, None, cost)?;
+    let (mut cursors, mut found) = (runs.cursors(), Found::default());
+    let rows = reader.row_group(index).rows as usize;
+    for (block, start) in (0..rows).step_by(BLOCK_ROWS).enumerate() {
+        let of_block = BLOCK_ROWS.min(rows - start);
+        order.load(block, of_block, cost)?;
+        for first in (0..of_block).step_by(PIECE) {
+            let started = Instant::now();
+            order.decode(first..of_block.min(first + PIECE), None)?;
+            let Data::Integers(decoded) = order.as_column().data else { continue };
+            if !found.find(Level::best(), decoded, &mut cursors, met) {
+                let place = Place::Data { row_group: index, column: reader.footer.name(number), block };
+                return Err(reader.corrupt(place, "the order of rows is not that of the runs"));
+            }
+            cost.decode_time += started.elapsed();
+            if !found.places().is_empty() {
+                each(&Places { row_group: index, runs, codes: found.runs(), places: found.places() }, cost)?;
+            }
+        }
+    }
+    Ok(())
+}

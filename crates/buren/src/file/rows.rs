@@ -1,0 +1,274 @@
+//! Rows of a chunk that are kept: all of them, or those of a batch that come from elsewhere than their decoder.
+
+use super::column::{PIECE, ScanColumn};
+use super::decoder::DecodedStrings;
+use super::runs::Runs;
+use crate::Malformed;
+use crate::block::Cost;
+use crate::integers::BLOCK_ROWS;
+use crate::strings::StringBuffer;
+use brc_core::{BitmapBuffer, Column, Data, Dictionary, Integers, Known, KnownValues, Result, Run};
+use std::ops::Range;
+
+/// Rows of a column.
+#[derive(Default)]
+pub(super) struct Rows {
+    values: Values,
+    validity: BitmapBuffer,
+}
+
+#[derive(Default)]
+enum Values {
+    /// No row came yet.
+    #[default]
+    Nothing,
+    I16(Vec<i16>),
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+    I128(Vec<i128>),
+    Floats(Vec<f64>),
+    /// Of the dictionary of the column that was scanned.
+    Codes(Vec<u32>),
+    Strings(StringBuffer),
+}
+
+/// Empties the values for a type, in the same memory if they had that before.
+macro_rules! emptied {
+    ($values:expr, $kind:ident, $own:ident => $then:expr) => {{
+        if !matches!($values, Values::$kind(_)) {
+            $values = Values::$kind(Vec::new());
+        }
+        if let Values::$kind($own) = &mut $values {
+            $own.clear();
+            $then;
+        }
+    }};
+}
+
+/// Empties the values and fills them from others, which decide the type, in the same memory if they had that type before.
+macro_rules! refill {
+    ($values:expr, $from:expr, $own:ident, $other:ident => $fill:expr) => {
+        refill!($values, $from, $own, $other => $fill, I16 I32 I64 I128 Floats Codes)
+    };
+    ($values:expr, $from:expr, $own:ident, $other:ident => $fill:expr, $($kind:ident)+) => {
+        match $from {
+            $(Values::$kind($other) => {
+                emptied!($values, $kind, $own => $fill);
+            })+
+            Values::Nothing | Values::Strings(_) => $values = Values::Nothing,
+        }
+    };
+}
+
+impl Rows {
+    /// All values of a chunk, as they lie; `runs` are those of its row group, if that is clustered.
+    pub(super) fn read(
+        column: &mut ScanColumn<'_>,
+        row_group: usize,
+        runs: Option<&Runs>,
+        cost: &mut Cost,
+    ) -> Result<Self> {
+        let mut all = Self::default();
+        all.replace(column, row_group, runs, cost)?;
+        Ok(all)
+    }
+
+    /// The same in the memory of other rows.
+    pub(super) fn replace(
+        &mut self,
+        column: &mut ScanColumn<'_>,
+        row_group: usize,
+        runs: Option<&Runs>,
+        cost: &mut Cost,
+    ) -> Result<()> {
+        // Strings come in one form throughout if they are not expected to be wanted again.
+        column.start(row_group, 0, runs, cost)?;
+        let rows = column.values_in(row_group);
+        self.validity.clear();
+        for (number, first) in (0..rows).step_by(BLOCK_ROWS).enumerate() {
+            let of_block = BLOCK_ROWS.min(rows - first);
+            column.load(number, of_block, cost)?;
+            for first_of_piece in (0..of_block).step_by(PIECE) {
+                let piece = first_of_piece..of_block.min(first_of_piece + PIECE);
+                column.decode(piece.clone(), runs)?;
+                if first + first_of_piece == 0 {
+                    self.empty(&column.as_column().data, rows);
+                }
+                self.append(&column.as_column(), piece.len());
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes room for so many values like some others.
+    fn empty(&mut self, like: &Data<'_>, rows: usize) {
+        macro_rules! with_room {
+            ($kind:ident) => {
+                emptied!(self.values, $kind, values => values.reserve(rows))
+            };
+        }
+        match like {
+            Data::Integers(Integers::I8(_) | Integers::I16(_)) => with_room!(I16),
+            Data::Integers(Integers::I32(_)) => with_room!(I32),
+            Data::Integers(Integers::I64(_)) => with_room!(I64),
+            Data::Integers(Integers::I128(_)) => with_room!(I128),
+            Data::Floats(_) => with_room!(Floats),
+            Data::Bytes(_) => self.values = Values::Strings(StringBuffer::default()),
+            Data::Codes { .. } | Data::Runs { .. } => with_room!(Codes),
+        }
+    }
+
+    /// Adds the rows of a batch of the same chunk, if they have the form of those before.
+    fn append(&mut self, column: &Column<'_>, rows: usize) {
+        match (&mut self.values, column.data) {
+            (Values::I16(values), Data::Integers(Integers::I16(new))) => values.extend_from_slice(new),
+            (Values::I32(values), Data::Integers(Integers::I32(new))) => values.extend_from_slice(new),
+            (Values::I64(values), Data::Integers(Integers::I64(new))) => values.extend_from_slice(new),
+            (Values::I128(values), Data::Integers(Integers::I128(new))) => values.extend_from_slice(new),
+            (Values::Floats(values), Data::Floats(new)) => values.extend_from_slice(new),
+            (Values::Strings(values), Data::Bytes(new)) => new.iter().for_each(|value| values.push(value)),
+            (Values::Codes(values), Data::Codes { codes, .. }) => values.extend_from_slice(codes),
+            _ => return,
+        }
+        self.validity.extend(column.validity, rows);
+    }
+
+    /// Adds some rows of a chunk of `all`, if they are the ones after those at hand. Strings that are written out are as soon
+    /// decoded again.
+    pub(super) fn keep(&mut self, column: &Column<'_>, rows: Range<usize>, all: usize) {
+        if rows.start != self.len() || matches!(column.data, Data::Bytes(_)) {
+            return;
+        }
+        if rows.start == 0 {
+            self.empty(&column.data, all);
+        }
+        self.append(column, rows.len());
+    }
+
+    /// Forgets the rows, but keeps their memory.
+    pub(super) fn clear(&mut self) {
+        self.validity.clear();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.validity.len()
+    }
+
+    /// All values, if they are integers of at most 64 bits; else none.
+    pub(super) fn integers(&self) -> Vec<i64> {
+        match &self.values {
+            Values::I16(values) => values.iter().map(|&value| value.into()).collect(),
+            Values::I32(values) => values.iter().map(|&value| value.into()).collect(),
+            Values::I64(values) => values.clone(),
+            Values::Nothing | Values::I128(_) | Values::Floats(_) | Values::Codes(_) | Values::Strings(_) => Vec::new(),
+        }
+    }
+
+    /// Replaces `lengths` by all values, if they are integers of at most 64 bits; else by none. What is no length of 32 bits is 0.
+    pub(super) fn lengths(&self, lengths: &mut Vec<u32>) {
+        lengths.clear();
+        match &self.values {
+            Values::I16(values) => lengths.extend(values.iter().map(|&value| u32::try_from(value).unwrap_or(0))),
+            Values::I32(values) => lengths.extend(values.iter().map(|&value| u32::try_from(value).unwrap_or(0))),
+            Values::I64(values) => lengths.extend(values.iter().map(|&value| u32::try_from(value).unwrap_or(0))),
+            Values::Nothing | Values::I128(_) | Values::Floats(_) | Values::Codes(_) | Values::Strings(_) => {}
+        }
+    }
+
+    /// All codes, if they are codes; else none.
+    pub(super) fn codes(&self) -> &[u32] {
+        if let Values::Codes(codes) = &self.values { codes } else { &[] }
+    }
+
+    pub(super) fn is_valid(&self, row: usize) -> bool {
+        self.validity.bitmap().is_none_or(|valid| valid.get(row))
+    }
+
+    pub(super) fn has_nulls(&self) -> bool {
+        self.validity.bitmap().is_some()
+    }
+
+    /// Whether two rows have the same value, or none.
+    pub(super) fn are_equal(&self, one: usize, other: usize) -> bool {
+        match (self.is_valid(one), self.is_valid(other)) {
+            (true, true) => match &self.values {
+                Values::Nothing => true,
+                Values::I16(values) => values[one] == values[other],
+                Values::I32(values) => values[one] == values[other],
+                Values::I64(values) => values[one] == values[other],
+                Values::I128(values) => values[one] == values[other],
+                Values::Floats(values) => values[one].to_bits() == values[other].to_bits(),
+                Values::Codes(codes) => codes[one] == codes[other],
+                Values::Strings(values) => values.strings().get(one) == values.strings().get(other),
+            },
+            (one, other) => one == other,
+        }
+    }
+
+    /// What is known of a row of integers or codes.
+    pub(super) fn known<'a>(&self, row: usize, dictionary: &'a Dictionary) -> Known<'a> {
+        if !self.is_valid(row) {
+            return Known { values: KnownValues::None, nulls: true };
+        }
+        match &self.values {
+            Values::I16(values) => Known::numbers(values[row].into(), values[row].into()),
+            Values::I32(values) => Known::numbers(values[row].into(), values[row].into()),
+            Values::I64(values) => Known::numbers(values[row], values[row]),
+            Values::Codes(codes) => Known::string(dictionary.get(codes[row])),
+            Values::Nothing | Values::I128(_) | Values::Floats(_) | Values::Strings(_) => Known::NOTHING,
+        }
+    }
+
+    /// Replaces the rows by those at some places of others. Strings go to `strings`.
+    pub(super) fn gather(
+        &mut self,
+        from: &Self,
+        places: &[u32],
+        strings: &mut DecodedStrings,
+    ) -> std::result::Result<(), Malformed> {
+        self.validity.clear();
+        match from.validity.bitmap() {
+            Some(valid) => places.iter().for_each(|&place| self.validity.push(valid.get(place as usize))),
+            None => self.validity.push_values(places.len()),
+        }
+        if let Values::Strings(values) = &from.values {
+            let values = values.strings();
+            strings.replace(places.iter().map(|&place| values.get(place as usize)))?;
+            self.values = Values::Strings(StringBuffer::default());
+            return Ok(());
+        }
+        refill!(self.values, &from.values, own, values => {
+            own.extend(places.iter().map(|&place| values[place as usize]));
+        });
+        Ok(())
+    }
+
+    /// Replaces the rows by those of runs, each with the value that `from` has at the run's code. Strings have codes.
+    pub(super) fn repeat(&mut self, from: &Self, runs: &[Run]) {
+        self.validity.clear();
+        match from.validity.bitmap() {
+            Some(valid) => {
+                let of_run = |run: &Run| std::iter::repeat_n(valid.get(run.code as usize), run.rows as usize);
+                runs.iter().flat_map(of_run).for_each(|valid| self.validity.push(valid));
+            }
+            None => self.validity.push_values(runs.iter().map(|run| run.rows as usize).sum()),
+        }
+        refill!(self.values, &from.values, own, values => for run in runs {
+            own.extend(std::iter::repeat_n(values[run.code as usize], run.rows as usize));
+        });
+    }
+
+    pub(super) fn lend<'a>(&'a self, strings: &'a DecodedStrings, dictionary: &'a Dictionary) -> Column<'a> {
+        let data = match &self.values {
+            Values::Nothing => Data::Integers(Integers::I64(&[])),
+            Values::I16(values) => Data::Integers(Integers::I16(values)),
+            Values::I32(values) => Data::Integers(Integers::I32(values)),
+            Values::I64(values) => Data::Integers(Integers::I64(values)),
+            Values::I128(values) => Data::Integers(Integers::I128(values)),
+            Values::Floats(values) => Data::Floats(values),
+            Values::Codes(codes) => Data::Codes { codes, dictionary },
+            Values::Strings(_) => strings.data(),
+        };
+        Column { data, validity: self.validity.bitmap() }
+    }
+}

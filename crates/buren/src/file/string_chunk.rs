@@ -1,0 +1,54 @@
+//! Writes chunks in which each row has its own string.
+
+use super::bounds::Bounds;
+use super::chunk_writer::{ChunkWriter, Rows};
+use super::footer::{Chunk, Layout};
+use super::strings_gathered::push;
+use crate::strings::{self, Estimate, StringBuffer, Strings};
+use brc_core::Result;
+use brc_core::bounds::string_bounds;
+
+impl ChunkWriter<'_> {
+    /// Appends a chunk in which each row has its own string.
+    pub(super) fn each(
+        &mut self,
+        each: &mut StringBuffer,
+        rows: Rows<'_>,
+        estimate: impl FnOnce(Strings<'_>) -> Estimate,
+    ) -> Result<Chunk> {
+        fill(each, rows)?;
+        let all = each.strings();
+        let tokenizer = estimate(all).tokenizer;
+        let mut chunk = self.chunk(Layout::Strings);
+        if let Some(tokenizer) = &tokenizer {
+            chunk.tokens = self.block(|out| tokenizer.tokens().write(out))?;
+        }
+        for of_block in rows.blocks() {
+            let values = all.slice(of_block.clone());
+            let valid = values.iter().enumerate().filter(|(row, _)| rows.is_valid(of_block.start + row));
+            let bounds = string_bounds(valid.map(|(_, value)| value)).and_then(|(min, max)| Bounds::strings(min, max));
+            self.row_block(&mut chunk, rows, of_block.clone(), bounds, |out| {
+                strings::encode(values, tokenizer.as_deref(), out);
+            })?;
+        }
+        Ok(chunk)
+    }
+}
+
+/// Replaces nulls by the shortest value: where all values have something in common, nulls have it too. Where values are
+/// long they become empty.
+fn fill(strings: &mut StringBuffer, rows: Rows<'_>) -> Result<()> {
+    const SHORT: usize = 64;
+    if rows.validity.is_none() {
+        return Ok(());
+    }
+    let all = strings.strings();
+    let valid = (0..rows.count).filter(|&row| rows.is_valid(row)).map(|row| all.get(row));
+    let filler = valid.min_by_key(|value| value.len()).filter(|value| value.len() <= SHORT).unwrap_or_default();
+    let mut filled = StringBuffer::default();
+    for row in 0..rows.count {
+        push(&mut filled, if rows.is_valid(row) { all.get(row) } else { filler })?;
+    }
+    *strings = filled;
+    Ok(())
+}

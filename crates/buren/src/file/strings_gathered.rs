@@ -1,0 +1,330 @@
+//! Gathers strings: as codes as long as few distinct values have come, else one behind the other.
+//!
+//! Which of the two depends on the rows alone, not on how they came: as codes or not, in which batches.
+
+use super::cluster::Partition;
+use super::interner::Interner;
+use super::seen_values::SeenValues;
+use crate::integer_buffer::{IntegerBuffer, UNKNOWN, for_widths};
+use crate::strings::{self, StringBuffer};
+use brc_core::{Bitmap, ByteStrings, Column, Data, Dictionary, Error, Result};
+use brc_kernels::arithmetic::Integer;
+use foldhash::fast::RandomState;
+
+/// A dictionary has at most so many values.
+const MOST_VALUES: usize = 1 << 17;
+
+/// And so many bytes.
+const MOST_DICTIONARY_BYTES: usize = 8 << 20;
+
+/// When there are so many distinct values, some must have come again, one in sixteen: else no dictionary will pay.
+const PROBE: usize = 1 << 14;
+
+/// Values that are looked at then.
+const PROBED: usize = 1 << 11;
+
+/// The strings of a chunk have fewer bytes than this, as those of a batch in memory.
+pub(super) const MOST_BYTES: usize = i32::MAX as usize;
+
+/// The strings of a part so far.
+pub(super) struct Strings {
+    pub(super) form: Form,
+    /// Memory for strings.
+    spare: StringBuffer,
+    /// Memory for codes.
+    spare_codes: IntegerBuffer,
+    /// This part's code of each code of the dictionary that the batches share.
+    local: Vec<u32>,
+    seen: SeenValues,
+    /// Codes of a batch.
+    of_batch: Vec<u32>,
+    /// How many distinct values the part has, and their bytes: the next one will have about as many.
+    room: (usize, usize),
+}
+
+pub(super) enum Form {
+    /// Null rows have any code.
+    Codes { codes: IntegerBuffer, values: Interner },
+    /// Null rows are empty.
+    Each(StringBuffer),
+}
+
+impl Strings {
+    pub(super) fn new(hasher: &RandomState) -> Self {
+        Self {
+            form: Form::new(hasher, (0, 0), IntegerBuffer::default()),
+            spare: StringBuffer::default(),
+            spare_codes: IntegerBuffer::default(),
+            local: Vec::new(),
+            seen: SeenValues::default(),
+            of_batch: Vec::new(),
+            room: (0, 0),
+        }
+    }
+
+    /// Forgets all strings, but keeps memory for others.
+    pub(super) fn clear(&mut self, hasher: &RandomState) {
+        let form = Form::new(hasher, self.room, std::mem::take(&mut self.spare_codes));
+        if let Form::Each(mut strings) = std::mem::replace(&mut self.form, form) {
+            strings.clear();
+            self.spare = strings;
+        }
+        self.local.clear();
+        self.seen.clear_part();
+    }
+
+    /// How many distinct values there are, if that is known.
+    pub(super) fn distinct(&self) -> Option<usize> {
+        match &self.form {
+            Form::Codes { values, .. } => Some(values.dictionary().len()),
+            Form::Each(_) => None,
+        }
+    }
+
+    /// The codes in ascending order of their values, and where in that order each code is; `None` if there are no codes.
+    pub(super) fn ranks(&mut self) -> Option<(Vec<u32>, Vec<u32>)> {
+        match &self.form {
+            Form::Codes { values, .. } => Some(self.seen.ranks(values.dictionary())),
+            Form::Each(_) => None,
+        }
+    }
+
+    /// Moves the rows into their runs.
+    pub(super) fn cluster(&mut self, partition: &Partition, spare: &mut IntegerBuffer) {
+        match &mut self.form {
+            Form::Codes { codes, .. } => {
+                partition.scatter_integers(codes.slice(), spare);
+                std::mem::swap(codes, spare);
+            }
+            Form::Each(each) => {
+                self.spare.clear();
+                self.spare.push_rows(each.strings(), partition.rows());
+                std::mem::swap(each, &mut self.spare);
+                self.spare.clear();
+            }
+        }
+    }
+
+    /// Keeps these rows only, if they have codes.
+    pub(super) fn pick(&mut self, rows: &[u32]) {
+        if let Form::Codes { codes, .. } = &mut self.form {
+            let picked = codes.picked(rows);
+            self.spare_codes = std::mem::replace(codes, picked);
+            self.spare_codes.clear();
+        }
+    }
+
+    pub(super) fn append(&mut self, column: &Column<'_>) -> Result<()> {
+        match column.data {
+            Data::Codes { codes, dictionary } => self.append_codes(codes, dictionary, column.validity),
+            Data::Runs { dictionary, .. } => {
+                let mut codes = std::mem::take(&mut self.of_batch);
+                codes.clear();
+                brc_core::batch::codes_of(column, &mut codes);
+                let appended = self.append_codes(&codes, dictionary, column.validity);
+                self.of_batch = codes;
+                appended
+            }
+            Data::Bytes(strings) if column.validity.is_none() => {
+                self.seen.mix();
+                self.append_values(strings)
+            }
+            Data::Bytes(strings) => {
+                self.seen.mix();
+                let mut valid = column.validity.map(|validity| validity.iter());
+                strings.iter().try_for_each(|value| match valid.as_mut().and_then(Iterator::next) {
+                    Some(false) => self.form.push_null(),
+                    _ => self.form.push(value, &mut self.spare),
+                })
+            }
+            Data::Integers(_) | Data::Floats(_) => Ok(()),
+        }
+    }
+
+    /// Adds strings without nulls among them.
+    fn append_values(&mut self, strings: ByteStrings<'_>) -> Result<()> {
+        let (offsets, bytes) = strings.parts();
+        let mut hashes = Vec::new();
+        let mut taken = 0;
+        while taken < strings.len() {
+            let (codes, values) = match &mut self.form {
+                Form::Codes { codes, values } => (codes, values),
+                Form::Each(each) => return push_all(each, ByteStrings::new(&offsets[taken..], bytes)),
+            };
+            if hashes.is_empty() {
+                hashes.extend(strings.iter().map(|value| values.hash(value)));
+            }
+            let distinct = values.dictionary().len();
+            // Whether they are too many is asked just when there are so many.
+            let most = if distinct < PROBE { PROBE } else { usize::MAX };
+            self.of_batch.clear();
+            values.intern_all(strings.iter().skip(taken), &hashes[taken..], most, &mut self.of_batch);
+            taken += self.of_batch.len();
+            let now = values.dictionary();
+            codes.extend_codes(&self.of_batch, now.len() as u32);
+            self.room = (now.len(), now.value_bytes());
+            if now.len() > distinct && too_many(now, codes.len()) {
+                self.room = (0, 0);
+                self.form.write_out(&mut self.spare)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn append_codes(&mut self, codes: &[u32], dictionary: &Dictionary, validity: Option<Bitmap<'_>>) -> Result<()> {
+        self.local.resize(dictionary.len(), UNKNOWN);
+        while let Form::Codes { codes: own, values } = &mut self.form {
+            let largest = values.dictionary().len() as u32;
+            let are_known = match validity {
+                None => own.extend_translated(codes, &self.local, largest),
+                Some(validity) => own.extend_translated_valid(codes, validity, &self.local, largest),
+            };
+            if are_known {
+                return Ok(());
+            }
+            self.number(codes, dictionary, validity)?;
+        }
+        let mut valid = validity.map(|validity| validity.iter());
+        let mut is_valid = || valid.as_mut().and_then(Iterator::next) != Some(false);
+        codes.iter().try_for_each(|&code| match is_valid() {
+            true => self.form.push(dictionary.get(code), &mut self.spare),
+            false => self.form.push_null(),
+        })
+    }
+
+    /// Numbers the values of a batch that are new in this part, unless they are too many.
+    fn number(&mut self, codes: &[u32], dictionary: &Dictionary, validity: Option<Bitmap<'_>>) -> Result<()> {
+        let Form::Codes { codes: own, values } = &mut self.form else { return Ok(()) };
+        for (row, &code) in codes.iter().enumerate() {
+            if validity.is_some_and(|validity| !validity.get(row)) || self.local[code as usize] != UNKNOWN {
+                continue;
+            }
+            let (value, hash) = self.seen.value(code, dictionary, values);
+            let (local, is_new) = match self.seen.are_mixed() {
+                true => values.intern_hashed(value, hash),
+                false => (values.append(value, hash), true),
+            };
+            self.local[code as usize] = local;
+            if is_new && too_many(values.dictionary(), own.len() + row + 1) {
+                return self.form.write_out(&mut self.spare);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Form {
+    /// No strings yet, but memory for so many values and their bytes, and for codes.
+    fn new(hasher: &RandomState, (values, bytes): (usize, usize), codes: IntegerBuffer) -> Self {
+        let mut interner = Interner::new(hasher);
+        interner.reserve(values + values / 16, bytes + bytes / 16);
+        Self::Codes { codes, values: interner }
+    }
+
+    /// Adds a string. Should strings have to be written out, they go to `spare`.
+    fn push(&mut self, value: &[u8], spare: &mut StringBuffer) -> Result<()> {
+        match self {
+            Self::Codes { codes, values } => {
+                let (code, is_new) = values.intern(value);
+                codes.extend_codes(&[code], code);
+                match is_new && too_many(values.dictionary(), codes.len()) {
+                    true => self.write_out(spare),
+                    false => Ok(()),
+                }
+            }
+            Self::Each(strings) => push(strings, value),
+        }
+    }
+
+    fn push_null(&mut self) -> Result<()> {
+        match self {
+            Self::Codes { codes, .. } => {
+                codes.extend_codes(&[0], 0);
+                Ok(())
+            }
+            Self::Each(strings) => push(strings, b""),
+        }
+    }
+
+    /// Gives each row its own string.
+    fn write_out(&mut self, spare: &mut StringBuffer) -> Result<()> {
+        if let Self::Codes { codes, values } = self {
+            let mut strings = std::mem::take(spare);
+            let mut add = |code: i64| push(&mut strings, values.dictionary().get(code as u32));
+            for_widths!(codes.slice(), codes => codes.iter().try_for_each(|code| add(code.wide())))?;
+            *self = Self::Each(strings);
+        }
+        Ok(())
+    }
+}
+
+fn too_many(dictionary: &Dictionary, rows: usize) -> bool {
+    dictionary.len() > MOST_VALUES
+        || dictionary.value_bytes() > MOST_DICTIONARY_BYTES
+        || dictionary.len() == PROBE && (rows < PROBE + PROBE / 16 || rows < PROBE + PROBE / 4 && are_small(dictionary))
+}
+
+/// Whether strings are hardly longer than the longest codes, as short numbers are: codes pay then only for values that come
+/// often.
+fn are_small(dictionary: &Dictionary) -> bool {
+    let sample: StringBuffer = dictionary.iter().step_by(PROBE / PROBED).collect();
+    strings::untrained_bytes(sample.strings()) * 8 <= PROBED as u64 * (u64::from(MOST_VALUES.ilog2()) + 1)
+}
+
+/// Adds strings, if there is room for them.
+fn push_all(each: &mut StringBuffer, strings: ByteStrings<'_>) -> Result<()> {
+    let (offsets, bytes) = (strings.parts().0, strings.span());
+    let first = offsets[0];
+    if each.strings().total_bytes() + bytes.len() > MOST_BYTES {
+        return Err(too_long());
+    }
+    each.extend(offsets[1..].iter().map(|end| (end - first) as u32), bytes);
+    Ok(())
+}
+
+fn too_long() -> Error {
+    Error::too_large("buren", "a column of one of its row groups would have 2 GiB of strings or more")
+}
+
+/// Adds a string, if there is room for it.
+pub(super) fn push(strings: &mut StringBuffer, value: &[u8]) -> Result<()> {
+    if strings.strings().total_bytes() + value.len() > MOST_BYTES {
+        return Err(too_long());
+    }
+    strings.push(value);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether so many distinct values, each coming twice in 20 rows, are codes in the end.
+    fn are_codes(distinct: usize, value: impl Fn(usize) -> String) -> bool {
+        let mut strings = Strings::new(&RandomState::default());
+        let rows: Vec<usize> =
+            (0..distinct).flat_map(|row| (0..1 + usize::from(row % 10 == 0)).map(move |_| row)).collect();
+        for rows in rows.chunks(1000) {
+            let values: StringBuffer =
+                rows.iter().map(|&row| value(row)).collect::<Vec<_>>().iter().map(String::as_bytes).collect();
+            let offsets: Vec<i32> = values.offsets().iter().map(|&offset| offset as i32).collect();
+            let column = Column::from(Data::Bytes(ByteStrings::new(&offsets, values.strings().bytes())));
+            strings.append(&column).unwrap();
+        }
+        let of_row = |row: usize| match &strings.form {
+            Form::Codes { codes, values } => values.dictionary().get(codes.slice().get(row) as u32).to_vec(),
+            Form::Each(each) => each.strings().get(row).to_vec(),
+        };
+        assert!((0..rows.len()).all(|row| of_row(row) == value(rows[row]).into_bytes()));
+        matches!(strings.form, Form::Codes { .. })
+    }
+
+    #[test]
+    fn short_values_that_hardly_come_again_are_no_codes() {
+        let number = |row: usize| format!("id{:010}", row * 7919 % 100_000);
+        let text = |row: usize| format!("{:016x}", (row as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        assert!(are_codes(PROBE - 1, number));
+        assert!(!are_codes(PROBE + 5000, number));
+        assert!(are_codes(PROBE + 5000, text));
+    }
+}

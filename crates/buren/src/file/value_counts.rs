@@ -1,0 +1,116 @@
+//! How often each value of a column's dictionary occurs: all that a column is to a question that asks for nothing else, for
+//! then it does not matter which row has which value. Each value comes once, with its weight, and none of the codes is read.
+
+use super::column::{PIECE, ScanColumn};
+use super::decoder::Decoder;
+use super::footer::{Chunk, StoredColumn};
+use super::reader::Reader;
+use crate::Malformed;
+use crate::block::{BlockBuffer, Cost};
+use crate::integers::{BLOCK_ROWS, Block};
+use crate::place::Place;
+use brc_core::{Batch, Bitmap, Column, Result, Sink};
+use std::ops::Range;
+use std::time::Instant;
+
+/// The counts of a column.
+pub(super) struct ValueCounts<'r> {
+    reader: &'r Reader,
+    column: &'r StoredColumn,
+    chunk: &'r Chunk,
+    /// How many values are counted.
+    pub(super) values: usize,
+    /// `None` before the first block.
+    decoder: Option<Decoder>,
+    buffer: BlockBuffer,
+}
+
+impl<'r> ValueCounts<'r> {
+    /// Those of a column, if they are known.
+    pub(super) fn of(reader: &'r Reader, column: &'r StoredColumn) -> Option<Self> {
+        let values = reader.footer.dictionaries.get(column.number)?.values() as usize;
+        let chunk = column.counts.as_ref()?;
+        Some(Self { reader, column, chunk, values, decoder: None, buffer: BlockBuffer::default() })
+    }
+
+    /// In how many rows each of the values of a block is.
+    fn read(&mut self, block: usize, cost: &mut Cost) -> Result<Vec<u32>> {
+        let (reader, chunk) = (self.reader, self.chunk);
+        let place = Place::Counts { column: reader.footer.name(self.column.number) };
+        let corrupt = |reason: Malformed| reader.corrupt(place, reason);
+        let decoder = match &mut self.decoder {
+            Some(decoder) => decoder,
+            none => {
+                self.buffer.load(reader.source(), &chunk.parameters, place, cost)?;
+                none.insert(Decoder::open(chunk, self.buffer.bytes(), None).map_err(corrupt)?)
+            }
+        };
+        self.buffer.load(reader.source(), &chunk.blocks[block].values, place, cost)?;
+        let started = Instant::now();
+        let Range { start, end } = of_block(block, self.values);
+        let stored = Block { bytes: self.buffer.bytes(), rows: end - start, start: start as u64 };
+        let mut counts = Vec::with_capacity(end - start);
+        for first in (0..end - start).step_by(PIECE) {
+            let piece = first..(end - start).min(first + PIECE);
+            decoder.decode(&stored, piece.clone(), None).map_err(corrupt)?;
+            let Some(decoded) = decoder.integers() else { return Err(corrupt(TOO_MANY)) };
+            counts.extend(piece.map(|row| decoded.get(row - first)));
+        }
+        cost.decode_time += started.elapsed();
+        let counts: std::result::Result<Vec<u32>, _> = counts.into_iter().map(u32::try_from).collect();
+        let are_known =
+            |counts: &Vec<u32>| counts.iter().map(|&count| u64::from(count)).sum::<u64>() <= reader.footer.rows;
+        counts.ok().filter(are_known).ok_or_else(|| corrupt(TOO_MANY))
+    }
+
+    /// Where that share of them lies that is delivered with a row group.
+    pub(super) fn places_of(&self, row_group: usize) -> impl Iterator<Item = Range<u64>> {
+        let first = (row_group == 0).then(|| self.chunk.parameters.place());
+        let row_groups = self.reader.footer.row_groups.len();
+        first
+            .into_iter()
+            .chain(self.chunk.blocks.iter().skip(row_group).step_by(row_groups).map(|it| it.values.place()))
+    }
+
+    /// All of them.
+    pub(super) fn read_all(&mut self, cost: &mut Cost) -> Result<Vec<u32>> {
+        let blocks = (0..self.chunk.blocks.len()).map(|block| self.read(block, cost));
+        Ok(blocks.collect::<Result<Vec<_>>>()?.concat())
+    }
+
+    /// Delivers the nulls of a row group, and its share of the values of the column's dictionary with all of their rows.
+    pub(super) fn deliver(
+        &mut self,
+        row_group: usize,
+        column: &mut ScanColumn<'_>,
+        sink: &mut dyn Sink,
+        cost: &mut Cost,
+    ) -> Result<()> {
+        column.expect_codes(self.values);
+        column.read_file_dictionary(self.values, cost)?;
+        for block in (row_group..self.chunk.blocks.len()).step_by(self.reader.footer.row_groups.len()) {
+            let counts = self.read(block, cost)?;
+            let values = of_block(block, self.values).zip(counts).filter(|(_, rows)| *rows > 0);
+            let (codes, weights): (Vec<u32>, Vec<u32>) =
+                values.map(|(value, rows)| (column.code_of(value), rows)).unzip();
+            for (codes, weights) in codes.chunks(PIECE).zip(weights.chunks(PIECE)) {
+                let columns = [Column::codes(codes, column.dictionary())];
+                sink.weighted(&Batch { rows: codes.len(), columns: &columns }, weights)?;
+            }
+        }
+        match self.column.chunks[row_group].nulls {
+            0 => Ok(()),
+            nulls => {
+                let null = Column::codes(&[0], column.dictionary()).with_validity(Some(Bitmap::new(&[0], 0, 1)));
+                sink.weighted(&Batch { rows: 1, columns: &[null] }, &[nulls])
+            }
+        }
+    }
+}
+
+const TOO_MANY: Malformed = Malformed("they are more than there are rows");
+
+/// The values whose counts are in a block.
+fn of_block(block: usize, values: usize) -> Range<usize> {
+    block * BLOCK_ROWS..values.min((block + 1) * BLOCK_ROWS)
+}

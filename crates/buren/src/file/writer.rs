@@ -1,0 +1,359 @@
+//! Puts row groups together to a file and ends it with footer and trailer.
+
+use super::chunk_writer::{ChunkWriter, Encoded};
+use super::encoder::{ClusterKey, EncodedCluster, EncodedColumn, Encoder, PartMeta};
+use super::file_dictionary::FileDictionary;
+use super::file_tokens::FileTokens;
+use super::fits;
+use super::footer::{Chunk, Cluster, Footer, RowGroup};
+use super::footer_message;
+use super::key_choice::Sample;
+use crate::block::checksum;
+use crate::trailer::{self, Trailer};
+use crate::writer::WriterOptions;
+use brc_compress::Compressor;
+use brc_core::{BatchWriter, ColumnarWriter, Error, LogicalType, Part, PartEncoder, PhysicalType, Result, Schema};
+use foldhash::fast::RandomState;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Writes a file.
+pub(crate) struct Writer {
+    compression: Compressor,
+    key: ClusterKey,
+    /// What the key was chosen by.
+    sample: Option<Sample>,
+    footer: Footer,
+    /// Of each row group: one for each column; if it is clustered, the order stream and the lengths of runs after them.
+    chunks: Vec<Vec<Chunk>>,
+    /// Of all dictionaries.
+    hasher: RandomState,
+    /// Of each column.
+    dictionaries: Vec<FileDictionary>,
+    /// How many bytes of memory all of them may still take.
+    memory: usize,
+    /// Those of the parts that are made now.
+    tokens: Arc<FileTokens>,
+    /// Whether parts that are made now replace others.
+    is_replacing: bool,
+    /// Whether a dictionary had to begin again.
+    is_replaced: bool,
+    /// Bytes of the file so far.
+    position: u64,
+    /// Those that were there before, if a file is continued.
+    continues: Option<u64>,
+}
+
+impl Writer {
+    /// A writer of a table of that schema, whose row groups are clustered by that column.
+    pub(crate) fn new(schema: &Schema, key: ClusterKey, options: WriterOptions) -> Self {
+        let metadata = metadata(schema);
+        let footer = Footer {
+            schema: schema.clone(),
+            rows: 0,
+            compression: options.compression.compression,
+            dictionaries: Vec::new(),
+            row_groups: Vec::new(),
+            unused: Vec::new(),
+            metadata,
+        };
+        let hasher = RandomState::default();
+        let dictionaries = schema.fields().iter().map(|_| FileDictionary::new()).collect();
+        Self {
+            compression: options.compression,
+            key,
+            sample: None,
+            footer,
+            chunks: Vec::new(),
+            hasher,
+            dictionaries,
+            memory: options.dictionary_bytes,
+            tokens: Arc::default(),
+            is_replacing: false,
+            is_replaced: false,
+            position: 0,
+            continues: None,
+        }
+    }
+
+    /// A writer of further row groups of a file that has these ones, and so many bytes.
+    pub(super) fn continuing(
+        mut footer: Footer,
+        chunks: Vec<Vec<Chunk>>,
+        key: ClusterKey,
+        options: WriterOptions,
+        bytes: u64,
+    ) -> Self {
+        let dictionaries = std::mem::take(&mut footer.dictionaries).into_iter().map(FileDictionary::closed).collect();
+        let new = Self::new(&footer.schema, key, options);
+        Self { footer, chunks, dictionaries, position: bytes, continues: Some(bytes), ..new }
+    }
+
+    fn encoder_of(
+        &self,
+        schema: &Schema,
+        columns: impl Iterator<Item = usize>,
+        key: ClusterKey,
+    ) -> Box<dyn PartEncoder> {
+        let about = |column: usize| {
+            let field = &schema.fields()[column];
+            let is_date = field.logical_type == LogicalType::Date;
+            EncodedColumn { name: field.name.clone(), number: column as u32, is_date }
+        };
+        let tokens = Arc::clone(&self.tokens);
+        let sampled = if let ClusterKey::Automatic(key) = &self.key { Some(key.is_obvious) } else { None };
+        let key = (key, sampled);
+        Box::new(Encoder::new(columns.map(about).collect(), key, self.compression, &self.hasher, tokens))
+    }
+
+    /// The chunks of a part, which has these columns and whose bytes come next; those of its runs after them, if it is clustered.
+    fn take(&mut self, part: &mut Part, columns: impl ExactSizeIterator<Item = usize>) -> Result<Taken> {
+        let empty: Box<dyn std::any::Any + Send> = Box::new(());
+        let meta = std::mem::replace(&mut part.meta, empty).downcast::<PartMeta>();
+        let meta =
+            meta.map_err(|_| Error::Usage("a part that no buren encoder made, or one appended twice".to_owned()))?;
+        let mut writer = ChunkWriter::new(self.compression, &mut part.bytes);
+        let mut chunks = Vec::with_capacity(meta.columns.len());
+        for (encoded, column) in meta.columns.into_iter().zip(columns) {
+            let chunk = match encoded {
+                Encoded::Chunk(chunk) => chunk,
+                Encoded::Codes(codes, validity) => {
+                    let dictionary = self.dictionaries.get_mut(column).ok_or_else(|| unknown_column(column))?;
+                    let parts = dictionary.stored.parts.len();
+                    let chunk = codes.write(&validity, dictionary, &mut self.memory, &mut writer)?;
+                    for part in &mut dictionary.stored.parts[parts..] {
+                        part.offset += self.position;
+                    }
+                    chunk
+                }
+            };
+            chunks.push(chunk);
+        }
+        let runs = meta.cluster.map(|EncodedCluster { runs, order, lengths }| {
+            chunks.extend([order, lengths]);
+            runs
+        });
+        let cluster = self.key.known().zip(runs).map(|(key, runs)| Cluster { key, runs });
+        chunks.iter_mut().for_each(|chunk| chunk.offset += self.position);
+        self.position += part.bytes.len() as u64;
+        Ok(Taken { chunks, cluster, sample: meta.sample })
+    }
+
+    /// Checks that the key would be the same if it had been chosen by these columns of a part that replaces another.
+    fn check_key(&mut self, part: u64, columns: &[usize], replaced: Option<Sample>) -> Result<()> {
+        if let (Some(sample), Some(replaced), 0) = (&mut self.sample, replaced, part) {
+            sample.replace(columns, replaced);
+            if sample.key() != self.key.known() {
+                return Err(Error::Widened);
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends how often each value of each column's dictionary occurs, where no row has another.
+    fn write_counts(&self, out: &mut Vec<u8>) -> Result<Vec<Option<Chunk>>> {
+        let mut writer = ChunkWriter::new(self.compression, out);
+        let mut counts_of = |(column, dictionary): (usize, &FileDictionary)| {
+            let mut chunks = self.footer.row_groups.iter().zip(&self.chunks);
+            let is_known = chunks.all(|(row_group, chunks)| chunks[column].is_of_file(row_group.rows));
+            let Some(counts) = dictionary.counts().filter(|_| is_known) else { return Ok(None) };
+            let counts: Vec<i64> = counts.iter().map(|&count| count.into()).collect();
+            let mut chunk = writer.extra((&counts).into())?;
+            chunk.offset += self.position;
+            Ok(Some(chunk))
+        };
+        self.dictionaries.iter().enumerate().map(&mut counts_of).collect()
+    }
+
+    /// Why the table is not one of that schema, if it is not.
+    fn misfit(&self, schema: &Schema) -> Option<String> {
+        let chunks = self.chunks.iter().flat_map(|chunks| chunks.iter().zip(schema.fields()));
+        let reason = |(chunk, field)| Some((field, fits::check(chunk, field).err()?));
+        let (field, reason): (&brc_core::Field, String) = chunks.into_iter().find_map(reason)?;
+        Some(format!("column '{}' cannot be stored: {reason}", field.name))
+    }
+}
+
+/// What became of a part.
+struct Taken {
+    chunks: Vec<Chunk>,
+    cluster: Option<Cluster>,
+    sample: Option<Sample>,
+}
+
+fn unknown_column(column: usize) -> Error {
+    Error::Usage(format!("there is no column {column}"))
+}
+
+/// The metadata of a schema as those of a file.
+fn metadata(schema: &Schema) -> Vec<(String, Vec<u8>)> {
+    schema.metadata().iter().map(|(key, value)| (key.clone(), value.clone().into_bytes())).collect()
+}
+
+impl BatchWriter for Writer {
+    fn encoder(&self) -> Box<dyn PartEncoder> {
+        self.encoder_of(&self.footer.schema, 0..self.footer.schema.fields().len(), self.key.clone())
+    }
+
+    fn begins_at(&self) -> u64 {
+        self.continues.unwrap_or(0)
+    }
+
+    fn start(&mut self) -> Vec<u8> {
+        if self.continues.is_some() {
+            return Vec::new();
+        }
+        let header = trailer::header(trailer::VERSION).to_vec();
+        self.position = header.len() as u64;
+        header
+    }
+
+    fn append(&mut self, part: &mut Part) -> Result<()> {
+        let Taken { chunks, cluster, sample } = self.take(part, 0..self.dictionaries.len())?;
+        if part.rows > 0 {
+            self.footer.rows += part.rows;
+            self.sample = sample.or(self.sample.take());
+            self.footer.row_groups.push(RowGroup { rows: part.rows as u32, cluster });
+            self.chunks.push(chunks);
+        }
+        Ok(())
+    }
+
+    fn columnar(&mut self) -> Option<&mut dyn ColumnarWriter> {
+        // The row groups that are there already are not made again.
+        if self.continues.is_some() { None } else { Some(self) }
+    }
+
+    fn remark(&self) -> Option<String> {
+        let ClusterKey::Automatic(key) = &self.key else { return None };
+        if self.sample.as_ref().is_some_and(|sample| sample.obvious_key().is_some()) {
+            return None;
+        }
+        let name = self.footer.name(key.known()?);
+        Some(format!(
+            "rows are stored grouped by '{name}' to save space; reading them in the original order is slower; --key none \
+             turns this off"
+        ))
+    }
+
+    fn finish(&mut self) -> Result<Vec<u8>> {
+        if let Some(reason) = self.misfit(&self.footer.schema) {
+            return Err(Error::Usage(reason));
+        }
+        self.footer.dictionaries = self.dictionaries.iter_mut().map(|it| std::mem::take(&mut it.stored)).collect();
+        let mut out = Vec::new();
+        let counts = self.write_counts(&mut out)?;
+        let footer = footer_message::write(&self.footer, &self.chunks, &counts)?;
+        let (footer_bytes, footer_checksum) = (footer.len() as u64, checksum(&footer));
+        let trailer = Trailer { version: trailer::VERSION, footer_bytes, footer_checksum };
+        out.extend_from_slice(&footer);
+        out.extend_from_slice(&trailer.to_bytes());
+        Ok(out)
+    }
+}
+
+impl ColumnarWriter for Writer {
+    fn encoder_of(&self, schema: &Schema, columns: &[usize]) -> Result<Box<dyn PartEncoder>> {
+        let key = match self.key.known().and_then(|key| columns.iter().position(|&column| column == key)) {
+            _ if !self.is_replacing => self.key.clone(),
+            Some(key) => ClusterKey::Column(key),
+            None => ClusterKey::None,
+        };
+        Ok(self.encoder_of(schema, columns.iter().copied(), key))
+    }
+
+    fn orders_rows(&self) -> Option<usize> {
+        self.key.known()
+    }
+
+    fn spans_parts(&self, logical_type: LogicalType) -> bool {
+        logical_type.physical() == PhysicalType::Bytes
+    }
+
+    fn begin_replacing(&mut self) {
+        self.is_replacing = true;
+        self.tokens = Arc::default();
+    }
+
+    fn replace(&mut self, part: u64, columns: &[usize], made: &mut Part) -> Result<()> {
+        if part == 0 {
+            self.is_replaced = true;
+            for &column in columns {
+                let dictionary = self.dictionaries.get_mut(column).ok_or_else(|| unknown_column(column))?;
+                self.memory += dictionary.clear();
+            }
+        }
+        let Taken { mut chunks, cluster, sample } = self.take(made, columns.iter().copied())?;
+        self.check_key(part, columns, sample)?;
+        let of_cluster = chunks.split_off(columns.len().min(chunks.len()));
+        let unknown = || Error::Usage(format!("part {part} has not so many rows or columns"));
+        let part = usize::try_from(part).unwrap_or(usize::MAX);
+        let row_group = self.footer.row_groups.get_mut(part);
+        let row_group = row_group.filter(|group| u64::from(group.rows) == made.rows && columns.len() == chunks.len());
+        let row_group = row_group.filter(|group| group.cluster.is_some() == cluster.is_some()).ok_or_else(unknown)?;
+        row_group.cluster = cluster;
+        let replaced = self.chunks.get_mut(part).ok_or_else(unknown)?;
+        let is_replaced = |column: u32| columns.contains(&(column as usize));
+        let references = replaced.iter().enumerate().filter(|(column, _)| !columns.contains(column));
+        if references.filter_map(|(_, chunk)| chunk.reference).any(is_replaced) {
+            // They would be differences from something else.
+            return Err(Error::Widened);
+        }
+        if cluster.is_some() {
+            replaced.truncate(self.dictionaries.len());
+            replaced.extend(of_cluster);
+        }
+        for (&column, chunk) in columns.iter().zip(chunks) {
+            *replaced.get_mut(column).ok_or_else(unknown)? = chunk;
+        }
+        Ok(())
+    }
+
+    fn rearrange(&mut self, schema: &Schema) -> Result<Vec<Range<u64>>> {
+        if let Some(reason) = self.misfit(schema) {
+            return Err(Error::Usage(reason));
+        }
+        if self.is_replaced && self.dictionaries.iter().any(FileDictionary::lacked_memory) {
+            // Which one lacks memory first depends on how much all others had taken by then.
+            return Err(Error::Widened);
+        }
+        self.footer.schema = schema.clone();
+        self.footer.metadata = metadata(schema);
+        let mut layout = Layouter::default();
+        layout.place(0, trailer::HEADER_BYTES as u64);
+        let mut parts: Vec<_> = self.dictionaries.iter_mut().map(|it| it.stored.parts.iter_mut().peekable()).collect();
+        for chunks in &mut self.chunks {
+            // Codes are written when all else of a row group is.
+            chunks.iter_mut().filter(|chunk| !chunk.is_coded()).for_each(|chunk| layout.place_chunk(chunk));
+            for (chunk, parts) in chunks.iter_mut().zip(&mut parts).filter(|(chunk, _)| chunk.is_coded()) {
+                // Values that are new stand just before the codes.
+                if let Some(part) = parts.next_if(|part| part.offset + part.stored_bytes() == chunk.offset) {
+                    part.offset = layout.place(part.offset, part.stored_bytes());
+                }
+                layout.place_chunk(chunk);
+            }
+        }
+        self.position = layout.end;
+        Ok(layout.ranges)
+    }
+}
+
+/// Gives what was written its place in the final order.
+#[derive(Default)]
+struct Layouter {
+    ranges: Vec<Range<u64>>,
+    end: u64,
+}
+
+impl Layouter {
+    /// Places bytes behind all others; returns where they begin.
+    fn place(&mut self, offset: u64, bytes: u64) -> u64 {
+        self.ranges.push(offset..offset + bytes);
+        self.end += bytes;
+        self.end - bytes
+    }
+
+    fn place_chunk(&mut self, chunk: &mut Chunk) {
+        chunk.offset = self.place(chunk.offset, chunk.stored_bytes());
+    }
+}

@@ -1,0 +1,124 @@
+//! Few distinct integers that lie far apart: they are the parameters, in ascending order, and blocks are packed positions.
+
+use super::chunk::{AnyLayout, Block, Output};
+use super::facts::Facts;
+use super::packed::only_stream;
+use super::scheme::{Fit, Input, Layout, Scheme};
+use super::stream::{self, Stream};
+use super::{BLOCK_ROWS, GROUP_ROWS};
+use crate::malformed::{Malformed, Result, finish, take_array};
+use brc_kernels::arithmetic::{Integer, look_up};
+use brc_kernels::bitpack::width_of;
+use brc_kernels::cpu::Level;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+pub(super) const SCHEME: Scheme = Scheme { id: 6, name: "dictionary", cost: 41, fit, open };
+
+/// The largest number of distinct integers: their positions take no more than 16 bits.
+const MOST: usize = BLOCK_ROWS;
+
+/// Integers that lie no farther apart are counted without being sorted.
+const MOST_BITS: u64 = 1 << 16;
+
+#[derive(Debug)]
+struct Dictionary {
+    /// Ascending.
+    values: Vec<i64>,
+    /// The position of each value; empty for decoding.
+    positions: HashMap<i64, u32, FixedState>,
+}
+
+fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
+    // At best the sample has met all distinct values.
+    let sampled = distinct_in_sample(facts)?;
+    if estimate(facts.values.len(), sampled) > smallest / 10 * 9 {
+        return None;
+    }
+    let mut positions = HashMap::with_hasher(FixedState::default());
+    let mut before = None;
+    for &value in &*facts.values.wide() {
+        if before != Some(value) {
+            positions.insert(value, 0u32);
+            before = Some(value);
+        }
+        if positions.len() > MOST {
+            return None;
+        }
+    }
+    let mut values: Vec<_> = positions.keys().copied().collect();
+    values.sort_unstable();
+    for (position, value) in (0..).zip(&values) {
+        positions.insert(*value, position);
+    }
+    let bytes = estimate(facts.values.len(), values.len()) - 8 * values.len() as u64;
+    Some(Fit::new(Dictionary { values, positions }, bytes))
+}
+
+/// How many distinct values are in the sample; `None` if they seem to be too many.
+fn distinct_in_sample(facts: &Facts<'_>) -> Option<usize> {
+    let min = facts.profile.min;
+    let sample = facts.spreads.iter().flat_map(|spread| {
+        let offset = spread.min.wrapping_sub(min) as u64;
+        spread.sample.iter().map(move |of_spread| of_spread.wrapping_add(offset))
+    });
+    let sampled = facts.spreads.iter().map(|spread| spread.sample.len()).sum::<usize>();
+    let distinct = match facts.profile.max.wrapping_sub(min) as u64 {
+        range @ 0..MOST_BITS => {
+            let mut met = vec![false; range as usize + 1];
+            sample.for_each(|offset| met[offset as usize] = true);
+            met.iter().filter(|met| **met).count()
+        }
+        _ => {
+            let mut sample: Vec<_> = sample.collect();
+            sample.sort_unstable();
+            sample.dedup();
+            sample.len()
+        }
+    };
+    (distinct > 0 && distinct * 2 <= sampled).then_some(distinct)
+}
+
+fn estimate(rows: usize, distinct: usize) -> u64 {
+    rows as u64 * u64::from(width_of(distinct as u64 - 1)) / 8 + 8 * distinct as u64
+}
+
+fn open(mut parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {
+    let count = u32::from_le_bytes(take_array(&mut parameters)?) as usize;
+    let stream = Stream::take(&mut parameters, count)?;
+    finish(parameters)?;
+    let mut values = vec![0; count];
+    stream.read(0, &mut values)?;
+    if values.is_empty() || !values.is_sorted_by(|a, b| a < b) {
+        return Err(Malformed("its dictionary is not in ascending order"));
+    }
+    Ok(Box::new(Dictionary { values, positions: HashMap::with_hasher(FixedState::default()) }))
+}
+
+impl Layout for Dictionary {
+    fn parameters(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&(self.values.len() as u32).to_le_bytes());
+        stream::write(&self.values, out);
+    }
+
+    fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>) {
+        let position = |value| self.positions.get(value).copied().unwrap_or(0).into();
+        let positions: Vec<i64> = input.values.wide().iter().map(position).collect();
+        stream::write(&positions, out);
+    }
+
+    fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()> {
+        let stream = only_stream(block)?;
+        let mut positions = [0; GROUP_ROWS];
+        let mut first = output.first;
+        for values in output.values.chunks_mut(GROUP_ROWS) {
+            let positions = &mut positions[..values.len()];
+            stream.read(first, positions)?;
+            if !look_up(Level::best(), &self.values, positions, values) {
+                return Err(Malformed("it refers to a value after the last one of its dictionary"));
+            }
+            first += GROUP_ROWS;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! Each block's differences from a frame of reference, packed, with exceptions where a few integers lie far from the rest.
+
+use super::BLOCK_ROWS;
+use super::chunk::{AnyLayout, Block, Output};
+use super::facts::Facts;
+use super::plan::Plan;
+use super::scheme::{Fit, Input, Layout, Scheme};
+use super::spread::{Spread, Window, positions};
+use super::stream::{self, Stream};
+use crate::integer_buffer::IntegerSlice;
+use crate::malformed::{Result, finish};
+use brc_core::Run;
+use brc_kernels::arithmetic::Integer;
+
+/// The id of the scheme.
+pub(crate) const PACKED: u8 = 2;
+
+pub(super) const SCHEME: Scheme = Scheme { id: PACKED, name: "packed", cost: 20, fit, open };
+
+/// How much smaller, in percent, leaving out some integers has to make a block that is read by runs: to put them in takes as
+/// long as a quarter of all else (2026-11, sums of 50 million temperatures by station).
+const WORTH: u64 = 10;
+
+#[derive(Debug, Default)]
+struct Packed {
+    /// What is packed of each block; empty for decoding.
+    windows: Vec<Window>,
+}
+
+fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
+    Some(fit_of(facts.spreads.iter().map(Spread::best).collect()))
+}
+
+fn fit_of(windows: Vec<Window>) -> Fit {
+    let bytes = windows.iter().map(|window| stream::HEADER_BYTES + window.bytes).sum();
+    Fit::new(Packed { windows }, bytes)
+}
+
+fn open(parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {
+    finish(parameters)?;
+    Ok(Box::<Packed>::default())
+}
+
+impl Layout for Packed {
+    fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>) {
+        match self.windows.get(input.number) {
+            Some(window) => stream::write_window(input.values, window, out),
+            None => stream::write(input.values, out),
+        }
+    }
+
+    fn is_patched(&self) -> bool {
+        self.windows.iter().any(|window| !window.is_everything)
+    }
+
+    fn is_narrow(&self, block: &Block<'_>) -> bool {
+        only_stream(block).is_ok_and(|stream| stream.is_narrow())
+    }
+
+    fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()> {
+        only_stream(block)?.read(output.first, output.values)
+    }
+
+    fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<Option<u32>> {
+        only_stream(block)?.read_codes(output.first, output.values)
+    }
+}
+
+impl Plan {
+    /// Packs integers as their differences from the smallest of their run, of which these are the rows and the smallest integers:
+    /// blocks have the differences. `widest` is the largest one, `bounds` are those of the integers of each block. Of the integers
+    /// only a sample is looked at.
+    pub(crate) fn in_runs(
+        values: IntegerSlice<'_>,
+        (runs, smallest): (&[u32], &[i64]),
+        widest: u64,
+        bounds: Vec<(i64, i64)>,
+    ) -> Self {
+        let mut runs = runs.iter().zip(smallest);
+        let (mut end, mut frame, mut start) = (0, 0, 0);
+        let mut windows = Vec::new();
+        for block in values.chunks(BLOCK_ROWS) {
+            let difference = |row: usize| {
+                while end <= start + row {
+                    let Some((rows, smallest)) = runs.next() else { break };
+                    (end, frame) = (end + *rows as usize, *smallest);
+                }
+                block.get(row).wrapping_sub(frame)
+            };
+            let sample = positions(block.len()).map(difference);
+            let spread = Spread::new(block.len(), 0, widest as i64, sample);
+            let (best, everything) = (spread.best(), spread.everything());
+            let is_worth_it = best.bytes * 100 < everything.bytes * (100 - WORTH);
+            windows.push(if is_worth_it { best } else { everything });
+            start += block.len();
+        }
+        Self::of(&SCHEME, fit_of(windows), bounds)
+    }
+}
+
+/// Decodes integers from row `first` on, as many as there is room for, of a block that [`Plan::in_runs`] has packed: `smallest` has
+/// the smallest ones by run, `runs` are those of the rows wanted, and their codes are their numbers.
+///
+/// # Errors
+/// If the bytes are not such a block. What is in `values` then means nothing.
+///
+/// # Panics
+/// If the runs have other rows, or there is no smallest integer of one.
+pub(crate) fn decode_in_runs<T: Integer>(
+    block: &Block<'_>,
+    first: usize,
+    runs: &[Run],
+    smallest: &[i64],
+    values: &mut [T],
+) -> Result<()> {
+    only_stream(block)?.read_in_runs(first, runs, smallest, values)
+}
+
+/// The stream of a block that is nothing else.
+pub(super) fn only_stream<'a>(block: &Block<'a>) -> Result<Stream<'a>> {
+    let mut bytes = block.bytes;
+    let stream = Stream::take(&mut bytes, block.rows)?;
+    finish(bytes)?;
+    Ok(stream)
+}

@@ -1,0 +1,126 @@
+//! Runs of equal integers: a value and a length each, both packed. Runs end where groups do, so that each group can be
+//! decoded without what is before.
+
+use super::chunk::{AnyLayout, Block, Output};
+use super::facts::Facts;
+use super::periodic;
+use super::scheme::{Fit, Input, Layout, Scheme};
+use super::stream::{self, Stream};
+use super::{BLOCK_ROWS, GROUP_ROWS};
+use crate::integer_buffer::{IntegerSlice, for_widths};
+use crate::malformed::{Malformed, Result, finish, take};
+use brc_kernels::arithmetic::{Integer, repeat};
+use brc_kernels::cpu::Level;
+
+pub(super) const SCHEME: Scheme = Scheme { id: 4, name: "run-length", cost: 50, fit, open };
+
+/// Every so many blocks one is encoded to estimate the size of all.
+const TRIAL: usize = 4;
+
+/// Runs of so many rows on average are filled in as fast as those of periods.
+const LONG: usize = 64;
+const COST_OF_LONG: u32 = periodic::SCHEME.cost;
+
+#[derive(Debug)]
+struct RunLength;
+
+fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
+    // A run takes some bits for its value and some for its length.
+    let least = facts.profile.changes as u64 * 6 / 8;
+    if facts.values.is_empty() || facts.profile.changes > facts.values.len() / 2 || least > smallest {
+        return None;
+    }
+    let (mut rows, mut bytes) = (0, Vec::new());
+    for block in facts.values.chunks(BLOCK_ROWS).step_by(TRIAL) {
+        encode(block, &mut bytes);
+        rows += block.len() as u64;
+    }
+    let estimate = bytes.len() as u64 * facts.values.len() as u64 / rows;
+    let are_long = facts.values.len() / (facts.profile.changes + 1) >= LONG;
+    Some(Fit { cost: are_long.then_some(COST_OF_LONG), ..Fit::new(RunLength, estimate) })
+}
+
+fn open(parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {
+    finish(parameters)?;
+    Ok(Box::new(RunLength))
+}
+
+fn encode(values: IntegerSlice<'_>, out: &mut Vec<u8>) {
+    let (mut of_runs, mut lengths) = (Vec::new(), Vec::<i16>::new());
+    for_widths!(values, values => {
+        for group in values.chunks(GROUP_ROWS) {
+            let before = of_runs.len();
+            for run in group.chunk_by(|a, b| a == b) {
+                of_runs.push(run[0].wide());
+                lengths.push(run.len() as i16 - 1);
+            }
+            out.extend_from_slice(&((of_runs.len() - before) as u16).to_le_bytes());
+        }
+    });
+    stream::write(&of_runs, out);
+    stream::write(&lengths, out);
+}
+
+impl Layout for RunLength {
+    fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>) {
+        encode(input.values, out);
+    }
+
+    fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()> {
+        let mut bytes = block.bytes;
+        let counts = take(&mut bytes, 2 * block.rows.div_ceil(GROUP_ROWS))?.as_chunks().0;
+        let count = |stored: &[u8; 2]| usize::from(u16::from_le_bytes(*stored));
+        if counts.iter().any(|stored| count(stored) > GROUP_ROWS) {
+            return Err(Malformed("a group has more runs than rows"));
+        }
+        let all = counts.iter().map(count).sum();
+        let (values, lengths) = (Stream::take(&mut bytes, all)?, Stream::take(&mut bytes, all)?);
+        finish(bytes)?;
+        let group = output.first / GROUP_ROWS;
+        let first = counts[..group].iter().map(count).sum();
+        let (mut values, mut lengths) = (Runs::<T>::new(values, all, first), Runs::<i16>::new(lengths, all, first));
+        for (out, stored) in output.values.chunks_mut(GROUP_ROWS).zip(&counts[group..]) {
+            let (run_values, run_lengths) = (values.next(count(stored))?, lengths.next(count(stored))?);
+            if !repeat(Level::best(), run_values, run_lengths, out) {
+                return Err(Malformed("the runs of a group do not add up to its rows"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The values or the lengths of runs, of which those of each group are asked for in turn. They are read in whole groups of
+/// packed integers, which those of one group of rows mostly are no more than a part of.
+struct Runs<'a, T> {
+    stream: Stream<'a>,
+    /// How many the stream has, and how many of them were read.
+    all: usize,
+    read: usize,
+    /// What was read, of which some have been asked for.
+    room: [T; 2 * GROUP_ROWS],
+    asked: usize,
+    filled: usize,
+}
+
+impl<'a, T: Integer> Runs<'a, T> {
+    /// Those from the `first` on.
+    fn new(stream: Stream<'a>, all: usize, first: usize) -> Self {
+        Self { stream, all, read: first, room: [T::default(); 2 * GROUP_ROWS], asked: 0, filled: 0 }
+    }
+
+    /// The next ones, which are there; at most as many as a group has.
+    fn next(&mut self, count: usize) -> Result<&[T]> {
+        if self.filled - self.asked < count {
+            self.room.copy_within(self.asked..self.filled, 0);
+            (self.asked, self.filled) = (0, self.filled - self.asked);
+        }
+        while self.filled < self.asked + count {
+            let more = (GROUP_ROWS - self.read % GROUP_ROWS).min(self.all - self.read);
+            self.stream.read(self.read, &mut self.room[self.filled..self.filled + more])?;
+            self.read += more;
+            self.filled += more;
+        }
+        self.asked += count;
+        Ok(&self.room[self.asked - count..self.asked])
+    }
+}

@@ -1,0 +1,314 @@
+//! How far some integers lie apart, and so in how many bits they are packed best.
+//!
+//! The smallest and the largest are exact. How the others lie between them is known from a sample, one integer of each of
+//! up to 1,024 equal parts, at a place that only depends on the part: the same integers always give the same bytes.
+
+use crate::integer_buffer::{IntegerSlice, for_widths};
+use brc_kernels::arithmetic::Integer;
+use brc_kernels::bitpack::{packed_bytes, width_of};
+use std::ops::Range;
+
+/// The largest number of integers in a sample.
+const SAMPLE: usize = 1024;
+
+/// Fewer integers than these are packed without exceptions.
+const FEW: usize = 512;
+
+/// As many of the upper bits tell parts of a sample's range apart.
+const BUCKET_BITS: u32 = 6;
+
+/// What is known of some integers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Spread {
+    /// How many there are.
+    pub(super) count: usize,
+    /// The smallest.
+    pub(super) min: i64,
+    /// The largest minus the smallest.
+    pub(super) range: u64,
+    /// A sample of them minus the smallest.
+    pub(super) sample: Vec<u64>,
+}
+
+/// Which bits of the integers are packed: of each its difference from `frame`, if that has no more than `width` bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Window {
+    pub(super) frame: i64,
+    pub(super) width: u32,
+    /// The estimated size of the packed integers and of those that do not fit, in bytes.
+    pub(super) bytes: u64,
+    /// Whether nothing is left out.
+    pub(super) is_everything: bool,
+}
+
+impl Spread {
+    /// Of these integers.
+    pub(super) fn of(values: IntegerSlice<'_>) -> Self {
+        let profile = values.profile();
+        for_widths!(values, values => {
+            let sample = positions(values.len()).map(|row| values[row].wide());
+            Self::new(values.len(), profile.min, profile.max, sample)
+        })
+    }
+
+    /// Of `count` integers of which these three things are known.
+    pub(super) fn new(count: usize, min: i64, max: i64, sample: impl Iterator<Item = i64>) -> Self {
+        if count == 0 {
+            return Self { count, min: 0, range: 0, sample: Vec::new() };
+        }
+        let sample = sample.map(|value| value.wrapping_sub(min) as u64).collect();
+        Self { count, min, range: max.wrapping_sub(min) as u64, sample }
+    }
+
+    /// Of the integers' distances from `base`, divided by a common divisor of them.
+    pub(super) fn divided(&self, base: i64, divisor: u64) -> Self {
+        Self {
+            count: self.count,
+            min: (self.min.wrapping_sub(base) as u64 / divisor) as i64,
+            range: self.range / divisor,
+            sample: self.sample.iter().map(|offset| offset / divisor).collect(),
+        }
+    }
+
+    /// What packs all integers.
+    pub(super) fn everything(&self) -> Window {
+        let width = width_of(self.range);
+        Window { frame: self.min, width, bytes: size(width, self.count), is_everything: true }
+    }
+
+    /// What packs the integers in the fewest bytes; everything, if leaving out some saves less than 2 %.
+    pub(super) fn best(&self) -> Window {
+        let everything = self.everything();
+        if self.count < FEW || !self.may_leave_out(everything.width) {
+            return everything;
+        }
+        self.best_window(everything)
+    }
+
+    /// Whether leaving out some integers may save anything: found out without sorting the sample, as for most nothing is saved.
+    ///
+    /// An integer left out takes two bytes at least, so that of those packed in `less` bits less than all, one in `16 / less`
+    /// may be left out at most, and never more than a quarter of all.
+    fn may_leave_out(&self, width: u32) -> bool {
+        let before = self.counted(width);
+        (1..=BUCKET_BITS as usize).any(|less| {
+            let least = self.sample.len() - self.sample.len() * less.min(4) / 16;
+            // As many as what is packed then may lie in, wherever it begins.
+            let buckets = (1 << (BUCKET_BITS as usize - less)) + 1;
+            (buckets..before.len()).any(|end| before[end] - before[end - buckets] >= least)
+        })
+    }
+
+    /// How much of the sample lies before each of equal parts of a range of so many bits, and behind the last.
+    fn counted(&self, width: u32) -> [usize; (1 << BUCKET_BITS) + 1] {
+        let shift = width.saturating_sub(BUCKET_BITS);
+        let mut counts = [0; 1 << BUCKET_BITS];
+        self.sample.iter().for_each(|offset| counts[(offset >> shift) as usize] += 1);
+        let mut before = [0; (1 << BUCKET_BITS) + 1];
+        for (bucket, count) in counts.iter().enumerate() {
+            before[bucket + 1] = before[bucket] + count;
+        }
+        before
+    }
+
+    /// A number of bytes that [`Spread::best`] takes at least, found out as fast as [`Spread::may_leave_out`]: three quarters of
+    /// the integers are packed at least, and each of the others takes two bytes.
+    pub(super) fn least_bytes(&self) -> u64 {
+        let width = width_of(self.range);
+        if self.count < FEW || width <= BUCKET_BITS {
+            return if self.count < FEW { self.everything().bytes } else { 0 };
+        }
+        let (before, all) = (self.counted(width), self.sample.len());
+        let of_width = |less: u32| {
+            let buckets = ((1 << (BUCKET_BITS - less)) + 1).min(before.len() - 1);
+            let packed = (buckets..before.len()).map(|end| before[end] - before[end - buckets]).max().unwrap_or(0);
+            let left_out = all - packed;
+            (left_out * 4 <= all).then(|| match less {
+                // Fewer bits are not told apart.
+                BUCKET_BITS => 0,
+                _ => size(width - less, self.count) + 2 * (left_out * self.count / all) as u64,
+            })
+        };
+        (0..=BUCKET_BITS).map_while(of_width).min().unwrap_or(0)
+    }
+
+    fn best_window(&self, everything: Window) -> Window {
+        let mut best = everything;
+        let (sample, count) = (Ascending::of(&self.sample, self.range), self.sample.len());
+        for width in (0..everything.width).rev() {
+            let span = (1u64 << width) - 1;
+            let (start, covered) = sample.densest(span);
+            let missed = count - covered;
+            if missed * 4 > count {
+                break;
+            }
+            let exceptions = (missed as u64 * self.count as u64).div_ceil(count as u64);
+            let of_exception = exception_bytes(&sample, start..start + covered, (count, self.range));
+            let bytes = size(width, self.count) + 8 + exceptions * of_exception;
+            if bytes < best.bytes {
+                // What the sampled ones leave of the window is shared by both its ends.
+                let first = sample.get(start);
+                let slack = span - (sample.get(start + covered - 1) - first);
+                let offset = first.saturating_sub(slack / 2);
+                best = Window { frame: self.min.wrapping_add(offset as i64), width, bytes, is_everything: false };
+            }
+        }
+        if best.bytes * 100 < everything.bytes * 98 { best } else { everything }
+    }
+}
+
+/// A sample in ascending order.
+enum Ascending {
+    Sorted(Vec<u64>),
+    /// How many lie below each number from 0 to the largest plus 1: of a small range, which is faster.
+    Counted(Vec<i16>),
+}
+
+impl Ascending {
+    /// Of a sample that lies in `0..=range`.
+    fn of(sample: &[u64], range: u64) -> Self {
+        const MOST_COUNTED: u64 = 1 << 12;
+        if range >= MOST_COUNTED {
+            let mut sorted = sample.to_vec();
+            sorted.sort_unstable();
+            return Self::Sorted(sorted);
+        }
+        let mut below = vec![0; range as usize + 2];
+        sample.iter().for_each(|&offset| below[offset as usize + 1] += 1);
+        let mut count = 0;
+        for below in &mut below {
+            count += *below;
+            *below = count;
+        }
+        Self::Counted(below)
+    }
+
+    fn get(&self, index: usize) -> u64 {
+        match self {
+            Self::Sorted(sorted) => sorted[index],
+            Self::Counted(below) => below.partition_point(|&below| below as usize <= index) as u64 - 1,
+        }
+    }
+
+    /// Where the most lie no more than `span` apart, which is less than the range: the first of them, and how many.
+    fn densest(&self, span: u64) -> (usize, usize) {
+        match self {
+            Self::Sorted(sorted) => {
+                let (mut low, mut best) = (0, (0, 0));
+                for (high, offset) in sorted.iter().enumerate() {
+                    while offset - sorted[low] > span {
+                        low += 1;
+                    }
+                    if high + 1 - low > best.1 {
+                        best = (low, high + 1 - low);
+                    }
+                }
+                best
+            }
+            Self::Counted(below) => {
+                let of_window = || below.iter().zip(&below[span as usize + 1..]).map(|(start, end)| end - start);
+                let most = of_window().fold(0, i16::max);
+                let first = of_window().position(|count| count == most).unwrap_or(0);
+                (below[first] as usize, most as usize)
+            }
+        }
+    }
+}
+
+/// The bytes of a position and a value outside of this part of the ascending sample of so many, which reaches to `range`.
+fn exception_bytes(sample: &Ascending, part: Range<usize>, (count, range): (usize, u64)) -> u64 {
+    let lowest = match part.start > 0 {
+        true => 0,
+        false if part.end < count => sample.get(part.end),
+        false => range,
+    };
+    let highest = if part.end < count { range } else { sample.get(part.start.saturating_sub(1)) };
+    2 + u64::from(width_of(highest.saturating_sub(lowest)).div_ceil(8))
+}
+
+fn size(width: u32, count: usize) -> u64 {
+    packed_bytes(width, count as u64).unwrap_or(u64::MAX / 4)
+}
+
+/// The rows that are sampled of `count`, ascending.
+pub(crate) fn positions(count: usize) -> impl Iterator<Item = usize> {
+    /// Of each part.
+    static MIXED: [u64; SAMPLE] = {
+        let (mut all, mut part) = ([0; SAMPLE], 0);
+        while part < SAMPLE {
+            all[part] = mixed(part as u64);
+            part += 1;
+        }
+        all
+    };
+    (0..count.min(SAMPLE)).map(move |part| {
+        if count <= SAMPLE {
+            return part;
+        }
+        let (start, end) = (part * count / SAMPLE, (part + 1) * count / SAMPLE);
+        let (span, mixed) = ((end - start) as u64, MIXED[part]);
+        // Nearly always, and faster.
+        start + if span.is_power_of_two() { mixed & (span - 1) } else { mixed % span } as usize
+    })
+}
+
+/// A number that looks random: the finish of SplitMix64.
+const fn mixed(seed: u64) -> u64 {
+    let mixed = (seed.wrapping_add(1)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (mixed ^ mixed >> 31) >> 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn samples_are_spread_evenly() {
+        for count in [0, 1, 5, 1024, 1025, 65_536] {
+            let rows: Vec<_> = positions(count).collect();
+            assert_eq!(rows.len(), count.min(SAMPLE));
+            assert!(rows.windows(2).all(|pair| pair[0] < pair[1]) && rows.iter().all(|&row| row < count));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_quick_look_misses_no_window(
+            near in prop::collection::vec(any::<u64>(), FEW..2000),
+            shifts in (0u32..64, 0u32..64),
+            share in 1u64..100,
+        ) {
+            let value = |offset: &u64| (offset >> if offset.is_multiple_of(share) { shifts.0 } else { shifts.1 }) as i64;
+            let values: Vec<i64> = near.iter().map(value).collect();
+            let spread = Spread::of((&values).into());
+            let everything = spread.everything();
+            prop_assert_eq!(spread.best(), spread.best_window(everything));
+            prop_assert!(spread.least_bytes() <= spread.best().bytes);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn samples_are_the_same_sorted_or_counted(offsets in prop::collection::vec(0u64..300, 1..1024), span in 0u64..299) {
+            let counted = Ascending::of(&offsets, 300);
+            prop_assert!(matches!(counted, Ascending::Counted(_)));
+            let mut sorted = offsets;
+            sorted.sort_unstable();
+            prop_assert!((0..sorted.len()).all(|index| counted.get(index) == sorted[index]));
+            prop_assert_eq!(counted.densest(span), Ascending::Sorted(sorted).densest(span));
+        }
+    }
+
+    #[test]
+    fn few_far_integers_are_left_out() {
+        let values: Vec<i64> = (0..65_536).map(|row| if row % 100 == 7 { -5_000_000_000 } else { row % 250 }).collect();
+        let window = Spread::of((&values).into()).best();
+        assert_eq!((window.frame.clamp(-6, 0), window.width), (window.frame, 8));
+        let even: Vec<i64> = (0..65_536).map(|row| row % 250).collect();
+        assert_eq!(Spread::of((&even).into()).best(), Spread::of((&even).into()).everything());
+        assert_eq!(Spread::of((&[i64::MIN, i64::MAX]).into()).everything().width, 64);
+    }
+}
