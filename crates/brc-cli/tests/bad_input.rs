@@ -348,6 +348,8 @@ fn damaged_buren_files_are_corrupt() {
     place.run("convert t.txt t.buren").ok();
     let whole = place.read("t.buren");
     let answer = place.run("query t.buren --no-statistics").text();
+    place.run("convert t.buren whole.csv").ok();
+    let rows = place.read("whole.csv");
     for length in [0, 1, 7, 8, 15, 16, 100, whole.len() / 2, whole.len() - 1] {
         place.write("cut.buren", &whole[..length]);
         for command in ["query cut.buren", "verify cut.buren", "inspect cut.buren", "convert cut.buren x.csv"] {
@@ -360,12 +362,17 @@ fn damaged_buren_files_are_corrupt() {
         damaged[at] ^= 0x10;
         place.write("flipped.buren", &damaged);
         assert_eq!(place.run("verify flipped.buren").code, Some(4), "byte {at}");
-        let outcome = place.run("convert flipped.buren x.csv");
-        assert_eq!(outcome.code, Some(4), "byte {at}");
+        // How often values occur is nothing that rows need.
+        match place.run("convert flipped.buren x.csv").code {
+            Some(0) => {
+                assert!(place.read("x.csv") == rows, "byte {at}");
+                std::fs::remove_file(place.path("x.csv")).unwrap();
+            }
+            code => assert!(code == Some(4) && !place.path("x.csv").exists(), "byte {at}"),
+        }
         let outcome = place.run("query flipped.buren --no-statistics");
         assert!(outcome.code == Some(4) || outcome.text() == answer, "byte {at}");
     }
-    assert!(!place.path("x.csv").exists());
 }
 
 /// A name that promises a compression is held to it, whatever `--from` says of the content.
@@ -462,10 +469,10 @@ fn files_of_another_kind_or_version_are_told_so() {
     std::fs::copy(place.path("t.buren"), place.path("named.txt")).unwrap();
     place.run("query named.txt").fails_with(1, "named.txt: its extension says csv, but it looks like buren");
     let mut newer = place.read("t.buren");
-    newer[8] = 3;
+    newer[8] = 2;
     newer.truncate(newer.len() - 4);
     place.write("newer.buren", newer);
-    place.run("query newer.buren").fails_with(1, "buren format version 3; this build reads up to version 2");
+    place.run("query newer.buren").fails_with(1, "buren format version 2; this build reads up to version 1");
 }
 
 #[test]

@@ -30,9 +30,9 @@ fn names(place: &Place, directory: &str) -> Vec<String> {
 #[test]
 fn every_encoding_with_every_compression_is_right() {
     let place = Place::new();
-    place.run("generate t.txt --rows 2000 --stations 20").ok();
+    place.run("generate t.txt --rows 6000 --stations 20").ok();
     let shown = place.run(&format!("compare t.txt {QUICK} --out out")).text();
-    for words in ["t.txt: 2,000 rows", "buren", "with statistics", "For repeated queries: ", "Pareto front"] {
+    for words in ["t.txt: 6,000 rows", "buren", "with statistics", "For repeated queries: ", "Pareto front"] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     assert_eq!(names(&place, "out"), ["README.md", "report.html", "results.csv", "results.json"]);

@@ -260,6 +260,35 @@ fn a_key_that_makes_the_file_smaller_is_chosen() {
     assert_eq!(key_of("independent.buren"), None);
 }
 
+/// Whether there are nulls makes no difference.
+#[test]
+fn the_only_column_of_strings_is_the_key() {
+    let place = Place::new();
+    let row = |row: u32, null: &str| {
+        let city = ["Oslo", "Bergen", null][(row * row % 7 % 3) as usize];
+        format!("{city},{},{}.{}\n", row * 37 % 1000, row % 50, row % 10)
+    };
+    for (file, null) in [("full", "Voss"), ("nulls", "")] {
+        let rows: String = (0..4000).map(|at| row(at, null)).collect();
+        place.write(&format!("{file}.csv"), format!("city,count,price\n{rows}"));
+        let converted = place.run(&format!("convert {file}.csv {file}.buren"));
+        assert!(!converted.stderr.contains("grouped by"), "{}", converted.stderr);
+        assert!(place.run(&format!("inspect {file}.buren")).text().contains("cluster key  city"));
+        let query = |of: &str, more: &[&str]| {
+            let file = format!("{file}.{of}");
+            let aggregates = "sum(count), max(price), count(*)";
+            let words = ["query", &file, "--by", "city", "--agg", aggregates, "--where", "count > 500"];
+            place.run_of(&[&words, more].concat()).text()
+        };
+        assert_eq!(query("buren", &[]), query("csv", &[]));
+        assert_eq!(query("buren", &["--no-statistics"]), query("csv", &[]));
+        let cat = |of: &str| place.run(&format!("cat {file}.{of} --to csv")).text();
+        assert_eq!(cat("buren"), cat("csv"));
+        place.run(&format!("convert {file}.csv none.buren --key none --force")).ok();
+        assert!(!place.run("inspect none.buren").text().contains("cluster key"));
+    }
+}
+
 #[test]
 fn timings_are_of_stages_that_were() {
     let place = Place::new();

@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// The cluster key: the column by which rows are grouped inside a row group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Key {
-    /// The string column of lowest cardinality in the first row group, if the table has few columns, all of them strings or
-    /// numbers of 64 bits; otherwise the column that makes the first rows at least 2 % smaller, if there is one.
+    /// The column of strings, if all others are a few of numbers of 64 bits; otherwise the column that makes the first rows at
+    /// least 2 % smaller, if there is one.
     #[default]
     Automatic,
     /// No key: rows lie in their original order.

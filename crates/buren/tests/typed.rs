@@ -9,7 +9,7 @@ use brc_core::{
     Batch, BatchWriter, Comparison, Data, Error, LogicalType, Order, PartEncoder, PhysicalType, Predicate, Progress,
     Result, ScanOptions, Schema, Sink, Summary, Table,
 };
-use buren::{Key, Writer, WriterOptions};
+use buren::{Writer, WriterOptions};
 use common::typed::{Cell, Typed, all_types, encode, matching, mix, scan, write};
 use common::{open, options};
 use proptest::prelude::*;
@@ -320,33 +320,6 @@ fn counts_stand_for_strings_of_the_column_s_dictionary() {
         let (found, scanned) = scan(&reader, &asked).unwrap();
         assert_eq!(found.weighted, weighted);
         assert_eq!(scanned.iter().map(|scanned| scanned.summarised_rows).sum::<u64>(), weighted);
-    }
-}
-
-#[test]
-fn which_version_a_table_gets() {
-    for (schema, version) in [
-        ("station:string not null,temperature:decimal(18,1) not null", 1),
-        ("station:string,temperature:decimal(18,1) not null", 2),
-        ("station:string not null,temperature:decimal(12,1) not null", 2),
-        ("station:string not null,day:date not null", 2),
-        (
-            "a:int not null,b:int not null,c:int not null,d:int not null,e:int not null,f:int not null,g:int not null,\
-          h:int not null,i:int not null",
-            2,
-        ),
-    ] {
-        let schema = Schema::parse(schema).unwrap();
-        let mut writer = Writer::new(&schema, options("none", None)).unwrap();
-        let bytes = [writer.start(), writer.finish().unwrap()].concat();
-        let reader = open(&bytes).unwrap();
-        assert_eq!(reader.describe().unwrap().version, version, "{schema}");
-        assert_eq!(reader.schema(), &schema);
-    }
-    for (key, version) in [(Key::Automatic, 1), (Key::None, 2), (Key::Column("station".to_owned()), 1)] {
-        let mut writer = Writer::new(&Schema::one_brc(), WriterOptions { key, ..options("none", None) }).unwrap();
-        let bytes = [writer.start(), writer.finish().unwrap()].concat();
-        assert_eq!(open(&bytes).unwrap().describe().unwrap().version, version);
     }
 }
 

@@ -49,8 +49,8 @@ pub(crate) struct Args {
     compression: Option<Compressor>,
 
     /// Store the rows of each buren row group grouped by this column, so that conditions on it read less; none turns this
-    /// off [default: a column that saves at least 2 %; for a few strings and numbers without nulls, the string column with
-    /// the fewest distinct values]
+    /// off [default: a column that saves at least 2 %; the strings of a table that has one column of them, and a few of
+    /// numbers]
     #[arg(long, value_name = "COLUMN")]
     key: Option<String>,
 

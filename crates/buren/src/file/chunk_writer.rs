@@ -126,11 +126,15 @@ impl<'a> ChunkWriter<'a> {
                 return self.in_runs(indexed, &plan, values.slice(), rows);
             }
         }
-        let (plan, reference) = choose(values.slice(), references);
+        let (mut plan, mut reference) = choose(values.slice(), references);
         let Some(indexed) = indexed.or_else(|| rows.indexed_with_nulls(values, plan.bounds())) else {
             return self.plain_integers((plan, reference), values.slice(), rows);
         };
         let values = values.slice();
+        if rows.validity.is_some() {
+            // Nulls have other values now.
+            (plan, reference) = choose(values, references);
+        }
         let in_runs = indexed.plan(values);
         if is_smaller(in_runs.estimated_bytes(), &plan) {
             return self.in_runs(&indexed, &in_runs, values, rows);

@@ -1,9 +1,9 @@
 //! The cluster key of a file whose user names none: the column that its one obvious question groups by, or one by which the
 //! file gets smaller, because others depend on it.
 //!
-//! A table of few columns, all of them strings or numbers, is asked for numbers by strings, and answers soonest by the string
-//! of fewest values. Of all others a key has to pay, for to move rows costs time, and more whenever they are read in their
-//! order: the first rows of the file are stored on trial, as they lie and clustered by each column that has few values.
+//! A table of one column of strings and a few of numbers is asked for numbers by string. Of all others a key has to pay, for to
+//! move rows costs time, and more whenever they are read in their order: the first rows of the file are stored on trial, as
+//! they lie and clustered by each column that has few values.
 //!
 //! The first row group decides; the others wait for it, so that what is written does not depend on who was faster.
 
@@ -57,10 +57,11 @@ pub(crate) struct FileKey {
 impl FileKey {
     /// Of a table of that schema.
     pub(crate) fn new(schema: &Schema) -> Self {
-        let is_plain = |field: &Field| match field.logical_type {
-            LogicalType::String | LogicalType::Int64 => true,
+        let is_number = |field: &Field| match field.logical_type {
+            LogicalType::Int64 => true,
             LogicalType::Decimal { precision, .. } => precision == LogicalType::MAX_PRECISION_64,
-            LogicalType::Bool
+            LogicalType::String
+            | LogicalType::Bool
             | LogicalType::Int8
             | LogicalType::Int16
             | LogicalType::Int32
@@ -74,7 +75,10 @@ impl FileKey {
             | LogicalType::Uuid => false,
         };
         let fields = schema.fields();
-        let is_obvious = fields.len() <= FEW_COLUMNS && fields.iter().all(is_plain) && schema.metadata().is_empty();
+        let is_string = |field: &&Field| field.logical_type == LogicalType::String;
+        let (strings, numbers) =
+            (fields.iter().filter(is_string).count(), fields.iter().filter(|it| is_number(it)).count());
+        let is_obvious = strings == 1 && (1..FEW_COLUMNS).contains(&numbers) && numbers + 1 == fields.len();
         Self { chosen: OnceLock::new(), is_obvious }
     }
 
@@ -101,7 +105,7 @@ impl FileKey {
 
 /// What a key is chosen by.
 pub(super) struct Sample {
-    /// How many values each column has in the part: of strings with codes, in a table of one obvious question.
+    /// How many values each column has in the part: strings with codes, in a table of one obvious question.
     distinct: Vec<Option<usize>>,
     rows: usize,
     /// Some rows, as they are stored on trial; none if a key is not worth it.
@@ -156,7 +160,7 @@ impl Sample {
         self.obvious_key().or_else(|| self.key_on_trial())
     }
 
-    /// The strings of fewest values, if their runs are long enough.
+    /// The strings, if their runs are long enough.
     pub(super) fn obvious_key(&self) -> Option<usize> {
         let distinct = self.distinct.iter().enumerate().filter_map(|(column, distinct)| Some(((*distinct)?, column)));
         let (distinct, column) = distinct.min()?;

@@ -79,10 +79,19 @@ impl Layout for RunLength {
         let group = output.first / GROUP_ROWS;
         let first = counts[..group].iter().map(count).sum();
         let (mut values, mut lengths) = (Runs::<T>::new(values, all, first), Runs::<i16>::new(lengths, all, first));
-        for (out, stored) in output.values.chunks_mut(GROUP_ROWS).zip(&counts[group..]) {
+        let mut whole = [T::default(); GROUP_ROWS];
+        for ((number, out), stored) in (group..).zip(output.values.chunks_mut(GROUP_ROWS)).zip(&counts[group..]) {
             let (run_values, run_lengths) = (values.next(count(stored))?, lengths.next(count(stored))?);
-            if !repeat(Level::best(), run_values, run_lengths, out) {
+            let rows = GROUP_ROWS.min(block.rows - number * GROUP_ROWS);
+            let fills = match out.len() == rows {
+                true => repeat(Level::best(), run_values, run_lengths, out),
+                false => repeat(Level::best(), run_values, run_lengths, &mut whole[..rows]),
+            };
+            if !fills {
                 return Err(Malformed("the runs of a group do not add up to its rows"));
+            }
+            if out.len() < rows {
+                out.copy_from_slice(&whole[..out.len()]);
             }
         }
         Ok(())
