@@ -4,8 +4,9 @@
 use super::column::{BlockPlace, PIECE};
 use super::reader::Reader;
 use super::scanner::{FileScanner, is_met, known};
+use crate::array::with_slots;
 use crate::integers::{BLOCK_ROWS, GROUP_ROWS};
-use brc_core::{Batch, Column, Conjunct, Known, Predicate, Result, Scanned, Sink, Verdict};
+use brc_core::{Batch, Column, Conjunct, Integers, Known, Predicate, Result, Scanned, Sink, Verdict};
 use brc_kernels::filter::{valid_bits, words};
 use std::ops::Range;
 
@@ -16,6 +17,9 @@ pub(super) struct Stretch {
     /// Whether some of them may not meet the predicate.
     pub(super) is_open: bool,
 }
+
+/// So many columns of a batch take no memory from the heap, which a piece of a few thousand rows would notice.
+const COLUMNS: usize = 8;
 
 /// Which rows of the pieces of a row group, one after the other, lie in stretches.
 struct Wanted<'a> {
@@ -79,12 +83,18 @@ impl<'a> Wanted<'a> {
 
 /// Sets some bits.
 fn set(bits: &mut [u64], rows: Range<usize>) {
-    let (first, last) = (rows.start / 64, rows.end.saturating_sub(1) / 64);
-    for (index, word) in bits.iter_mut().enumerate().take(last + 1).skip(first) {
-        let low = rows.start.saturating_sub(index * 64);
-        let high = (rows.end - index * 64).min(64);
-        *word |= u64::MAX << low & u64::MAX >> (64 - high);
+    if rows.is_empty() {
+        return;
     }
+    let (first, last) = (rows.start / 64, (rows.end - 1) / 64);
+    let (from_first, to_last) = (u64::MAX << (rows.start % 64), u64::MAX >> (63 - (rows.end - 1) % 64));
+    if first == last {
+        bits[first] |= from_first & to_last;
+        return;
+    }
+    bits[first] |= from_first;
+    bits[first + 1..last].fill(u64::MAX);
+    bits[last] |= to_last;
 }
 
 impl Reader {
@@ -188,18 +198,17 @@ impl FileScanner<'_> {
         let mut bits = [0; PIECE / 64];
         for first in (0..place.rows).step_by(PIECE) {
             let piece = first..place.rows.min(first + PIECE);
-            let bits = &mut bits[..words(piece.len())];
-            let found = wanted.select(&(start + piece.start..start + piece.end), bits);
-            if found.rows == 0 {
-                continue;
-            }
             if self.options.conjuncts.is_empty() {
                 for stretch in wanted.within(start + piece.start..start + piece.end) {
                     let rows = stretch.start - start..stretch.end - start;
                     self.bring_all(place, &rows)?;
                     self.hand_over(&rows, |batch| sink.batch(batch))?;
                 }
-            } else {
+                continue;
+            }
+            let bits = &mut bits[..words(piece.len())];
+            let found = wanted.select(&(start + piece.start..start + piece.end), bits);
+            if found.rows > 0 {
                 let tests = if found.is_open { &tests.of_open_rows } else { &tests.of_all_rows };
                 self.deliver_parts(place, piece, tests, bits, sink)?;
             }
@@ -303,8 +312,11 @@ impl FileScanner<'_> {
 
     /// Hands over rows that every column has decoded.
     fn hand_over(&self, rows: &Range<usize>, sink: impl FnOnce(&Batch<'_>) -> Result<()>) -> Result<()> {
-        let columns: Vec<_> = (0..self.columns.len()).map(|position| self.rows_of(position, rows)).collect();
-        sink(&Batch { rows: rows.len(), columns: &columns })
+        let filler = Column::integers(Integers::I16(&[]));
+        with_slots::<_, COLUMNS, _>(self.columns.len(), filler, |columns| {
+            columns.iter_mut().enumerate().for_each(|(position, slot)| *slot = self.rows_of(position, rows));
+            sink(&Batch { rows: rows.len(), columns })
+        })
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::spread::{Spread, Window};
 use super::{BLOCK_ROWS, GROUP_ROWS};
+use crate::array::with_slots;
 use crate::integer_buffer::{IntegerSlice, for_widths};
 use crate::malformed::{Malformed, Result, take, take_array};
 use brc_core::Run;
@@ -185,24 +186,27 @@ impl<'a> Stream<'a> {
         smallest: &[i64],
         out: &mut [T],
     ) -> Result<()> {
-        let smallest = runs.iter().map(|run| smallest[run.code as usize]);
+        /// Runs of as many rows as are read at a time.
+        const FEW_RUNS: usize = 64;
+        let of_run = |run: &Run| smallest[run.code as usize];
         if self.width <= T::BITS {
-            let bases: Vec<i64> = smallest.clone().map(|smallest| self.frame.wrapping_add(smallest)).collect();
-            unpack(Level::best(), self.width, self.packed, first, runs, &bases, out);
+            with_slots::<_, FEW_RUNS, _>(runs.len(), self.frame, |bases| {
+                bases.iter_mut().zip(runs).for_each(|(base, run)| *base = base.wrapping_add(of_run(run)));
+                unpack(Level::best(), self.width, self.packed, first, runs, bases, out);
+            });
         } else {
             self.read_wide(first, out);
-            let smallest: Vec<i64> = smallest.clone().collect();
-            add_by_run(Level::best(), out, runs, &smallest);
+            add_by_run(Level::best(), out, runs, smallest);
         }
         let Some(exceptions) = self.exceptions else { return Ok(()) };
-        let (mut ends, mut end, mut of_run) = (runs.iter().zip(smallest), 0, 0);
+        let (mut ends, mut end, mut least) = (runs.iter(), 0, 0);
         exceptions.patch(first, out, |row, value| {
             while row >= end
-                && let Some((run, smallest)) = ends.next()
+                && let Some(run) = ends.next()
             {
-                (end, of_run) = (end + run.rows as usize, smallest);
+                (end, least) = (end + run.rows as usize, of_run(run));
             }
-            value.wrapping_add(of_run)
+            value.wrapping_add(least)
         })
     }
 
@@ -291,6 +295,18 @@ mod tests {
             check::<i32>(&stream, &values, first);
             check::<i64>(&stream, &values, first);
             prop_assert!(!stream.is_narrow() || values.iter().all(|&value| i32::try_from(value).is_ok()));
+            // As if each of them were some more, by runs.
+            let runs: Vec<Run> = (0..).zip((first..values.len()).step_by(100)).map(|(code, start)| {
+                Run { code: code % 3, rows: (values.len() - start).min(100) as u32 }
+            }).collect();
+            let smallest = [7, -5, i64::MAX];
+            let more = values[first..].iter().zip(runs.iter().flat_map(|run| vec![smallest[run.code as usize]; run.rows as usize]));
+            let expected: Vec<i64> = more.map(|(value, more)| value.wrapping_add(more)).collect();
+            let (mut wide, mut narrow) = (vec![0i64; expected.len()], vec![0i16; expected.len()]);
+            stream.read_in_runs(first, &runs, &smallest, &mut wide).unwrap();
+            stream.read_in_runs(first, &runs, &smallest, &mut narrow).unwrap();
+            prop_assert_eq!(&wide, &expected);
+            prop_assert!(narrow.iter().zip(&expected).all(|(narrow, value)| *narrow == *value as i16));
             let mut codes = vec![0; values.len() - first];
             let largest = stream.read_codes(first, &mut codes).unwrap();
             let expected: Vec<_> = values[first..].iter().map(|&value| value as i32).collect();
