@@ -18,8 +18,9 @@ const MOST_VALUES: usize = 1 << 20;
 /// What is kept in memory of a value, beside its bytes.
 const VALUE_BYTES: usize = 24;
 
-/// Tokens are found when so many bytes of values have come together; before, they are not worth it.
-const WORTH_TOKENS: usize = 128 << 10;
+/// Tokens are found when so many bytes of new values have come together, and a byte for so many rows; fewer are not worth it.
+const WORTH_TOKENS: usize = 32 << 10;
+const ROWS_OF_A_BYTE: usize = 4;
 
 /// The distinct values of a column so far.
 pub(super) struct FileDictionary {
@@ -79,12 +80,13 @@ impl FileDictionary {
         self.tokenizer.as_ref()
     }
 
-    /// Appends to the file what values are new, of some with these hashes, and returns the codes of all. `None` if the
+    /// Appends to the file what values are new, of some with these hashes in so many rows, and returns the codes of all. `None` if the
     /// dictionary would have too many values, or take more memory than `left`, from which what it takes is subtracted; or
     /// once had that, and gave back what it had taken.
     pub(super) fn add(
         &mut self,
         (local, hashes): (&Dictionary, &[u32]),
+        rows: usize,
         left: &mut usize,
         writer: &mut ChunkWriter<'_>,
     ) -> Result<Option<Vec<u32>>> {
@@ -111,7 +113,7 @@ impl FileDictionary {
                 codes[code as usize] = Some(inserted);
             }
             let sorted: StringBuffer = new.iter().map(|&code| local.get(code)).collect();
-            let part = self.write(sorted.strings(), writer)?;
+            let part = self.write(sorted.strings(), rows, writer)?;
             self.stored.parts.push(part);
         }
         Ok(codes.into_iter().collect())
@@ -135,11 +137,12 @@ impl FileDictionary {
         self.counts.as_deref().filter(|counts| !counts.is_empty())
     }
 
-    /// Appends values in ascending order, as tokens if they are many, or some before them were.
-    fn write(&mut self, values: Strings<'_>, writer: &mut ChunkWriter<'_>) -> Result<DictionaryPart> {
+    /// Appends values of so many rows in ascending order, as tokens if they are many, or some before them were.
+    fn write(&mut self, values: Strings<'_>, rows: usize, writer: &mut ChunkWriter<'_>) -> Result<DictionaryPart> {
         let mut part =
             DictionaryPart { offset: writer.bytes.len() as u64, tokens: Block::default(), blocks: Vec::new() };
-        if self.tokenizer.is_none() && values.total_bytes() >= WORTH_TOKENS {
+        let bytes = values.total_bytes();
+        if self.tokenizer.is_none() && bytes >= WORTH_TOKENS && bytes >= rows / ROWS_OF_A_BYTE {
             let tokenizer = strings::train_sorted(values);
             part.tokens = writer.block(|out| tokenizer.tokens().write(out))?;
             self.tokenizer = Some(tokenizer);

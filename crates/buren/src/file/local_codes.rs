@@ -111,7 +111,8 @@ impl LocalCodes {
     ) -> Result<Chunk> {
         let runs = self.lengths.as_deref().map_or(Runs::None, Runs::Values);
         let rows = Rows { count: self.codes.len(), validity: validity.bitmap(), runs };
-        let (mut chunk, own, map) = match dictionary.add((&self.values, &self.hashes), left, writer)? {
+        let all_rows = self.counts.iter().map(|&count| count as usize).sum();
+        let (mut chunk, own, map) = match dictionary.add((&self.values, &self.hashes), all_rows, left, writer)? {
             Some(map) => {
                 dictionary.count(&map, &self.counts);
                 let mut chunk = writer.chunk(Layout::FileCodes);

@@ -8,7 +8,7 @@ use crate::strings::{self, StringBuffer, Strings, Tokenizer};
 use brc_core::{Dictionary, Error, Result};
 
 /// Fewer bytes of values are not worth tokens.
-const WORTH_TOKENS: usize = 128 << 10;
+const WORTH_TOKENS: usize = 32 << 10;
 
 pub(super) struct OwnDictionary {
     /// In ascending order.
