@@ -29,11 +29,6 @@ pub(crate) fn size(smallest: i64, largest: i64, count: usize) -> u64 {
     HEADER_BYTES as u64 + bitpack::packed_bytes(width, count as u64).unwrap_or(u64::MAX / 2)
 }
 
-/// Gives room for so many values to `with`: on the stack, if they are no more than `FEW`.
-pub(crate) fn with_slots<T: Copy, const FEW: usize, R>(count: usize, filler: T, with: impl FnOnce(&mut [T]) -> R) -> R {
-    if count <= FEW { with(&mut [filler; FEW][..count]) } else { with(&mut vec![filler; count]) }
-}
-
 /// A packed array inside a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PackedArray<'a> {

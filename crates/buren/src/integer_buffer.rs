@@ -365,6 +365,17 @@ impl IntegerBuffer {
         buffer
     }
 
+    /// What a table of so many different numbers from 0 on has for each code, and how often it has each of them.
+    ///
+    /// # Panics
+    /// If there is nothing for one of the codes, or something else.
+    pub(crate) fn ranked(codes: IntegerSlice<'_>, table: &[u32], runs: usize) -> (Self, Vec<u32>) {
+        let mut buffer = Self { width: Width::holding(0, runs as i64), ..Self::default() };
+        let mut counts = vec![0; runs];
+        for_buffers!(&mut buffer, own => for_widths!(codes, codes => *own = ranked(codes, table, &mut counts)));
+        (buffer, counts)
+    }
+
     /// Those of some rows.
     pub(crate) fn picked(&self, rows: &[u32]) -> Self {
         let mut picked = Self { width: self.width, ..Self::default() };
@@ -401,19 +412,6 @@ pub(crate) fn at<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
 fn translated<T: Integer>(codes: &[impl Integer], table: &[u32]) -> Vec<T> {
     let narrow: Vec<T> = table.iter().map(|&code| T::cut(code.into())).collect();
     codes.iter().map(|code| narrow[code.wide() as usize]).collect()
-}
-
-impl IntegerBuffer {
-    /// What a table of so many different numbers from 0 on has for each code, and how often it has each of them.
-    ///
-    /// # Panics
-    /// If there is nothing for one of the codes, or something else.
-    pub(crate) fn ranked(codes: IntegerSlice<'_>, table: &[u32], runs: usize) -> (Self, Vec<u32>) {
-        let mut buffer = Self { width: Width::holding(0, runs as i64), ..Self::default() };
-        let mut counts = vec![0; runs];
-        for_buffers!(&mut buffer, own => for_widths!(codes, codes => *own = ranked(codes, table, &mut counts)));
-        (buffer, counts)
-    }
 }
 
 fn ranked<T: Integer>(codes: &[impl Integer], table: &[u32], counts: &mut [u32]) -> Vec<T> {

@@ -23,21 +23,19 @@ mod integer_buffer;
 pub mod integers;
 mod malformed;
 mod place;
-mod reader;
 mod run_statistics;
+mod slots;
 pub mod strings;
 mod trailer;
 pub mod validity;
-mod writer;
 
 #[allow(warnings, clippy::all, clippy::pedantic, clippy::unwrap_used)]
 mod buren_capnp;
 
 pub use description::{BlockTotals, Bounds, ChunkDescription, ColumnDescription, FileDescription, RowGroupDescription};
+pub use file::{Key, Reader, Verified, Writer, WriterOptions};
 pub use malformed::Malformed;
-pub use reader::{Reader, Verified};
 pub use trailer::{MAGIC, VERSION, check_magic};
-pub use writer::{Key, Writer, WriterOptions};
 
 /// The example of the README is compiled and run as a test.
 #[cfg(doctest)]

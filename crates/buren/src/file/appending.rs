@@ -4,12 +4,11 @@
 //! unused bytes. The dictionaries of the file do not grow, for that would need them in memory: the strings of new row groups
 //! have dictionaries of their own.
 
-use super::encoder::ClusterKey;
 use super::footer::{Chunk, Footer, Unused};
+use super::options::{WriterOptions, cluster_key};
 use super::reader::Reader;
 use super::writer::Writer;
 use crate::block::checksum;
-use crate::writer::WriterOptions;
 use brc_compress::Compressor;
 use brc_core::{Error, Result, Schema, Table};
 
@@ -17,12 +16,24 @@ use brc_core::{Error, Result, Schema, Table};
 const UNUSED_AT_ONCE: u64 = 16 << 20;
 
 impl Reader {
-    /// A writer of further row groups of this file, whose columns have the names and types of `schema`; some may be nullable
-    /// that were not. Blocks are compressed as those of the file are.
+    /// A writer that continues this file: further row groups, and a new footer for all. Its caller writes behind the bytes of
+    /// the file, which stay as they are.
+    ///
+    /// The columns have the names and types of `schema`; some may be nullable that were not. Blocks are compressed as those of
+    /// the file are.
     ///
     /// # Errors
-    /// If the file's footer is damaged, or it cannot be read.
-    pub(crate) fn continued(&self, schema: &Schema, key: ClusterKey, options: WriterOptions) -> Result<Writer> {
+    /// [`Error::Usage`] if these are not the file's columns, or the key is none of them or of a type that is no key; if the
+    /// file's footer is damaged, or it cannot be read.
+    pub fn continued(&self, schema: &Schema, options: WriterOptions) -> Result<Writer> {
+        let own = |schema: &Schema| -> Vec<_> {
+            schema.fields().iter().map(|field| (field.name.clone(), field.logical_type)).collect()
+        };
+        if own(self.schema()) != own(schema) {
+            let (path, of_file) = (self.path().display(), self.schema());
+            return Err(Error::Usage(format!("{path}: its columns are {of_file}, not {schema}")));
+        }
+        let key = cluster_key(schema, &options.key)?;
         let of_file = self.footer.compression;
         let is_same = options.compression.compression.id() == of_file.id();
         let compression = if is_same { options.compression } else { Compressor::of(of_file) };

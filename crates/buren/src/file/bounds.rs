@@ -106,8 +106,8 @@ impl BoundsOfBlocks {
         match self {
             Self::Unknown => None,
             Self::Numbers(numbers) => {
-                let (min, max) = *numbers.get(block).filter(|(min, max)| min <= max)?;
-                Some(KnownValues::Numbers { min: min.into(), max: max.into() })
+                let (min, max) = numbers_of(numbers, block)?;
+                Some(KnownValues::Numbers { min, max })
             }
             Self::Each(bounds) => Some(bounds.get(block)?.as_ref()?.known()),
         }
@@ -118,12 +118,18 @@ impl BoundsOfBlocks {
         match self {
             Self::Unknown => None,
             Self::Numbers(numbers) => {
-                let (min, max) = *numbers.get(block).filter(|(min, max)| min <= max)?;
-                Some(Bounds::Numbers { min: min.into(), max: max.into() })
+                let (min, max) = numbers_of(numbers, block)?;
+                Some(Bounds::Numbers { min, max })
             }
             Self::Each(bounds) => bounds.get(block)?.clone(),
         }
     }
+}
+
+/// The smallest and the largest number of a block, if it has bounds.
+fn numbers_of(numbers: &[(i64, i64)], block: usize) -> Option<(i128, i128)> {
+    let (min, max) = *numbers.get(block).filter(|(min, max)| min <= max)?;
+    Some((min.into(), max.into()))
 }
 
 /// The shortest string above all that begin as this one does, if it is too long.

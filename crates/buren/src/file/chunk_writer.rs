@@ -120,10 +120,10 @@ impl<'a> ChunkWriter<'a> {
         rows.fill_integers(values);
         let indexed = rows.indexed(values.slice());
         if let Some(indexed) = &indexed {
-            let (plan, part) = (indexed.plan(values.slice()), middle(values.slice()));
+            let part = middle(values.slice());
             let of_part = integers::Plan::choose(part, IntegerSlice::EMPTY);
-            if is_smaller(share(plan.estimated_bytes(), part.len(), rows.count), &of_part) {
-                return self.in_runs(indexed, &plan, values.slice(), rows);
+            if is_smaller(share(indexed.in_runs.estimated_bytes(), part.len(), rows.count), &of_part) {
+                return self.in_runs(indexed, values.slice(), rows);
             }
         }
         let (mut plan, mut reference) = choose(values.slice(), references);
@@ -135,28 +135,22 @@ impl<'a> ChunkWriter<'a> {
             // Nulls have other values now.
             (plan, reference) = choose(values, references);
         }
-        let in_runs = indexed.plan(values);
-        if is_smaller(in_runs.estimated_bytes(), &plan) {
-            return self.in_runs(&indexed, &in_runs, values, rows);
+        if is_smaller(indexed.in_runs.estimated_bytes(), &plan) {
+            return self.in_runs(&indexed, values, rows);
         }
         let mut chunk = self.chunk(Layout::Integers);
         chunk.sum = Some(indexed.statistics.sum);
         chunk.reference = reference.map(|reference| reference.column);
-        let bounds = |rows: Range<usize>| bounds_of_block(&indexed.of_blocks, &rows);
+        let bounds = |rows: Range<usize>| bounds_of_block(indexed.in_runs.bounds(), &rows);
         let write_index = |writer: &mut Self, chunk: &mut Chunk| writer.run_index(&indexed, chunk);
         self.planned_integers(&mut chunk, &plan, (values, reference), rows, write_index, bounds)?;
         Ok(chunk)
     }
 
     /// Appends integers less the smallest of their run.
-    fn in_runs(
-        &mut self,
-        indexed: &Indexed<'_>,
-        plan: &integers::Plan,
-        values: IntegerSlice<'_>,
-        rows: Rows<'_>,
-    ) -> Result<Chunk> {
+    fn in_runs(&mut self, indexed: &Indexed<'_>, values: IntegerSlice<'_>, rows: Rows<'_>) -> Result<Chunk> {
         let mut chunk = self.chunk(Layout::InRuns);
+        let plan = &indexed.in_runs;
         chunk.sum = Some(indexed.statistics.sum);
         chunk.scheme = plan.scheme_id();
         chunk.parameters = self.block(|out| plan.encode_parameters(out))?;
@@ -164,7 +158,7 @@ impl<'a> ChunkWriter<'a> {
         let (mut differences, mut of_block) = (indexed.statistics.differences(indexed.runs), IntegerBuffer::default());
         for (number, rows_of_block) in rows.blocks().enumerate() {
             differences.of_next(values.slice(rows_of_block.clone()), &mut of_block);
-            let bounds = bounds_of_block(&indexed.of_blocks, &rows_of_block);
+            let bounds = bounds_of_block(plan.bounds(), &rows_of_block);
             let encode = |out: &mut Vec<u8>| plan.encode_values(number, of_block.slice(), out);
             self.row_block(&mut chunk, rows, rows_of_block, bounds, encode)?;
         }
@@ -280,26 +274,30 @@ impl<'a> ChunkWriter<'a> {
     }
 }
 
-/// Integers of a clustered row group, and what is known of them.
+/// What is known of integers of a clustered row group.
 struct Indexed<'a> {
     /// How many rows each run has.
     runs: &'a [u32],
     statistics: RunStatistics,
-    /// The smallest and the largest value of each block.
-    of_blocks: Vec<(i64, i64)>,
+    /// How they are stored less the smallest of their run, and their own bounds.
+    in_runs: integers::Plan,
 }
 
-impl Indexed<'_> {
-    /// How they are stored less the smallest of their run.
-    fn plan(&self, values: IntegerSlice<'_>) -> integers::Plan {
-        let Self { runs, statistics, of_blocks } = self;
-        integers::Plan::in_runs(values, (runs, &statistics.min), statistics.widest(), of_blocks.clone())
-    }
-
-    /// Whether the statistics of the runs are small enough to be stored.
-    fn is_worth_it(&self, rows: usize) -> bool {
-        let all = self.of_blocks.iter().copied().reduce(|all, block| (all.0.min(block.0), all.1.max(block.1)));
-        all.is_some_and(|all| self.statistics.are_worth_it(all, rows))
+impl<'a> Indexed<'a> {
+    /// Of integers whose blocks have these smallest and largest values; `None` if the statistics of their runs are not small
+    /// enough to be stored.
+    fn new(
+        values: IntegerSlice<'_>,
+        runs: &'a [u32],
+        statistics: RunStatistics,
+        of_blocks: Vec<(i64, i64)>,
+    ) -> Option<Self> {
+        let all = of_blocks.iter().copied().reduce(|all, block| (all.0.min(block.0), all.1.max(block.1)))?;
+        if !statistics.are_worth_it(all, values.len()) {
+            return None;
+        }
+        let in_runs = integers::Plan::in_runs(values, (runs, &statistics.min), statistics.widest(), of_blocks);
+        Some(Self { runs, statistics, in_runs })
     }
 }
 
@@ -376,7 +374,7 @@ impl<'a> Rows<'a> {
     fn indexed(self, values: IntegerSlice<'_>) -> Option<Indexed<'a>> {
         let (Runs::Rows(runs), None) = (self.runs, self.validity) else { return None };
         let (statistics, of_blocks) = RunStatistics::with_blocks(values, runs, BLOCK_ROWS);
-        Some(Indexed { runs, statistics, of_blocks }).filter(|indexed| indexed.is_worth_it(self.count))
+        Indexed::new(values, runs, statistics, of_blocks)
     }
 
     /// The same of those with nulls, whose blocks have these smallest and largest values. Nulls have the smallest value of their
@@ -385,12 +383,11 @@ impl<'a> Rows<'a> {
         let (Runs::Rows(runs), Some(_)) = (self.runs, self.validity) else { return None };
         let smallest = of_blocks.iter().map(|block| block.0).min()?;
         let statistics = RunStatistics::of(values, runs, self.validity, smallest);
-        let indexed = Indexed { runs, statistics, of_blocks: of_blocks.to_vec() };
-        if indexed.is_worth_it(self.count) {
-            return Some(indexed);
+        let indexed = Indexed::new(values.slice(), runs, statistics, of_blocks.to_vec());
+        if indexed.is_none() {
+            self.fill_integers(values);
         }
-        self.fill_integers(values);
-        None
+        indexed
     }
 
     /// As [`fill`](Self::fill), with 0 where there is no value at all.

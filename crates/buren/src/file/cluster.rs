@@ -5,9 +5,9 @@
 //! stream, are all it takes to undo it.
 
 use super::gathered::{Gathered, Values};
+use super::options::are_long_runs;
 use super::strings_gathered::Form;
 use crate::integer_buffer::{IntegerBuffer, IntegerSlice, for_widths, lengths, scatter};
-use crate::writer::are_long_runs;
 use brc_core::Bitmap;
 use brc_kernels::arithmetic::Integer;
 use std::cell::OnceCell;
@@ -30,7 +30,7 @@ impl Partition {
         match &mut key.values {
             Values::Integers(values) => Self::of_nullable(values.slice(), valid),
             Values::Strings(strings) => {
-                let (_, ranks) = strings.ranks()?;
+                let ranks = strings.ranks()?;
                 match &strings.form {
                     Form::Codes { codes, .. } => Self::of_strings(codes.slice(), &ranks, valid),
                     Form::Each(_) => None,
@@ -167,11 +167,9 @@ fn is_valid(valid: Option<Bitmap<'_>>, row: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::ClusterKey;
     use crate::file::chunk_writer::ChunkWriter;
     use crate::file::encoder::PartMeta;
-    use crate::file::writer::Writer;
-    use crate::{Key, Reader, WriterOptions};
+    use crate::{Key, Reader, Writer, WriterOptions};
     use brc_compress::Compressor;
     use brc_core::{Batch, BatchWriter, Column, Data, Dictionary, Error, Integers, Progress, Schema};
     use foldhash::fast::RandomState;
@@ -215,8 +213,9 @@ mod tests {
     /// Clusters 64 rows by a key of 0 and 1 in turn, but with these codes as the order stream.
     fn verify(codes: &[i64]) -> brc_core::Result<u64> {
         let schema = Schema::parse("key:int64 not null").unwrap();
-        let options = WriterOptions { key: Key::None, ..WriterOptions::new(Compressor::parse("none").unwrap()) };
-        let mut writer = Writer::new(&schema, ClusterKey::Column(0), options.clone());
+        let key = Key::Column("key".to_owned());
+        let options = WriterOptions { key, ..WriterOptions::new(Compressor::parse("none").unwrap()) };
+        let mut writer = Writer::new(&schema, options.clone()).unwrap();
         let mut bytes = writer.start();
         let mut encoder = writer.encoder();
         let keys: Vec<i64> = (0..64).map(|row| row % 2).collect();

@@ -13,9 +13,11 @@ use brc_core::predicate::float_of_order;
 use brc_core::{LogicalType, PhysicalType, Result, Statistics};
 
 impl Reader {
+    /// Describes the file.
+    ///
     /// # Errors
-    /// If the footer is damaged.
-    pub(crate) fn describe(&self) -> Result<FileDescription> {
+    /// If what the footer says of some column is damaged.
+    pub fn describe(&self) -> Result<FileDescription> {
         let footer = &self.footer;
         let all = self.all_columns()?;
         let (columns, of_clusters) = all.split_at(footer.order_streams());

@@ -48,8 +48,10 @@ impl Interner {
 
     /// Makes strings that were appended known to those that look some up.
     fn know_all(&mut self) {
-        self.strings.index(self.known as u32, &self.hashes[self.known..]);
-        self.known = self.hashes.len();
+        if self.known < self.hashes.len() {
+            self.strings.index(self.known as u32, &self.hashes[self.known..]);
+            self.known = self.hashes.len();
+        }
     }
 
     pub(super) fn hash(&self, value: &[u8]) -> u32 {

@@ -4,8 +4,8 @@
 use super::column::{BlockPlace, PIECE};
 use super::reader::Reader;
 use super::scanner::{FileScanner, is_met, known};
-use crate::array::with_slots;
 use crate::integers::{BLOCK_ROWS, GROUP_ROWS};
+use crate::slots::with_slots;
 use brc_core::{Batch, Column, Conjunct, Integers, Known, Predicate, Result, Scanned, Sink, Verdict};
 use brc_kernels::filter::{valid_bits, words};
 use std::ops::Range;
@@ -18,7 +18,7 @@ pub(super) struct Stretch {
     pub(super) is_open: bool,
 }
 
-/// So many columns of a batch take no memory from the heap, which a piece of a few thousand rows would notice.
+/// So many columns of a batch take no memory from the heap.
 const COLUMNS: usize = 8;
 
 /// Which rows of the pieces of a row group, one after the other, lie in stretches.

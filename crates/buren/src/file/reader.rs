@@ -16,8 +16,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// A file.
-pub(crate) struct Reader {
+/// A buren file that is open for reading.
+///
+/// Opening reads the footer only. Split *i* of the table is row group *i*.
+pub struct Reader {
     path: PathBuf,
     file: Box<dyn ReadAt>,
     pub(super) file_bytes: u64,
@@ -35,12 +37,14 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Checks the footer of a file, but for its columns.
+    /// Opens a file and checks its footer; `path` is its name for messages. What the footer says of a column is checked when
+    /// the column is first asked for, and by [`Reader::verify`].
     ///
     /// # Errors
-    /// If it is damaged.
-    pub(crate) fn new(envelope: Envelope) -> Result<Self> {
-        let Envelope { file, path, file_bytes, footer_bytes, footer_offset, footer: words, .. } = envelope;
+    /// If it cannot be read, is no buren file or of a newer version, or its footer is damaged.
+    pub fn open(file: impl ReadAt + 'static, path: &Path) -> Result<Self> {
+        let envelope = Envelope::open(Box::new(file), path)?;
+        let Envelope { file, path, file_bytes, footer_bytes, footer_offset, footer: words } = envelope;
         let mut footer = footer_message::read(&words).map_err(|problem| problem.of(&path))?;
         let checked = footer_check::check(&mut footer, footer_offset);
         checked.map_err(|reason| Error::corrupt(&path, "footer", reason))?;
@@ -89,7 +93,9 @@ impl Reader {
         checked.map(|()| columns).map_err(|reason| Error::corrupt(&self.path, "footer", reason))
     }
 
-    pub(crate) fn metadata(&self) -> &[(String, Vec<u8>)] {
+    /// What the writer's user wanted to keep with the table, by name.
+    #[must_use]
+    pub fn metadata(&self) -> &[(String, Vec<u8>)] {
         &self.footer.metadata
     }
 

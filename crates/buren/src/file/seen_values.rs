@@ -7,11 +7,11 @@ use super::order::Order;
 use crate::integer_buffer::UNKNOWN;
 use brc_core::Dictionary;
 
-/// Of so many values at most something is kept.
-const MOST_VALUES: usize = 1 << 17;
+/// Nothing is kept of a dictionary that has more values: each worker would have its own copy of them.
+const MOST_VALUES: usize = 1 << 14;
 
-/// And of so many bytes of them.
-const MOST_BYTES: usize = 8 << 20;
+/// Or more bytes.
+const MOST_BYTES: usize = 256 << 10;
 
 /// A part with fewer of the values, one in so many, sorts them by itself.
 const FEW: usize = 2;
@@ -60,23 +60,23 @@ impl SeenValues {
         if let Some(&hash) = self.hashes.get(code as usize) {
             return (value, hash);
         }
-        let known = self.hashes.len();
-        let room = MOST_BYTES.saturating_sub(self.values.value_bytes());
-        if dictionary.len() <= MOST_VALUES && dictionary.value_bytes() - self.values.value_bytes() <= room {
-            for code in known as u32..dictionary.len() as u32 {
-                self.values.push(dictionary.get(code));
-                self.hashes.push(interner.hash(dictionary.get(code)));
-            }
+        if dictionary.len() > MOST_VALUES || dictionary.value_bytes() > MOST_BYTES {
+            (self.values, self.hashes, self.ranks) = Default::default();
+            return (value, interner.hash(value));
         }
-        (value, self.hashes.get(code as usize).copied().unwrap_or_else(|| interner.hash(value)))
+        for code in self.hashes.len() as u32..dictionary.len() as u32 {
+            self.values.push(dictionary.get(code));
+            self.hashes.push(interner.hash(dictionary.get(code)));
+        }
+        (value, self.hashes[code as usize])
     }
 
-    /// The part's codes in ascending order of their values, and where in that order each code is.
-    pub(super) fn ranks(&mut self, of_part: &Dictionary) -> (Vec<u32>, Vec<u32>) {
+    /// Where each of the part's codes is in the order of their values.
+    pub(super) fn ranks(&mut self, of_part: &Dictionary) -> Vec<u32> {
         let seen = self.values.len();
         let are_seen = !self.is_mixed && self.of_part.iter().all(|&code| (code as usize) < seen);
         if !are_seen || seen > of_part.len().saturating_mul(FEW) {
-            return Order::new(of_part).ranks();
+            return Order::new(of_part).ranks().1;
         }
         if self.ranks.len() < seen {
             self.ranks = Order::new(&self.values).ranks().1;
@@ -86,7 +86,7 @@ impl SeenValues {
         codes.retain(|&code| code != UNKNOWN);
         let mut ranks = vec![0; codes.len()];
         (0..).zip(&codes).for_each(|(rank, &code)| ranks[code as usize] = rank);
-        (codes, ranks)
+        ranks
     }
 }
 
@@ -114,7 +114,7 @@ mod tests {
                     prop_assert_eq!((value, hash), (dictionary.get(code), interner.hash(value)));
                     values.push(value);
                 }
-                prop_assert_eq!(seen.ranks(&values), Order::new(&values).ranks());
+                prop_assert_eq!(seen.ranks(&values), Order::new(&values).ranks().1);
             }
         }
     }

@@ -81,8 +81,8 @@ impl Strings {
         }
     }
 
-    /// The codes in ascending order of their values, and where in that order each code is; `None` if there are no codes.
-    pub(super) fn ranks(&mut self) -> Option<(Vec<u32>, Vec<u32>)> {
+    /// Where each code is in the order of their values; `None` if there are no codes.
+    pub(super) fn ranks(&mut self) -> Option<Vec<u32>> {
         match &self.form {
             Form::Codes { values, .. } => Some(self.seen.ranks(values.dictionary())),
             Form::Each(_) => None,

@@ -16,7 +16,6 @@ use super::value_counts::ValueCounts;
 use crate::block::{Block, BlockBuffer, Cost};
 use crate::integers::BLOCK_ROWS;
 use crate::place::Place;
-use crate::reader::Verified;
 use crate::run_statistics::Detail;
 use brc_core::predicate::float_order;
 use brc_core::{Column, Data, Error, Progress, Result, Statistics, for_integers, run_workers};
@@ -26,12 +25,25 @@ use std::sync::{Mutex, PoisonError};
 /// Unused bytes are read so many at a time.
 const UNUSED_AT_ONCE: u64 = 1 << 30;
 
+/// What was verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verified {
+    /// Rows.
+    pub rows: u64,
+    /// Row groups.
+    pub row_groups: u64,
+    /// Blocks whose checksum was tested.
+    pub blocks: u64,
+    /// The size of the file in bytes, every one of which was looked at.
+    pub bytes: u64,
+}
+
 impl Reader {
     /// Reads the whole file with up to `threads` threads and checks everything that can be checked.
     ///
     /// # Errors
     /// The first thing in the file that does not hold.
-    pub(crate) fn verify(&self, threads: usize, progress: &Progress) -> Result<Verified> {
+    pub fn verify(&self, threads: usize, progress: &Progress) -> Result<Verified> {
         let row_groups = &self.footer.row_groups;
         let columns = self.all_columns()?;
         columns[..self.footer.order_streams()].iter().try_for_each(|column| self.verify_dictionary(column))?;

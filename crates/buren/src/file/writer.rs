@@ -8,17 +8,17 @@ use super::fits;
 use super::footer::{Chunk, Cluster, Footer, RowGroup};
 use super::footer_message;
 use super::key_choice::Sample;
+use super::options::{WriterOptions, cluster_key};
 use crate::block::checksum;
 use crate::trailer::{self, Trailer};
-use crate::writer::WriterOptions;
 use brc_compress::Compressor;
 use brc_core::{BatchWriter, ColumnarWriter, Error, LogicalType, Part, PartEncoder, PhysicalType, Result, Schema};
 use foldhash::fast::RandomState;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Writes a file.
-pub(crate) struct Writer {
+/// Writes a buren file: see [`BatchWriter`] for who writes which bytes.
+pub struct Writer {
     compression: Compressor,
     key: ClusterKey,
     /// What the key was chosen by.
@@ -45,8 +45,15 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// A writer of a table of that schema, whose row groups are clustered by that column.
-    pub(crate) fn new(schema: &Schema, key: ClusterKey, options: WriterOptions) -> Self {
+    /// A writer of a table of that schema.
+    ///
+    /// # Errors
+    /// If the key is no column of the schema, or one of floats or of integers of more than 64 bits.
+    pub fn new(schema: &Schema, options: WriterOptions) -> Result<Self> {
+        Ok(Self::clustered_by(cluster_key(schema, &options.key)?, schema, options))
+    }
+
+    fn clustered_by(key: ClusterKey, schema: &Schema, options: WriterOptions) -> Self {
         let metadata = metadata(schema);
         let footer = Footer {
             schema: schema.clone(),
@@ -85,7 +92,7 @@ impl Writer {
         bytes: u64,
     ) -> Self {
         let dictionaries = std::mem::take(&mut footer.dictionaries).into_iter().map(FileDictionary::closed).collect();
-        let new = Self::new(&footer.schema, key, options);
+        let new = Self::clustered_by(key, &footer.schema, options);
         Self { footer, chunks, dictionaries, position: bytes, continues: Some(bytes), ..new }
     }
 

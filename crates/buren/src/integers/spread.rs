@@ -90,13 +90,8 @@ impl Spread {
     /// An integer left out takes two bytes at least, so that of those packed in `less` bits less than all, one in `16 / less`
     /// may be left out at most, and never more than a quarter of all.
     fn may_leave_out(&self, width: u32) -> bool {
-        let before = self.counted(width);
-        (1..=BUCKET_BITS as usize).any(|less| {
-            let least = self.sample.len() - self.sample.len() * less.min(4) / 16;
-            // As many as what is packed then may lie in, wherever it begins.
-            let buckets = (1 << (BUCKET_BITS as usize - less)) + 1;
-            (buckets..before.len()).any(|end| before[end] - before[end - buckets] >= least)
-        })
+        let (before, all) = (self.counted(width), self.sample.len());
+        (1..=BUCKET_BITS).any(|less| most_packed(&before, less) >= all - all * less.min(4) as usize / 16)
     }
 
     /// How much of the sample lies before each of equal parts of a range of so many bits, and behind the last.
@@ -120,9 +115,7 @@ impl Spread {
         }
         let (before, all) = (self.counted(width), self.sample.len());
         let of_width = |less: u32| {
-            let buckets = ((1 << (BUCKET_BITS - less)) + 1).min(before.len() - 1);
-            let packed = (buckets..before.len()).map(|end| before[end] - before[end - buckets]).max().unwrap_or(0);
-            let left_out = all - packed;
+            let left_out = all - most_packed(&before, less);
             (left_out * 4 <= all).then(|| match less {
                 // Fewer bits are not told apart.
                 BUCKET_BITS => 0,
@@ -155,6 +148,13 @@ impl Spread {
         }
         if best.bytes * 100 < everything.bytes * 98 { best } else { everything }
     }
+}
+
+/// How much of a sample is packed at most in so many bits less than all of it, wherever what is packed begins, if so much of it
+/// lies before each bucket.
+fn most_packed(before: &[usize], less: u32) -> usize {
+    let buckets = ((1 << (BUCKET_BITS - less)) + 1).min(before.len() - 1);
+    before.iter().zip(&before[buckets..]).map(|(start, end)| end - start).max().unwrap_or(0)
 }
 
 /// A sample in ascending order.

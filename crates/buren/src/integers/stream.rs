@@ -5,9 +5,9 @@
 
 use super::spread::{Spread, Window};
 use super::{BLOCK_ROWS, GROUP_ROWS};
-use crate::array::with_slots;
 use crate::integer_buffer::{IntegerSlice, for_widths};
 use crate::malformed::{Malformed, Result, take, take_array};
+use crate::slots::with_slots;
 use brc_core::Run;
 use brc_core::bounds::bounds;
 use brc_kernels::arithmetic::{Integer, add_by_run};
