@@ -1,12 +1,12 @@
-//! What parsing every column of a text costs: processor time of one thread, minimum of five runs; nothing is done with the
-//! columns.
+//! Measures the cost of parsing every column of a text: CPU time of one thread, minimum of five runs. The columns are
+//! discarded.
 //!
 //! ```text
 //! cargo run --release -p brc-text --example parse_floor -- table.csv
 //! ```
 //!
-//! `types known` is a pass with the types that all values turn out to have. `inferred` starts with those of the first rows, as
-//! `brc convert` does, and parses again what did not fit. Reading the file is part of neither.
+//! `types known` is a pass with the final types. `inferred` starts with the types of the first rows, as `brc convert`
+//! does, and parses again what does not fit. Neither includes reading the file.
 
 #![forbid(unsafe_code)]
 
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Cuts a text at line ends; its quotes hold none.
+/// Splits a text at line ends, of which none may be inside quotes.
 fn splits(mut text: &[u8]) -> Vec<&[u8]> {
     let mut splits = Vec::new();
     while !text.is_empty() {
@@ -85,7 +85,7 @@ fn best(mut run: impl FnMut()) -> f64 {
     (0..RUNS).map(time).fold(f64::INFINITY, f64::min)
 }
 
-/// Parses everything. Returns what the values demand, and how many rows there are.
+/// Parses everything. Returns what the values require, and the number of rows.
 fn parse(
     format: &TextFormat,
     columns: &[ColumnType],
@@ -100,7 +100,7 @@ fn parse(
     (parser.seen(), rows.0)
 }
 
-/// Parses each split until the types hold its values.
+/// Parses each split until the types fit its values.
 fn infer(format: &TextFormat, mut columns: Vec<ColumnType>, splits: &[&[u8]]) -> Vec<ColumnType> {
     let projection: Vec<_> = (0..columns.len()).collect();
     let mut parser = TableParser::new(format.clone(), &columns, &projection);

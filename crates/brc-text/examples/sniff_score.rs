@@ -1,7 +1,7 @@
-//! How often the right delimiter and quote are sniffed in a directory of files.
+//! Measures how often the right delimiter and quote are detected in a directory of files.
 //!
-//! `sniff_score DIRECTORY EXPECTED.csv`: the list has a header and the columns file, delimiter and quote, where tab and
-//! space are written so. Prints the misses with what was found and why, then the share that is right.
+//! `sniff_score DIRECTORY EXPECTED.csv`: the list has a header and the columns file, delimiter and quote; tab and space
+//! are written as words. Prints each miss with what was detected and why, then the share of hits.
 
 #![forbid(unsafe_code)]
 
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The beginning of a file, its middle and its end, as a program would take them.
+/// Samples of the start, the middle and the end of a file, as a program would take them.
 fn samples(bytes: &[u8]) -> Vec<Sample<'_>> {
     use brc_text::sniff::{PLACE_BYTES, START_BYTES};
     let at = |from: usize, length: usize| {
@@ -48,12 +48,12 @@ fn samples(bytes: &[u8]) -> Vec<Sample<'_>> {
     samples
 }
 
-/// Runs of blanks are spaces to lists of dialects, which mostly know single bytes only.
+/// Lists of dialects mostly have single bytes only, and call runs of blanks a space.
 fn is_delimiter(expected: &str, found: Delimiter) -> bool {
     found.to_string() == expected || expected == "space" && found == Delimiter::Blanks
 }
 
-/// The fields of a line with commas and doubled quotes.
+/// Splits a line with commas and doubled quotes.
 fn fields(line: &str) -> Vec<String> {
     let (mut fields, mut quoted) = (vec![String::new()], false);
     let mut characters = line.chars().peekable();

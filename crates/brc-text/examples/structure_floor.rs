@@ -1,10 +1,11 @@
-//! What finding the structure of a text costs, on one core, in seconds a GB (10^9 bytes), minimum of nine runs.
+//! Measures the cost of finding the structure of a text, on one core, in seconds per GB (10^9 bytes), minimum of nine
+//! runs.
 //!
 //! ```text
 //! cargo run --release -p brc-text --example structure_floor -- table.csv [COLUMNS]
 //! ```
 //!
-//! `read` is the floor: the file is read into a buffer, and nothing is done with it. Everything else includes it.
+//! `read` is the floor: the file is read into a buffer and discarded. All other results include it.
 
 #![forbid(unsafe_code)]
 
@@ -38,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             while cursor.at < chunk.len() {
                 ends.clear();
                 let to = chunk.len().min(cursor.at + WINDOW);
-                // A malformed row is left out.
+                // Malformed rows are ignored.
                 let _ = scan(level, &syntax, chunk, &mut cursor, to, &mut ends);
                 found += ends.len();
             }
@@ -55,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Cuts chunks by both start states, and takes the rows of the table out of them.
+/// Cuts chunks with transitions for both start states, and scans the rows of the table in them.
 fn measure_rows(path: &str, level: Level, syntax: &Syntax, columns: usize) -> Result<(), Box<dyn Error>> {
     let mut scanner = RowScanner::new(level, syntax.clone(), RowOptions::new(columns));
     let mut chain = Chain::new(RowOptions::MAX_ROW);
@@ -64,7 +65,7 @@ fn measure_rows(path: &str, level: Level, syntax: &Syntax, columns: usize) -> Re
         if first {
             (chain, left) = (Chain::new(RowOptions::MAX_ROW), 0);
         }
-        // What the chunk before left over has been looked at already.
+        // The remainder of the previous chunk has been scanned already.
         let new = &text[left..];
         let Cut::Rows(bytes) = chain.advance(&Transition::new(level, syntax, new), new.len()) else {
             left = text.len();
@@ -82,8 +83,8 @@ fn measure_rows(path: &str, level: Level, syntax: &Syntax, columns: usize) -> Re
     })
 }
 
-/// Runs through the file, chunk by chunk. `work` is also told whether a chunk is the first one, and says what it
-/// found and how many bytes it used; the rest stands before the next chunk.
+/// Reads the file chunk by chunk. `work` is passed whether a chunk is the first one, and returns the number of findings
+/// and of bytes consumed; the remainder is prepended to the next chunk.
 fn measure(
     path: &str,
     level: &str,

@@ -10,33 +10,33 @@ use std::fmt;
 use std::io::{self, Read};
 use std::str::FromStr;
 
-/// How bytes stand for characters.
+/// How bytes encode characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Charset {
-    /// Bytes are taken as they are, which is right for UTF-8 and its subset ASCII, and are not checked.
+    /// Bytes are used as they are and not checked; right for UTF-8 and its subset ASCII.
     Raw,
-    /// Bytes are converted from this encoding to UTF-8; those that it does not allow are an error.
+    /// Bytes are converted from this encoding to UTF-8; invalid bytes are an error.
     Encoded(&'static Encoding),
 }
 
 impl Charset {
-    /// UTF-8 that is checked.
+    /// Checked UTF-8.
     pub const UTF_8: Charset = Charset::Encoded(&encoding_rs::UTF_8_INIT);
-    /// UTF-16, the lower byte first, as Windows writes it.
+    /// UTF-16, little-endian, as Windows writes it.
     pub const UTF_16LE: Charset = Charset::Encoded(&encoding_rs::UTF_16LE_INIT);
-    /// UTF-16, the higher byte first.
+    /// UTF-16, big-endian.
     pub const UTF_16BE: Charset = Charset::Encoded(&encoding_rs::UTF_16BE_INIT);
-    /// Windows-1252, which `latin1` stands for too, as on the web: it has characters where Latin-1 has control codes.
+    /// Windows-1252. `latin1` is an alias for it, as on the web; it has characters where Latin-1 has control codes.
     pub const WINDOWS_1252: Charset = Charset::Encoded(&encoding_rs::WINDOWS_1252_INIT);
 
-    /// The charset that a byte order mark at the beginning of a text announces, and the mark's length.
+    /// The charset announced by a byte order mark at the start of a text, and the length of the mark in bytes.
     pub fn from_bom(prefix: &[u8]) -> Option<(Charset, usize)> {
         Encoding::for_bom(prefix).map(|(encoding, length)| (Charset::Encoded(encoding), length))
     }
 }
 
-/// A name that [`FromStr`] takes: `raw`, or the encoding's name on the web (`UTF-16LE`).
+/// A name that [`FromStr`] accepts: `raw`, or the name in the Encoding Standard (`UTF-16LE`).
 impl fmt::Display for Charset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -46,7 +46,8 @@ impl fmt::Display for Charset {
     }
 }
 
-/// Takes `raw` and every label of the [Encoding Standard](https://encoding.spec.whatwg.org/#names-and-labels), in any case.
+/// Accepts `raw` and every label of the [Encoding Standard](https://encoding.spec.whatwg.org/#names-and-labels), in any
+/// case.
 impl FromStr for Charset {
     type Err = DialectError;
 
@@ -74,7 +75,7 @@ impl From<Charset> for String {
     }
 }
 
-/// Bytes that a charset does not allow. Reading hands it out inside an [`io::Error`] of kind
+/// Bytes that are invalid in a charset. Returned inside an [`io::Error`] of kind
 /// [`InvalidData`](io::ErrorKind::InvalidData).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -85,26 +86,26 @@ impl From<Charset> for String {
 pub struct CharsetError {
     /// The charset.
     pub charset: Charset,
-    /// Where the bytes are, counted from the beginning of the input, 0 for the first.
+    /// The offset of the first invalid byte from the start of the input.
     pub offset: u64,
-    /// How many they are.
+    /// The number of invalid bytes.
     pub length: u8,
 }
 
-/// How many bytes are read at once, and how many bytes of UTF-8 are made at once.
+/// The size of the input and of the output buffer, in bytes.
 const BUFFER: usize = 64 * 1024;
 
-/// UTF-8 from text in any charset, in bounded memory.
+/// Converts text in any charset to UTF-8, in bounded memory.
 ///
-/// A byte order mark at the beginning is left out, and decides where it contradicts the charset, as the Encoding Standard
-/// has it. With [`Charset::Raw`] all bytes go through untouched.
+/// A byte order mark at the start is dropped, and overrides the charset if it contradicts it, as the Encoding Standard
+/// specifies. With [`Charset::Raw`] all bytes pass through unchanged.
 pub struct TextReader<R> {
     source: R,
     decoding: Option<Decoding>,
 }
 
 impl<R: Read> TextReader<R> {
-    /// Reads `source`, which must stand at its beginning, as text in `charset`.
+    /// Reads `source`, which must be positioned at its start, as text in `charset`.
     pub fn new(source: R, charset: Charset) -> Self {
         let decoding = match charset {
             Charset::Raw => None,
@@ -114,7 +115,7 @@ impl<R: Read> TextReader<R> {
     }
 }
 
-/// Fails with a [`CharsetError`] after all the text before the bytes that are not allowed was handed out.
+/// Fails with a [`CharsetError`] after all text before the invalid bytes has been returned.
 impl<R: Read> Read for TextReader<R> {
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
         match &mut self.decoding {
@@ -126,12 +127,12 @@ impl<R: Read> Read for TextReader<R> {
 
 struct Decoding {
     decoder: Decoder,
-    /// Bytes of the source: those from `taken` on are still to be decoded.
+    /// Bytes read from the source; those from `taken` on are not decoded yet.
     input: Vec<u8>,
     taken: usize,
-    /// How many bytes the decoder has seen.
+    /// The number of bytes passed to the decoder.
     decoded: u64,
-    /// UTF-8: the bytes from `given` on are still to be handed out.
+    /// Decoded UTF-8; the bytes from `given` on are not returned yet.
     output: Vec<u8>,
     given: usize,
     state: State,
@@ -205,7 +206,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A source that hands out `step` bytes at a time.
+    /// A source that returns at most `step` bytes a call.
     struct Steps<'a>(&'a [u8], usize);
 
     impl Read for Steps<'_> {
@@ -215,7 +216,7 @@ mod tests {
         }
     }
 
-    /// What reading hands out before it ends, and how it ends.
+    /// The text read before the end or the error, and the error.
     fn read(bytes: &[u8], step: usize, charset: Charset) -> (Vec<u8>, Option<CharsetError>) {
         let mut text = Vec::new();
         let result = TextReader::new(Steps(bytes, step), charset).read_to_end(&mut text);
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_of_the_web() {
+    fn names_are_labels_of_the_encoding_standard() {
         assert_eq!("latin1".parse(), Ok(Charset::WINDOWS_1252));
         assert_eq!("UTF-8".parse(), Ok(Charset::UTF_8));
         assert_eq!("utf-16".parse(), Ok(Charset::UTF_16LE));
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_is_left_out_and_decides() {
+    fn a_byte_order_mark_is_dropped_and_overrides_the_charset() {
         assert_eq!(read(b"\xef\xbb\xbfa", 1, Charset::UTF_8), (b"a".to_vec(), None));
         assert_eq!(read(b"\xfe\xff\0a", 1, Charset::UTF_16LE), (b"a".to_vec(), None));
         assert_eq!(read(b"\xef\xbb\xbfa\xff", 1, Charset::Raw), (b"\xef\xbb\xbfa\xff".to_vec(), None));
@@ -258,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_malformed_is_an_error_where_it_is() {
+    fn invalid_bytes_are_reported_with_their_offset() {
         for step in [1, 2, 3, 100] {
             assert_eq!(read(b"a,\xe9,b", step, Charset::UTF_8), (b"a,".to_vec(), broken(Charset::UTF_8, 2, 1)));
             assert_eq!(read(b"\xef\xbb\xbfa\xc3", step, Charset::UTF_8), (b"a".to_vec(), broken(Charset::UTF_8, 4, 1)));
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_stays_one() {
+    fn errors_are_sticky() {
         let mut reader = TextReader::new(&b"\xff"[..], Charset::UTF_8);
         for _ in 0..2 {
             assert_eq!(reader.read(&mut [0; 8]).unwrap_err().kind(), io::ErrorKind::InvalidData);
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_pass_through_the_buffers() {
+    fn long_texts_are_converted() {
         let text = "aé€😀\n".repeat(BUFFER / 4);
         let bytes = utf16(&text, u16::to_be_bytes);
         assert!(read(&bytes, BUFFER - 1, Charset::UTF_16BE) == (text.into_bytes(), None));
@@ -285,7 +286,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_text_comes_back(text in any::<String>(), step in 1_usize..9) {
+        fn every_text_round_trips(text in any::<String>(), step in 1_usize..9) {
             prop_assume!(!text.starts_with('\u{feff}'));
             let expected = (text.clone().into_bytes(), None);
             prop_assert_eq!(&read(&utf16(&text, u16::to_le_bytes), step, Charset::UTF_16LE), &expected);

@@ -9,43 +9,43 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// How a text table is written: what separates fields and rows, and what stands around them.
+/// The syntax of a text table: separators, quoting, and what surrounds the rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dialect {
-    /// What separates the fields of a row.
+    /// The separator between the fields of a row.
     pub delimiter: Delimiter,
-    /// The byte around fields that hold delimiters, quotes or line ends. Without one, every such byte is text.
+    /// The byte around fields that hold delimiters, quotes or line ends. If `None`, all of these bytes are data.
     #[serde(with = "byte")]
     pub quote: Option<u8>,
-    /// Whether two quotes in a quoted field stand for one.
+    /// Whether two quotes inside a quoted field represent one.
     pub doubled_quotes: bool,
-    /// The byte that takes the meaning from the byte after it, usually a backslash.
+    /// The byte that makes the next byte literal, usually a backslash.
     #[serde(with = "byte")]
     pub escape: Option<u8>,
-    /// Whether a field that begins with `[` reaches to the `]` at the end of a field, with delimiters between them, as the
-    /// time in logs of web servers does. The brackets are no part of the value.
+    /// Whether a field that starts with `[` extends to the next `]` at the end of a field, including any delimiters, as
+    /// timestamps in web server logs do. The brackets are not part of the value.
     pub brackets: bool,
-    /// What a line starts with that is not a row.
+    /// The prefix of comment lines.
     pub comment: Option<String>,
     /// Whether the first row holds the names of the columns.
     pub header: bool,
-    /// What ends a row.
+    /// The end of a row.
     pub line_end: LineEnd,
-    /// How bytes stand for characters.
+    /// How bytes encode characters.
     pub charset: Charset,
-    /// How many lines to skip at the beginning: titles, notes, empty lines. These are lines as an editor counts them,
-    /// whether they stand in quotes or not.
+    /// The number of lines to skip at the start: titles, notes, empty lines. Physical lines are counted, also inside
+    /// quotes.
     pub preamble_lines: u64,
-    /// How many lines to leave out at the end: sums, signatures.
+    /// The number of lines to skip at the end: totals, signatures.
     pub trailing_lines: u64,
-    /// The unquoted fields that are null. A quoted field never is.
+    /// The unquoted fields that are null. A quoted field is never null.
     pub null_tokens: Vec<String>,
-    /// Whether blanks (spaces and tabs) around a field are left out. Those inside quotes always stay.
+    /// Whether blanks (spaces and tabs) around a field are stripped. Blanks inside quotes are kept.
     pub trim: bool,
 }
 
-/// What most files use, by RFC 4180: commas, doubled quotes, a header, empty fields for nulls.
+/// The most common dialect, as in RFC 4180: commas, doubled quotes, a header, empty fields for nulls.
 impl Default for Dialect {
     fn default() -> Self {
         Dialect {
@@ -67,10 +67,10 @@ impl Default for Dialect {
 }
 
 impl Dialect {
-    /// The part of it that is needed to find fields.
+    /// The part of the dialect that is needed to find fields.
     ///
     /// # Errors
-    /// If there are parts that no text is read by yet, or that contradict each other.
+    /// If a part is not supported for reading, or parts contradict each other.
     pub fn syntax(&self) -> Result<Syntax, DialectError> {
         self.check()?;
         let line_end = if self.line_end == LineEnd::Cr { structure::LineEnd::Cr } else { structure::LineEnd::Lf };
@@ -83,7 +83,7 @@ impl Dialect {
         if let Some(quote) = self.quote {
             syntax = syntax.with_quote(quote).map_err(taken)?;
         }
-        // A quote that is its own escape is one that is doubled.
+        // A quote that is its own escape means doubled quotes.
         if let Some(escape) = self.escape.filter(|escape| Some(*escape) != self.quote) {
             syntax = syntax.with_escape(escape).map_err(taken)?;
         }
@@ -100,7 +100,7 @@ impl Dialect {
         }
     }
 
-    /// Refuses a dialect whose parts contradict each other, so that no text could be read by it in one way only.
+    /// Rejects a dialect whose parts contradict each other, so that text could be read in several ways.
     pub fn check(&self) -> Result<(), DialectError> {
         let delimiter = match self.delimiter {
             Delimiter::Byte(byte) => Some(byte),
@@ -116,7 +116,7 @@ impl Dialect {
                 return Err(DialectError::NotAscii { part, byte: Byte(byte), charset: self.charset });
             }
             if let Some((other, _)) = bytes[..index].iter().find(|(_, other)| *other == Some(byte)) {
-                // A quote may be its own escape: that is another way to say that it is doubled.
+                // A quote may be its own escape, which means doubled quotes.
                 if (*other, *part) != ("quote", "escape") {
                     return Err(DialectError::Same { part, other, byte: Byte(byte) });
                 }
@@ -134,7 +134,7 @@ impl Dialect {
     }
 }
 
-/// One line: the parts that every dialect has, then those that most have not.
+/// One line: first the parts that every dialect has, then those that few have.
 impl fmt::Display for Dialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "delimiter {}, ", self.delimiter.quoted())?;
@@ -156,11 +156,11 @@ impl fmt::Display for Dialect {
         if let Some(comment) = &self.comment {
             write!(f, ", comment '{comment}'")?;
         }
-        for (lines, place) in [(self.preamble_lines, "preamble"), (self.trailing_lines, "trailing")] {
+        for (lines, name) in [(self.preamble_lines, "preamble"), (self.trailing_lines, "trailing")] {
             match lines {
                 0 => {}
-                1 => write!(f, ", 1 {place} line")?,
-                _ => write!(f, ", {lines} {place} lines")?,
+                1 => write!(f, ", 1 {name} line")?,
+                _ => write!(f, ", {lines} {name} lines")?,
             }
         }
         if self.null_tokens != [""] {
@@ -170,25 +170,25 @@ impl fmt::Display for Dialect {
     }
 }
 
-/// What a user says about a dialect. What is `None` is left to [`sniff`](crate::sniff()), or to the default where it
-/// can't be sniffed.
+/// The parts of a dialect that the user sets. `None` leaves a part to [`sniff`](crate::sniff()), or to the default if
+/// it cannot be detected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DialectOverrides {
     /// See [`Dialect::delimiter`].
     pub delimiter: Option<Delimiter>,
-    /// See [`Dialect::quote`]; `Some(None)` says that there are no quotes, which is never sniffed.
-    #[serde(with = "given")]
+    /// See [`Dialect::quote`]; `Some(None)` means that there are no quotes.
+    #[serde(with = "explicit_option")]
     pub quote: Option<Option<u8>>,
     /// See [`Dialect::doubled_quotes`].
     pub doubled_quotes: Option<bool>,
     /// See [`Dialect::escape`].
-    #[serde(with = "given")]
+    #[serde(with = "explicit_option")]
     pub escape: Option<Option<u8>>,
     /// See [`Dialect::brackets`].
     pub brackets: Option<bool>,
     /// See [`Dialect::comment`].
-    #[serde(with = "given")]
+    #[serde(with = "explicit_option")]
     pub comment: Option<Option<String>>,
     /// See [`Dialect::header`].
     pub header: Option<bool>,
@@ -207,7 +207,7 @@ pub struct DialectOverrides {
 }
 
 impl DialectOverrides {
-    /// `dialect` with the parts that are overridden.
+    /// Returns `dialect` with the overrides applied.
     #[must_use]
     pub fn apply(&self, mut dialect: Dialect) -> Dialect {
         macro_rules! apply {
@@ -221,25 +221,26 @@ impl DialectOverrides {
     }
 }
 
-/// What separates the fields of a row.
+/// The separator between the fields of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Delimiter {
-    /// This byte. Two of them have an empty field between them.
+    /// This byte. Two in sequence enclose an empty field.
     Byte(u8),
-    /// One or more spaces or tabs; those at the beginning and end of a row, and in the last column, separate nothing.
+    /// One or more spaces or tabs. Blanks at the start and end of a row, and in the last column, do not separate
+    /// fields.
     Blanks,
 }
 
 impl Delimiter {
-    /// As it stands in a sentence: `','`, but `tab`.
+    /// As shown in messages: `','`, but `tab`.
     pub fn quoted(self) -> impl fmt::Display {
         let text = self.to_string();
         if text.len() == 1 { format!("'{text}'") } else { text }
     }
 }
 
-/// `,` `tab` `space` `blanks` `\x01`: what [`FromStr`] takes.
+/// `,` `tab` `space` `blanks` `\x01`: what [`FromStr`] accepts.
 impl fmt::Display for Delimiter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -257,7 +258,7 @@ impl FromStr for Delimiter {
     }
 }
 
-/// What ends a row. Reading takes CRLF where LF is expected and the other way round; files mix them.
+/// The end of a row. Readers accept CRLF where LF is expected and vice versa, because files mix them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LineEnd {
@@ -265,7 +266,7 @@ pub enum LineEnd {
     Lf,
     /// A carriage return and a line feed.
     CrLf,
-    /// A carriage return alone, as old Macs wrote.
+    /// A carriage return alone, as on classic Mac OS.
     Cr,
 }
 
@@ -279,7 +280,7 @@ impl LineEnd {
         }
     }
 
-    /// The last byte, by which the end is found.
+    /// The last byte, which readers search for.
     pub fn last_byte(self) -> u8 {
         if self == LineEnd::Cr { b'\r' } else { b'\n' }
     }
@@ -306,7 +307,7 @@ impl FromStr for LineEnd {
     }
 }
 
-/// One byte that has a meaning in a dialect, written so that it can be seen and typed: `,` `"` `tab` `space` `\x01`.
+/// A byte with a meaning in a dialect, displayed in printable form: `,` `"` `tab` `space` `\x01`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Byte(pub u8);
 
@@ -341,7 +342,7 @@ impl FromStr for Byte {
     }
 }
 
-/// An optional byte as an optional string.
+/// Serialises an optional byte as an optional string.
 mod byte {
     use super::Byte;
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -356,15 +357,15 @@ mod byte {
     }
 }
 
-/// An optional part that may be said to be absent, as a list: nothing is said by `null`, and `[null]` says that it is absent.
-mod given {
+/// Serialises a part that may be explicitly absent as a list: `null` means not set, `[null]` means absent.
+mod explicit_option {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     pub(super) fn serialize<T: Serialize, S: Serializer>(
-        given: &Option<Option<T>>,
+        option: &Option<Option<T>>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        given.as_ref().map(|part| [part]).serialize(serializer)
+        option.as_ref().map(|part| [part]).serialize(serializer)
     }
 
     pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
@@ -388,47 +389,47 @@ impl From<Delimiter> for String {
     }
 }
 
-/// Why something is no dialect, or no part of one.
+/// Why a dialect, or a part of one, is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DialectError {
-    /// A delimiter, quote or escape of more or less than one byte.
+    /// A delimiter, quote or escape that is not exactly one byte.
     #[error("'{text}' is not a single byte; use a character, tab, space, or a code such as \\x01")]
     NotOneByte {
-        /// What was given.
+        /// What was explicit_option.
         text: String,
     },
-    /// A line end that nobody uses.
+    /// An unknown line end.
     #[error("unknown line end '{text}' (line ends: lf, crlf, cr)")]
     UnknownLineEnd {
-        /// What was given.
+        /// What was explicit_option.
         text: String,
     },
-    /// A charset of no known name.
+    /// An unknown charset name.
     #[error(
         "unknown charset '{text}' (charsets: utf-8, utf-16le, utf-16be, latin1, windows-1252 and others of the web)"
     )]
     UnknownCharset {
-        /// What was given.
+        /// What was explicit_option.
         text: String,
     },
     /// One byte with two meanings.
     #[error("{byte} can't be both the {other} and the {part}")]
     Same {
-        /// The part that came second.
+        /// The part that was checked second.
         part: &'static str,
-        /// The part that it equals.
+        /// The part with the same byte.
         other: &'static str,
         /// The byte.
         byte: Byte,
     },
-    /// A line end with another meaning.
+    /// A line end used as another part.
     #[error("a line end can't be part of the {part}")]
     LineEnd {
         /// The part.
         part: &'static str,
     },
-    /// A byte above 127 in a text that is converted to UTF-8, where it never stands alone.
+    /// A byte above 127 in a text that is converted to UTF-8, where it never occurs alone.
     #[error("the {part} {byte} is not ASCII, which charset {charset} needs")]
     NotAscii {
         /// The part.
@@ -438,19 +439,19 @@ pub enum DialectError {
         /// The charset.
         charset: Charset,
     },
-    /// A byte with two meanings, one of which may be that of a line end.
+    /// A byte with two meanings, one of which may be the line end.
     #[error("{byte} can't have two meanings")]
     Taken {
         /// The byte.
         byte: Byte,
     },
-    /// A part by which no text can be read.
+    /// A part that is not supported for reading.
     #[error("{what} is not supported")]
     Unsupported {
         /// The part.
         what: &'static str,
     },
-    /// A comment prefix with which every line would be a comment.
+    /// An empty comment prefix, which would make every line a comment.
     #[error("an empty comment prefix would make every line a comment")]
     EmptyComment,
 }
@@ -460,7 +461,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_read_as_they_are_written() {
+    fn bytes_round_trip_through_text() {
         for byte in 0..=u8::MAX {
             assert_eq!(Byte(byte).to_string().parse(), Ok(Byte(byte)));
         }
@@ -494,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_given_is_overridden() {
+    fn overrides_change_only_set_parts() {
         assert_eq!(DialectOverrides::default().apply(Dialect::default()), Dialect::default());
         let overrides = DialectOverrides { quote: Some(None), header: Some(false), ..DialectOverrides::default() };
         let expected = Dialect { quote: None, header: false, ..Dialect::default() };
@@ -502,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dialect_reads_as_a_sentence() {
+    fn a_dialect_is_displayed_in_one_line() {
         let dialect = Dialect {
             delimiter: Delimiter::Byte(b'\t'),
             escape: Some(b'\\'),

@@ -1,18 +1,18 @@
 //! Type inference for the values of a column.
 //!
-//! Each column gets the narrowest type that fits every value. A [`Seen`] is the type that a value needs; several values
-//! need the [join](Seen::join) of theirs, which is commutative and idempotent. So it does not matter which worker sees
-//! which rows, or how often.
+//! Each column gets the narrowest type that fits every value. A [`Seen`] records what a value requires of the type. The
+//! requirements of several values are combined by [`join`](Seen::join), which is commutative and idempotent: it does
+//! not matter which worker sees which rows, or how often.
 //!
 //! - `true` and `false` in any case are bool.
-//! - Digits are `int64`; `uint64` or `decimal(38,0)` where they do not fit. With decimals they are a decimal, of as many
-//!   decimals as any value has and 18 or 38 digits. Exponents, `inf` and `nan` make it `float64`, provided that each value
-//!   is the same number as a float.
-//! - `2024-02-29` is a date, `23:59` and `23:59:59.999` times, both together a timestamp; followed by `Z` or `+02:00`, one
-//!   with zone. The unit is the longest that keeps all digits.
-//! - Dates, times and numbers in [other forms](crate::form) are recognised if exactly one form reads all values.
+//! - Digits are `int64`; `uint64` or `decimal(38,0)` if they do not fit. With a fraction they are a decimal, with the
+//!   maximum scale of all values and a precision of 18 or 38. Exponents, `inf` and `nan` make the column `float64`,
+//!   provided that every value is exactly the same number as a float.
+//! - `2024-02-29` is a date, `23:59` and `23:59:59.999` are times, both together a timestamp; followed by `Z` or
+//!   `+02:00`, a timestamp with zone. The unit is the coarsest that keeps all digits.
+//! - Dates, times and numbers in [other forms](crate::form) are recognised if exactly one form parses all values.
 //! - Everything else is a string: leading zeros, plus signs, more digits than fit.
-//! - Words that [stand for a missing value](NullTokenSet) are null, unless other values make the column a string.
+//! - [Null tokens](NullTokenSet) are null, unless other values make the column a string.
 //!
 //! Quotes around a value do not matter.
 
@@ -26,23 +26,23 @@ use forms::{FormSet, Reading};
 pub use nulls::NullTokenSet;
 pub(crate) use numbers::{AsFloat, as_float, is_exact_float};
 
-/// What some values demand of the type of their column.
+/// What a set of values requires of the type of their column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seen {
     flags: u32,
-    /// The most digits before a decimal point, leaving out zeros.
+    /// The maximum number of digits before the decimal point, without leading zeros.
     whole: u8,
-    /// The most decimals, and the fewest.
+    /// The maximum and minimum number of decimals.
     scale: u8,
     least_scale: u8,
-    /// The shortest unit that a time needs, and the longest; as places in [`TimeUnit::ALL`].
+    /// The finest and the coarsest unit that a time needs, as indexes into [`TimeUnit::ALL`].
     unit: u8,
     least_unit: u8,
-    /// How many of [`TimeUnit::ALL`] are too short for the range of the timestamps.
+    /// The number of units, from the finest on, in which the timestamps overflow.
     too_short: u8,
-    /// The words for missing values.
+    /// The null tokens that occurred.
     nulls: NullTokenSet,
-    /// The forms that are other than the usual ones.
+    /// The forms, other than the usual one, that parse the values.
     forms: FormSet,
 }
 
@@ -54,11 +54,11 @@ const TIME: u32 = 1 << 4;
 const TIMESTAMP: u32 = 1 << 5;
 const INSTANT: u32 = 1 << 6;
 const TEXT: u32 = 1 << 7;
-/// A float that has no number, in a string of its own: `"NaN"`, `"Infinity"` (JSON only).
+/// A non-finite float as a string: `"NaN"`, `"Infinity"` (JSON only).
 const FLOAT_WORD: u32 = 1 << 14;
 /// A list or an object (JSON only).
 const NESTED: u32 = 1 << 15;
-/// A time, or a number, in another form than the usual one.
+/// A time or number in a form other than the usual one.
 const FORMED_TIME: u32 = 1 << 16;
 const FORMED_NUMBER: u32 = 1 << 17;
 const KINDS: u32 = ((1 << 8) - 1) | FLOAT_WORD | NESTED | FORMED_TIME | FORMED_NUMBER;
@@ -67,21 +67,22 @@ const FLOAT_OR_NUMBER: u32 = FLOAT | NUMBER;
 const FLOAT_OR_WORD: u32 = FLOAT | FLOAT_WORD;
 const NUMBER_OR_WORD: u32 = NUMBER | FLOAT_WORD;
 const FLOAT_OR_NUMBER_OR_WORD: u32 = FLOAT_OR_NUMBER | FLOAT_WORD;
-/// Some number is negative, is not within `int64`, or not within `uint64` (or `int64`, if it is negative).
+/// Some number is negative, is outside `int64`, or is outside `uint64` (outside `int64`, if it is negative).
 const NEGATIVE: u32 = 1 << 8;
 const BEYOND_INT64: u32 = 1 << 9;
 const BEYOND_UINT64: u32 = 1 << 10;
-/// Some number is another one as a float.
+/// Some number changes when it is converted to a float.
 const INEXACT: u32 = 1 << 11;
-/// Some value is written in another way than it stood there: as any type but string, or as a float.
+/// Some value would be written differently than it was read: as any type but string, or as a float.
 const ALTERED: u32 = 1 << 12;
 const ALTERED_AS_FLOAT: u32 = 1 << 13;
-/// What is said of integers.
+/// The flags that describe integers.
 const OF_INTEGERS: u32 = NEGATIVE | BEYOND_INT64 | BEYOND_UINT64;
-/// Some number in the usual form is none of one to three digits, or with three decimals behind these: a point in it does
-/// not separate thousands.
+/// Some number in the usual form cannot have a thousands separator for its point: it does not have one to three digits,
+/// optionally followed by three decimals.
 const UNGROUPED: u32 = 1 << 18;
-/// Some number in another form is of one to three digits, a separator and three more digits: thousands or decimals.
+/// Some number in another form has one to three digits, a separator and three digits, which may be thousands or
+/// decimals.
 const SHORT_GROUP: u32 = 1 << 19;
 
 impl Default for Seen {
@@ -91,7 +92,7 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// What no values demand.
+    /// No values.
     pub const NOTHING: Self = Self {
         flags: 0,
         whole: 0,
@@ -104,19 +105,18 @@ impl Seen {
         forms: FormSet::ALL,
     };
 
-    /// What a string demands that is nothing else.
+    /// A string that is not a value of any other type.
     pub const TEXT: Self = Self { flags: TEXT, ..Self::NOTHING };
 
-    /// What a list or an object demands: among other values, a string with its JSON text. A column of nothing else has no
-    /// type.
+    /// A list or an object: with other values, a string that holds its JSON text. A column of nothing else has no type.
     pub const NESTED: Self = Self { flags: NESTED, ..Self::NOTHING };
 
     /// What `true` or `false` demands.
     pub const BOOL: Self = Self { flags: BOOL, ..Self::NOTHING };
 
-    /// What a string demands in a format that tells strings from numbers and booleans, as JSON does: `"123"` is a string. Dates
-    /// and times have no form of their own there, so strings may be these; and among numbers, `NaN`, `Infinity` and
-    /// `-Infinity` are floats.
+    /// A string in a format that distinguishes strings from numbers and booleans, as JSON does: `"123"` is a string.
+    /// Such formats have no syntax for dates and times, so strings may be dates or times; and among numbers, `NaN`,
+    /// `Infinity` and `-Infinity` are floats.
     #[must_use]
     pub fn of_string(text: &[u8]) -> Self {
         let seen = match text.first() {
@@ -131,7 +131,7 @@ impl Seen {
         seen.unwrap_or(Self::TEXT)
     }
 
-    /// Whether some value is a string that is nothing else, so that no other value changes the type.
+    /// Whether some value is a plain string, so that no other value can change the type.
     #[must_use]
     pub fn is_text(self) -> bool {
         self.flags & TEXT != 0
@@ -143,7 +143,7 @@ impl Seen {
         self.flags & KINDS == NESTED
     }
 
-    /// What a value demands that may be a word for a missing one. Nulls demand nothing, and are no values.
+    /// What a value requires, if null tokens are recognised. Null tokens require nothing.
     #[must_use]
     pub fn of(text: &[u8]) -> Self {
         match NullTokenSet::of(text) {
@@ -152,7 +152,7 @@ impl Seen {
         }
     }
 
-    /// What a value demands where no word stands for a missing one.
+    /// What a value requires, if null tokens are not recognised.
     #[must_use]
     pub fn of_value(text: &[u8]) -> Self {
         let seen = match text.first() {
@@ -165,7 +165,7 @@ impl Seen {
         seen.or_else(|| forms::seen(text)).unwrap_or(Self::TEXT)
     }
 
-    /// What integers between these bounds demand, which are decimals of that scale.
+    /// What integers within these bounds require, as decimals of that scale.
     #[must_use]
     pub fn of_range(min: i128, max: i128, scale: u8) -> Self {
         let most = min.unsigned_abs().max(max.unsigned_abs()) / 10u128.pow(scale.min(38).into());
@@ -173,13 +173,13 @@ impl Seen {
         Self { flags: if min < 0 { NEGATIVE } else { 0 }, whole, ..Self::NOTHING }
     }
 
-    /// What a number demands that has so many digits before the point and behind it, and is the same as a float.
+    /// What a number with `whole` digits before the point and `scale` after it requires, if it is exact as a float.
     #[must_use]
     pub fn of_digits(whole: u8, scale: u8) -> Self {
         Self { flags: NUMBER, whole, scale, least_scale: scale, ..Self::NOTHING }
     }
 
-    /// What timestamps between these bounds demand.
+    /// What timestamps within these bounds require.
     #[must_use]
     pub fn of_times(min: i64, max: i64, unit: TimeUnit) -> Self {
         let seconds = [min, max].map(|bound| bound.div_euclid(unit.per_second()));
@@ -187,23 +187,23 @@ impl Seen {
         Self { too_short, ..Self::NOTHING }
     }
 
-    /// That some number is not the same as a float.
+    /// Records that some number is inexact as a float.
     #[must_use]
     pub fn inexact() -> Self {
         Self { flags: INEXACT, ..Self::NOTHING }
     }
 
-    /// That the point of some number does not separate thousands.
+    /// Records that the point of some number is not a thousands separator.
     pub(crate) fn ungrouped() -> Self {
         Self { flags: UNGROUPED, ..Self::NOTHING }
     }
 
-    /// Whether that is known of some number.
+    /// Whether the point of some number is not a thousands separator.
     pub(crate) fn is_ungrouped(self) -> bool {
         self.flags & UNGROUPED != 0
     }
 
-    /// What all values of both demand.
+    /// What the values of both require.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         Self {
@@ -219,20 +219,20 @@ impl Seen {
         }
     }
 
-    /// The least type that holds them; `None` if there are no values. With `exact`, one that gives back each value as it
-    /// was written, also where nothing is known of forms.
+    /// The narrowest type that fits the values; `None` if there are none. With `exact`, a type that reproduces the text
+    /// of each value, without the help of forms.
     #[must_use]
     pub fn logical_type(self, exact: bool) -> Option<LogicalType> {
         self.type_in(exact, &GivenForms::default())
     }
 
-    /// The same where forms are given.
+    /// The type, if the user has set forms.
     #[must_use]
     pub fn type_in(self, exact: bool, given: &GivenForms) -> Option<LogicalType> {
         self.type_and_form(exact, given).0
     }
 
-    /// The same with the form of the values, if it is not the usual one.
+    /// The type, and the form of the values if it is not the usual one.
     #[must_use]
     pub fn type_and_form(self, exact: bool, given: &GivenForms) -> (Option<LogicalType>, Option<Form>) {
         match self.reading(given) {
@@ -242,13 +242,13 @@ impl Seen {
         }
     }
 
-    /// The form of the values in that type, if it is not the usual one.
+    /// The form of the values, if it is not the usual one.
     #[must_use]
     pub fn form(self, given: &GivenForms) -> Option<Form> {
         self.type_and_form(false, given).1
     }
 
-    /// The forms that all read the values, if there are several: the values are text.
+    /// Two forms that both parse all values differently, if there are such; the column is text then.
     #[must_use]
     pub fn ambiguity(self, given: &GivenForms) -> Option<[Form; 2]> {
         if let Reading::Ambiguous(forms) = self.reading(given) { Some(forms) } else { None }
@@ -275,19 +275,19 @@ impl Seen {
         Some(if exact && self.is_altered() { LogicalType::String } else { logical_type })
     }
 
-    /// Whether there are no values, apart from words for missing ones: the first one may give the column any type.
+    /// Whether there are no values apart from null tokens, so that the first value determines the type.
     #[must_use]
     pub fn is_untyped(self) -> bool {
         self.kinds() == 0
     }
 
-    /// The words that are null in a column of this type.
+    /// The null tokens that are null in a column of this type.
     #[must_use]
     pub fn null_tokens(self, logical_type: LogicalType) -> NullTokenSet {
         self.nulls.in_column_of(logical_type)
     }
 
-    /// The kinds of the values. `NaN` is one of them only among floats and decimals, or alone.
+    /// The kinds of the values. `NaN` counts as a float only among floats and decimals, or alone.
     fn kinds(self) -> u32 {
         let kinds = self.flags & KINDS;
         let is_float = match kinds {
@@ -298,7 +298,7 @@ impl Seen {
         if is_float && self.nulls.has_nan() { kinds | FLOAT } else { kinds }
     }
 
-    /// Whether each number is the same as a float.
+    /// Whether every number is exact as a float.
     fn fits_floats(self) -> bool {
         self.flags & INEXACT == 0 && self.whole + self.scale <= 38
     }
@@ -314,7 +314,7 @@ impl Seen {
         }
     }
 
-    /// Whether some value is not written as it stood there.
+    /// Whether some value would be written differently than it was read.
     fn is_altered(self) -> bool {
         let kinds = self.kinds();
         let is_float = kinds & FLOAT != 0;
@@ -334,12 +334,13 @@ fn bool_of(text: &[u8]) -> Option<Seen> {
     Some(Seen { flags: if text == lower { BOOL } else { BOOL | ALTERED }, ..Seen::NOTHING })
 }
 
-/// How many digits of a second a clock tells.
+/// The number of fractional digits of a time of day.
 fn digits_of(clock: &[u8]) -> usize {
     clock.iter().position(|&byte| byte == b'.').map_or(0, |point| clock.len() - point - 1)
 }
 
-/// The unit that a clock needs, which must be well-formed; and whether it is written in another way than times are.
+/// The unit that a time of day needs, as an index, and whether it would be written differently; `None` if it is
+/// malformed.
 fn clock_of(clock: &[u8]) -> Option<(u8, bool)> {
     let digits = digits_of(clock);
     let unit = TimeUnit::ALL.iter().position(|unit| unit.digits() as usize >= digits)?;
@@ -364,7 +365,7 @@ fn date_of(text: &[u8]) -> Option<Seen> {
     let clock = rest[..end.unwrap_or(rest.len())].trim_ascii_end();
     let (unit, is_altered) = clock_of(clock)?;
     let units = calendar::parse_timestamp(text, TimeUnit::Second, end.is_some()).or_else(|| {
-        // It may tell more digits than seconds have.
+        // The text may have more digits than the unit `Second` has.
         let whole = [&text[..11], clock.split(|&byte| byte == b'.').next()?, &rest[end.unwrap_or(rest.len())..]];
         calendar::parse_timestamp(&whole.concat(), TimeUnit::Second, end.is_some())
     })?;
@@ -376,7 +377,7 @@ fn date_of(text: &[u8]) -> Option<Seen> {
     Some(Seen { flags, unit, least_unit: unit, too_short: too_short(units), ..Seen::NOTHING })
 }
 
-/// How many units, from the shortest on, have no 64 bits for that many seconds and a fraction.
+/// The number of units, from the finest on, in which that many seconds and a fraction overflow 64 bits.
 fn too_short(seconds: i64) -> u8 {
     let fits = |unit: &TimeUnit| {
         let units = i128::from(seconds) * i128::from(unit.per_second());

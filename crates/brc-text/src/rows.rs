@@ -1,21 +1,21 @@
 //! Splits text into rows of a table with a known number of columns.
 //!
-//! [`structure`](brc_kernels::structure) finds fields, without knowing how many a row has. A [`RowScanner`] returns
-//! [`Rows`], a batch in which every row has one field per column, so that column parsers need no checks, and everything
-//! else as [`IrregularRow`]s with their bytes, line and [`Reason`]. No text is lost: each byte belongs to a row, an
-//! irregular row or a skipped line.
+//! [`structure`](brc_kernels::structure) finds fields without knowing how many a row should have. A [`RowScanner`]
+//! returns batches of [`Rows`], in which every row has one field per column, so that column parsers need no checks.
+//! Everything else is returned as [`IrregularRow`]s with their bytes, line and [`Reason`]. No text is lost: each byte
+//! belongs to a row, an irregular row or a skipped line.
 //!
 //! # Blanks
-//! If runs of spaces and tabs separate fields, there are no empty fields, and the last column takes the rest of the line.
-//! The bytes of a field in [`Rows::ends`] may begin and end with blanks, which [`Rows::field`] strips.
+//! If runs of spaces and tabs separate fields, there are no empty fields, and the last column takes the rest of the
+//! line. The fields in [`Rows::ends`] may then start and end with blanks, which [`Rows::field`] strips.
 //!
 //! # Unclosed quotes
-//! A quote that is never closed would make the rest of the text one field. A row is therefore limited to
-//! [`max_row`](RowOptions::max_row) bytes; if it is longer, or the text ends inside quotes, only its first line is rejected,
-//! and reading resumes at the next. That depends on the text alone, not on how it is split.
+//! A quote that is never closed would turn the rest of the text into one field. A row is therefore limited to
+//! [`max_row`](RowOptions::max_row) bytes. If a row is longer, or the text ends inside quotes, only its first line is
+//! rejected, and reading resumes at the next line. The result depends on the text alone, not on how it is split.
 //!
 //! # Splitting
-//! A scanner starts at the beginning of a row. A [`Chain`] splits text that arrives in chunks at row ends, for parallel work.
+//! A scanner starts at a row start. A [`Chain`] splits a stream of chunks at row ends, for parallel work.
 
 mod chain;
 mod scanner;
@@ -28,76 +28,77 @@ use brc_kernels::structure::{FieldEnd, LineEnd, Syntax};
 use std::fmt;
 use std::ops::Range;
 
-/// What is a row of a table, and what is not.
+/// What counts as a row of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowOptions {
-    /// How many fields a row has; at least 1.
+    /// The number of fields of a row; at least 1.
     pub columns: usize,
-    /// The longest row, in bytes with its line end.
+    /// The maximum length of a row in bytes, including its line end.
     pub max_row: usize,
-    /// What to do with lines without a byte.
+    /// The treatment of lines without bytes.
     pub empty_lines: EmptyLines,
-    /// Whether comment lines are handed over, as irregular rows.
+    /// Whether comment lines are returned as irregular rows.
     pub report_comments: bool,
 }
 
 impl RowOptions {
-    /// The longest row, unless said otherwise: 16 MiB.
+    /// The default maximum length of a row: 16 MiB.
     pub const MAX_ROW: usize = 16 << 20;
 
-    /// For a table of so many columns: empty lines and comments are skipped.
+    /// Options for a table with `columns` columns; empty lines and comments are skipped.
     #[must_use]
     pub fn new(columns: usize) -> Self {
         Self { columns, max_row: Self::MAX_ROW, empty_lines: EmptyLines::Skip, report_comments: false }
     }
 }
 
-/// What to do with lines without a byte.
+/// The treatment of lines without bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmptyLines {
-    /// They are left out.
+    /// Skip them.
     Skip,
-    /// They are irregular rows.
+    /// Return them as irregular rows.
     Report,
-    /// They are rows with one empty field, which in a table of one column is a value.
+    /// Treat them as rows with one empty field, which is a value in a table of one column.
     Row,
 }
 
-/// A row that is not one of the table.
+/// A row that does not belong to the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IrregularRow {
-    /// Where it is in the text, with its line end; of a row that does not end its first line, up to the longest row.
+    /// Its byte range in the text, including the line end. A row that does not end in its first line is cut at the
+    /// maximum row length.
     pub bytes: Range<usize>,
-    /// How many lines of the text come before it. Line ends in quotes count.
+    /// The number of lines before it in the text. Line ends in quotes count.
     pub lines_before: u64,
     /// What is wrong with it.
     pub reason: Reason,
-    /// Its start, as [`Rows::starts`] has it.
+    /// The start offset, as in [`Rows::starts`].
     start: u32,
-    /// Which of [`Rows::irregular_ends`] are its fields; none but with [`Reason::Columns`].
+    /// Its fields in [`Rows::irregular_ends`]; empty except with [`Reason::Columns`].
     ends: Range<usize>,
 }
 
-/// Why a row is not one of the table.
+/// Why a row does not belong to the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// It has too few fields or too many.
+    /// Too few or too many fields.
     Columns {
-        /// How many it has.
+        /// The number of fields.
         found: usize,
     },
-    /// A closing quote is followed by something else than a delimiter or line end.
+    /// A closing quote is followed by something other than a delimiter or a line end.
     Malformed {
-        /// The place of that in the text, in bytes.
+        /// The byte offset of that in the text.
         at: usize,
     },
-    /// A quote is not closed before the end of the text, or of the longest row.
+    /// A quote is not closed before the end of the text, or within the maximum row length.
     Unclosed,
-    /// A line longer than the longest row.
+    /// A line exceeds the maximum row length.
     TooLong,
     /// A comment line.
     Comment,
-    /// A line without a byte.
+    /// A line without bytes.
     Empty,
 }
 
@@ -115,20 +116,20 @@ impl fmt::Display for Reason {
     }
 }
 
-/// A field as it stands in the text.
+/// A raw field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field<'a> {
-    /// Its bytes, with quotes and escapes.
+    /// The bytes, including quotes and escapes.
     pub bytes: &'a [u8],
-    /// Whether it has quotes around it or escapes in it: [`unquote`](crate::unquote::unquote()) gives its value.
-    /// Otherwise its bytes are its value.
+    /// Whether the field is quoted or contains escapes, so that [`unquote`](crate::unquote::unquote()) is needed to get
+    /// its value. Otherwise the bytes are the value.
     pub is_quoted: bool,
-    /// The text from the field's first byte on, far beyond the field: what reads more than it needs may read there.
+    /// The text from the field's first byte to far after the field, so that wide loads may read past the field.
     pub(crate) tail: &'a [u8],
 }
 
 impl Field<'_> {
-    /// Without the blanks around it, which are delimiters.
+    /// The field without surrounding blanks, which are delimiters.
     #[cold]
     fn without_blanks(self) -> Self {
         let is_data = |byte: &u8| !matches!(byte, b' ' | b'\t');
@@ -138,7 +139,7 @@ impl Field<'_> {
     }
 }
 
-/// Some rows of the table, and what stands between them.
+/// A batch of rows of the table, and the irregular rows between them.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
     text: &'a [u8],
@@ -151,7 +152,7 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// How many rows there are, without the irregular ones.
+    /// The number of rows, without the irregular ones.
     #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len()
@@ -163,21 +164,21 @@ impl<'a> Rows<'a> {
         self.starts.is_empty()
     }
 
-    /// The text that all offsets are meant for.
+    /// The text that all offsets refer to.
     #[must_use]
     pub fn text(&self) -> &'a [u8] {
         self.text
     }
 
-    /// Where each row starts, in bytes of the text.
+    /// The start offset of each row in the text.
     #[must_use]
     pub fn starts(&self) -> &'a [u32] {
         self.starts
     }
 
-    /// The ends of the fields: that of column `c` in row `r` is at `r * columns + c`. A field starts behind the end
-    /// before it, the first one at the row's [start](Self::starts). The last field may have a CR too much: see
-    /// [`Self::field`].
+    /// The ends of the fields: that of column `c` in row `r` is at `r * columns + c`. A field starts one byte after the
+    /// previous end, the first one at the row's [start](Self::starts). The last field may include the CR of the line
+    /// end; [`Self::field`] strips it.
     #[must_use]
     pub fn ends(&self) -> &'a [FieldEnd] {
         self.ends
@@ -195,7 +196,7 @@ impl<'a> Rows<'a> {
         field(self.syntax, self.text, start, self.ends[index])
     }
 
-    /// The fields of a column in some of the rows.
+    /// The fields of a column in a range of rows.
     ///
     /// # Panics
     /// If there is no such column, or not all of these rows.
@@ -209,7 +210,7 @@ impl<'a> Rows<'a> {
         ColumnFields { fields, has_blanks: self.syntax.has_blanks() }
     }
 
-    /// A column of one of the [irregular rows](Self::irregular), if the row has as many.
+    /// A column of one of the [irregular rows](Self::irregular), if the row has that many fields.
     pub(crate) fn irregular_column(&self, row: &'a IrregularRow, column: usize) -> Option<ColumnFields<'a>> {
         let ends = &self.irregular_ends[row.ends.clone()];
         if column >= ends.len() {
@@ -229,13 +230,13 @@ impl<'a> Rows<'a> {
         self.starts[row] as usize..self.text.len().min(end + 1)
     }
 
-    /// What is not a row of the table, in the order of the text.
+    /// The irregular rows, in text order.
     #[must_use]
     pub fn irregular(&self) -> &'a [IrregularRow] {
         self.irregular
     }
 
-    /// The fields of one of the [irregular rows](Self::irregular) with [`Reason::Columns`]; others have none.
+    /// The fields of an [irregular row](Self::irregular) with [`Reason::Columns`]; other irregular rows have none.
     pub fn irregular_fields(&self, row: &IrregularRow) -> impl Iterator<Item = Field<'a>> + use<'a> {
         let (text, syntax, mut start) = (self.text, self.syntax, row.bytes.start);
         self.irregular_ends[row.ends.clone()].iter().map(move |&end| {
@@ -254,18 +255,18 @@ pub(crate) struct ColumnFields<'a> {
 }
 
 impl<'a> ColumnFields<'a> {
-    /// The text that they lie in.
+    /// The text that contains the fields.
     pub(crate) fn text(&self) -> &'a [u8] {
         self.fields.text
     }
 
-    /// How many there are, one a row.
+    /// The number of fields, one per row.
     pub(crate) fn len(&self) -> usize {
         self.fields.starts.len()
     }
 
-    /// The same for kernels, which take what is between two of these quotes for a value; `None` if there may be blanks
-    /// around fields that are delimiters.
+    /// The fields for kernels, which use the text between a pair of `quote`s as the value; `None` if fields may be
+    /// surrounded by blanks that are delimiters.
     pub(crate) fn between(&self, quote: Option<u8>) -> Option<FieldColumn<'a>> {
         (!self.has_blanks).then_some(FieldColumn { quote, ..self.fields })
     }
@@ -301,7 +302,7 @@ fn field<'a>(syntax: &Syntax, text: &'a [u8], start: usize, end: FieldEnd) -> Fi
     if syntax.has_blanks() { field.without_blanks() } else { field }
 }
 
-/// Whether a row's last field, if it ends with a CR, does so with the first byte of the line end.
+/// Whether a CR at the end of a row's last field belongs to the line end.
 fn is_crlf(syntax: &Syntax, text: &[u8], end: FieldEnd) -> bool {
     syntax.line_end() == LineEnd::Lf && end.offset() < text.len()
 }

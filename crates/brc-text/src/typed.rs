@@ -1,8 +1,8 @@
 //! Parsing of text rows into typed columns.
 //!
-//! A [`TableParser`] parses the [rows](crate::rows) of a text column by column, so that types are not checked row by
-//! row, and produces batches. Columns with inferred types are parsed optimistically: if a value does not fit, the type
-//! that it [needs](crate::infer::Seen) is recorded, and that the rows must be parsed again.
+//! A [`TableParser`] parses the [rows](crate::rows) of a text column by column, so that types are not dispatched row by
+//! row, and produces batches. Columns with inferred types are parsed optimistically: if a value does not fit, the
+//! parser records what it [requires](crate::infer::Seen) of the type, and that the rows must be parsed again.
 
 mod changes;
 mod column;
@@ -18,8 +18,8 @@ pub use parser::{BadRow, ColumnType, Output, Ragged, TableParser, TextFormat, fa
 
 use crate::infer::Seen;
 
-/// A number as a float, and what it demands of the type of a column of floats; `None` if it is written in an unusual way,
-/// or may be another number as a float.
+/// Parses a number as a float. Returns it with its requirements for a column of floats; `None` if it is written in an
+/// unusual way, or may be inexact as a float.
 #[must_use]
 pub fn usual_float(number: &[u8]) -> Option<(f64, Seen)> {
     let text = number.into();

@@ -1,19 +1,18 @@
-//! Unquotes and unescapes fields.
+//! Removes quotes and escapes from fields.
 
 use brc_kernels::structure::Syntax;
 use memchr::{memchr, memchr2};
 
-/// What is between the brackets of a field, if they stand around it in such a text.
+/// The text between the brackets of a field, if the syntax has brackets and the field is bracketed.
 pub(crate) fn between_brackets<'f>(syntax: &Syntax, field: &'f [u8]) -> Option<&'f [u8]> {
     let inner = field.strip_prefix(b"[").filter(|_| syntax.has_brackets())?;
     inner.strip_suffix(b"]")
 }
 
-/// Appends the value of a field: without the quotes or brackets around it, with one for each two quotes inside, and without
-/// escapes: the byte behind an escape stands for itself, whatever it is. An escape at the very end stands for itself
-/// too.
+/// Appends the value of a field: removes the surrounding quotes or brackets, replaces doubled quotes by one, and
+/// removes escapes, so that the byte after an escape is literal. An escape at the end of the field is literal, too.
 ///
-/// What [`rows`](crate::rows) does not say needs unquoting is a value already.
+/// Only fields that [`rows`](crate::rows) marks as quoted need this.
 pub fn unquote(syntax: &Syntax, field: &[u8], out: &mut Vec<u8>) {
     if syntax.has_brackets() && field.first() == Some(&b'[') {
         return out.extend_from_slice(between_brackets(syntax, field).unwrap_or(field));
@@ -21,7 +20,7 @@ pub fn unquote(syntax: &Syntax, field: &[u8], out: &mut Vec<u8>) {
     let quoted = syntax.quote().and_then(|quote| Some((quote, field.strip_prefix(&[quote])?)));
     match (quoted, syntax.escape()) {
         (Some((quote, inner)), Some(escape)) => {
-            // With escapes, a field that ends in a quote may still be one that is not closed.
+            // With escapes, a field that ends in a quote may still be unclosed.
             copy(inner.strip_suffix(&[quote]).unwrap_or(inner), |rest| memchr2(quote, escape, rest), out);
         }
         (Some((quote, inner)), None) => {
@@ -32,13 +31,13 @@ pub fn unquote(syntax: &Syntax, field: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Leaves out each byte that is found, and takes the one behind it as it is.
+/// Copies `rest`, but drops each byte that `find` returns and copies the byte after it unchanged.
 fn copy(mut rest: &[u8], find: impl Fn(&[u8]) -> Option<usize>, out: &mut Vec<u8>) {
-    while let Some(place) = find(rest) {
-        let Some(&byte) = rest.get(place + 1) else { break };
-        out.extend_from_slice(&rest[..place]);
+    while let Some(at) = find(rest) {
+        let Some(&byte) = rest.get(at + 1) else { break };
+        out.extend_from_slice(&rest[..at]);
         out.push(byte);
-        rest = &rest[place + 2..];
+        rest = &rest[at + 2..];
     }
     out.extend_from_slice(rest);
 }
@@ -49,7 +48,7 @@ mod tests {
     use brc_kernels::structure::LineEnd;
 
     #[test]
-    fn values_come_out_of_quotes_and_escapes() {
+    fn fields_are_unquoted_and_unescaped() {
         let plain = Syntax::new(b',', LineEnd::Lf).unwrap();
         let quotes = plain.clone().with_quote(b'"').unwrap();
         let escapes = plain.clone().with_escape(b'\\').unwrap();

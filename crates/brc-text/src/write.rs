@@ -1,9 +1,9 @@
-//! Writes fields with quotes where they are needed to read back unchanged.
+//! Writes fields, with quotes where they are needed to read the value back unchanged.
 
 use crate::dialect::{Delimiter, Dialect};
 use crate::typed::NullTokens;
 
-/// How fields of a dialect are written.
+/// Writes fields in a dialect.
 #[derive(Debug, Clone)]
 pub struct FieldWriter {
     delimiter: u8,
@@ -15,7 +15,7 @@ pub struct FieldWriter {
 }
 
 impl FieldWriter {
-    /// For that dialect. One without quotes is written with `"`, where a field needs them.
+    /// Creates a writer for a dialect. If the dialect has no quotes, `"` is used where a field needs them.
     #[must_use]
     pub fn new(dialect: &Dialect) -> Self {
         Self {
@@ -31,8 +31,8 @@ impl FieldWriter {
         }
     }
 
-    /// Appends a value, in quotes if it would not come back without: also where a reader that guesses might be wrong, as
-    /// with blanks around it.
+    /// Appends a value, quoted if it would not be read back unchanged, including by readers that detect the dialect,
+    /// which may for example trim blanks.
     pub fn value(&self, value: &[u8], out: &mut Vec<u8>) {
         if !self.needs_quotes(value) {
             return out.extend_from_slice(value);
@@ -73,18 +73,18 @@ impl FieldWriter {
         out.extend_from_slice(self.nulls.first().unwrap_or_default());
     }
 
-    /// Appends what stands between two fields.
+    /// Appends a delimiter.
     pub fn delimiter(&self, out: &mut Vec<u8>) {
         out.push(self.delimiter);
     }
 
-    /// Ends a row.
+    /// Appends a line end.
     pub fn end_row(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.line_end);
     }
 }
 
-/// What a value hardly begins with: blanks that may be left out, and what comments begin with.
+/// Whether a byte is unusual at the start of a value: blanks, which may be trimmed, and a comment prefix.
 fn is_odd_end(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'#')
 }
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_quoted_where_they_must_be() {
+    fn fields_are_quoted_if_necessary() {
         let dialect = Dialect { null_tokens: vec![String::new(), "NA".to_owned()], ..Dialect::default() };
         let writer = FieldWriter::new(&dialect);
         for (value, written) in [

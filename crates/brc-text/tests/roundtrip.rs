@@ -1,4 +1,4 @@
-//! Random tables, written in random dialects, are sniffed back; random bytes do no harm.
+//! Random tables that are written in random dialects are detected correctly; random bytes are handled gracefully.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -6,14 +6,14 @@
 use brc_text::{Delimiter, DialectOverrides, Sample, sniff};
 use proptest::prelude::*;
 
-/// What the fields of a column are drawn from.
+/// The source of the fields of a column.
 #[derive(Debug, Clone, Copy)]
 enum Column {
     Integer,
     Decimal,
     Date,
     Word,
-    /// Text with the delimiter, the quote and line ends in it.
+    /// Text that contains the delimiter, the quote and line ends.
     Text,
 }
 
@@ -47,7 +47,7 @@ fn form() -> impl Strategy<Value = Form> {
     })
 }
 
-/// One field, from a number and words that say what is in it.
+/// A field derived from a number and words.
 fn field(column: Column, number: u32, words: &[String], form: &Form) -> String {
     match column {
         Column::Integer => number.to_string(),
@@ -64,7 +64,7 @@ fn field(column: Column, number: u32, words: &[String], form: &Form) -> String {
     }
 }
 
-/// A field with quotes if it needs some.
+/// A field, quoted if necessary.
 fn written(field: &str, form: &Form) -> String {
     let [delimiter, quote] = [form.delimiter, form.quote].map(char::from);
     if field.contains([delimiter, quote, '\n', '\r']) {
@@ -106,7 +106,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn tables_are_sniffed_back(columns in columns(), seeds in seeds(), form in form()) {
+    fn dialects_of_random_tables_are_detected(columns in columns(), seeds in seeds(), form in form()) {
         let text = table(&columns, &seeds, &form);
         let sniffed = sniff(&[Sample::whole(text.as_bytes())], &DialectOverrides::default());
         let is_quoted = text.contains(char::from(form.quote));
@@ -117,7 +117,7 @@ proptest! {
     }
 
     #[test]
-    fn garbage_gives_a_sound_dialect(
+    fn random_bytes_yield_a_valid_dialect(
         bytes in prop::collection::vec(prop::sample::select(&b"a1,; \t\"'\\#\r\n\0\xc3\xff"[..]), 0..80),
         cuts in prop::array::uniform2(any::<prop::sample::Index>()),
         blanks in any::<bool>(),

@@ -1,4 +1,4 @@
-//! Rows and rejects are those that a slow reader finds, wherever the text is cut.
+//! Rows and rejects equal those of a slow reference reader, wherever the text is cut.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -9,18 +9,18 @@ use brc_text::rows::{Chain, Cut, EmptyLines, Piece, Reason, RowOptions, RowScann
 use brc_text::unquote::unquote;
 use proptest::prelude::*;
 
-/// A row as it came out.
+/// A row as delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Row {
     start: usize,
     length: usize,
     line: u64,
-    /// Nothing for rows of the table; places are counted from the start of the row.
+    /// `None` for rows of the table; offsets are relative to the start of the row.
     reason: Option<Reason>,
     values: Vec<Vec<u8>>,
 }
 
-/// Everything of a text, in its order.
+/// All rows of a text, in order.
 type Table = Vec<Row>;
 
 fn collect(rows: &Rows<'_>, syntax: &Syntax, offset: usize, line: u64, columns: usize, out: &mut Table) {
@@ -57,7 +57,7 @@ fn collect(rows: &Rows<'_>, syntax: &Syntax, offset: usize, line: u64, columns: 
     }
 }
 
-/// The whole text at once.
+/// Reads the whole text at once.
 fn read(level: Level, syntax: &Syntax, options: &RowOptions, text: &[u8]) -> Table {
     let mut table = Table::new();
     let mut scanner = RowScanner::new(level, syntax.clone(), options.clone());
@@ -72,11 +72,11 @@ fn read(level: Level, syntax: &Syntax, options: &RowOptions, text: &[u8]) -> Tab
     table
 }
 
-/// The text in chunks, cut at rows by a chain, as a pipe is read.
+/// Reads the text in chunks that a chain cuts at rows, as when reading from a pipe.
 fn read_in_chunks(level: Level, syntax: &Syntax, options: &RowOptions, text: &[u8], size: usize) -> Table {
     let mut table = Table::new();
     let mut chain = Chain::new(options.max_row);
-    // A scanner for each piece: they could be on different threads.
+    // A new scanner for each piece, as if on different threads.
     let scanner = || RowScanner::new(level, syntax.clone(), options.clone());
     let (mut start, mut at, mut line) = (0, 0, 0);
     for chunk in text.chunks(size) {
@@ -117,7 +117,7 @@ fn read_in_chunks(level: Level, syntax: &Syntax, options: &RowOptions, text: &[u
     table
 }
 
-/// The slow reader: one row after the other, each looked at as a whole.
+/// The reference reader: handles one row after the other, each as a whole.
 fn oracle(syntax: &Syntax, options: &RowOptions, text: &[u8]) -> Table {
     let mut table = Table::new();
     let (mut at, mut line) = (0, 0);
@@ -157,7 +157,7 @@ fn oracle(syntax: &Syntax, options: &RowOptions, text: &[u8]) -> Table {
     table
 }
 
-/// The length of a row, what is wrong with it by itself, and its values.
+/// The length of a row, its fault, and its values.
 fn oracle_row(syntax: &Syntax, text: &[u8]) -> (usize, Option<Reason>, Vec<Vec<u8>>) {
     let line_end = syntax.line_end().byte();
     let to_line_end =
@@ -252,7 +252,7 @@ fn dialects() -> impl Strategy<Value = (Syntax, RowOptions)> {
     (syntax, options)
 }
 
-/// Pieces of text, most of which are as they should be.
+/// Fragments of text, most of which are well-formed.
 fn texts() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         8 => "[a-z]{0,9}", 8 => Just(",".to_owned()), 6 => Just("\n".to_owned()), 2 => Just("\t".to_owned()),
@@ -267,8 +267,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
-    fn rows_are_those_of_a_slow_reader((syntax, options) in dialects(), text in texts(), size in 1usize..200) {
-        // An escaped CR before a line feed is cut off with it by the one and kept by the other: it means nothing.
+    fn rows_equal_those_of_the_reference_reader((syntax, options) in dialects(), text in texts(), size in 1usize..200) {
+        // An escaped CR before a line feed is dropped by one reader and kept by the other; it has no defined meaning.
         prop_assume!(syntax.escape().is_none() || !text.windows(3).any(|bytes| bytes == b"\\\r\n"));
         let expected = oracle(&syntax, &options, &text);
         for level in Level::available() {
@@ -278,7 +278,7 @@ proptest! {
     }
 }
 
-/// Everything that goes wrong and right, with line feeds in quotes.
+/// Well-formed and malformed rows of all kinds, with line feeds in quotes.
 fn quoted_text() -> Vec<u8> {
     let mut text = Vec::new();
     for row in 0..60 {
@@ -297,7 +297,7 @@ fn quoted_text() -> Vec<u8> {
 }
 
 #[test]
-fn text_may_be_cut_anywhere() {
+fn chunks_may_be_cut_anywhere() {
     let syntax = csv().with_comment(b'#').unwrap();
     for max_row in [RowOptions::MAX_ROW, 6000, 300] {
         let options =
@@ -313,7 +313,7 @@ fn text_may_be_cut_anywhere() {
     }
 }
 
-/// What is wrong with each row, as (line, reason, length).
+/// The irregular rows, as (line, reason, length).
 fn irregular(options: &RowOptions, text: &[u8]) -> (usize, Vec<(u64, Reason, usize)>) {
     let table = read(Level::best(), &csv(), options, text);
     assert_eq!(table, oracle(&csv(), options, text));
@@ -322,31 +322,31 @@ fn irregular(options: &RowOptions, text: &[u8]) -> (usize, Vec<(u64, Reason, usi
 }
 
 #[test]
-fn a_quote_that_never_closes_is_one_reject() {
+fn an_unclosed_quote_rejects_one_line() {
     let mut text = b"a,b\n\"c,d\n".to_vec();
     text.extend_from_slice(&b"e,f\n".repeat(100_000));
     let options = RowOptions::new(2);
     assert_eq!(irregular(&options, &text), (100_001, vec![(1, Reason::Unclosed, 5)]));
     let options = RowOptions { max_row: 1000, ..options };
     assert_eq!(irregular(&options, &text), (100_001, vec![(1, Reason::Unclosed, 5)]));
-    // Closed at last, but too late.
+    // Closed, but beyond the maximum row length.
     text.extend_from_slice(b"\",g\n");
     let rejects = vec![(1, Reason::Unclosed, 5), (100_002, Reason::Unclosed, 4)];
     assert_eq!(irregular(&options, &text), (100_001, rejects));
 }
 
 #[test]
-fn long_fields_are_fields() {
+fn long_fields_are_kept() {
     let text = [b"a,\"", b"long\n, ".repeat(500_000).as_slice(), b"\"\nb,", &[b'x'; 3_000_000], b"\nc,d\n"].concat();
     assert_eq!(irregular(&RowOptions::new(2), &text), (3, vec![]));
     let options = RowOptions { max_row: 1 << 20, ..RowOptions::new(2) };
-    // The first line of what is too long is rejected; the lines that stood in quotes are rows as they come.
+    // The first line of a row that is too long is rejected; the lines inside its quotes become rows.
     let rejects = vec![(0, Reason::Unclosed, 8), (500_001, Reason::TooLong, 1 << 20)];
     assert_eq!(irregular(&options, &text), (500_001, rejects));
 }
 
 #[test]
-fn a_single_column_has_its_own_idea_of_empty_lines() {
+fn empty_lines_are_configurable_for_a_single_column() {
     let text = b"a\n\n\"\"\n\r\nb";
     for (empty_lines, rows, reported) in
         [(EmptyLines::Skip, 3, vec![]), (EmptyLines::Report, 3, vec![1, 3]), (EmptyLines::Row, 5, vec![])]
@@ -358,7 +358,7 @@ fn a_single_column_has_its_own_idea_of_empty_lines() {
 }
 
 #[test]
-fn nothing_is_no_rows_and_errors_come_through() {
+fn empty_text_has_no_rows_and_errors_propagate() {
     assert_eq!(irregular(&RowOptions::new(2), b""), (0, vec![]));
     let mut scanner = RowScanner::new(Level::best(), csv(), RowOptions::new(1));
     assert_eq!(scanner.scan(Piece { text: b"a\nb\n", skip: false, last: true }, |rows| Err(rows.len())), Err(2));

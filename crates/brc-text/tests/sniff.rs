@@ -1,4 +1,4 @@
-//! Each feature of a dialect is found in a small file that has it.
+//! Each feature of a dialect is detected in a small file that has it.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -19,7 +19,7 @@ fn sniff_file(file: &str) -> Sniffed {
     sniff(&[Sample::whole(&bytes_of(file))], &DialectOverrides::default())
 }
 
-/// File, its dialect without what is usual, and the names of its columns.
+/// File, its dialect without the defaults, and the names of its columns.
 #[rustfmt::skip]
 const FILES: &[(&str, &str, &str)] = &[
     ("all-text-no-header.csv", "',', no header", "column_1¦column_2¦column_3"),
@@ -64,14 +64,14 @@ const FILES: &[(&str, &str, &str)] = &[
     ("years.csv", "',', header", "country¦2019¦2020¦2021"),
 ];
 
-/// A dialect in one line, without quote, line end and charset where they are the usual ones.
+/// A dialect in one line, without quote, line end and charset if they are the defaults.
 fn in_short(dialect: &Dialect) -> String {
     let usual = [("delimiter ", ""), ("quote '\"', ", ""), (", line end LF", ""), (", charset raw", "")];
     usual.iter().fold(dialect.to_string(), |text, (from, to)| text.replacen(from, to, 1))
 }
 
 #[test]
-fn every_feature_is_found() {
+fn every_feature_is_detected() {
     for (file, dialect, names) in FILES {
         let sniffed = sniff_file(file);
         assert_eq!((&*in_short(&sniffed.dialect), &*sniffed.names.join("¦")), (*dialect, *names), "{file}");
@@ -82,15 +82,15 @@ fn every_feature_is_found() {
     assert_eq!(untested.next(), None);
 }
 
-/// Texts, what is found in them, and the names of their columns.
+/// Texts, the expected dialects, and the names of their columns.
 #[test]
-fn what_is_above_a_table_is_told_from_ragged_rows() {
+fn layouts_are_detected() {
     let rows = |count: usize| (1..=count).map(|row| format!("2024-01-{row:02};{row}.5;{row}\n")).collect::<String>();
     let numbers = |count: usize| (1..=count).map(|row| format!("{row},{row}\n")).collect::<String>();
     let wide = |count: usize| (1..=count).map(|row| format!("{row},{row},x,y\n")).collect::<String>();
     let comments = |count: usize, text: &str| format!("{text}\n").repeat(count);
     let cases: Vec<(String, &str, &str)> = vec![
-        // Rows that grew, in each place.
+        // Rows that grew, at various positions.
         (format!("id,v\n{}{}", numbers(10), wide(90)), "',', header", "id¦v¦column_3¦column_4"),
         (format!("id,v\n{}{}", numbers(1), wide(90)), "',', header", "id¦v¦column_3¦column_4"),
         (format!("{}{}", numbers(10), wide(90)), "',', no header", "column_1¦column_2¦column_3¦column_4"),
@@ -119,7 +119,7 @@ fn what_is_above_a_table_is_told_from_ragged_rows() {
         ("#a,b\n1,2\n3,4\n5,6\n".to_owned(), "',', header", "#a¦b"),
         ("#fff,white\n#000,black\n#f00,red\n#0f0,green\n".to_owned(), "',', no header", "column_1¦column_2"),
         ("tag,n\n#a,1\n#b,2\nc,3\n".to_owned(), "',', header", "tag¦n"),
-        // Brackets around times with blanks between them, as in logs of web servers, and others, which are text.
+        // Brackets around times with blanks in them, as in web server logs; and other brackets, which are text.
         (
             (0..30)
                 .map(|n| {
@@ -136,11 +136,11 @@ fn what_is_above_a_table_is_told_from_ragged_rows() {
             "column_1¦column_2¦column_3¦column_4",
         ),
         ("1 [b 7\n2 e] 8\n3 [h 9\n".repeat(9), "space, no header", "column_1¦column_2¦column_3"),
-        // A delimiter that is said.
+        // A declared delimiter.
         ("sep=;\na;b\n1;2\n".to_owned(), "';', header, 1 preamble line", "a¦b"),
         ("sep=,\r\na,b\r\n1,2\r\n".to_owned(), "',', header, line end CRLF, 1 preamble line", "a¦b"),
         ("\"sep=|\"\na|b;c;d\n1|2;3;4\n".to_owned(), "'|', header, 1 preamble line", "a¦b;c;d"),
-        // Headers with numbers, or over row names.
+        // Headers with numbers, or above row names.
         ("store_id,2019,2020\n1,5,6\n2,7,8\n".to_owned(), "',', header", "store_id¦2019¦2020"),
         ("yr,2023,2024\n7,3,4\n8,5,6\n".to_owned(), "',', header", "yr¦2023¦2024"),
         ("yr,2023,2024\nEU,1,2\nUS,3,4\n".to_owned(), "',', header", "yr¦2023¦2024"),
@@ -152,14 +152,14 @@ fn what_is_above_a_table_is_told_from_ragged_rows() {
         ("\"a\" \"b\"\n\"x\" 1 2\n\"y\" 3 4\n".to_owned(), "space, header", "column_1¦a¦b"),
         ("1,2,3\n4,5,6\n7,8,9\n".to_owned(), "',', no header", "column_1¦column_2¦column_3"),
         ("2019,5,6\n2020,7,8\n".to_owned(), "',', no header", "column_1¦column_2¦column_3"),
-        // A row that begins like a comment is a row.
+        // A row that starts like a comment is a row.
         ("# ;\nb;c\nd;e\nf;g\n".to_owned(), "';', no header", "column_1¦column_2"),
         ("a;b;c\nx;07:49:14;1\n// ;11:09:05;2\ny;12:00:00;3\n".to_owned(), "';', header", "a¦b¦c"),
         ("a;b;c;d\nx;false;;1\ny;true;true;2\n#;true;Oslo;3\n".to_owned(), "';', header", "a¦b¦c¦d"),
         ("||08:59:25\n||21:56:36\n".to_owned(), "'|', no header", "column_1¦column_2¦column_3"),
         ("Anna,1999,2003\nBob,1987,2001\n".to_owned(), "',', no header", "column_1¦column_2¦column_3"),
         ("1000,aa,aa,1001\n0,ab,ab,0\n0,ab,ab,0\n".to_owned(), "',', no header", "column_1¦column_2¦column_3¦column_4"),
-        // What quotes do to all of the sample decides.
+        // The use of quotes in the whole sample decides.
         (format!("{}\"a\",1\n", "\"b,2\n".repeat(9)), "',', no quotes, no header", "column_1¦column_2"),
         (format!("{}\"b,2\n", "\"a\",1\n".repeat(9)), "',', no header", "column_1¦column_2"),
     ];
@@ -170,9 +170,9 @@ fn what_is_above_a_table_is_told_from_ragged_rows() {
     }
 }
 
-/// Lines are left out only if nobody says how many or how the first row is to be read.
+/// Lines are skipped only if the caller sets neither their number nor how to read the first row.
 #[test]
-fn what_is_said_of_rows_keeps_lines() {
+fn overrides_for_rows_keep_all_lines() {
     let text = "Weather of Oslo\nDate;Temp;Hum\n2024-01-01;1.5;2\n2024-01-02;1.5;2\n";
     let samples = [Sample::whole(text.as_bytes())];
     let preamble = |overrides: &DialectOverrides| sniff(&samples, overrides).dialect.preamble_lines;
@@ -184,7 +184,7 @@ fn what_is_said_of_rows_keeps_lines() {
 }
 
 #[test]
-fn a_short_sample_asks_for_more() {
+fn a_short_sample_requests_more_bytes() {
     let header: Vec<_> = (0..9000).map(|column| format!("c{column}")).collect();
     let text = format!("{}\n{}", header.join(","), "1,".repeat(9000) + "1\n");
     let needs_more = |text: &str, bytes: usize| {
@@ -198,9 +198,9 @@ fn a_short_sample_asks_for_more() {
     assert!(!needs_more(&comments, 21_100));
 }
 
-/// A sample may begin within quotes, where a line of text looks like a row.
+/// A sample may start inside quotes, where a line of text looks like a row.
 #[test]
-fn one_quoted_field_with_blanks_says_nothing() {
+fn few_padded_quoted_fields_do_not_enable_trimming() {
     let sniffed = |padded: &str| {
         let text = "id,text\n".to_owned() + &"1,\"one, two\"\n".repeat(40) + &padded.repeat(2);
         sniff(&[Sample::whole(text.as_bytes())], &DialectOverrides::default()).dialect
@@ -214,7 +214,7 @@ fn evidence(sniffed: &Sniffed, part: Part) -> Option<String> {
 }
 
 #[test]
-fn each_part_is_explained() {
+fn each_part_has_evidence() {
     let sniffed = sniff_file("semicolon.csv");
     let delimiter = "delimiter ';' - 4 of 4 sampled rows have 3 fields with it; next best is ',': 2 of 4 have 2 fields";
     assert_eq!(evidence(&sniffed, Part::Delimiter).as_deref(), Some(delimiter));
@@ -229,14 +229,14 @@ fn each_part_is_explained() {
 }
 
 #[test]
-fn what_only_a_person_can_know_is_advice() {
+fn undecidable_findings_are_advice() {
     assert!(sniff_file("latin1.csv").advice[0].contains("--charset latin1"));
     assert!(sniff_file("trailing.csv").advice[0].contains("last row"));
     assert_eq!(sniff_file("plain.csv").advice, [""; 0]);
 }
 
 #[test]
-fn what_is_given_is_not_looked_for() {
+fn overrides_are_not_detected() {
     let overrides = DialectOverrides {
         delimiter: Some(Delimiter::Byte(b';')),
         quote: Some(None),
@@ -254,7 +254,7 @@ fn what_is_given_is_not_looked_for() {
     assert_eq!(sniff(&[Sample::whole(&bytes_of("latin1.csv"))], &latin1).names, ["id", "café", "mère"]);
 }
 
-/// Rows that a comma delimits, and more semicolons than commas in quotes that run over lines.
+/// Comma-separated rows with more semicolons than commas in quoted fields that extend over lines.
 fn tricky_rows(rows: usize) -> String {
     let row = |number| format!("{number},\"first; second; third,\nfourth; fifth\",{number}.5\n");
     (0..rows).map(row).collect()
@@ -277,7 +277,7 @@ fn samples_may_start_anywhere() {
 }
 
 #[test]
-fn the_beginning_need_not_be_sampled() {
+fn the_start_need_not_be_sampled() {
     let bytes = tricky_rows(20).into_bytes();
     let sniffed = sniff(&[Sample { bytes: &bytes, offset: 1000, is_end: true }], &DialectOverrides::default());
     assert_eq!(sniffed.dialect, Dialect { header: false, ..Dialect::default() });
@@ -294,7 +294,7 @@ fn a_sample_may_end_anywhere() {
 }
 
 #[test]
-fn no_samples_and_garbage_do_no_harm() {
+fn empty_and_random_samples_are_handled() {
     assert_eq!(sniff(&[], &DialectOverrides::default()).names, [""; 0]);
     for bytes in [&b"\n"[..], b"\"", b"\"\"", b"\0", b"\xff\xfe", b"#\n", b"\\", b",", b"'", b"\r", b"a\\"] {
         let sniffed = sniff(&[Sample::whole(bytes)], &DialectOverrides::default());

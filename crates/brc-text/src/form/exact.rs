@@ -1,4 +1,5 @@
-//! Values that a form would write just as they stand there: nearly all. They are read without being written again.
+//! A fast path for values that are written exactly as their form would write them, which is nearly all of them: they
+//! need not be formatted again for comparison.
 
 use super::parts::Parts;
 use super::terms::{Item, Pad};
@@ -9,15 +10,15 @@ use brc_core::calendar::{self, MONTHS, WEEKDAYS};
 use brc_core::decimal::POWERS;
 use std::ops::RangeInclusive;
 
-/// The days whose years have four digits, also in other zones: others are not written in a form.
+/// The days whose year has four digits in any time zone; other days are not written in a form.
 const USUAL_DAYS: RangeInclusive<i64> = -719_526..=2_932_894;
 
-/// The most digits that 64 bits hold of any number.
+/// The number of digits that always fits in 64 bits.
 const MAX_DIGITS: usize = 18;
 
 impl Form {
-    /// The value of a text in a type of integers, dates or times, if the form writes it so but for zeros at the end. `None`
-    /// says nothing: the text may still be a value.
+    /// Parses a value of an integer, date or time type if the form would write it identically, apart from trailing
+    /// zeros. `None` is inconclusive: the text may still be a value.
     #[inline]
     pub(crate) fn parse_exact(&self, text: &[u8], logical_type: LogicalType) -> Option<i64> {
         match (self, logical_type) {
@@ -75,7 +76,7 @@ impl NumberForm {
     }
 }
 
-/// What is behind a prefix, most often of one byte.
+/// Strips a prefix, which usually is one byte.
 #[inline(always)]
 fn strip_prefix<'t>(text: &'t [u8], prefix: &[u8]) -> Option<&'t [u8]> {
     match (prefix, text) {
@@ -84,7 +85,7 @@ fn strip_prefix<'t>(text: &'t [u8], prefix: &[u8]) -> Option<&'t [u8]> {
     }
 }
 
-/// The number that digits are which follow those of another one, and how many they are. Of too many it is any.
+/// Appends leading digits of `text` to `number`. Returns the number, which wraps on overflow, and the count of digits.
 #[inline(always)]
 fn number(text: &[u8], mut number: i64) -> (i64, usize) {
     for (length, byte) in text.iter().enumerate() {
@@ -97,9 +98,9 @@ fn number(text: &[u8], mut number: i64) -> (i64, usize) {
     (number, text.len())
 }
 
-/// What was read of a time.
+/// The parts of a time that have been parsed.
 #[derive(Default)]
-struct Read {
+struct TimeFields {
     year: Option<i64>,
     month: i64,
     day: i64,
@@ -120,7 +121,7 @@ impl TimeForm {
         {
             return Some(days);
         }
-        let mut read = Read::default();
+        let mut read = TimeFields::default();
         let (items, mut rest) = (self.items(), text);
         for (index, item) in items.iter().enumerate() {
             let is_joined = || {
@@ -132,7 +133,7 @@ impl TimeForm {
         if rest.is_empty() { read.value(logical_type) } else { None }
     }
 
-    /// A date of ten bytes as most are that are not in the usual form: `31/12/2024`, `12-31-2024`.
+    /// Parses the commonest ten-byte dates: `31/12/2024`, `12-31-2024`.
     #[inline(always)]
     fn parse_short_date(&self, text: &[u8]) -> Option<i64> {
         let [first, Item::Literal(after_first), second, Item::Literal(after_second), Item::Year] = self.items() else {
@@ -155,7 +156,7 @@ impl TimeForm {
         calendar::days_of(year.into(), month, day).filter(|days| USUAL_DAYS.contains(days))
     }
 
-    /// Reads an item, and returns the rest.
+    /// Parses one item, and returns the rest of the text.
     #[inline(always)]
     fn read_item<'t>(
         &self,
@@ -163,7 +164,7 @@ impl TimeForm {
         is_joined: impl Fn() -> bool,
         text: &'t [u8],
         logical_type: LogicalType,
-        read: &mut Read,
+        read: &mut TimeFields,
     ) -> Option<&'t [u8]> {
         let two = |pad: Pad| padded(text, pad, &is_joined);
         let (into, (number, rest)) = match item {
@@ -230,7 +231,7 @@ impl TimeForm {
     }
 }
 
-impl Read {
+impl TimeFields {
     fn value(&self, logical_type: LogicalType) -> Option<i64> {
         let days = match self.year {
             Some(year) => Some(calendar::days_of(year, self.month as u32, self.day as u32)?),
@@ -257,7 +258,7 @@ impl Read {
     }
 }
 
-/// How many digits of a second are written for values of a type.
+/// The number of fractional digits of a second that are written for values of a type.
 fn fraction_digits(logical_type: LogicalType) -> Option<usize> {
     match logical_type {
         LogicalType::Time { unit } | LogicalType::Timestamp { unit, .. } => Some((unit.digits() as usize).max(1)),
@@ -273,7 +274,7 @@ fn pair(text: &[u8]) -> Option<(i64, &[u8])> {
     (tens < 10 && ones < 10).then(|| (i64::from(tens * 10 + ones), rest))
 }
 
-/// A number of two digits, the first of which is written so if it is zero.
+/// A number of two digits, whose leading zero is written according to `pad`.
 #[inline(always)]
 fn padded(text: &[u8], pad: Pad, is_joined: impl Fn() -> bool) -> Option<(i64, &[u8])> {
     match (pad, text) {
@@ -285,7 +286,7 @@ fn padded(text: &[u8], pad: Pad, is_joined: impl Fn() -> bool) -> Option<(i64, &
     }
 }
 
-/// The index of the name that comes next, written as the item has it.
+/// The index of the name at the start of the text, in the spelling of the item.
 fn name<'t>(text: &'t [u8], names: &[&str], item: Item) -> Option<(usize, &'t [u8])> {
     let is_long = matches!(item, Item::LongMonth | Item::LongWeekday);
     let mut found = names.iter().map(|name| &name.as_bytes()[..if is_long { name.len() } else { 3 }]).enumerate();

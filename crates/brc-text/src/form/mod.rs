@@ -1,7 +1,7 @@
-//! Forms of values: the ways in which people write numbers, dates and times, other than the one that brc writes.
+//! Formats of values: the ways in which people write numbers, dates and times, other than brc's own.
 //!
-//! `31/12/2024` and `1.234,56` are a date and a number as good as `2024-12-31` and `1234.56`. A [`Form`] reads them, and
-//! writes them again: it is kept with the table, so that the text comes back as it was.
+//! `31/12/2024` and `1.234,56` are as much a date and a number as `2024-12-31` and `1234.56`. A [`Form`] parses them
+//! and formats them again. It is stored with the table, so that the text can be reproduced.
 
 mod exact;
 mod number;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// What a key of a table's metadata begins with, before the name of the column whose form is its value.
+/// The prefix of the metadata keys that hold forms; the column name follows it.
 const METADATA_KEY: &str = "brc.form.";
 
 /// How the values of a column are written.
@@ -32,10 +32,10 @@ pub enum Form {
 }
 
 impl Form {
-    /// The value that a text is in this form. A form that begins as brc writes dates or times takes those, too.
+    /// Parses a value in this form. A form that starts like brc's own dates or times accepts those, too.
     ///
     /// # Errors
-    /// If it is none of that type.
+    /// If the text is not a value of that type.
     pub fn parse(&self, text: &[u8], logical_type: LogicalType) -> Result<Value<'static>, RowFault> {
         match self {
             Form::Number(form) => {
@@ -52,7 +52,7 @@ impl Form {
         }
     }
 
-    /// Appends a value of that type.
+    /// Appends the text of a value of that type.
     pub fn write(&self, value: Value<'_>, logical_type: LogicalType, out: &mut Vec<u8>) {
         match (self, value) {
             (Form::Number(form), value) => {
@@ -70,8 +70,8 @@ impl Form {
         }
     }
 
-    /// The forms of the columns of a table, as its metadata tell; those that no longer go with the type of their column are
-    /// left out.
+    /// The forms of the columns of a table, from its metadata. Forms that no longer match the type of their column are
+    /// dropped.
     #[must_use]
     pub fn of_columns(schema: &Schema) -> Vec<Option<Form>> {
         let form = |field: &brc_core::Field| {
@@ -81,14 +81,14 @@ impl Form {
         schema.fields().iter().map(form).collect()
     }
 
-    /// The key and value of the metadata that say that a column has this form.
+    /// The metadata entry (key, value) that records this form for a column.
     #[must_use]
     pub fn metadata(&self, column: &str) -> (String, String) {
         (format!("{METADATA_KEY}{column}"), self.to_string())
     }
 
-    /// A schema of rows of a table, with the forms of its columns: `columns` are their positions in the table, and `None` is
-    /// what was computed.
+    /// A schema of rows of a table, with the forms of its columns. `columns` are their positions in the table; `None`
+    /// is a computed column.
     #[must_use]
     pub fn carry(table: &Schema, columns: &[Option<usize>], schema: Schema) -> Schema {
         let forms = Self::of_columns(table);
@@ -102,7 +102,7 @@ impl Form {
         schema.with_metadata(metadata)
     }
 
-    /// The type of values of this form: a decimal if they are numbers, with whole seconds if they have any.
+    /// The type of values of this form: a decimal for numbers, and times with second precision.
     #[must_use]
     pub fn logical_type(&self) -> LogicalType {
         match self {
@@ -111,7 +111,7 @@ impl Form {
         }
     }
 
-    /// Whether values of that type may be written so.
+    /// Whether values of that type can be written in this form.
     #[must_use]
     pub fn goes_with(&self, logical_type: LogicalType) -> bool {
         match self {
@@ -150,50 +150,50 @@ impl FromStr for Form {
     }
 }
 
-/// The forms that are given for a column. What is `None` is found in its values.
+/// The forms that the user sets for a column. `None` leaves a form to inference.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GivenForms {
-    /// That of numbers: no other one is a number then.
+    /// The number form; other texts are not numbers then.
     pub number: Option<GivenNumber>,
-    /// That of dates, or of times of day.
+    /// The form of dates, or of times of day.
     pub date: Option<TimeForm>,
-    /// That of dates with a time.
+    /// The form of timestamps.
     pub timestamp: Option<TimeForm>,
-    /// What stands before the decimals in other columns of the table. It decides where numbers can be read in two ways.
+    /// The decimal separator in other columns of the table. Resolves numbers that can be read in two ways.
     pub likely_decimal: Option<u8>,
 }
 
 impl GivenForms {
-    /// Whether none is given.
+    /// Whether no form is set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self { likely_decimal: self.likely_decimal, ..Self::default() }
     }
 }
 
-/// A form of numbers that is given.
+/// A number form that the user sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GivenNumber {
     /// The form.
     pub form: NumberForm,
-    /// Whether just what stands before the decimals was said, so that thousands may be separated in any way.
+    /// Whether only the decimal separator was given, so that any thousands separator is accepted.
     pub any_thousands: bool,
 }
 
-/// The forms that are given for the columns of a table.
+/// The forms that the user sets for the columns of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TableForms {
-    /// That of numbers in all columns.
+    /// The number form of all columns.
     pub number: Option<GivenNumber>,
-    /// Those of times, in the column of that name or in all. What is later comes before what is earlier, and what is of one
-    /// column before what is of all.
+    /// Time forms, for the column of that name or for all. Later entries take precedence over earlier ones, and entries
+    /// for one column over those for all.
     pub times: Vec<(Option<String>, TimeForm)>,
 }
 
 impl TableForms {
-    /// Those of a column.
+    /// The forms of a column.
     #[must_use]
     pub fn of_column(&self, name: &str) -> GivenForms {
         let last = |is_it: fn(&TimeForm) -> bool| {
@@ -211,7 +211,7 @@ impl TableForms {
 }
 
 impl GivenForms {
-    /// The one of values of that type.
+    /// The form for values of that type.
     #[must_use]
     pub fn of_type(&self, logical_type: LogicalType) -> Option<Form> {
         let times = [self.date, self.timestamp].into_iter().flatten().map(Form::Time);

@@ -1,31 +1,31 @@
-//! Numbers with a decimal comma, or with separators between thousands.
+//! Numbers with a decimal comma or thousands separators.
 
 use super::FormError;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// What stands between the digits of a number.
+/// The separators within a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct NumberForm {
-    /// The byte before the decimals.
+    /// The decimal separator.
     pub(super) decimal: u8,
-    /// What separates groups of three digits before it.
+    /// The separator between groups of three digits.
     pub(super) thousands: Thousands,
 }
 
-/// What separates thousands.
+/// A thousands separator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Thousands {
     Nothing,
     Byte(u8),
-    /// A blank that no line breaks at: U+00A0, and the narrow one U+202F.
+    /// No-break space U+00A0, and narrow no-break space U+202F.
     NoBreak,
     NarrowNoBreak,
 }
 
-/// The blanks of [`Thousands`] as UTF-8.
+/// The no-break spaces of [`Thousands`] in UTF-8.
 const NO_BREAK: &[u8] = "\u{a0}".as_bytes();
 const NARROW_NO_BREAK: &[u8] = "\u{202f}".as_bytes();
 
@@ -41,13 +41,13 @@ impl Thousands {
 }
 
 impl NumberForm {
-    /// The most bytes of a number in the usual form.
+    /// The maximum length of a number in the usual form, in bytes.
     pub const MAX_BYTES: usize = 64;
 
     /// A decimal comma, and points between thousands.
     pub(crate) const COMMA_AND_POINT: Self = Self { decimal: b',', thousands: Thousands::Byte(b'.') };
 
-    /// The forms that are found in values, those without thousands first.
+    /// The forms that are detected in values, starting with one without thousands separators.
     pub(crate) const DETECTED: [Self; 7] = [
         Self { decimal: b',', thousands: Thousands::Nothing },
         Self::COMMA_AND_POINT,
@@ -58,10 +58,11 @@ impl NumberForm {
         Self { decimal: b'.', thousands: Thousands::Byte(b'\'') },
     ];
 
-    /// The form of these separators: a byte before the decimals, and nothing, a byte or a blank between thousands.
+    /// Creates a form from a decimal separator of one byte, and a thousands separator that is empty, one byte or a
+    /// no-break space.
     ///
     /// # Errors
-    /// If they are the same, or might be part of a number.
+    /// If the separators are equal, or could be part of a number.
     pub fn new(decimal: &str, thousands: &str) -> Result<Self, FormError> {
         let is_plain = |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_alphanumeric() && !b"+-\"".contains(&byte);
         let refused = |text: &str| FormError::Separator(text.to_owned());
@@ -82,37 +83,37 @@ impl NumberForm {
         Ok(Self { decimal, thousands })
     }
 
-    /// The byte before the decimals.
+    /// The decimal separator.
     #[must_use]
     pub fn decimal(self) -> u8 {
         self.decimal
     }
 
-    /// What separates groups of three digits before the decimals; empty if nothing does.
+    /// The thousands separator; empty if there is none.
     #[must_use]
     pub fn thousands(self) -> String {
         String::from_utf8_lossy(self.thousands.bytes()).into_owned()
     }
 
-    /// Whether groups of three digits are separated.
+    /// Whether there is a thousands separator.
     #[must_use]
     pub fn has_thousands(self) -> bool {
         self.thousands != Thousands::Nothing
     }
 
-    /// Whether that byte separates them.
+    /// Whether that byte is the thousands separator.
     pub(crate) fn has_thousands_by(self, byte: u8) -> bool {
         self.thousands == Thousands::Byte(byte)
     }
 
-    /// Whether it is the form in which brc writes numbers.
+    /// Whether this is the form in which brc writes numbers.
     #[must_use]
     pub fn is_usual(self) -> bool {
         self.decimal == b'.' && !self.has_thousands()
     }
 
-    /// A number in the usual form; `None` if it is none in this form. Between thousands there are separators everywhere or
-    /// nowhere.
+    /// Converts a number to the usual form; `None` if it is not a number in this form. Thousands separators must be
+    /// used throughout or not at all.
     pub(crate) fn canonical<'b>(self, text: &[u8], out: &'b mut [u8; Self::MAX_BYTES]) -> Option<&'b [u8]> {
         if text.len() > Self::MAX_BYTES {
             return None;
@@ -142,7 +143,7 @@ impl NumberForm {
         Some(&out[..length])
     }
 
-    /// Gives the digits before the decimals.
+    /// Passes the digits before the decimal separator to `push`.
     fn groups(self, whole: &[u8], push: &mut impl FnMut(u8)) -> Option<()> {
         let separator = self.thousands.bytes();
         let first = whole.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -182,7 +183,7 @@ fn is_exponent(text: &[u8]) -> bool {
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// A number in this form: `1.234,5`.
+/// A sample number in this form: `1.234,5`.
 impl fmt::Display for NumberForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let thousands = String::from_utf8_lossy(self.thousands.bytes());

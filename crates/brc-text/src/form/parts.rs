@@ -1,34 +1,34 @@
-//! The parts of a time, between a text and a value of a type.
+//! The parts of a time: the intermediate form between a text and a value of a type.
 
 use super::terms::Pad;
 use brc_core::{LogicalType, TimeUnit, calendar};
 
 pub(super) const NANOS: i64 = 1_000_000_000;
 
-/// The parts of a time that was read.
+/// The parts of a parsed time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Parts {
-    /// The days since 1970-01-01, where a date was read.
+    /// The days since 1970-01-01, if the text has a date.
     pub(super) days: Option<i64>,
-    /// The seconds of the day, where a time was read; before the distance from UTC is taken off.
+    /// The seconds of the day, if the text has a time; local, before the UTC offset is subtracted.
     pub(super) seconds: Option<i64>,
     pub(super) nanos: i64,
-    /// How many digits of a second were read.
+    /// The number of fractional digits of the second in the text.
     pub digits: u8,
-    /// The distance from UTC in minutes, where it was read.
+    /// The UTC offset in minutes, if the text has one.
     pub offset: Option<i16>,
-    /// How numbers of one digit were written.
+    /// How one-digit numbers were padded.
     pub padding: Padding,
-    /// Whether names and halves of the day are in other letters than the form has.
+    /// Whether names or AM/PM are in a different case than in the form.
     pub(super) has_other_case: bool,
 }
 
-/// How numbers of one digit are written: as far as there were any.
+/// The set of paddings of one-digit numbers that occurred.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Padding(u8);
 
 impl Padding {
-    /// That of no numbers.
+    /// The empty set.
     pub const NONE: Self = Self(0);
     pub(super) const DATE_SHIFT: u8 = 0;
     pub(super) const HOUR_SHIFT: u8 = 3;
@@ -45,13 +45,13 @@ impl Padding {
         self.0 |= Self::bit(pad) << shift;
     }
 
-    /// That of all values of both.
+    /// The paddings in either set.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The only one that was met; zeros if there is none, or several.
+    /// The only padding that occurred; `Zero` if there was none or several.
     pub(super) fn pad(self, shift: u8) -> Pad {
         match self.0 >> shift & 7 {
             2 => Pad::Nothing,
@@ -61,20 +61,20 @@ impl Padding {
     }
 }
 
-/// The distance from UTC of some values.
+/// The UTC offset of several values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ZoneOffset {
-    /// There are no values.
+    /// No value has one.
     #[default]
     Unknown,
-    /// That of all of them, in minutes.
+    /// All values have this one, in minutes.
     Same(i16),
-    /// There are several.
+    /// The values have different ones.
     Several,
 }
 
 impl ZoneOffset {
-    /// That of all values of both.
+    /// The offset of the values of both.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         match (self, other) {
@@ -86,7 +86,7 @@ impl ZoneOffset {
 }
 
 impl Parts {
-    /// The parts of a value of a type of times.
+    /// The parts of a value of a date or time type.
     pub(super) fn of(value: i64, logical_type: LogicalType) -> Option<Self> {
         let clock = |value: i64, unit: TimeUnit| {
             let (seconds, fraction) = (value.div_euclid(unit.per_second()), value.rem_euclid(unit.per_second()));
@@ -111,7 +111,7 @@ impl Parts {
         }
     }
 
-    /// The value in a type of times; `None` if it has none there.
+    /// The value in a date or time type; `None` if the type cannot represent it.
     #[must_use]
     pub fn value(&self, logical_type: LogicalType) -> Option<i64> {
         let in_unit = |seconds: i64, unit: TimeUnit| {
@@ -131,7 +131,7 @@ impl Parts {
         }
     }
 
-    /// Those of a date with those of the time behind it.
+    /// Combines a date with the time that follows it.
     pub(crate) fn and(self, clock: Self) -> Self {
         Self {
             days: self.days,
@@ -141,17 +141,17 @@ impl Parts {
         }
     }
 
-    /// Whether names and halves of the day are in the letters that the form has.
+    /// Whether names and AM/PM are in the case of the form.
     pub(crate) fn is_written_so(&self) -> bool {
         !self.has_other_case
     }
 
-    /// The distance from UTC.
+    /// The UTC offset.
     pub(crate) fn zone(&self) -> ZoneOffset {
         self.offset.map_or(ZoneOffset::Unknown, ZoneOffset::Same)
     }
 
-    /// The seconds since 1970, where a date was read.
+    /// The seconds since 1970-01-01 00:00 UTC, if there is a date.
     #[must_use]
     pub fn seconds_since_epoch(&self) -> Option<i64> {
         let seconds = self.seconds.unwrap_or(0) - i64::from(self.offset.unwrap_or(0)) * 60;
@@ -160,7 +160,7 @@ impl Parts {
 
     /// Whether the year has four digits.
     pub(super) fn has_usual_year(&self) -> bool {
-        // A day more or less, for the distance from UTC.
+        // One day of tolerance at each end, for the UTC offset.
         self.days.is_none_or(|days| (-719_527..=2_932_895).contains(&days))
     }
 }

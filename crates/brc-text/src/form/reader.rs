@@ -1,11 +1,11 @@
-//! Reads a text item by item.
+//! Parses a text item by item.
 
 use super::parts::{Padding, Parts};
 use super::terms::{Item, Pad};
 use super::time::weekday;
 use brc_core::calendar::{self, MONTHS, WEEKDAYS};
 
-/// Reads the items of a form from a text.
+/// A parser of the items of a form.
 pub(super) struct Reader<'t> {
     pub(super) rest: &'t [u8],
     year: Option<i64>,
@@ -30,7 +30,7 @@ impl<'t> Reader<'t> {
         Self { rest, year, month, day, weekday, hour, hour12, minute, second, is_afternoon, epoch, parts }
     }
 
-    /// With `is_joined`, other digits stand beside these.
+    /// Parses one item. `is_joined` means that the adjacent items are digits, too.
     pub(super) fn read(&mut self, item: Item, is_joined: bool) -> Option<()> {
         match item {
             Item::Literal(byte) => self.rest = self.rest.strip_prefix(&[byte])?,
@@ -64,7 +64,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// A number of so many digits.
+    /// A number of `count` digits.
     fn digits(&mut self, count: usize) -> Option<i64> {
         let digits = self.rest.get(..count)?;
         let number = digits
@@ -74,7 +74,7 @@ impl<'t> Reader<'t> {
         Some(number)
     }
 
-    /// A number of one digit or two. It has two where other digits stand beside it.
+    /// A number of one or two digits; of two if adjacent items are digits.
     fn number(&mut self, pad: Pad, is_joined: bool, shift: u8) -> Option<i64> {
         let digit = |at: usize| self.rest.get(at).is_some_and(u8::is_ascii_digit);
         let is_spaced = self.rest.first() == Some(&b' ') && pad != Pad::Nothing;
@@ -91,7 +91,7 @@ impl<'t> Reader<'t> {
         self.digits(digits)
     }
 
-    /// The index of the name, or of its first letters, that comes next.
+    /// The index of the name, or of its first letters, at the start of the rest.
     fn name(&mut self, names: &[&str], letters: Option<usize>, is_upper: bool) -> Option<usize> {
         let starts = |name: &&str| {
             let name = &name.as_bytes()[..letters.unwrap_or(name.len())];
@@ -164,7 +164,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// What was read, if there is such a time.
+    /// The parsed parts; `None` if there is no such time.
     pub(super) fn parts(self) -> Option<Parts> {
         let Self { year, month, day, weekday: named, hour, hour12, minute, second, is_afternoon, epoch, parts, .. } =
             self;

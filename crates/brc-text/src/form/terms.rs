@@ -1,8 +1,8 @@
-//! The terms of strftime, as far as they can be read back.
+//! The strftime specifiers that can be parsed back.
 
 use super::FormError;
 
-/// How a number of two digits begins that has only one.
+/// How a two-digit number is padded if it has only one digit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pad {
     Zero,
@@ -10,11 +10,11 @@ pub(super) enum Pad {
     Nothing,
 }
 
-/// A part of a form.
+/// An element of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
     Literal(u8),
-    /// The year with four digits, or with two: 69 to 99 are of the 20th century.
+    /// A four-digit year, or a two-digit one, where 69 to 99 mean 1969 to 1999.
     Year,
     ShortYear,
     Month(Pad),
@@ -32,7 +32,7 @@ pub(super) enum Item {
     Fraction,
     UpperHalf,
     LowerHalf,
-    /// The distance from UTC: `+0100`, or `+01:00`.
+    /// The UTC offset: `+0100`, or `+01:00`.
     Offset,
     ColonOffset,
     /// `UTC`, or `GMT`, which is written as `UTC`.
@@ -42,7 +42,7 @@ pub(super) enum Item {
 }
 
 impl Item {
-    /// Whether it is written in digits.
+    /// Whether the item is written in digits.
     pub(super) fn is_digits(&self) -> bool {
         match self {
             Item::Year
@@ -70,7 +70,7 @@ impl Item {
     }
 }
 
-/// The terms of one item: what follows the percent sign. The first one of an item is how it is written.
+/// The specifiers, without the percent sign. The first one of an item is used for writing.
 const TERMS: &[(&str, Item)] = &[
     ("Y", Item::Year),
     ("y", Item::ShortYear),
@@ -109,7 +109,7 @@ const TERMS: &[(&str, Item)] = &[
     ("t", Item::Literal(b'\t')),
 ];
 
-/// Terms that stand for several.
+/// Specifiers that expand to several.
 const SHORTHANDS: [(&str, &str); 7] = [
     ("F", "%Y-%m-%d"),
     ("D", "%m/%d/%y"),
@@ -120,10 +120,10 @@ const SHORTHANDS: [(&str, &str); 7] = [
     ("r", "%I:%M:%S %p"),
 ];
 
-/// The items of a form in strftime terms, one by one.
+/// Passes the items of a strftime form to `take`.
 ///
 /// # Errors
-/// If there is a term that is not known, or cannot be read back.
+/// If a specifier is unknown or cannot be parsed back.
 pub(super) fn items(mut text: &str, take: &mut impl FnMut(Item) -> Result<(), FormError>) -> Result<(), FormError> {
     while let Some(byte) = text.bytes().next() {
         if byte != b'%' {
@@ -156,7 +156,7 @@ pub(super) fn items(mut text: &str, take: &mut impl FnMut(Item) -> Result<(), Fo
     Ok(())
 }
 
-/// How an item is written in a form.
+/// The specifier of an item.
 pub(super) fn term(item: Item) -> Option<&'static str> {
     TERMS.iter().find(|(_, own)| *own == item).map(|(name, _)| *name)
 }

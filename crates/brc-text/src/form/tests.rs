@@ -6,7 +6,7 @@ fn timestamp(zone: bool) -> LogicalType {
     LogicalType::Timestamp { unit: TimeUnit::Second, zone }
 }
 
-/// The value as brc writes it, and as the form does.
+/// The value in the usual form, and as the form writes it.
 fn read(form: &str, text: &str, logical_type: LogicalType) -> Option<[String; 2]> {
     let form: Form = form.parse().unwrap();
     let value = form.parse(text.as_bytes(), logical_type).ok()?;
@@ -16,7 +16,7 @@ fn read(form: &str, text: &str, logical_type: LogicalType) -> Option<[String; 2]
 }
 
 #[test]
-fn times_are_read_and_written_in_terms_of_strftime() {
+fn times_round_trip_through_strftime_forms() {
     let date = LogicalType::Date;
     for (form, text, logical_type, usual) in [
         ("%d/%m/%Y", "31/12/2024", date, "2024-12-31"),
@@ -53,13 +53,13 @@ fn times_are_read_and_written_in_terms_of_strftime() {
 }
 
 #[test]
-fn what_begins_like_a_usual_date_may_be_one() {
+fn usual_dates_are_accepted_by_forms_that_start_like_them() {
     assert_eq!(read("%Y-%-m-%-d", "2024-01-05", LogicalType::Date).unwrap(), ["2024-01-05", "2024-1-5"]);
     assert_eq!(read("%d/%m/%Y", "2024-01-05", LogicalType::Date), None);
 }
 
 #[test]
-fn numbers_are_read_and_written_with_separators() {
+fn numbers_round_trip_with_separators() {
     let amount = LogicalType::decimal(2);
     for (form, text, usual) in [
         ("1.234,5", "1.234.567,89", "1234567.89"),
@@ -81,7 +81,7 @@ fn numbers_are_read_and_written_with_separators() {
 }
 
 #[test]
-fn forms_that_are_none_say_why() {
+fn invalid_forms_are_rejected() {
     for (form, message) in [
         ("%Q", "unknown format term '%Q' (terms: %Y %m %d %b %H %I %M %S %f %p %z and others of strftime)"),
         ("%d/%m", "'%d/%m' has neither a date (%Y %m %d) nor a time (%H %M)"),
@@ -98,7 +98,7 @@ fn forms_that_are_none_say_why() {
 }
 
 #[test]
-fn metadata_give_forms_back() {
+fn forms_round_trip_through_metadata() {
     let forms: [Form; 2] = ["%d/%m/%Y".parse().unwrap(), "1.234,5".parse().unwrap()];
     let fields = [("d", LogicalType::Date), ("n", LogicalType::Int64), ("s", LogicalType::String)];
     let fields = fields.map(|(name, logical_type)| Field::nullable(name, logical_type)).to_vec();
@@ -107,7 +107,7 @@ fn metadata_give_forms_back() {
     assert_eq!(Form::of_columns(&schema), [Some(forms[0]), Some(forms[1]), None]);
 }
 
-/// Forms that are found, and some that are given.
+/// Forms that are detected, and some that only users set.
 const FORMS: [&str; 14] = [
     "%d/%m/%Y",
     "%-m/%-d/%y",
@@ -134,7 +134,8 @@ fn types(scale: u8) -> Vec<LogicalType> {
     [LogicalType::Date, LogicalType::Int64].into_iter().chain(times).chain(decimals).collect()
 }
 
-/// What is read exactly must be the value, and be written so but for zeros at the end.
+/// The fast path must agree with the slow one, and the form must write the value identically, apart from trailing
+/// zeros.
 fn check_exact(form: Form, text: &[u8], logical_type: LogicalType) {
     let Some(value) = form.parse_exact(text, logical_type).map(|value| Value::Integer(value.into())) else { return };
     let shown = || format!("{form} as {logical_type}: {}", String::from_utf8_lossy(text));
@@ -146,7 +147,7 @@ fn check_exact(form: Form, text: &[u8], logical_type: LogicalType) {
 }
 
 #[test]
-fn what_a_form_writes_is_read_exactly() {
+fn exact_parsing_accepts_canonical_text() {
     for (form, text, logical_type) in [
         ("%d/%m/%Y", "31/12/2024", LogicalType::Date),
         ("%-d.%-m.%y", "1.12.69", LogicalType::Date),
@@ -185,7 +186,7 @@ fn what_a_form_writes_is_read_exactly() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
-    fn what_a_form_writes_it_reads(
+    fn written_times_are_parsed_back(
         date in prop::sample::select(vec!["%d/%m/%Y", "%-m/%-d/%Y", "%b %e, %Y", "%A %d. %B %Y", "%Y%m%d", "%d%^b%Y"]),
         clock in prop::sample::select(vec![" %H:%M:%S", " %-I:%M:%S %p", ", %l:%M:%S%P", "T%H%M%S", ":%k:%M:%S"]),
         zone in prop::sample::select(vec!["", " %z", " %z at -0330", "%:z at +0545", " %Z"]),
@@ -202,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_read_exactly_is_what_is_read_and_written(
+    fn exact_parsing_agrees_with_parsing_and_writing(
         form in prop::sample::select(FORMS.to_vec()),
         seconds in -62_000_000_000i64..253_000_000_000,
         scale in 0u8..=18,
@@ -219,9 +220,9 @@ proptest! {
             };
             let mut text = Vec::new();
             form.write(Value::Integer(number.into()), logical_type, &mut text);
-            for (place, byte) in &changes {
-                let place = place.index(text.len());
-                text[place] = byte.as_bytes()[0];
+            for (index, byte) in &changes {
+                let index = index.index(text.len());
+                text[index] = byte.as_bytes()[0];
             }
             text.truncate(cut.map_or(text.len(), |cut| cut.index(text.len() + 1)));
             check_exact(form, &text, logical_type);
@@ -229,7 +230,7 @@ proptest! {
     }
 
     #[test]
-    fn any_number_comes_back(
+    fn every_number_round_trips(
         form in prop::sample::select(NumberForm::DETECTED.to_vec()),
         number in any::<i64>(),
         scale in 0u8..18,
@@ -243,7 +244,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_breaks_a_form(form in "[%a-zA-Z0-9 :/,.-]{0,12}", text in "[ -~é]{0,20}") {
+    fn arbitrary_text_does_not_panic(form in "[%a-zA-Z0-9 :/,.-]{0,12}", text in "[ -~é]{0,20}") {
         if let Ok(form) = form.parse::<Form>() {
             _ = form.parse(text.as_bytes(), LogicalType::Date);
             _ = form.parse(text.as_bytes(), LogicalType::decimal(2));

@@ -1,4 +1,4 @@
-//! Dates and times in the terms of strftime.
+//! Dates and times in strftime forms.
 
 use super::parts::{Padding, Parts, ZoneOffset};
 use super::reader::Reader;
@@ -9,64 +9,64 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The most parts of a form.
+/// The maximum number of items of a form.
 const MAX_ITEMS: usize = 32;
 
-/// A form of dates, times of day, or both, in the terms of strftime: `%d/%m/%Y %H:%M`.
+/// A strftime form of dates, times of day, or both: `%d/%m/%Y %H:%M`.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TimeForm {
     items: [Item; MAX_ITEMS],
     len: u8,
-    /// The distance from UTC that is written, in minutes.
+    /// The UTC offset at which values are written, in minutes.
     pub(super) offset: i16,
 }
 
-/// Why something is no form of values.
+/// Why a form is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormError {
-    /// A term of strftime that is not known.
+    /// An unknown strftime specifier.
     #[error("unknown format term '{0}' (terms: %Y %m %d %b %H %I %M %S %f %p %z and others of strftime)")]
     Term(String),
-    /// A form without a whole date or time.
+    /// A form without a complete date or time.
     #[error("'{0}' has neither a date (%Y %m %d) nor a time (%H %M)")]
     NoTime(String),
-    /// Too many parts.
+    /// Too many items.
     #[error("the format '{0}' is too long")]
     TooLong(String),
-    /// A separator that is none.
+    /// An invalid separator.
     #[error("'{0}' cannot be a separator in numbers")]
     Separator(String),
-    /// One separator for two things.
+    /// The same separator for decimals and thousands.
     #[error("'{0}' cannot be both the decimal and the thousands separator")]
     SameSeparator(char),
 }
 
 impl Default for TimeForm {
-    /// The form that reads nothing but the empty text.
+    /// The form that matches only the empty text.
     fn default() -> Self {
         Self { items: [Item::Literal(0); MAX_ITEMS], len: 0, offset: 0 }
     }
 }
 
 impl TimeForm {
-    /// The form of these terms; empty if there are none.
+    /// Parses a strftime form, which may be empty.
     ///
     /// # Errors
-    /// If a term is not known, or cannot be read back.
+    /// If a specifier is unknown or cannot be parsed back.
     pub(crate) fn of_terms(text: &str) -> Result<Self, FormError> {
         let mut form = Self::default();
         items(text, &mut |item| {
-            let place = form.items.get_mut(usize::from(form.len)).ok_or_else(|| FormError::TooLong(text.to_owned()))?;
-            *place = item;
+            let slot = form.items.get_mut(usize::from(form.len)).ok_or_else(|| FormError::TooLong(text.to_owned()))?;
+            *slot = item;
             form.len += 1;
             Ok(())
         })?;
         Ok(form)
     }
 
-    /// One form after the other.
+    /// Concatenates two forms.
     pub(crate) fn followed_by(&self, other: &Self) -> Self {
         let mut both = *self;
         for item in other.items().iter().take(MAX_ITEMS - self.items().len()) {
@@ -76,7 +76,7 @@ impl TimeForm {
         both
     }
 
-    /// The form with numbers of one digit as they were met, written at that distance from UTC.
+    /// The form with the padding that occurred in the values, and the UTC offset to write at.
     #[must_use]
     pub(crate) fn written(mut self, padding: Padding, offset: ZoneOffset) -> Self {
         for item in &mut self.items[..usize::from(self.len)] {
@@ -98,7 +98,7 @@ impl TimeForm {
         self.items().iter().any(|item| is_it(*item))
     }
 
-    /// Whether it has a whole date.
+    /// Whether the form has a complete date.
     #[must_use]
     pub fn has_date(&self) -> bool {
         self.has(|item| matches!(item, Item::Epoch))
@@ -108,7 +108,7 @@ impl TimeForm {
                 && self.has(|item| matches!(item, Item::Day(_)))
     }
 
-    /// Whether it has a time of day.
+    /// Whether the form has a time of day.
     #[must_use]
     pub fn has_clock(&self) -> bool {
         let is_half = |item| matches!(item, Item::UpperHalf | Item::LowerHalf);
@@ -116,24 +116,24 @@ impl TimeForm {
             || self.has(|item| matches!(item, Item::Hour12(_))) && self.has(is_half)
     }
 
-    /// Whether it has both.
+    /// Whether the form has both.
     #[must_use]
     pub fn is_timestamp(&self) -> bool {
         self.has_date() && self.has_clock()
     }
 
-    /// Whether it tells the distance from UTC.
+    /// Whether the form has a UTC offset.
     #[must_use]
     pub fn has_zone(&self) -> bool {
         self.has(|item| matches!(item, Item::Offset | Item::ColonOffset | Item::Utc | Item::Epoch))
     }
 
-    /// Whether it tells fractions of a second.
+    /// Whether the form has fractions of a second.
     fn has_fraction(&self) -> bool {
         self.has(|item| item == Item::Fraction)
     }
 
-    /// Whether values of that type may be written so.
+    /// Whether values of that type can be written in this form.
     pub(super) fn goes_with(&self, logical_type: LogicalType) -> bool {
         match logical_type {
             LogicalType::Date => self.has_date() && !self.has_clock(),
@@ -143,7 +143,7 @@ impl TimeForm {
         }
     }
 
-    /// The type of its values, whose seconds have fractions of that unit.
+    /// The type of the values, with seconds in that unit.
     #[must_use]
     pub fn logical_type(&self, unit: TimeUnit) -> LogicalType {
         match (self.has_date(), self.has_clock()) {
@@ -153,30 +153,30 @@ impl TimeForm {
         }
     }
 
-    /// Whether values in the usual form may be among those in this one, as `2024-10-05` among `2024-1-5`.
+    /// Whether values in the usual form may occur among those in this form, as `2024-10-05` among `2024-1-5`.
     pub(super) fn takes_usual(&self) -> bool {
         self.begins_with_iso_date() || self.begins_with_clock()
     }
 
-    /// Whether it begins as brc writes dates.
+    /// Whether the form starts like brc's dates.
     pub(crate) fn begins_with_iso_date(&self) -> bool {
         let dash = Item::Literal(b'-');
         matches!(self.items(), [Item::Year, first, Item::Month(_), second, Item::Day(_), ..] if [*first, *second] == [dash; 2])
     }
 
-    /// Whether it begins as brc writes times of day.
+    /// Whether the form starts like brc's times of day.
     pub(crate) fn begins_with_clock(&self) -> bool {
         matches!(self.items(), [Item::Hour(_), Item::Literal(b':'), Item::Minute, ..])
     }
 
-    /// The parts of a time; `None` if it is not written so, or there is no such time.
+    /// Parses a time; `None` if the text does not match or there is no such time.
     #[must_use]
     pub fn parse(&self, text: &[u8]) -> Option<Parts> {
         let (parts, rest) = self.parse_start(text)?;
         rest.is_empty().then_some(parts)
     }
 
-    /// The parts of the time that a text begins with, and the rest.
+    /// Parses the time at the start of a text. Returns it and the rest.
     pub(crate) fn parse_start<'t>(&self, text: &'t [u8]) -> Option<(Parts, &'t [u8])> {
         let mut reader = Reader::new(text);
         let items = self.items();
@@ -286,7 +286,7 @@ impl fmt::Debug for TimeForm {
     }
 }
 
-/// What stands between the terms of a form and the distance from UTC at which values are written.
+/// Separates the strftime form from the UTC offset at which values are written.
 const OFFSET: &str = " at ";
 
 impl FromStr for TimeForm {

@@ -1,15 +1,15 @@
-//! Values in other forms than the usual one.
+//! Values in forms other than the usual one.
 //!
-//! A form that is known must read all values of a column, and be the only one that does: `05/06/2024` alone may be a day of
-//! May or of June, and stays text until a day after the 12th decides. So what values demand is the set of forms that read
-//! them, and the sets of several values are intersected.
+//! A form applies only if it parses all values of a column and no other form does. `05/06/2024` alone may be a day in
+//! May or in June, and stays text until a day after the 12th decides. What values require is therefore the set of forms
+//! that parse them; the sets of several values are intersected.
 
 use super::{FORMED_NUMBER, FORMED_TIME, NUMBER, SHORT_GROUP, Seen, UNGROUPED, too_short};
 use crate::form::{Form, GivenForms, GivenNumber, NumberForm, Padding, Parts, TimeForm, ZoneOffset};
 use brc_core::{LogicalType, TimeUnit};
 use std::sync::LazyLock;
 
-/// What values begin with, those before others that read the same values in the same way.
+/// The starts of values. A form precedes others that parse the same values with the same result.
 const STARTS: &[&str] = &[
     "%Y-%m-%d",
     "%d/%m/%Y",
@@ -84,11 +84,11 @@ const CLOCKS: &[&str] = &[
     " %H:%M:%S.%f %Z",
 ];
 
-/// The forms that are given, among the starts.
+/// Bits of `starts` for the forms that the user sets.
 const GIVEN_DATE: u64 = 1 << 63;
 const GIVEN_TIMESTAMP: u64 = 1 << 62;
 const GIVEN: u64 = GIVEN_DATE | GIVEN_TIMESTAMP;
-/// The form that is given, among those of numbers.
+/// Bit of `numbers` for the form that the user sets.
 const GIVEN_NUMBER: u8 = 1 << 7;
 
 static FORMS: LazyLock<Forms> = LazyLock::new(Forms::new);
@@ -97,21 +97,21 @@ static FORMS: LazyLock<Forms> = LazyLock::new(Forms::new);
 struct Forms {
     starts: Vec<TimeForm>,
     clocks: Vec<TimeForm>,
-    /// Those starts in which the day stands before the month, both as numbers; and the other way round.
+    /// The starts with a numeric day before a numeric month, and vice versa.
     day_first: u64,
     month_first: u64,
 }
 
 impl Forms {
     fn new() -> Self {
-        // A term that is not known would be a form that reads nothing but the empty text.
+        // An invalid form becomes one that matches only the empty text.
         let compiled = |texts: &[&str]| texts.iter().map(|text| TimeForm::of_terms(text).unwrap_or_default()).collect();
         let bits = |order: [&str; 2]| {
             let has_order = |text: &&str| text.starts_with(order[0]) && text.contains(order[1]);
             (0..)
                 .zip(STARTS)
                 .filter(|(_, text)| has_order(text))
-                .fold(0, |bits, (place, _): (u32, _)| bits | 1 << place)
+                .fold(0, |bits, (index, _): (u32, _)| bits | 1 << index)
         };
         Self {
             starts: compiled(STARTS),
@@ -122,7 +122,7 @@ impl Forms {
     }
 }
 
-/// The forms that read all of some values, and what these demand of the type in them.
+/// The forms that parse all of a set of values, and what the values require of the type in these forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FormSet {
     starts: u64,
@@ -130,13 +130,13 @@ pub(super) struct FormSet {
     numbers: u8,
     padding: Padding,
     offset: ZoneOffset,
-    /// The most digits of numbers before the decimals, and the most decimals.
+    /// The maximum number of digits before the decimals, and of decimals.
     whole: u8,
     scale: u8,
 }
 
 impl FormSet {
-    /// That of no values.
+    /// The set for no values.
     pub(super) const ALL: Self = Self {
         starts: u64::MAX,
         clocks: u32::MAX,
@@ -147,7 +147,7 @@ impl FormSet {
         scale: 0,
     };
 
-    /// That of all values of both.
+    /// The set for the values of both.
     pub(super) fn join(self, other: Self) -> Self {
         Self {
             starts: self.starts & other.starts,
@@ -161,17 +161,17 @@ impl FormSet {
     }
 }
 
-/// What the values of a column are.
+/// How the values of a column are interpreted.
 pub(super) enum Reading {
-    /// Nothing that is told by their forms.
+    /// Not by a form.
     Usual,
-    /// Values of a type in a form.
+    /// As values of a type in a form.
     Formed(LogicalType, Form),
-    /// Text, because these forms read all of them, each in its own way.
+    /// As text, because these two forms parse all values with different results.
     Ambiguous([Form; 2]),
 }
 
-/// What a value demands that is a number or time in a form that is detected.
+/// What a number or time in a detected form requires.
 pub(super) fn seen(text: &[u8]) -> Option<Seen> {
     let may_be_one = text.len() >= 3
         && text.len() <= 64
@@ -180,52 +180,53 @@ pub(super) fn seen(text: &[u8]) -> Option<Seen> {
     if may_be_one { time(text).or_else(|| number(text, None)) } else { None }
 }
 
-/// What a value demands that is a time in a form that is detected.
+/// What a time in a detected form requires.
 fn time(text: &[u8]) -> Option<Seen> {
     let Forms { starts, clocks, .. } = &*FORMS;
     let mut found: Option<(FormSet, Parts)> = None;
-    for (place, start) in (0..).zip(starts) {
+    for (index, start) in (0..).zip(starts) {
         let Some((date, rest)) = start.parse_start(text) else { continue };
-        // A clock alone has none behind it.
+        // A time of day alone is not followed by another.
         let clocks = if start.has_date() && !start.has_clock() { &clocks[..] } else { &clocks[..1] };
         let read = |clock: &TimeForm| clock.parse(rest).map(|clock| date.and(clock)).filter(Parts::is_written_so);
         let mut of_start =
-            (0..).zip(clocks).filter_map(|(place, clock)| Some((1u32 << place, read(clock)?))).peekable();
+            (0..).zip(clocks).filter_map(|(index, clock)| Some((1u32 << index, read(clock)?))).peekable();
         let Some(parts) = of_start.peek().map(|(_, parts)| *parts) else { continue };
         let clocks = of_start.fold(0, |clocks, (clock, _)| clocks | clock);
         match &mut found {
             None => {
                 let (padding, offset) = (parts.padding, parts.zone());
-                let set = FormSet { starts: 1 << place, clocks, padding, offset, ..FormSet::ALL };
+                let set = FormSet { starts: 1 << index, clocks, padding, offset, ..FormSet::ALL };
                 found = Some((set, parts));
             }
-            Some((set, _)) if set.clocks == clocks => set.starts |= 1 << place,
+            Some((set, _)) if set.clocks == clocks => set.starts |= 1 << index,
             Some(_) => {}
         }
     }
     found.map(|(forms, parts)| Seen { forms, flags: FORMED_TIME, ..of_parts(&parts) })
 }
 
-/// What the parts of a time demand of its unit.
+/// What the parts of a time require of its unit.
 fn of_parts(parts: &Parts) -> Seen {
     let unit = TimeUnit::ALL.iter().position(|unit| unit.digits() >= u32::from(parts.digits)).unwrap_or(3) as u8;
     let too_short = parts.seconds_since_epoch().map_or(0, too_short);
     Seen { unit, least_unit: unit, too_short, ..Seen::NOTHING }
 }
 
-/// The forms of numbers, each with its bit: that which is given, then those that are detected besides it.
+/// The number forms with their bits: first the one that the user sets, then the detected ones that are compatible with
+/// it.
 fn number_forms(given: Option<GivenNumber>) -> impl Iterator<Item = (u8, NumberForm)> {
     let own = given.map(|given| (GIVEN_NUMBER, given.form));
     let goes_with = move |form: &NumberForm| {
         given.is_none_or(|given| given.any_thousands && given.form.decimal() == form.decimal())
     };
     let detected = (0..).zip(NumberForm::DETECTED).filter(move |(_, form)| goes_with(form));
-    own.into_iter().chain(detected.map(|(place, form)| (1u8 << place, form)))
+    own.into_iter().chain(detected.map(|(index, form)| (1u8 << index, form)))
 }
 
-/// What a value demands that is a number in a form that is given or detected.
+/// What a number in a form that is set or detected requires.
 fn number(text: &[u8], given: Option<GivenNumber>) -> Option<Seen> {
-    // Groups of digits without decimals may be the number of a telephone.
+    // Groups of digits without decimals may be a phone number.
     let is_plausible = |bit: u8, form: &NumberForm, seen: &Seen| {
         bit == GIVEN_NUMBER
             || !form.has_thousands()
@@ -238,14 +239,14 @@ fn number(text: &[u8], given: Option<GivenNumber>) -> Option<Seen> {
     let numbers = found.iter().fold(0, |numbers, (bit, ..)| numbers | bit);
     let forms = FormSet { numbers, ..FormSet::ALL };
     if found.iter().any(|(_, form, _)| form.decimal() != first.decimal()) {
-        // Thousands, or three decimals: the digits of each are those of SHORT_GROUP.
+        // Thousands, or three decimals. SHORT_GROUP accounts for the digits of both.
         let flags = FORMED_NUMBER | SHORT_GROUP | seen.flags & super::NEGATIVE;
         return Some(Seen { flags, forms, ..Seen::NOTHING });
     }
     Some(formed(seen, forms))
 }
 
-/// What a number demands as one in the usual form.
+/// What a number requires, after conversion to the usual form.
 fn of_number(text: &[u8], form: NumberForm) -> Option<Seen> {
     let mut canonical = [0; NumberForm::MAX_BYTES];
     let seen = super::numbers::seen(form.canonical(text, &mut canonical)?)?;
@@ -257,14 +258,14 @@ fn formed(seen: Seen, forms: FormSet) -> Seen {
     Seen { flags: seen.flags & super::OF_INTEGERS | FORMED_NUMBER, forms, ..Seen::NOTHING }
 }
 
-/// Whether a number begins with more than three digits, as none does whose thousands are separated.
+/// Whether a number starts with more than three digits, which rules out thousands separators.
 fn is_long_group(text: &[u8]) -> bool {
     let unsigned = text.strip_prefix(b"-").unwrap_or(text);
     unsigned.iter().take_while(|byte| byte.is_ascii_digit()).count() > 3
 }
 
 impl Seen {
-    /// What a value demands for which that was found, where forms are given.
+    /// Adjusts the requirements of a value for the forms that the user sets.
     #[must_use]
     pub fn in_forms(mut self, text: &[u8], given: &GivenForms) -> Self {
         if given.is_empty() || !self.nulls.is_empty() {
@@ -296,12 +297,12 @@ impl Seen {
         self
     }
 
-    /// What a range of numbers demands if these are not in the usual form.
+    /// Reinterprets the requirements of a range of numbers as those of formed numbers.
     pub(crate) fn as_formed(self) -> Self {
         Self { flags: self.flags & !UNGROUPED, whole: 0, forms: FormSet { whole: self.whole, ..self.forms }, ..self }
     }
 
-    /// What the values are, where some have other forms than the usual one.
+    /// How to interpret the values, if some are not in the usual form.
     pub(super) fn reading(self, given: &GivenForms) -> Reading {
         let kinds = self.flags & super::KINDS;
         if kinds == 0 || kinds & super::TEXT != 0 {
@@ -323,7 +324,7 @@ impl Seen {
         }
     }
 
-    /// The values as times in a form, unless these are beyond the unit.
+    /// The values as times in a form, unless they overflow the unit.
     fn time(self, form: TimeForm) -> Reading {
         let unit = TimeUnit::ALL[usize::from(self.unit.min(3))];
         let form = form.written(self.forms.padding, self.forms.offset);
@@ -333,12 +334,12 @@ impl Seen {
         }
     }
 
-    /// Whether the points of numbers in the usual form may separate thousands.
+    /// Whether the points of numbers in the usual form may be thousands separators.
     fn may_have_groups(self) -> bool {
         self.flags & UNGROUPED == 0 && self.scale == 3 && self.whole <= 3
     }
 
-    /// What stands before the decimals, if the values leave no doubt.
+    /// The decimal separator, if it is unambiguous.
     #[must_use]
     pub fn decimal(self) -> Option<u8> {
         match self.reading(&GivenForms::default()) {
@@ -353,14 +354,14 @@ impl Seen {
     fn times(self, kinds: u32) -> Reading {
         let Forms { starts, clocks, day_first, month_first } = &*FORMS;
         let mut set = self.forms.starts & !GIVEN;
-        // Dates and times in the usual form may be among those that begin like them.
+        // Dates and times in the usual form may occur among those in a form that starts like it.
         let usual = kinds & !FORMED_TIME;
         if usual != 0 {
             let (is_date, is_clock) = (usual & !super::DATE_OR_TIMESTAMP == 0, usual == super::TIME);
             let goes_with =
                 |start: &TimeForm| is_date && start.begins_with_iso_date() || is_clock && start.begins_with_clock();
             set &=
-                (0..).zip(starts).filter(|(_, start)| goes_with(start)).fold(0, |set, (place, _)| set | 1u64 << place);
+                (0..).zip(starts).filter(|(_, start)| goes_with(start)).fold(0, |set, (index, _)| set | 1u64 << index);
         }
         let clock = clocks.get(self.forms.clocks.trailing_zeros() as usize);
         let form = |starts_left: u64| {
@@ -373,7 +374,7 @@ impl Seen {
                 let written = |form: TimeForm| Form::Time(form.written(self.forms.padding, self.forms.offset));
                 Reading::Ambiguous([day_first, month_first].map(written))
             }
-            // A date, or a time without a zone, is no value among times with one.
+            // A date, or a time without a zone, does not fit among times with a zone.
             _ if usual != 0 && first.has_zone() => Reading::Usual,
             _ if usual & super::TIMESTAMP != 0 && !first.has_clock() => Reading::Usual,
             _ => self.time(first),
@@ -382,7 +383,8 @@ impl Seen {
 
     fn numbers(self, given: &GivenForms) -> Reading {
         let has = |flag| self.flags & flag != 0;
-        // What numbers in the usual form leave: with thousands they have few digits, or 1.234 is one of them.
+        // Numbers in the usual form narrow the choice: with thousands separators they have few digits, unless `1.234`
+        // is one of them.
         let (most_whole, has_decimals) = (if has(NUMBER) { self.whole } else { 0 }, has(NUMBER) && self.scale > 0);
         let goes_with = |(bit, form): &(u8, NumberForm)| {
             self.forms.numbers & bit != 0

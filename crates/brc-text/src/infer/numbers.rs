@@ -1,11 +1,11 @@
-//! Values that may be numbers.
+//! Requirements of values that may be numbers.
 
 use super::{
     ALTERED, ALTERED_AS_FLOAT, BEYOND_INT64, BEYOND_UINT64, FLOAT, INEXACT, NEGATIVE, NUMBER, Seen, UNGROUPED,
 };
 use brc_core::{LogicalType, Value};
 
-/// What a value demands that is a number.
+/// What a number requires; `None` if the text is not a number.
 pub(super) fn seen(text: &[u8]) -> Option<Seen> {
     let (is_negative, digits) = match text.strip_prefix(b"-") {
         Some(digits) => (true, digits),
@@ -14,7 +14,7 @@ pub(super) fn seen(text: &[u8]) -> Option<Seen> {
     let whole = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match (whole, &digits[..whole]) {
         (0, _) => return word(text, is_negative, digits),
-        // Leading zeros would not come back.
+        // Leading zeros would be lost.
         (2.., [b'0', ..]) => return None,
         _ => {}
     }
@@ -54,17 +54,17 @@ pub(super) fn seen(text: &[u8]) -> Option<Seen> {
     Some(Seen { flags, whole: significant, scale, least_scale: scale, ..Seen::NOTHING })
 }
 
-/// Infinity, or what is no number.
+/// Infinity or NaN.
 fn word(text: &[u8], is_negative: bool, unsigned: &[u8]) -> Option<Seen> {
     let is = |word: &[u8]| unsigned.eq_ignore_ascii_case(word);
-    // The sign of what is no number has no text form.
+    // The sign of NaN has no text form.
     if !(is(b"inf") || is(b"infinity") || is(b"nan") && !is_negative) {
         return None;
     }
     float(text)
 }
 
-/// What a value demands that only a float can be.
+/// What a value that can only be a float requires.
 fn float(text: &[u8]) -> Option<Seen> {
     Some(Seen { flags: FLOAT | as_float(text)?.flags(), ..Seen::NOTHING })
 }
@@ -84,11 +84,11 @@ fn integer_flags(is_negative: bool, digits: &[u8]) -> u32 {
     flags
 }
 
-/// A float of so many digits is always the number that was written.
+/// A float with this many digits always equals the number that was written.
 const MOST_DIGITS: usize = 15;
 
-/// Whether a number of [`MOST_DIGITS`] would be written just so if it were a float: without zeros behind the others, and
-/// not with an exponent, as those below 0.0001 are.
+/// Whether a number of at most [`MOST_DIGITS`] digits would be written identically as a float: without trailing zeros,
+/// and without an exponent, as numbers below 0.0001 have.
 fn is_shortest(digits: &[u8], whole: usize) -> bool {
     match digits.split_at(whole) {
         (_, [] | [_, _, .., b'0']) | (b"0", [_, b'0', b'0', b'0', b'0', ..]) => false,
@@ -100,20 +100,20 @@ fn is_shortest(digits: &[u8], whole: usize) -> bool {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AsFloat {
     pub(crate) value: f64,
-    /// It would be written just so.
+    /// Whether the shortest text of the float is the text that was read.
     pub(crate) is_same_text: bool,
-    /// It is the same number: its shortest text is.
+    /// Whether the shortest text of the float is the same number.
     pub(crate) is_exact: bool,
 }
 
 impl AsFloat {
-    /// What is lost.
+    /// The flags for what the conversion loses.
     fn flags(self) -> u32 {
         (if self.is_same_text { 0 } else { ALTERED_AS_FLOAT }) | (if self.is_exact { 0 } else { INEXACT })
     }
 }
 
-/// Reads a float, and prints it to compare.
+/// Parses a float, and formats it for comparison.
 pub(crate) fn as_float(text: &[u8]) -> Option<AsFloat> {
     let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
     let mut shortest = Vec::with_capacity(32);
@@ -126,12 +126,12 @@ pub(crate) fn as_float(text: &[u8]) -> Option<AsFloat> {
     Some(AsFloat { value, is_same_text, is_exact })
 }
 
-/// Whether the shortest text of a number, read as a float, is the same number.
+/// Whether the shortest text of a number that was parsed as a float is the same number.
 pub(crate) fn is_exact_float(text: &[u8]) -> bool {
     as_float(text).is_some_and(|float| float.is_exact)
 }
 
-/// The digits of a number without zeros around them, and the power of ten of the last one; 0 for zero.
+/// The digits of a number without leading and trailing zeros, and the power of ten of the last one; 0 for zero.
 fn digits_and_exponent(text: &[u8]) -> (Vec<u8>, i64) {
     let (mantissa, exponent) = match text.iter().position(|byte| matches!(byte, b'e' | b'E')) {
         Some(at) => (&text[..at], std::str::from_utf8(&text[at + 1..]).ok().and_then(|digits| digits.parse().ok())),
@@ -140,7 +140,7 @@ fn digits_and_exponent(text: &[u8]) -> (Vec<u8>, i64) {
     let decimals = mantissa.iter().position(|&byte| byte == b'.').map_or(0, |point| mantissa.len() - point - 1);
     let mut digits: Vec<u8> =
         mantissa.iter().copied().filter(u8::is_ascii_digit).skip_while(|&byte| byte == b'0').collect();
-    // No float has an exponent that does not fit.
+    // No float has an exponent that overflows here.
     let mut last = exponent.unwrap_or(i64::MAX / 2).saturating_sub(decimals as i64);
     while digits.last() == Some(&b'0') {
         digits.pop();
@@ -158,7 +158,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
-        fn few_digits_need_not_be_printed(text in "(0|[1-9][0-9]{0,6})(\\.0{0,5}[0-9]{0,3}[1-9]?)?") {
+        fn short_numbers_are_exact_floats(text in "(0|[1-9][0-9]{0,6})(\\.0{0,5}[0-9]{0,3}[1-9]?)?") {
             let digits = text.bytes().filter(u8::is_ascii_digit).count();
             if digits <= MOST_DIGITS && !text.ends_with('.') {
                 let whole = text.find('.').unwrap_or(text.len());

@@ -3,7 +3,7 @@ use crate::form::GivenNumber;
 use brc_core::Value;
 use proptest::prelude::*;
 
-/// The type of a column of these values, with blanks between.
+/// The type of a column of these values, which are separated by blanks.
 fn inferred(values: &str, exact: bool) -> String {
     let seen = values.split(' ').map(|value| Seen::of(value.replace('_', " ").as_bytes()));
     let seen = seen.fold(Seen::NOTHING, Seen::join);
@@ -11,7 +11,7 @@ fn inferred(values: &str, exact: bool) -> String {
 }
 
 #[test]
-fn the_least_type_holds_all_values() {
+fn the_narrowest_type_fits_all_values() {
     for (values, logical_type) in [
         ("true FALSE", "bool"),
         ("0 -7 9223372036854775807 -9223372036854775808", "int64"),
@@ -45,7 +45,7 @@ fn the_least_type_holds_all_values() {
         ("2024-02-29T12:00:00Z 2024-02-29T12:00:00", "string"),
         ("true 1", "string"),
         ("1 x", "string"),
-        // Words for missing values are null beside values of a type, and strings beside strings or alone.
+        // Null tokens are null among typed values, and strings among strings or alone.
         ("1 NA", "int64"),
         ("- 2024-02-29 N/A", "date"),
         ("true NULL \\N", "bool"),
@@ -55,7 +55,7 @@ fn the_least_type_holds_all_values() {
         ("NA x", "string"),
         ("01 NA", "string"),
         ("missing 1", "string"),
-        // No number is a float but beside decimals or exponents, or alone.
+        // NaN is a float only among decimals or exponents, or alone.
         ("1 NaN", "int64"),
         ("NaN 2024-02-29", "date"),
         ("1.5 NaN", "float64"),
@@ -70,7 +70,7 @@ fn the_least_type_holds_all_values() {
 }
 
 #[test]
-fn exact_text_keeps_what_would_be_written_otherwise() {
+fn exact_text_keeps_values_that_would_change_as_strings() {
     for (values, is_kept) in [
         ("true", false),
         ("TRUE", true),
@@ -93,7 +93,7 @@ fn exact_text_keeps_what_would_be_written_otherwise() {
     }
 }
 
-/// Values of all kinds, among them those at the borders between types.
+/// Values of all kinds, including those at the limits of types.
 pub(crate) fn values() -> impl Strategy<Value = String> {
     prop_oneof![
         "-?[0-9]{1,3}",
@@ -109,7 +109,7 @@ pub(crate) fn values() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn every_value_is_held_by_the_type(texts in prop::collection::vec(values(), 1..6)) {
+    fn every_value_fits_the_inferred_type(texts in prop::collection::vec(values(), 1..6)) {
         let seen = texts.iter().fold(Seen::NOTHING, |seen, text| seen.join(Seen::of(text.as_bytes())));
         let logical_type = seen.logical_type(false).unwrap();
         for text in &texts {
@@ -126,7 +126,7 @@ proptest! {
     }
 }
 
-/// The type and form of a column of these values, with `|` between; or the forms between which it is undecided.
+/// The type and form of a column of these `|`-separated values, or the ambiguous forms.
 fn formed(values: &str) -> String {
     let seen = values.split('|').map(|value| Seen::of(value.as_bytes())).fold(Seen::NOTHING, Seen::join);
     described(seen, &GivenForms::default())
@@ -141,7 +141,7 @@ fn described(seen: Seen, given: &GivenForms) -> String {
 }
 
 #[test]
-fn times_have_one_form() {
+fn time_forms_are_inferred() {
     for (values, expected) in [
         ("31/12/2024|01/02/2024", "date %d/%m/%Y"),
         ("2024-01-05|2024-01-05 9:05", "timestamp(s) %Y-%m-%d %-H:%M"),
@@ -170,10 +170,10 @@ fn times_have_one_form() {
         ("2024-01-05 10:00:00 UTC", "timestamp(s) with zone %Y-%m-%d %H:%M:%S %Z"),
         ("Wed Aug 27 13:08:45 +0000 2008", "timestamp(s) with zone %a %b %d %H:%M:%S %z %Y"),
         ("Jan  1 2024 12:00AM", "timestamp(s) %b %e %Y %I:%M%p"),
-        // A day over 12 decides.
+        // A day after the 12th decides.
         ("05/06/2024", "%d/%m/%Y or %m/%d/%Y"),
         ("05/06/2024 10:00|1/2/2024 9:00", "%d/%m/%Y %-H:%M or %m/%d/%Y %-H:%M"),
-        // No form reads all.
+        // No form parses all values.
         ("31/12/2024|12/31/2024", "string"),
         ("31/12/2024|31.12.2024", "string"),
         ("31/12/2024|2024-12-31", "string"),
@@ -191,7 +191,7 @@ fn times_have_one_form() {
 }
 
 #[test]
-fn numbers_have_one_form() {
+fn number_forms_are_inferred() {
     for (values, expected) in [
         ("1.234,56|7", "decimal(18,2) 1.234,5"),
         ("1,234.56|12.5|7|-999", "decimal(18,2) 1,234.5"),
@@ -208,7 +208,7 @@ fn numbers_have_one_form() {
         ("1,234", "1234,5 or 1,234.5"),
         ("1,234|5|-12,345", "1234,5 or 1,234.5"),
         ("1.234", "decimal(18,3)"),
-        // No form reads all.
+        // No form parses all values.
         ("1.234,56|1,234.56", "string"),
         ("1,234.56|1234.56", "string"),
         ("1.234.567|1.5", "string"),
@@ -229,7 +229,7 @@ fn numbers_have_one_form() {
 }
 
 #[test]
-fn given_forms_come_first() {
+fn forms_set_by_the_user_take_precedence() {
     let given = GivenForms {
         number: Some(GivenNumber { form: "1.234,5".parse().unwrap(), any_thousands: false }),
         date: Some("%Y%m%d".parse().unwrap()),
@@ -270,7 +270,7 @@ fn given_forms_come_first() {
 }
 
 #[test]
-fn other_columns_decide_where_a_number_can_be_read_in_two_ways() {
+fn other_columns_resolve_ambiguous_numbers() {
     for (decimal, values, expected) in [
         (b',', "1,234|5", "decimal(18,3) 1234,5"),
         (b'.', "1,234|5", "int64 1,234.5"),
@@ -300,7 +300,7 @@ fn formed_in(values: &str, given: &GivenForms) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
-    fn a_form_that_is_found_reads_all_values(
+    fn an_inferred_form_parses_all_values(
         values in prop::collection::vec(
             "[0-3]?[0-9]([/.-])(0?[1-9]|1[0-2]|Jan)[/.-](20)?[0-9]{2}( [0-9]{1,2}:[0-9]{2}( ?[AP]M)?)?|-?[0-9]{1,4}([., ][0-9]{3}){0,2}([.,][0-9]{1,3})?|2024-0?1-0[1-9]([T ]1?[0-9]:00(:00(\\.[0-9]{1,3})?)?( UTC| ?\\+01:?00|Z)?)?",
             1..4,

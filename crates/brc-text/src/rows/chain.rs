@@ -1,13 +1,13 @@
-//! Cuts chunks of text at ends of rows, also where line ends stand in quotes.
+//! Cuts a stream of chunks at row ends, taking into account line ends inside quotes.
 
 use brc_kernels::structure::{State, Transition};
 
-/// Follows a text from chunk to chunk by what each does to the state before it. The [`Transition`]s are found in
-/// parallel; chaining them takes no time.
+/// Tracks the scanner state across the chunks of a text. The [`Transition`]s of chunks are computed in parallel;
+/// chaining them is cheap.
 #[derive(Debug, Clone)]
 pub struct Chain {
     state: State,
-    /// How many bytes of the row under way have come.
+    /// The length so far of the incomplete row, in bytes.
     pending: usize,
     skip: bool,
     max_row: usize,
@@ -16,24 +16,25 @@ pub struct Chain {
 /// Where a chunk is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// The first so many bytes, behind what the chunks before have left over, are whole rows; the rest is left over.
+    /// The chunk's first `n` bytes, together with the remainder of the previous chunks, are complete rows; the rest of
+    /// the chunk is the new remainder.
     Rows(usize),
-    /// No row ends in it: all of it is left over.
+    /// No row ends in the chunk: all of it is added to the remainder.
     Inside,
-    /// The row under way may be too long, so that reading may have to resume behind its first line. That is not seen
-    /// from here: a [`RowScanner`](super::RowScanner) has to go through what is left over and this chunk, and
-    /// [`Chain::resume`] wants to know what it left.
+    /// The incomplete row may be too long, so that reading may have to resume after its first line. The chain cannot
+    /// decide this: a [`RowScanner`](super::RowScanner) has to scan the remainder and this chunk, and its result must
+    /// be passed to [`Chain::resume`].
     Unsure,
 }
 
 impl Chain {
-    /// At the start of a text, for rows of up to `max_row` bytes. Chunks should be much shorter than that.
+    /// A chain at the start of a text, for rows of up to `max_row` bytes. Chunks should be much shorter than that.
     #[must_use]
     pub fn new(max_row: usize) -> Self {
         Self { state: State::RowStart, pending: 0, skip: false, max_row }
     }
 
-    /// Goes on by a chunk of `length` bytes.
+    /// Advances by a chunk of `length` bytes.
     pub fn advance(&mut self, chunk: &Transition, length: usize) -> Cut {
         if self.pending + length > self.max_row {
             return Cut::Unsure;
@@ -53,15 +54,14 @@ impl Chain {
         }
     }
 
-    /// Goes on behind what a scanner used up: with an unfinished row of `length` bytes, which is nothing if the
-    /// scanner says that the next piece starts in a rejected line (`skip`).
+    /// Continues after the bytes that a scanner consumed, with an incomplete row of `length` bytes. With `skip`, the
+    /// next piece starts within a rejected line, and there is no such row.
     pub fn resume(&mut self, row: &Transition, length: usize, skip: bool) {
         self.state = row.state(if skip { State::Skip } else { State::RowStart });
         (self.pending, self.skip) = (length, skip);
     }
 
-    /// Whether what is left over so far starts in a line that was rejected, which a [`Piece`](super::Piece) needs to
-    /// know.
+    /// Whether the remainder starts within a rejected line; to be passed on in [`Piece`](super::Piece).
     #[must_use]
     pub fn skip(&self) -> bool {
         self.skip

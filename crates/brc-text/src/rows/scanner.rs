@@ -1,41 +1,40 @@
-//! Goes through a text and hands over its rows.
+//! Scans a text and delivers its rows.
 
 use super::{EmptyLines, IrregularRow, Reason, RowOptions, Rows, field};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::{Cursor, FieldEnd, State, Syntax, scan};
 use memchr::{memchr, memchr_iter};
 
-/// How much text is scanned at once: its fields' ends should fit the second-level cache.
+/// How much text is scanned at once, in bytes: the resulting field ends should fit in the L2 cache.
 const WINDOW: usize = 32 << 10;
 
 /// Text to scan.
 #[derive(Debug, Clone, Copy)]
 pub struct Piece<'a> {
-    /// It starts at the start of a row, and has at most [`MAX_TEXT`](brc_kernels::structure::MAX_TEXT) bytes.
+    /// Starts at a row start, and has at most [`MAX_TEXT`](brc_kernels::structure::MAX_TEXT) bytes.
     pub text: &'a [u8],
-    /// It starts in a line that was rejected as too long: what is left of that is skipped.
+    /// Whether the text starts within a line that was rejected as too long; the rest of that line is skipped.
     pub skip: bool,
-    /// The whole text ends with it, and so does the last row, with or without a line end.
+    /// Whether the whole text ends here, so that the last row ends even without a line end.
     pub last: bool,
 }
 
-/// How far a scan came.
+/// The result of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scanned {
-    /// How many bytes were used up. What follows is one row that is not finished; nothing in the [last](Piece::last)
-    /// piece.
+    /// The number of bytes consumed. The rest is one incomplete row; there is none in the [last](Piece::last) piece.
     pub bytes: usize,
-    /// The line ends in these bytes.
+    /// The number of line ends in these bytes.
     pub lines: u64,
-    /// Comment lines that were skipped.
+    /// The number of skipped comment lines.
     pub comments: u64,
-    /// Lines without a byte that were skipped.
+    /// The number of skipped lines without bytes.
     pub blank: u64,
-    /// Whether the next piece starts in a rejected line.
+    /// Whether the next piece starts within a rejected line.
     pub skip: bool,
 }
 
-/// Finds the rows of a table in text. It is best kept for the next text: its buffers are reused.
+/// Finds the rows of a table in text. Reusing a scanner reuses its buffers.
 #[derive(Debug)]
 pub struct RowScanner {
     level: Level,
@@ -44,10 +43,10 @@ pub struct RowScanner {
     buffers: Buffers,
 }
 
-/// What has been found and not handed over.
+/// What has been found and not delivered yet.
 #[derive(Debug, Default)]
 struct Buffers {
-    /// The fields of the rows, then of those that were not looked at, and of the row under way.
+    /// The fields of regular rows, then those of rows that have not been classified, then those of the incomplete row.
     ends: Vec<FieldEnd>,
     starts: Vec<u32>,
     irregular: Vec<IrregularRow>,
@@ -55,7 +54,7 @@ struct Buffers {
 }
 
 impl RowScanner {
-    /// For tables that are written so.
+    /// Creates a scanner.
     ///
     /// # Panics
     /// If the table has no columns, or a row may be 0 bytes long.
@@ -65,22 +64,22 @@ impl RowScanner {
         Self { level, syntax, options, buffers: Buffers::default() }
     }
 
-    /// What means what in the text.
+    /// The syntax.
     #[must_use]
     pub fn syntax(&self) -> &Syntax {
         &self.syntax
     }
 
-    /// What is a row.
+    /// The options.
     #[must_use]
     pub fn options(&self) -> &RowOptions {
         &self.options
     }
 
-    /// Hands over all rows that end in a piece of text, some thousand at once, with what stands between them.
+    /// Delivers all rows that end in a piece of text, in batches of a few thousand, including the irregular rows.
     ///
     /// # Errors
-    /// Those of `deliver`, which end the scan.
+    /// Errors of `deliver`, which end the scan.
     ///
     /// # Panics
     /// If the text is too long.
@@ -114,14 +113,14 @@ impl Buffers {
     }
 }
 
-/// How many lines come before a byte.
+/// A position and the number of lines before it.
 #[derive(Debug, Clone, Copy)]
-struct Lines {
+struct LinePosition {
     at: usize,
     before: u64,
 }
 
-/// A scan under way.
+/// A scan in progress.
 struct Scan<'a> {
     level: Level,
     syntax: &'a Syntax,
@@ -130,15 +129,15 @@ struct Scan<'a> {
     text: &'a [u8],
     last: bool,
     cursor: Cursor,
-    /// How many of the cursor's rows have been looked at.
+    /// The number of the cursor's rows that have been classified.
     rows_done: usize,
-    /// Where the row under way starts.
+    /// The start of the incomplete row.
     row: usize,
     /// The lines before that row or an earlier one.
-    lines: Lines,
-    /// How many of the ends are fields of regular rows.
+    lines: LinePosition,
+    /// The number of leading ends that are fields of regular rows.
     kept: usize,
-    /// How many of the ends are those and of rows that have been looked at.
+    /// The number of leading ends that belong to classified rows.
     done: usize,
     skip: bool,
     comments: u64,
@@ -158,7 +157,7 @@ impl<'a> Scan<'a> {
             cursor: Cursor::START,
             rows_done: 0,
             row: 0,
-            lines: Lines { at: 0, before: 0 },
+            lines: LinePosition { at: 0, before: 0 },
             kept: 0,
             done: 0,
             skip: piece.skip,
@@ -171,7 +170,7 @@ impl<'a> Scan<'a> {
         scan
     }
 
-    /// What may be handed over.
+    /// The rows that can be delivered.
     fn rows(&self) -> Rows<'_> {
         Rows {
             text: self.text,
@@ -192,7 +191,7 @@ impl<'a> Scan<'a> {
         self.buffers.irregular_ends.clear();
     }
 
-    /// Scans a window. Returns whether there is more to do.
+    /// Scans the next window of text. Returns whether there is more to do.
     fn advance(&mut self) -> bool {
         let to = self.text.len().min(self.cursor.at.saturating_add(WINDOW));
         let result = scan(self.level, self.syntax, self.text, &mut self.cursor, to, &mut self.buffers.ends);
@@ -214,7 +213,7 @@ impl<'a> Scan<'a> {
         self.cursor.at < self.text.len()
     }
 
-    /// Lets the last row of the whole text end without a line end, if it can.
+    /// Ends the last row of the whole text without a line end, if possible.
     fn end_last_row(&mut self) {
         use State::*;
         match self.cursor.state {
@@ -234,13 +233,13 @@ impl<'a> Scan<'a> {
         if self.cursor.state.is_inside_quotes() {
             self.reject_line(Some(Reason::Unclosed));
         } else if self.row < self.text.len() {
-            // Only a CR stands behind a closing quote.
+            // Only a CR follows a closing quote.
             self.add_irregular(self.text.len(), Reason::Malformed { at: self.text.len() - 1 });
             self.resume(self.text.len(), self.cursor.lines);
         }
     }
 
-    /// Looks at the rows that have ended. Returns whether it did so to the last: reading may have to resume in one of
+    /// Classifies the rows that have ended. Returns whether all were classified; if not, reading resumes within one of
     /// them.
     fn take_rows(&mut self) -> bool {
         let row = self.row;
@@ -260,18 +259,18 @@ impl<'a> Scan<'a> {
         self.rows_done = self.cursor.rows;
         if all && self.row > row {
             self.row = self.row.min(self.text.len());
-            // A row that starts in this window has but little text so far, however long it may become.
+            // The incomplete row starts in this window, so the text to count lines in is short.
             let under_way = self.count_lines(self.row..self.cursor.at);
-            self.lines = Lines { at: self.row, before: self.cursor.lines - under_way };
+            self.lines = LinePosition { at: self.row, before: self.cursor.lines - under_way };
         }
         all
     }
 
-    /// Whether the rows that have ended are all of the table, as they nearly always are.
+    /// Whether all rows that have ended are regular, which is the common case.
     fn are_regular(&self, rows: usize) -> bool {
         let RowOptions { columns, max_row, empty_lines, .. } = *self.options;
         let any_line_is_a_row = empty_lines == EmptyLines::Row && self.syntax.comment().is_none();
-        // As there are just so many ends of rows, those that are where they should be leave none for other places.
+        // The number of row ends is known: if there is one at each expected position, there are none elsewhere.
         let ends = &self.buffers.ends;
         self.cursor.at - self.row <= max_row
             && !self.syntax.has_blanks()
@@ -280,7 +279,7 @@ impl<'a> Scan<'a> {
             && ends.chunks_exact(columns).take(rows).all(|row| row[columns - 1].is_row_end())
     }
 
-    /// Looks at one row. Returns whether it ends where its line ends say; if not, reading resumes in it.
+    /// Classifies one row. Returns whether it ends at its line end; if not, reading resumes within it.
     fn take_row(&mut self) -> bool {
         let count = self.buffers.ends[self.done..].iter().position(|end| end.is_row_end()).map_or(0, |last| last + 1);
         let all = count;
@@ -318,8 +317,8 @@ impl<'a> Scan<'a> {
         true
     }
 
-    /// Drops the empty fields between blanks from the next `count` ends, which are a row. Returns how many are left: one
-    /// at least, and as many as there are columns at most.
+    /// Drops the empty fields between blanks from the next `count` ends, which are one row. Returns the number of
+    /// remaining ends, from 1 to the number of columns.
     fn drop_empty(&mut self, count: usize) -> usize {
         let ends = &mut self.buffers.ends[self.done..self.done + count];
         let (mut kept, mut start) = (0, self.row);
@@ -332,15 +331,15 @@ impl<'a> Scan<'a> {
                 kept += 1;
             }
         }
-        // The blanks behind the last field belong to it.
+        // The blanks after the last field belong to it.
         let row_end = ends[count - 1].offset();
         let last = kept.saturating_sub(1);
         ends[last] = FieldEnd::new(row_end, true, kept > 0 && ends[last].is_quoted());
         self.take_rest(kept.max(1), row_end)
     }
 
-    /// Where blanks delimit fields, a row of more fields than columns has blanks in its last value, as names of files and
-    /// command lines do: takes all fields from the last column on for one.
+    /// If blanks delimit fields, a row with too many fields has blanks in its last value, as file names and command
+    /// lines do: merges all fields from the last column on.
     fn take_rest(&mut self, count: usize, row_end: usize) -> usize {
         let columns = self.options.columns;
         if columns < 2 || count <= columns {
@@ -354,11 +353,10 @@ impl<'a> Scan<'a> {
         !end.is_quoted() && field(self.syntax, self.text, self.row, end).bytes.is_empty()
     }
 
-    /// The row under way turned out to be malformed at a byte, behind which the cursor is. Returns whether there is
-    /// more to do.
+    /// Handles a malformed byte in the current row, after which the cursor is. Returns whether there is more to do.
     fn take_malformed(&mut self, at: usize) -> bool {
         let line_end = memchr(self.syntax.line_end().byte(), &self.text[self.cursor.at..]);
-        let end = line_end.map_or(self.text.len(), |place| self.cursor.at + place + 1);
+        let end = line_end.map_or(self.text.len(), |offset| self.cursor.at + offset + 1);
         if end - self.row > self.options.max_row {
             self.reject_line(None);
         } else if line_end.is_some() || self.last {
@@ -371,13 +369,12 @@ impl<'a> Scan<'a> {
         self.cursor.at < self.text.len()
     }
 
-    /// Rejects the first line of the row under way, and resumes behind it. Without a reason it is that the row is too
-    /// long.
+    /// Rejects the first line of the current row, and resumes after it. Without a reason, the row is too long.
     fn reject_line(&mut self, reason: Option<Reason>) {
         let most = self.text.len().min(self.row.saturating_add(self.options.max_row));
         let line_end = memchr(self.syntax.line_end().byte(), &self.text[self.row..]);
-        let end = line_end.map_or(self.text.len(), |place| self.row + place + 1);
-        // A row goes on behind a line end only in quotes, or behind an escape.
+        let end = line_end.map_or(self.text.len(), |offset| self.row + offset + 1);
+        // A row extends beyond a line end only inside quotes, or after an escape.
         let reason = reason.unwrap_or(if end <= most { Reason::Unclosed } else { Reason::TooLong });
         self.add_irregular(end.min(most), reason);
         self.skip = line_end.is_none() && !self.last;
@@ -385,27 +382,27 @@ impl<'a> Scan<'a> {
         self.resume(end, lines);
     }
 
-    /// Skips the rest of a line that was rejected.
+    /// Skips the rest of a rejected line.
     fn skip_line(&mut self) {
         let line_end = memchr(self.syntax.line_end().byte(), self.text);
         self.skip = line_end.is_none() && !self.last;
-        let end = line_end.map_or(self.text.len(), |place| place + 1);
+        let end = line_end.map_or(self.text.len(), |offset| offset + 1);
         self.resume(end, u64::from(line_end.is_some()));
     }
 
-    /// Goes on with a new row, whatever has been found of the one under way.
+    /// Continues with a new row, and discards the ends of the current one.
     fn resume(&mut self, at: usize, lines: u64) {
         self.buffers.ends.truncate(self.done);
         self.row = at;
-        self.lines = Lines { at, before: lines };
+        self.lines = LinePosition { at, before: lines };
         self.cursor = Cursor { at, state: State::RowStart, rows: self.cursor.rows, lines };
         self.rows_done = self.cursor.rows;
     }
 
-    /// The row under way is irregular, and ends at `end`.
+    /// Records the current row, which ends at `end`, as irregular.
     fn add_irregular(&mut self, end: usize, reason: Reason) {
         let before = self.lines.before + self.count_lines(self.lines.at..self.row);
-        self.lines = Lines { at: self.row, before };
+        self.lines = LinePosition { at: self.row, before };
         let first = self.buffers.irregular.last().map_or(0, |row| row.ends.end);
         let ends = first..self.buffers.irregular_ends.len();
         let (bytes, start) = (self.row..end, self.row as u32);

@@ -1,18 +1,18 @@
-//! Which charset a file is in: only what is certain.
+//! Detects the charset of a file, if it is certain.
 
 use super::Sample;
 use crate::charset::Charset;
 
-/// A charset and why it is so.
-pub(super) struct Found {
+/// A charset and the evidence for it.
+pub(super) struct CharsetFinding {
     pub(super) charset: Charset,
     pub(super) evidence: String,
     pub(super) advice: Option<String>,
 }
 
-/// The charset that a byte order mark announces, or UTF-16 where zero bytes show it, or else bytes as they are.
-pub(super) fn find(samples: &[Sample<'_>]) -> Found {
-    let certain = |charset, evidence: &str| Found { charset, evidence: evidence.to_owned(), advice: None };
+/// The charset of a byte order mark, UTF-16 if zero bytes indicate it, or else raw bytes.
+pub(super) fn find(samples: &[Sample<'_>]) -> CharsetFinding {
+    let certain = |charset, evidence: &str| CharsetFinding { charset, evidence: evidence.to_owned(), advice: None };
     let start = samples.iter().find(|sample| sample.offset == 0).map_or(&[][..], |sample| sample.bytes);
     if let Some((charset, _)) = Charset::from_bom(start) {
         return certain(charset, "the file begins with its byte order mark");
@@ -22,7 +22,7 @@ pub(super) fn find(samples: &[Sample<'_>]) -> Found {
     }
     match samples.iter().find_map(invalid_utf8) {
         None => certain(Charset::Raw, "the sample is valid UTF-8, which needs no conversion"),
-        Some((byte, offset)) => Found {
+        Some((byte, offset)) => CharsetFinding {
             charset: Charset::Raw,
             evidence: format!("byte 0x{byte:02x} at {offset} is not UTF-8; strings keep their bytes as they are"),
             advice: Some(advice(samples, byte, offset)),
@@ -30,9 +30,9 @@ pub(super) fn find(samples: &[Sample<'_>]) -> Found {
     }
 }
 
-/// What to do about a text that is not UTF-8. Which charset it is in only a person knows: many have a letter for each byte.
-/// But bytes of Western European letters and typographic marks between plain ones speak for windows-1252, which has those
-/// of Latin-1 and some more; and where most of what is not ASCII is UTF-8, the text is damaged and in no other charset.
+/// Advice for a text that is not UTF-8. The charset is unknown: many charsets assign a letter to each byte. But Western
+/// European letters and typographic marks between ASCII characters suggest windows-1252, a superset of Latin-1; and if
+/// most of the non-ASCII text is UTF-8, the text is damaged rather than in a different charset.
 fn advice(samples: &[Sample<'_>], byte: u8, offset: u64) -> String {
     let (mut letters, mut others, mut multibyte) = (0_u64, 0_u64, 0_u64);
     for chunk in samples.iter().flat_map(|sample| sample.bytes.utf8_chunks()) {
@@ -55,9 +55,9 @@ fn advice(samples: &[Sample<'_>], byte: u8, offset: u64) -> String {
     format!("the text is not UTF-8{looks}; strings keep their bytes as they are; to convert it, use {option}")
 }
 
-/// Whether a byte is a letter of Western Europe, or a mark that its texts have, in windows-1252.
+/// Whether a byte is a Western European letter, or a punctuation mark of these languages, in windows-1252.
 fn is_western(byte: &u8) -> bool {
-    // € ‚ „ … Š ‹ Œ Ž ‘ ’ “ ” • – — ™ š › œ ž Ÿ; no-break space; ¡ £ § « ° ² ³ ´ · º » ¿; À to ÿ but for × and ÷.
+    // € ‚ „ … Š ‹ Œ Ž ‘ ’ “ ” • – — ™ š › œ ž Ÿ; no-break space; ¡ £ § « ° ² ³ ´ · º » ¿; À to ÿ except × and ÷.
     matches!(
         byte,
         0x80 | 0x82 | 0x84 | 0x85 | 0x8a..=0x8c | 0x8e | 0x91..=0x97 | 0x99..=0x9c | 0x9e | 0x9f | 0xa0 | 0xa1 | 0xa3
@@ -65,13 +65,13 @@ fn is_western(byte: &u8) -> bool {
     )
 }
 
-/// Whether these first bytes are lines of UTF-16 without a byte order mark, and nothing else: plain characters show it, and no
-/// others are control characters or halves of one. An odd number of bytes is none of UTF-16.
+/// Whether the start of a file is UTF-16 text lines without a byte order mark: ASCII characters indicate it, and no
+/// other characters are control characters or unpaired surrogates. An odd number of bytes is not UTF-16.
 #[must_use]
 pub fn is_utf16(start: &[u8]) -> bool {
     let Some(Charset::Encoded(encoding)) = utf16(start) else { return false };
     let (text, _) = encoding.decode_without_bom_handling(start);
-    // The last character may be cut in two.
+    // The last character may be cut off.
     let text = text.strip_suffix(char::REPLACEMENT_CHARACTER).unwrap_or(&text);
     let has_lines = start.len().is_multiple_of(2) && text.contains(['\n', '\r']);
     has_lines
@@ -81,9 +81,9 @@ pub fn is_utf16(start: &[u8]) -> bool {
         })
 }
 
-/// UTF-16 without a mark: half of every ASCII character is a zero byte, on the same side for all of them. Single zero
-/// bytes in other text are no evidence: there must be several, a line end among them, and either they are most of what
-/// there is or the rest is no text in another charset.
+/// Detects UTF-16 without a byte order mark: one half of every ASCII character is a zero byte, always the same half. A
+/// few zero bytes in other text are no evidence: there must be several, including a line end, and either they are most
+/// of the text or the rest is not valid text in another charset.
 fn utf16(start: &[u8]) -> Option<Charset> {
     let pairs = start.as_chunks::<2>().0;
     let is_text = |byte: u8| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~');
@@ -100,12 +100,12 @@ fn utf16(start: &[u8]) -> Option<Charset> {
     let is_line_end = |byte: u8| matches!(byte, b'\n' | b'\r');
     let line_ends = count(&|first, second| first == 0 && is_line_end(second) || second == 0 && is_line_end(first));
     let plain = little + big;
-    // Text of any script has blanks, digits, delimiters and line ends.
+    // Text in any script has blanks, digits, delimiters and line ends.
     let is_likely = plain * 5 >= pairs.len() * 2 || plain * 20 >= pairs.len() && !is_text_with_zeros(start);
     (line_ends > 0 && is_likely).then_some(charset)
 }
 
-/// Whether bytes are those of UTF-8 text but for zero bytes.
+/// Whether the bytes are UTF-8 text apart from zero bytes.
 fn is_text_with_zeros(bytes: &[u8]) -> bool {
     let is_control = |byte: &u8| byte.is_ascii_control() && !matches!(byte, 0 | b'\t' | b'\n' | b'\r');
     let is_utf8 = match std::str::from_utf8(bytes) {
@@ -115,7 +115,7 @@ fn is_text_with_zeros(bytes: &[u8]) -> bool {
     is_utf8 && !bytes.iter().any(is_control)
 }
 
-/// The first byte that is not UTF-8 and where it is in the file, not counting characters that the sample cuts through.
+/// The first byte that is not UTF-8 and its offset in the file. Characters that are cut by the sample do not count.
 fn invalid_utf8(sample: &Sample<'_>) -> Option<(u8, u64)> {
     let is_middle = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
     let cut = if sample.offset == 0 { 0 } else { sample.bytes.iter().take(3).take_while(is_middle).count() };
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_certain_is_found() {
+    fn only_certain_charsets_are_detected() {
         assert_eq!(charset(b""), Charset::Raw);
         assert_eq!(charset("naïve,1\n".as_bytes()), Charset::Raw);
         assert_eq!(charset(b"\xef\xbb\xbfa,b\n"), Charset::UTF_8);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn utf_16_is_seen_without_a_mark() {
+    fn utf_16_is_detected_without_a_byte_order_mark() {
         for text in ["a,b\n1,2\n", "Привет, мир\nа,б\n", "日本,東京\n1,2\n"] {
             assert_eq!(charset(&utf16_of(text, u16::to_le_bytes)), Charset::UTF_16LE, "{text}");
             assert_eq!(charset(&utf16_of(text, u16::to_be_bytes)), Charset::UTF_16BE, "{text}");
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf_8_is_said_with_its_place() {
+    fn invalid_utf_8_is_reported_with_its_offset() {
         let found = find(&[Sample::whole(b"na\xefve,1\n")]);
         assert!(found.evidence.contains("0xef at 2"), "{}", found.evidence);
         let expected = "the text is not UTF-8, but looks like Latin-1 (windows-1252); strings keep their bytes as \
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(found.advice.unwrap(), expected);
         let typographic = find(&[Sample::whole(b"\x93na\xefve\x94,1\n")]).advice.unwrap();
         assert_eq!(typographic, expected);
-        // A byte that no letter of Western Europe has.
+        // A byte that is not a Western European letter.
         let other = find(&[Sample::whole(b"\x81\x8d,1\n")]).advice.unwrap();
         assert!(other.starts_with("the text is not UTF-8; strings keep") && other.contains("--charset"), "{other}");
         let damaged = find(&[Sample::whole("é è ê\n".as_bytes()), Sample::whole(b"\xff\n")]).advice.unwrap();

@@ -1,10 +1,10 @@
-//! What the fields of each column have in common, and whether a row is like the others.
+//! The kinds of the columns of sampled rows, and the comparison of a row with them.
 
 use super::kind::Kind;
 use super::rows::Cell;
 use super::score::is_empty;
 
-/// How many rows are looked at.
+/// The maximum number of rows that are examined.
 pub(super) const ROWS: usize = 200;
 
 /// The kinds of the columns of some rows.
@@ -12,7 +12,7 @@ pub(super) struct Columns {
     kinds: Vec<Option<Kind>>,
 }
 
-/// How many fields of a row are like those of typed columns, and how many are not. Nulls are neither.
+/// The number of fields of a row that match typed columns, and that do not. Nulls count as neither.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Comparison {
     pub(super) alike: usize,
@@ -20,7 +20,7 @@ pub(super) struct Comparison {
 }
 
 impl Columns {
-    /// Those of the first rows of this width.
+    /// The kinds of the columns of the first rows of this width.
     pub(super) fn of<'r, 'a: 'r>(rows: impl Iterator<Item = &'r [Cell<'a>]>, width: usize) -> Self {
         let rows: Vec<_> = rows.filter(|row| row.len() == width && !is_empty(row)).take(ROWS).collect();
         Self { kinds: (0..width).map(|column| typed_column(&rows, column)).collect() }
@@ -31,12 +31,12 @@ impl Columns {
         self.kinds.len()
     }
 
-    /// The kind of a column, if it has a type.
+    /// The kind of a column, if it is typed.
     pub(super) fn kind(&self, column: usize) -> Option<Kind> {
         self.kinds.get(column).copied().flatten()
     }
 
-    /// Compares the fields of a row, of any width, with the columns at the same places.
+    /// Compares the fields of a row, of any width, with the columns at the same indexes.
     pub(super) fn compare(&self, row: &[Cell<'_>]) -> Comparison {
         let mut comparison = Comparison::default();
         for (cell, kind) in row.iter().zip(&self.kinds) {
@@ -50,7 +50,7 @@ impl Columns {
     }
 }
 
-/// The kind of a column whose fields have one of their own, leaving out some that may be wrong.
+/// The kind of a typed column: that of at least nine tenths of its fields.
 fn typed_column(rows: &[&[Cell<'_>]], column: usize) -> Option<Kind> {
     let kinds = rows.iter().filter_map(|row| row.get(column)).map(Kind::of).filter(|kind| *kind != Kind::Null);
     let kinds: Vec<Kind> = kinds.collect();

@@ -1,21 +1,21 @@
-//! Comments: among the rows, and before the first one.
+//! Detects comments, among the rows and before the first one.
 //!
-//! Bytes that begin a comment in one file begin a value in the next (`#fff`, `--`). So lines count as comments only if
-//! they are unlike rows of the table: by their width, or by text where the table has numbers.
+//! Bytes that start a comment in one file start a value in another (`#fff`, `--`). Lines count as comments only if they
+//! are unlike rows of the table: by their width, or by text in columns of numbers.
 
 use super::columns::Columns;
 use super::header::{self, is_like_a_name};
-use super::rows::{Cell, Rows};
+use super::rows::{Cell, SampleRows};
 use super::samples::Samples;
 use super::score::{Shape, is_empty};
 use crate::dialect::{Delimiter, Dialect};
 use brc_core::RowFault;
 
-/// What comments begin with, the commonest first.
+/// The comment prefixes, the commonest first.
 pub(super) const PREFIXES: &[&str] = &["#", "##", "//", "%", "--"];
 
-/// What is wrong with a row, with what its line begins with if comments begin so: then it was hardly meant as a row. A value
-/// of another column than the first has nothing to do with it.
+/// Adds the comment prefix that a bad row starts with to its fault, since the line was probably not meant as a row.
+/// Faults in columns other than the first are unrelated to the prefix.
 #[must_use]
 pub fn fault_in_line(fault: RowFault, column: Option<usize>, line: &[u8]) -> RowFault {
     match comment_prefix(line) {
@@ -24,21 +24,21 @@ pub fn fault_in_line(fault: RowFault, column: Option<usize>, line: &[u8]) -> Row
     }
 }
 
-/// What a line begins with that may be a comment.
+/// The comment prefix that a line starts with, if any.
 pub(super) fn comment_prefix(line: &[u8]) -> Option<&'static str> {
     PREFIXES.iter().copied().find(|prefix| line.starts_with(prefix.as_bytes()))
 }
 
-/// Comments that no row of the table can be mistaken for.
+/// Comments that cannot be confused with rows of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Comments {
-    /// What they begin with.
+    /// The prefix.
     pub(super) prefix: String,
-    /// How many there are in the sample of the file's beginning.
+    /// The number of comment lines in the sample of the file's start.
     pub(super) rows: usize,
 }
 
-/// Looks for comments among the rows, and before them too if `with_leading`.
+/// Detects comments among the rows, and with `with_leading` also before them.
 pub(super) fn find(samples: &Samples<'_>, dialect: &Dialect, with_leading: bool) -> Option<Comments> {
     let tables = samples.split(&Dialect { comment: None, ..dialect.clone() });
     let table = tables.first()?;
@@ -50,7 +50,7 @@ pub(super) fn find(samples: &Samples<'_>, dialect: &Dialect, with_leading: bool)
         let others = samples.split(&Dialect { comment: Some(prefix.to_owned()), ..dialect.clone() });
         let width = Shape::of(&others, 0).width;
         // The first row may be a header.
-        let columns = Columns::of(others.iter().flat_map(Rows::iter).filter(|row| !is_empty(row)).skip(1), width);
+        let columns = Columns::of(others.iter().flat_map(SampleRows::iter).filter(|row| !is_empty(row)).skip(1), width);
         let first = (0..table.len()).find(|row| table.row(*row).len() == width && !rows.contains(row))?;
         let are_several = rows.len() > 1;
         let is_comment = |row: &usize| !is_like_row(samples, table, *row, prefix, &columns, are_several);
@@ -65,14 +65,14 @@ pub(super) fn find(samples: &Samples<'_>, dialect: &Dialect, with_leading: bool)
 /// Comments before the first row of the table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Leading {
-    /// The first row that is not one of them.
+    /// The first row that is not a comment.
     pub(super) end: usize,
-    /// The last of them, if it holds the names of the columns, as in `#CHROM POS ID`.
+    /// The last comment, if it holds the column names, as in `#CHROM POS ID`.
     pub(super) header: Option<usize>,
 }
 
-/// Looks for comments before the first row.
-pub(super) fn leading(samples: &Samples<'_>, tables: &[Rows<'_>], dialect: &Dialect) -> Leading {
+/// Detects comments before the first row.
+pub(super) fn leading(samples: &Samples<'_>, tables: &[SampleRows<'_>], dialect: &Dialect) -> Leading {
     let Some(table) = tables.first() else { return Leading::default() };
     let Some(prefix) = prefixes(dialect.delimiter).find(|prefix| {
         let first = table.iter().position(|row| !is_empty(row));
@@ -84,7 +84,7 @@ pub(super) fn leading(samples: &Samples<'_>, tables: &[Rows<'_>], dialect: &Dial
     let end = (0..table.len()).find(is_other).unwrap_or(table.len());
     let width = Shape::of(tables, end).width;
     let below = table.iter().skip(end).filter(|row| !is_empty(row)).skip(1);
-    let columns = Columns::of(below.chain(tables[1..].iter().flat_map(Rows::iter)), width);
+    let columns = Columns::of(below.chain(tables[1..].iter().flat_map(SampleRows::iter)), width);
     let are_several = (0..end).filter(|row| !is_empty(table.row(*row))).count() > 1;
     let is_row = |row: usize| is_like_row(samples, table, row, prefix, &columns, are_several);
     let comments = (0..end).take_while(|row| is_empty(table.row(*row)) || !is_row(*row));
@@ -102,20 +102,20 @@ pub(super) fn leading(samples: &Samples<'_>, tables: &[Rows<'_>], dialect: &Dial
     Leading { end: last + 1, header: is_header.then_some(last) }
 }
 
-/// The prefixes that do not delimit fields.
+/// The prefixes that do not start with the delimiter.
 fn prefixes(delimiter: Delimiter) -> impl Iterator<Item = &'static str> {
     PREFIXES.iter().copied().filter(move |prefix| Delimiter::Byte(prefix.as_bytes()[0]) != delimiter)
 }
 
-fn begins(samples: &Samples<'_>, table: &Rows<'_>, row: usize, prefix: &str) -> bool {
+fn begins(samples: &Samples<'_>, table: &SampleRows<'_>, row: usize, prefix: &str) -> bool {
     samples.start()[table.start(row)..].starts_with(prefix.as_bytes())
 }
 
-/// Whether a line that begins with a prefix of comments may be a row of the table: `#fff,1`, but not one of several like
-/// `# colours, red and green` where all columns are text.
+/// Whether a line with a comment prefix may be a row of the table, such as `#fff,1`; but not one of several like
+/// `# colours, red and green` in a table of only text.
 fn is_like_row(
     samples: &Samples<'_>,
-    table: &Rows<'_>,
+    table: &SampleRows<'_>,
     row: usize,
     prefix: &str,
     columns: &Columns,

@@ -1,27 +1,27 @@
-//! Whether the first row holds the names of the columns.
+//! Whether the first row is a header.
 //!
-//! Names are unlike what they name: a word over numbers, a value that does not come again. Where all columns are text,
-//! that is a matter of likelihood; most files have a header.
+//! Names differ from the values below: a word above numbers, a text that does not recur. If all columns are text, the
+//! decision is a guess; most files have a header.
 
 use super::columns::{Columns, ROWS};
 use super::kind::Kind;
-use super::rows::{Cell, Rows};
+use super::rows::{Cell, SampleRows};
 use super::score::is_empty;
 use crate::dialect::Delimiter;
 
-/// Whether there is a header and why.
+/// Whether there is a header, and the evidence.
 pub(super) struct Header {
-    /// How strongly the evidence speaks for a header, or against one if negative. From [`CERTAIN`] on it is more than
-    /// the likelihood of files at large.
+    /// The strength of the evidence for a header, or against one if negative. From [`CERTAIN`] on it is more than the
+    /// prior probability.
     weight: i32,
     pub(super) evidence: String,
     /// The fields of the first row.
     pub(super) cells: Option<Vec<String>>,
-    /// How many columns the first row does not name.
+    /// The number of columns that the first row does not name.
     pub(super) unnamed: usize,
 }
 
-/// The weight of evidence that the fields themselves give, rather than what is usual.
+/// The minimum weight of evidence from the fields themselves.
 const CERTAIN: i32 = 2;
 
 impl Header {
@@ -29,19 +29,19 @@ impl Header {
         self.weight > 0
     }
 
-    /// Whether more than what is usual speaks for a header, or against one.
+    /// Whether the evidence, for or against a header, is more than the prior probability.
     pub(super) fn is_certain(&self) -> bool {
         self.weight.abs() >= CERTAIN
     }
 }
 
 /// Judges the row `first` of the first table by the rows of `width` fields below it.
-pub(super) fn judge(tables: &[Rows<'_>], first: usize, width: usize, delimiter: Delimiter) -> Header {
+pub(super) fn judge(tables: &[SampleRows<'_>], first: usize, width: usize, delimiter: Delimiter) -> Header {
     let Some(table) = tables.first().filter(|table| first < table.len()) else {
         let evidence = "there are no rows at the start of the file".to_owned();
         return Header { weight: 0, evidence, cells: None, unnamed: 0 };
     };
-    let below = table.iter().skip(first + 1).chain(tables[1..].iter().flat_map(Rows::iter));
+    let below = table.iter().skip(first + 1).chain(tables[1..].iter().flat_map(SampleRows::iter));
     let below: Vec<&[Cell<'_>]> = below.filter(|row| row.len() == width && !is_empty(row)).take(ROWS).collect();
     let row = with_row_names(table.row(first), &below, delimiter);
     let (weight, evidence) = if below.is_empty() { judge_alone(&row) } else { judge_by(&row, &below) };
@@ -52,8 +52,8 @@ pub(super) fn judge(tables: &[Rows<'_>], first: usize, width: usize, delimiter: 
     Header { weight, evidence, cells: Some(cells), unnamed }
 }
 
-/// The fields of a header with an empty one before them where it names all columns but that of row names, as R writes
-/// tables: one field short, over rows that begin with different strings.
+/// The fields of a header, with an empty one added in front if it names all columns but the row names, as in tables
+/// written by R: one field short, above rows that start with distinct strings.
 fn with_row_names<'a>(row: &[Cell<'a>], below: &[&[Cell<'a>]], delimiter: Delimiter) -> Vec<Cell<'a>> {
     let is_short = below.len() > 1 && below.iter().all(|other| other.len() == row.len() + 1);
     let is_blank = matches!(delimiter, Delimiter::Blanks | Delimiter::Byte(b' ' | b'\t'));
@@ -66,19 +66,19 @@ fn with_row_names<'a>(row: &[Cell<'a>], below: &[&[Cell<'a>]], delimiter: Delimi
     cells
 }
 
-/// Whether no field is there twice.
+/// Whether all fields are distinct.
 fn are_distinct<'c, 'a: 'c>(cells: impl Iterator<Item = &'c Cell<'a>>) -> bool {
     let mut values: Vec<&[u8]> = cells.map(|cell| cell.bytes).collect();
     values.sort_unstable();
     values.windows(2).all(|pair| pair[0] != pair[1])
 }
 
-/// Whether the first fields of the rows are all different, and none is empty.
+/// Whether the first fields of the rows are distinct and not empty.
 fn begin_distinct(rows: &[&[Cell<'_>]]) -> bool {
     rows.iter().all(|row| !row[0].is_empty()) && are_distinct(rows.iter().map(|row| &row[0]))
 }
 
-/// A row with nothing below it.
+/// Judges a row with nothing below it.
 fn judge_alone(row: &[Cell<'_>]) -> (i32, String) {
     let is_name = |cell: &Cell<'_>| !Kind::of(cell).is_typed() && !cell.is_empty();
     let are_names = row.len() > 1 && row.iter().all(is_name);
@@ -113,7 +113,7 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
     judge_text(row, below)
 }
 
-/// In how many of the columns of numbers, dates and the like the first row is unlike the values below.
+/// Evidence: the number of typed columns in which the first row differs from the values below.
 fn first_row_of(unlike: usize, typed: usize) -> String {
     match (unlike, typed) {
         (0, 1) => "in the only number or date column the first row is a value".to_owned(),
@@ -124,7 +124,7 @@ fn first_row_of(unlike: usize, typed: usize) -> String {
     }
 }
 
-/// Whether all fields are in quotes that need none, and some column below has none.
+/// Whether all fields are quoted without need, and some column below is unquoted.
 fn is_quoted_over_unquoted(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> bool {
     let is_plain = |cell: &Cell<'_>| {
         !cell.bytes.iter().any(|byte| matches!(byte, b',' | b';' | b'\t' | b'|' | b' ' | b'"' | b'\n' | b'\r'))
@@ -138,8 +138,8 @@ fn is_quoted_over_unquoted(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> bool {
         && (0..row.len().min(below[0].len())).any(is_bare)
 }
 
-/// Whether the first field is empty, as programs write it above a column of row names, and all others are names: above
-/// numbers that count rows or, in quotes, above different strings.
+/// Whether the first field is empty, as programs write it above a column of row names, and all others are names, above
+/// row numbers or, if quoted, above distinct strings.
 fn names_rows(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> bool {
     let Some((first, others)) = row.split_first() else { return false };
     first.is_empty()
@@ -157,7 +157,7 @@ fn count(cells: &[Cell<'_>]) -> bool {
         && steps(cells.iter()).is_some_and(|steps| steps.iter().all(|step| *step == 1))
 }
 
-/// Whether none is a number or a time.
+/// Whether no field is a number or a time.
 fn are_words(cells: &[Cell<'_>]) -> bool {
     !cells.iter().any(|cell| matches!(Kind::of(cell), Kind::Number | Kind::Time))
 }
@@ -169,8 +169,8 @@ fn count_rows(rows: &[&[Cell<'_>]]) -> bool {
     rows.iter().take(10).enumerate().all(|(index, row)| number(row) == Some(first + index))
 }
 
-/// Whether the numbers of a row are such as name columns, beside a name that does not come again: over text, years in
-/// steps above other numbers; over numbers, also numbers in steps and ascending ones.
+/// Whether the numbers of a row may be column names, next to a name that does not recur: above text, evenly spaced
+/// years that are not above years; above numbers, any evenly spaced or ascending numbers.
 fn numbers_beside_names(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) -> bool {
     let (typed, untyped): (Vec<_>, Vec<_>) =
         row.iter().enumerate().filter(|(_, cell)| !cell.is_empty()).partition(|(_, cell)| Kind::of(cell).is_typed());
@@ -195,14 +195,14 @@ fn is_year(cell: &Cell<'_>) -> bool {
         if tens.is_ascii_digit() && ones.is_ascii_digit())
 }
 
-/// The differences between whole numbers that follow each other.
+/// The differences of successive integers; `None` if a field is not an integer.
 fn steps<'c, 'a: 'c>(numbers: impl Iterator<Item = &'c Cell<'a>>) -> Option<Vec<i64>> {
     let whole = |cell: &Cell<'_>| std::str::from_utf8(cell.bytes).ok()?.parse::<i64>().ok();
     let values = numbers.map(whole).collect::<Option<Vec<i64>>>()?;
     Some(values.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect())
 }
 
-/// Whether there are steps, all the same.
+/// Whether all steps are equal, and there is one.
 fn is_even(steps: &[i64]) -> bool {
     !steps.is_empty() && steps.iter().all(|step| *step == steps[0] && *step != 0)
 }
@@ -211,7 +211,7 @@ fn comes_again(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> bool {
     !cell.is_empty() && below.iter().any(|row| row.get(index).is_some_and(|other| other.bytes == cell.bytes))
 }
 
-/// A table of nothing but text.
+/// Judges the first row of a table of only text.
 fn judge_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
     let say = |weight, what: String| (weight, format!("all columns are text, {what}"));
     let again = row.iter().enumerate().filter(|(index, cell)| comes_again(cell, below, *index)).count();
@@ -249,7 +249,7 @@ pub(super) fn is_like_a_name(cell: &Cell<'_>) -> bool {
         && cell.bytes.len() <= 60
 }
 
-/// Whether a field is like those below it.
+/// Whether a field resembles those below it.
 enum Likeness {
     Alike,
     Unlike,
@@ -257,7 +257,7 @@ enum Likeness {
 }
 
 impl Likeness {
-    /// Judges by what all fields below share: their length, or whether they have digits, blanks or small first letters.
+    /// Compares what all fields below share: their length, digits, blanks, or the case of the first letter.
     fn of(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> Likeness {
         let others = below.iter().filter_map(|row| row.get(index)).map(|cell| cell.bytes);
         let others: Vec<&[u8]> = others.filter(|bytes| !bytes.is_empty()).collect();

@@ -1,27 +1,28 @@
-//! What a field looks like by itself.
+//! What a single field looks like.
 //!
-//! Split by the right delimiter, fields are numbers, dates, words; split by a wrong one, they are parts of them or several
-//! at once. These are not the types of columns: nothing is parsed, and `31/12/99` is a date without being a certain one.
+//! Split by the right delimiter, fields are numbers, dates, words; split by a wrong one, they are fragments of them or
+//! several at once. These kinds are not the types of columns: nothing is parsed, and `31/12/99` is a date although it
+//! is ambiguous.
 
 use super::rows::Cell;
 use brc_core::calendar::MONTHS;
 
-/// What a field looks like.
+/// The appearance of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
-    /// Nothing, or a word for it.
+    /// Empty, or a null token.
     Null,
-    /// A number, with signs of money or percent, separators of thousands or an exponent.
+    /// A number, including currency, percent and thousands separators, or an exponent.
     Number,
     /// A date, a time or both.
     Time,
-    /// A truth value.
+    /// A boolean.
     Bool,
-    /// An address of the web, of mail or of a machine.
+    /// A URL, an email address or an IP address.
     Address,
-    /// Letters, digits and what holds them together.
+    /// Letters, digits and joining characters.
     Word,
-    /// Words with blanks and punctuation between them.
+    /// Words with blanks and punctuation.
     Prose,
     /// Anything else.
     Other,
@@ -50,12 +51,12 @@ impl Kind {
         }
     }
 
-    /// Whether fields of this kind have a type of their own, so that a column of them is unlike its name.
+    /// Whether fields of this kind are typed, so that a column of them is unlike its name.
     pub(super) fn is_typed(self) -> bool {
         matches!(self, Kind::Number | Kind::Time | Kind::Bool | Kind::Address)
     }
 
-    /// How well a field of this kind speaks for the delimiters around it, from 0 to 1.
+    /// How strongly a field of this kind supports the delimiters around it, from 0 to 1.
     pub(super) fn weight(self) -> f64 {
         match self {
             Kind::Number | Kind::Time | Kind::Bool | Kind::Address => 1.0,
@@ -80,7 +81,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || !byte.is_ascii() || matches!(byte, b'_' | b'-' | b'.')
 }
 
-/// Text that holds letters or digits and nothing that delimits or quotes, save commas and apostrophes as in prose.
+/// Text with letters or digits and no delimiters or quotes, except commas and apostrophes as in prose.
 fn is_prose(text: &[u8]) -> bool {
     let is_foreign = |byte: u8| matches!(byte, b'|' | b';' | b'"' | b'^' | b'~') || byte.is_ascii_control();
     let is_apart = |pair: &[u8]| pair[0] == b',' && pair[1] != b' ' || pair == b"  ";
@@ -113,7 +114,7 @@ fn without_units(mut text: &[u8]) -> &[u8] {
     text
 }
 
-/// Digits, at most one separator of the fraction, and separators of thousands where they belong.
+/// Digits, at most one decimal separator, and thousands separators at the right positions.
 fn is_mantissa(text: &[u8]) -> bool {
     if !text.iter().any(u8::is_ascii_digit) || !text.iter().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b',')) {
         return false;
@@ -195,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_have_the_kind_that_people_see_in_them() {
+    fn fields_are_classified() {
         let kinds: &[(Kind, &[&str])] = &[
             (Kind::Null, &["", "NA", "null", "\\N", "-"]),
             (Kind::Number, &["0", "-1.5", "+3", ".5", "1e9", "1,234,567.89", "1.234,5", "3,14", "€ 12", "7%"]),
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_quoted_may_hold_anything() {
+    fn quoted_fields_may_contain_delimiters() {
         let cell = Cell { bytes: b"a,b;c", is_quoted: true, is_padded: false, is_beside_tab: false };
         assert_eq!(Kind::of(&cell), Kind::Prose);
     }

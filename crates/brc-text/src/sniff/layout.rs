@@ -1,32 +1,32 @@
-//! What a file has besides the rows of its table: line ends, titles, notes, comments.
+//! The parts of a file other than the rows of its table: line ends, titles, notes, comments.
 
 use super::Preamble;
 use super::comments::{self, Comments, Leading};
 use super::header::{self, Header};
 use super::preamble;
-use super::rows::{Cell, Rows};
+use super::rows::{Cell, SampleRows};
 use super::samples::Samples;
 use super::score::{Shape, is_empty};
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
 
-/// What there is besides the rows of the table.
+/// The parts of a file other than the rows of its table.
 pub(super) struct Layout {
     /// The comments among the rows.
     pub(super) comments: Option<Comments>,
-    /// How many lines come before the table.
+    /// The number of lines before the table.
     pub(super) preamble_lines: u64,
-    /// What the first row says: names, or values.
+    /// Whether the first row is a header.
     pub(super) header: Header,
-    /// How many fields the rows of the table have.
+    /// The number of fields of the rows of the table.
     pub(super) width: usize,
-    /// How many rows at the file's end seem to be no part of the table.
+    /// The number of rows at the end of the file that seem not to belong to the table.
     pub(super) trailing_rows: usize,
-    /// How many rows of the table are in the sample of the file's beginning.
+    /// The number of rows of the table in the sample of the file's start.
     pub(super) rows: usize,
 }
 
-/// The line ends that rows may have, the most frequent first, and what was seen of them. Where line feeds and carriage
-/// returns stand alone, those of one kind may stand in quotes.
+/// The possible line ends, the most frequent first, and their counts as evidence. If both lone line feeds and lone
+/// carriage returns occur, those of one kind may be inside quotes.
 pub(super) fn line_ends(samples: &Samples<'_>) -> (Vec<LineEnd>, String) {
     let (mut lf, mut crlf, mut cr) = (0, 0, 0);
     for sample in samples.iter() {
@@ -58,7 +58,7 @@ pub(super) fn line_ends(samples: &Samples<'_>) -> (Vec<LineEnd>, String) {
 }
 
 impl Layout {
-    /// Looks for it in samples that are read by `dialect`, but for its comment and preamble.
+    /// Detects the layout of samples that are split by `dialect`, ignoring its comment and preamble.
     pub(super) fn find(
         samples: &Samples<'_>,
         dialect: &Dialect,
@@ -102,8 +102,8 @@ impl Layout {
     }
 }
 
-/// How many rows after the last of the usual width are narrow.
-fn trailing_rows(table: &Rows<'_>, width: usize) -> usize {
+/// The number of narrow rows after the last row of the usual width.
+fn trailing_rows(table: &SampleRows<'_>, width: usize) -> usize {
     if width == 1 {
         return 0;
     }

@@ -1,8 +1,8 @@
-//! Finding the dialect of a text table, and saying why.
+//! Detects the dialect of a text table, and explains the result.
 //!
-//! A dialect that is guessed wrong makes a wrong table without an error, so each part comes with its evidence, the same
-//! samples always give the same answer, and where the evidence is thin, what most files do is taken: commas, double
-//! quotes that are doubled. That there are no quotes at all can never be seen in a sample, and is never found.
+//! A wrong dialect yields a wrong table without an error. Each part therefore comes with its evidence, the same samples
+//! always give the same result, and if the evidence is thin, the most common choice is made: commas, and double quotes
+//! that are doubled. The absence of quotes cannot be seen in a sample, and is never inferred from it alone.
 
 mod charset;
 mod columns;
@@ -27,20 +27,20 @@ use samples::Samples;
 use score::Candidate;
 use std::fmt;
 
-/// How many bytes of a file's beginning are worth sampling. More takes longer, and hardly ever tells more.
+/// The number of bytes worth sampling at the start of a file. More takes longer, and hardly ever changes the result.
 pub const START_BYTES: usize = 64 * 1024;
-/// How many bytes are worth sampling at each other place.
+/// The number of bytes worth sampling at each other position.
 pub const PLACE_BYTES: usize = 16 * 1024;
 
-/// Some bytes of a file.
+/// A sample of the bytes of a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample<'a> {
-    /// The bytes, as they are in the file.
+    /// The raw bytes.
     pub bytes: &'a [u8],
-    /// Where they are in the file. The sample at 0 must be there for charset, preamble and header to be found; others
-    /// may start anywhere, within a row, a field or a character.
+    /// The offset in the file. The sample at 0 is needed to detect charset, preamble and header; others may start
+    /// anywhere, also within a row, a field or a character.
     pub offset: u64,
-    /// Whether the file ends with them.
+    /// Whether the sample extends to the end of the file.
     pub is_end: bool,
 }
 
@@ -51,40 +51,40 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// A dialect with all that is known of it.
+/// A detected dialect with its evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sniffed {
     /// The dialect.
     pub dialect: Dialect,
-    /// The names of the columns, all different: from the header, or numbered where there is none. Bytes that are not
-    /// UTF-8 show as U+FFFD here; the [charset](Dialect::charset) decides what they are.
+    /// The unique names of the columns: from the header, or numbered if there is none. Bytes that are not UTF-8 appear
+    /// as U+FFFD here; the [charset](Dialect::charset) decides how they are decoded.
     pub names: Vec<String>,
-    /// Why each part is what it is, in the order in which they were found.
+    /// The evidence for each part, in the order of detection.
     pub findings: Vec<Finding>,
-    /// What was seen and not acted upon, because only a person can know: each a sentence.
+    /// What was noticed and not acted upon, because only the user can know; one sentence each.
     pub advice: Vec<String>,
-    /// The fields of the first row, be they names or values.
+    /// The fields of the first row, whether names or values.
     pub first_row: Vec<String>,
-    /// How many of the last columns the header does not name.
+    /// The number of trailing columns that the header does not name.
     pub unnamed: usize,
     is_preamble_inferred: bool,
-    /// What to say of a text that is not UTF-8, if no charset is given.
+    /// The note about a text that is not UTF-8, if the user sets no charset.
     not_utf8: Option<String>,
-    /// Whether the sample of the file's beginning has so few whole rows of the table that a longer one may tell more.
+    /// Whether the sample of the file's start has so few whole rows that a longer sample may improve the result.
     pub needs_more: bool,
 }
 
-/// What becomes of lines before the table.
+/// The treatment of lines before the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Preamble {
-    /// Those that are unlike the table are left out, unless overrides say how many or whether there is a header.
+    /// Lines unlike the table are skipped, unless overrides set their number or the header.
     Infer,
-    /// They are rows.
+    /// All lines are rows.
     Keep,
 }
 
 impl Sniffed {
-    /// The same, where the first row is known to be the header.
+    /// The same, if the first row is known to be the header.
     #[must_use]
     pub fn with_header(mut self) -> Self {
         if !self.first_row.is_empty() {
@@ -94,7 +94,7 @@ impl Sniffed {
         self
     }
 
-    /// What was inferred that a user may have to correct: each a sentence.
+    /// What was inferred and the user may have to correct; one sentence each.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let preamble = self.is_preamble_inferred.then(|| {
@@ -108,14 +108,14 @@ impl Sniffed {
     }
 }
 
-/// One part of a dialect and why it is so.
+/// A part of a dialect and the evidence for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The part.
     pub part: Part,
-    /// What it is: `';'`, `3 lines`, `none`.
+    /// The value: `';'`, `3 lines`, `none`.
     pub value: String,
-    /// What speaks for it: `21 of 21 sampled rows have 4 fields with it`.
+    /// The evidence: `21 of 21 sampled rows have 4 fields with it`.
     pub evidence: String,
 }
 
@@ -126,7 +126,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The parts of a dialect that are found.
+/// The parts of a dialect that are detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Part {
     /// [`Dialect::charset`].
@@ -168,21 +168,22 @@ impl fmt::Display for Part {
     }
 }
 
-/// How many rows of the table are enough to tell how they are written; of long rows, fewer.
+/// The number of rows that suffices for detection, and the number for a sample of at least `MANY_BYTES` bytes.
 const ENOUGH_ROWS: usize = 20;
 const ENOUGH_LONG_ROWS: usize = 3;
 const MANY_BYTES: usize = 1 << 20;
 
-/// Finds the dialect of the file that these are samples of. What `overrides` say is taken as given, and the rest is found
-/// under it. Needs time in proportion to the bytes times the delimiters in them: milliseconds for [`START_BYTES`].
+/// Detects the dialect of the file that the samples are from. `overrides` are taken as given, and the rest is detected
+/// accordingly. The time is proportional to the number of bytes times the number of delimiters that occur: milliseconds
+/// for [`START_BYTES`].
 ///
-/// Lines before the table that are unlike it are left out, unless `overrides` say how many or whether there is a header.
+/// Lines before the table that are unlike it are skipped, unless `overrides` set their number or the header.
 pub fn sniff(samples: &[Sample<'_>], overrides: &DialectOverrides) -> Sniffed {
     find(samples, overrides, Preamble::Infer)
 }
 
-/// The same for a text of which the caller knows the columns or what to do with ragged rows: all lines are rows, but for
-/// those that `overrides` leave out, comments, and a line that says the delimiter.
+/// Like [`sniff`], for callers that know the columns or how to treat ragged rows: all lines are rows, except for those
+/// that `overrides` skip, comments, and a line that declares the delimiter.
 pub fn sniff_rows(samples: &[Sample<'_>], overrides: &DialectOverrides) -> Sniffed {
     find(samples, overrides, Preamble::Keep)
 }
@@ -191,8 +192,8 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     let mut report = Report { overrides, findings: Vec::new(), advice: Vec::new(), not_utf8: None };
     let charset = report.charset(samples);
     let samples = Samples::decode(samples, charset);
-    let said = said_delimiter(samples.start()).filter(|_| overrides.preamble_lines.is_none());
-    let known = &match said {
+    let declared = declared_delimiter(samples.start()).filter(|_| overrides.preamble_lines.is_none());
+    let known = &match declared {
         Some(delimiter) => DialectOverrides {
             delimiter: overrides.delimiter.or(Some(delimiter)),
             preamble_lines: Some(1),
@@ -209,13 +210,13 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     let (samples, ranked) = best_line_end(&samples, &line_ends, &dialect, known);
     let best = &ranked[0];
     report.line_end(best.dialect.line_end, &line_ends, seen);
-    report.form(&ranked, said);
+    report.form(&ranked, declared);
     dialect = Dialect { comment: dialect.comment, ..best.dialect.clone() };
 
-    // A line that says the delimiter does not keep titles from being found below it.
+    // A line that declares the delimiter does not prevent the detection of titles below it.
     let below = &DialectOverrides { preamble_lines: overrides.preamble_lines, ..known.clone() };
     let layout = Layout::find(&samples, &dialect, below, preamble);
-    let lines = layout.preamble_lines + u64::from(said.is_some());
+    let lines = layout.preamble_lines + u64::from(declared.is_some());
     dialect.comment = layout.comments.as_ref().map(|comments| comments.prefix.clone());
     dialect.preamble_lines = overrides.preamble_lines.unwrap_or(lines);
     report.layout(&layout, dialect.preamble_lines);
@@ -241,8 +242,8 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     }
 }
 
-/// The delimiter of a first line `sep=;`, by which a text tells spreadsheets how to read it.
-fn said_delimiter(start: &[u8]) -> Option<Delimiter> {
+/// The delimiter that a first line such as `sep=;` declares for spreadsheets.
+fn declared_delimiter(start: &[u8]) -> Option<Delimiter> {
     let line = &start[..memchr::memchr2(b'\n', b'\r', start)?];
     let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
     match line.split_at_checked(4)? {
@@ -252,8 +253,8 @@ fn said_delimiter(start: &[u8]) -> Option<Delimiter> {
     }
 }
 
-/// The samples without the lines that are to be left out, and the candidates for the line end whose best one is the best
-/// of all: the first of equal ones.
+/// Tries each line end. Returns the samples without the lines to skip, and the ranked candidates of the line end with
+/// the best candidate; the first of equal ones.
 fn best_line_end<'a>(
     samples: &Samples<'a>,
     line_ends: &[LineEnd],
@@ -271,7 +272,7 @@ fn best_line_end<'a>(
     line_ends[1..].iter().map(by).fold(by(&line_ends[0]), better)
 }
 
-/// What is put together for the person who asks.
+/// Collects findings and advice for the user.
 struct Report<'a> {
     overrides: &'a DialectOverrides,
     findings: Vec<Finding>,
@@ -303,11 +304,11 @@ impl Report<'_> {
         self.add(Part::LineEnd, line_end, self.overrides.line_end.is_some(), evidence);
     }
 
-    /// Delimiter, quote and escape, which are found together.
-    fn form(&mut self, ranked: &[Candidate], said: Option<Delimiter>) {
+    /// Reports delimiter, quote and escape, which are detected together.
+    fn form(&mut self, ranked: &[Candidate], declared: Option<Delimiter>) {
         let Candidate { dialect, shape, quotes, .. } = &ranked[0];
         let mut evidence = match shape.width {
-            _ if said == Some(dialect.delimiter) => "the first line says so".to_owned(),
+            _ if declared == Some(dialect.delimiter) => "the first line says so".to_owned(),
             1 if dialect.delimiter == Dialect::default().delimiter => {
                 format!("no delimiter found in {}; the default", count(shape.rows, "sampled row"))
             }
@@ -315,7 +316,7 @@ impl Report<'_> {
             width => format!("{} of {} sampled rows have {width} fields with it", shape.usual, shape.rows),
         };
         let next = ranked.iter().find(|other| other.dialect.delimiter != dialect.delimiter && other.shape.width > 1);
-        let next = next.filter(|_| said.is_none());
+        let next = next.filter(|_| declared.is_none());
         if let Some(next) = next.filter(|_| shape.width > 1) {
             let (delimiter, shape) = (next.dialect.delimiter.quoted(), next.shape);
             evidence +=
@@ -383,7 +384,7 @@ impl Report<'_> {
         is_there
     }
 
-    /// Blanks go where a quote would be none behind them, or a number no number.
+    /// Blanks are trimmed if otherwise a quote would not open a field, or a number would not be a number.
     fn trim(&mut self, best: &Candidate) -> bool {
         let (quoted, [padded, typed]) = (best.quotes.padded, best.typed);
         let is_usual = |some: usize, of: usize| some > 0 && some * 10 >= of;
@@ -398,7 +399,7 @@ impl Report<'_> {
     }
 }
 
-/// What to say of a header that is shorter than the rows.
+/// The note about a header that is shorter than the rows.
 fn unnamed_columns(columns: usize) -> String {
     format!(
         "the header does not name the last {}; {} numbered",
@@ -407,7 +408,7 @@ fn unnamed_columns(columns: usize) -> String {
     )
 }
 
-/// The names of columns with such a header, without the blanks around them.
+/// Unique column names from the cells of a header, trimmed.
 fn header_names(cells: &[String]) -> Vec<String> {
     unique_names(cells.iter().map(|cell| cell.trim()))
 }

@@ -1,19 +1,19 @@
-//! Where the table begins.
+//! Detects where the table starts.
 //!
-//! Titles, notes and key-value pairs before a table are not rows of it, but rows that are narrower than the others may
-//! be: a file whose rows grew begins with narrow ones. A line is left out only if it is unlike the table. Whatever
-//! could be a row stays one, so that reading it is an error that names it rather than a loss.
+//! Titles, notes and key-value pairs before a table are not rows, but narrow rows may be: a file whose rows grew starts
+//! with narrow ones. A line is skipped only if it is unlike the table. Anything that could be a row is kept, so that
+//! reading it is an error that names it rather than a silent loss.
 
 use super::columns::Columns;
 use super::comments::Leading;
 use super::header;
 use super::kind::Kind;
-use super::rows::{Cell, Rows};
+use super::rows::{Cell, SampleRows};
 use super::score::{Shape, is_empty};
 use crate::dialect::Delimiter;
 
-/// The first row of the table: its header, if it has one.
-pub(super) fn first_row(tables: &[Rows<'_>], shape: Shape, comments: Leading, delimiter: Delimiter) -> usize {
+/// The index of the first row of the table, which may be its header.
+pub(super) fn first_row(tables: &[SampleRows<'_>], shape: Shape, comments: Leading, delimiter: Delimiter) -> usize {
     let Some(table) = tables.first() else { return 0 };
     let Some(begin) = (comments.end..table.len()).find(|row| !is_empty(table.row(*row))) else { return 0 };
     let body = shape.first.max(begin);
@@ -21,29 +21,29 @@ pub(super) fn first_row(tables: &[Rows<'_>], shape: Shape, comments: Leading, de
     let first = if above.is_empty() {
         after_titles(tables, body, shape.width, delimiter)
     } else {
-        Above { tables, table, body, width: shape.width, delimiter }.first_row(&above)
+        LeadingRows { tables, table, body, width: shape.width, delimiter }.first_row(&above)
     };
     if first == begin { comments.header.unwrap_or(first) } else { first }
 }
 
-/// Rows before the first one that has the usual width.
-struct Above<'t, 'a> {
-    tables: &'t [Rows<'a>],
-    table: &'t Rows<'a>,
+/// The rows before the first one of the usual width.
+struct LeadingRows<'t, 'a> {
+    tables: &'t [SampleRows<'a>],
+    table: &'t SampleRows<'a>,
     body: usize,
     width: usize,
     delimiter: Delimiter,
 }
 
-impl Above<'_, '_> {
+impl LeadingRows<'_, '_> {
     fn first_row(&self, above: &[usize]) -> usize {
         let judge = |row: usize| header::judge(self.tables, row, self.width, self.delimiter);
         let below = judge(self.body);
-        let elsewhere = self.tables[1..].iter().flat_map(Rows::iter);
+        let elsewhere = self.tables[1..].iter().flat_map(SampleRows::iter);
         let columns = Columns::of(self.table.iter().skip(self.body + 1).chain(elsewhere), self.width);
         let is_alike = |row: &usize| self.is_alike(*row, &columns, &below);
         if let Some(alike) = above.iter().position(is_alike) {
-            // From there on there are rows, though ragged ones.
+            // From here on there are rows, if ragged ones.
             let header = alike.checked_sub(1).map(|before| above[before]);
             let header = header.filter(|row| judge(*row).is_there());
             return header.unwrap_or(above[alike]);
@@ -60,12 +60,13 @@ impl Above<'_, '_> {
         }
     }
 
-    /// Whether a row has far too few fields, as `total 8` above a list of files: between blanks no field is empty.
+    /// Whether a row has far too few fields, such as `total 8` above a file listing: if blanks delimit, no field is
+    /// empty.
     fn is_too_narrow(&self, cells: &[Cell<'_>]) -> bool {
         self.delimiter == Delimiter::Blanks && cells.len() * 2 < self.width
     }
 
-    /// Whether a row may be one of the table.
+    /// Whether a row may belong to the table.
     fn is_alike(&self, row: usize, columns: &Columns, below: &header::Header) -> bool {
         let cells = self.table.row(row);
         if self.is_too_narrow(cells) {
@@ -84,9 +85,9 @@ impl Above<'_, '_> {
     }
 }
 
-/// The first row after titles, as spreadsheets write them: rows of the usual width with a text in their first field only.
-/// Where such rows are usual further down, or there are no names after them, they belong to the table.
-fn after_titles(tables: &[Rows<'_>], first: usize, width: usize, delimiter: Delimiter) -> usize {
+/// The first row after titles as spreadsheets write them: rows of the usual width with text only in the first field. If
+/// such rows are common further down, or no header follows them, they belong to the table.
+fn after_titles(tables: &[SampleRows<'_>], first: usize, width: usize, delimiter: Delimiter) -> usize {
     let table = &tables[0];
     let is_title = |row: &[Cell<'_>]| {
         width > 2 && row[1..].iter().all(Cell::is_empty) && !row.first().is_some_and(|cell| Kind::of(cell).is_typed())

@@ -1,17 +1,17 @@
-//! A sample taken apart by a dialect on trial.
+//! Splits a sample by a candidate dialect.
 //!
-//! Reading a table by a dialect is strict; this is not. It goes on after whatever does not fit, and counts it: that is how
-//! a wrong dialect shows.
+//! Reading a table is strict; this is not. The splitter continues after malformed input and counts it: that is how a
+//! wrong dialect is recognised.
 
 use crate::dialect::{Delimiter, Dialect};
 use std::ops::{AddAssign, Range};
 
 /// The rows of a sample.
 #[derive(Debug, Default)]
-pub(super) struct Rows<'a> {
+pub(super) struct SampleRows<'a> {
     rows: Vec<Row>,
     cells: Vec<Cell<'a>>,
-    /// How quotes stand in it.
+    /// The use of quotes in the sample.
     pub(super) quotes: Quotes,
 }
 
@@ -24,13 +24,13 @@ struct Row {
 /// A field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cell<'a> {
-    /// What is inside the quotes or, without quotes, between the blanks around it.
+    /// The bytes inside the quotes or, without quotes, without the surrounding blanks.
     pub(super) bytes: &'a [u8],
-    /// Whether it stands in quotes or brackets.
+    /// Whether the field is in quotes or brackets.
     pub(super) is_quoted: bool,
-    /// Whether there are blanks around it, outside the quotes.
+    /// Whether there are blanks around the field, outside the quotes.
     pub(super) is_padded: bool,
-    /// Whether a tab is directly before or after what is between the delimiters.
+    /// Whether the raw field starts or ends with a tab.
     pub(super) is_beside_tab: bool,
 }
 
@@ -40,27 +40,27 @@ impl Cell<'_> {
     }
 }
 
-/// How quotes and brackets stand in a sample.
+/// Counts of quotes and brackets in a sample.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Quotes {
-    /// Fields that begin and end with a quote.
+    /// Fields that start and end with a quote.
     pub(super) sound: usize,
-    /// Fields that begin with a quote which does not end them.
+    /// Fields that start with a quote but do not end with the next one.
     pub(super) malformed: usize,
-    /// Fields with two quotes in them that stand for one.
+    /// Fields with doubled quotes.
     pub(super) doubled: usize,
-    /// Fields in quotes with blanks around them.
+    /// Quoted fields with blanks around them.
     pub(super) padded: usize,
-    /// Fields in brackets with blanks in them.
+    /// Bracketed fields with blanks in them.
     pub(super) bracketed: usize,
-    /// Fields that begin with a bracket which no other one closes.
+    /// Fields that start with a bracket that is not closed.
     pub(super) unclosed: usize,
-    /// Bytes that the escape took the meaning from.
+    /// Escaped bytes.
     pub(super) escaped: usize,
 }
 
 impl Quotes {
-    /// Whether fields begin with quotes as they do with letters: of those that do, few also end with one.
+    /// Whether quotes are ordinary characters: few of the fields that start with one also end with one.
     pub(super) fn are_text(self) -> bool {
         self.malformed > 2 && self.malformed > 2 * self.sound
     }
@@ -78,8 +78,8 @@ impl AddAssign for Quotes {
     }
 }
 
-impl<'a> Rows<'a> {
-    /// The rows in `bytes`, which begin at a row. Where they do not end at one, the last row is left out unless it is the
+impl<'a> SampleRows<'a> {
+    /// Splits `bytes`, which start at a row. If they do not end at a row end, the last row is dropped unless it is the
     /// only one.
     pub(super) fn split(bytes: &'a [u8], dialect: &Dialect, ends_at_row: bool) -> Self {
         let mut splitter = Splitter::new(bytes, dialect, ends_at_row);
@@ -93,7 +93,7 @@ impl<'a> Rows<'a> {
         rows
     }
 
-    /// Takes the cells from the `width`th on for one, in rows of this text with more of them.
+    /// Merges the cells from the `width`th on, in rows of this text with more cells.
     pub(super) fn take_rest(&mut self, width: usize, text: &'a [u8]) {
         let offset = |cell: &Cell<'_>| cell.bytes.as_ptr() as usize - text.as_ptr() as usize;
         for Row { cells, .. } in self.rows.iter_mut().filter(|row| row.cells.len() > width) {
@@ -110,7 +110,7 @@ impl<'a> Rows<'a> {
         self.rows.len()
     }
 
-    /// The cells of each row; a row without a byte is one empty cell.
+    /// The cells of each row; a row without bytes is one empty cell.
     pub(super) fn iter(&self) -> impl Iterator<Item = &[Cell<'a>]> {
         self.rows.iter().map(|row| &self.cells[row.cells.clone()])
     }
@@ -129,7 +129,7 @@ impl<'a> Rows<'a> {
 struct Splitter<'a, 'd> {
     bytes: &'a [u8],
     at: usize,
-    /// Whether each byte ends an unquoted field.
+    /// Whether each byte value ends an unquoted field.
     ends_field: [bool; 256],
     line_end: u8,
     blanks_delimit: bool,
@@ -138,18 +138,18 @@ struct Splitter<'a, 'd> {
     escape: Option<u8>,
     brackets: bool,
     comment: &'d [u8],
-    /// Whether the sample ends where the table or one of its rows does.
+    /// Whether the sample ends at the end of the table or of a row.
     ends_at_row: bool,
-    rows: Rows<'a>,
+    rows: SampleRows<'a>,
 }
 
-/// How a field that begins with a quote goes on.
+/// How a field that starts with a quote continues.
 enum Quoted<'a> {
-    /// Another quote ends it.
+    /// It ends with another quote.
     Closed(Cell<'a>),
-    /// The sample ends before it does.
+    /// The sample ends first.
     CutOff,
-    /// What follows its second quote is no end of a field, or there is none.
+    /// Its second quote is missing, or not at the end of the field.
     Malformed,
 }
 
@@ -178,7 +178,7 @@ impl<'a, 'd> Splitter<'a, 'd> {
             brackets: dialect.brackets,
             comment: dialect.comment.as_deref().unwrap_or_default().as_bytes(),
             ends_at_row,
-            rows: Rows::default(),
+            rows: SampleRows::default(),
         }
     }
 
@@ -210,7 +210,7 @@ impl<'a, 'd> Splitter<'a, 'd> {
         self.rows.rows.push(Row { start, cells: first..self.rows.cells.len() });
     }
 
-    /// The field from here on, and on to what ends it: a delimiter, a line end or the end.
+    /// Reads the field at the current position, and advances to its delimiter or line end, or to the end.
     fn cell(&mut self) -> Cell<'a> {
         let start = self.at;
         let quote_at = self.after_blanks(start);
@@ -246,13 +246,13 @@ impl<'a, 'd> Splitter<'a, 'd> {
         Cell { bytes, is_quoted: false, is_padded: bytes.len() < all.len(), is_beside_tab }
     }
 
-    /// The field that begins here with a bracket.
+    /// Reads the field at `start`, which starts with a bracket.
     fn bracketed(&mut self, start: usize) -> Cell<'a> {
         let end = self.line_ends_at(start);
         let ends_field = |at: &usize| self.row_ends_at(at + 1) || self.ends_field[usize::from(self.bytes[at + 1])];
         let closing = memchr::memchr_iter(b']', &self.bytes[start..end]).map(|at| start + at).find(ends_field);
         let field_end = closing.map_or(end, |at| at + 1);
-        // The CR of a line end is no part of it.
+        // The CR of a line end does not belong to the field.
         self.at = if self.row_ends_at(field_end) { end } else { field_end };
         let all = &self.bytes[start..field_end];
         let all = all.strip_suffix(b"\r").unwrap_or(all);
@@ -262,12 +262,12 @@ impl<'a, 'd> Splitter<'a, 'd> {
         Cell { bytes, is_quoted: closing.is_some(), is_padded: false, is_beside_tab: false }
     }
 
-    /// The field that begins here with a quote.
+    /// Reads the field at `quote_at`, which starts with a quote.
     fn quoted(&mut self, quote_at: usize) -> Quoted<'a> {
         let (mut at, mut doubled, mut escaped) = (quote_at + 1, 0, 0);
         loop {
             let Some(&byte) = self.bytes.get(at) else {
-                // A quote that would swallow most of the sample was hardly one.
+                // A quote that would extend over most of the sample is probably not one.
                 let is_cut_off = !self.ends_at_row && quote_at > self.bytes.len() / 2;
                 return if is_cut_off { Quoted::CutOff } else { Quoted::Malformed };
             };
@@ -305,13 +305,13 @@ impl<'a, 'd> Splitter<'a, 'd> {
         Quoted::Closed(Cell { bytes, is_quoted: true, is_padded, is_beside_tab: false })
     }
 
-    /// Whether the byte there would mean something if it were not escaped.
+    /// Whether the byte at `at` would have a meaning if it were not escaped.
     fn is_special(&self, at: usize) -> bool {
         let Some(&byte) = self.bytes.get(at) else { return false };
         self.ends_field[usize::from(byte)] || Some(byte) == self.quote || Some(byte) == self.escape
     }
 
-    /// The first place from there on without a blank that is not a delimiter.
+    /// The first position from `at` on that is not a blank, or is a delimiter.
     fn after_blanks(&self, mut at: usize) -> usize {
         let skips = |byte: u8| is_blank(byte) && (self.blanks_delimit || !self.ends_field[usize::from(byte)]);
         while self.bytes.get(at).is_some_and(|byte| skips(*byte)) {
@@ -320,7 +320,7 @@ impl<'a, 'd> Splitter<'a, 'd> {
         at
     }
 
-    /// Whether a row ends there, at a line end or the carriage return before it, or at the end.
+    /// Whether a row ends at `at`: at a line end, at the carriage return before it, or at the end of the sample.
     fn row_ends_at(&self, at: usize) -> bool {
         match self.bytes.get(at) {
             None => true,
@@ -346,7 +346,7 @@ mod tests {
     use super::*;
 
     fn rows(text: &str, dialect: &Dialect, ends_at_row: bool) -> (Vec<String>, Quotes) {
-        let rows = Rows::split(text.as_bytes(), dialect, ends_at_row);
+        let rows = SampleRows::split(text.as_bytes(), dialect, ends_at_row);
         let texts = rows.iter().map(|row| {
             let cells: Vec<String> = row.iter().map(|cell| String::from_utf8_lossy(cell.bytes).into_owned()).collect();
             cells.join("|")
@@ -355,21 +355,21 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_split_as_a_reader_would() {
+    fn rows_are_split_at_line_ends() {
         let (found, quotes) = rows("a,\"b,\n\"\"c\", d \r\n\n,\n", &Dialect::default(), true);
         assert_eq!(found, ["a|b,\n\"\"c|d", "", "|"]);
         assert_eq!(quotes, Quotes { sound: 1, doubled: 1, ..Quotes::default() });
     }
 
     #[test]
-    fn what_does_not_fit_is_counted_and_passed() {
+    fn malformed_quotes_are_counted_and_skipped() {
         let (found, quotes) = rows("\"a\"b,c\n \"d\" ,e\n\"f,g\nh,i\n", &Dialect::default(), true);
         assert_eq!(found, ["\"a\"b|c", "d|e", "\"f|g", "h|i"]);
         assert_eq!((quotes.sound, quotes.malformed, quotes.padded), (1, 2, 1));
     }
 
     #[test]
-    fn a_row_that_is_cut_off_is_left_out() {
+    fn an_incomplete_row_is_dropped() {
         assert_eq!(rows("a,b\nc,d\ne", &Dialect::default(), false).0, ["a|b", "c|d"]);
         let (found, quotes) = rows("a,b\nc,d\ne,\"f\n,", &Dialect::default(), false);
         assert_eq!((found.len(), quotes.malformed), (2, 0));
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_hold_blanks() {
+    fn brackets_may_contain_blanks() {
         let space = Dialect { delimiter: Delimiter::Byte(b' '), brackets: true, ..Dialect::default() };
         let (found, quotes) = rows("a [b c] d\n[]e] [f]\r\n[g h\n", &space, true);
         assert_eq!(found, ["a|b c|d", "]e|f", "[g h"]);
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_and_comments_are_seen() {
+    fn escapes_and_comments_are_recognised() {
         let dialect = Dialect { escape: Some(b'\\'), comment: Some("#".to_owned()), ..Dialect::default() };
         let (found, quotes) = rows("#x,y\na\\,b,\"c\\\"\"\n", &dialect, true);
         assert_eq!((found, quotes.escaped), (vec!["a\\,b|c\\\"".to_owned()], 2));

@@ -1,16 +1,16 @@
-//! The samples of a file as UTF-8, and the rows in them.
+//! The samples of a file in UTF-8, and their rows.
 
 use super::Sample;
 use super::comments::comment_prefix;
-use super::rows::{Quotes, Rows};
+use super::rows::{Quotes, SampleRows};
 use super::score::Shape;
 use crate::charset::Charset;
 use crate::dialect::Dialect;
 use std::borrow::Cow;
 
-/// The samples of a file, without charset and byte order mark.
+/// The samples of a file, decoded, and without a byte order mark.
 pub(super) struct Samples<'a> {
-    /// That of the file's beginning is the first; it is empty where nobody took one.
+    /// The sample of the file's start comes first; it is empty if none was taken.
     samples: Vec<Decoded<'a>>,
 }
 
@@ -22,7 +22,7 @@ struct Decoded<'a> {
 }
 
 impl<'a> Samples<'a> {
-    /// Decodes samples. What is broken in them (characters that are cut through, for one) is no matter here.
+    /// Decodes samples. Invalid bytes, such as characters that are cut off, are ignored here.
     pub(super) fn decode(samples: &[Sample<'a>], charset: Charset) -> Self {
         let decode = |sample: &Sample<'a>| {
             let bytes = match charset {
@@ -47,12 +47,12 @@ impl<'a> Samples<'a> {
         Samples { samples }
     }
 
-    /// The beginning of the file.
+    /// The sample of the file's start.
     pub(super) fn start(&self) -> &[u8] {
         &self.samples[0].bytes
     }
 
-    /// Whether the file ends with the sample of its beginning.
+    /// Whether the sample of the file's start is the whole file.
     pub(super) fn is_whole(&self) -> bool {
         self.samples[0].is_end
     }
@@ -62,12 +62,13 @@ impl<'a> Samples<'a> {
         self.samples.iter().map(|sample| &*sample.bytes)
     }
 
-    /// Of these tables, one for each sample as [`split`](Samples::split) gives them, the one at the file's end.
-    pub(super) fn end<'t, 'b>(&self, tables: &'t [Rows<'b>]) -> Option<&'t Rows<'b>> {
+    /// The table of the sample at the file's end; `tables` has one for each sample, as returned by
+    /// [`split`](Samples::split).
+    pub(super) fn end<'t, 'b>(&self, tables: &'t [SampleRows<'b>]) -> Option<&'t SampleRows<'b>> {
         self.samples.iter().position(|sample| sample.is_end).and_then(|index| tables.get(index))
     }
 
-    /// These but for the first `lines` lines of the file.
+    /// The samples without the first `lines` lines of the file.
     pub(super) fn without_lines(&self, lines: u64, line_end: u8) -> Self {
         let mut samples = self.samples.clone();
         let start = &mut samples[0];
@@ -83,7 +84,7 @@ impl<'a> Samples<'a> {
         Samples { samples }
     }
 
-    /// What comments begin with, where some lines at the file's beginning begin with it and others do not.
+    /// The likely comment prefix: one that some lines at the file's start have and others have not.
     pub(super) fn probable_comment(&self) -> Option<String> {
         let first = self.lines().next()?;
         let prefix = comment_prefix(first).unwrap_or("#");
@@ -91,37 +92,37 @@ impl<'a> Samples<'a> {
         self.lines().any(|line| is_comment(line) != is_comment(first)).then(|| prefix.to_owned())
     }
 
-    /// Whether all lines at the file's beginning may be comments.
+    /// Whether all lines at the file's start may be comments.
     pub(super) fn are_comments(&self) -> bool {
         let Some(prefix) = self.lines().next().and_then(comment_prefix) else { return false };
-        // The last line may be cut within the prefix.
+        // The last line may be cut off within the prefix.
         self.lines().all(|line| line.starts_with(prefix.as_bytes()) || prefix.as_bytes().starts_with(line))
     }
 
-    /// The lines of the file's beginning that are not empty.
+    /// The non-empty lines of the file's start.
     fn lines(&self) -> impl Iterator<Item = &[u8]> {
         self.start().split(|byte| matches!(byte, b'\n' | b'\r')).filter(|line| !line.is_empty())
     }
 
-    /// Whether most lines have several blanks in a row, by which columns are aligned.
+    /// Whether most lines contain runs of blanks, which align columns.
     pub(super) fn are_aligned(&self) -> bool {
         let is_aligned = |line: &&[u8]| line.trim_ascii().windows(2).any(|pair| pair == b"  ");
         let (aligned, lines) = (self.lines().filter(is_aligned).count(), self.lines().count());
         lines > 1 && aligned * 2 > lines
     }
 
-    /// Whether these bytes occur anywhere.
+    /// Whether these bytes occur in any sample.
     pub(super) fn contain(&self, bytes: &[u8]) -> bool {
         let finder = memchr::memmem::Finder::new(bytes);
         self.samples.iter().any(|sample| finder.find(&sample.bytes).is_some())
     }
 
-    /// The rows of each sample, those of the file's beginning first.
-    pub(super) fn split(&self, dialect: &Dialect) -> Vec<Rows<'_>> {
-        let mut tables: Vec<Rows<'_>> = Vec::with_capacity(self.samples.len());
+    /// The rows of each sample, starting with that of the file's start.
+    pub(super) fn split(&self, dialect: &Dialect) -> Vec<SampleRows<'_>> {
+        let mut tables: Vec<SampleRows<'_>> = Vec::with_capacity(self.samples.len());
         for sample in &self.samples {
             tables.push(if sample.is_start {
-                Rows::split(&sample.bytes, dialect, sample.is_end)
+                SampleRows::split(&sample.bytes, dialect, sample.is_end)
             } else {
                 sample.split_from_within(dialect, Shape::of(&tables, 0).width)
             });
@@ -131,18 +132,19 @@ impl<'a> Samples<'a> {
 }
 
 impl Decoded<'_> {
-    /// The rows of a sample that starts anywhere: within quotes or not, whichever gives more rows of the usual width.
-    fn split_from_within(&self, dialect: &Dialect, width: usize) -> Rows<'_> {
+    /// Splits a sample that starts anywhere, assuming a start inside or outside quotes, whichever gives more rows of
+    /// the usual width.
+    fn split_from_within(&self, dialect: &Dialect, width: usize) -> SampleRows<'_> {
         let line_end = dialect.line_end.last_byte();
         let split = |from: usize| {
             let rest = &self.bytes[from.min(self.bytes.len())..];
             let start = memchr::memchr(line_end, rest).map_or(rest.len(), |at| at + 1);
-            Rows::split(&rest[start..], dialect, self.is_end)
+            SampleRows::split(&rest[start..], dialect, self.is_end)
         };
         let outside = split(0);
         let Some(closing) = dialect.quote.and_then(|quote| memchr::memchr(quote, &self.bytes)) else { return outside };
         let inside = split(closing + 1);
-        let fit = |rows: &Rows<'_>| {
+        let fit = |rows: &SampleRows<'_>| {
             let Quotes { malformed, .. } = rows.quotes;
             let usual = rows.iter().filter(|row| row.len() == width).count();
             (usual as f64 - malformed as f64) / rows.len().max(1) as f64

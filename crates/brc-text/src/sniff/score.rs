@@ -1,17 +1,17 @@
-//! Which delimiter, quote and escape fit best.
+//! Ranks delimiters, quotes and escapes.
 //!
-//! Every dialect that the bytes of a sample allow is tried. A dialect is good if its rows have one shape (van den Burg et
-//! al., "Wrangling Messy CSV Files by Detecting Row and Type Patterns", call it the pattern score) and its fields are
-//! whole: numbers, dates, words (their type score). The score is the product of both, of how well quotes are used, and of
-//! how often files use such a delimiter at all: the last decides where there are too few rows to tell.
+//! Every dialect that the bytes of the samples permit is tried. A dialect is good if its rows have the same width (the
+//! pattern score of van den Burg et al., "Wrangling Messy CSV Files by Detecting Row and Type Patterns") and its fields
+//! are complete values: numbers, dates, words (their type score). The score is the product of both, of how consistently
+//! quotes are used, and of the prior probability of the delimiter, which decides if there are few rows.
 
 use super::kind::Kind;
-use super::rows::{Cell, Quotes, Rows};
+use super::rows::{Cell, Quotes, SampleRows};
 use super::samples::Samples;
 use crate::dialect::{Delimiter, Dialect, DialectOverrides};
 use std::collections::BTreeMap;
 
-/// The delimiters that are tried, and how likely each is before a byte was seen. The first of equal ones wins.
+/// The candidate delimiters with their prior weights. The first of equal ones wins.
 const DELIMITERS: &[(Delimiter, f64)] = &[
     (Delimiter::Byte(b','), 1.0),
     (Delimiter::Byte(b';'), 1.0),
@@ -31,34 +31,34 @@ const DELIMITERS: &[(Delimiter, f64)] = &[
     (Delimiter::Byte(b'_'), 0.2),
 ];
 
-/// A dialect and how well it fits.
+/// A dialect and its score.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub(super) dialect: Dialect,
     pub(super) score: f64,
     pub(super) shape: Shape,
     pub(super) quotes: Quotes,
-    /// How many unquoted fields with a type have blanks around them, and how many there are.
+    /// The number of unquoted typed fields with blanks around them, and of all unquoted typed fields.
     pub(super) typed: [usize; 2],
 }
 
-/// How many fields the rows of the table have, and where it begins.
+/// The usual width of the rows, and where the table starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// Rows that are not empty.
+    /// The number of rows that are not empty.
     pub(super) rows: usize,
-    /// Those of them from the first row of the table on.
+    /// The number of these from the first row of the table on.
     of_table: usize,
-    /// Those of these that have the usual width.
+    /// The number of these of the usual width.
     pub(super) usual: usize,
     /// The usual number of fields.
     pub(super) width: usize,
-    /// The first row of the table in the sample of the file's beginning. Before it come rows of other widths: titles,
-    /// or rows that are ragged.
+    /// The first row of the table in the sample of the file's start. The rows before it have other widths: titles, or
+    /// ragged rows.
     pub(super) first: usize,
 }
 
-/// All candidates, the best first. There is at least one.
+/// All candidates, the best first; at least one.
 pub(super) fn rank(samples: &Samples<'_>, base: &Dialect, overrides: &DialectOverrides) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     let base = Dialect { comment: base.comment.clone().or_else(|| samples.probable_comment()), ..base.clone() };
@@ -122,7 +122,7 @@ fn escapes_and_brackets(
     escapes(samples, overrides).into_iter().flat_map(with_brackets).collect()
 }
 
-/// Brackets are found around fields between blanks only.
+/// Brackets are recognised only if blanks delimit fields.
 fn brackets(samples: &Samples<'_>, delimiter: Delimiter, overrides: &DialectOverrides) -> Vec<bool> {
     match (overrides.brackets, delimiter) {
         (Some(brackets), _) => vec![brackets],
@@ -144,7 +144,7 @@ impl Candidate {
         for table in &tables {
             quotes += table.quotes;
         }
-        let fields = Fields::of(&tables, shape.width);
+        let fields = FieldStatistics::of(&tables, shape.width);
         let score = shape.consistency()
             * fields.columns_score(dialect.delimiter, likelihood)
             * fields.wholeness
@@ -153,26 +153,26 @@ impl Candidate {
     }
 }
 
-/// How many columns blanks align, of which the last one may have blanks in it: as many as there are fields in each row with
-/// more than that many.
-fn aligned_columns(samples: &Samples<'_>, tables: &[Rows<'_>], narrow: usize) -> Option<usize> {
-    let filled = tables.iter().flat_map(Rows::iter).filter(|row| !is_empty(row)).map(<[Cell<'_>]>::len);
+/// The number of columns that blanks align, of which the last may contain blanks: the smallest width of all rows that
+/// are wider than `narrow`.
+fn aligned_columns(samples: &Samples<'_>, tables: &[SampleRows<'_>], narrow: usize) -> Option<usize> {
+    let filled = tables.iter().flat_map(SampleRows::iter).filter(|row| !is_empty(row)).map(<[Cell<'_>]>::len);
     let least = filled.filter(|width| *width > narrow).min()?;
     (least >= MIN_ALIGNED_COLUMNS && samples.are_aligned()).then_some(least)
 }
 
-/// How many columns a table has at least that is told by blanks which align them: lines of prose have as many words.
+/// The minimum number of columns of a table that is recognised by its alignment: lines of prose have as many words.
 const MIN_ALIGNED_COLUMNS: usize = 4;
 
-/// How many rows at the end of the samples tell what the table is like below titles, however many these are.
+/// The number of rows at the end of the samples that determine the width of the table below any number of titles.
 const LAST_ROWS: usize = 20;
-/// How many rows a table has at least that begins after other rows.
+/// The minimum number of rows of a table that starts after other rows.
 const MIN_ROWS_AFTER_TITLES: usize = 2;
 
 impl Shape {
-    /// The shape of the rows of several samples, without so many rows at the file's beginning.
-    pub(super) fn of(tables: &[Rows<'_>], skip: usize) -> Shape {
-        let widths = |rows: &Rows<'_>| -> Vec<(usize, usize)> {
+    /// The shape of the rows of several samples, without the first `skip` rows of the file.
+    pub(super) fn of(tables: &[SampleRows<'_>], skip: usize) -> Shape {
+        let widths = |rows: &SampleRows<'_>| -> Vec<(usize, usize)> {
             let filled = rows.iter().enumerate().filter(|(_, row)| !is_empty(row));
             filled.map(|(index, row)| (index, row.len())).collect()
         };
@@ -193,37 +193,37 @@ impl Shape {
         })
     }
 
-    /// The shape of a table of this width that begins after rows of other widths, if there is one: after its first row
-    /// nearly all have the width, and before it hardly any. It begins where it gains most of rows that have the width
-    /// and loses least to others.
+    /// The shape of a table of this width that starts after rows of other widths, if there is one: after its first row
+    /// nearly all rows have the width, and before it hardly any. It starts where it gains most rows of the width for
+    /// the fewest others.
     fn below_titles(beginning: &[(usize, usize)], elsewhere: &[usize], width: usize) -> Option<Shape> {
         let (mut of_table, rows) = (elsewhere.len(), elsewhere.len() + beginning.len());
         let mut usual = elsewhere.iter().filter(|other| **other == width).count();
         let all = usual + beginning.iter().filter(|(_, other)| *other == width).count();
         let mut best: Option<(i64, usize, Shape)> = None;
-        for (place, (index, other)) in beginning.iter().enumerate().rev() {
+        for (position, (index, other)) in beginning.iter().enumerate().rev() {
             of_table += 1;
             usual += usize::from(*other == width);
             let gain = 4 * usual as i64 - 3 * of_table as i64;
             if *other == width && best.is_none_or(|(most, ..)| gain >= most) {
-                best = Some((gain, place, Shape { rows, of_table, usual, width, first: *index }));
+                best = Some((gain, position, Shape { rows, of_table, usual, width, first: *index }));
             }
         }
-        let (_, place, shape) = best?;
-        // Titles may have as many fields by chance, but few before few rows.
+        let (_, position, shape) = best?;
+        // Titles may have as many fields by chance, but only few of them if the table has few rows.
         let before = (all - shape.usual) * if shape.of_table < LAST_ROWS { 10 } else { 2 };
         let is_table = shape.of_table >= MIN_ROWS_AFTER_TITLES && shape.usual * 10 >= shape.of_table * 9;
-        (width > 1 && is_table && before <= place).then_some(shape)
+        (width > 1 && is_table && before <= position).then_some(shape)
     }
 
-    /// How many columns a table has whose last one takes the rest of the line: the usual number of fields or, where that is
-    /// not the number of most rows, that of aligned columns.
-    pub(super) fn width_with_rest(self, samples: &Samples<'_>, tables: &[Rows<'_>]) -> usize {
+    /// The number of columns of a table whose last column takes the rest of the line: the usual width or, if that is
+    /// not the width of most rows, the number of aligned columns.
+    pub(super) fn width_with_rest(self, samples: &Samples<'_>, tables: &[SampleRows<'_>]) -> usize {
         let aligned = aligned_columns(samples, tables, self.width / 2);
         if self.usual * 2 > self.of_table { self.width } else { aligned.unwrap_or(self.width) }
     }
 
-    /// The pattern score: from 0 to 1. A few rows that are alike below others may be so by chance.
+    /// The pattern score, from 0 to 1. A few uniform rows after others may be a coincidence.
     fn consistency(self) -> f64 {
         let [rows, of_table, usual] = [self.rows, self.of_table, self.usual].map(|rows| rows.max(1) as f64);
         let certainty = if of_table == rows { 1.0 } else { 0.8 * (of_table / rows).max(of_table / 10.0).min(1.0) };
@@ -231,7 +231,7 @@ impl Shape {
     }
 }
 
-/// The most common width; of equally common ones the greater: titles are narrow.
+/// The most common width; the greater of equally common ones, because titles are narrow.
 fn most_common(widths: impl Iterator<Item = usize>) -> usize {
     let mut counts = BTreeMap::new();
     for width in widths {
@@ -240,35 +240,36 @@ fn most_common(widths: impl Iterator<Item = usize>) -> usize {
     counts.iter().max_by_key(|(width, count)| (**count, **width)).map_or(1, |(width, _)| *width)
 }
 
-/// Whether a row has not a byte.
+/// Whether a row has no bytes.
 pub(super) fn is_empty(row: &[Cell<'_>]) -> bool {
     row.len() == 1 && row[0].is_empty() && !row[0].is_quoted
 }
 
-/// What the fields of the rows of the usual width are like.
-struct Fields {
-    /// How many columns there are.
+/// Statistics of the fields in rows of the usual width.
+struct FieldStatistics {
+    /// The number of columns.
     width: usize,
-    /// How many columns have a field that is not empty.
+    /// The number of columns with a field that is not empty.
     columns: usize,
-    /// How far fields look like values and not like parts of them or several, from 0 to 1: the type score.
+    /// To what extent fields look like complete values rather than fragments or several at once, from 0 to 1: the type
+    /// score.
     wholeness: f64,
-    /// Whether all are numbers, dates and the like, or null.
+    /// Whether all fields are typed or null.
     are_typed: bool,
-    /// Whether all that are not empty begin or end with a tab.
+    /// Whether all fields that are not empty start or end with a tab.
     are_beside_tabs: bool,
-    /// Whether some begin with a double quote that is no quote by the dialect.
+    /// Whether some fields start with a double quote that is not a quote in the dialect.
     begin_with_double_quote: bool,
-    /// How many unquoted fields with a type have blanks around them, and how many there are.
+    /// The number of unquoted typed fields with blanks around them, and of all unquoted typed fields.
     typed: [usize; 2],
 }
 
-impl Fields {
-    fn of(tables: &[Rows<'_>], width: usize) -> Fields {
+impl FieldStatistics {
+    fn of(tables: &[SampleRows<'_>], width: usize) -> FieldStatistics {
         let (mut sum, mut count, mut are_typed, mut begin_with_double_quote) = (0.0, 0_u32, true, false);
         let (mut typed, mut are_beside_tabs) = ([0; 2], true);
         let mut is_filled = vec![false; width];
-        for row in tables.iter().flat_map(Rows::iter).filter(|row| row.len() == width && !is_empty(row)) {
+        for row in tables.iter().flat_map(SampleRows::iter).filter(|row| row.len() == width && !is_empty(row)) {
             for (cell, is_filled) in row.iter().zip(&mut is_filled) {
                 let kind = Kind::of(cell);
                 sum += kind.weight();
@@ -285,18 +286,18 @@ impl Fields {
         }
         let columns = is_filled.iter().filter(|is_filled| **is_filled).count();
         let wholeness = sum / f64::from(count.max(1));
-        Fields { width, columns, wholeness, are_typed, are_beside_tabs, begin_with_double_quote, typed }
+        FieldStatistics { width, columns, wholeness, are_typed, are_beside_tabs, begin_with_double_quote, typed }
     }
 
-    /// How likely so many columns are by a delimiter of this likelihood. Few columns may come from a byte that is often in
-    /// text; one column is what is left when nothing delimits.
+    /// The likelihood of this number of columns with a delimiter of this prior weight. Few columns may come from a byte
+    /// that is common in text; a single column is what remains if nothing delimits.
     fn columns_score(&self, delimiter: Delimiter, likelihood: f64) -> f64 {
         let chance = if likelihood > 0.8 { 0.5 } else { 1.0 };
         match self.columns {
-            // Tabs do not align what is one column: the one before or after it is always empty.
+            // Tabs do not align a single column: the field before or after the tab would always be empty.
             1 if delimiter == DELIMITERS[0].0 && self.are_typed && self.are_beside_tabs => 0.2,
             0 | 1 if delimiter == DELIMITERS[0].0 => 0.6,
-            // `;12`, `||08:59`: what hardly ever stands beside a number delimits columns that are always empty.
+            // `;12`, `||08:59`: a character that is unusual next to a number delimits columns that are always empty.
             1 if self.are_typed && likelihood > 0.9 => {
                 if self.width > 2 {
                     0.45
@@ -310,11 +311,11 @@ impl Fields {
     }
 }
 
-/// How well quotes and escapes are used, from 0 to a little over 1.
-fn soundness(dialect: &Dialect, quotes: &Quotes, shape: Shape, fields: &Fields) -> f64 {
+/// How consistently quotes and escapes are used, from 0 to a little over 1.
+fn soundness(dialect: &Dialect, quotes: &Quotes, shape: Shape, fields: &FieldStatistics) -> f64 {
     let (sound, malformed) = (quotes.sound as f64, quotes.malformed as f64);
     let bad = if malformed > 0.0 { malformed / (sound + malformed) } else { 0.0 };
-    // An apostrophe is a quote only where fields begin and end with it in a table of one shape.
+    // An apostrophe is a quote only if fields start and end with it, in a table of uniform width.
     let is_text = quotes.sound == 0
         || quotes.sound < 5 * quotes.malformed
         || shape.usual * 10 < shape.of_table * 9
@@ -325,12 +326,12 @@ fn soundness(dialect: &Dialect, quotes: &Quotes, shape: Shape, fields: &Fields) 
         _ if quotes.sound > 0 => 1.05,
         _ => 1.0,
     };
-    // Where an escape changes nothing, there is none.
+    // An escape that changes nothing is not one.
     let escape = if dialect.escape.is_some() && quotes.escaped == 0 { 0.9 } else { 1.0 };
     likely * escape * bracket_score(dialect, quotes, shape) * (1.0 - 0.5 * bad)
 }
 
-/// Brackets are those of fields if each row of the table has as many with blanks between them.
+/// Brackets belong to fields if each row of the table has the same number of them with blanks inside.
 fn bracket_score(dialect: &Dialect, quotes: &Quotes, shape: Shape) -> f64 {
     if !dialect.brackets {
         return 1.0;

@@ -1,25 +1,25 @@
-//! Which values will be written differently than they were read.
+//! Tracks values that will be written differently than they were read.
 //!
-//! A decimal column has one number of decimals, so zeros at the end come and go, and nobody minds. Other changes are
-//! counted, and the first one is kept to be shown.
+//! A decimal column has one scale, so trailing zeros are added and removed without notice. Other changes are counted,
+//! and the first one is kept as an example.
 
 use crate::infer::NullTokenSet;
 use brc_core::LogicalType;
 
-/// How values of a column differ from the text that they were read from.
+/// The differences between the values of a column and the text that they were parsed from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Changes {
-    /// How many are written in another way, apart from zeros at the end and the `T` of a timestamp.
+    /// The number of values that will be written differently, apart from trailing zeros and the `T` of a timestamp.
     pub altered: u64,
-    /// The first of these: as it was written, and as it will be.
+    /// The first of these: the text that was read, and the text that will be written.
     pub example: Option<(Vec<u8>, Vec<u8>)>,
-    /// How many are null because they are words for missing ones.
+    /// The number of values that are null because they are null tokens.
     pub nulled: u64,
-    /// These words.
+    /// These tokens.
     pub null_tokens: NullTokenSet,
 }
 
-/// Whether two texts of a value differ in more than zeros at the end and a `T` between date and time.
+/// Whether two texts of a value differ by more than trailing zeros and a `T` between date and time.
 pub(super) fn differ(old: &[u8], new: &[u8]) -> bool {
     let without_zone = |text: &[u8]| text.strip_suffix(b"Z").unwrap_or(text).to_vec();
     let [mut old, new] = [old, new].map(without_zone);
@@ -31,7 +31,8 @@ pub(super) fn differ(old: &[u8], new: &[u8]) -> bool {
     rest.is_none_or(|rest| rest.iter().any(|byte| !matches!(byte, b'0' | b'.' | b',' | b':')))
 }
 
-/// Whether the text of a value that is written in another way than it stood there differs by more than zeros at the end.
+/// A function that decides, for a text that will be written differently, whether it changes by more than trailing
+/// zeros.
 pub(super) fn differs_if_altered(logical_type: LogicalType, has_form: bool) -> fn(&[u8]) -> bool {
     match logical_type {
         _ if has_form => |_| true,

@@ -1,10 +1,10 @@
-//! One column of the rows that are parsed.
+//! The values of one column while rows are parsed.
 
 use super::changes::{Changes, differ, differs_if_altered};
-use super::fields::Fields;
+use super::fields::FieldRules;
 use super::parser::ColumnType;
 use super::strings::Strings;
-use super::values::{self, Parsed, Shape, Text};
+use super::values::{self, DigitCounts, Parsed, Text};
 use crate::form::{Form, GivenForms};
 use crate::infer::{NullTokenSet, Seen, is_exact_float};
 use crate::rows::{ColumnFields, Field};
@@ -13,24 +13,24 @@ use brc_core::{Bitmap, BitmapBuffer, Column, Data, Integers, LogicalType, RowFau
 use brc_kernels::cpu::Level;
 use brc_kernels::fields::{self, FieldColumn, FloatShapes};
 
-/// A column that fills up.
+/// A column under construction.
 pub(super) struct TypedColumn {
-    values: Values,
-    checks: Checks,
+    values: ColumnBuffer,
+    state: ColumnState,
 }
 
-enum Values {
+enum ColumnBuffer {
     Integers(Vec<i64>),
-    /// Those that may not fit 64 bits.
+    /// ColumnBuffer that may not fit in 64 bits.
     Wide(Vec<i128>),
     Floats(Vec<f64>),
     Strings(Strings),
 }
 
-/// What is known of the values beside them.
-struct Checks {
+/// The type, validity and inference state of a column.
+struct ColumnState {
     logical_type: LogicalType,
-    /// How values are written, if not in the usual form.
+    /// The form of the values, if not the usual one.
     form: Option<Form>,
     nullable: bool,
     validity: BitmapBuffer,
@@ -42,25 +42,25 @@ struct Inference {
     seen: Seen,
     exact: bool,
     given: GivenForms,
-    /// Whether the type does not hold all values.
+    /// Whether some value does not fit the type.
     misfits: bool,
 }
 
-/// Parses the fields of a column, with values that are written as they will be if that is demanded.
+/// Parses the fields of a column. The flag requests that only values in canonical text form are parsed.
 type Kernel<'k, T> = &'k mut dyn FnMut(&FieldColumn<'_>, bool, &mut Vec<T>) -> fields::Parsed;
 
-/// What becomes of a value that is not written in the usual way.
-enum Odd<'t> {
+/// The result for a value that is not in the usual text form.
+enum SlowResult<'t> {
     Value(Value<'t>),
-    /// A word for a missing value.
+    /// A null token.
     Null,
-    /// The column has no such value.
+    /// The value does not fit the type of the column.
     None,
 }
 
-/// A value that has not the type of its column.
+/// A value that does not fit the type of its column.
 pub(super) struct BadValue {
-    /// Its place among those that were taken at once.
+    /// The index of its row in the range that was parsed.
     pub(super) row: usize,
     pub(super) fault: RowFault,
 }
@@ -68,8 +68,8 @@ pub(super) struct BadValue {
 impl TypedColumn {
     pub(super) fn new(column: &ColumnType) -> Self {
         let mut new = Self {
-            values: Values::Integers(Vec::new()),
-            checks: Checks {
+            values: ColumnBuffer::Integers(Vec::new()),
+            state: ColumnState {
                 logical_type: LogicalType::Int64,
                 form: None,
                 nullable: true,
@@ -82,28 +82,28 @@ impl TypedColumn {
         new
     }
 
-    /// Goes on with another type, without rows. Codes keep their meaning.
+    /// Clears the rows, and sets a different type. Codes keep their meaning.
     pub(super) fn set_type(&mut self, column: &ColumnType) {
         self.clear();
-        let checks = &mut self.checks;
-        ((checks.logical_type, checks.form), checks.nullable) = (column.read_as(), column.nullable());
-        checks.changes = Changes::default();
-        checks.inference = match *column {
+        let state = &mut self.state;
+        ((state.logical_type, state.form), state.nullable) = (column.read_as(), column.nullable());
+        state.changes = Changes::default();
+        state.inference = match *column {
             ColumnType::Fixed { .. } => None,
             ColumnType::Inferred { seen, exact, given } => Some(Inference { seen, exact, given, misfits: false }),
         };
-        match (&self.values, checks.logical_type) {
-            (Values::Strings(_), LogicalType::String | LogicalType::Binary) => {}
-            (_, LogicalType::String | LogicalType::Binary) => self.values = Values::Strings(Strings::default()),
-            (_, float) if float.is_float() => self.values = Values::Floats(Vec::new()),
-            (_, narrow) if narrow.fits_64_bits() => self.values = Values::Integers(Vec::new()),
-            _ => self.values = Values::Wide(Vec::new()),
+        match (&self.values, state.logical_type) {
+            (ColumnBuffer::Strings(_), LogicalType::String | LogicalType::Binary) => {}
+            (_, LogicalType::String | LogicalType::Binary) => self.values = ColumnBuffer::Strings(Strings::default()),
+            (_, float) if float.is_float() => self.values = ColumnBuffer::Floats(Vec::new()),
+            (_, narrow) if narrow.fits_64_bits() => self.values = ColumnBuffer::Integers(Vec::new()),
+            _ => self.values = ColumnBuffer::Wide(Vec::new()),
         }
     }
 
-    /// Takes fields, one a row.
-    pub(super) fn take<'f>(&mut self, fields: ColumnFields<'f>, how: Fields<'_>, bad: &mut Vec<BadValue>) {
-        let Self { values, checks } = self;
+    /// Appends fields, one per row.
+    pub(super) fn take<'f>(&mut self, fields: ColumnFields<'f>, how: FieldRules<'_>, bad: &mut Vec<BadValue>) {
+        let Self { values, state } = self;
         let narrow = |value: Value<'_>| match value {
             Value::Integer(value) => i64::try_from(value).unwrap_or_default(),
             Value::Float(_) | Value::Bytes(_) => 0,
@@ -111,36 +111,36 @@ impl TypedColumn {
         let wide = |value: Value<'_>| if let Value::Integer(value) = value { value } else { 0 };
         let widened = |parsed: Parsed<i64>| parsed.map(|(value, altered)| (i128::from(value), altered));
         let float = |value: Value<'_>| if let Value::Float(value) = value { value } else { 0.0 };
-        if let Some(form) = checks.form {
+        if let Some(form) = state.form {
             return match values {
-                Values::Strings(strings) => checks.strings(strings, fields, how, bad),
-                Values::Integers(out) => checks.formed(form, out, fields, how, bad, narrow),
-                Values::Wide(out) => checks.formed(form, out, fields, how, bad, wide),
-                Values::Floats(out) => checks.formed(form, out, fields, how, bad, float),
+                ColumnBuffer::Strings(strings) => state.strings(strings, fields, how, bad),
+                ColumnBuffer::Integers(out) => state.formed(form, out, fields, how, bad, narrow),
+                ColumnBuffer::Wide(out) => state.formed(form, out, fields, how, bad, wide),
+                ColumnBuffer::Floats(out) => state.formed(form, out, fields, how, bad, float),
             };
         }
         let level = Level::best();
-        match (values, checks.logical_type) {
-            (Values::Strings(strings), _) => checks.strings(strings, fields, how, bad),
-            (Values::Floats(out), LogicalType::Float32) => {
-                checks.take(out, fields, how, bad, None, values::float32, float);
+        match (values, state.logical_type) {
+            (ColumnBuffer::Strings(strings), _) => state.strings(strings, fields, how, bad),
+            (ColumnBuffer::Floats(out), LogicalType::Float32) => {
+                state.take(out, fields, how, bad, None, values::float32, float);
             }
-            (Values::Floats(out), _) => checks.floats(out, fields, how, bad),
-            (Values::Wide(out), LogicalType::Uuid) => checks.take(out, fields, how, bad, None, values::uuid, wide),
-            (Values::Wide(out), LogicalType::Decimal { scale, .. }) if scale <= 18 => {
-                checks.take(out, fields, how, bad, None, |text| widened(values::decimal(text, scale)), wide);
+            (ColumnBuffer::Floats(out), _) => state.floats(out, fields, how, bad),
+            (ColumnBuffer::Wide(out), LogicalType::Uuid) => state.take(out, fields, how, bad, None, values::uuid, wide),
+            (ColumnBuffer::Wide(out), LogicalType::Decimal { scale, .. }) if scale <= 18 => {
+                state.take(out, fields, how, bad, None, |text| widened(values::decimal(text, scale)), wide);
             }
-            (Values::Wide(out), _) => checks.take(out, fields, how, bad, None, |_| None, wide),
-            (Values::Integers(out), LogicalType::Int64) => {
+            (ColumnBuffer::Wide(out), _) => state.take(out, fields, how, bad, None, |_| None, wide),
+            (ColumnBuffer::Integers(out), LogicalType::Int64) => {
                 let kernel: Kernel<'_, i64> = &mut |column, _, out| column.integers(level, out);
-                checks.take(out, fields, how, bad, Some(kernel), values::integer, narrow);
+                state.take(out, fields, how, bad, Some(kernel), values::integer, narrow);
             }
-            (Values::Integers(out), LogicalType::Decimal { precision, scale }) => {
+            (ColumnBuffer::Integers(out), LogicalType::Decimal { precision, scale }) => {
                 let digits = precision.min(18);
                 let kernel: Kernel<'_, i64> =
                     &mut |column, exact, out| column.decimals(level, scale, digits, exact, out);
                 let fits = |(value, _): &(i64, bool)| value.abs() < 10i64.pow(digits.into());
-                checks.take(
+                state.take(
                     out,
                     fields,
                     how,
@@ -150,21 +150,21 @@ impl TypedColumn {
                     narrow,
                 );
             }
-            (Values::Integers(out), LogicalType::Date) => {
+            (ColumnBuffer::Integers(out), LogicalType::Date) => {
                 let kernel: Kernel<'_, i64> = &mut |column, _, out| column.dates(level, out);
-                checks.take(out, fields, how, bad, Some(kernel), values::date, narrow);
+                state.take(out, fields, how, bad, Some(kernel), values::date, narrow);
             }
-            (Values::Integers(out), LogicalType::Time { unit }) => {
-                checks.take(out, fields, how, bad, None, |text| values::time(text, unit), narrow);
+            (ColumnBuffer::Integers(out), LogicalType::Time { unit }) => {
+                state.take(out, fields, how, bad, None, |text| values::time(text, unit), narrow);
             }
-            (Values::Integers(out), LogicalType::Timestamp { unit, zone }) => {
-                checks.take(out, fields, how, bad, None, |text| values::timestamp(text, unit, zone), narrow);
+            (ColumnBuffer::Integers(out), LogicalType::Timestamp { unit, zone }) => {
+                state.take(out, fields, how, bad, None, |text| values::timestamp(text, unit, zone), narrow);
             }
-            (Values::Integers(out), LogicalType::Bool) => {
-                checks.take(out, fields, how, bad, None, values::boolean, narrow);
+            (ColumnBuffer::Integers(out), LogicalType::Bool) => {
+                state.take(out, fields, how, bad, None, values::boolean, narrow);
             }
             (
-                Values::Integers(out),
+                ColumnBuffer::Integers(out),
                 LogicalType::Int8
                 | LogicalType::Int16
                 | LogicalType::Int32
@@ -174,88 +174,88 @@ impl TypedColumn {
                 | LogicalType::String
                 | LogicalType::Binary
                 | LogicalType::Uuid,
-            ) => checks.take(out, fields, how, bad, None, |_| None, narrow),
+            ) => state.take(out, fields, how, bad, None, |_| None, narrow),
         }
     }
 
-    /// Adds a null, for a field that is missing. Returns whether the column allows it.
-    pub(super) fn take_null(&mut self) -> bool {
+    /// Appends a null for a missing field. Returns whether the column is nullable.
+    pub(super) fn append_null(&mut self) -> bool {
         match &mut self.values {
-            Values::Integers(values) => values.push(0),
-            Values::Wide(values) => values.push(0),
-            Values::Floats(values) => values.push(0.0),
-            Values::Strings(strings) => strings.taking(&[]).push_null(),
+            ColumnBuffer::Integers(values) => values.push(0),
+            ColumnBuffer::Wide(values) => values.push(0),
+            ColumnBuffer::Floats(values) => values.push(0.0),
+            ColumnBuffer::Strings(strings) => strings.appender(&[]).push_null(),
         }
-        self.checks.validity.push(false);
-        self.checks.nullable
+        self.state.validity.push(false);
+        self.state.nullable
     }
 
-    /// The rows.
-    pub(super) fn lend(&self) -> Column<'_> {
+    /// The rows, as a borrowed column.
+    pub(super) fn as_column(&self) -> Column<'_> {
         let data = match &self.values {
-            Values::Integers(values) => Data::Integers(Integers::I64(values)),
-            Values::Wide(values) => Data::Integers(Integers::I128(values)),
-            Values::Floats(values) => Data::Floats(values),
-            Values::Strings(strings) => strings.lend(),
+            ColumnBuffer::Integers(values) => Data::Integers(Integers::I64(values)),
+            ColumnBuffer::Wide(values) => Data::Integers(Integers::I128(values)),
+            ColumnBuffer::Floats(values) => Data::Floats(values),
+            ColumnBuffer::Strings(strings) => strings.as_column(),
         };
-        Column::from(data).with_validity(self.checks.validity.bitmap())
+        Column::from(data).with_validity(self.state.validity.bitmap())
     }
 
-    /// How many bytes the strings of the rows have, where they are not codes.
+    /// The total length of the strings in bytes; 0 if they are codes.
     pub(super) fn string_bytes(&self) -> usize {
-        if let Values::Strings(strings) = &self.values { strings.len_bytes() } else { 0 }
+        if let ColumnBuffer::Strings(strings) = &self.values { strings.len_bytes() } else { 0 }
     }
 
-    /// Leaves out rows, given in ascending order.
+    /// Removes rows, given in ascending order.
     pub(super) fn remove(&mut self, rows: &[usize]) {
-        let total = self.checks.validity.len();
+        let total = self.state.validity.len();
         let mut removed = rows.iter().copied().peekable();
         let kept: Vec<usize> = (0..total).filter(|row| removed.next_if_eq(row).is_none()).collect();
         let mut validity = BitmapBuffer::default();
-        let before = self.checks.validity.bitmap();
+        let before = self.state.validity.bitmap();
         kept.iter().for_each(|&row| validity.push(before.is_none_or(|bitmap: Bitmap<'_>| bitmap.get(row))));
-        self.checks.validity = validity;
+        self.state.validity = validity;
         match &mut self.values {
-            Values::Integers(values) => *values = kept.iter().map(|&row| values[row]).collect(),
-            Values::Wide(values) => *values = kept.iter().map(|&row| values[row]).collect(),
-            Values::Floats(values) => *values = kept.iter().map(|&row| values[row]).collect(),
-            Values::Strings(strings) => strings.keep(&kept),
+            ColumnBuffer::Integers(values) => *values = kept.iter().map(|&row| values[row]).collect(),
+            ColumnBuffer::Wide(values) => *values = kept.iter().map(|&row| values[row]).collect(),
+            ColumnBuffer::Floats(values) => *values = kept.iter().map(|&row| values[row]).collect(),
+            ColumnBuffer::Strings(strings) => strings.keep(&kept),
         }
     }
 
-    /// Forgets the rows, but for what they demand of the type.
+    /// Removes all rows, but keeps what they require of the type.
     pub(super) fn clear(&mut self) {
-        if let Some(inference) = &mut self.checks.inference {
-            let demand = self.values.demand(self.checks.logical_type);
-            inference.seen = inference.seen.join(if self.checks.form.is_some() { demand.as_formed() } else { demand });
+        if let Some(inference) = &mut self.state.inference {
+            let demand = self.values.demand(self.state.logical_type);
+            inference.seen = inference.seen.join(if self.state.form.is_some() { demand.as_formed() } else { demand });
         }
         match &mut self.values {
-            Values::Integers(values) => values.clear(),
-            Values::Wide(values) => values.clear(),
-            Values::Floats(values) => values.clear(),
-            Values::Strings(strings) => strings.clear(),
+            ColumnBuffer::Integers(values) => values.clear(),
+            ColumnBuffer::Wide(values) => values.clear(),
+            ColumnBuffer::Floats(values) => values.clear(),
+            ColumnBuffer::Strings(strings) => strings.clear(),
         }
-        self.checks.validity.clear();
+        self.state.validity.clear();
     }
 
-    /// What all values so far demand; `None` if the type is not inferred.
+    /// What all values so far require; `None` if the type is not inferred.
     pub(super) fn seen(&self) -> Option<Seen> {
-        self.checks.inference.as_ref().map(|inference| inference.seen)
+        self.state.inference.as_ref().map(|inference| inference.seen)
     }
 
-    /// Whether the inferred type turned out not to hold all values.
+    /// Whether some value does not fit the inferred type.
     pub(super) fn misfits(&self) -> bool {
-        self.checks.inference.as_ref().is_some_and(|inference| inference.misfits)
+        self.state.inference.as_ref().is_some_and(|inference| inference.misfits)
     }
 
-    /// How many values changed since the type was set.
+    /// The changes of values since the type was set.
     pub(super) fn changes(&self) -> &Changes {
-        &self.checks.changes
+        &self.state.changes
     }
 }
 
-impl Values {
-    /// What values demand of a type that is inferred, as far as it was not seen value by value.
+impl ColumnBuffer {
+    /// What the values require of an inferred type, apart from what was recorded value by value.
     fn demand(&self, logical_type: LogicalType) -> Seen {
         let bounds = match self {
             Self::Integers(values) => bounds(values).map(|(min, max)| (min.into(), max.into())),
@@ -289,7 +289,7 @@ impl Values {
         }
     }
 
-    /// Whether there is a number nearer to zero than that.
+    /// Whether a nonzero value has a magnitude below `bound`.
     fn has_number_below(&self, bound: u64) -> bool {
         let is_below = |value: u128| value < bound.into() && value > 0;
         match self {
@@ -299,7 +299,7 @@ impl Values {
         }
     }
 
-    /// Whether all of them are the same numbers as floats, as those of fifteen digits are.
+    /// Whether all values are exact as floats, as those of at most fifteen digits are.
     fn are_exact_floats(&self, min: i128, max: i128, scale: u8) -> bool {
         const MOST: u128 = 1_000_000_000_000_000;
         let is_exact =
@@ -313,14 +313,15 @@ impl Values {
     }
 }
 
-impl Checks {
-    /// Takes fields whose values lie in `out`: nearly all by the kernel, and what is odd for that by the function `fast`.
+impl ColumnState {
+    /// Appends fields to `out`: nearly all by the kernel, those that it rejects by the function `fast`, and the rest by
+    /// `odd`.
     #[allow(clippy::too_many_arguments)]
     fn take<'f, T: Copy + Default>(
         &mut self,
         out: &mut Vec<T>,
         fields: ColumnFields<'f>,
-        how: Fields<'_>,
+        how: FieldRules<'_>,
         bad: &mut Vec<BadValue>,
         kernel: Option<Kernel<'_, T>>,
         mut fast: impl FnMut(Text<'f>) -> Parsed<T>,
@@ -328,7 +329,7 @@ impl Checks {
     ) {
         let differs = differs_if_altered(self.logical_type, self.form.is_some());
         let exact = self.inference.as_ref().is_some_and(|inference| inference.exact);
-        // A number may turn out to have thousands before its point, if it always has three digits after it.
+        // If all numbers have three decimals, the point may turn out to be a thousands separator.
         let had_groups = self.may_have_groups();
         let mut may_have_groups = had_groups;
         let first = out.len();
@@ -347,7 +348,7 @@ impl Checks {
                 may_have_groups &= !(altered && text.bytes().contains(&b'.'));
                 Some((value, altered, altered && differs(text.bytes())))
             });
-            // The first value that will be written differently is shown, and takes the long way.
+            // The first value that will be written differently becomes the example, and takes the slow path.
             let value = if let Some((value, altered, is_changed)) = usual
                 && !(altered && (exact || self.form.is_some()))
                 && !(is_changed && self.changes.example.is_none())
@@ -356,10 +357,10 @@ impl Checks {
                 Some(value)
             } else {
                 let text = how.value(field);
-                match text.as_deref().map_or(Odd::Null, |text| self.odd(row, text, how, bad)) {
-                    Odd::Value(value) => Some(of_value(value)),
-                    Odd::None => None,
-                    Odd::Null => {
+                match text.as_deref().map_or(SlowResult::Null, |text| self.parse_slow(row, text, how, bad)) {
+                    SlowResult::Value(value) => Some(of_value(value)),
+                    SlowResult::None => None,
+                    SlowResult::Null => {
                         self.validity.push_values(row - next);
                         next = row + 1;
                         self.null(row, field, bad);
@@ -375,19 +376,20 @@ impl Checks {
         }
     }
 
-    /// Whether no number of a column of three decimals had fewer of them, so that its point may separate thousands.
+    /// Whether every number so far had three decimals, so that its point may be a thousands separator.
     fn may_have_groups(&self) -> bool {
         let has_three = self.logical_type.scale() == 3 && self.form.is_none();
         has_three && self.inference.as_ref().is_some_and(|it| !it.seen.is_ungrouped())
     }
 
-    /// Takes fields that are written in a form, which are read one by one: what the form would not write so is written again, to see what differs.
+    /// Appends fields that are written in a form. ColumnBuffer are parsed one by one; those that the form would not write
+    /// identically are formatted for comparison.
     fn formed<'f, T: Copy + Default>(
         &mut self,
         form: Form,
         out: &mut Vec<T>,
         fields: ColumnFields<'f>,
-        how: Fields<'_>,
+        how: FieldRules<'_>,
         bad: &mut Vec<BadValue>,
         of_value: impl Fn(Value<'_>) -> T + Copy,
     ) {
@@ -405,14 +407,20 @@ impl Checks {
         self.take(out, fields, how, bad, None, fast, of_value);
     }
 
-    fn floats<'f>(&mut self, out: &mut Vec<f64>, fields: ColumnFields<'f>, how: Fields<'_>, bad: &mut Vec<BadValue>) {
+    fn floats<'f>(
+        &mut self,
+        out: &mut Vec<f64>,
+        fields: ColumnFields<'f>,
+        how: FieldRules<'_>,
+        bad: &mut Vec<BadValue>,
+    ) {
         let mut shapes = FloatShapes::NONE;
-        let (mut most, mut least_scale) = (Shape { whole: 0, scale: 0 }, u8::MAX);
+        let (mut most, mut least_scale) = (DigitCounts { whole: 0, scale: 0 }, u8::MAX);
         let fast = |text| {
             let ((value, shape), altered) = values::float(text).or_else(|| values::printed_float(text))?;
-            // `NaN` has no digits: alone, it must not count as a whole number.
+            // `NaN` has no digits: alone, it must not count as an integer.
             if value.is_finite() {
-                most = Shape { whole: most.whole.max(shape.whole), scale: most.scale.max(shape.scale) };
+                most = DigitCounts { whole: most.whole.max(shape.whole), scale: most.scale.max(shape.scale) };
                 least_scale = least_scale.min(shape.scale);
             }
             Some((value, altered))
@@ -431,11 +439,11 @@ impl Checks {
         }
     }
 
-    /// Takes note of a word for a missing value.
-    fn null_token<'t>(&mut self, token: NullTokenSet) -> Odd<'t> {
+    /// Records a null token.
+    fn null_token<'t>(&mut self, token: NullTokenSet) -> SlowResult<'t> {
         self.changes.nulled += 1;
         self.changes.null_tokens = self.changes.null_tokens.union(token);
-        Odd::Null
+        SlowResult::Null
     }
 
     fn null(&mut self, row: usize, field: Field<'_>, bad: &mut Vec<BadValue>) {
@@ -445,9 +453,15 @@ impl Checks {
         }
     }
 
-    /// What becomes of a text that is not written in the usual way.
+    /// Parses a text that is not in the usual form.
     #[cold]
-    fn odd<'t>(&mut self, row: usize, text: &'t [u8], how: Fields<'_>, bad: &mut Vec<BadValue>) -> Odd<'t> {
+    fn parse_slow<'t>(
+        &mut self,
+        row: usize,
+        text: &'t [u8],
+        how: FieldRules<'_>,
+        bad: &mut Vec<BadValue>,
+    ) -> SlowResult<'t> {
         let logical_type = self.logical_type;
         let parsed = match &self.form {
             Some(form) => form.parse(text, logical_type),
@@ -462,9 +476,9 @@ impl Checks {
                 return self.null_token(nulls);
             }
             if !holds || parsed.is_err() {
-                // A type that holds the value by what it demands can parse it.
+                // A type that satisfies the requirements of the value can parse it.
                 *misfits = true;
-                return Odd::None;
+                return SlowResult::None;
             }
         }
         match parsed {
@@ -478,7 +492,7 @@ impl Checks {
                     self.changes.altered += 1;
                     self.changes.example.get_or_insert_with(|| (text.to_vec(), written));
                 }
-                Odd::Value(value)
+                SlowResult::Value(value)
             }
             Err(fault) => {
                 let nulls = Seen::of(text).null_tokens(logical_type);
@@ -486,7 +500,7 @@ impl Checks {
                     return self.null_token(nulls);
                 }
                 bad.push(BadValue { row, fault });
-                Odd::None
+                SlowResult::None
             }
         }
     }
@@ -495,50 +509,50 @@ impl Checks {
         &mut self,
         strings: &mut Strings,
         fields: ColumnFields<'f>,
-        how: Fields<'_>,
+        how: FieldRules<'_>,
         bad: &mut Vec<BadValue>,
     ) {
-        // A column without a value so far has a type only when the first one comes.
+        // While a column has no values, its type is unknown until the first one comes.
         let is_string = |Inference { seen, exact, given, .. }: &Inference| {
             let is_string = seen.type_in(*exact, given) == Some(LogicalType::String);
             !seen.is_untyped() && is_string && (*exact || seen.ambiguity(given).is_none())
         };
         let is_known = self.inference.as_ref().is_none_or(is_string);
         let column = how.strings_for_kernels(&fields).filter(|_| is_known);
-        let mut places = std::mem::take(&mut strings.found);
+        let mut ranges = std::mem::take(&mut strings.range_buffer);
         let odd = match column {
-            Some(column) => column.strings(Level::best(), &mut places),
+            Some(column) => column.strings(Level::best(), &mut ranges),
             None => (0..fields.len() as u32).collect(),
         };
-        let mut taking = strings.taking(fields.text());
-        // Up to which row strings were taken, and up to which it is known which are null.
+        let mut appender = strings.appender(fields.text());
+        // The row up to which strings are appended, and the row up to which the validity is known.
         let (mut taken, mut valid) = (0, 0);
         for row in odd.into_iter().map(|row| row as usize) {
-            taking.extend(places.get(taken..row).unwrap_or_default());
+            appender.extend(ranges.get(taken..row).unwrap_or_default());
             taken = row + 1;
             let field = fields.get(row);
             if is_known && let Some(value) = how.usual_string(field) {
-                taking.push(value);
+                appender.push(value);
             } else if let Some(value) = how.value(field) {
                 if !is_known {
-                    self.odd(row, &value, how, bad);
+                    self.parse_slow(row, &value, how, bad);
                 }
-                taking.push_other(&value);
+                appender.push_other(&value);
             } else {
                 self.validity.push_values(row - valid);
                 valid = row + 1;
                 self.null(row, field, bad);
-                taking.push_null();
+                appender.push_null();
             }
         }
-        taking.extend(places.get(taken..).unwrap_or_default());
-        taking.end();
+        appender.extend(ranges.get(taken..).unwrap_or_default());
+        appender.end();
         self.validity.push_values(fields.len() - valid);
-        strings.found = places;
+        strings.range_buffer = ranges;
     }
 }
 
-/// What is wrong with a null where there must be none.
+/// The fault of a null in a column that is not nullable.
 pub(super) fn null_fault(field: &[u8], logical_type: LogicalType) -> RowFault {
     match logical_type {
         _ if !field.is_empty() => RowFault::Null(RowFault::quote(field)),

@@ -1,4 +1,4 @@
-//! What fields are as values: without quotes, escapes and blanks around them, or null.
+//! Turns fields into values: without quotes, escapes and surrounding blanks, or null.
 
 use super::nulls::NullTokens;
 use super::values::Text;
@@ -9,40 +9,40 @@ use brc_kernels::structure::Syntax;
 use memchr::memchr;
 use std::borrow::Cow;
 
-/// How fields become values, for all columns.
+/// The rules for turning fields into values, for all columns.
 #[derive(Clone, Copy)]
-pub(super) struct Fields<'a> {
+pub(super) struct FieldRules<'a> {
     syntax: &'a Syntax,
     nulls: &'a NullTokens,
-    /// Whether words for missing values are null where types are inferred.
+    /// Whether null tokens are recognised in columns of inferred type.
     pub(super) infer_nulls: bool,
     trim: bool,
     /// Whether some null token may look like a number or date.
     has_odd_nulls: bool,
-    /// The quote, if what stands between two is the value unless there is another one in it.
+    /// The quote, if the text between a pair of quotes is the value unless it contains another quote.
     plain_quote: Option<u8>,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> FieldRules<'a> {
     pub(super) fn new(syntax: &'a Syntax, nulls: &'a NullTokens, infer_nulls: bool, trim: bool) -> Self {
-        // No number or time has such a quote in it.
+        // No number or time contains such a quote.
         let is_plain = |quote: &u8| syntax.escape().is_none() && matches!(quote, b'"' | b'\'' | b'`');
         let plain_quote = syntax.quote().filter(is_plain);
         Self { syntax, nulls, infer_nulls, trim, has_odd_nulls: nulls.may_be_values(), plain_quote }
     }
 
-    /// The fields of a column for kernels that parse numbers, dates and the like, unless what they take for a value may be
-    /// null.
+    /// The fields of a column for kernels that parse numbers, dates and the like; `None` if a value may be a null
+    /// token.
     pub(super) fn for_kernels<'f>(&self, fields: &ColumnFields<'f>) -> Option<FieldColumn<'f>> {
         fields.between(self.plain_quote).filter(|_| !self.has_odd_nulls)
     }
 
-    /// The same for a kernel that takes strings, which knows no nulls but the empty one.
+    /// The fields of a column for the string kernel, which supports no null token but the empty one.
     pub(super) fn strings_for_kernels<'f>(&self, fields: &ColumnFields<'f>) -> Option<FieldColumn<'f>> {
         fields.between(self.plain_quote).filter(|_| !self.trim && self.nulls.are_empty())
     }
 
-    /// What a number, date or the like is parsed from, unless the field is null or unusual.
+    /// The text to parse a number, date or the like from; `None` if the field is null or needs the slow path.
     #[inline(always)]
     pub(super) fn usual<'f>(&self, field: Field<'f>) -> Option<Text<'f>> {
         if field.is_quoted {
@@ -52,7 +52,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A string, unless the field is null or unusual.
+    /// A string; `None` if the field is null or needs the slow path.
     #[inline(always)]
     pub(super) fn usual_string<'f>(&self, field: Field<'f>) -> Option<Text<'f>> {
         let value = if self.trim { None } else { self.usual(field) };
@@ -75,11 +75,11 @@ impl<'a> Fields<'a> {
         if !field.is_quoted && !self.trim {
             return (!self.nulls.contain(field.bytes)).then_some(Cow::Borrowed(field.bytes));
         }
-        self.odd_value(field)
+        self.slow_value(field)
     }
 
     #[cold]
-    fn odd_value<'f>(&self, field: Field<'f>) -> Option<Cow<'f, [u8]>> {
+    fn slow_value<'f>(&self, field: Field<'f>) -> Option<Cow<'f, [u8]>> {
         let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
         let mut bytes = field.bytes;
         let is_in_quotes = |bytes: &[u8]| self.syntax.quote().is_some_and(|quote| bytes.first() == Some(&quote));

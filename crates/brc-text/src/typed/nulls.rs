@@ -1,4 +1,4 @@
-//! Which fields are null.
+//! The null tokens of a dialect.
 
 /// The unquoted fields that are null.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub struct NullTokens {
 }
 
 impl NullTokens {
-    /// These ones.
+    /// A set of these tokens.
     pub fn new<S: AsRef<[u8]>>(tokens: impl IntoIterator<Item = S>) -> Self {
         let tokens: Vec<Vec<u8>> = tokens.into_iter().map(|token| token.as_ref().to_vec()).collect();
         let (empty, others) = tokens.into_iter().partition::<Vec<_>, _>(Vec::is_empty);
@@ -22,17 +22,17 @@ impl NullTokens {
         if field.is_empty() { self.empty } else { self.others.iter().any(|token| token == field) }
     }
 
-    /// Whether no field with bytes in it is one.
+    /// Whether only the empty field, if any, is null.
     pub(super) fn are_empty(&self) -> bool {
         self.others.is_empty()
     }
 
-    /// Whether some of them may look like a number or date.
+    /// Whether some token may look like a number or date.
     pub(super) fn may_be_values(&self) -> bool {
         self.others.iter().any(|token| matches!(token.first(), Some(b'0'..=b'9' | b'-' | b'.')))
     }
 
-    /// The one to write; `None` if nothing unquoted is null.
+    /// The token to write; `None` if no unquoted field is null.
     #[must_use]
     pub fn first(&self) -> Option<&[u8]> {
         if self.empty { Some(b"") } else { self.others.first().map(Vec::as_slice) }

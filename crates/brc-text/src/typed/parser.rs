@@ -1,8 +1,8 @@
-//! All columns of the rows of a text.
+//! Parses all columns of the rows of a text.
 
 use super::changes::Changes;
 use super::column::{BadValue, TypedColumn, null_fault};
-use super::fields::Fields;
+use super::fields::FieldRules;
 use super::nulls::NullTokens;
 use crate::form::{Form, GivenForms};
 use crate::infer::Seen;
@@ -15,55 +15,55 @@ use memchr::memchr_iter;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// How many rows are gathered before they are delivered: as many as stay in a cache near the core.
+/// The number of rows of a batch: few enough to stay in a cache near the core.
 const BATCH_ROWS: usize = 4096;
-/// How many bytes of strings are gathered before they are delivered.
+/// The number of bytes of strings at which a batch is delivered early.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// What becomes of rows with another number of columns than the table.
+/// The treatment of rows with a different number of columns than the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ragged {
     /// They are bad rows like any other.
     #[default]
     Error,
-    /// Columns that are missing are null. A row with too many columns is a bad row.
+    /// Missing columns are null. A row with too many columns is a bad row.
     Pad,
-    /// They are set aside, also where other bad rows are an error.
+    /// They are rejected, even if other bad rows are an error.
     Reject,
 }
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnType {
-    /// Somebody said what it is: other values are bad.
+    /// Set by the user: other values are bad.
     Fixed {
         /// The type.
         logical_type: LogicalType,
-        /// Whether rows may be null.
+        /// Whether the column is nullable.
         nullable: bool,
-        /// How the values are written, if not in the usual form.
+        /// The form of the values, if not the usual one.
         form: Option<Form>,
     },
-    /// The least type that holds all values.
+    /// The narrowest type that fits every value.
     Inferred {
-        /// What is known of the values so far.
+        /// The requirements of the values so far.
         seen: Seen,
-        /// Whether values must come back as they were written.
+        /// Whether the text of the values must be reproduced exactly.
         exact: bool,
-        /// The forms that are given.
+        /// The forms that the user sets.
         given: GivenForms,
     },
 }
 
 impl ColumnType {
-    /// The type; that of a column without values is string.
+    /// The type; string for a column without values.
     #[must_use]
     pub fn logical_type(&self) -> LogicalType {
         self.read_as().0
     }
 
-    /// How the values are written, if not in the usual form.
+    /// The form of the values, if not the usual one.
     #[must_use]
     pub fn form(&self) -> Option<Form> {
         self.read_as().1
@@ -81,7 +81,7 @@ impl ColumnType {
         }
     }
 
-    /// Whether rows may be null.
+    /// Whether the column is nullable.
     #[must_use]
     pub fn nullable(&self) -> bool {
         match self {
@@ -91,20 +91,20 @@ impl ColumnType {
     }
 }
 
-/// How the rows of a text are written, and what is no row.
+/// How a text is split into rows and fields.
 #[derive(Debug, Clone)]
 pub struct TextFormat {
-    /// What means what.
+    /// The syntax.
     pub syntax: Syntax,
-    /// Which unquoted fields are null.
+    /// The unquoted fields that are null.
     pub nulls: NullTokens,
-    /// Whether words for missing values are null in columns whose inferred types have no such value.
+    /// Whether null tokens are recognised in columns of inferred type.
     pub infer_nulls: bool,
-    /// Whether blanks around fields are left out.
+    /// Whether blanks around fields are stripped.
     pub trim: bool,
-    /// What becomes of rows with another number of columns.
+    /// The treatment of rows with a different number of columns.
     pub ragged: Ragged,
-    /// The longest row in bytes.
+    /// The maximum length of a row in bytes.
     pub max_row: usize,
 }
 
@@ -115,65 +115,65 @@ impl TextFormat {
         RowScanner::new(Level::best(), self.syntax.clone(), options)
     }
 
-    fn fields(&self) -> Fields<'_> {
-        Fields::new(&self.syntax, &self.nulls, self.infer_nulls, self.trim)
+    fn fields(&self) -> FieldRules<'_> {
+        FieldRules::new(&self.syntax, &self.nulls, self.infer_nulls, self.trim)
     }
 }
 
-/// A row that is none of the table.
+/// A row that does not belong to the table.
 #[derive(Debug)]
 pub struct BadRow<'a> {
-    /// The row without its line end.
+    /// The row, without its line end.
     pub text: &'a [u8],
-    /// Where it starts in the piece, in bytes.
+    /// Its byte offset in the piece.
     pub at: usize,
-    /// How many lines of the piece come before it.
+    /// The number of lines before it in the piece.
     pub lines_before: u64,
-    /// The column at fault, if one is.
+    /// The column at fault, if any.
     pub column: Option<usize>,
-    /// What is wrong.
+    /// The fault.
     pub fault: RowFault,
 }
 
-/// Takes what a [`TableParser`] makes of a text.
+/// Receives the output of a [`TableParser`].
 pub trait Output {
-    /// Why it takes no more.
+    /// The error that ends parsing.
     type Error;
 
-    /// Takes rows: the columns of the projection.
+    /// Receives a batch of rows, with the columns of the projection.
     ///
     /// # Errors
-    /// Those of whoever takes them.
+    /// Those of the receiver.
     fn batch(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<(), Self::Error>;
 
-    /// Whether bad rows are set aside; if not, the first one ends it all.
+    /// Whether bad rows are rejected; if not, the first one ends parsing.
     fn keeps_bad_rows(&self) -> bool;
 
-    /// Sets a bad row aside.
+    /// Rejects a bad row.
     fn keep(&mut self, bad: &BadRow<'_>);
 
-    /// The error that a bad row is.
+    /// Turns a bad row into an error.
     fn refuse(&mut self, bad: BadRow<'_>) -> Self::Error;
 }
 
-/// Parses the rows of one table for one worker.
+/// A single-threaded parser of the rows of a table.
 pub struct TableParser {
     format: TextFormat,
     scanner: RowScanner,
-    gathered: Gathered,
+    builder: BatchBuilder,
 }
 
-struct Gathered {
+struct BatchBuilder {
     columns: Vec<TypedColumn>,
-    /// Which columns are delivered, and which are parsed: those whose values may be bad, too.
+    /// The columns that are delivered, and those that are parsed, which include columns whose values may be bad.
     projection: Vec<usize>,
     parsed: Vec<usize>,
     rows: usize,
 }
 
-/// A bad row of a window.
+/// A bad row in the current batch of [`Rows`].
 struct Bad {
-    /// Its place in the batch, if it is there.
+    /// Its index in the batch, if it was appended.
     row: Option<usize>,
     bytes: Range<usize>,
     column: Option<usize>,
@@ -182,70 +182,70 @@ struct Bad {
 }
 
 impl TableParser {
-    /// A parser of a table of these columns, of which it delivers those of the projection.
+    /// Creates a parser of a table of these columns, which delivers those of the projection.
     #[must_use]
     pub fn new(format: TextFormat, columns: &[ColumnType], projection: &[usize]) -> Self {
         let is_parsed =
             |column: &usize| projection.contains(column) || matches!(columns[*column], ColumnType::Fixed { .. });
-        let gathered = Gathered {
+        let builder = BatchBuilder {
             columns: columns.iter().map(TypedColumn::new).collect(),
             projection: projection.to_vec(),
             parsed: (0..columns.len()).filter(is_parsed).collect(),
             rows: 0,
         };
-        Self { scanner: format.scanner(columns.len()), format, gathered }
+        Self { scanner: format.scanner(columns.len()), format, builder }
     }
 
-    /// Begins a split whose columns have these types.
+    /// Starts a split, with these column types.
     pub fn start(&mut self, columns: &[ColumnType]) {
-        self.gathered.rows = 0;
-        for (column, kind) in self.gathered.columns.iter_mut().zip(columns) {
+        self.builder.rows = 0;
+        for (column, kind) in self.builder.columns.iter_mut().zip(columns) {
             column.set_type(kind);
         }
     }
 
-    /// Parses a piece of text, and delivers its rows. Rows are not delivered from where a value does not fit an inferred
-    /// type; what it demands is in [`TableParser::seen`] then.
+    /// Parses a piece of text and delivers its rows. Rows are no longer delivered once a value does not fit an inferred
+    /// type; [`TableParser::seen`] returns its requirements.
     ///
     /// # Errors
     /// Those of `output`.
     pub fn parse<O: Output>(&mut self, piece: Piece<'_>, output: &mut O) -> Result<Scanned, O::Error> {
-        let Self { format, scanner, gathered } = self;
-        let mut lines = Lines { line_end: format.syntax.line_end().byte(), at: 0, before: 0 };
-        let scanned = scanner.scan(piece, |rows| gathered.take(rows, format, &mut lines, output))?;
-        gathered.deliver(output)?;
+        let Self { format, scanner, builder } = self;
+        let mut lines = LineCounter { line_end: format.syntax.line_end().byte(), at: 0, before: 0 };
+        let scanned = scanner.scan(piece, |rows| builder.take(rows, format, &mut lines, output))?;
+        builder.deliver(output)?;
         Ok(scanned)
     }
 
-    /// What the values demand of each column whose type is inferred.
+    /// What the values require of each column with an inferred type.
     #[must_use]
     pub fn seen(&self) -> Vec<Option<Seen>> {
-        self.gathered.columns.iter().map(TypedColumn::seen).collect()
+        self.builder.columns.iter().map(TypedColumn::seen).collect()
     }
 
-    /// Whether some inferred type does not hold all values since the [start](TableParser::start).
+    /// Whether some value since the [start](TableParser::start) does not fit an inferred type.
     #[must_use]
     pub fn misfits(&self) -> bool {
-        self.gathered.misfits()
+        self.builder.misfits()
     }
 
-    /// How the values of each column changed since the start.
+    /// The changes of the values of each column since the start.
     pub fn changes(&self) -> impl Iterator<Item = &Changes> {
-        self.gathered.columns.iter().map(TypedColumn::changes)
+        self.builder.columns.iter().map(TypedColumn::changes)
     }
 }
 
-impl Gathered {
+impl BatchBuilder {
     fn misfits(&self) -> bool {
         self.columns.iter().any(TypedColumn::misfits)
     }
 
-    /// Takes the rows of a window.
+    /// Appends a batch of rows from the scanner.
     fn take<O: Output>(
         &mut self,
         rows: &Rows<'_>,
         format: &TextFormat,
-        lines: &mut Lines,
+        lines: &mut LineCounter,
         output: &mut O,
     ) -> Result<(), O::Error> {
         let first = self.rows;
@@ -258,10 +258,10 @@ impl Gathered {
                 && found < self.columns.len()
             {
                 let before = rows.starts()[taken..].partition_point(|&start| (start as usize) < row.bytes.start);
-                self.take_rows(rows, taken..taken + before, format, &mut bad);
+                self.append_rows(rows, taken..taken + before, format, &mut bad);
                 starts.extend_from_slice(&rows.starts()[taken..taken + before]);
                 taken += before;
-                self.take_padded(rows, row, format, &mut bad);
+                self.append_padded(rows, row, format, &mut bad);
                 starts.push(row.bytes.start as u32);
             } else if let Some(fault) = fault_of_reason(row.reason, self.columns.len(), format.max_row) {
                 let fault = if has_line_end(row, rows.text(), &format.syntax) { fault } else { of_last_row(fault) };
@@ -269,10 +269,10 @@ impl Gathered {
                 bad.push(Bad { row: None, bytes: row.bytes.clone(), column: None, fault, is_ragged });
             }
         }
-        self.take_rows(rows, taken..rows.len(), format, &mut bad);
+        self.append_rows(rows, taken..rows.len(), format, &mut bad);
         if !bad.is_empty() {
             starts.extend_from_slice(&rows.starts()[taken..]);
-            self.take_bad(bad, first, &starts, rows.text(), format, lines, output)?;
+            self.remove_bad(bad, first, &starts, rows.text(), format, lines, output)?;
         }
         if self.rows >= BATCH_ROWS || self.columns.iter().map(TypedColumn::string_bytes).sum::<usize>() > BATCH_BYTES {
             self.deliver(output)?;
@@ -280,7 +280,7 @@ impl Gathered {
         Ok(())
     }
 
-    fn take_rows(&mut self, rows: &Rows<'_>, range: Range<usize>, format: &TextFormat, bad: &mut Vec<Bad>) {
+    fn append_rows(&mut self, rows: &Rows<'_>, range: Range<usize>, format: &TextFormat, bad: &mut Vec<Bad>) {
         let mut values = Vec::new();
         for &index in &self.parsed {
             let fields = rows.column(index, range.clone());
@@ -293,14 +293,14 @@ impl Gathered {
         self.rows += range.len();
     }
 
-    /// Takes a row with too few columns.
-    fn take_padded(&mut self, rows: &Rows<'_>, row: &IrregularRow, format: &TextFormat, bad: &mut Vec<Bad>) {
+    /// Appends a row with too few columns.
+    fn append_padded(&mut self, rows: &Rows<'_>, row: &IrregularRow, format: &TextFormat, bad: &mut Vec<Bad>) {
         let (mut values, expected) = (Vec::new(), self.columns.len());
         for &index in &self.parsed {
             let column = &mut self.columns[index];
             match rows.irregular_column(row, index) {
                 Some(field) => column.take(field, format.fields(), &mut values),
-                None if column.take_null() => {}
+                None if column.append_null() => {}
                 None => {
                     let fault = RowFault::Columns { found: rows.irregular_fields(row).count(), expected };
                     values.push(BadValue { row: 0, fault });
@@ -314,16 +314,16 @@ impl Gathered {
         self.rows += 1;
     }
 
-    /// Leaves out the bad rows of a window, or ends at the first one.
+    /// Removes the bad rows of a batch, or fails at the first one.
     #[allow(clippy::too_many_arguments)]
-    fn take_bad<O: Output>(
+    fn remove_bad<O: Output>(
         &mut self,
         mut bad: Vec<Bad>,
         first: usize,
         starts: &[u32],
         text: &[u8],
         format: &TextFormat,
-        lines: &mut Lines,
+        lines: &mut LineCounter,
         output: &mut O,
     ) -> Result<(), O::Error> {
         bad.sort_by_key(|bad| (bad.bytes.start, bad.column));
@@ -339,7 +339,7 @@ impl Gathered {
                 output.keep(&bad);
                 continue;
             }
-            // What is wrong with the rows before comes first.
+            // Rows before the bad one are delivered first.
             let before = starts.partition_point(|&start| (start as usize) < bytes.start);
             removed.extend(first + before..self.rows);
             self.remove(&removed);
@@ -362,7 +362,8 @@ impl Gathered {
 
     fn deliver<O: Output>(&mut self, output: &mut O) -> Result<(), O::Error> {
         let result = if self.rows > 0 && !self.misfits() {
-            let columns: Vec<Column<'_>> = self.projection.iter().map(|&index| self.columns[index].lend()).collect();
+            let columns: Vec<Column<'_>> =
+                self.projection.iter().map(|&index| self.columns[index].as_column()).collect();
             output.batch(self.rows, &columns)
         } else {
             Ok(())
@@ -373,14 +374,14 @@ impl Gathered {
     }
 }
 
-/// Counts the lines of a piece up to bad rows.
-struct Lines {
+/// Counts the lines of a piece before bad rows.
+struct LineCounter {
     line_end: u8,
     at: usize,
     before: u64,
 }
 
-impl Lines {
+impl LineCounter {
     fn before(&mut self, text: &[u8], at: usize) -> u64 {
         self.before += memchr_iter(self.line_end, &text[self.at..at]).count() as u64;
         self.at = at;
@@ -397,7 +398,7 @@ fn has_line_end(row: &IrregularRow, text: &[u8], syntax: &Syntax) -> bool {
     text[row.bytes.clone()].ends_with(&[syntax.line_end().byte()])
 }
 
-/// What is wrong with a row that nothing ends but the end of the text.
+/// The fault of a row that ends at the end of the text, without a line end.
 fn of_last_row(fault: RowFault) -> RowFault {
     match fault {
         RowFault::Columns { found, expected } if found < expected => RowFault::CutOff { found, expected },
@@ -405,12 +406,12 @@ fn of_last_row(fault: RowFault) -> RowFault {
     }
 }
 
-/// What is wrong with a row, in a text in which no comments are known.
+/// The fault of a row, appender into account comment prefixes if the dialect has no comments.
 fn in_line(fault: RowFault, column: Option<usize>, line: &[u8], syntax: &Syntax) -> RowFault {
     if syntax.comment().is_none() { fault_in_line(fault, column, line) } else { fault }
 }
 
-/// What is wrong with a row; `None` if it was not meant as one.
+/// The fault of an irregular row; `None` for comments and empty lines.
 fn fault_of_reason(reason: Reason, expected: usize, max_row: usize) -> Option<RowFault> {
     match reason {
         Reason::Columns { found } => Some(RowFault::Columns { found, expected }),
@@ -421,7 +422,7 @@ fn fault_of_reason(reason: Reason, expected: usize, max_row: usize) -> Option<Ro
     }
 }
 
-/// What is wrong with a row by itself, without its line end, and in which column.
+/// The fault of a single row without its line end, and the column at fault.
 #[must_use]
 pub fn fault_of(row: &[u8], format: &TextFormat, columns: &[ColumnType]) -> Option<(Option<usize>, RowFault)> {
     let mut found = None;
@@ -431,7 +432,7 @@ pub fn fault_of(row: &[u8], format: &TextFormat, columns: &[ColumnType]) -> Opti
         found = irregular
             .map(|fault| (None, fault))
             .or_else(|| (!rows.is_empty()).then(|| fault_of_values(rows, format, columns)).flatten());
-        // One row is enough.
+        // Stops after the first row.
         Err(())
     };
     let _ = format.scanner(columns.len()).scan(Piece { text: row, skip: false, last: true }, take);

@@ -1,4 +1,4 @@
-//! The strings of a column.
+//! A column of strings under construction.
 
 use super::values::Text;
 use brc_core::{ByteStrings, Data};
@@ -6,16 +6,16 @@ use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::ops::Range;
 
-/// Strings as codes as long as there are few distinct ones, else one by one.
+/// Dictionary codes while there are few distinct strings, else plain strings.
 pub(super) struct Strings {
     /// `None` once there were too many distinct strings.
     interner: Option<Box<Interner>>,
     codes: Vec<u32>,
-    /// Where in the text the strings are that get their codes next.
-    places: Vec<Range<usize>>,
-    /// Where in the text the strings are that are taken next: memory that is used again.
-    pub(super) found: Vec<Range<usize>>,
-    /// How many rows were codes.
+    /// The byte ranges in the text of strings that are to be interned.
+    ranges: Vec<Range<usize>>,
+    /// A reused buffer for the byte ranges of strings that the kernel parsed.
+    pub(super) range_buffer: Vec<Range<usize>>,
+    /// The number of rows that were encoded as codes.
     rows: u64,
     offsets: Vec<i32>,
     bytes: Vec<u8>,
@@ -24,28 +24,28 @@ pub(super) struct Strings {
 impl Default for Strings {
     fn default() -> Self {
         let interner = Some(Box::new(Interner::new(Level::best())));
-        let (codes, places, found) = (Vec::new(), Vec::new(), Vec::new());
-        Self { interner, codes, places, found, rows: 0, offsets: vec![0], bytes: Vec::new() }
+        let (codes, ranges, range_buffer) = (Vec::new(), Vec::new(), Vec::new());
+        Self { interner, codes, ranges, range_buffer, rows: 0, offsets: vec![0], bytes: Vec::new() }
     }
 }
 
 impl Strings {
-    /// Takes strings that lie in a text.
-    pub(super) fn taking<'s, 't>(&'s mut self, text: &'t [u8]) -> Taking<'s, 't> {
-        Taking { strings: self, text }
+    /// Starts to append strings that are substrings of a text.
+    pub(super) fn appender<'s, 't>(&'s mut self, text: &'t [u8]) -> StringAppender<'s, 't> {
+        StringAppender { strings: self, text }
     }
 
-    /// Batches are delivered long before they have 2 GiB of strings.
+    /// Offsets do not overflow: batches are delivered long before they hold 2 GiB of strings.
     fn push_end(&mut self) {
         self.offsets.push(i32::try_from(self.bytes.len()).unwrap_or(i32::MAX));
     }
 
-    /// How many bytes the strings have, where they are not codes.
+    /// The total length of the strings in bytes; 0 if they are codes.
     pub(super) fn len_bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    pub(super) fn lend(&self) -> Data<'_> {
+    pub(super) fn as_column(&self) -> Data<'_> {
         match &self.interner {
             Some(interner) => Data::Codes { codes: &self.codes, dictionary: interner.dictionary() },
             None => Data::Bytes(ByteStrings::new(&self.offsets, &self.bytes)),
@@ -73,40 +73,40 @@ impl Strings {
     }
 }
 
-/// Strings that are taken out of one text.
-pub(super) struct Taking<'s, 't> {
+/// Appends strings that are substrings of one text.
+pub(super) struct StringAppender<'s, 't> {
     strings: &'s mut Strings,
     text: &'t [u8],
 }
 
-impl<'t> Taking<'_, 't> {
-    /// Adds a string of the text.
+impl<'t> StringAppender<'_, 't> {
+    /// Appends a substring of the text.
     #[inline(always)]
     pub(super) fn push(&mut self, value: Text<'t>) {
         if self.strings.interner.is_some() {
             let start = self.text.len() - value.tail().len();
-            self.strings.places.push(start..start + value.bytes().len());
+            self.strings.ranges.push(start..start + value.bytes().len());
         } else {
             append(value, &mut self.strings.bytes);
             self.strings.push_end();
         }
     }
 
-    /// Adds strings of the text that lie there.
-    pub(super) fn extend(&mut self, places: &[Range<usize>]) {
+    /// Appends substrings of the text, given by their byte ranges.
+    pub(super) fn extend(&mut self, ranges: &[Range<usize>]) {
         if self.strings.interner.is_some() {
-            self.strings.places.extend_from_slice(places);
+            self.strings.ranges.extend_from_slice(ranges);
             return;
         }
-        for place in places {
-            append(Text::new(&self.text[place.start..], place.len()), &mut self.strings.bytes);
+        for range in ranges {
+            append(Text::new(&self.text[range.start..], range.len()), &mut self.strings.bytes);
             self.strings.push_end();
         }
     }
 
-    /// Adds a string that is not in the text as it is.
+    /// Appends a string that does not occur literally in the text.
     pub(super) fn push_other(&mut self, value: &[u8]) {
-        self.intern_places();
+        self.intern_ranges();
         match &mut self.strings.interner {
             Some(interner) => self.strings.codes.push(interner.intern(value)),
             None => {
@@ -116,30 +116,30 @@ impl<'t> Taking<'_, 't> {
         }
     }
 
-    /// Adds a null, for which any code of the dictionary stands, or 0.
+    /// Appends a null, which is represented by any code of the dictionary, or 0.
     pub(super) fn push_null(&mut self) {
-        match (self.strings.interner.is_some(), self.strings.places.last()) {
+        match (self.strings.interner.is_some(), self.strings.ranges.last()) {
             (false, _) => self.strings.push_end(),
-            (true, Some(last)) => self.strings.places.push(last.clone()),
+            (true, Some(last)) => self.strings.ranges.push(last.clone()),
             (true, None) => self.strings.codes.push(0),
         }
     }
 
-    /// To be called behind the last one.
+    /// Must be called after the last string.
     pub(super) fn end(mut self) {
-        self.intern_places();
+        self.intern_ranges();
     }
 
-    fn intern_places(&mut self) {
-        let Strings { interner, codes, places, .. } = &mut *self.strings;
+    fn intern_ranges(&mut self) {
+        let Strings { interner, codes, ranges, .. } = &mut *self.strings;
         if let Some(interner) = interner {
-            interner.intern_all(self.text, places, codes);
-            places.clear();
+            interner.intern_all(self.text, ranges, codes);
+            ranges.clear();
         }
     }
 }
 
-/// Appends a string, by steps of a fixed size as long as the text has as many bytes: most strings need one.
+/// Appends a string in copies of a fixed size while the text has enough bytes: most strings need one copy.
 #[inline(always)]
 fn append(value: Text<'_>, out: &mut Vec<u8>) {
     const STEP: usize = 32;

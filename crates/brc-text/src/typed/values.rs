@@ -1,19 +1,19 @@
-//! Values as nearly all are written. What these functions do not know may still be a value.
+//! Fast parsers for values in the usual text form. A text that they reject may still be a value.
 //!
-//! Digits are read eight at a time, by loads that reach beyond the value: what is behind it is shifted out, so that no step
-//! depends on how many digits there are.
+//! Digits are read eight at a time, with loads that extend beyond the value: the bytes after it are shifted out, so
+//! that no step depends on the number of digits.
 
 use crate::infer::{AsFloat, as_float};
 use brc_core::decimal::{FLOAT_POWERS, POWERS};
 use brc_core::{LogicalType, TimeUnit, Value, calendar, float32, uuid};
 
-/// A value, and whether it is written in another way than it stands here.
+/// A value, and whether it will be written differently.
 pub(super) type Parsed<T> = Option<(T, bool)>;
 
-/// The text of a value, with what stands behind it.
+/// The text of a value, and the text after it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Text<'a> {
-    /// From the value's first byte on, to the end of the text that it is part of.
+    /// The text from the value's first byte to the end of the buffer.
     tail: &'a [u8],
     length: usize,
 }
@@ -25,7 +25,7 @@ impl<'a> From<&'a [u8]> for Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// The first `length` bytes of `tail`, which has as many.
+    /// The first `length` bytes of `tail`, which must have as many.
     #[inline(always)]
     pub(super) fn new(tail: &'a [u8], length: usize) -> Self {
         Self { tail, length }
@@ -41,19 +41,19 @@ impl<'a> Text<'a> {
         &self.tail[..self.length]
     }
 
-    /// The value without its first `count` bytes, which it has.
+    /// The value without its first `count` bytes, which it must have.
     #[inline(always)]
     fn skip(self, count: usize) -> Self {
         Self { tail: &self.tail[count..], length: self.length - count }
     }
 
-    /// Whether it begins with a minus, and the rest.
+    /// Whether the value starts with a minus, and the rest.
     #[inline(always)]
     fn sign(self) -> (bool, Self) {
         if self.length > 0 && self.tail[0] == b'-' { (true, self.skip(1)) } else { (false, self) }
     }
 
-    /// Eight bytes from `at` on, the first one lowest. What is beyond the end of all text is 0.
+    /// The eight bytes from `at` on, in little-endian order, padded with 0 at the end of the buffer.
     #[inline(always)]
     fn word(self, at: usize) -> u64 {
         match self.tail.get(at..).and_then(<[u8]>::first_chunk) {
@@ -65,10 +65,10 @@ impl<'a> Text<'a> {
     #[cold]
     fn last_word(self, at: usize) -> u64 {
         let rest = self.tail.get(at..).unwrap_or_default();
-        (0..).zip(rest).fold(0, |word, (place, byte)| word | u64::from(*byte) << (8 * place))
+        (0..).zip(rest).fold(0, |word, (index, byte)| word | u64::from(*byte) << (8 * index))
     }
 
-    /// The number that `count` digits from `at` on are: 1 to 18.
+    /// Parses `count` digits from `at` on; `count` is 1 to 18.
     #[inline(always)]
     fn number(self, at: usize, count: usize) -> Option<i64> {
         if count <= 8 {
@@ -76,14 +76,14 @@ impl<'a> Text<'a> {
         }
         let (above, count) = (count % 8, count - count % 8);
         let mut value = if above > 0 { eight(leading_zeros(self.word(at), above))?.into() } else { 0 };
-        for place in (0..count).step_by(8) {
-            value = value * 100_000_000 + i64::from(eight(self.word(at + above + place) ^ ZEROS)?);
+        for index in (0..count).step_by(8) {
+            value = value * 100_000_000 + i64::from(eight(self.word(at + above + index) ^ ZEROS)?);
         }
         Some(value)
     }
 }
 
-/// An integer without leading zeros, of at most 18 digits.
+/// Parses an integer without leading zeros, of at most 18 digits.
 #[inline(always)]
 pub(super) fn integer(text: Text<'_>) -> Parsed<i64> {
     let (negative, digits) = text.sign();
@@ -94,7 +94,7 @@ pub(super) fn integer(text: Text<'_>) -> Parsed<i64> {
     Some((if negative { -value } else { value }, false))
 }
 
-/// A decimal with at most `scale` decimals and 18 digits with all of these.
+/// Parses a decimal with at most `scale` decimals, and at most 18 digits once scaled.
 #[inline(always)]
 pub(super) fn decimal(text: Text<'_>, scale: u8) -> Parsed<i64> {
     let Plain { negative, whole, decimals, digits } = plain(text)?;
@@ -106,46 +106,47 @@ pub(super) fn decimal(text: Text<'_>, scale: u8) -> Parsed<i64> {
     Some((if negative { -value } else { value }, missing > 0))
 }
 
-/// A float of at most fifteen digits without exponent, which is as exact as these are.
+/// Parses a float of at most fifteen digits and no exponent, which is exact.
 #[inline(always)]
-pub(super) fn float(text: Text<'_>) -> Parsed<(f64, Shape)> {
+pub(super) fn float(text: Text<'_>) -> Parsed<(f64, DigitCounts)> {
     let Plain { negative, whole, decimals, digits } = plain(text)?;
     if whole + decimals > 15 {
         return None;
     }
-    // Both are exact, so that the quotient is the float nearest to the number.
+    // Both operands are exact, so the quotient is the float nearest to the number.
     let value = digits as f64 / FLOAT_POWERS[decimals];
-    // Smaller ones are written with an exponent.
+    // Smaller floats are written with an exponent.
     if value < 1e-4 && digits > 0 {
         return None;
     }
     let altered = decimals == 0 || (decimals > 1 && text.tail[text.length - 1] == b'0');
-    let shape = Shape { whole: if text.sign().1.tail[0] == b'0' { 0 } else { whole as u8 }, scale: decimals as u8 };
+    let shape =
+        DigitCounts { whole: if text.sign().1.tail[0] == b'0' { 0 } else { whole as u8 }, scale: decimals as u8 };
     Some(((if negative { -value } else { value }, shape), altered))
 }
 
-/// A float that would be written just as it stands here, with whatever digits and exponent.
-pub(super) fn printed_float(text: Text<'_>) -> Parsed<(f64, Shape)> {
+/// Parses a float that would be written identically, with any number of digits and any exponent.
+pub(super) fn printed_float(text: Text<'_>) -> Parsed<(f64, DigitCounts)> {
     let bytes = text.bytes();
     let AsFloat { value, is_same_text: true, .. } = as_float(bytes)? else { return None };
     let first_digit = bytes.iter().find(|byte| **byte != b'-')?;
     let has_exponent = bytes.contains(&b'e');
     let point = bytes.iter().position(|byte| *byte == b'.').filter(|_| value.is_finite() && !has_exponent);
-    let shape = point.map_or(Shape { whole: 0, scale: 0 }, |point| Shape {
+    let shape = point.map_or(DigitCounts { whole: 0, scale: 0 }, |point| DigitCounts {
         whole: if *first_digit == b'0' { 0 } else { (point - usize::from(bytes[0] == b'-')) as u8 },
         scale: (bytes.len() - point - 1) as u8,
     });
     Some(((value, shape), false))
 }
 
-/// A float of 32 bits: rounded once, not by way of 64 bits.
+/// Parses a 32-bit float, rounding once and not by way of 64 bits.
 pub(super) fn float32(text: Text<'_>) -> Parsed<f64> {
     let bytes = text.bytes();
     let value = float32::parse(bytes).filter(|value| value.is_finite()).map(float32::widen)?;
     Some((value, is_altered(bytes, Value::Float(value), LogicalType::Float32)))
 }
 
-/// A UUID.
+/// Parses a UUID.
 pub(super) fn uuid(text: Text<'_>) -> Parsed<i128> {
     let bytes = text.bytes();
     let value = uuid::parse(bytes)?;
@@ -158,24 +159,24 @@ fn is_altered(text: &[u8], value: Value<'_>, logical_type: LogicalType) -> bool 
     written != text
 }
 
-/// The digits of a number before and behind the point; zeros before the first other digit do not count.
+/// The number of digits before and after the decimal point; leading zeros do not count.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shape {
+pub(super) struct DigitCounts {
     pub(super) whole: u8,
     pub(super) scale: u8,
 }
 
-/// A number without exponent, and without leading zeros.
+/// A number without exponent and leading zeros.
 struct Plain {
     negative: bool,
-    /// How many digits are before the point, and behind it.
+    /// The number of digits before and after the decimal point.
     whole: usize,
     decimals: usize,
-    /// All of them as one number.
+    /// All digits as one integer.
     digits: i64,
 }
 
-/// Knows numbers of at most 18 digits, but no negative zero.
+/// Parses numbers of at most 18 digits, except negative zero.
 #[inline(always)]
 fn plain(text: Text<'_>) -> Option<Plain> {
     let (negative, text) = text.sign();
@@ -196,37 +197,37 @@ fn plain(text: Text<'_>) -> Option<Plain> {
     let digits = if decimals == 0 {
         text.number(0, whole)?
     } else if whole + decimals <= 8 {
-        let behind = leading_zeros(text.word(whole + 1), decimals);
-        eight(leading_zeros(first, whole) >> (8 * decimals) | behind)?.into()
+        let after = leading_zeros(text.word(whole + 1), decimals);
+        eight(leading_zeros(first, whole) >> (8 * decimals) | after)?.into()
     } else {
         text.number(0, whole)? * POWERS[decimals] + text.number(whole + 1, decimals)?
     };
     (digits > 0 || !negative).then_some(Plain { negative, whole, decimals, digits })
 }
 
-/// A date of ten bytes.
+/// Parses a date of ten bytes.
 #[inline(always)]
 pub(super) fn date(text: Text<'_>) -> Parsed<i64> {
     if text.length != 10 { None } else { day(text).map(|days| (days, false)) }
 }
 
-/// The date that the first ten bytes are.
+/// Parses the date in the first ten bytes.
 #[inline(always)]
 fn day(text: Text<'_>) -> Option<i64> {
     const DASHES: u64 = u64::from_le_bytes(*b"0000-00-");
     let (front, back) = (text.word(0) ^ DASHES, text.word(2) >> 48 ^ 0x3030);
-    // Where dashes belong, they have become zeros; the digits are moved over these.
+    // After the XOR, dashes at the right positions are zero; the digits are shifted over them.
     let digits = front & 0xffff_ffff | front >> 8 & 0xffff << 32 | back << 48;
     let dashes = front & (0xff << 32 | 0xff << 56);
     if dashes != 0 || !are_digits(digits) {
         return None;
     }
     let pairs = pairs(digits);
-    let pair = |place: u32| (pairs >> (16 * place) & 0xff) as u32;
+    let pair = |index: u32| (pairs >> (16 * index) & 0xff) as u32;
     calendar::days_of((100 * pair(0) + pair(1)).into(), pair(2), pair(3))
 }
 
-/// A time of day.
+/// Parses a time of day.
 #[inline(always)]
 pub(super) fn time(text: Text<'_>, unit: TimeUnit) -> Parsed<i64> {
     let text = text.bytes();
@@ -234,7 +235,7 @@ pub(super) fn time(text: Text<'_>, unit: TimeUnit) -> Parsed<i64> {
     Some((value, text.len() != length_of_clock(unit)))
 }
 
-/// A timestamp.
+/// Parses a timestamp.
 #[inline(always)]
 pub(super) fn timestamp(text: Text<'_>, unit: TimeUnit, zone: bool) -> Parsed<i64> {
     let text = text.bytes();
@@ -248,7 +249,7 @@ pub(super) fn timestamp(text: Text<'_>, unit: TimeUnit, zone: bool) -> Parsed<i6
     Some((value, !is_written_so))
 }
 
-/// `true` or `false`.
+/// Parses `true` or `false`.
 #[inline(always)]
 pub(super) fn boolean(text: Text<'_>) -> Parsed<i64> {
     match text.bytes() {
@@ -265,15 +266,15 @@ fn length_of_clock(unit: TimeUnit) -> usize {
 const EACH: u64 = u64::from_le_bytes([1; 8]);
 const ZEROS: u64 = EACH * b'0' as u64;
 
-/// How many bytes of a word come before the first point.
+/// The number of bytes of a word before the first point.
 #[inline(always)]
 fn point(word: u64) -> usize {
     let differences = word ^ (EACH * b'.' as u64);
-    // The lowest of these bits tells of a byte without differences; those above it may be wrong.
+    // The lowest of these bits marks the first byte without differences; higher bits may be wrong.
     (differences.wrapping_sub(EACH) & !differences & (EACH << 7)).trailing_zeros() as usize / 8
 }
 
-/// The first `count` bytes of a word, 1 to 8, as digits behind zeros.
+/// The first `count` bytes of a word, 1 to 8, as digits preceded by zeros.
 #[inline(always)]
 fn leading_zeros(word: u64, count: usize) -> u64 {
     (word ^ ZEROS) << (64 - 8 * count)
@@ -281,7 +282,7 @@ fn leading_zeros(word: u64, count: usize) -> u64 {
 
 #[inline(always)]
 fn are_digits(digits: u64) -> bool {
-    // Adding six carries what is above nine into the high half.
+    // Adding six carries values above nine into the high half.
     (digits | digits.wrapping_add(EACH * 6)) & (EACH * 0xf0) == 0
 }
 
@@ -291,7 +292,7 @@ fn pairs(digits: u64) -> u64 {
     digits.wrapping_mul(10).wrapping_add(digits >> 8)
 }
 
-/// Eight digits, the first one in the lowest byte: added up in pairs, then in pairs of those.
+/// Parses eight digits, the first one in the lowest byte, by adding pairs, then pairs of pairs.
 #[inline(always)]
 fn eight(digits: u64) -> Option<u32> {
     const EVERY_FOURTH: u64 = 0x0000_00ff_0000_00ff;
@@ -307,7 +308,7 @@ mod tests {
     use crate::infer::Seen;
     use proptest::prelude::*;
 
-    /// What a fast parser says must be what values are.
+    /// A fast parser must agree with the slow one.
     fn check(text: &str, logical_type: LogicalType, found: Parsed<i64>) {
         let Some((value, altered)) = found else { return };
         let expected = Value::parse(text.as_bytes(), logical_type);
@@ -316,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn usual_values_are_known() {
+    fn usual_values_are_parsed() {
         assert_eq!(integer(text("-123456789012345678")), Some((-123_456_789_012_345_678, false)));
         assert_eq!(decimal(text("-12345678.9"), 2), Some((-1_234_567_890, true)));
         assert_eq!(decimal(text("123456789.123456789"), 9), Some((123_456_789_123_456_789, false)));
@@ -340,15 +341,15 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
-        fn fast_is_right(
+        fn fast_parsers_agree_with_the_slow_one(
             value in prop_oneof![crate::infer::tests::values(), "-?0\\.0{0,5}[0-9]{1,3}"],
-            behind in "[,.0-9-]{0,20}",
+            after in "[,.0-9-]{0,20}",
             scale in 0u8..=18,
             unit in 0usize..4,
             zone: bool,
         ) {
             let unit = TimeUnit::ALL[unit];
-            let tail = value.clone() + &behind;
+            let tail = value.clone() + &after;
             let text = Text::new(tail.as_bytes(), value.len());
             check(&value, LogicalType::Int64, integer(text));
             check(&value, LogicalType::decimal(scale), decimal(text, scale));
