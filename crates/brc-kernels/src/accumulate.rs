@@ -1,7 +1,7 @@
-//! Counts, sums, smallest and largest values: of one run of values at the speed of the first-level cache, and of many
-//! groups at once, whether rows come sorted by group (runs) or not.
+//! Counts, sums, minima and maxima: of one run of values at the speed of the L1 cache, and of many groups at once, with
+//! rows sorted by group (runs) or not.
 //!
-//! Sums are exact whatever the length: lanes are widened before they could wrap.
+//! Sums are exact for any number of rows: accumulators are widened before they can overflow.
 
 mod addends;
 mod few;

@@ -1,22 +1,22 @@
-//! IPv4 addresses, `192.0.2.1`, as text.
+//! Formats IPv4 addresses, `192.0.2.1`.
 //!
-//! A table's addresses are kept as numbers of 32 bits; to look up the text of each part takes longer than anything else that is
-//! done with many of them. Here the digits of four addresses are computed side by side, and those that are no leading zeros moved
-//! together, which makes one text of all four.
+//! Address columns are stored as 32-bit numbers, and looking up the text of each part dominates the cost of formatting
+//! many of them. Here the digits of four addresses are computed in parallel, and those that are not leading zeros are
+//! compressed into one text of all four.
 
 use crate::cpu::Level;
 
-/// The most bytes of an address.
+/// The maximum length of an address in bytes.
 pub const LONGEST: usize = 15;
 
-/// What may be written behind the last address.
+/// The number of bytes after the last address that may be overwritten.
 pub const SLACK: usize = 64;
 
-/// Writes addresses one behind the other to the beginning of `bytes`, and appends where each ends. An address is in the lower 32
-/// bits of an integer, its first part in the upper ones of these.
+/// Writes addresses contiguously from the start of `bytes`, and appends the end offset of each. An address is in the
+/// lower 32 bits of an integer, with its first part in the highest of these.
 ///
 /// # Panics
-/// If `bytes` are not [`LONGEST`] for each address and [`SLACK`] more.
+/// If `bytes` is shorter than [`LONGEST`] for each address plus [`SLACK`].
 pub fn write(level: Level, addresses: &[i64], bytes: &mut [u8], ends: &mut Vec<u32>) {
     assert!(addresses.len() * LONGEST + SLACK <= bytes.len(), "there is room for all addresses");
     match level.min(Level::best()) {
@@ -29,7 +29,7 @@ pub fn write(level: Level, addresses: &[i64], bytes: &mut [u8], ends: &mut Vec<u
     }
 }
 
-/// The same from a byte on.
+/// The same from an offset on.
 fn write_from(addresses: &[i64], start: usize, bytes: &mut [u8], ends: &mut Vec<u32>) {
     let mut end = start;
     ends.extend(addresses.iter().map(|&address| {
@@ -38,7 +38,7 @@ fn write_from(addresses: &[i64], start: usize, bytes: &mut [u8], ends: &mut Vec<
     }));
 }
 
-/// Writes an address, and up to four bytes behind it. Returns how long it is.
+/// Writes an address, and up to four bytes after it. Returns its length.
 #[inline]
 fn write_one(address: [u8; 4], out: &mut [u8]) -> usize {
     let part = |part: u8| PARTS[usize::from(part)];
@@ -51,7 +51,7 @@ fn write_one(address: [u8; 4], out: &mut [u8]) -> usize {
     middle + usize::from(c_length + d_length) - 1
 }
 
-/// The digits of each part and a dot behind them, and how many bytes these are.
+/// The digits of each part followed by a dot, and the number of these bytes.
 static PARTS: [(u32, u8); 256] = {
     let mut parts = [(0, 0); 256];
     let mut part = 0;
@@ -76,7 +76,7 @@ mod x86 {
     use super::{SLACK, write_from};
     use std::arch::x86_64::*;
 
-    /// Addresses that are written together.
+    /// The number of addresses that are formatted together.
     const ADDRESSES: usize = 4;
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,popcnt")]
@@ -97,7 +97,7 @@ mod x86 {
         write_from(last, end, bytes, ends);
     }
 
-    /// Four addresses one behind the other, and which bytes of `111.111.111.111.` each has.
+    /// The contiguous text of four addresses, and a mask of the bytes of `111.111.111.111.` that each uses.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2")]
     fn texts(addresses: &[i64; ADDRESSES]) -> (__m512i, u64) {
@@ -106,7 +106,7 @@ mod x86 {
         let first_lowest = _mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12);
         let parts = _mm_shuffle_epi8(_mm256_cvtepi64_epi32(addresses), first_lowest);
         let parts = _mm512_cvtepu8_epi32(parts);
-        // Of numbers so small such quotients are right.
+        // These reciprocals are exact for numbers this small.
         let hundreds = _mm512_srli_epi32::<12>(_mm512_mullo_epi16(parts, _mm512_set1_epi32(41)));
         let rest = _mm512_sub_epi16(parts, _mm512_mullo_epi16(hundreds, _mm512_set1_epi32(100)));
         let tens = _mm512_srli_epi32::<10>(_mm512_mullo_epi16(rest, _mm512_set1_epi32(103)));
@@ -114,7 +114,7 @@ mod x86 {
         let digits = _mm512_or_si512(hundreds, _mm512_slli_epi32::<8>(tens));
         let digits = _mm512_or_si512(digits, _mm512_slli_epi32::<16>(ones));
         let text = _mm512_add_epi8(digits, _mm512_set1_epi32(i32::from_le_bytes(*b"000.")));
-        // There is no dot behind the last part.
+        // The last part is not followed by a dot.
         let always = _mm512_broadcast_i32x4(_mm_setr_epi32(-0x1_0000, -0x1_0000, -0x1_0000, 0xff_0000));
         let has_tens = _mm512_cmpge_epu32_mask(parts, _mm512_set1_epi32(10));
         let has_hundreds = _mm512_cmpge_epu32_mask(parts, _mm512_set1_epi32(100));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn all_parts_at_all_places() {
+    fn all_parts_at_all_positions() {
         let parts = 0..=255u32;
         check(
             &parts
@@ -154,7 +154,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn addresses_are_written_as_ever(addresses in prop::collection::vec(any::<u32>(), 0..40)) {
+        fn addresses_are_formatted_like_std(addresses in prop::collection::vec(any::<u32>(), 0..40)) {
             check(&addresses);
         }
     }

@@ -1,10 +1,10 @@
-//! What macOS tells of the machine and of this process: it has no `/proc`.
+//! Information on the machine and this process on macOS, which has no `/proc`.
 
 use std::ffi::CStr;
 use std::mem::{MaybeUninit, size_of};
 use std::ptr::{from_mut, null, null_mut};
 
-/// The memory of the machine, in bytes.
+/// The size of the physical memory, in bytes.
 #[must_use]
 pub fn machine_memory() -> Option<u64> {
     let (mut value, mut size) = (0u64, size_of::<u64>());
@@ -15,7 +15,7 @@ pub fn machine_memory() -> Option<u64> {
     (outcome == 0 && size == size_of::<u64>()).then_some(value)
 }
 
-/// A text about the system, such as `machdep.cpu.brand_string`.
+/// A textual system parameter, such as `machdep.cpu.brand_string`.
 #[must_use]
 pub fn text(name: &CStr) -> Option<String> {
     let (mut bytes, mut size) = ([0u8; 256], 256);
@@ -25,29 +25,29 @@ pub fn text(name: &CStr) -> Option<String> {
     Some(text.to_string_lossy().into_owned())
 }
 
-/// What this process used so far.
+/// The resources used by this process so far.
 #[derive(Debug, Clone, Copy)]
 pub struct Used {
-    /// Memory in use, in bytes.
+    /// Resident memory, in bytes.
     pub memory: u64,
-    /// The most memory there ever was, in bytes.
+    /// Peak resident memory, in bytes.
     pub peak_memory: u64,
-    /// Page faults that needed no disk.
+    /// Page faults without disk access.
     pub minor_faults: u64,
-    /// Page faults that did.
+    /// Page faults with disk access.
     pub major_faults: u64,
-    /// Bytes that came from a disk.
+    /// Bytes read from disks.
     pub read_bytes: u64,
 }
 
-/// What this process used so far.
+/// The resources used by this process so far.
 #[must_use]
 pub fn used() -> Option<Used> {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the system fills the structure; all zeros are one, too.
+    // SAFETY: the system fills the structure; all zeros are a valid value, too.
     let usage = unsafe { (libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) == 0).then(|| usage.assume_init()) }?;
     let mut info = MaybeUninit::<libc::rusage_info_v4>::zeroed();
-    // SAFETY: this version of the structure is what the system is told to fill; all zeros are one, too.
+    // SAFETY: the structure has the version that is requested; all zeros are a valid value, too.
     let info = unsafe {
         let outcome = libc::proc_pid_rusage(libc::getpid(), libc::RUSAGE_INFO_V4, info.as_mut_ptr().cast());
         (outcome == 0).then(|| info.assume_init())
@@ -66,7 +66,7 @@ pub fn used() -> Option<Used> {
 #[must_use]
 pub fn ignores(signal: i32) -> bool {
     let mut action = MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: without a new action nothing changes, and the system fills the structure with the one there is.
+    // SAFETY: without a new action nothing changes, and the system fills the structure with the current action.
     unsafe {
         libc::sigaction(signal, null(), action.as_mut_ptr()) == 0 && action.assume_init().sa_sigaction == libc::SIG_IGN
     }

@@ -1,7 +1,7 @@
-//! Arithmetic on slices of integers: what the schemes of a column do beside packing.
+//! Integer arithmetic on slices: the part of column schemes other than packing.
 //!
-//! All of it wraps, so that integers of any width can be computed in the width they are wanted in, and nothing that a file
-//! says can make it fail.
+//! All operations wrap, so that integers of any width can be computed in their target width, and no file contents can
+//! cause a failure.
 
 pub mod decimals;
 mod floats;
@@ -18,13 +18,13 @@ use brc_core::Run;
 
 /// A signed integer of 16, 32 or 64 bits.
 pub trait Integer: bitpack::Value + running::Lane + Default + PartialEq + std::fmt::Debug {
-    /// How many bits it has.
+    /// The number of bits.
     const BITS: u32;
 
-    /// The low bits of a value.
+    /// Truncates a value to its low bits.
     fn cut(value: i64) -> Self;
 
-    /// The value, sign extended.
+    /// The sign-extended value.
     fn wide(self) -> i64;
 
     /// The sum, wrapping.
@@ -98,7 +98,7 @@ impl<T: Integer> Kernel for Scale<'_, T> {
     }
 }
 
-/// Adds to each value its neighbour in `others`, as far as both reach.
+/// Adds to each value the one at the same index in `others`, up to the shorter slice.
 pub fn add<T: Integer>(level: Level, values: &mut [T], others: &[T]) {
     run_at(level, Add { values, others });
 }
@@ -119,11 +119,11 @@ impl<T: Integer> Kernel for Add<'_, T> {
     }
 }
 
-/// Adds to the values of each run the base of the run, which is at the run's code. The runs have as many rows as there are
-/// values.
+/// Adds to the values of each run the base of the run, which is at the index of the run's code. The runs have as many
+/// rows as there are values.
 ///
 /// # Panics
-/// If a run has no base, or the runs have more rows.
+/// If a run has no base, or the runs have more rows than there are values.
 pub fn add_by_run<T: Integer>(level: Level, values: &mut [T], runs: &[Run], bases: &[i64]) {
     run_at(level, AddByRun { values, runs, bases });
 }
@@ -151,7 +151,7 @@ impl<T: Integer> Kernel for AddByRun<'_, T> {
     }
 }
 
-/// The values in 64 bits.
+/// Widens values to 64 bits.
 #[must_use]
 pub fn widened<T: Copy + Into<i64>>(level: Level, values: &[T]) -> Vec<i64> {
     run_at(level, Widened(values))
@@ -168,8 +168,8 @@ impl<T: Copy + Into<i64>> Kernel for Widened<'_, T> {
     }
 }
 
-/// Fills `out` with each value as many times as its length says, plus one. Returns false if that is not exactly as many
-/// values as there is room for; what is in `out` then means nothing.
+/// Fills `out` with each value repeated `length + 1` times. Returns false if the total is not exactly the length of
+/// `out`, whose contents are then unspecified.
 #[must_use]
 pub fn repeat<T: Integer>(level: Level, values: &[T], lengths: &[i16], out: &mut [T]) -> bool {
     run_at(level, Repeat { values, lengths, out })
@@ -191,8 +191,8 @@ impl<T: Integer> Kernel for Repeat<'_, T> {
 }
 
 impl<T: Integer> Repeat<'_, T> {
-    /// Most runs are short. Each is rounded up to a step, and what is written past its end is overwritten by the next one: so
-    /// there is no branch on its length that would often be mispredicted.
+    /// Most runs are short. Each is rounded up to a step, and what is written past its end is overwritten by the next
+    /// one: this avoids a branch on the length that would often be mispredicted.
     #[inline(always)]
     fn in_steps<const STEP: usize>(self) -> bool {
         let mut at = 0;
@@ -209,8 +209,8 @@ impl<T: Integer> Repeat<'_, T> {
     }
 }
 
-/// Replaces `out` by the value of `table` at each position, as far as both reach. Returns false if there is no value at one
-/// of them; what is in `out` then means nothing. Positions are unsigned.
+/// Replaces `out` by the entry of `table` at each position, up to the shorter slice. Returns false if a position is out
+/// of bounds; the contents of `out` are then unspecified. Positions are unsigned.
 #[must_use]
 pub fn look_up<T: Integer>(level: Level, table: &[i64], positions: &[i16], out: &mut [T]) -> bool {
     run_at(level, LookUp { table, positions, out })
@@ -232,34 +232,34 @@ impl<T: Integer> Kernel for LookUp<'_, T> {
             return false;
         }
         for (out, &position) in self.out.iter_mut().zip(self.positions) {
-            // SAFETY: no position is above the last one, which is below the table's length.
+            // SAFETY: no position exceeds the last one, which is in bounds.
             *out = T::cut(unsafe { *self.table.get_unchecked(usize::from(position as u16)) });
         }
         true
     }
 }
 
-/// What one pass over some consecutive values finds.
+/// Statistics of consecutive values from one pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
     /// Smallest value.
     pub min: i64,
     /// Largest value.
     pub max: i64,
-    /// How many values differ from the one before.
+    /// The number of values that differ from their predecessor.
     pub changes: usize,
-    /// Smallest difference from the value before, wrapping; `i64::MAX` if there is none.
+    /// Smallest difference from the predecessor, wrapping; `i64::MAX` if there is none.
     pub min_step: i64,
-    /// Largest difference from the value before, wrapping; `i64::MIN` if there is none.
+    /// Largest difference from the predecessor, wrapping; `i64::MIN` if there is none.
     pub max_step: i64,
 }
 
 impl Profile {
-    /// Of no values.
+    /// The profile of no values.
     pub const EMPTY: Self = Self { min: i64::MAX, max: i64::MIN, changes: 0, min_step: i64::MAX, max_step: i64::MIN };
 }
 
-/// Looks at all values once.
+/// Profiles values in one pass.
 ///
 /// # Panics
 /// If there are 2³¹ values or more.
@@ -269,12 +269,12 @@ pub fn profile<T: Stepping>(level: Level, values: &[T]) -> Profile {
     run_at(level, Profiling { values })
 }
 
-/// An integer whose differences have a type: one that holds them all, but for the widest, whose differences wrap.
+/// An integer with a type for differences: one that holds them all, except for the widest type, whose differences wrap.
 pub trait Stepping: Integer {
-    /// Of the differences between two values.
+    /// The type of differences.
     type Step: Integer + Ord;
 
-    /// The value as a step.
+    /// The value as a difference.
     fn as_step(self) -> Self::Step;
 }
 
@@ -330,10 +330,10 @@ impl<T: Stepping> Kernel for Profiling<'_, T> {
     }
 }
 
-/// Replaces `quotients` by `(value - base) / divisor` for each value. Returns false if one of them has a remainder; the
-/// quotients then mean nothing.
+/// Replaces `quotients` by `(value - base) / divisor` for each value. Returns false if one of the divisions has a
+/// remainder; the quotients are then unspecified.
 ///
-/// Differences are unsigned and wrap. A multiple is divided by multiplying with the divisor's inverse modulo 2^64.
+/// Differences are unsigned and wrap. Multiples are divided by multiplying with the divisor's inverse modulo 2^64.
 ///
 /// # Panics
 /// If the divisor is 0.
@@ -341,7 +341,8 @@ impl<T: Stepping> Kernel for Profiling<'_, T> {
 pub fn divide(level: Level, values: &[i64], base: i64, divisor: u64, quotients: &mut Vec<i64>) -> bool {
     let shift = divisor.trailing_zeros();
     let odd = divisor >> shift;
-    // Newton's iteration doubles the correct bits, from the three of an odd number that is its own inverse modulo 8.
+    // Newton's iteration doubles the number of correct bits, starting with three: an odd number is its own inverse
+    // modulo 8.
     let inverse = (0..5).fold(odd, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse))));
     quotients.clear();
     quotients.resize(values.len(), 0);
@@ -364,7 +365,7 @@ impl Kernel for Divide<'_> {
     fn run(self) -> bool {
         let mut all = true;
         for (quotient, value) in self.quotients.iter_mut().zip(self.values) {
-            // Only of a multiple is this no more than the largest quotient there is.
+            // At most the largest possible quotient if and only if the difference is a multiple.
             let product = (value.wrapping_sub(self.base) as u64).wrapping_mul(self.inverse).rotate_right(self.shift);
             all &= product <= self.largest;
             *quotient = product as i64;

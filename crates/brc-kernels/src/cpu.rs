@@ -1,15 +1,15 @@
-//! Which instruction set to use: found out once, when the program runs, so that one binary is fast everywhere.
+//! The instruction set to use, detected once at run time, so that one binary is fast everywhere.
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-/// A set of instructions that kernels have variants for. Of those of one architecture, later ones include earlier ones.
+/// An instruction set that kernels have variants for. Within an architecture, later levels include earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// What the compiler makes of plain Rust for any processor of the target; on x86-64 that is SSE2.
+    /// The baseline instruction set of the target; on x86-64 that is SSE2.
     Portable,
-    /// NEON, which every processor of AArch64 has.
+    /// NEON, which every AArch64 processor has.
     Neon,
     /// AVX2, FMA, BMI1, BMI2, POPCNT, LZCNT, AES and PCLMULQDQ on x86-64.
     Avx2,
@@ -17,7 +17,7 @@ pub enum Level {
     Avx512,
 }
 
-/// A name that no level has.
+/// An unknown name of a level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownLevel(String);
 
@@ -40,31 +40,31 @@ impl FromStr for Level {
 }
 
 impl Level {
-    /// The environment variable that lowers [`Level::best`], for comparisons and reports of bugs.
+    /// The environment variable that lowers [`Level::best`], for comparisons and bug reports.
     pub const VARIABLE: &'static str = "BRC_CPU_LEVEL";
 
     /// All levels, lowest first.
     pub const ALL: [Self; 4] = [Self::Portable, Self::Neon, Self::Avx2, Self::Avx512];
 
-    /// All levels that may be used on this processor, [`Level::Portable`] first.
+    /// All levels that this processor supports, [`Level::Portable`] first.
     #[must_use]
     pub fn available() -> Vec<Self> {
         Self::ALL.into_iter().filter(|level| level.is_of_target() && *level <= Self::best()).collect()
     }
 
-    /// The highest level that this processor has, or a lower one if [`Level::VARIABLE`] names one; it is read once, and
-    /// a value that is no level is ignored. Having a level in hand proves that its instructions are there, as long as
-    /// nobody makes up a level above the best; kernels therefore take the lower of the two.
+    /// The highest level that this processor supports, or a lower one if [`Level::VARIABLE`] is set; the variable is
+    /// read once, and invalid values are ignored. A level can be constructed without support for it; kernels therefore
+    /// use the minimum of it and this one.
     #[must_use]
     pub fn best() -> Self {
         static BEST: OnceLock<Level> = OnceLock::new();
         *BEST.get_or_init(|| detect().lowered_to(Self::requested().ok().flatten()))
     }
 
-    /// The level that [`Level::VARIABLE`] names, if it is set and not empty.
+    /// The level in [`Level::VARIABLE`], if the variable is set and not empty.
     ///
     /// # Errors
-    /// If there is no such level.
+    /// If the level is unknown.
     pub fn requested() -> Result<Option<Self>, UnknownLevel> {
         match std::env::var_os(Self::VARIABLE) {
             Some(name) if !name.is_empty() => name.to_string_lossy().parse().map(Some),
@@ -72,7 +72,7 @@ impl Level {
         }
     }
 
-    /// The highest level of this target that is neither above this one nor above the given one.
+    /// The highest level of this target that is neither above this one nor above `most`.
     fn lowered_to(self, most: Option<Self>) -> Self {
         let most = most.map_or(self, |most| most.min(self));
         let levels = Self::ALL.into_iter().filter(|level| level.is_of_target() && *level <= most);
@@ -87,12 +87,12 @@ impl Level {
         }
     }
 
-    /// Whether a multiplication and an addition rounded once are a single instruction.
+    /// Whether a fused multiply-add is a single instruction.
     pub(crate) fn has_fma(self) -> bool {
         self.min(Self::best()) != Self::Portable
     }
 
-    /// Its name, as reports show it.
+    /// The name, as shown in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -139,7 +139,7 @@ fn detect() -> Level {
     Level::Portable
 }
 
-/// 0, 1, 2 … 63: the place of each byte in the widest register.
+/// 0, 1, 2 … 63: the index of each byte in the widest register.
 #[cfg(target_arch = "x86_64")]
 pub(crate) static PLACES: [u8; 64] = {
     let mut places = [0; 64];
@@ -151,7 +151,7 @@ pub(crate) static PLACES: [u8; 64] = {
     places
 };
 
-/// For each mask of eight bits: the places of its ones, lowest first.
+/// For each mask of eight bits, the indexes of its ones, lowest first.
 #[cfg(target_arch = "x86_64")]
 pub(crate) static ONES: [[u8; 8]; 256] = {
     let mut table = [[0; 8]; 256];
@@ -170,13 +170,13 @@ pub(crate) static ONES: [[u8; 8]; 256] = {
     table
 };
 
-/// The integers of 64 bits that a register of 32 bytes holds.
+/// The four 64-bit integers of a 32-byte register.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) fn four_lanes(register: std::arch::x86_64::__m256i) -> [i64; 4] {
     let mut lanes = [0; 4];
-    // SAFETY: there is room for just a register.
+    // SAFETY: the array is as large as the register.
     unsafe { std::arch::x86_64::_mm256_storeu_si256(lanes.as_mut_ptr().cast(), register) };
     lanes
 }
@@ -189,12 +189,12 @@ pub(crate) trait Kernel {
     fn run(self) -> Self::Output;
 }
 
-/// Runs a kernel with the instructions of `level`, or of the best level there is if that is lower.
+/// Runs a kernel with the instructions of `level`, or of the best supported level if that is lower.
 #[inline]
 pub(crate) fn run_at<K: Kernel>(level: Level, kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     match level.min(Level::best()) {
-        // SAFETY: `Level::best` found these instructions on this processor.
+        // SAFETY: `Level::best` detected these instructions.
         Level::Avx512 => return unsafe { run_avx512(kernel) },
         // SAFETY: as above.
         Level::Avx2 => return unsafe { run_avx2(kernel) },

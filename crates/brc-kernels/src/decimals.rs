@@ -1,17 +1,17 @@
 //! Floats that were written as decimals: `digits / 10^exponent`, correctly rounded.
 //!
-//! Most floats of real tables were once text with a few digits behind the point. Kept as integers they need a third of
-//! the room, and come back bit for bit, since both the text's parser and this division round correctly.
+//! Most floats in real tables originate from text with a few decimals. Stored as integers they take a third of the
+//! space, and are reproduced bit for bit, because both the parser of the text and this division round correctly.
 
 use crate::cpu::{Kernel, Level, run_at};
 
 /// The largest exponent.
 pub const MAX_EXPONENT: u8 = 18;
 
-/// The largest magnitude of digits: above it not every integer is a float.
+/// The largest magnitude of digits: above it, not every integer is a float.
 pub const MAX_DIGITS: i64 = 1 << 53;
 
-/// A type of integers that digits come in.
+/// An integer type for digits.
 pub trait Digits: Copy {
     /// This integer as a float.
     fn float(self) -> f64;
@@ -31,8 +31,8 @@ macro_rules! digits {
 
 digits!(i32 i64);
 
-/// Replaces `out` by `digits / 10^exponent`, correctly rounded, as far as both reach, if the magnitude of the digits is at
-/// most [`MAX_DIGITS`].
+/// Replaces `out` by `digits / 10^exponent`, up to the shorter slice. The result is correctly rounded if the magnitude
+/// of the digits is at most [`MAX_DIGITS`].
 ///
 /// # Panics
 /// If the exponent is above [`MAX_EXPONENT`].
@@ -67,7 +67,7 @@ impl<D: Digits> Kernel for Divide<'_, D> {
     }
 }
 
-/// Divides by multiplying: three times as fast, where a fused multiply-add is one instruction.
+/// Divides by multiplying, which is three times as fast if a fused multiply-add is one instruction.
 struct Multiply<'a, D> {
     digits: &'a [D],
     power: f64,
@@ -78,9 +78,10 @@ struct Multiply<'a, D> {
 impl<D: Digits> Kernel for Multiply<'_, D> {
     type Output = ();
 
-    /// The quotient's remainder is exact, as 10^18 has only 42 significant bits; so what is rounded in the end is off by
-    /// less than 2^-51 of its last bit. An exact quotient is not so near to the middle between two floats: it is a
-    /// multiple of 5^-18, or 2^-42, of that bit away, and cannot be the middle itself, which would need 54 bits of digits.
+    /// The remainder of the quotient is exact, because 10^18 has only 42 significant bits; so the value before the
+    /// final rounding is off by less than 2^-51 of its last bit. An exact quotient is not that close to the midpoint of
+    /// two floats: its distance is a multiple of 5^-18, or 2^-42, of that bit, and it cannot be the midpoint itself,
+    /// which would need 54 bits of digits.
     #[inline(always)]
     fn run(self) {
         for (out, digits) in self.out.iter_mut().zip(self.digits) {
@@ -92,7 +93,7 @@ impl<D: Digits> Kernel for Multiply<'_, D> {
     }
 }
 
-/// Replaces `digits` by those of each value, and returns how many values do not come back from them bit for bit.
+/// Replaces `digits` by the digits of each value. Returns the number of values that they do not reproduce bit for bit.
 ///
 /// # Panics
 /// If the exponent is above [`MAX_EXPONENT`].
@@ -103,7 +104,7 @@ pub fn to_digits(level: Level, values: &[f64], exponent: u8, digits: &mut Vec<i6
     run_at(level, ToDigits { values, power: power_of_ten(exponent), digits })
 }
 
-/// Whether a value comes back from its digits bit for bit.
+/// Whether digits reproduce a value bit for bit.
 ///
 /// # Panics
 /// If the exponent is above [`MAX_EXPONENT`].
@@ -131,7 +132,7 @@ impl Kernel for ToDigits<'_> {
     fn run(self) -> usize {
         let mut inexact = 0;
         for (digits, &value) in self.digits.iter_mut().zip(self.values) {
-            // Adding and taking away 1.5 * 2^52 rounds to an integer; larger ones are not exact anyway.
+            // Adding and subtracting 1.5 * 2^52 rounds to an integer; larger values are not exact anyway.
             const ROUND: f64 = 6_755_399_441_055_744.0;
             let scaled = value * self.power;
             *digits = if scaled.abs() < 2_251_799_813_685_248.0 { (scaled + ROUND) - ROUND } else { scaled } as i64;
@@ -147,7 +148,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn odd_floats_do_not_come_back() {
+    fn special_floats_are_inexact() {
         let odd = [-0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MIN_POSITIVE, 1e300, 1.0 / 3.0, 5e-324];
         let mut digits = Vec::new();
         for level in Level::available() {
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn text_comes_back() {
+    fn decimal_text_round_trips() {
         let mut digits = Vec::new();
         for level in Level::available() {
             for (text, exponent, expected) in

@@ -1,31 +1,31 @@
-//! Strings that are numbers in disguise: all of one length, a common prefix and decimal digits behind it, as in `id0000012345`.
-//! As numbers they index an array, where as strings they would be hashed.
+//! Fixed-width numeric strings: a common prefix followed by decimal digits, as in `id0000012345`. As numbers they can
+//! index an array, whereas strings would have to be hashed.
 
 use crate::cpu::{Kernel, Level, run_at};
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// What such strings have in common.
+/// The format that fixed-width numeric strings share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Digits {
     len: usize,
-    /// The first eight bytes of every string have these bits where this mask is set.
+    /// The bits that the first eight bytes of every string have under this mask.
     prefix: u64,
     prefix_mask: u64,
-    /// Where there are digits among the bytes before the last eight, shifted up to be the last of eight.
+    /// The digit positions in the bytes before the last eight, shifted up to the end of a word.
     upper_mask: u64,
-    /// The same among the last eight bytes.
+    /// The digit positions in the last eight bytes.
     lower_mask: u64,
 }
 
-/// The first `bytes` of eight.
+/// A mask of the first `bytes` of eight.
 fn first(bytes: usize) -> u64 {
     if bytes >= 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 }
 }
 
 impl Digits {
-    /// What strings like this one have in common; `None` if it is not of 8 to 16 bytes, of which a digit is the last and
-    /// digits are all behind the first eight.
+    /// Derives the format from one string; `None` if it does not have 8 to 16 bytes, does not end with a digit, or has
+    /// other bytes than digits after the first eight.
     #[must_use]
     pub fn of(string: &[u8]) -> Option<Self> {
         let len = string.len();
@@ -44,8 +44,8 @@ impl Digits {
         })
     }
 
-    /// Replaces `values` by the numbers of strings that lie in `bytes` one behind the other, each from one of `offsets` to
-    /// the next; `false` if one of them is not like the others.
+    /// Replaces `values` by the numbers of strings that are contiguous in `bytes`, each from one of `offsets` to the
+    /// next; `false` if a string does not have this format.
     pub fn parse(&self, level: Level, offsets: &[i32], bytes: &[u8], values: &mut Vec<i64>) -> bool {
         values.clear();
         let (Some(&start), Some(&end)) = (offsets.first(), offsets.last()) else { return false };
@@ -60,7 +60,7 @@ impl Digits {
     fn value(&self, string: &[u8]) -> Option<i64> {
         let first = u64::from_le_bytes(*string.first_chunk()?);
         let last = u64::from_le_bytes(*string.last_chunk()?);
-        // In two steps: one by 64 bits would be none.
+        // In two steps, because a shift by 64 bits is not defined.
         let upper = first << (4 * (16 - self.len)) << (4 * (16 - self.len));
         let upper = upper & self.upper_mask | ZEROS & !self.upper_mask;
         let lower = last & self.lower_mask | ZEROS & !self.lower_mask;
@@ -93,7 +93,7 @@ fn are_digits(bytes: u64) -> bool {
     (bytes & UPPER == ZEROS) & (bytes.wrapping_add(0x0606_0606_0606_0606) & UPPER == ZEROS)
 }
 
-/// The number that eight digits are: pairs of digits, then of pairs, then of fours.
+/// Parses eight digits by combining pairs of digits, then pairs of pairs, then both halves.
 #[inline(always)]
 fn number(digits: u64) -> i64 {
     let pairs = (digits & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(10 << 8 | 1) >> 8;
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_has_nothing_in_common() {
+    fn other_strings_have_no_format() {
         for string in ["", "1234567", "12345678901234567", "id00000x", "abcdefghi1"] {
             assert_eq!(Digits::of(string.as_bytes()), None, "{string}");
         }

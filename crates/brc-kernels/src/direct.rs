@@ -1,11 +1,12 @@
-//! Finds the slots of an array by the values of keys: the mixed-radix number that the values of a row are.
+//! Direct addressing: computes array slots from the values of keys, as the mixed-radix number that the key values of a
+//! row form.
 
 use crate::cpu::{Kernel, Level, run_at};
 use brc_core::Integers;
 
-/// A key's value.
+/// A value of a key column.
 pub trait Key: Copy + Ord + Into<i64> {
-    /// Its lower 32 bits, sign extended where it has fewer.
+    /// The lower 32 bits, sign extended if the type is narrower.
     fn low(self) -> u32;
 }
 
@@ -23,13 +24,13 @@ macro_rules! key {
 
 key!(i8 i16 i32 i64 u32);
 
-/// The smallest and the largest value; `None` of none.
+/// The minimum and maximum; `None` if there are no values.
 #[must_use]
 pub fn bounds<T: Key>(level: Level, values: &[T]) -> Option<(i64, i64)> {
     run_at(level, Bounds(values)).map(|(min, max)| (min.into(), max.into()))
 }
 
-/// The same of integers of any width; `None` also of such as may need more than 64 bits.
+/// The same for integers of any width; `None` also for 128-bit integers.
 #[must_use]
 pub fn integer_bounds(level: Level, values: Integers<'_>) -> Option<(i64, i64)> {
     match values {
@@ -53,15 +54,15 @@ impl<T: Key> Kernel for Bounds<'_, T> {
     }
 }
 
-/// Replaces `slots` by the distances of values from `low`, modulo 2³². Returns the [bounds] of the values.
+/// Replaces `slots` by the differences of values from `low`, modulo 2³². Returns the [bounds] of the values.
 pub fn set_digits<T: Key>(level: Level, slots: &mut Vec<u32>, values: &[T], low: i64) -> Option<(i64, i64)> {
     slots.resize(values.len(), 0);
     let found = run_at(level, Slots { slots, values, low: low as u32, slot: |_, digit| digit });
     found.map(|(min, max)| (min.into(), max.into()))
 }
 
-/// Multiplies each slot by `radix` and adds the distance of its row's value from `low`; all modulo 2³². Returns the [bounds] of
-/// the values.
+/// Multiplies each slot by `radix` and adds the difference of its row's value from `low`, modulo 2³². Returns the
+/// [bounds] of the values.
 pub fn add_digits<T: Key>(level: Level, slots: &mut [u32], radix: u32, values: &[T], low: i64) -> Option<(i64, i64)> {
     let slot = |slot: u32, digit| slot.wrapping_mul(radix).wrapping_add(digit);
     let found = run_at(level, Slots { slots, values, low: low as u32, slot });
@@ -72,7 +73,7 @@ struct Slots<'a, T, F> {
     slots: &'a mut [u32],
     values: &'a [T],
     low: u32,
-    /// Makes a slot of what it was and a further digit.
+    /// Computes a slot from its previous value and a further digit.
     slot: F,
 }
 
@@ -90,8 +91,8 @@ impl<T: Key, F: Fn(u32, u32) -> u32> Kernel for Slots<'_, T, F> {
     }
 }
 
-/// Replaces `found` by what `table` has in these slots. Returns whether one of them is `u32::MAX` there; those that the table
-/// does not have are.
+/// Replaces `found` by the entries of `table` at these slots. Returns whether one of them is `u32::MAX`, which also
+/// results from slots that are out of bounds.
 pub fn look_up(level: Level, slots: &[u32], table: &[u32], found: &mut Vec<u32>) -> bool {
     #[cfg(target_arch = "x86_64")]
     if level.min(Level::best()) >= Level::Avx2 && table.len() <= x86::SHORT {
@@ -104,7 +105,7 @@ pub fn look_up(level: Level, slots: &[u32], table: &[u32], found: &mut Vec<u32>)
         found.extend(slots.iter().map(|&slot| table.get(slot as usize).copied().unwrap_or(u32::MAX)));
         return true;
     }
-    // SAFETY: all slots are in the table.
+    // SAFETY: all slots are in bounds.
     found.extend(slots.iter().map(|&slot| unsafe { *table.get_unchecked(slot as usize) }));
     bounds(level, found).is_some_and(|(_, largest)| largest == u32::MAX.into())
 }
@@ -114,11 +115,10 @@ mod x86 {
     use crate::cpu::Level;
     use std::arch::x86_64::*;
 
-    /// Tables of so many entries are two registers, or four.
+    /// The maximum number of entries of a short table, which fits in two registers, or four.
     pub(super) const SHORT: usize = 32;
 
-    /// Replaces what was found by what a table of up to [`SHORT`] entries has in these slots, as [`look_up`](super::look_up)
-    /// does.
+    /// Replaces `found` by the entries of a table of up to [`SHORT`] entries, as [`look_up`](super::look_up) does.
     ///
     /// # Safety
     /// The processor has AVX2.
@@ -135,7 +135,7 @@ mod x86 {
 
     #[target_feature(enable = "avx512f")]
     fn look_up_avx512(slots: &[u32], entries: &[u32; SHORT], found: &mut [u32]) -> bool {
-        // SAFETY: there are as many entries as are loaded.
+        // SAFETY: `entries` is as large as the registers.
         let (low, high) = unsafe {
             (_mm512_loadu_epi32(entries.as_ptr().cast()), _mm512_loadu_epi32(entries.as_ptr().add(SHORT / 2).cast()))
         };
@@ -144,7 +144,7 @@ mod x86 {
         let (found, found_of_rest) = found.as_chunks_mut::<16>();
         let mut missing = 0;
         for (slots, found) in groups.iter().zip(found) {
-            // SAFETY: there are 16 slots, and room for as many.
+            // SAFETY: there are 16 slots, and room for as many entries.
             unsafe {
                 let slots = _mm512_loadu_epi32(slots.as_ptr().cast());
                 let entries = _mm512_permutex2var_epi32(low, slots, high);
@@ -158,7 +158,7 @@ mod x86 {
 
     #[target_feature(enable = "avx2")]
     fn look_up_avx2(slots: &[u32], entries: &[u32; SHORT], found: &mut [u32]) -> bool {
-        // SAFETY: there are as many entries as are loaded.
+        // SAFETY: `entries` is as large as the registers.
         let eight = |first: usize| unsafe { _mm256_loadu_si256(entries.as_ptr().add(first).cast()) };
         let table = [eight(0), eight(8), eight(16), eight(24)];
         let (last, unknown) = (_mm256_set1_epi32(SHORT as i32 - 1), _mm256_set1_epi32(-1));
@@ -166,10 +166,10 @@ mod x86 {
         let (found, found_of_rest) = found.as_chunks_mut::<8>();
         let mut missing = _mm256_setzero_si256();
         for (slots, found) in groups.iter().zip(found) {
-            // SAFETY: there are eight slots, and room for as many.
+            // SAFETY: there are eight slots, and room for as many entries.
             unsafe {
                 let slots = _mm256_loadu_si256(slots.as_ptr().cast());
-                // The fourth and the fifth bit of a slot choose among what its lower ones find, as signs.
+                // Bits 3 and 4 of a slot, moved to the sign, select among the four lookups by its lower bits.
                 let of = |eight: __m256i| _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(eight, slots));
                 let by_fourth = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(slots));
                 let by_fifth = _mm256_castsi256_ps(_mm256_slli_epi32::<27>(slots));
@@ -195,7 +195,7 @@ mod x86 {
     }
 }
 
-/// What `table` has for each integer, where its first entry is that of `low`; `None` if it has none for one of them.
+/// The entry of `table` for each integer, of which the first is that of `low`; `None` if an integer has no entry.
 #[must_use]
 pub fn look_up_integers<T: Copy>(level: Level, integers: Integers<'_>, low: i64, table: &[T]) -> Option<Vec<T>> {
     let (min, max) = integer_bounds(level, integers)?;
@@ -203,7 +203,7 @@ pub fn look_up_integers<T: Copy>(level: Level, integers: Integers<'_>, low: i64,
     if min < low || max > last {
         return None;
     }
-    // SAFETY: no integer lies outside of what the table is of.
+    // SAFETY: all integers are within the bounds of the table.
     let entry = |integer: i64| unsafe { *table.get_unchecked((integer - low) as usize) };
     Some(match integers {
         Integers::I8(integers) => integers.iter().map(|&integer| entry(integer.into())).collect(),
@@ -220,25 +220,25 @@ pub fn are_known(level: Level, codes: &[u32], known: usize) -> bool {
     bounds(level, codes).is_none_or(|(_, largest)| largest < known as i64)
 }
 
-/// Integers without their signs: those below 0 become large.
+/// Reinterprets integers as unsigned: negative ones become large.
 #[must_use]
 pub fn unsigned(integers: &[i32]) -> &[u32] {
-    // SAFETY: both are integers of 32 bits, and every bit pattern is a value of either.
+    // SAFETY: both are 32-bit integers, and every bit pattern is valid for both.
     unsafe { std::slice::from_raw_parts(integers.as_ptr().cast(), integers.len()) }
 }
 
-/// Appends what `table` has at these codes; `false`, and nothing appended, if it does not have one of them.
+/// Appends the entries of `table` for these codes; appends nothing and returns `false` if a code is out of bounds.
 #[must_use]
 pub fn translate<T: Copy>(level: Level, codes: &[u32], table: &[T], found: &mut Vec<T>) -> bool {
     let are_known = are_known(level, codes, table.len());
     if are_known {
-        // SAFETY: the table has all codes.
+        // SAFETY: all codes are in bounds.
         found.extend(codes.iter().map(|&code| unsafe { *table.get_unchecked(code as usize) }));
     }
     are_known
 }
 
-/// [`translate`] to other codes: where the table is short, many at once.
+/// [`translate`] for tables of codes, vectorised if the table is short.
 #[must_use]
 pub fn translate_codes(level: Level, codes: &[u32], table: &[u32], found: &mut Vec<u32>) -> bool {
     #[cfg(target_arch = "x86_64")]
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_that_are_not_there_are_unknown() {
+    fn slots_out_of_bounds_are_unknown() {
         let mut found = Vec::new();
         for level in Level::available() {
             assert!(!look_up(level, &[1, 0, 1], &[7, 8], &mut found));
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_that_are_not_known_are_not_translated() {
+    fn unknown_codes_are_not_translated() {
         for level in Level::available() {
             let mut found = vec![9];
             assert!(translate(level, &[1, 0, 1], &[7, 8], &mut found));

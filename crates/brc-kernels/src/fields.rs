@@ -1,10 +1,9 @@
-//! Parses the fields of a column, many at once: numbers and dates as nearly all are written.
+//! Parses the fields of a column, many at once: numbers and dates in their usual text form.
 //!
-//! A field is loaded by the sixteen bytes *before its end*, so that digits of the same weight lie in the same place whatever
-//! the length; what stands before the field is shifted out. Then no step depends on how many digits there are.
+//! A field is loaded as the sixteen bytes *before its end*, so that digits of the same weight are at the same position
+//! for any length; the bytes before the field are shifted out. No step depends on the number of digits.
 //!
-//! What a kernel does not know is *odd*: it is left to the caller, who knows all ways to write a value, and so decides what
-//! they mean.
+//! Fields that a kernel rejects are *odd*: they are left to the caller, who knows all text forms of a value.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -17,53 +16,53 @@ use crate::structure::FieldEnd;
 use brc_core::decimal::POWERS;
 use std::ops::Range;
 
-/// The fields of one column in some rows, none of which has blanks around it that do not count.
+/// The fields of one column in a range of rows, without surrounding blanks to be ignored.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldColumn<'a> {
-    /// The text that all offsets are meant for.
+    /// The text that all offsets refer to.
     pub text: &'a [u8],
-    /// Where each row starts.
+    /// The start offset of each row.
     pub starts: &'a [u32],
     /// The ends of all fields, row by row.
     pub ends: &'a [FieldEnd],
-    /// How many fields a row has.
+    /// The number of fields per row.
     pub columns: usize,
-    /// Which of them it is.
+    /// The index of the column.
     pub column: usize,
     /// Whether a CR at the end of a field belongs to the line end.
     pub may_return: bool,
-    /// The quote, if what stands between two of them at the borders of a field is meant as if they were not there.
+    /// The quote, if the text between a pair of them around a field is the value.
     pub quote: Option<u8>,
 }
 
-/// What floats looked like.
+/// The numbers of digits of parsed floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FloatShapes {
-    /// The most digits before the point, where zeros before the first other digit do not count, and the most behind it.
+    /// The maximum number of digits before the point, without leading zeros, and after it.
     pub most: [u8; 2],
-    /// The fewest digits behind the point.
+    /// The minimum number of digits after the point.
     pub least_decimals: u8,
 }
 
 impl FloatShapes {
-    /// Those of no floats.
+    /// The shape of no floats.
     pub const NONE: Self = Self { most: [0; 2], least_decimals: u8::MAX };
 }
 
-/// What became of the fields of a column.
+/// The result of parsing the fields of a column.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Parsed {
     /// The rows whose fields were not parsed, in ascending order.
     pub odd: Vec<u32>,
-    /// How many fields were parsed that are not how their values are written.
+    /// The number of parsed fields that would be written differently.
     pub altered: u64,
 }
 
 impl FieldColumn<'_> {
-    /// Appends an integer for each row: as many as 16 digits without leading zeros, or a minus before 15.
+    /// Appends an integer for each row: up to 16 digits without leading zeros, or a minus and up to 15.
     ///
     /// # Panics
-    /// If some field does not lie in the text.
+    /// If a field is not within the text.
     pub fn integers(&self, level: Level, out: &mut Vec<i64>) -> Parsed {
         #[cfg(target_arch = "x86_64")]
         match level.min(Level::best()) {
@@ -76,11 +75,11 @@ impl FieldColumn<'_> {
         self.parse(level, out, &mut words::Integers)
     }
 
-    /// Appends a decimal of `scale` decimals for each row: of at most 16 bytes, `10^digits` being more than its magnitude. Fewer
-    /// decimals alter the text; with `exact` such fields are odd.
+    /// Appends a decimal with `scale` decimals for each row: of at most 16 bytes, with a magnitude below `10^digits`.
+    /// Fields with fewer decimals would be written differently; with `exact` they are odd.
     ///
     /// # Panics
-    /// If some field does not lie in the text, or if there are more than 18 digits.
+    /// If a field is not within the text, or `digits` is above 18.
     pub fn decimals(&self, level: Level, scale: u8, digits: u8, exact: bool, out: &mut Vec<i64>) -> Parsed {
         assert!(digits <= 18, "decimals of 64 bits");
         #[cfg(target_arch = "x86_64")]
@@ -97,11 +96,11 @@ impl FieldColumn<'_> {
         self.parse(level, out, &mut words::Decimals { scale: scale.into(), most, exact })
     }
 
-    /// Appends a float for each row: of at most 15 digits and without exponent. Floats without decimals, or with a zero
-    /// behind the first one that is the last, are written otherwise; with `exact` such fields are odd.
+    /// Appends a float for each row: of at most 15 digits and without exponent. Floats without decimals, or with a
+    /// trailing zero after the first decimal, would be written differently; with `exact` they are odd.
     ///
     /// # Panics
-    /// If some field does not lie in the text.
+    /// If a field is not within the text.
     pub fn floats(&self, level: Level, exact: bool, out: &mut Vec<f64>, shapes: &mut FloatShapes) -> Parsed {
         *shapes = FloatShapes::NONE;
         #[cfg(target_arch = "x86_64")]
@@ -118,10 +117,10 @@ impl FieldColumn<'_> {
         parsed
     }
 
-    /// Appends the days since 1970-01-01 for each row: of dates as `1969-12-31`, but not of 29 February.
+    /// Appends the days since 1970-01-01 for each row, for dates such as `1969-12-31`; 29 February is odd.
     ///
     /// # Panics
-    /// If some field does not lie in the text.
+    /// If a field is not within the text.
     pub fn dates(&self, level: Level, out: &mut Vec<i64>) -> Parsed {
         #[cfg(target_arch = "x86_64")]
         match level.min(Level::best()) {
@@ -134,11 +133,11 @@ impl FieldColumn<'_> {
         self.parse(level, out, &mut words::Dates)
     }
 
-    /// Replaces `places` by where in the text the string of each row is. Odd are those that are empty or have a quote in
-    /// quotes.
+    /// Replaces `places` by the range in the text of the string of each row. Empty fields and quoted fields that
+    /// contain a quote are odd.
     ///
     /// # Panics
-    /// If some field does not lie in the text.
+    /// If a field is not within the text.
     pub fn strings(&self, level: Level, places: &mut Vec<Range<usize>>) -> Vec<u32> {
         #[cfg(target_arch = "x86_64")]
         match level.min(Level::best()) {
@@ -172,7 +171,7 @@ impl FieldColumn<'_> {
         odd
     }
 
-    /// Where the field of a row starts and ends, without quotes and CR; nothing if it is not that simple.
+    /// The start and end of the field of a row, without quotes and CR; empty if the field needs unquoting.
     #[inline(always)]
     fn place(&self, row: usize) -> (usize, usize) {
         let at = row * self.columns + self.column;
@@ -205,7 +204,7 @@ impl Kernel for Strings<'_, '_> {
 
     #[inline(always)]
     fn run(self) -> Vec<u32> {
-        // Without an early end, so that many are compared at once.
+        // Without early exit, so that it vectorises.
         let contains = |place: Range<usize>, byte: u8| {
             self.column.text[place].iter().fold(false, |found, other| found | (*other == byte))
         };
@@ -219,7 +218,7 @@ mod tests {
     use crate::structure::{Cursor, LineEnd, Syntax, scan};
     use proptest::prelude::*;
 
-    /// A column of those fields, with another one before it.
+    /// Calls `check` with a column of these fields, with and without a preceding column.
     fn check(fields: &[String], check: impl Fn(&FieldColumn<'_>)) {
         for (before, quote) in [("", ""), ("a longer field than sixteen bytes,", ""), ("1,", "\"")] {
             let text: String = fields.iter().map(|field| format!("{before}{quote}{field}{quote}\n")).collect();
@@ -241,7 +240,7 @@ mod tests {
         (1..=16).contains(&text.len()) && !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit()) && is_plain
     }
 
-    /// The digits, and how many are behind the point.
+    /// The digits, the number of decimals, and the number of digits before the point.
     fn number(text: &str) -> Option<(i64, usize, usize)> {
         let (whole, decimals) = text.split_once('.').map_or((text, None), |(whole, rest)| (whole, Some(rest)));
         let digits = format!("{whole}{}", decimals.unwrap_or(""));
@@ -267,7 +266,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_parsed_is_right(fields in fields(), scale in 0u8..8, digits in 8u8..=18, exact: bool) {
+        fn parsing_agrees_with_the_definition(fields in fields(), scale in 0u8..8, digits in 8u8..=18, exact: bool) {
             for level in Level::available() {
                 let is_odd = |parsed: &Parsed, row: usize| parsed.odd.binary_search(&(row as u32)).is_ok();
                 check(&fields, |column| {

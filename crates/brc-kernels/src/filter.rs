@@ -1,6 +1,6 @@
-//! Which rows are wanted, as one bit a row, and the values of just those rows.
+//! Selects rows with a mask of one bit per row, and filters values by it.
 //!
-//! A mask is a slice of 64-bit words: the bit of row `r` is bit `r % 64` of word `r / 64`, and bits behind the last row
+//! A mask is a slice of 64-bit words: the bit of row `r` is bit `r % 64` of word `r / 64`, and bits after the last row
 //! are 0.
 
 mod changes;
@@ -21,7 +21,7 @@ pub use numbers::row_numbers;
 pub use place::{fill, place};
 pub use range::range;
 
-/// How many rows a mask wants.
+/// The number of selected rows in a mask.
 #[must_use]
 pub fn count(level: Level, mask: &[u64]) -> usize {
     run_at(level, Count(mask))
@@ -38,13 +38,13 @@ impl Kernel for Count<'_> {
     }
 }
 
-/// The number of words in a mask of so many rows.
+/// The number of words in a mask of `rows` rows.
 #[must_use]
 pub const fn words(rows: usize) -> usize {
     rows.div_ceil(64)
 }
 
-/// The bits that stand for rows in word `word` of a mask of `rows` rows.
+/// The bits of word `word` that represent rows, in a mask of `rows` rows.
 #[must_use]
 pub const fn valid_bits(rows: usize, word: usize) -> u64 {
     match rows.saturating_sub(word * 64) {
@@ -54,7 +54,7 @@ pub const fn valid_bits(rows: usize, word: usize) -> u64 {
     }
 }
 
-/// The lowest bits of 64 bytes, which are 0 or 1, as a word: those of eight bytes are gathered by one product.
+/// Collects 64 bytes that are 0 or 1 into a word, eight at a time with one multiplication.
 #[inline(always)]
 fn gathered(bytes: &[u8; 64]) -> u64 {
     let (eights, _) = bytes.as_chunks::<8>();
@@ -64,7 +64,7 @@ fn gathered(bytes: &[u8; 64]) -> u64 {
     })
 }
 
-/// The words of a mask, each as its lower and its upper half.
+/// The lower and upper half of each word of a mask.
 #[inline(always)]
 fn halves(mask: &[u64]) -> impl Iterator<Item = u32> {
     mask.iter().flat_map(|&word| [word as u32, (word >> 32) as u32])
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wanted_rows_are_counted() {
+    fn selected_rows_are_counted() {
         for level in Level::available() {
             for words in [0, 1, 7, 8, 64, 65] {
                 let mask: Vec<u64> = (0..words).map(|word| 0x9e37_79b9_7f4a_7c15u64.rotate_left(word)).collect();

@@ -1,31 +1,32 @@
-//! Short strings as words: their bytes, the first in the uppermost bits, and their length behind them, so that words order as the
-//! strings do.
+//! Short strings as words: their bytes, the first in the highest bits, followed by their length, so that words compare
+//! like the strings.
 //!
-//! Millions of strings that hardly repeat are grouped by such words, and to cut each into pieces takes as long as to find its
-//! group. Here a string is one register.
+//! Millions of mostly distinct strings are grouped by such words, and splitting each string into words takes as long as
+//! finding its group. Here a string is one register.
 
 use crate::cpu::Level;
 
-/// Strings of more bytes are not written.
+/// Strings of more bytes are not supported.
 pub const LONGEST: usize = 64;
 
-/// How many bits the length of strings of up to so many bytes takes.
+/// The number of bits of the length of strings of up to `longest` bytes.
 fn length_bits(longest: usize) -> u32 {
     usize::BITS - longest.leading_zeros()
 }
 
-/// How many words strings of up to so many bytes take.
+/// The number of words of strings of up to `longest` bytes.
 #[must_use]
 pub fn words(longest: usize) -> usize {
     (8 * longest + length_bits(longest) as usize).div_ceil(64).max(1)
 }
 
-/// Writes each of some strings, which lie in `bytes` from each offset to the next, to the first words of a tuple of so many:
-/// zeros up to `longest` bytes, then the length. A string that is longer leaves its tuple as it is, and so does one that is
-/// not within `bytes`.
+/// Writes strings, each of which is in `bytes` from one offset to the next, to the first words of tuples of `width`
+/// words: padded with zeros to `longest` bytes, then the length. Tuples of strings that are longer or not within
+/// `bytes` are unchanged.
 ///
 /// # Panics
-/// If `longest` is more than [`LONGEST`], a tuple has fewer [words] than needed, or there are not as many tuples as strings.
+/// If `longest` exceeds [`LONGEST`], a tuple has fewer [words] than needed, or the numbers of tuples and strings
+/// differ.
 pub fn write(level: Level, offsets: &[i32], bytes: &[u8], longest: usize, tuples: &mut [u64], width: usize) {
     assert!(longest <= LONGEST && words(longest) <= width, "a string fits a tuple");
     assert_eq!(offsets.len().saturating_sub(1) * width, tuples.len(), "as many tuples as strings");
@@ -44,7 +45,7 @@ pub fn write(level: Level, offsets: &[i32], bytes: &[u8], longest: usize, tuples
     }
 }
 
-/// Strings, and what their tuples are.
+/// Strings and the shape of their tuples.
 #[derive(Debug, Clone, Copy)]
 struct Rows<'a> {
     offsets: &'a [i32],
@@ -54,7 +55,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Has `write` write the bytes of each string that is not too long, and puts the length behind them.
+    /// Calls `write` for each string that is not too long, and appends the length.
     #[inline(always)]
     fn each(self, tuples: &mut [u64], write: impl Fn(&[u8], &mut [u64])) {
         let (word, used) = (self.longest / 8, 8 * (self.longest % 8) as u32);
@@ -79,12 +80,12 @@ mod x86 {
     #[target_feature(enable = "avx512f,avx512bw,bmi2")]
     pub(super) fn write(rows: Rows<'_>, tuples: &mut [u64]) {
         let reversed = _mm512_broadcast_i32x4(_mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8));
-        // What a string takes, but for its length.
+        // The words of a string, excluding its length.
         let written = rows.longest.div_ceil(8).min(LONGEST / 8) as u32;
         let words = _bzhi_u32(0xff, written) as __mmask8;
         rows.each(tuples, |string, tuple| {
             debug_assert!(string.len() <= LONGEST && written as usize <= tuple.len());
-            // SAFETY: just the bytes of the string are loaded, which are at most 64.
+            // SAFETY: only the bytes of the string are loaded, at most 64.
             let bytes =
                 unsafe { _mm512_maskz_loadu_epi8(_bzhi_u64(u64::MAX, string.len() as u32), string.as_ptr().cast()) };
             let bytes = _mm512_shuffle_epi8(bytes, reversed);
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The bits one after the other.
+    /// A reference implementation, bit by bit.
     fn expected(string: &[u8], longest: usize, width: usize) -> Vec<u64> {
         let mut bits = vec![false; width * 64];
         if string.len() <= longest {
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_not_written() {
+    fn invalid_strings_are_skipped() {
         for level in Level::available() {
             let mut tuples = [7; 3];
             write(level, &[0, 4, 3, 9], b"abcdef", 4, &mut tuples, 1);

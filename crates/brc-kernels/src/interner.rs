@@ -1,12 +1,11 @@
-//! Turns names into dense codes, about a nanosecond each: every row of a text table needs one.
+//! Interns names as dense codes in about a nanosecond each: every row of a text table needs one.
 //!
-//! Each name has a key of sixteen bytes, which is looked up in a table without collisions. A name of up to [`SHORT`]
-//! bytes, as nearly all are, is its own key. The key of a longer one is a digest of it, so what is found is compared with
-//! the dictionary once more. Names that have no key, or no place in the table, go to a second table: there are hardly ever
-//! any.
+//! Each name has a key of sixteen bytes, which is looked up in a collision-free table. A name of up to [`SHORT`] bytes,
+//! as nearly all are, is its own key. The key of a longer name is a digest, so a match is verified against the
+//! dictionary. Names without a key, or without a slot in the table, go to a second table; there are hardly any.
 //!
-//! That table is made for names that are few and looked up for ever; beyond some ten thousand, the others too go to the
-//! second one. Where many are new, a [`DictionaryBuilder`] numbers them.
+//! The first table is designed for few names that are looked up many times; beyond some ten thousand names, all others
+//! go to the second table, too. If many strings are new, use a [`DictionaryBuilder`].
 
 mod builder;
 mod fronts;
@@ -31,11 +30,10 @@ pub const SHORT: usize = 16;
 /// The longest name that has a key, in bytes.
 pub(crate) const LONGEST: usize = 128;
 
-/// What fills a short name up to [`SHORT`] bytes. No name of a text table contains it, so that the padded name and the
-/// name tell each other.
+/// Pads a short name to [`SHORT`] bytes. No name of a text table contains it, so padding is unambiguous.
 pub(crate) const PADDING: u8 = b'\n';
 
-/// Gives each distinct name a code: 0, 1, 2 …
+/// Assigns codes to distinct names: 0, 1, 2 …
 #[derive(Debug, Clone)]
 pub struct Interner {
     dictionary: Dictionary,
@@ -44,14 +42,14 @@ pub struct Interner {
 }
 
 impl Interner {
-    /// Up to so many distinct strings are never too many,
-    const FEW: usize = 1 << 12;
-    /// nor are so many, if every third row at least has one that came before: the table still has all of them.
-    const SOME: usize = 1 << 15;
-    /// How many bytes distinct strings may have together, for codes to pay.
-    const MOST_BYTES: usize = 16 << 20;
+    /// Up to this number of distinct strings, codes always pay,
+    const ALWAYS_PAYING_STRINGS: usize = 1 << 12;
+    /// and up to this one, if at least every third row repeats a string: the table can still hold them all.
+    const MAX_STRINGS: usize = 1 << 15;
+    /// The maximum total size of distinct strings, in bytes, for which codes pay.
+    const MAX_STRING_BYTES: usize = 16 << 20;
 
-    /// An interner that knows no name. Its hash is one that kernels of `level` compute at once.
+    /// Creates an empty interner. Its hash is one that kernels of `level` can vectorise.
     #[must_use]
     pub fn new(level: Level) -> Self {
         let hash = HashKind::of(level.min(Level::best()));
@@ -64,15 +62,16 @@ impl Interner {
         &self.dictionary
     }
 
-    /// Whether codes pay for strings of which so many rows were interned: they repeat, and do not take too much memory.
+    /// Whether codes pay for strings after this number of rows: the strings repeat and do not take too much memory.
     #[must_use]
     pub fn pays(&self, rows: u64) -> bool {
         let distinct = self.dictionary.len();
-        let (few, some) = (distinct <= Self::FEW, distinct <= Self::SOME && distinct as u64 * 3 <= rows * 2);
-        (few || some || distinct as u64 * 4 <= rows) && self.dictionary.value_bytes() <= Self::MOST_BYTES
+        let (few, some) =
+            (distinct <= Self::ALWAYS_PAYING_STRINGS, distinct <= Self::MAX_STRINGS && distinct as u64 * 3 <= rows * 2);
+        (few || some || distinct as u64 * 4 <= rows) && self.dictionary.value_bytes() <= Self::MAX_STRING_BYTES
     }
 
-    /// The code of a name, if it was seen before.
+    /// The code of a known name.
     #[must_use]
     pub fn get(&self, name: &[u8]) -> Option<u32> {
         let code = self.table.hash.key(name).and_then(|key| self.table.get(&key));
@@ -82,13 +81,13 @@ impl Interner {
         }
     }
 
-    /// The code of a name; a new one if it was never seen.
+    /// The code of a name; a new one if the name is unknown.
     pub fn intern(&mut self, name: &[u8]) -> u32 {
         if let Some(code) = self.get(name) {
             return code;
         }
         let code = self.dictionary.push(name);
-        // Two long names may have the same key; the table can hold it only once.
+        // Two long names may have the same key; the table can hold only one of them.
         let key = self.table.hash.key(name).filter(|key| self.table.get(key).is_none());
         let mut left = Vec::new();
         if !key.is_some_and(|key| self.table.insert(Slot::new(key, code), &mut left)) {
@@ -127,7 +126,7 @@ pub(crate) mod tests {
         check_all(level, names);
     }
 
-    /// Names that lie close together, with few bytes behind the last of them.
+    /// Names that are close together, with few bytes after the last one.
     fn check_all(level: Level, names: &[Vec<u8>]) {
         let mut interner = Interner::new(level);
         let mut bytes = Vec::new();
@@ -156,12 +155,12 @@ pub(crate) mod tests {
         }
     }
 
-    /// Numbered names share nearly all of their bytes. Whatever the hash makes of that, none may cost much time: this
-    /// test would run for minutes.
+    /// Numbered names share nearly all of their bytes. For any hash of them, none may take much time; this test would
+    /// run for minutes.
     #[test]
     fn numbered_names() {
         let forms: [fn(u32) -> String; 9] = [
-            // Among these is one that no displacement moves, and another in its place in a larger table.
+            // Among these is one that no displacement moves, and a different one in its slot in a larger table.
             |i| format!("131/{i}"),
             |i| format!("379/{i}"),
             |i| format!("page 12 number {i}"),
@@ -206,7 +205,7 @@ pub(crate) mod tests {
         HashKind::of(level).key(name).unwrap().map(u64::to_le_bytes).concat()
     }
 
-    /// Two names with one digest: what a difference in the first part does to it, one in the fifth part undoes.
+    /// Two names with the same digest: a difference in the fifth part cancels one in the first part.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn names_with_equal_digests() -> [Vec<u8>; 2] {
         if Level::best() < Level::Avx2 {
@@ -227,7 +226,7 @@ pub(crate) mod tests {
 
     #[test]
     #[cfg(target_arch = "x86_64")]
-    fn equal_digests_are_told_apart() {
+    fn names_with_equal_digests_are_distinguished() {
         let names = names_with_equal_digests();
         assert_ne!(names[0], names[1]);
         for level in Level::available() {
@@ -247,20 +246,20 @@ pub(crate) mod tests {
         }
         for length in SHORT + 1..=LONGEST {
             let name: Vec<u8> = (0..length).map(|at| b'a' + (at * 7 % 26) as u8).collect();
-            // SAFETY: the level says that the processor has AVX-512.
+            // SAFETY: the level implies that the processor has AVX-512.
             let digest: Key = unsafe { std::mem::transmute(aes::digest_avx512(name.as_ptr(), length)) };
             assert_eq!(HashKind::Aes.key(&name), Some(digest), "{length}");
             for at in 0..length {
                 let mut other = name.clone();
                 other[at] = b'A';
-                // SAFETY: as above; both names are that long.
+                // SAFETY: as above; both names have this length.
                 let equal = |other: &[u8]| unsafe { aes::equal_avx512(name.as_ptr(), other.as_ptr(), length) };
                 assert!(equal(&name.clone()) && !equal(&other), "{length} {at}");
             }
         }
     }
 
-    /// A name that looks like the key of another one.
+    /// A name that equals the key of a different one.
     #[test]
     fn digests_are_not_names() {
         for level in Level::available() {

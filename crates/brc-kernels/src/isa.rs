@@ -1,16 +1,16 @@
-//! Algorithms that are written once and compiled for each set of instructions, in which only small steps differ.
+//! Algorithms that are written once and compiled for each instruction set, in which only small steps differ.
 //!
-//! A set of instructions is a type without values. What it does for some algorithm is a trait of that algorithm's module, whose functions
-//! are all inlined into the one function here that enables the instructions.
+//! An instruction set is a marker type. The steps of an algorithm are a trait in that algorithm's module, which the
+//! marker types implement; all of its functions are inlined into the one function here that enables the instructions.
 
 use crate::cpu::Level;
 use crate::structure::Blocks;
 use crate::text::TextIsa;
 
-/// A set of instructions.
+/// An instruction set.
 pub(crate) trait Isa: Blocks + TextIsa {}
 
-/// What the compiler makes of plain Rust.
+/// The baseline instruction set of the target.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Portable;
 
@@ -37,31 +37,32 @@ impl Isa for Avx2 {}
 #[cfg(target_arch = "x86_64")]
 impl Isa for Avx512 {}
 
-/// Something done with any set of instructions: a closure with a type parameter.
+/// An algorithm for any instruction set: a closure with a type parameter.
 pub(crate) trait Work {
     type Output;
 
-    /// Does it; must be inlined into its caller, as everything in it that should be compiled with the caller's instructions.
+    /// Runs the algorithm. Must be inlined into its caller, and so must everything in it that should be compiled with
+    /// the caller's instructions.
     ///
     /// # Safety
     /// The processor has the instructions of `I`.
     unsafe fn run<I: Isa>(self) -> Self::Output;
 }
 
-/// Does it with the instructions of `level`, or of the best level there is if that is lower.
+/// Runs an algorithm with the instructions of `level`, or of the best supported level if that is lower.
 #[inline]
 pub(crate) fn run_with<W: Work>(level: Level, work: W) -> W::Output {
     match level.min(Level::best()) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+        // SAFETY: the level is not above the best one that was detected.
         Level::Avx512 => unsafe { run_avx512(work) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: likewise.
         Level::Avx2 => unsafe { run_avx2(work) },
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: every processor of the target has them.
+        // SAFETY: every processor of the target has these instructions.
         Level::Neon => unsafe { work.run::<Neon>() },
-        // SAFETY: it needs no instructions but those that all processors of the target have.
+        // SAFETY: only instructions that all processors of the target have are used.
         _ => unsafe { work.run::<Portable>() },
     }
 }

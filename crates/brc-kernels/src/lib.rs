@@ -1,8 +1,8 @@
 //! The hot loops of `brc`, and its only `unsafe` code.
 //!
-//! Every kernel is written once in plain Rust (the *portable* twin, which is also what any processor without a faster
-//! variant runs) and again, where measuring showed it to be worth it, for an instruction set that is chosen when the
-//! program runs: see [`cpu`]. Tests hold every variant against the portable one.
+//! Every kernel exists in plain Rust (the *portable* variant, which runs on any processor) and, if measurements justify
+//! it, for instruction sets that are selected at run time: see [`cpu`]. Tests compare every variant with the portable
+//! one.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 

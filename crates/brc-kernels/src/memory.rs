@@ -1,8 +1,8 @@
-//! Memory that runs out ends a program in its own words, and not by an abort that leaves its temporary files behind; and
-//! how much of it is in use is known, so that who may take no more than so much can write to a file what is too much.
+//! An allocator that ends the program with a message and a clean-up when memory is exhausted, rather than with an abort
+//! that leaves temporary files behind; and that tracks memory use, so that operators with a memory limit can spill to
+//! disk.
 //!
-//! Any of a program's many allocations may be the one that fails, and all of them count, so this is dealt with where all of
-//! them pass.
+//! Any allocation of a program may fail, and all of them count, so both are handled in the global allocator.
 
 mod huge_pages;
 #[cfg(feature = "mimalloc")]
@@ -16,21 +16,21 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering::AcqRel, Ordering::Relaxed};
 
-/// What is done when memory has run out.
-static LAST_WORDS: OnceLock<fn(usize)> = OnceLock::new();
+/// The handler that is called when memory is exhausted.
+static HANDLER: OnceLock<fn(usize)> = OnceLock::new();
 
-/// Memory that nobody uses, for those threads that go on while the process ends: where the C library itself gets none, it
-/// aborts.
+/// Unused memory that is freed for threads that continue while the process ends: the C library itself aborts if it gets
+/// none.
 static RESERVE: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
 
-/// What the reserve is.
+/// The size of the reserve.
 const RESERVED: Layout = Layout::new::<[u64; 1 << 17]>();
 
-/// Sets what [`exhausted`] does first; it is given the bytes that were asked for. It must not panic, and should ask for
-/// little memory itself. Only the first call counts.
-pub fn when_exhausted(last_words: fn(usize)) {
-    if LAST_WORDS.set(last_words).is_ok() {
-        // SAFETY: the layout is not of no bytes. Where there is none, there is no reserve.
+/// Sets the handler that [`exhausted`] calls with the requested number of bytes. It must not panic, and should allocate
+/// little. Only the first call has an effect.
+pub fn when_exhausted(handler: fn(usize)) {
+    if HANDLER.set(handler).is_ok() {
+        // SAFETY: the layout has a nonzero size. If the allocation fails, there is no reserve.
         RESERVE.store(unsafe { System.alloc(RESERVED) }, std::sync::atomic::Ordering::Release);
     }
 }
@@ -38,61 +38,63 @@ pub fn when_exhausted(last_words: fn(usize)) {
 fn release_reserve() {
     let reserve = RESERVE.swap(ptr::null_mut(), AcqRel);
     if !reserve.is_null() {
-        // SAFETY: it was allocated by the same allocator with this layout, and whoever swaps it out is the only one to have it.
+        // SAFETY: the memory was allocated by the same allocator with this layout, and the swap makes this thread its
+        // only owner.
         unsafe { System.dealloc(reserve, RESERVED) };
     }
 }
 
-/// Ends the process for lack of so many bytes: by what was set with [`when_exhausted`], or else by an abort.
+/// Ends the process because of a failed allocation: calls the handler set with [`when_exhausted`], or else aborts.
 pub fn exhausted(layout: Layout) -> ! {
     release_reserve();
-    if let Some(last_words) = LAST_WORDS.get() {
-        last_words(layout.size());
+    if let Some(handler) = HANDLER.get() {
+        handler(layout.size());
     }
     handle_alloc_error(layout)
 }
 
-/// What all threads have in use, but for what they have not told yet.
+/// The memory in use by all threads, excluding what they have not reported yet.
 static IN_USE: AtomicI64 = AtomicI64::new(0);
 
-/// A thread tells of so many bytes at a time.
-const TOLD: i64 = 1 << 16;
+/// A thread reports this many bytes at a time.
+const REPORT_BYTES: i64 = 1 << 16;
 
 thread_local! {
-    /// What this thread has allocated less what it has freed, ever, and how much of that it has not told.
+    /// The bytes that this thread has ever allocated minus those it has freed, and the part of it that is not reported
+    /// yet.
     static OF_THREAD: Cell<(i64, i64)> = const { Cell::new((0, 0)) };
 }
 
-/// Takes note of memory that a thread has got or given back. Returns whether the thread told of it now.
+/// Records memory that a thread has allocated or freed. Returns whether the thread reported its memory use now.
 fn count(bytes: i64) -> bool {
     let note = |of_thread: &Cell<(i64, i64)>| {
-        let (all, mut untold) = of_thread.get();
-        untold += bytes;
-        let tells = untold.abs() >= TOLD;
-        if tells {
-            IN_USE.fetch_add(untold, Relaxed);
-            untold = 0;
+        let (all, mut unreported) = of_thread.get();
+        unreported += bytes;
+        let reports = unreported.abs() >= REPORT_BYTES;
+        if reports {
+            IN_USE.fetch_add(unreported, Relaxed);
+            unreported = 0;
         }
-        of_thread.set((all + bytes, untold));
-        tells
+        of_thread.set((all + bytes, unreported));
+        reports
     };
-    // A thread that ends frees the last of its memory without being asked.
+    // A thread that ends frees its last memory without recording it.
     OF_THREAD.try_with(note).unwrap_or(false)
 }
 
-/// The bytes that the program has allocated and not freed, to within 64 KiB for each thread; 0 if it does not use
+/// The bytes that the program has allocated and not freed, accurate to 64 KiB per thread; 0 if it does not use
 /// [`Allocator`].
 pub fn in_use() -> u64 {
     IN_USE.load(Relaxed).max(0) as u64
 }
 
-/// The bytes that this thread has allocated less those that it has freed, whoever allocated them: by how much that grows is
-/// what a piece of work keeps.
+/// The bytes that this thread has allocated minus those it has freed, including memory allocated by other threads. The
+/// increase during an operation is the memory that the operation keeps.
 pub fn kept_by_thread() -> i64 {
     OF_THREAD.try_with(Cell::get).map_or(0, |(all, _)| all)
 }
 
-/// Starts to bring an entry into the cache, if it is there, and does not wait for it.
+/// Prefetches an entry into the cache, if it exists.
 #[inline(always)]
 pub fn prefetch<T>(entries: &[T], index: usize) {
     if let Some(entry) = entries.get(index) {
@@ -100,13 +102,13 @@ pub fn prefetch<T>(entries: &[T], index: usize) {
     }
 }
 
-/// The same with what is at an address, if there is anything.
+/// The same for an address, which may be invalid.
 #[inline(always)]
 pub(crate) fn prefetch_address(address: *const u64) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every processor of the target has the instruction, which changes no values and may be given any address.
+        // SAFETY: every processor of the target has the instruction, which changes no values and accepts any address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
     }
     #[cfg(target_arch = "aarch64")]
@@ -118,59 +120,59 @@ pub(crate) fn prefetch_address(address: *const u64) {
     let _ = address;
 }
 
-/// An allocator for a program to use as its `#[global_allocator]`: it never fails, but calls [`exhausted`].
+/// An allocator for use as `#[global_allocator]`: it never fails, but calls [`exhausted`].
 pub struct Allocator<A = System> {
     inner: A,
-    /// Whether huge pages are asked for, which is right for the system's allocator.
-    asks: bool,
+    /// Whether huge pages are requested, which is right for the system's allocator.
+    requests_huge_pages: bool,
 }
 
 impl Allocator {
-    /// That of the system. What is large lies in huge pages, as far as the system has some.
-    pub const SYSTEM: Self = Self { inner: System, asks: true };
+    /// The system's allocator. Large allocations use huge pages, if the system supports them.
+    pub const SYSTEM: Self = Self { inner: System, requests_huge_pages: true };
 }
 
 impl<A> Allocator<A> {
-    /// Another one, which sees to huge pages by itself.
+    /// A different allocator, which handles huge pages itself.
     pub const fn of(inner: A) -> Self {
-        Self { inner, asks: false }
+        Self { inner, requests_huge_pages: false }
     }
 
-    /// The memory, if there is any.
+    /// Returns the memory, or ends the process if there is none.
     #[inline(always)]
     fn checked(&self, memory: *mut u8, layout: Layout) -> *mut u8 {
         if memory.is_null() {
             exhausted(layout)
         }
-        let told = count(layout.size() as i64);
-        if self.asks {
-            huge_pages::ask(memory, layout.size(), told);
+        let reported = count(layout.size() as i64);
+        if self.requests_huge_pages {
+            huge_pages::request(memory, layout.size(), reported);
         }
         memory
     }
 }
 
-// SAFETY: all is left to the other allocator, with the caller's promises as they are. What it gives back is returned as it is; a
-// null pointer is never returned, and `exhausted` neither returns nor unwinds.
+// SAFETY: everything is delegated to the inner allocator under the caller's promises. Its results are returned
+// unchanged, except that null is never returned: `exhausted` neither returns nor unwinds.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are those that the other allocator asks for.
+        // SAFETY: the caller's promises are those that the inner allocator requires.
         self.checked(unsafe { self.inner.alloc(layout) }, layout)
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are those that the other allocator asks for.
+        // SAFETY: the caller's promises are those that the inner allocator requires.
         self.checked(unsafe { self.inner.alloc_zeroed(layout) }, layout)
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         count(-(layout.size() as i64));
-        // SAFETY: the caller's promises are those that the other allocator asks for, which all memory comes from.
+        // SAFETY: the caller's promises are those that the inner allocator requires; all memory comes from it.
         unsafe { self.inner.dealloc(memory, layout) }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller's promises are those that the other allocator asks for, which all memory comes from.
+        // SAFETY: the caller's promises are those that the inner allocator requires; all memory comes from it.
         let moved = unsafe { self.inner.realloc(memory, layout, size) };
         count(-(layout.size() as i64));
         self.checked(moved, Layout::from_size_align(size, layout.align()).unwrap_or(layout))

@@ -1,32 +1,32 @@
-//! Strings over few symbols as numbers, to whatever base.
+//! Alphabet-encoded strings: strings over a small alphabet as numbers to any base.
 //!
-//! Addresses, dates and numbers as text are grouped and sorted as numbers: a byte at a time these take longer to find, and to
-//! be written as text again, than all that is done with them. Here the digits of four strings are looked up and added at once,
-//! and eight numbers are taken apart at once, by halves: into two numbers of eight digits, four of four, eight of two.
+//! Addresses, dates and numbers as text are grouped and sorted as numbers. Converting them a byte at a time takes
+//! longer than all further processing. Here the digits of four strings are looked up and summed at once, and eight
+//! numbers are split at once, by halving: into two numbers of eight digits, four of four, eight of two.
 
 use crate::cpu::Level;
 
-/// The most digits of a number.
+/// The maximum number of digits of a number.
 pub const MOST_DIGITS: usize = 16;
 
-/// Numbers are below it.
+/// The exclusive limit of numbers.
 const LIMIT: u64 = 1 << 62;
 
-/// How strings of up to [`MOST_DIGITS`] bytes become numbers of so many digits that order as they do: each byte is as much as
-/// its place in the alphabet, counted from 1, and what is missing at the end is 0.
+/// Maps strings of up to [`MOST_DIGITS`] bytes to numbers with the same order. The digit of a byte is its position in
+/// the alphabet, counted from 1; missing bytes at the end are 0.
 #[derive(Debug, Clone)]
 pub struct Numerals {
-    /// What each byte is; 0 if it is no symbol.
+    /// The digit of each byte; 0 if it is not in the alphabet.
     values: [u8; 128],
-    /// The byte of each value; 0 for none.
+    /// The byte of each digit; 0 if there is none.
     symbols: [u8; 128],
     base: u64,
     count: usize,
 }
 
 impl Numerals {
-    /// For strings of at most `count` of these bytes, which ascend. `None` if a byte is not ASCII, there are too many of them or
-    /// too many digits, or numbers would be too large.
+    /// Creates a mapping for strings of at most `count` of these bytes, which must ascend. `None` if a byte is not
+    /// ASCII, there are too many bytes or digits, or numbers would be too large.
     #[must_use]
     pub fn new(alphabet: &[u8], count: usize) -> Option<Self> {
         let base = alphabet.len() as u64 + 1;
@@ -42,7 +42,7 @@ impl Numerals {
         Some(Self { values, symbols, base, count })
     }
 
-    /// The number of a string; `None` if it is longer, or has another byte.
+    /// The number of a string; `None` if the string is too long or has a byte that is not in the alphabet.
     #[must_use]
     pub fn number(&self, string: &[u8]) -> Option<u64> {
         if string.len() > self.count {
@@ -55,11 +55,11 @@ impl Numerals {
         })
     }
 
-    /// Appends the numbers of strings, each of which ends in `bytes` where the next begins: at the offsets, of which there is one
-    /// more. One that has none adds 0, and clears its place in `fits`, which has one for each.
+    /// Appends the numbers of strings, each of which is in `bytes` from one offset to the next. A string without a
+    /// number adds 0 and clears its entry in `fits`, which has one for each string.
     ///
     /// # Panics
-    /// If offsets do not ascend, or lie outside of `bytes`.
+    /// If offsets do not ascend, or are out of bounds.
     pub fn numbers(&self, level: Level, offsets: &[i32], bytes: &[u8], fits: &mut [bool], numbers: &mut Vec<u64>) {
         match level.min(Level::best()) {
             #[cfg(target_arch = "x86_64")]
@@ -69,14 +69,14 @@ impl Numerals {
         }
     }
 
-    /// Whether [`Numerals::strings`] writes several strings at once there.
+    /// Whether [`Numerals::strings`] is vectorised at this level.
     #[must_use]
     pub fn writes_several(level: Level) -> bool {
         level.min(Level::best()) == Level::Avx512
     }
 
-    /// Appends the strings that these are the [numbers](Numerals::number) of, and where each ends in `bytes`. What is appended
-    /// for another number is any string of at most [`MOST_DIGITS`] bytes.
+    /// Appends the strings with these [numbers](Numerals::number), and where each ends in `bytes`. For other numbers,
+    /// some string of at most [`MOST_DIGITS`] bytes is appended.
     pub fn strings(&self, level: Level, numbers: &[u64], ends: &mut Vec<usize>, bytes: &mut Vec<u8>) {
         match level.min(Level::best()) {
             #[cfg(target_arch = "x86_64")]
@@ -112,7 +112,7 @@ mod x86 {
     use super::{MOST_DIGITS, Numerals};
     use std::arch::x86_64::*;
 
-    /// Strings that are looked at together.
+    /// The number of strings that are processed together.
     const STRINGS: usize = 4;
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi2")]
@@ -140,7 +140,7 @@ mod x86 {
         numerals.portable(rest, bytes, last, numbers);
     }
 
-    /// Numbers that are taken apart together.
+    /// The number of numbers that are processed together.
     const NUMBERS: usize = 8;
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,popcnt")]
@@ -155,7 +155,7 @@ mod x86 {
             ends.extend_from_slice(&std::array::from_fn::<_, NUMBERS, _>(|number| {
                 let (texts, used) = [&even, &odd][number % 2];
                 let place = number / 2;
-                // What is written behind a string is written over by the next one.
+                // The bytes written after a string are overwritten by the next one.
                 bytes[end..end + MOST_DIGITS].copy_from_slice(&texts[place]);
                 end += (used >> (MOST_DIGITS * place) & 0xffff).count_ones() as usize;
                 end
@@ -165,14 +165,14 @@ mod x86 {
         last.iter().for_each(|&number| numerals.write(number, ends, bytes));
     }
 
-    /// What every halving takes: a power of the base, and about what one of it is.
+    /// The constants of each halving: a power of the base, and its approximate reciprocal.
     struct Halves {
         eight: (__m512i, __m512d),
         four: (__m512i, __m512d),
         two: (__m512i, __m512),
         one: (__m512i, __m512i),
         symbols: [__m512i; 2],
-        /// Moves the digits of a string to the beginning of its bytes.
+        /// Shuffles the digits of a string to the start of its bytes.
         moved: __m512i,
     }
 
@@ -189,7 +189,7 @@ mod x86 {
             let [low, high, moved] = unsafe {
                 [low.as_ptr(), high.as_ptr(), moved.as_ptr().cast()].map(|bytes| _mm512_loadu_epi8(bytes.cast()))
             };
-            // A quotient is what is found with one that is a little too small, or one more: rounding errs by less than that little.
+            // A slightly smaller reciprocal yields the quotient, or one less: rounding errors are below the difference.
             let double = |power: u64| {
                 (_mm512_set1_epi64(power as i64), _mm512_set1_pd((1.0 - f64::EPSILON * 4.0) / power as f64))
             };
@@ -198,7 +198,7 @@ mod x86 {
             };
             let word = |power: u64| (_mm512_set1_epi16(power as i16), _mm512_set1_epi16(((1u64 << 16) / power) as i16));
             Self {
-                // Numbers of fewer digits have no upper half, however large this power would be.
+                // Numbers with fewer digits have no upper half; their power could be out of range.
                 eight: double(if numerals.count > 8 { power(8) } else { 1 << 62 }),
                 four: double(if numerals.count > 4 { power(4) } else { 1 << 62 }),
                 two: single(power(2)),
@@ -208,8 +208,8 @@ mod x86 {
             }
         }
 
-        /// The strings of the even ones of some numbers and of the odd ones, each with zeros behind it, and a bit for each byte
-        /// that is none.
+        /// The strings of the numbers with even and with odd indexes, padded with zeros, and a bit for each byte that
+        /// is not padding.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
         fn strings(&self, numbers: &[u64; NUMBERS]) -> [([[u8; MOST_DIGITS]; NUMBERS / 2], u64); 2] {
@@ -227,7 +227,7 @@ mod x86 {
             })
         }
 
-        /// The eight digits of each of these numbers, as bytes.
+        /// The eight digits of each number, as bytes.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
         fn digits(&self, numbers: __m512i) -> __m512i {
@@ -261,10 +261,10 @@ mod x86 {
         (high, _mm512_mask_sub_epi64(low, more, low, power))
     }
 
-    /// What every step takes.
+    /// The constants of the steps.
     struct Steps {
         values: [__m512i; 2],
-        /// Moves the digits of a string to the end of its bytes.
+        /// Shuffles the digits of a string to the end of its bytes.
         moved: __m512i,
         /// The powers of the base by which one of two neighbours is multiplied.
         bytes: __m512i,
@@ -297,7 +297,7 @@ mod x86 {
             }
         }
 
-        /// The numbers of strings with these ends, and for which of them that is right: the others are 0.
+        /// The numbers of strings with these ends, and a mask of those that are valid; the others are 0.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi2")]
         fn numbers(&self, ends: &[i32; STRINGS + 1], bytes: &[u8]) -> ([u64; STRINGS], u8) {
@@ -381,7 +381,7 @@ mod tests {
                 let found: Vec<&[u8]> = ends.windows(2).map(|ends| &bytes[ends[0]..ends[1]]).collect();
                 prop_assert_eq!(&found, &strings, "{:?}", level);
                 prop_assert_eq!(ends[strings.len()], bytes.len());
-                // Numbers of no string do no harm.
+                // Numbers without a string are handled gracefully.
                 numerals.strings(level, &[u64::MAX, u64::MAX - 1, 1 << 63, 1 << 61, 3, 2, 1, 0], &mut ends, &mut bytes);
                 prop_assert!(ends.is_sorted() && *ends.last().unwrap() == bytes.len());
             }
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn not_everything_is_a_number() {
+    fn invalid_alphabets_and_strings_are_rejected() {
         assert!(Numerals::new(b"ba", 3).is_none(), "not in order");
         assert!(Numerals::new(b"0123456789", 17).is_none(), "too long");
         assert!(Numerals::new("é".as_bytes(), 3).is_none(), "not ASCII");

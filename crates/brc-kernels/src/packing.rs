@@ -1,26 +1,27 @@
-//! Unpacks words of which the zero bytes were left out, as Cap'n Proto packs them.
+//! Unpacks words without their zero bytes, in the packed encoding of Cap'n Proto.
 //!
-//! A word is a tag, which has a bit for each of its bytes that is not zero, and those bytes. Behind a word of zeros stands
-//! how many more follow; behind a word without zeros stands how many words follow as they are.
+//! A word is stored as a tag, with a bit for each of its nonzero bytes, followed by those bytes. A word of zeros is
+//! followed by the number of further such words; a word without zero bytes by the number of words that follow unpacked.
 
 use crate::cpu::Level;
 
-/// The bytes of a word.
+/// The size of a word in bytes.
 pub const WORD: usize = 8;
 
 /// Why words cannot be unpacked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The bytes end before the words do.
+    /// The input ends before the last word.
     CutOff,
-    /// A run of words goes on behind the last of them.
+    /// A run of words continues beyond the last word.
     Overrun,
 }
 
-/// Unpacks as many words as `out` holds; returns how many bytes they took. What lies in `out` after a fault is not said.
+/// Unpacks as many words as fit in `out`; returns the number of bytes consumed. After an error, the contents of `out`
+/// are unspecified.
 ///
 /// # Errors
-/// If these are not so many packed words.
+/// If the input is not a sequence of at least that many packed words.
 ///
 /// # Panics
 /// If the length of `out` is not a multiple of [`WORD`].
@@ -28,29 +29,29 @@ pub fn unpack(level: Level, packed: &[u8], out: &mut [u8]) -> Result<usize, Faul
     assert_eq!(out.len() % WORD, 0, "whole words");
     match level.min(Level::best()) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+        // SAFETY: the level is not above the best one that was detected.
         Level::Avx2 | Level::Avx512 => unsafe { x86::unpack_bmi2(packed, out) },
         _ => unpack_with(packed, out, spread),
     }
 }
 
-/// `spread` puts the bytes from the lowest on where the tag has bits.
+/// `spread` moves successive bytes, starting with the lowest, to the positions where the tag has bits.
 #[inline(always)]
 fn unpack_with(packed: &[u8], out: &mut [u8], spread: impl Fn(u8, u64) -> u64) -> Result<usize, Fault> {
     let mut packed = Packed { bytes: packed, at: 0 };
     let mut rest = out;
-    while let Some((word, behind)) = rest.split_first_chunk_mut::<WORD>() {
-        rest = behind;
+    while let Some((word, tail)) = rest.split_first_chunk_mut::<WORD>() {
+        rest = tail;
         let (tag, bytes) = packed.word()?;
         *word = spread(tag, bytes).to_le_bytes();
         if tag == 0 || tag == u8::MAX {
             let length = WORD * usize::from(packed.take(1)?[0]);
-            let (run, behind) = rest.split_at_mut_checked(length).ok_or(Fault::Overrun)?;
+            let (run, tail) = rest.split_at_mut_checked(length).ok_or(Fault::Overrun)?;
             match tag {
                 0 => run.fill(0),
                 _ => run.copy_from_slice(packed.take(length)?),
             }
-            rest = behind;
+            rest = tail;
         }
     }
     Ok(packed.at)
@@ -62,10 +63,10 @@ struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    /// A tag, and its bytes from the lowest on; what is above them is not said.
+    /// A tag and its bytes, the first one lowest; the bytes above them are unspecified.
     #[inline(always)]
     fn word(&mut self) -> Result<(u8, u64), Fault> {
-        // Most words lie far enough before the end that as many bytes as there can be are there.
+        // Fast path: most words are far enough from the end for a full-size load.
         if let Some(&[tag, ref bytes @ ..]) = self.bytes[self.at..].first_chunk::<{ 1 + WORD }>() {
             self.at += 1 + tag.count_ones() as usize;
             return Ok((tag, u64::from_le_bytes(*bytes)));

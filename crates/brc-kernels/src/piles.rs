@@ -1,42 +1,42 @@
-//! Records that are dealt out to many piles, each in chunks of memory, and the chunks of all piles in few large slabs, which the
-//! system has huge pages for.
+//! Radix partitioning: scatters records to many partition buffers, each a list of chunks, which are allocated in few
+//! large slabs that the system can back with huge pages.
 //!
-//! To deal a record out takes little more than to store it: where the next one of a pile comes is known by its address, and nothing
-//! else is looked up.
+//! Scattering a record costs little more than storing it: the write position of each partition is an address, and
+//! nothing else is looked up.
 
 use crate::memory::prefetch_address;
 use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::Arc;
 
-/// How many piles there are.
+/// The number of partitions.
 pub const PILES: usize = 1 << 8;
 
-/// Words of memory that a pile gets at a time, and the most that a record may have.
+/// The number of words of a chunk, which is also the maximum size of a record.
 pub const CHUNK: usize = 1 << 11;
 
-/// Words of a line of the cache.
+/// The number of words of a cache line.
 const LINE: usize = 8;
 
-/// The chunks of the first slab; that is one for each pile and more. Later slabs are larger.
+/// The number of chunks of the first slab: at least one for each partition. Later slabs are larger.
 const FIRST_SLAB: usize = 1 << 9;
 
-/// The chunks of the largest slabs.
+/// The number of chunks of the largest slabs.
 const LARGEST_SLAB: usize = 1 << 11;
 
-/// Some memory of a slab. All of its words have been written.
+/// A part of a slab, all of whose words have been written.
 #[derive(Debug, Clone, Copy)]
 struct Chunk {
     start: NonNull<u64>,
     words: usize,
 }
 
-/// Where the next record of a pile comes. All of that stays in the cache.
+/// The write position of a partition. The positions of all partitions stay in the cache.
 #[derive(Debug, Clone, Copy)]
 struct Head {
-    /// Dangling if the pile has no last chunk.
+    /// Dangling if the partition has no open chunk.
     next: NonNull<u64>,
-    /// Words that are free behind.
+    /// The number of free words from there on.
     free: usize,
 }
 
@@ -44,25 +44,25 @@ impl Head {
     const NONE: Self = Self { next: NonNull::dangling(), free: 0 };
 }
 
-/// Records, as they are dealt out.
+/// The partition buffers of scattered records.
 #[derive(Debug)]
 pub struct Piles {
-    /// Vectors whose capacity is all that counts: what has been written of it is known by the chunks.
+    /// Vectors of which only the capacity is used: the chunks record which parts have been written.
     slabs: Vec<Vec<u64>>,
-    /// Words of the last slab that are in use.
+    /// The number of words of the last slab that are in use.
     used: usize,
     heads: Box<[Head; PILES]>,
-    /// The chunks of each pile but its last.
+    /// The chunks of each partition except its open one.
     full: Vec<Vec<Chunk>>,
-    /// Chunks that can be used again.
+    /// Chunks that can be reused.
     free: Vec<NonNull<u64>>,
-    /// How many chunks are in use.
+    /// The number of chunks in use.
     chunks: usize,
 }
 
-// SAFETY: all addresses are of memory that the slabs own, which move with them.
+// SAFETY: all addresses refer to memory that is owned by the slabs, which move with them.
 unsafe impl Send for Piles {}
-// SAFETY: by shared piles nothing is written.
+// SAFETY: nothing is written through shared references.
 unsafe impl Sync for Piles {}
 
 impl Default for Piles {
@@ -79,29 +79,29 @@ impl Default for Piles {
 }
 
 impl Piles {
-    /// About how many words all records have: what is free of last chunks is counted too.
+    /// The approximate number of words of all records, including the free space in open chunks.
     #[must_use]
     pub fn words(&self) -> usize {
         self.chunks * CHUNK
     }
 
-    /// Adds a record.
+    /// Appends a record to a partition.
     #[inline(always)]
     pub fn push<const WORDS: usize>(&mut self, pile: u8, record: &[u64; WORDS]) {
         const { assert!(WORDS <= CHUNK, "a record is not longer than a chunk") };
         self.add(pile, record);
     }
 
-    /// Adds a record of any words.
+    /// Appends a record of any size to a partition.
     ///
     /// # Panics
-    /// If it is longer than a chunk.
+    /// If the record is longer than a chunk.
     pub fn push_long(&mut self, pile: u8, record: &[u64]) {
         assert!(record.len() <= CHUNK, "a record is not longer than a chunk");
         self.add(pile, record);
     }
 
-    /// Adds a record, which is not longer than a chunk.
+    /// Appends a record, which must not be longer than a chunk.
     #[inline(always)]
     fn add(&mut self, pile: u8, record: &[u64]) {
         let words = record.len();
@@ -109,14 +109,14 @@ impl Piles {
             self.next_chunk(pile);
         }
         let head = &mut self.heads[usize::from(pile)];
-        // SAFETY: so many words are free there, of a slab that nobody else uses, or the record has none. A copy of so few words
-        // that are known is no call.
+        // SAFETY: `words` words are free at `next`, in a slab that only this object uses, or the record is empty. A
+        // short copy of constant size is compiled without a call.
         unsafe {
             ptr::copy_nonoverlapping(record.as_ptr(), head.next.as_ptr(), words);
             head.next = head.next.add(words);
         }
         head.free -= words;
-        // Until the next record comes for this pile, the lines that it needs can have come from memory.
+        // Prefetch: the cache lines for the partition's next record can arrive before it comes.
         let next = head.next.as_ptr();
         prefetch_address(next.wrapping_add(LINE - 1));
         if words > LINE / 2 {
@@ -133,7 +133,7 @@ impl Piles {
         self.chunks += 1;
     }
 
-    /// Some memory of the last slab, or of a new one.
+    /// Allocates a chunk in the last slab, or in a new one.
     fn new_chunk(&mut self) -> NonNull<u64> {
         if self.slabs.last().is_none_or(|slab| self.used + CHUNK > slab.capacity()) {
             let chunks = (FIRST_SLAB << self.slabs.len().min(8)).min(LARGEST_SLAB);
@@ -145,41 +145,41 @@ impl Piles {
             .last_mut()
             .map_or(NonNull::dangling(), |slab| NonNull::new(slab.as_mut_ptr()).unwrap_or(NonNull::dangling()));
         self.used += CHUNK;
-        // SAFETY: there is a slab, which has that many words and a chunk more.
+        // SAFETY: the slab exists, and has at least `used` words.
         unsafe { slab.add(self.used - CHUNK) }
     }
 
-    /// Puts a pile's last chunk to the others, if there is something in it.
+    /// Closes the open chunk of a partition, if there is one.
     fn close(&mut self, pile: u8) {
         let Head { next, free } = std::mem::replace(&mut self.heads[usize::from(pile)], Head::NONE);
         if next == NonNull::dangling() {
             return;
         }
         let words = CHUNK - free;
-        // SAFETY: so many words of the chunk were written.
+        // SAFETY: `words` words of the chunk were written before `next`.
         let start = unsafe { next.sub(words) };
         self.full[usize::from(pile)].push(Chunk { start, words });
     }
 
-    /// Whether a pile has no records.
+    /// Whether a partition has no records.
     #[must_use]
     pub fn are_none_of(&self, pile: u8) -> bool {
         let pile = usize::from(pile);
         self.full[pile].is_empty() && self.heads[pile].next == NonNull::dangling()
     }
 
-    /// All records of a pile, chunk by chunk.
+    /// All records of a partition, chunk by chunk.
     pub fn of_pile(&mut self, pile: u8) -> impl Iterator<Item = &[u64]> {
         self.close(pile);
         let slabs = &self.slabs;
         self.full[usize::from(pile)].iter().map(|chunk| chunk.of(slabs))
     }
 
-    /// Calls `each` with the records of a pile, chunk by chunk, as long as it takes them. What it took is dropped, and its memory
-    /// used again.
+    /// Calls `each` with the records of a partition, chunk by chunk, until it returns `false`. Consumed chunks are
+    /// dropped, and their memory is reused.
     ///
     /// # Errors
-    /// What `each` says.
+    /// Errors of `each`.
     pub fn drain<E>(&mut self, pile: u8, mut each: impl FnMut(&[u64]) -> Result<bool, E>) -> Result<(), E> {
         self.close(pile);
         let Self { slabs, full, free, .. } = self;
@@ -196,7 +196,7 @@ impl Piles {
         Ok(())
     }
 
-    /// The records of each pile.
+    /// The records of each partition.
     pub fn into_each(mut self) -> impl Iterator<Item = Chunks> {
         (0..=u8::MAX).for_each(|pile| self.close(pile));
         let slabs = Arc::new(self.slabs);
@@ -204,34 +204,34 @@ impl Piles {
     }
 }
 
-/// The records of one pile. Memory is given back when those of all are dropped that were dealt out together.
+/// The records of one partition. The memory is freed when the chunks of all partitions have been dropped.
 #[derive(Debug)]
 pub struct Chunks {
     slabs: Arc<Vec<Vec<u64>>>,
     chunks: Vec<Chunk>,
 }
 
-// SAFETY: all addresses are of memory that the slabs own, in which nothing is written any more.
+// SAFETY: all addresses refer to memory that is owned by the slabs, to which nothing is written any more.
 unsafe impl Send for Chunks {}
 // SAFETY: as above.
 unsafe impl Sync for Chunks {}
 
 impl Chunk {
-    /// Its words, which are of one of these slabs.
+    /// The words of the chunk, which is in one of these slabs.
     fn of(self, _slabs: &[Vec<u64>]) -> &[u64] {
-        // SAFETY: so many words of the slab were written there. While it is borrowed, it is not written to.
+        // SAFETY: `words` words of the slab were written there, and are not written to while it is borrowed.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.words) }
     }
 }
 
 impl Chunks {
-    /// Whether there are none.
+    /// Whether there are no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
 
-    /// How many words all records have.
+    /// The total number of words of all records.
     #[must_use]
     pub fn words(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.words).sum()
@@ -248,14 +248,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// All records, which are of two words, of a pile.
+    /// All words of the records of a partition.
     fn records<'a>(chunks: impl Iterator<Item = &'a [u64]>) -> Vec<u64> {
         chunks.flatten().copied().collect()
     }
 
     proptest! {
         #[test]
-        fn records_stay_those_of_their_piles(
+        fn records_stay_in_their_partitions(
             turns in prop::collection::vec((prop::collection::vec((0..3usize, 1..3000u64), 0..6), 0..3usize, 0..4usize), 1..12),
         ) {
             let (mut piles, mut expected, mut last) = (Piles::default(), vec![Vec::new(); 3], 0u64);

@@ -1,8 +1,8 @@
-//! Puts the rows of runs back in an order that tells the run of each row: where do they lie?
+//! Restores the original order of rows that are clustered in runs: given the run of each row, where is the row stored?
 //!
-//! One by one, a row costs a look at the cursor of its run and one at its bit. Where runs are few, 64 rows are taken at once: for
-//! each run, a mask of the rows that are its own; the bits of its next rows, deposited where that mask has ones, are those of
-//! the rows in their order. Only rows that are wanted are looked at, then.
+//! Row by row, this takes an access to the cursor of its run and a test of its bit in the mask. If there are few runs,
+//! 64 rows are processed at once: for each run, a mask of its rows is computed; the selection bits of the run's next
+//! rows, deposited at the ones of that mask, are the selection bits in row order. Only selected rows are visited then.
 
 #[cfg(target_arch = "x86_64")]
 mod few;
@@ -10,19 +10,19 @@ mod few;
 use crate::cpu::Level;
 use brc_core::Integers;
 
-/// At most so many rows are found at a time.
+/// The maximum number of rows per call.
 pub const MOST_ROWS: usize = 4096;
 
-/// Where the next row of a run lies, and where its rows end.
+/// The positions of the next row of a run, and of the end of its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
-    /// The place of the row.
+    /// The position of the next row.
     pub next: u32,
-    /// The place after the last row.
+    /// The position after the last row.
     pub end: u32,
 }
 
-/// Rows that were found, in their order. Its memory is used again.
+/// Restored rows, in their original order. Reusing an object reuses its memory.
 pub struct Found {
     rows: usize,
     runs: Box<[u32; MOST_ROWS + 64]>,
@@ -42,18 +42,18 @@ impl Found {
         &self.runs[..self.rows]
     }
 
-    /// Where each row lies.
+    /// The position of each row.
     #[must_use]
     pub fn places(&self) -> &[u32] {
         &self.places[..self.rows]
     }
 
-    /// Finds the next rows, which are of these runs, and advances the cursors: all of them, or those whose bits are set in `met` at
-    /// the places where they lie. Returns whether there are such runs, and they have so many rows; if not, what is found has no
-    /// meaning.
+    /// Looks up the positions of the next rows, given their runs, and advances the cursors. With `met`, only rows whose
+    /// position has its bit set are returned. Returns whether all runs exist and have enough rows; if not, the contents
+    /// are unspecified.
     ///
     /// # Panics
-    /// If there are more than [`MOST_ROWS`], or a cursor goes beyond the bits.
+    /// If there are more than [`MOST_ROWS`] rows, or a position is out of the bounds of `met`.
     #[must_use]
     #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
     pub fn find(&mut self, level: Level, runs: Integers<'_>, cursors: &mut [Cursor], met: Option<&[u64]>) -> bool {
@@ -105,7 +105,7 @@ mod tests {
     use crate::filter::words;
     use proptest::prelude::*;
 
-    /// Cursors of runs that lie one behind the other.
+    /// Cursors of contiguous runs.
     fn cursors(lengths: &[u32]) -> Vec<Cursor> {
         let mut end = 0;
         let cursor = |length: &u32| {
@@ -140,7 +140,7 @@ mod tests {
                 pieces.iter().map(|rows| rows.iter().map(|row| (row % runs) as i16).collect()).collect();
             let mut lengths = vec![0; runs];
             pieces.iter().flatten().for_each(|&run| lengths[run as usize] += 1);
-            // Now and then a run has fewer rows than are asked for, or there is no such run.
+            // Occasionally a run has too few rows, or does not exist.
             if missing == 0 {
                 lengths[seed as usize % runs] /= 2;
             }

@@ -1,9 +1,8 @@
-//! Samples of images: reads them as numbers with white space between, and sorts those of pixels by colour.
+//! Samples of images: parses them from text, and separates the colours of pixels.
 //!
-//! The fast variants look at 64 bytes at once. They take numbers of three digits, or of five where
-//! there may be as many, and stop before whatever is anything else: a comment, more zeros in front, a number that is too
-//! large, a letter. What that is, good
-//! or bad, is for the caller to find out.
+//! The fast variants process 64 bytes at once. They support numbers of up to three digits, or five if the maximum
+//! requires it, and stop before anything else: a comment, more leading zeros, a number that is too large, a letter. The
+//! caller decides how to handle these.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -15,11 +14,11 @@ mod block;
 use crate::cpu::{Kernel, Level, run_at};
 use crate::text::Window;
 
-/// Appends the numbers at the start of a text, as long as they are plain: not above `maximum`, and of at most three digits if
-/// that is below 256, else five. Returns how many bytes they are, with what stands between them, but not behind the last one.
+/// Appends the numbers at the start of a text while they are plain: at most `maximum`, and of at most three digits if
+/// that is below 256, else five. Returns the number of bytes up to the end of the last number.
 ///
-/// The text begins between two numbers or at the start of one, and ends with white space. It need not be read to its end:
-/// what is left may still begin with plain numbers.
+/// The text must start between two numbers or at the start of one, and end with white space. It need not be read to its
+/// end: the rest may still start with plain numbers.
 pub fn read(level: Level, window: Window<'_>, maximum: u16, numbers: &mut Vec<u16>) -> usize {
     #[cfg(target_arch = "x86_64")]
     {
@@ -39,7 +38,7 @@ pub fn read(level: Level, window: Window<'_>, maximum: u16, numbers: &mut Vec<u1
     portable(window.text(), maximum, numbers)
 }
 
-/// How many digits a plain number may have.
+/// The maximum number of digits of a plain number.
 fn digits(maximum: u16) -> u32 {
     if maximum < 256 { 3 } else { 5 }
 }
@@ -66,10 +65,10 @@ fn portable(text: &[u8], maximum: u16, numbers: &mut Vec<u16>) -> usize {
     done
 }
 
-/// Sorts samples of one byte, which are those of pixels one behind the other, by colour.
+/// Separates one-byte samples of contiguous pixels by colour.
 ///
 /// # Panics
-/// If a plane has no room for all pixels.
+/// If a plane is too short for all pixels.
 pub fn split_bytes(level: Level, samples: &[u8], planes: &mut [Vec<i16>; 3]) {
     let planes = planes.each_mut().map(|plane| &mut plane[..samples.len() / 3]);
     #[cfg(target_arch = "x86_64")]
@@ -80,7 +79,7 @@ pub fn split_bytes(level: Level, samples: &[u8], planes: &mut [Vec<i16>; 3]) {
     run_at(level, Split { samples, planes, widen: i16::from });
 }
 
-/// The same for samples of two bytes, of which the bits are kept.
+/// The same for two-byte samples, whose bits are reinterpreted.
 ///
 /// # Panics
 /// As for [`split_bytes`].

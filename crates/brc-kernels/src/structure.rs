@@ -1,36 +1,35 @@
-//! Finds where the fields of delimited text end: the scan that every later step of reading text starts from.
+//! Finds the ends of the fields of delimited text: the scan that all further parsing is based on.
 //!
-//! # What it gives
-//! [`scan`] writes one [`FieldEnd`] a field, row after row, into a buffer of the caller's: the offset of the delimiter or
-//! line end behind the field, and two marks, whether it ends a row and whether the field needs unquoting. A field starts one
-//! byte behind the end before it. A parser of typed columns wants just that: once a row is known to have `c` fields, field
-//! `f` of row `r` is entry `r * c + f`, so that a column is a strided walk over one small array; and since offset and marks
-//! share a 32-bit word, neither costs a second load.
+//! # Output
+//! [`scan`] writes one [`FieldEnd`] per field, row by row, into a buffer of the caller: the offset of the delimiter or
+//! line end after the field, and two flags, whether the field ends a row and whether it needs unquoting. A field starts
+//! one byte after the previous end. This suits a parser of typed columns: once each row is known to have `c` fields,
+//! field `f` of row `r` is entry `r * c + f`, so that a column is a strided walk over one small array; and since offset
+//! and flags share a 32-bit word, no second load is needed.
 //!
 //! # The rules
-//! They are an automaton that reads one byte after the other (`automaton`), in words:
-//! - Delimiters and line ends that stand neither in quotes nor behind an escape end a field.
-//! - A quote at the start of a field opens it. Anywhere else in a field that does not start with one it is data: `5"
-//!   pipe`.
-//! - In a quoted field, two quotes are one that is data; a single one closes the field. Behind that must follow a
-//!   delimiter or a line end, else the row is malformed. A malformed row reaches through the first line end behind
-//!   the offending byte, whether that stands in quotes or not; the next row starts there.
-//! - An escape makes data of the byte behind it, in quotes or not; a line feed too. (Of an escaped CRLF only the CR.)
-//! - A line that starts with the comment byte is one field, whatever is in it.
-//! - With brackets, a `[` at the start of a field opens it, and a `]` before a delimiter or line end closes it; between them
-//!   there may be delimiters and other brackets. A field that is not closed ends at the line end.
-//! - With [`LineEnd::Lf`], a CR directly before a line feed belongs to the line end: it may follow a closing quote.
-//!   The field's end is the line feed nevertheless; who takes the last field of a row leaves out the CR. Any other CR
-//!   is data.
+//! The rules are those of a byte-wise automaton (`automaton`):
+//! - Delimiters and line ends that are neither quoted nor escaped end a field.
+//! - A quote at the start of a field opens it. Anywhere else in a field that does not start with one it is data:
+//!   `5" pipe`.
+//! - In a quoted field, two quotes are one quote of data; a single one closes the field. It must be followed by a
+//!   delimiter or a line end, else the row is malformed. A malformed row extends through the first line end after the
+//!   offending byte, whether quoted or not; the next row starts there.
+//! - An escape makes the next byte data, quoted or not; also a line feed. (Of an escaped CRLF only the CR.)
+//! - A line that starts with the comment byte is one field.
+//! - With brackets, a `[` at the start of a field opens it, and a `]` before a delimiter or line end closes it; the
+//!   field may contain delimiters and other brackets. A field that is not closed ends at the line end.
+//! - With [`LineEnd::Lf`], a CR directly before a line feed belongs to the line end: it may follow a closing quote. The
+//!   field's end is nevertheless at the line feed; users of the last field of a row strip the CR. Any other CR is data.
 //!
-//! # How it is fast
-//! Blocks of 64 bytes become bit masks, in which quotes are paired by a prefix XOR. That equals the automaton as long as
-//! quotes stand only at the borders of fields, which is tested along the way; where one does not, and with escapes, the
-//! automaton itself goes on to the end of that row. It reads all of a text with brackets.
+//! # Fast path
+//! Blocks of 64 bytes are converted to bit masks, in which quotes are paired by a prefix XOR. This is equivalent to the
+//! automaton while quotes occur only at field borders, which is checked; otherwise, and with escapes, the automaton
+//! itself continues to the end of the row. Text with brackets is always scanned by the automaton.
 //!
 //! # Splitting
-//! Whether a byte stands in quotes depends on all text before it. A [`Transition`] is what one chunk of text does to any
-//! state before it; chunks are worked on in any order, and their transitions are chained.
+//! Whether a byte is quoted depends on all text before it. A [`Transition`] maps any state before a chunk of text to
+//! the state after it; chunks are processed in any order, and their transitions are chained.
 
 mod automaton;
 #[cfg(target_arch = "x86_64")]
@@ -54,27 +53,27 @@ pub use scan::{Cursor, MAX_TEXT, Malformed, scan};
 pub use syntax::{LineEnd, Syntax, SyntaxError};
 pub use transition::Transition;
 
-/// The end of a field: where it is, and what is known about the field.
+/// The end of a field, with flags of the field.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct FieldEnd(u32);
 
 impl FieldEnd {
-    /// The mark of a field that is the last of its row.
+    /// The flag of a field that is the last of its row.
     const ROW: u32 = 1;
-    /// The mark of a field that is quoted or has escapes.
+    /// The flag of a field that is quoted or has escapes.
     const QUOTED: u32 = 2;
-    /// By how many bits the offset is shifted to make room for the marks.
+    /// The number of bits of the flags, by which the offset is shifted.
     const MARKS: u32 = 2;
 
-    /// The end of a field at byte `offset` of the text. Offsets from [`MAX_TEXT`] on lose their highest bits.
+    /// The end of a field at `offset`. Offsets from [`MAX_TEXT`] on lose their highest bits.
     #[must_use]
     pub const fn new(offset: usize, row_end: bool, quoted: bool) -> Self {
         let marks = if row_end { Self::ROW } else { 0 } | if quoted { Self::QUOTED } else { 0 };
         Self((offset as u32) << Self::MARKS | marks)
     }
 
-    /// The offset of the delimiter or line end behind the field, or the length of a text that ends with the field.
+    /// The offset of the delimiter or line end after the field, or the length of a text that ends with the field.
     #[must_use]
     pub const fn offset(self) -> usize {
         (self.0 >> Self::MARKS) as usize
@@ -86,7 +85,7 @@ impl FieldEnd {
         self.0 & Self::ROW != 0
     }
 
-    /// Whether the field's bytes are not its value: it stands in quotes, or has an escape.
+    /// Whether the field's bytes differ from its value, because it is quoted or has an escape.
     #[must_use]
     pub const fn is_quoted(self) -> bool {
         self.0 & Self::QUOTED != 0

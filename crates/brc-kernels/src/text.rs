@@ -1,8 +1,8 @@
-//! Reads rows of the form `name;-12.3` as fast as the processor can: the loop in which a text query spends its time.
+//! Reads rows of the form `name;-12.3` as fast as the processor can: the hot loop of queries on text.
 //!
-//! The fast variants take what nearly every row is: a name, the delimiter, and a number of one or two digits, a point
-//! and one digit. They check that it is exactly so, and stop before the first row that is not; what that row is, valid
-//! in another form or bad, is for the caller to find out. So they never have to guess, and they trust nothing.
+//! The fast variants support the form of nearly every row: a name, the delimiter, and a number of one or two digits, a
+//! point and one digit. They verify this form exactly, and stop before the first row that differs, so that the caller
+//! can decide whether it is valid in another form or bad. They make no assumptions about the input.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -21,10 +21,10 @@ use crate::interner::{Interner, Slot};
 use brc_core::{Dictionary, Integers, Statistics};
 pub(crate) use isa::TextIsa;
 
-/// How many bytes must lie before and behind the rows in a [`Window`], so that whole registers can be loaded.
+/// The number of bytes that must precede and follow the rows in a [`Window`], so that whole registers can be loaded.
 pub const MARGIN: usize = 64;
 
-/// Some text inside a larger buffer.
+/// Text within a larger buffer.
 #[derive(Debug, Clone, Copy)]
 pub struct Window<'a> {
     buffer: &'a [u8],
@@ -36,7 +36,7 @@ impl<'a> Window<'a> {
     /// The text `buffer[start..end]`.
     ///
     /// # Panics
-    /// If there are less than [`MARGIN`] bytes before or behind it.
+    /// If fewer than [`MARGIN`] bytes precede or follow it.
     #[must_use]
     pub fn new(buffer: &'a [u8], start: usize, end: usize) -> Self {
         assert!(MARGIN <= start && start <= end && end + MARGIN <= buffer.len(), "a window needs its margins");
@@ -49,12 +49,12 @@ impl<'a> Window<'a> {
         &self.buffer[self.start..self.end]
     }
 
-    /// The part of the text that one call of [`RowReader::read`] looks at.
+    /// The text that one call of [`RowReader::read`] may process.
     fn reach(&self) -> &'a [u8] {
         &self.buffer[self.start..self.end.min(self.start + RowReader::LONGEST_ROW)]
     }
 
-    /// Leaves out the first `bytes` bytes.
+    /// Drops the first `bytes` bytes.
     ///
     /// # Panics
     /// If the text is shorter than that.
@@ -64,38 +64,38 @@ impl<'a> Window<'a> {
     }
 }
 
-/// How far [`RowReader::read`] came.
+/// The progress of [`RowReader::read`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// The rows it read.
+    /// The number of rows that were read.
     pub rows: usize,
-    /// The bytes of these rows.
+    /// The size of these rows in bytes.
     pub bytes: usize,
 }
 
-/// Reads rows and gives names their codes.
+/// Reads rows and interns their names.
 pub struct RowReader {
     level: Level,
     delimiter: u8,
     interner: Interner,
-    /// What [`RowReader::fold`] could not add to the groups in the interner's table.
+    /// Statistics that [`RowReader::fold`] could not add to the states in the interner's table.
     aside: GroupStatistics,
-    /// Rows that any group there has room for.
+    /// The number of rows that every state in the table has room for.
     room: usize,
-    /// Rows that are added to `aside` at once.
+    /// Buffers of rows that are added to `aside`.
     codes: Vec<u32>,
     values: Vec<i16>,
     tile: Box<tile::Tile>,
 }
 
 impl RowReader {
-    /// The most rows that one call reads.
+    /// The maximum number of rows per call.
     pub const MOST_ROWS: usize = 1024;
 
     /// The longest row that counts as plain, in bytes.
     pub const LONGEST_ROW: usize = 64 << 10;
 
-    /// A reader that knows no names yet, for a delimiter that is not part of a number or line end.
+    /// Creates a reader for a delimiter that cannot be part of a number or line end.
     ///
     /// # Panics
     /// If the delimiter is a digit, `-`, `.`, a line feed, a carriage return or NUL.
@@ -121,14 +121,14 @@ impl RowReader {
         self.interner.dictionary()
     }
 
-    /// The code of a name that was found outside, such as in a row that is not plain.
+    /// The code of a name that the caller found, for example in a row that is not plain.
     pub fn intern(&mut self, name: &[u8]) -> u32 {
         self.interner.intern(name)
     }
 
     /// Appends the codes and the numbers, in tenths, of up to [`RowReader::MOST_ROWS`] rows at the start of the window.
     ///
-    /// No rows means that the first row is not plain, or that its end is not in the window.
+    /// No rows are read if the first row is not plain, or its end is not in the window.
     pub fn read(&mut self, window: Window<'_>, codes: &mut Vec<u32>, values: &mut Vec<i16>) -> Progress {
         let interner = &mut self.interner;
         if let Some(progress) = self.tile.read(self.level, window, self.delimiter, interner, codes, values) {
@@ -138,10 +138,10 @@ impl RowReader {
     }
 
     /// Reads rows like [`RowReader::read`], but only adds each number to the statistics of its name, which
-    /// [`RowReader::finish`] returns: nothing is written for each row, and a name's state lies beside the name.
+    /// [`RowReader::finish`] returns: nothing is written per row, and the state of a name is next to its key.
     pub fn fold(&mut self, window: Window<'_>) -> Progress {
         if self.room < Self::MOST_ROWS {
-            self.set_states_aside(FULL);
+            self.empty_full_states(FULL);
             self.room = ROOM;
         }
         let interner = &mut self.interner;
@@ -159,7 +159,7 @@ impl RowReader {
         progress
     }
 
-    /// Adds a row that was found outside, such as one that is not plain.
+    /// Adds a row that the caller parsed, for example one that is not plain.
     pub fn fold_row(&mut self, name: &[u8], value: i64) {
         let code = self.interner.intern(name);
         self.aside.grow(self.interner.dictionary().len());
@@ -167,14 +167,14 @@ impl RowReader {
         added.unwrap_or_else(|_| unreachable!("it has grown to have this group"));
     }
 
-    /// The statistics of all names that [`RowReader::fold`] read since the last call, by code. Names of rows that were not
-    /// folded have no values.
+    /// The statistics of all names that [`RowReader::fold`] has added since the last call, by code. Names without such
+    /// rows have no values.
     pub fn finish(&mut self) -> Vec<Statistics> {
-        self.set_states_aside(1);
+        self.empty_full_states(1);
         std::mem::take(&mut self.aside).finish()
     }
 
-    fn set_states_aside(&mut self, least: u64) {
+    fn empty_full_states(&mut self, least: u64) {
         let aside = &mut self.aside;
         aside.grow(self.interner.dictionary().len());
         self.interner.table.take_states(least, |code, statistics| {

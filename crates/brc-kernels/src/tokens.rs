@@ -1,72 +1,72 @@
-//! Cuts strings into tokens, always the longest that fits: what storing text as codes of tokens spends its time with.
+//! Splits strings into tokens, always the longest match: the hot loop of storing text as token codes.
 //!
-//! Tokens of at least eight bytes lie in buckets by their first eight, those of at least three in buckets by their first three;
-//! longer ones first, so that the first one of a bucket that a text starts with is the longest. A bucket has a few tokens,
-//! which are compared at once, and a text is looked for in both of its buckets. No step depends on the one before, up to the
-//! length of the token; and as several parts of the strings are cut side by side, a processor works on the next tokens while
-//! it waits for that.
+//! Tokens of at least eight bytes are in buckets by their first eight bytes, those of at least three in buckets by
+//! their first three; within a bucket, longer tokens come first, so that the first match is the longest. A bucket has
+//! few tokens, which are compared at once, and a text is looked up in both of its buckets. Until the length of the
+//! token is known, no step depends on the previous one; and since several sections of the strings are processed in an
+//! interleaved way, the processor works on other tokens while it waits for the length.
 
 use crate::cpu::Level;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-/// The most bytes of a token.
+/// The maximum length of a token in bytes.
 pub const LONGEST: usize = 16;
 
-/// The tokens of one byte, the codes of which are their bytes.
+/// The number of one-byte tokens, whose codes are their bytes.
 pub const SINGLES: usize = 256;
 
-/// Tokens that are compared at once.
-const TOGETHER: usize = 8;
+/// The number of tokens that are compared at once.
+const COMPARED_TOKENS: usize = 8;
 
-/// The bytes by which tokens have their buckets: longer ones by the first number, others by the second.
+/// The lengths of the prefixes that select buckets: of longer tokens, and of shorter ones.
 const FRONTS: [usize; 2] = [8, 3];
 
-/// How many bits of a hash of these choose a bucket.
+/// The number of bits of a prefix hash that select a bucket.
 const BUCKET_BITS: u32 = 12;
 
-/// Parts of the strings that are cut side by side.
-const LANES: usize = 8;
+/// The number of sections of the strings that are processed in an interleaved way.
+const SECTIONS: usize = 8;
 
-/// Rounds without a look at whether all lanes are done.
+/// The number of rounds between checks whether all sections are finished.
 const ROUNDS: usize = 16;
 
-/// Strings that are cut in lanes together.
-const WINDOW: usize = LANES * 1024;
+/// The number of strings that are processed together.
+const WINDOW: usize = SECTIONS * 1024;
 
-/// Fewer strings are cut one after the other.
-const MOST_SERIAL: usize = 4 * LANES;
+/// Up to this number of strings are processed one after another,
+const MAX_SERIAL_STRINGS: usize = 4 * SECTIONS;
 
-/// And longer ones: there must be room for a code for each byte.
-const MOST_BYTES: usize = 1 << 20;
+/// and so are strings of more bytes: there must be room for one code per byte.
+const MAX_INTERLEAVED_BYTES: usize = 1 << 20;
 
-/// Tokens that are found in texts.
+/// A lookup table of tokens.
 #[derive(Debug)]
 pub struct TokenTable {
-    /// For each first two bytes, the first one lowest, the code of the longest token of at most two bytes.
+    /// The code of the longest token of at most two bytes, by the first two bytes as a little-endian number.
     pairs: Box<[u16]>,
-    /// For each of the [`FRONTS`], where each bucket starts, and the last one ends.
+    /// For each of the [`FRONTS`], the start of each bucket, and the end of the last one.
     starts: [Box<[u16]>; 2],
-    /// The first and the next eight bytes of each token in a bucket: first of all longer ones. Behind these and behind the
-    /// others stand as many that are no tokens as are compared at once.
+    /// The first and the second eight bytes of each token, in bucket order: first the longer tokens, then the others.
+    /// Each of both parts is followed by [`COMPARED_TOKENS`] entries that never match.
     words: [Vec<u64>; 2],
     lengths: Vec<u8>,
-    /// The code of each token in a bucket, and above it the length.
+    /// The code of each token in bucket order, with its length above.
     entries: Vec<u32>,
 }
 
-/// Strings one behind the other: string `i` is `bytes[offsets[i]..offsets[i + 1]]`.
+/// Contiguous strings: string `i` is `bytes[offsets[i]..offsets[i + 1]]`.
 #[derive(Debug, Clone, Copy)]
 pub struct Pieces<'a> {
-    /// They ascend, and the last one is not behind the bytes.
+    /// Ascending offsets within `bytes`.
     pub offsets: &'a [u32],
-    /// What the offsets count in.
+    /// The bytes of the strings.
     pub bytes: &'a [u8],
 }
 
 impl TokenTable {
-    /// Takes all tokens in the order of their codes: first each byte, then longer ones.
+    /// Creates a table of tokens in the order of their codes: first each single byte, then longer ones.
     ///
     /// # Panics
     /// If a token is longer than [`LONGEST`], or there are more than 32,768.
@@ -90,12 +90,12 @@ impl TokenTable {
         for (number, tokens) in longer.into_iter().enumerate() {
             table.add(number, tokens);
         }
-        // That of nothing found may be just behind the last one.
+        // The entry for no match may be just after the last one.
         table.entries.push(0);
         table
     }
 
-    /// Adds all tokens of so many first bytes.
+    /// Adds all tokens that are bucketed by prefix `number`.
     fn add(&mut self, number: usize, mut tokens: Vec<(u16, &[u8])>) {
         tokens.sort_by_cached_key(|&(code, token)| {
             (bucket_of(words_of(token, 0)[0], FRONTS[number]), std::cmp::Reverse(token.len()), code)
@@ -113,24 +113,24 @@ impl TokenTable {
             starts[bucket] += starts[bucket - 1];
         }
         self.starts[number] = starts.into();
-        // No text is as long as what stands behind the last token, so that it is never found.
-        let end = self.lengths.len() + TOGETHER;
+        // No text is as long as these lengths, so these entries never match.
+        let end = self.lengths.len() + COMPARED_TOKENS;
         self.words.iter_mut().for_each(|words| words.resize(end, 0));
         self.lengths.resize(end, u8::MAX);
         self.entries.resize(end, 0);
     }
 
-    /// The code and the length of the longest token that a text starts with. The length of none is 0.
+    /// The code and the length of the longest token at the start of a text; the length is 0 for an empty text.
     #[must_use]
     pub fn longest(&self, text: &[u8]) -> (u16, usize) {
         self.longest_by(&|first, words, left| self.compare(first, words, left), text, 0, text.len())
     }
 
-    /// Cuts each string, and appends the codes of all; and for each string, how many codes there are up to its end.
+    /// Splits each string, and appends the codes of all strings, and for each string the number of codes up to its end.
     pub fn cut(&self, level: Level, pieces: Pieces<'_>, codes: &mut Vec<i16>, ends: &mut Vec<u32>) {
         match level.min(Level::best()) {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+            // SAFETY: the level is not above the best one that was detected.
             Level::Avx512 => unsafe { self.cut_avx512(pieces, codes, ends) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: likewise.
@@ -143,9 +143,10 @@ impl TokenTable {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2")]
     fn cut_avx512(&self, pieces: Pieces<'_>, codes: &mut Vec<i16>, ends: &mut Vec<u32>) {
         let compare = |first: usize, words: [u64; 2], left: usize| {
-            let (low, high) = (&self.words[0][first..first + TOGETHER], &self.words[1][first..first + TOGETHER]);
-            let lengths = &self.lengths[first..first + TOGETHER];
-            // SAFETY: each of them has as many entries as are read.
+            let (low, high) =
+                (&self.words[0][first..first + COMPARED_TOKENS], &self.words[1][first..first + COMPARED_TOKENS]);
+            let lengths = &self.lengths[first..first + COMPARED_TOKENS];
+            // SAFETY: each slice has as many entries as are read.
             let (low, high, lengths) = unsafe {
                 let (low, high) = (low.as_ptr(), high.as_ptr());
                 let lengths = _mm_loadl_epi64(lengths.as_ptr().cast());
@@ -156,7 +157,7 @@ impl TokenTable {
                 _mm512_xor_si512(low, _mm512_set1_epi64(words[0] as i64)),
                 _mm512_xor_si512(high, _mm512_set1_epi64(words[1] as i64)),
             );
-            // The bytes of a word that do not count are shifted out: all of the second word's if the token has but one.
+            // Bytes beyond the token are shifted out: the whole second word if the token has only one.
             let low = _mm512_sllv_epi64(low, _mm512_subs_epu16(_mm512_set1_epi64(64), bits));
             let high = _mm512_sllv_epi64(high, _mm512_subs_epu16(_mm512_set1_epi64(128), bits));
             let different = _mm512_or_si512(low, high);
@@ -169,19 +170,20 @@ impl TokenTable {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2")]
     fn cut_avx2(&self, pieces: Pieces<'_>, codes: &mut Vec<i16>, ends: &mut Vec<u32>) {
-        /// The tokens of half a comparison.
-        const HALF: usize = TOGETHER / 2;
+        /// The number of tokens in half a comparison.
+        const HALF: usize = COMPARED_TOKENS / 2;
         let compare = |first: usize, words: [u64; 2], left: usize| {
-            let (low, high) = (&self.words[0][first..first + TOGETHER], &self.words[1][first..first + TOGETHER]);
-            let lengths = &self.lengths[first..first + TOGETHER];
+            let (low, high) =
+                (&self.words[0][first..first + COMPARED_TOKENS], &self.words[1][first..first + COMPARED_TOKENS]);
+            let lengths = &self.lengths[first..first + COMPARED_TOKENS];
             let all = [_mm256_set1_epi64x(words[0] as i64), _mm256_set1_epi64x(words[1] as i64)];
-            // SAFETY: each of them has as many entries as are read.
+            // SAFETY: each slice has as many entries as are read.
             let same = |half: usize| unsafe {
                 let lengths = _mm256_cvtepu8_epi64(_mm_loadu_si32(lengths.as_ptr().add(half).cast()));
                 let bits = _mm256_slli_epi64::<3>(lengths);
                 let low = _mm256_xor_si256(_mm256_loadu_si256(low.as_ptr().add(half).cast()), all[0]);
                 let high = _mm256_xor_si256(_mm256_loadu_si256(high.as_ptr().add(half).cast()), all[1]);
-                // As with AVX-512.
+                // As in the AVX-512 variant.
                 let low = _mm256_sllv_epi64(low, _mm256_subs_epu16(_mm256_set1_epi64x(64), bits));
                 let high = _mm256_sllv_epi64(high, _mm256_subs_epu16(_mm256_set1_epi64x(128), bits));
                 let is_same = _mm256_cmpeq_epi64(_mm256_or_si256(low, high), _mm256_setzero_si256());
@@ -195,8 +197,8 @@ impl TokenTable {
         self.cut_by(&compare, pieces, codes, ends);
     }
 
-    /// Which of the tokens from the `first` on a text starts with, of which these are the first bytes: the lowest bit is
-    /// for the first one. Tokens of other buckets are none of them.
+    /// A mask of the tokens, from index `first` on, that a text with these first bytes starts with; the lowest bit is
+    /// for the first one. Tokens of other buckets never match.
     fn compare(&self, first: usize, words: [u64; 2], left: usize) -> u8 {
         let is_prefix = |token: usize| {
             let length = usize::from(self.lengths[token]);
@@ -206,10 +208,10 @@ impl TokenTable {
             };
             length <= left && !differs(0, length) && !differs(1, length.saturating_sub(8))
         };
-        (0..TOGETHER).fold(0, |mask, at| mask | u8::from(is_prefix(first + at)) << at)
+        (0..COMPARED_TOKENS).fold(0, |mask, at| mask | u8::from(is_prefix(first + at)) << at)
     }
 
-    /// The code and the length of the longest token that the `left` bytes of a text from `at` on start with.
+    /// The code and the length of the longest token at the start of the `left` bytes of a text from `at` on.
     #[inline(always)]
     fn longest_by(
         &self,
@@ -225,11 +227,11 @@ impl TokenTable {
         let code = if left < 2 { pair & 0xff } else { self.pairs[usize::from(pair)] };
         let length = (1 + usize::from(usize::from(code) >= SINGLES)).min(left);
         let short = u32::from(code) | (length as u32) << 16;
-        let entry = longer.or(shorter.or(Found { entry: short, is_found: true })).entry;
+        let entry = longer.or(shorter.or(TokenMatch { entry: short, is_found: true })).entry;
         (entry as u16, (entry >> 16) as usize)
     }
 
-    /// The longest token of a bucket that a text starts with.
+    /// The longest token in a bucket that a text starts with.
     #[inline(always)]
     fn find(
         &self,
@@ -237,19 +239,20 @@ impl TokenTable {
         number: usize,
         words: [u64; 2],
         left: usize,
-    ) -> Found {
+    ) -> TokenMatch {
         let bucket = bucket_of(words[0], FRONTS[number]);
         let (mut first, end) = (usize::from(self.starts[number][bucket]), usize::from(self.starts[number][bucket + 1]));
-        // Also where the bucket is empty, as no branch should depend on the text.
+        // Also compares if the bucket is empty, to avoid a branch that depends on the text.
         let mut found = compare(first, words, left);
-        while found == 0 && first + TOGETHER < end {
-            first += TOGETHER;
+        while found == 0 && first + COMPARED_TOKENS < end {
+            first += COMPARED_TOKENS;
             found = compare(first, words, left);
         }
-        Found { entry: self.entries[first + found.trailing_zeros() as usize], is_found: found != 0 }
+        TokenMatch { entry: self.entries[first + found.trailing_zeros() as usize], is_found: found != 0 }
     }
 
-    /// No closure or iterator of its own where time matters: these would be compiled without the instructions of the caller.
+    /// Without closures or iterators of its own in hot code, which would be compiled without the instructions of the
+    /// caller.
     #[inline(always)]
     fn cut_by(
         &self,
@@ -264,18 +267,18 @@ impl TokenTable {
         for first in (0..count).step_by(WINDOW) {
             let window = &offsets[first..=count.min(first + WINDOW)];
             let total = (window[window.len() - 1] - window[0]) as usize;
-            if window.len() > MOST_SERIAL && total <= MOST_BYTES {
-                let mut lanes = Lanes::new(window, &mut scratch);
-                while lanes.are_busy(window) {
+            if window.len() > MAX_SERIAL_STRINGS && total <= MAX_INTERLEAVED_BYTES {
+                let mut sections = Sections::new(window, &mut scratch);
+                while sections.are_busy(window) {
                     for _ in 0..ROUNDS {
-                        for lane in &mut lanes.0 {
-                            let left = window[lane.row + 1] as usize - lane.at;
-                            let (code, length) = self.longest_by(compare, bytes, lane.at, left);
-                            lane.take(code, length, left, &mut scratch);
+                        for section in &mut sections.0 {
+                            let left = window[section.row + 1] as usize - section.at;
+                            let (code, length) = self.longest_by(compare, bytes, section.at, left);
+                            section.take(code, length, left, &mut scratch);
                         }
                     }
                 }
-                lanes.write(&mut scratch, codes, ends);
+                sections.write(&mut scratch, codes, ends);
                 continue;
             }
             for row in 1..window.len() {
@@ -291,7 +294,7 @@ impl TokenTable {
     }
 }
 
-/// Sixteen bytes of a text from `at` on, the first one lowest; zeros behind its end.
+/// Sixteen bytes of a text from `at` on, in little-endian order, padded with zeros.
 #[inline(always)]
 fn words_of(text: &[u8], at: usize) -> [u64; 2] {
     let bytes = match text[at..].first_chunk::<LONGEST>() {
@@ -309,48 +312,48 @@ fn last_bytes(text: &[u8]) -> [u8; LONGEST] {
     padded
 }
 
-/// The bucket of so many first bytes of a word.
+/// The bucket for the first `bytes` bytes of a word.
 #[inline(always)]
 fn bucket_of(word: u64, bytes: usize) -> usize {
     let mixed = (word << (64 - 8 * bytes)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed >> (u64::BITS - BUCKET_BITS)) as usize
 }
 
-/// The code of a token, and above it the length; if one was found.
+/// A token's entry, its code with the length above; and whether there is a match.
 #[derive(Clone, Copy)]
-struct Found {
+struct TokenMatch {
     entry: u32,
     is_found: bool,
 }
 
-impl Found {
+impl TokenMatch {
     #[inline(always)]
     fn or(self, other: Self) -> Self {
-        // As compilers make a branch of a selection.
+        // Written as arithmetic, because compilers turn a selection into a branch.
         let entry = self.entry ^ (self.entry ^ other.entry) & u32::from(!self.is_found).wrapping_neg();
         Self { entry, is_found: self.is_found | other.is_found }
     }
 }
 
-/// The codes of each lane, and for each row how many its lane has up to its end.
+/// The codes of each section, and for each row the number of codes of its section up to the row's end.
 #[derive(Default)]
 struct Scratch {
     codes: Vec<i16>,
     counts: Vec<u32>,
 }
 
-/// Some of the strings of a window, which are cut beside others.
-struct Lane {
+/// A section of the strings of a window, which is processed interleaved with others.
+struct Section {
     rows: Range<usize>,
-    /// The row at hand, and what is left of it.
+    /// The current row, and the position in it.
     row: usize,
     at: usize,
-    /// Where its codes start, and how many there are.
+    /// The start of the section's codes, and their number.
     start: usize,
     count: usize,
 }
 
-impl Lane {
+impl Section {
     #[inline(always)]
     fn take(&mut self, code: u16, length: usize, left: usize, scratch: &mut Scratch) {
         scratch.codes[self.start + self.count] = code as i16;
@@ -361,38 +364,40 @@ impl Lane {
     }
 }
 
-struct Lanes(Vec<Lane>);
+struct Sections(Vec<Section>);
 
-impl Lanes {
+impl Sections {
     fn new(offsets: &[u32], scratch: &mut Scratch) -> Self {
         let count = offsets.len() - 1;
         let total = (offsets[count] - offsets[0]) as usize;
-        // Between lanes is a place: one is written before it is known whether it is needed.
-        scratch.codes.resize(scratch.codes.len().max(total + LANES), 0);
+        // There is a spare entry between sections: one is written before it is known whether it is needed.
+        scratch.codes.resize(scratch.codes.len().max(total + SECTIONS), 0);
         scratch.counts.resize(scratch.counts.len().max(count), 0);
-        let a_lane = count.div_ceil(LANES);
-        let lane = |(number, first): (usize, usize)| Lane {
-            rows: first..count.min(first + a_lane),
+        let rows_per_section = count.div_ceil(SECTIONS);
+        let section = |(number, first): (usize, usize)| Section {
+            rows: first..count.min(first + rows_per_section),
             row: first,
             at: offsets[first] as usize,
             start: (offsets[first] - offsets[0]) as usize + number,
             count: 0,
         };
-        Self((0..count).step_by(a_lane).enumerate().map(lane).collect())
+        Self((0..count).step_by(rows_per_section).enumerate().map(section).collect())
     }
 
     fn are_busy(&self, offsets: &[u32]) -> bool {
-        self.0.iter().any(|lane| lane.at < offsets[lane.rows.end] as usize || lane.row + 1 < lane.rows.end)
+        self.0
+            .iter()
+            .any(|section| section.at < offsets[section.rows.end] as usize || section.row + 1 < section.rows.end)
     }
 
-    /// Appends what the lanes have found.
+    /// Appends the codes and ends of all sections.
     fn write(self, scratch: &mut Scratch, codes: &mut Vec<i16>, ends: &mut Vec<u32>) {
-        for lane in self.0 {
-            // All bytes have been cut, so that an empty last string may not have had its turn.
-            scratch.counts[lane.rows.end - 1] = lane.count as u32;
+        for section in self.0 {
+            // The loop ends when all bytes are processed, so an empty last string may not have been visited.
+            scratch.counts[section.rows.end - 1] = section.count as u32;
             let before = codes.len() as u32;
-            ends.extend(scratch.counts[lane.rows].iter().map(|count| before + count));
-            codes.extend_from_slice(&scratch.codes[lane.start..lane.start + lane.count]);
+            ends.extend(scratch.counts[section.rows].iter().map(|count| before + count));
+            codes.extend_from_slice(&scratch.codes[section.start..section.start + section.count]);
         }
     }
 }
@@ -408,13 +413,13 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_may_end_with_an_empty_string() {
+    fn a_section_may_end_with_an_empty_string() {
         let singles: Vec<[u8; 1]> = (0..=u8::MAX).map(|byte| [byte]).collect();
         let table = TokenTable::new(singles.iter().map(<[u8; 1]>::as_slice));
-        // As many codes as there are rounds, and then a string without any.
-        let lane = [ROUNDS - 3, 1, 1, 1, 0];
-        let lengths: Vec<usize> = lane.iter().copied().cycle().take(lane.len() * LANES).collect();
-        let bytes = vec![b'a'; ROUNDS * LANES];
+        // As many codes as there are rounds, followed by a string without codes.
+        let section = [ROUNDS - 3, 1, 1, 1, 0];
+        let lengths: Vec<usize> = section.iter().copied().cycle().take(section.len() * SECTIONS).collect();
+        let bytes = vec![b'a'; ROUNDS * SECTIONS];
         let mut offsets = vec![0];
         offsets.extend(lengths.iter().scan(0, |end, length| {
             *end += *length as u32;

@@ -1,4 +1,5 @@
-//! What rows add to lanes: columns, or what is computed of them, written down as 64-bit integers some rows at a time.
+//! The inputs of the accumulator lanes: columns or expressions of them, evaluated to 64-bit integers a chunk of rows at
+//! a time.
 
 use super::floats::Limbs;
 use super::lanes::{CHUNK, Counted, MOST_LANES, Words};
@@ -8,26 +9,26 @@ use crate::direct::Key;
 use brc_core::Integers;
 use std::ops::Range;
 
-/// What each row of a batch adds to a lane of its group.
+/// The value that each row of a batch adds to a lane of its group.
 #[derive(Debug, Clone, Copy)]
 pub enum Addend<'a> {
-    /// Just 1.
+    /// The constant 1.
     One,
     /// An integer of up to 64 bits.
     Integers(Integers<'a>),
-    /// A small integer and 1, in one word: see [`Counted`].
+    /// A small integer and a count of 1 in one word: see [`Counted`].
     Counted(Integers<'a>),
-    /// The product of two.
+    /// The product of two integers.
     Products(Integers<'a>, Integers<'a>),
-    /// The upper part of a float.
+    /// The upper limb of a float.
     High(&'a [f64], Limbs),
-    /// The lower part.
+    /// The lower limb of a float.
     Low(&'a [f64], Limbs),
 }
 
 impl Addend<'_> {
-    /// The number of rows that it has values for, or one that no batch has if its factors are not of as many; `None` if it
-    /// fits any number.
+    /// The number of rows of the input columns; `usize::MAX`, which matches no batch, if two factors differ in length;
+    /// `None` if any number of rows matches.
     pub(super) fn rows(&self) -> Option<usize> {
         match self {
             Self::One => None,
@@ -37,7 +38,7 @@ impl Addend<'_> {
         }
     }
 
-    /// Writes down what some rows add.
+    /// Evaluates the addend for the rows from `start` on.
     pub(super) fn write(&self, level: Level, start: usize, out: &mut [i64]) {
         let rows = start..start + out.len();
         match *self {
@@ -59,49 +60,49 @@ impl Addend<'_> {
     }
 }
 
-/// How the addends of a batch, each with its lane, are written down together.
-pub(super) struct Writing<'a> {
+/// The evaluation of all addends of a batch, each with its lane.
+pub(super) struct Evaluator<'a> {
     addends: &'a [(usize, Addend<'a>)],
-    ways: [Way<'a>; MOST_LANES],
+    evaluations: [Evaluation<'a>; MOST_LANES],
 }
 
-impl<'a> Writing<'a> {
-    /// Of no more than [`MOST_LANES`].
+impl<'a> Evaluator<'a> {
+    /// Plans the evaluation of at most [`MOST_LANES`] addends.
     pub(super) fn of(addends: &'a [(usize, Addend<'a>)]) -> Self {
         debug_assert!(addends.len() <= MOST_LANES, "no more addends than lanes");
-        Self { addends, ways: std::array::from_fn(|index| Way::of(addends, index)) }
+        Self { addends, evaluations: std::array::from_fn(|index| Evaluation::of(addends, index)) }
     }
 
-    /// Writes down what some rows, up to [`CHUNK`], add to the lanes.
+    /// Evaluates the addends of at most [`CHUNK`] rows.
     pub(super) fn write(&self, level: Level, rows: Range<usize>, words: &mut [Words; MOST_LANES]) {
         let Range { start, end } = rows;
-        for ((lane, addend), way) in self.addends.iter().zip(&self.ways) {
-            match way {
-                Way::Product(factors) => multiply(level, words, *factors, *lane, end - start),
-                Way::Split(values, limbs, low) => {
+        for ((lane, addend), evaluation) in self.addends.iter().zip(&self.evaluations) {
+            match evaluation {
+                Evaluation::Product(factors) => multiply(level, words, *factors, *lane, end - start),
+                Evaluation::Split(values, limbs, low) => {
                     if let Ok([highs, lows]) = words.get_disjoint_mut([*lane, *low]) {
                         split(level, *limbs, &values[start..end], highs, lows);
                     }
                 }
-                Way::WithHigh => {}
-                Way::Alone => addend.write(level, start, &mut words[*lane][..end - start]),
+                Evaluation::WithHigh => {}
+                Evaluation::Alone => addend.write(level, start, &mut words[*lane][..end - start]),
             }
         }
     }
 }
 
-/// How an addend is written down.
-enum Way<'a> {
+/// How an addend is evaluated.
+enum Evaluation<'a> {
     Alone,
-    /// Of what addends before it wrote down for these lanes: both factors of a product.
+    /// From the already evaluated addends of these two lanes, which are the factors of a product.
     Product([usize; 2]),
-    /// Both parts of floats at once, the lower one for that lane.
+    /// Both limbs of floats at once; the index is the lane of the lower limb.
     Split(&'a [f64], Limbs, usize),
-    /// Already written by the addend before it.
+    /// Nothing to do: evaluated together with the preceding addend.
     WithHigh,
 }
 
-impl<'a> Way<'a> {
+impl<'a> Evaluation<'a> {
     fn of(addends: &[(usize, Addend<'a>)], index: usize) -> Self {
         let low_of = |high: usize| match (addends.get(high)?.1, *addends.get(high + 1)?) {
             (Addend::High(values, limbs), (lane, Addend::Low(others, other_limbs))) => {
@@ -127,7 +128,7 @@ impl<'a> Way<'a> {
     }
 }
 
-/// Whether two slices are the same place in memory.
+/// Whether two slices are the same memory.
 fn is_same(one: Integers<'_>, other: Integers<'_>) -> bool {
     match (one, other) {
         (Integers::I8(one), Integers::I8(other)) => std::ptr::eq(one, other),
@@ -139,7 +140,7 @@ fn is_same(one: Integers<'_>, other: Integers<'_>) -> bool {
     }
 }
 
-/// Writes down the products of what was written down for two other lanes.
+/// Multiplies the evaluated addends of two other lanes.
 fn multiply(level: Level, words: &mut [Words; MOST_LANES], [one, other]: [usize; 2], lane: usize, count: usize) {
     if let Ok([one, out]) = words.get_disjoint_mut([one, lane]) {
         out[..count].copy_from_slice(&one[..count]);
@@ -149,7 +150,7 @@ fn multiply(level: Level, words: &mut [Words; MOST_LANES], [one, other]: [usize;
     }
 }
 
-/// Writes down integers, and `plus` with each; those of 128 bits are cut to 64.
+/// Widens integers and adds `plus` to each; 128-bit integers are truncated to 64 bits.
 fn widen(level: Level, values: Integers<'_>, start: usize, plus: i64, out: &mut [i64]) {
     let rows = start..start + out.len();
     match values {

@@ -1,5 +1,5 @@
-//! Sums of a few groups: for each of them, or for some together, one pass over all values, in which those of other groups count
-//! as 0. No row waits for the one before, and a pass adds as many values at a time as a register holds.
+//! Sums of few groups: each pass over all values sums one or several groups, counting the values of other groups as 0.
+//! No row depends on the one before, and a pass adds a register of values at a time.
 
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -10,13 +10,14 @@ use brc_core::Integers;
 #[cfg(target_arch = "x86_64")]
 use x86::{avx2, avx512};
 
-/// So many groups are worth a pass for each.
+/// The maximum number of groups for which a pass each is worthwhile.
 pub(super) const FEW: usize = 8;
 
-/// Rows that are gone through for all groups while they are in the cache. The sums of 16-bit integers of so many rows fit 32.
+/// The number of rows that are processed for all groups while they are in the cache. The sum of this many 16-bit
+/// integers fits in 32 bits.
 const CHUNK: usize = 1024;
 
-/// Adds to each count how many rows its group has.
+/// Adds the number of rows of each group to `counts`.
 pub(super) fn count(level: Level, groups: &[u32], counts: &mut [i64]) {
     match level.min(Level::best()) {
         #[cfg(target_arch = "x86_64")]
@@ -33,12 +34,12 @@ pub(super) fn count(level: Level, groups: &[u32], counts: &mut [i64]) {
     }
 }
 
-/// How many rows are of [no group](NO_GROUP).
+/// The number of rows with [no group](NO_GROUP).
 pub(super) fn of_none(level: Level, groups: &[u32]) -> usize {
     groups.chunks(CHUNK).map(|groups| run_at(level, Count { groups, group: NO_GROUP }) as usize).sum()
 }
 
-/// Adds to the sum of each group the values of its rows; those of 128 bits are cut to 64.
+/// Adds the values of the rows to the sums of their groups; 128-bit integers are truncated to 64 bits.
 pub(super) fn add(level: Level, groups: &[u32], values: Integers<'_>, sums: &mut [i64]) {
     match values {
         Integers::I8(values) => add_chunks(level, groups, values, sums),
@@ -55,7 +56,7 @@ pub(super) fn add(level: Level, groups: &[u32], values: Integers<'_>, sums: &mut
     }
 }
 
-/// Adds chunk by chunk: for all groups in one pass where the processor has AVX2, else for each.
+/// Adds chunk by chunk: in one pass for all groups if the processor has AVX2, else in one pass each.
 fn add_chunks<T: Lane>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
     for (groups, values) in groups.chunks(CHUNK).zip(values.chunks(CHUNK)) {
         match level.min(Level::best()) {
@@ -70,24 +71,24 @@ fn add_chunks<T: Lane>(level: Level, groups: &[u32], values: &[T], sums: &mut [i
     }
 }
 
-/// Adds to each sum what is found for its group.
+/// Adds the result of `of_group` to each sum.
 fn by_group(sums: &mut [i64], of_group: impl Fn(u32) -> i64) {
     sums.iter_mut().zip(0..).for_each(|(sum, group)| *sum = sum.wrapping_add(of_group(group)));
 }
 
-/// A type of values.
+/// A type of values, with the kernels for it.
 trait Lane: Copy {
-    /// The sum of a group of at most a chunk's values.
+    /// The sum of the values of a group within at most a chunk.
     fn sum(level: Level, groups: &[u32], values: &[Self], group: u32) -> i64;
 
-    /// Adds at most a chunk's values to the sums of their groups, which are [few](FEW).
+    /// Adds the values of at most a chunk to the sums of their groups, of which there are [few](FEW).
     ///
     /// # Safety
     /// The processor has AVX-512 F, BW and VL.
     #[cfg(target_arch = "x86_64")]
     unsafe fn add_avx512(groups: &[u32], values: &[Self], sums: &mut [i64]);
 
-    /// The same.
+    /// The same with AVX2.
     ///
     /// # Safety
     /// The processor has AVX2.

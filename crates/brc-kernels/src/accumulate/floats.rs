@@ -1,31 +1,32 @@
-//! Exact sums of floats and of their products: integers in units of a power of two, which a whole batch shares, so that a
-//! value is shifted and added without a question. Whether a batch allows that, [`exponents`] tells.
+//! Exact sums of floats and of their products, as integers in units of a power of two. A whole batch shares the unit,
+//! so that a value is shifted and added without a branch. [`exponents`] reports whether a batch permits that.
 
 use super::UnknownGroup;
 use super::pieces::{self, BLOCK, PRODUCT_BITS};
 use crate::cpu::{Kernel, Level, run_at};
 
-/// The exponent of the smallest floats, as that of an integer.
-pub(super) const FINEST: i32 = -1074;
+/// The exponent of the smallest floats, taken as integers.
+pub(super) const MIN_EXPONENT: i32 = -1074;
 
-/// The exponents of some floats, each being an integer of 53 bits times two to the power of one.
+/// The range of the exponents of floats, each taken as a 53-bit integer times a power of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exponents {
-    /// All are 0, or there are none.
+    /// All floats are 0, or there are none.
     Zeros,
-    /// The smallest and the largest of those of floats that are not 0.
+    /// The smallest and the largest exponent of the floats that are not 0.
     Between(i32, i32),
-    /// A float is infinite or no number.
+    /// A float is infinite or NaN.
     Special,
 }
 
 /// The exponents of floats.
 #[must_use]
 pub fn exponents(level: Level, values: &[f64]) -> Exponents {
-    // Floats without their signs order as their bits. 0 becomes the largest of all where the smallest is looked for.
+    // Without their signs, floats compare like their bits. Subtracting 1 turns 0 into the largest number, which the
+    // minimum ignores.
     let (above, max) = run_at(level, Bounds(values));
     let field = |bits: u64| (bits >> 52) as i32;
-    let exponent = |bits: u64| field(bits).max(1) + FINEST - 1;
+    let exponent = |bits: u64| field(bits).max(1) + MIN_EXPONENT - 1;
     match (above, max) {
         (_, max) if field(max) == 0x7ff => Exponents::Special,
         (_, 0) => Exponents::Zeros,
@@ -38,7 +39,7 @@ struct Bounds<'a>(&'a [f64]);
 impl Kernel for Bounds<'_> {
     type Output = (u64, u64);
 
-    /// The smallest of them less 1, and the largest, without their signs.
+    /// The smallest magnitude minus 1, and the largest, as bits.
     #[inline(always)]
     fn run(self) -> Self::Output {
         self.0.iter().fold((u64::MAX, 0), |(above, max), &value| {
@@ -48,21 +49,21 @@ impl Kernel for Bounds<'_> {
     }
 }
 
-/// The sum of a group's floats.
+/// The sum of the floats of a group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(C, align(32))]
 pub struct FixedSum {
     /// In units of a power of two.
     pub sum: i128,
-    /// How many floats there are, modulo 2⁶⁴.
+    /// The number of floats, modulo 2⁶⁴.
     pub count: u64,
 }
 
-/// Adds each float to the sum of the group that stands at the same place in `groups`. Sums are in units of `2^unit`; all
-/// exponents must be from `unit` to `unit + 63`, and sums have room for what comes.
+/// Adds each float to the sum of its row's group. Sums are in units of `2^unit`; all exponents must be from `unit` to
+/// `unit + 63`, and sums must not overflow.
 ///
 /// # Errors
-/// If a group is not there, or `groups` and `values` are not equally long. Some values may have been added.
+/// If a group does not exist, or `groups` and `values` differ in length. Some values may have been added.
 pub fn add_floats(
     level: Level,
     groups: &[u32],
@@ -109,14 +110,14 @@ pub fn add_run(level: Level, values: &[f64], unit: i32, sum: &mut FixedSum) {
     sum.count = sum.count.wrapping_add(values.len() as u64);
 }
 
-/// A finite float in units of `2^unit`, of which its exponent is at most 63 above.
+/// A finite float in units of `2^unit`; its exponent must be at most 63 above.
 #[inline(always)]
 fn in_units(value: f64, unit: i32) -> i128 {
     let (mantissa, exponent) = parts(value);
     i128::from(mantissa) << ((exponent - unit) & 63)
 }
 
-/// A finite float as an integer times a power of two.
+/// A finite float as an integer and the exponent of a power of two.
 #[inline(always)]
 #[must_use]
 pub fn parts(value: f64) -> (i64, i32) {
@@ -124,26 +125,27 @@ pub fn parts(value: f64) -> (i64, i32) {
     let field = (bits >> 52) as i32 & 0x7ff;
     let magnitude = (bits & ((1 << 52) - 1) | u64::from(field != 0) << 52) as i64;
     let sign = bits as i64 >> 63;
-    ((magnitude ^ sign) - sign, field.max(1) + FINEST - 1)
+    ((magnitude ^ sign) - sign, field.max(1) + MIN_EXPONENT - 1)
 }
 
-/// How floats become two integers each: their lower [`Limbs::LOW_BITS`] bits in units of a power of two, and what is above.
+/// Splits floats into two integers: their lower [`Limbs::LOW_BITS`] bits in units of a power of two, and the bits
+/// above.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limbs {
-    /// One over the unit of the upper integers.
+    /// The reciprocal of the unit of the upper limb.
     pub(super) to_high: f64,
-    /// The unit of the upper integers.
+    /// The unit of the upper limb.
     pub(super) high: f64,
-    /// One over the unit of the lower ones.
+    /// The reciprocal of the unit of the lower limb.
     pub(super) to_low: f64,
 }
 
 impl Limbs {
-    /// The bits of the lower integers, which have the sign of the float.
+    /// The number of bits of the lower limb, which has the sign of the float.
     pub const LOW_BITS: u32 = 40;
 
-    /// In units of `2^unit`; `None` if a float does not hold what is computed with. Of floats, all exponents must be from
-    /// `unit` on, and what is above the lower bits must fit 64 bits.
+    /// Limbs in units of `2^unit`; `None` if the factors are out of the range of floats. All exponents must be at least
+    /// `unit`, and the upper limbs must fit in 64 bits.
     #[must_use]
     pub fn of(unit: i32) -> Option<Self> {
         let power = |exponent: i32| f64::from_bits(((exponent + 1023) as u64) << 52);
@@ -151,15 +153,15 @@ impl Limbs {
         (-900..900).contains(&unit).then(|| Self { to_high: power(-high), high: power(high), to_low: power(-unit) })
     }
 
-    /// What is above the lower bits. All that is computed is exact: powers of two scale, and a float without its upper bits
-    /// is one.
+    /// The upper limb. The computation is exact: powers of two only scale, and a float without its upper bits is a
+    /// float.
     #[inline(always)]
     #[must_use]
     pub fn high(self, value: f64) -> i64 {
         truncated(value * self.to_high)
     }
 
-    /// The lower bits.
+    /// The lower limb.
     #[inline(always)]
     #[must_use]
     pub fn low(self, value: f64) -> i64 {
@@ -167,22 +169,22 @@ impl Limbs {
         truncated((value - high * self.high) * self.to_low)
     }
 
-    /// The sum in units, of which these are the sums of both parts.
+    /// The sum in units, from the sums of both limbs.
     #[must_use]
     pub fn join(high: i64, low: i64) -> i128 {
         (i128::from(high) << Self::LOW_BITS) + i128::from(low)
     }
 }
 
-/// A float without what is behind the point. Unlike `as` it does not ask whether the integer has room for it.
+/// Truncates a float to an integer, without the saturation of `as`.
 #[inline(always)]
 fn truncated(value: f64) -> i64 {
     let value = if value.abs() < 9e18 { value } else { 0.0 };
-    // SAFETY: the value is a number and below 2^63.
+    // SAFETY: the value is not NaN and below 2^63.
     unsafe { value.to_int_unchecked() }
 }
 
-/// An integer of 256 bits in units of a power of two.
+/// A 256-bit integer in units of a power of two.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(C, align(32))]
 pub struct FixedProducts {
@@ -193,7 +195,7 @@ pub struct FixedProducts {
 }
 
 impl FixedProducts {
-    /// The product of two finite floats in units of `2^unit`, of which it has less than 128 bits more.
+    /// The product of two finite floats in units of `2^unit`; its exponent must be less than 128 above.
     #[inline(always)]
     fn of(one: f64, other: f64, unit: i32) -> Self {
         let ((one, left), (other, right)) = (parts(one), parts(other));
@@ -201,11 +203,11 @@ impl FixedProducts {
         Self::shifted(product, ((left + right - unit) & 127) as u32)
     }
 
-    /// An integer that many bits further up, of which 256 are kept.
+    /// `value << shift`, truncated to 256 bits.
     #[inline(always)]
     fn shifted(value: i128, shift: u32) -> Self {
         match shift {
-            // Two shifts: one by 128 would be none.
+            // Two shifts, because a shift by 128 is not defined.
             0..128 => Self { low: (value << shift) as u128, high: value >> 1 >> (127 - shift) },
             _ => Self { low: 0, high: value.checked_shl(shift - 128).unwrap_or(0) },
         }
@@ -220,11 +222,11 @@ impl FixedProducts {
     }
 }
 
-/// Adds the product of each two floats to the sum of their group. Sums are in units of `2^unit`; the exponents of two
-/// floats together must be from `unit` to `unit + 127`, and sums have room for what comes.
+/// Adds the product of each pair of floats to the sum of its row's group. Sums are in units of `2^unit`; the sum of
+/// both exponents must be from `unit` to `unit + 127`, and sums must not overflow.
 ///
 /// # Errors
-/// If a group is not there, or the slices are not equally long. Some products may have been added.
+/// If a group does not exist, or the slices differ in length. Some products may have been added.
 pub fn add_products(
     level: Level,
     groups: &[u32],
@@ -260,7 +262,7 @@ impl Kernel for AddProducts<'_> {
     }
 }
 
-/// The same for floats that all belong to one group, and are equally many.
+/// The same for floats that all belong to one group; both slices must have the same length.
 pub fn add_product_run(level: Level, ones: &[f64], others: &[f64], unit: i32, sum: &mut FixedProducts) {
     for (ones, others) in ones.chunks(BLOCK).zip(others.chunks(BLOCK)) {
         match pieces::sum_of_products(level, ones, others) {
@@ -283,7 +285,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn exponents_are_those_of_floats_that_are_not_0() {
+    fn exponents_ignore_zeros() {
         for level in Level::available() {
             assert_eq!(exponents(level, &[]), Exponents::Zeros);
             assert_eq!(exponents(level, &[0.0, -0.0]), Exponents::Zeros);

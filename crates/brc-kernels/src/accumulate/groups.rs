@@ -1,4 +1,4 @@
-//! The statistics of many groups, each value going to the group of its row or run.
+//! The statistics of many groups; each value is added to the group of its row or run.
 
 use super::long::{LongSlot, add_long};
 use super::run;
@@ -8,43 +8,45 @@ use crate::direct::{Key, bounds};
 use brc_core::table::{Numbers, Sums};
 use brc_core::{Integers, Run, Statistics};
 
-/// How many slots each of a few groups has: consecutive rows take turns, so that a row does not wait for the one before
-/// if both are of one group. Of many groups each has one: equal neighbours are rare, and memory is what counts.
+/// The number of slots per group if there are few groups: consecutive rows use different slots, so that a row does not
+/// wait for the one before if both belong to the same group. With many groups there is one slot each: equal neighbours
+/// are rare, and memory matters more.
 const COPIES: usize = 2;
 
-/// So many groups are few: all their slots fit the first-level cache.
+/// The maximum number of groups that count as few: all their slots fit in the L1 cache.
 const FEW: usize = 512;
 
-/// A slot with so many rows is emptied before [`ROOM`] more may come. Even [`COPIES`] such slots fit one.
+/// A slot with this many rows is flushed before [`ROOM`] more rows may follow. Even [`COPIES`] such slots can be merged
+/// into one.
 pub(crate) const FULL: u64 = 1 << 20;
 
 /// See [`FULL`].
 pub(crate) const ROOM: usize = 3 << 20;
 
-/// Sums of long slots stay below that.
-const LONG_MOST: u64 = 1 << 62;
+/// The limit for sums in long slots.
+const MAX_LONG_SUM: u64 = 1 << 62;
 
-/// So many summaries are looked at, then added.
+/// The number of pre-aggregated sets that are validated and added together.
 const SETS: usize = 1024;
 
 /// The statistics of groups that are numbered from 0.
 #[derive(Debug, Clone, Default)]
 pub struct GroupStatistics {
-    /// One for each group, or [`COPIES`] of them, one after the other.
+    /// [`COPIES`] consecutive slots per group while there are few groups, else one.
     slots: Vec<Slot>,
     groups: usize,
-    /// One for each group, for values of more than 16 bits; empty until there are such.
+    /// One slot per group for values of more than 16 bits; empty until there are such values.
     long: Vec<LongSlot>,
-    /// No sum in a long slot is above that.
+    /// An upper bound of the sums in long slots.
     long_bound: u64,
-    /// What slots could not hold; empty until it is needed.
+    /// The overflow of slots, one entry per group; empty until needed.
     wide: Vec<Statistics>,
-    /// Rows that any slot has room for.
+    /// The number of rows that every slot has room for.
     room: usize,
 }
 
 impl GroupStatistics {
-    /// No groups.
+    /// Creates statistics without groups.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -56,13 +58,13 @@ impl GroupStatistics {
         self.groups
     }
 
-    /// Whether there is no group.
+    /// Whether there are no groups.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.groups == 0
     }
 
-    /// Adds empty groups until there are `groups`.
+    /// Adds empty groups up to `groups`.
     pub fn grow(&mut self, groups: usize) {
         if groups <= self.groups {
             return;
@@ -81,11 +83,11 @@ impl GroupStatistics {
         }
     }
 
-    /// Adds each value to the group that stands at the same place in `groups`.
+    /// Adds each value to its row's group.
     ///
     /// # Errors
-    /// If a group is not below [`GroupStatistics::len`], or `groups` and `values` are not equally long, or a value does not
-    /// fit 64 bits. Some values may have been added.
+    /// If a group is not below [`GroupStatistics::len`], `groups` and `values` differ in length, or a value does not
+    /// fit in 64 bits. Some values may have been added.
     pub fn rows(&mut self, level: Level, groups: &[u32], values: Integers<'_>) -> Result<(), UnknownGroup> {
         if groups.len() != values.len() {
             return Err(UnknownGroup);
@@ -106,11 +108,11 @@ impl GroupStatistics {
         }
     }
 
-    /// Adds the values to groups, run after run; a run's code is the group.
+    /// Adds the values run by run; the code of a run is its group.
     ///
     /// # Errors
-    /// If a group is not below [`GroupStatistics::len`], or the runs' rows are not as many as the values, or a value does
-    /// not fit 64 bits. Some values may have been added.
+    /// If a group is not below [`GroupStatistics::len`], the number of rows of the runs differs from the number of
+    /// values, or a value does not fit in 64 bits. Some values may have been added.
     pub fn runs(&mut self, level: Level, runs: &[Run], values: Integers<'_>) -> Result<(), UnknownGroup> {
         match values {
             Integers::I16(values) if values.len() <= ROOM => {
@@ -130,11 +132,10 @@ impl GroupStatistics {
         }
     }
 
-    /// Adds what is known of some sets of rows, each to the group that stands at the same place in `groups`.
+    /// Adds the pre-aggregated statistics of sets of rows, each to its group.
     ///
     /// # Errors
-    /// If a group is not below [`GroupStatistics::len`], or the slices are not equally long. Some sets may have been
-    /// added.
+    /// If a group is not below [`GroupStatistics::len`], or the slices differ in length. Some sets may have been added.
     pub fn summaries(
         &mut self,
         level: Level,
@@ -174,13 +175,13 @@ impl GroupStatistics {
         Ok(())
     }
 
-    /// Adds what is known of some rows to a group.
+    /// Merges the statistics of some rows into a group.
     pub(crate) fn add(&mut self, group: u32, statistics: &Statistics) -> Result<(), UnknownGroup> {
         self.wide().get_mut(group as usize).ok_or(UnknownGroup)?.merge(statistics);
         Ok(())
     }
 
-    /// The statistics of all groups, in their order.
+    /// The statistics of all groups, in group order.
     #[must_use]
     pub fn finish(mut self) -> Vec<Statistics> {
         if !self.long.is_empty() {
@@ -207,14 +208,14 @@ impl GroupStatistics {
         &mut self.wide
     }
 
-    /// In long slots as long as sums fit them, whatever the values' groups.
+    /// Uses long slots while sums fit in them, else wide statistics.
     fn long_rows<T: Key>(&mut self, level: Level, groups: &[u32], values: &[T]) -> Result<(), UnknownGroup> {
         let Some((min, max)) = bounds(level, values) else { return Ok(()) };
         let size = min.unsigned_abs().max(max.unsigned_abs());
-        let Some(more) = size.checked_mul(values.len() as u64).filter(|&more| more < LONG_MOST) else {
+        let Some(more) = size.checked_mul(values.len() as u64).filter(|&more| more < MAX_LONG_SUM) else {
             return self.wide_rows(groups, values);
         };
-        if self.long_bound + more >= LONG_MOST {
+        if self.long_bound + more >= MAX_LONG_SUM {
             self.empty_long_slots();
         }
         self.long_bound += more;
@@ -253,7 +254,7 @@ impl GroupStatistics {
         })
     }
 
-    /// Sees to it that every slot has room for so many rows, at most [`ROOM`].
+    /// Ensures that every slot has room for `rows` more rows, at most [`ROOM`].
     fn reserve(&mut self, rows: usize) {
         if rows > self.room {
             self.empty_full_slots();
@@ -262,7 +263,7 @@ impl GroupStatistics {
         self.room -= rows;
     }
 
-    /// Only slots with many rows are emptied, and those are few: with millions of groups nearly nothing is written.
+    /// Flushes slots with many rows. These are few: with millions of groups hardly anything is written.
     fn empty_full_slots(&mut self) {
         let copies = self.copies();
         for index in 0..self.slots.len() {
@@ -333,7 +334,7 @@ mod tests {
         }
     }
 
-    /// Adds summaries given as (group, statistics); sums as narrow as they are.
+    /// Adds pre-aggregated sets, given as (group, statistics), with 64-bit sums if they fit.
     fn add(state: &mut GroupStatistics, level: Level, sets: &[(u32, Statistics)]) -> Result<(), UnknownGroup> {
         let groups: Vec<u32> = sets.iter().map(|(group, _)| *group).collect();
         let rows: Vec<u32> = sets.iter().map(|(_, set)| set.count as u32).collect();
@@ -371,9 +372,9 @@ mod tests {
             summaries_agree_with_plain_code(groups, &sets);
         }
 
-        /// Also what no values have: a slot must not be given what does not fit it.
+        /// Also inconsistent statistics: a slot must not receive what does not fit in it.
         #[test]
-        fn summaries_without_sense_are_added_all_the_same(
+        fn inconsistent_summaries_are_added(
             sets in prop::collection::vec(
                 (0u32..3, 1u32.., any::<i16>(), any::<i16>(), any::<i64>(), 0u32..64)
                     .prop_map(|(group, rows, min, max, sum, shift)| {
@@ -457,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn one_call_may_hold_more_than_a_slot() {
+    fn one_call_may_exceed_a_slot() {
         let rows = ROOM + 1;
         let values = vec![i16::MIN; rows];
         let mut state = GroupStatistics::new();

@@ -1,11 +1,11 @@
-//! Rows of state: all that several aggregates add up for a group lies side by side, so that a row of a table with many groups
-//! waits for memory once, however many aggregates there are.
+//! Row-oriented accumulators: the sums of several aggregates for a group are adjacent in memory, so that a row of a
+//! table with many groups causes one cache miss, for any number of aggregates.
 //!
-//! A lane is one 64-bit sum of every group. What a batch adds to it is written down first, as 64-bit integers; then all lanes
-//! of a row's group are added to together. A table of a single lane skips the first step where it can: integers are added
-//! straight from their column.
+//! A lane is a 64-bit sum that every group has. The inputs of a batch are first evaluated to 64-bit integers; then all
+//! lanes of a row's group are updated together. A table with a single lane skips the first step if possible: integers
+//! are added directly from their column.
 
-use super::addends::Writing;
+use super::addends::Evaluator;
 use super::one_lane::add_addend;
 use super::rows::add_rows;
 use super::{UnknownGroup, few};
@@ -14,93 +14,94 @@ use brc_core::{Integers, Run};
 
 pub use super::addends::Addend;
 
-/// The most lanes of a table: those of a cache line.
+/// The maximum number of lanes of a table: one cache line.
 pub const MOST_LANES: usize = 8;
 
-/// Rows that are written down together: what is added to all lanes fits the first-level cache.
+/// The number of rows that are evaluated together: the inputs of all lanes fit in the L1 cache.
 pub(super) const CHUNK: usize = 256;
 
-/// A sum of a lane stays below that.
+/// The limit for the sum of a lane.
 const ROOM: u64 = 1 << 62;
 
-/// What one batch adds to a lane is at most that: a table that was cleared has room for what was reserved for a batch before.
+/// The limit for what one batch adds to a lane: a table that was cleared has room for a batch that was reserved before.
 pub const MOST_AT_ONCE: u64 = ROOM / 2;
 
-/// How many rows of state each of a few groups has: consecutive rows of the table take turns, so that one does not wait for
-/// the one before if both are of one group.
+/// The number of accumulator rows per group if there are few groups: consecutive input rows use different ones, so that
+/// a row does not wait for the one before if both belong to the same group.
 pub(super) const COPIES: usize = 4;
 
-/// So many groups are few.
+/// The maximum number of groups that count as few.
 const FEW: usize = 64;
 
-/// Runs of so many rows on average are short.
+/// The maximum average length of runs that count as short.
 const SHORT: usize = 16;
 
-/// The most groups of which rows may be of none, where they stay in their places.
+/// The maximum number of groups for which rows may have no group.
 pub const FEWEST: usize = few::FEW;
 
-/// The group of rows that are of none: they add nothing.
+/// The group of rows that belong to no group and add nothing.
 pub const NO_GROUP: u32 = u32::MAX;
 
-/// Groups by rows or by runs.
+/// The groups of rows, by row or by run.
 #[derive(Debug, Clone, Copy)]
 pub enum Groups<'a> {
-    /// A group for each row; as long as there are at most [`FEWEST`], also [`NO_GROUP`].
+    /// A group for each row; also [`NO_GROUP`] if there are at most [`FEWEST`] groups.
     Rows(&'a [u32]),
     /// A group for each run.
     Runs(&'a [Run]),
 }
 
-/// The sum of integers and how many they are, in one lane: the count above the bits of the sum.
+/// The sum and the count of integers, in one lane: the count is in the bits above the sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counted {
-    /// How many there are.
+    /// The number of integers.
     pub count: u64,
     /// Their sum.
     pub sum: i64,
 }
 
 impl Counted {
-    /// The bits of the sum.
+    /// The number of bits of the sum.
     const BITS: u32 = 40;
 
     /// A count of one.
     pub(super) const ONE: i64 = 1 << Self::BITS;
 
-    /// Of a lane to which only [`Addend::Counted`] was added.
+    /// Unpacks a lane to which only [`Addend::Counted`] was added.
     #[must_use]
     pub fn of(lane: i64) -> Self {
         let sum = lane << (64 - Self::BITS) >> (64 - Self::BITS);
         Self { count: (lane.wrapping_sub(sum) >> Self::BITS) as u64, sum }
     }
 
-    /// The least that must have been reserved for it.
+    /// The minimum that must have been reserved for this count and sum.
     #[must_use]
     pub fn size(self) -> u64 {
         Self::room(self.count as usize, self.sum.unsigned_abs())
     }
 
-    /// What [`LaneTable::reserve`] is to reserve for so many rows of which the integers come to `most` at most.
+    /// The amount to [reserve](LaneTable::reserve) for `rows` rows whose integers have a total magnitude of at most
+    /// `most`.
     #[must_use]
     pub fn room(rows: usize, most: u64) -> u64 {
-        // The sum has a sign, and so has the lane; what fills all of the room is one more than their largest.
+        // Sum and lane are signed; a value that uses up all of the room is one more than their maximum.
         let (rows_bits, sum_bits) = (62 - Self::BITS, Self::BITS - 2);
         let share = |size: u64, bits: u32| size.saturating_mul(ROOM >> bits);
         share(rows as u64, rows_bits).max(share(most, sum_bits))
     }
 }
 
-/// What rows that are written down together add to a lane.
+/// The evaluated inputs of a lane for a chunk of rows.
 pub(super) type Words = [i64; CHUNK];
 
-/// Sums of groups, a row of them for each.
+/// The sums of all lanes of each group, stored row by row.
 #[derive(Debug, Clone)]
 pub struct LaneTable {
     lanes: usize,
     groups: usize,
-    /// The rows of all groups, [`COPIES`] of each as long as these are few; in full cache lines.
+    /// The accumulator rows of all groups, [`COPIES`] of each while there are few groups, in whole cache lines.
     lines: Vec<Line>,
-    /// No sum of a lane is above that.
+    /// Upper bounds for the sums of each lane.
     bounds: [u64; MOST_LANES],
     spare: Box<[Words; MOST_LANES]>,
 }
@@ -112,10 +113,10 @@ struct Line([i64; MOST_LANES]);
 const EMPTY: Line = Line([0; MOST_LANES]);
 
 impl LaneTable {
-    /// No groups, with so many lanes.
+    /// Creates a table with `lanes` lanes and no groups.
     ///
     /// # Panics
-    /// If these are none or more than [`MOST_LANES`].
+    /// If the number of lanes is 0 or above [`MOST_LANES`].
     #[must_use]
     pub fn new(lanes: usize) -> Self {
         assert!((1..=MOST_LANES).contains(&lanes), "a table has some lanes");
@@ -134,7 +135,7 @@ impl LaneTable {
         self.groups
     }
 
-    /// Words from one group to the next.
+    /// The number of words per accumulator row.
     fn stride(&self) -> usize {
         self.lanes.next_power_of_two()
     }
@@ -143,7 +144,7 @@ impl LaneTable {
         if self.groups <= FEW { COPIES } else { 1 }
     }
 
-    /// Adds empty groups until there are `groups`.
+    /// Adds empty groups up to `groups`.
     pub fn grow(&mut self, groups: usize) {
         if groups <= self.groups {
             return;
@@ -157,7 +158,7 @@ impl LaneTable {
         self.lines.resize((rows * self.stride()).div_ceil(MOST_LANES), EMPTY);
     }
 
-    /// Leaves one row of state for each group.
+    /// Merges the accumulator rows of each group into one.
     fn merge_copies(&mut self) {
         let (stride, lanes) = (self.stride(), self.lanes);
         let merged: Vec<i64> = (0..self.groups)
@@ -170,7 +171,8 @@ impl LaneTable {
         }
     }
 
-    /// Whether a batch of which the addends of a lane come together at most to that, whatever their signs, may be added.
+    /// Reserves room for a batch whose inputs of a lane have a total magnitude of at most `more`. Returns whether it
+    /// fits.
     #[must_use]
     pub fn reserve(&mut self, lane: usize, more: u64) -> bool {
         let fits = more <= MOST_AT_ONCE && self.bounds[lane] + more <= ROOM;
@@ -178,8 +180,8 @@ impl LaneTable {
         fits
     }
 
-    /// Lowers a lane's bound to the largest sum that it really holds, measured by `size`. Reservations add up whole batches,
-    /// which overstates the sum of each group where there are many. Returns whether any batch fits now.
+    /// Lowers the bound of a lane to the largest sum that it holds, as measured by `size`. Reservations add up whole
+    /// batches, which overestimates the sum of each group if there are many. Returns whether any batch fits now.
     pub fn tighten(&mut self, lane: usize, size: impl Fn(i64) -> u64) -> bool {
         let (stride, copies) = (self.stride(), self.copies());
         let rows = words(&self.lines).chunks_exact(stride * copies).take(self.groups);
@@ -190,16 +192,16 @@ impl LaneTable {
         largest <= MOST_AT_ONCE
     }
 
-    /// Whether the sums of a lane of another table of as many lanes and groups may be added.
+    /// Whether the sums of a lane of a table of the same shape can be added.
     #[must_use]
     pub fn has_room_for(&self, other: &Self, lane: usize) -> bool {
         self.bounds[lane] + other.bounds[lane] <= ROOM
     }
 
-    /// Adds the sums of another table, group by group, which [it has room for](LaneTable::has_room_for).
+    /// Adds the sums of a table for which there [is room](LaneTable::has_room_for), group by group.
     ///
     /// # Panics
-    /// If it has not as many lanes and groups.
+    /// If the tables differ in the number of lanes or groups.
     pub fn absorb(&mut self, other: &Self) {
         assert!(self.lanes == other.lanes && self.groups == other.groups, "tables are alike");
         for (ours, theirs) in words_mut(&mut self.lines).iter_mut().zip(words(&other.lines)) {
@@ -208,11 +210,11 @@ impl LaneTable {
         self.bounds.iter_mut().zip(other.bounds).for_each(|(ours, theirs)| *ours += theirs);
     }
 
-    /// Adds rows, each of which adds to these lanes of its group what the addends tell.
+    /// Adds rows: each adds the given addends to the given lanes of its group.
     ///
     /// # Errors
-    /// If a group is not below [`LaneTable::groups`], the number of groups differs from the number of rows of an addend, or
-    /// there are more addends than [`MOST_LANES`]. Some rows may have been added.
+    /// If a group is not below [`LaneTable::groups`], the number of rows of the groups or of an addend differs from
+    /// `rows`, or there are more than [`MOST_LANES`] addends. Some rows may have been added.
     pub fn add(
         &mut self,
         level: Level,
@@ -247,12 +249,12 @@ impl LaneTable {
         {
             return added;
         }
-        let writing = Writing::of(addends);
+        let evaluator = Evaluator::of(addends);
         let mut runs = Runs::new(groups);
         let are_short = runs.runs.len() > rows / SHORT;
         for start in (0..rows).step_by(CHUNK) {
             let count = CHUNK.min(rows - start);
-            writing.write(level, start..start + count, spare);
+            evaluator.write(level, start..start + count, spare);
             match groups {
                 Groups::Rows(groups) => add_rows(level, *lanes, copies, &groups[start..start + count], spare, words),
                 Groups::Runs(_) if are_short => runs.add_short(count, &mut spare[..*lanes], words, stride * copies),
@@ -302,7 +304,7 @@ impl LaneTable {
         Ok(())
     }
 
-    /// A sum.
+    /// The sum of a lane of a group.
     ///
     /// # Panics
     /// If there is no such lane or group.
@@ -334,7 +336,7 @@ impl LaneTable {
         })
     }
 
-    /// The sums of all lanes of a group, one behind the other; `None` where they do not lie so, because there are few groups.
+    /// The sums of all lanes of a group; `None` if there are few groups, which have several accumulator rows.
     ///
     /// # Panics
     /// If there is no such group.
@@ -345,17 +347,17 @@ impl LaneTable {
         (self.copies() == 1).then(|| &self.lines[start / MOST_LANES].0[start % MOST_LANES..][..self.lanes])
     }
 
-    /// Makes all sums 0.
+    /// Resets all sums to 0.
     pub fn clear(&mut self) {
         self.lines.fill(EMPTY);
         self.bounds = [0; MOST_LANES];
     }
 }
 
-/// A position in a list of runs, from which the next rows are added.
+/// A cursor over runs.
 struct Runs<'a> {
     runs: &'a [Run],
-    /// Rows of the first run that are done.
+    /// The number of rows of the first run that have been consumed.
     done: usize,
 }
 
@@ -364,7 +366,7 @@ impl<'a> Runs<'a> {
         Self { runs: if let Groups::Runs(runs) = groups { runs } else { &[] }, done: 0 }
     }
 
-    /// The group of the next rows, and where they end if they start at `first` and there are `count`.
+    /// The group of the next rows, and where they end if they start at `first` and the chunk has `count` rows.
     fn next_part(&mut self, first: usize, count: usize) -> Option<(usize, usize)> {
         loop {
             let (run, rest) = self.runs.split_first()?;
@@ -380,9 +382,9 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// Adds the next `count` rows to their groups, whose sums lie `apart` words from each other. The lanes are turned into
-    /// running totals first, so that the share of a run is the total at its end less that at its start; they hold these totals
-    /// afterwards.
+    /// Adds the next `count` rows to their groups, whose sums are `apart` words from each other. Converts the lanes to
+    /// prefix sums first, so that the contribution of a run is the difference of two of them; the lanes hold the prefix
+    /// sums afterwards.
     fn add_short(
         &mut self,
         count: usize,
@@ -405,7 +407,7 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    /// The same, where the rows of each run are added up one by one.
+    /// The same, adding the rows of each run one by one.
     fn add_long(
         &mut self,
         level: Level,
@@ -427,23 +429,23 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// The sums of a group, if there is such a group.
+/// The sums of a group; `None` if there is no such group.
 fn sums_of(words: &mut [i64], group: usize, apart: usize, lanes: usize) -> Option<&mut [i64]> {
     words.get_mut(group.checked_mul(apart)?..)?.get_mut(..lanes)
 }
 
 fn words(lines: &[Line]) -> &[i64] {
-    // SAFETY: a line is so many words and nothing else.
+    // SAFETY: a line consists of `MOST_LANES` words and nothing else.
     unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * MOST_LANES) }
 }
 
 fn words_mut(lines: &mut [Line]) -> &mut [i64] {
     let words = lines.len() * MOST_LANES;
-    // SAFETY: a line is so many words and nothing else.
+    // SAFETY: a line consists of `MOST_LANES` words and nothing else.
     unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), words) }
 }
 
-/// Adds to each word all before it.
+/// Converts words to prefix sums.
 fn add_up(words: &mut [i64]) {
     let mut sum = 0i64;
     for word in words {
@@ -532,7 +534,7 @@ mod tests {
     }
 
     #[test]
-    fn some_lanes_may_be_left_alone() {
+    fn lanes_without_addends_are_unchanged() {
         for groups in [3, 300] {
             let mut table = LaneTable::new(3);
             table.grow(groups);
@@ -570,9 +572,9 @@ mod tests {
         assert_eq!(table.add(level, Groups::Rows(&[1]), 1, &short), Err(UnknownGroup));
     }
 
-    /// Lines of the cache have room for more groups than there are.
+    /// The cache lines have room for more groups than there are.
     #[test]
-    fn groups_behind_the_last_are_refused() {
+    fn groups_after_the_last_are_rejected() {
         let (values, floats, limbs) = ([1i8; 40], [1.0; 40], Limbs::of(-60).unwrap());
         for (lanes, groups) in (1..=MOST_LANES).flat_map(|lanes| [9, 63, 64, 65, 301].map(|groups| (lanes, groups))) {
             for level in Level::available() {
@@ -615,7 +617,7 @@ mod tests {
     fn counted_integers_have_room() {
         let (rows, most) = (1i64 << 22, 1i64 << 38);
         assert_eq!((Counted::room(rows as usize, 0), Counted::room(0, most as u64)), (ROOM, ROOM));
-        // As much as there is room for, and what is in the word then.
+        // The maximum that there is room for, and the resulting words.
         for (count, sum) in [(0, 0), (1, -1), (rows, -most), (rows, most), (rows, 0), (5, most)] {
             let lane = count.checked_mul(1 << 40).and_then(|count| count.checked_add(sum)).unwrap();
             assert_eq!(Counted::of(lane), Counted { count: count as u64, sum });
@@ -623,7 +625,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_have_room_for_so_much() {
+    fn reservations_are_limited() {
         let mut table = LaneTable::new(1);
         assert!(!table.reserve(0, (ROOM / 2) + 1));
         assert!(table.reserve(0, ROOM / 2));
@@ -634,7 +636,7 @@ mod tests {
     }
 
     #[test]
-    fn room_is_made_by_looking_at_the_sums() {
+    fn bounds_can_be_tightened() {
         for groups in [3, 300] {
             let mut table = LaneTable::new(2);
             table.grow(groups);
@@ -648,7 +650,7 @@ mod tests {
             assert_eq!(table.bounds[0], i64::MAX as u64 >> 4);
             assert_eq!(table.bounds[1], Counted::room(2, 10));
             assert!(table.reserve(0, ROOM / 2) && table.reserve(1, ROOM / 2));
-            // Nothing is gained from sums that are large.
+            // Large sums cannot be tightened.
             let large = [(0, Addend::Integers(Integers::I64(&[i64::MIN / 2])))];
             table.add(Level::best(), Groups::Rows(&[0]), 1, &large).unwrap();
             assert!(!table.tighten(0, i64::unsigned_abs));

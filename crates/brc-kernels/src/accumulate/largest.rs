@@ -1,5 +1,6 @@
-//! The largest few values of each of many groups: each pushes the smaller ones on. Nothing depends on whether a value is among
-//! them, which processors would often guess wrong, and what the next rows need is fetched meanwhile.
+//! The largest few values of each of many groups, kept sorted: a new value displaces the smaller ones. There is no
+//! branch on whether a value is among them, which would often be mispredicted, and the memory of subsequent rows is
+//! prefetched.
 
 use super::UnknownGroup;
 use crate::cpu::{Kernel, Level, run_at};
@@ -7,16 +8,16 @@ use crate::direct::bounds;
 use crate::memory::prefetch;
 use brc_core::predicate::float_order;
 
-/// How many rows before its own the values of a group are fetched into the cache.
+/// The prefetch distance in rows.
 const AHEAD: usize = 16;
 
-/// Puts values to those that are kept of their groups, the largest first; what falls out at the end is dropped.
+/// Inserts values into the sorted lists of their groups, largest first; the smallest value of a full list is dropped.
 ///
 /// # Errors
-/// Nothing is kept if a group is not there.
+/// If a group does not exist; nothing is inserted then.
 ///
 /// # Panics
-/// If there are not as many groups as values.
+/// If `groups` and `values` differ in length.
 pub fn keep_largest<const KEPT: usize>(
     level: Level,
     groups: &[u32],
@@ -31,7 +32,7 @@ pub fn keep_largest<const KEPT: usize>(
     let (first, last) = groups.split_at(later.len());
     let (first_values, last_values) = values.split_at(later.len());
     let keep = |group: u32, value: i64, kept: &mut [[i64; KEPT]]| {
-        // SAFETY: no group is above the largest, which is there.
+        // SAFETY: no group exceeds the largest, which is in bounds.
         let kept = unsafe { kept.get_unchecked_mut(group as usize) };
         let mut next = value;
         for kept in kept {
@@ -48,16 +49,16 @@ pub fn keep_largest<const KEPT: usize>(
     Ok(())
 }
 
-/// An integer that orders as a float does: both zeros are one, as are all NaNs, which are above all numbers.
+/// An integer that compares like a float: both zeros are equal, and all NaNs are equal and above all numbers.
 #[inline(always)]
 #[must_use]
 pub fn ordered_float(value: f64) -> i64 {
-    // The sum of 0 and the negative zero is 0.
+    // Adding 0 turns -0 into 0.
     let order = float_order(value + 0.0);
     if value.is_nan() { float_order(f64::NAN.abs()) } else { order }
 }
 
-/// Appends what [`ordered_float`] makes of floats.
+/// Appends the [`ordered_float`] of each float.
 pub fn ordered_floats(level: Level, values: &[f64], ordered: &mut Vec<i64>) {
     run_at(level, Ordered { values, ordered });
 }

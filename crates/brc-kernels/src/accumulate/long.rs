@@ -1,18 +1,18 @@
-//! The state of a group that gets values of more than 16 bits, of which the sum fits 64.
+//! The state of a group for values of more than 16 bits whose sum fits in 64 bits.
 
 use super::UnknownGroup;
 use crate::cpu::{Kernel, Level, run_at};
 use crate::direct::Key;
 use brc_core::Statistics;
 
-/// Half a cache line: one addition counts and sums, one minimum does both extremes.
+/// Half a cache line: one vector addition updates count and sum, one vector minimum both extremes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C, align(32))]
 pub(super) struct LongSlot {
     sum: i64,
     count: i64,
     min: i64,
-    /// The complement of the largest.
+    /// The complement of the maximum.
     not_max: i64,
 }
 
@@ -27,8 +27,8 @@ impl LongSlot {
     }
 }
 
-/// Adds each value to the slot of its group. Sums wrap: see to it that they have room. `groups` and `values` must be equally
-/// long.
+/// Adds each value to the slot of its group. Sums wrap; the caller must ensure that they fit. `groups` and `values`
+/// must have the same length.
 pub(super) fn add_long<T: Key>(
     level: Level,
     groups: &[u32],

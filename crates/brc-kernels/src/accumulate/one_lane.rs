@@ -1,4 +1,4 @@
-//! Rows of state that are single words: nothing is turned around, and integers are added straight from where they lie.
+//! Accumulator rows of a single lane: nothing is transposed, and integers are added directly from their column.
 
 use super::UnknownGroup;
 use super::lanes::{Addend, COPIES, Counted};
@@ -6,7 +6,7 @@ use crate::cpu::Level;
 use crate::direct::bounds;
 use brc_core::Integers;
 
-/// Adds rows to the sums of their groups, each of which has so many copies; `None` if what they add must be computed first.
+/// Adds rows to the sums of their groups, of which each has `copies`; `None` if the addend must be evaluated first.
 pub(super) fn add_addend(
     level: Level,
     copies: usize,
@@ -22,7 +22,7 @@ pub(super) fn add_addend(
     })
 }
 
-/// Adds integers, and `plus` with each; those of 128 bits are cut to 64.
+/// Adds integers, and `plus` for each; 128-bit integers are truncated to 64 bits.
 fn add_integers(
     level: Level,
     copies: usize,
@@ -42,10 +42,10 @@ fn add_integers(
     }
 }
 
-/// Adds the word of each row's value to the sum of its group; there is one value for each group.
+/// Adds `word` of each row's value to the sum of its group; there is one value per group entry.
 ///
 /// # Errors
-/// If there are no sums of a group. Nothing has been added then.
+/// If a group does not exist; nothing is added then.
 pub(super) fn add_words<T: Copy>(
     level: Level,
     copies: usize,
@@ -76,7 +76,7 @@ fn add<T: Copy, const TURNS: usize>(
     for (groups, values) in eights.iter().zip(of_eights) {
         for row in 0..8 {
             let place = groups[row] as usize * TURNS + row % TURNS;
-            // SAFETY: no group is above the largest, which has a word for every turn.
+            // SAFETY: no group exceeds the largest, which has a sum for every copy.
             let sum = unsafe { sums.get_unchecked_mut(place) };
             *sum = sum.wrapping_add(word(values[row]));
         }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What the rows of a group add, in its copies together.
+    /// The total that the rows of a group add, over all its copies.
     fn expected(rows: &[(u32, i64)], group: usize, word: impl Fn(i64) -> i64) -> i64 {
         let of_group = rows.iter().filter(|row| row.0 as usize == group);
         of_group.fold(0, |sum, row| sum.wrapping_add(word(row.1)))
@@ -129,7 +129,7 @@ mod tests {
                         let sum = copies.iter().fold(0i64, |sum, &copy| sum.wrapping_add(copy));
                         assert_eq!(sum, expected(&rows, group, word), "{addend:?} {group}");
                     }
-                    // The table ends before the group of the last row.
+                    // A table that ends before the group of the last row.
                     if let Some((&group, _)) = groups.split_last() {
                         let mut sums = vec![0; group as usize * copies];
                         assert_eq!(add_addend(level, copies, &groups, addend, &mut sums), Some(Err(UnknownGroup)));

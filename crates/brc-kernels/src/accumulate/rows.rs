@@ -1,18 +1,17 @@
-//! Adds what rows were found to add to the rows of state of their groups: a whole row of state at a time, rather than lane by
-//! lane.
+//! Adds evaluated inputs to the accumulator rows of their groups: a whole row at a time rather than lane by lane.
 //!
-//! What is added lies lane by lane. It is turned around in registers, four rows of four lanes at a time, so that a row of state
-//! is read and written once or twice, whatever its lanes.
+//! The inputs are stored lane by lane. They are transposed in registers, four rows of four lanes at a time, so that an
+//! accumulator row is read and written once or twice, for any number of lanes.
 
 use super::UnknownGroup;
 use super::lanes::{COPIES, MOST_LANES, Words};
 use super::one_lane::add_words;
 use crate::cpu::{Kernel, Level, run_at};
 
-/// Adds what was written down of some rows to their groups, each of which has so many rows of state in `words`.
+/// Adds the evaluated inputs of rows to their groups, each of which has `copies` accumulator rows in `words`.
 ///
 /// # Errors
-/// If `words` does not have a group. Some rows may have been added.
+/// If `words` does not contain a group. Some rows may have been added.
 pub(super) fn add_rows(
     level: Level,
     lanes: usize,
@@ -55,7 +54,7 @@ fn add<const LANES: usize, const STRIDE: usize, const TURNS: usize>(
 }
 
 struct AddRows<'a, const LANES: usize, const STRIDE: usize, const TURNS: usize> {
-    /// The place of the first row in `addends`.
+    /// The index of the first row in `addends`.
     first: usize,
     groups: &'a [u32],
     addends: &'a [Words; MOST_LANES],
@@ -84,7 +83,7 @@ mod avx2 {
     use super::{MOST_LANES, UnknownGroup, Words};
     use std::arch::x86_64::*;
 
-    /// Adds rows, of which the groups of four each are in `fours`; turns are four at most.
+    /// Adds rows in fours, given the groups of each four; there are at most four copies.
     #[target_feature(enable = "avx2")]
     pub(super) fn add<const LANES: usize, const STRIDE: usize, const TURNS: usize>(
         fours: &[[u32; 4]],
@@ -112,7 +111,7 @@ mod avx2 {
         Ok(())
     }
 
-    /// What four rows add to the lanes from a first one on, row by row.
+    /// The inputs of four rows for four lanes from `lane` on, transposed to rows.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn turned<const LANES: usize>(addends: &[Words; MOST_LANES], lane: usize, first: usize) -> [__m256i; 4] {

@@ -1,12 +1,12 @@
-//! Folds one slice of values to its smallest, its largest and its sum.
+//! Aggregates a slice of values to its minimum, maximum and sum.
 
 use crate::cpu::Level;
 use brc_core::{Integers, Statistics};
 
-/// So many 16-bit values are summed in 32 bits, with the last reduction, before widening: 2¹⁵ · 2¹⁵ < 2³¹.
-const PIECE: usize = 1 << 15;
+/// The number of 16-bit values that can be summed in 32 bits, including the final reduction: 2¹⁵ · 2¹⁵ < 2³¹.
+const MAX_VALUES: usize = 1 << 15;
 
-/// What is known of the values of a piece.
+/// The minimum, maximum and sum of a chunk.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fold<T, S> {
     pub(super) min: T,
@@ -14,12 +14,12 @@ pub(super) struct Fold<T, S> {
     pub(super) sum: S,
 }
 
-/// The smallest value, the largest and the sum. Of no values: [`i16::MAX`], [`i16::MIN`] and 0.
+/// The minimum, maximum and sum. Of no values: [`i16::MAX`], [`i16::MIN`] and 0.
 #[must_use]
 pub fn run_i16(level: Level, values: &[i16]) -> (i16, i16, i64) {
     let fold = match level.min(Level::best()) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+        // SAFETY: the level is not above the best one that was detected.
         Level::Avx512 => unsafe { x86::run_i16_avx512(values) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
@@ -29,12 +29,12 @@ pub fn run_i16(level: Level, values: &[i16]) -> (i16, i16, i64) {
     (fold.min, fold.max, fold.sum)
 }
 
-/// The smallest value, the largest and the sum. Of no values: [`i32::MAX`], [`i32::MIN`] and 0.
+/// The minimum, maximum and sum. Of no values: [`i32::MAX`], [`i32::MIN`] and 0.
 #[must_use]
 pub fn run_i32(level: Level, values: &[i32]) -> (i32, i32, i128) {
     let fold = match level.min(Level::best()) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+        // SAFETY: the level is not above the best one that was detected.
         Level::Avx512 => unsafe { x86::run_i32_avx512(values) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
@@ -44,12 +44,12 @@ pub fn run_i32(level: Level, values: &[i32]) -> (i32, i32, i128) {
     (fold.min, fold.max, fold.sum)
 }
 
-/// The smallest value, the largest and the sum. Of no values: [`i64::MAX`], [`i64::MIN`] and 0.
+/// The minimum, maximum and sum. Of no values: [`i64::MAX`], [`i64::MIN`] and 0.
 #[must_use]
 pub fn run_i64(level: Level, values: &[i64]) -> (i64, i64, i128) {
     let fold = match level.min(Level::best()) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+        // SAFETY: the level is not above the best one that was detected.
         Level::Avx512 => unsafe { x86::run_i64_avx512(values) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
@@ -59,7 +59,7 @@ pub fn run_i64(level: Level, values: &[i64]) -> (i64, i64, i128) {
     (fold.min, fold.max, fold.sum)
 }
 
-/// The statistics of values of 16 bits.
+/// The statistics of 16-bit values.
 #[must_use]
 pub fn statistics_i16(level: Level, values: &[i16]) -> Statistics {
     if values.is_empty() {
@@ -69,7 +69,7 @@ pub fn statistics_i16(level: Level, values: &[i16]) -> Statistics {
     Statistics { count: values.len() as u64, sum: sum.into(), min: min.into(), max: max.into() }
 }
 
-/// The statistics of values of 32 bits.
+/// The statistics of 32-bit values.
 #[must_use]
 pub fn statistics_i32(level: Level, values: &[i32]) -> Statistics {
     if values.is_empty() {
@@ -79,7 +79,7 @@ pub fn statistics_i32(level: Level, values: &[i32]) -> Statistics {
     Statistics { count: values.len() as u64, sum, min: min.into(), max: max.into() }
 }
 
-/// The statistics of values of 64 bits.
+/// The statistics of 64-bit values.
 #[must_use]
 pub fn statistics_i64(level: Level, values: &[i64]) -> Statistics {
     if values.is_empty() {
@@ -89,7 +89,7 @@ pub fn statistics_i64(level: Level, values: &[i64]) -> Statistics {
     Statistics { count: values.len() as u64, sum, min, max }
 }
 
-/// The statistics of values of any width; `None` if one does not fit 64 bits.
+/// The statistics of values of any width; `None` if one does not fit in 64 bits.
 #[must_use]
 pub fn statistics(level: Level, values: Integers<'_>) -> Option<Statistics> {
     match values {
@@ -101,11 +101,11 @@ pub fn statistics(level: Level, values: Integers<'_>) -> Option<Statistics> {
     }
 }
 
-/// Folds piece after piece. Inlined into each variant, so that it is compiled with the variant's instructions.
+/// Aggregates chunk by chunk. Inlined into each variant, so that it is compiled with the variant's instructions.
 #[inline(always)]
 fn in_pieces(values: &[i16], piece: impl Fn(&[i16]) -> Fold<i16, i32>) -> Fold<i16, i64> {
     let mut whole = Fold { min: i16::MAX, max: i16::MIN, sum: 0 };
-    for values in values.chunks(PIECE) {
+    for values in values.chunks(MAX_VALUES) {
         let fold = piece(values);
         whole.min = whole.min.min(fold.min);
         whole.max = whole.max.max(fold.max);
@@ -130,7 +130,7 @@ pub(super) fn run_i16_portable(values: &[i16]) -> Fold<i16, i64> {
 #[inline(always)]
 fn run_i32_portable(values: &[i32]) -> Fold<i32, i128> {
     let mut whole = Fold { min: i32::MAX, max: i32::MIN, sum: 0 };
-    for values in values.chunks(PIECE) {
+    for values in values.chunks(MAX_VALUES) {
         let mut sum = 0i64;
         for &value in values {
             whole.min = whole.min.min(value);
@@ -142,11 +142,11 @@ fn run_i32_portable(values: &[i32]) -> Fold<i32, i128> {
     whole
 }
 
-/// Sums the upper and lower halves apart: both stay within 64 bits, which vectorises where 128 bits would not.
+/// Sums the upper and lower halves separately: both fit in 64 bits, which vectorises unlike 128 bits.
 #[inline(always)]
 fn run_i64_portable(values: &[i64]) -> Fold<i64, i128> {
     let mut whole = Fold { min: i64::MAX, max: i64::MIN, sum: 0 };
-    for values in values.chunks(PIECE) {
+    for values in values.chunks(MAX_VALUES) {
         let (mut upper, mut lower) = (0i64, 0i64);
         for &value in values {
             whole.min = whole.min.min(value);
@@ -234,7 +234,7 @@ pub(super) mod x86 {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn piece_avx2(values: &[i16]) -> Fold<i16, i32> {
-        /// Sixteen lanes from the n-th on keep the last n values and clear those before.
+        /// Sixteen entries from index n on keep the last n values and clear those before.
         static KEEP_LAST: [i16; 32] = [
             0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
             -1,
@@ -262,7 +262,7 @@ pub(super) mod x86 {
             return fold;
         }
         if !rest.is_empty() {
-            // The last 16 values once more; only the sum minds that some were seen.
+            // Loads the last 16 values; only the sum must exclude those that were already processed.
             // SAFETY: there are at least 16 values, and `rest` has fewer than 16.
             let (lanes, keep) = unsafe {
                 (
@@ -280,7 +280,7 @@ pub(super) mod x86 {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn reduce(min: __m256i, max: __m256i, sum: __m256i) -> Fold<i16, i32> {
-        // There is one instruction for the smallest of eight, unsigned: the signed order is mapped onto it.
+        // The horizontal minimum instruction is unsigned: the signed order is mapped to it.
         const RISING: i16 = i16::MIN;
         const FALLING: i16 = i16::MAX;
         let min = _mm_min_epi16(_mm256_castsi256_si128(min), _mm256_extracti128_si256::<1>(min));
@@ -327,12 +327,12 @@ mod tests {
     #[test]
     fn sums_do_not_wrap() {
         for extreme in [i64::MIN, i64::MAX, i64::from(i32::MIN), i64::from(i16::MIN), i64::from(i16::MAX)] {
-            check(&vec![extreme; 3 * PIECE + 7]);
+            check(&vec![extreme; 3 * MAX_VALUES + 7]);
         }
     }
 
     #[test]
-    fn nothing_has_neutral_extremes() {
+    fn empty_input_has_neutral_extremes() {
         for level in Level::available() {
             assert_eq!(run_i16(level, &[]), (i16::MAX, i16::MIN, 0));
             assert_eq!(run_i32(level, &[]), (i32::MAX, i32::MIN, 0));

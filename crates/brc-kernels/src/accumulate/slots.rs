@@ -1,25 +1,26 @@
-//! The state of a group that gets 16-bit values, and the loops that put values there.
+//! The state of a group of 16-bit values, and the loops that update it.
 
 use super::run;
 use crate::cpu::Level;
 use brc_core::{Run, Statistics};
 
-/// A row names a group that there is not, or there are not as many values as rows.
+/// A row refers to a group that does not exist, or the numbers of rows and values differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownGroup;
 
-/// One row in a slot's `packed`: the count above 40 bits of sum. 2²⁴ rows of 2¹⁵ fit the sum, and 2²⁴ the count.
+/// One row in a slot's `packed`: the count is above 40 bits of sum. The sum of 2²⁴ values of magnitude 2¹⁵ fits, and so
+/// does a count of 2²⁴.
 const ONE: u64 = 1 << 40;
 
-/// The state of a group that gets 16-bit values, small enough that those of hundreds of groups lie in the first-level
-/// cache: one addition counts and sums, one vector minimum does both extremes.
+/// The state of a group of 16-bit values, small enough that those of hundreds of groups fit in the L1 cache: one vector
+/// addition updates count and sum, one vector minimum both extremes.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(16))]
 pub(crate) struct Slot {
     packed: u64,
-    /// The smallest value and the complement of the largest.
+    /// The minimum and the complement of the maximum.
     extremes: [i16; 2],
-    /// The owner's: it fills a vector, and values leave it alone.
+    /// For use by the owner: it fills the vector and is not changed by values.
     pub(crate) tag: u32,
 }
 
@@ -70,10 +71,10 @@ impl Slot {
     }
 }
 
-/// Hands each run with its values to `each`.
+/// Passes each run with its values to `each`.
 ///
 /// # Errors
-/// If the runs' rows are not as many as the values, or what `each` returns.
+/// If the number of rows of the runs differs from the number of values; errors of `each`.
 #[inline(always)]
 pub fn each_run<T>(
     runs: &[Run],
@@ -96,7 +97,7 @@ pub(super) fn runs_i16<const N: usize>(
 ) -> Result<(), UnknownGroup> {
     match level.min(Level::best()) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+        // SAFETY: the level is not above the best one that was detected.
         Level::Avx512 => unsafe { x86::runs_avx512(runs, values, slots) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
@@ -105,7 +106,7 @@ pub(super) fn runs_i16<const N: usize>(
     }
 }
 
-/// Inlined into each variant, so that the fold is too.
+/// Inlined into each variant, and `fold` with it.
 #[inline(always)]
 fn runs_with<const N: usize>(
     runs: &[Run],
@@ -121,7 +122,7 @@ fn runs_with<const N: usize>(
     })
 }
 
-/// What is known of some sets of rows. All slices are equally long.
+/// Pre-aggregated sets of rows. All slices have the same length.
 #[derive(Clone, Copy)]
 pub(super) struct Sets<'a> {
     pub(super) groups: &'a [u32],
@@ -132,23 +133,23 @@ pub(super) struct Sets<'a> {
 }
 
 impl Sets<'_> {
-    /// Whether they are what is known of 16-bit values: those that slots are made for.
+    /// Whether all sets are aggregates of 16-bit values, which slots can hold.
     pub(super) fn fit(self, level: Level) -> bool {
         match level.min(Level::best()) {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+            // SAFETY: the level is not above the best one that was detected.
             Level::Avx512 => unsafe { x86::fit_avx512(self) },
             _ => self.fit_portable(),
         }
     }
 
-    /// Written so that it vectorises: no early end.
+    /// Written without early exit, so that it vectorises.
     #[inline(always)]
     fn fit_portable(self) -> bool {
         let mut all = true;
         for (((&rows, &min), &max), &sum) in self.rows.iter().zip(self.min).zip(self.max).zip(self.sum) {
             let rows = i64::from(rows);
-            // The products mean nothing if the first two do not hold, and cannot wrap if they do.
+            // The products are meaningless if the first two conditions do not hold, and cannot overflow if they do.
             all &= (min >= i64::from(i16::MIN))
                 & (max <= i64::from(i16::MAX))
                 & (rows.wrapping_mul(min) <= sum)
@@ -166,7 +167,7 @@ pub(super) fn sets_i16<const N: usize>(
 ) -> Result<(), UnknownGroup> {
     match level.min(Level::best()) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+        // SAFETY: the level is not above the best one that was detected.
         Level::Avx2 | Level::Avx512 => unsafe { x86::sets_avx2(sets, slots) },
         _ => sets_portable(sets, slots),
     }
@@ -190,7 +191,7 @@ pub(super) fn rows_i16<const N: usize>(
 ) -> Result<(), UnknownGroup> {
     match level.min(Level::best()) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+        // SAFETY: the level is not above the best one that was detected.
         Level::Avx2 | Level::Avx512 => unsafe { x86::rows_avx2(groups, values, slots) },
         _ => rows_portable(groups, values, slots),
     }
@@ -237,7 +238,7 @@ pub(crate) mod x86 {
         sets_portable(sets, slots)
     }
 
-    /// So many rows are checked, then added without looking.
+    /// The number of rows whose groups are checked together, then added unchecked.
     const CHECKED: usize = 1024;
 
     #[target_feature(enable = "avx2")]
@@ -256,7 +257,7 @@ pub(crate) mod x86 {
             for (groups, values) in groups_by_four.iter().zip(values_by_four) {
                 let rows = slots_of_rows(values);
                 for row in 0..4 {
-                    // SAFETY: no group of this chunk is above `largest`, which has slots.
+                    // SAFETY: no group of this chunk exceeds `largest`, which is in bounds.
                     unsafe { add(slots, groups[row], row % N, rows[row]) };
                 }
             }
@@ -265,11 +266,11 @@ pub(crate) mod x86 {
         Ok(())
     }
 
-    /// Adds each value to the slot at that offset, in bytes, from a first one. Values are taken four at a time.
+    /// Adds each value to the slot at its byte offset from `first`, four values at a time.
     ///
     /// # Safety
-    /// The processor has AVX2. There are slots at all offsets, nobody else uses them, and there are as many values as
-    /// offsets, both rounded up to four.
+    /// The processor has AVX2. There are slots at all offsets, which are not accessed otherwise, and there are as many
+    /// values as offsets, both rounded up to a multiple of four.
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(crate) unsafe fn rows_at(values: *const i16, offsets: *const i32, rows: usize, first: *mut Slot) {
@@ -278,14 +279,14 @@ pub(crate) mod x86 {
             unsafe {
                 let added = slots_of_rows(&*values.add(row).cast());
                 for (at, added) in added.into_iter().enumerate() {
-                    join(first.byte_offset(*offsets.add(row + at) as isize), added);
+                    merge(first.byte_offset(*offsets.add(row + at) as isize), added);
                 }
             }
         }
     }
 
-    /// Four slots, each with just one value; its tag is the greatest of all as two numbers, so that the minimum with it is
-    /// any other.
+    /// Four slots with one value each. Their tags are the maximum when compared as two numbers, so that the vector
+    /// minimum keeps the tag of the other slot.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn slots_of_rows(values: &[i16; 4]) -> [__m128i; 4] {
@@ -305,7 +306,7 @@ pub(crate) mod x86 {
         ]
     }
 
-    /// Joins a row to one of a group's slots.
+    /// Merges a row into one of the slots of a group.
     ///
     /// # Safety
     /// `group` is below the number of `slots`, and `copy` below `N`.
@@ -313,16 +314,16 @@ pub(crate) mod x86 {
     #[target_feature(enable = "avx2")]
     unsafe fn add<const N: usize>(slots: &mut [[Slot; N]], group: u32, copy: usize, row: __m128i) {
         // SAFETY: promised by the caller.
-        unsafe { join(&raw mut (*slots.as_mut_ptr().add(group as usize))[copy], row) }
+        unsafe { merge(&raw mut (*slots.as_mut_ptr().add(group as usize))[copy], row) }
     }
 
-    /// Joins a row to a slot: the first half is added, of the second half the minimum is taken.
+    /// Merges a row into a slot: adds the first half, and takes the minimum of the second half.
     ///
     /// # Safety
-    /// It is a slot that nobody else uses.
+    /// The slot is valid and not accessed otherwise.
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn join(slot: *mut Slot, row: __m128i) {
+    unsafe fn merge(slot: *mut Slot, row: __m128i) {
         let slot = slot.cast::<__m128i>();
         // SAFETY: promised by the caller; a slot is 16 bytes without padding, and aligned.
         unsafe {

@@ -1,9 +1,11 @@
-//! Splits floats into their [limbs](Limbs), both at once: what is computed for the upper one is needed for the lower one too.
+//! Splits floats into both of their [limbs](Limbs) at once: the computation of the upper limb is also needed for the
+//! lower one.
 
 use super::floats::Limbs;
 use crate::cpu::Level;
 
-/// Writes down both limbs of floats, as far as all reach. Of floats that [`Limbs::of`] does not allow they mean nothing.
+/// Writes both limbs of floats, up to the shortest slice. The limbs of floats that [`Limbs::of`] does not permit are
+/// unspecified.
 pub(super) fn split(level: Level, limbs: Limbs, values: &[f64], highs: &mut [i64], lows: &mut [i64]) {
     let rows = values.len().min(highs.len()).min(lows.len());
     let (values, highs, lows) = (&values[..rows], &mut highs[..rows], &mut lows[..rows]);
@@ -36,11 +38,11 @@ mod x86 {
         let (high_eights, high_rest) = highs.as_chunks_mut::<8>();
         let (low_eights, low_rest) = lows.as_chunks_mut::<8>();
         for ((values, highs), lows) in eights.iter().zip(high_eights).zip(low_eights) {
-            // SAFETY: there are as many values as are loaded, and room for as many as are stored.
+            // SAFETY: the arrays are as large as the registers.
             unsafe {
                 let values = _mm512_loadu_pd(values.as_ptr());
                 let upper = _mm512_cvttpd_epi64(_mm512_mul_pd(values, to_high));
-                // Exact, for it has no more bits than the float.
+                // Exact, because it has no more bits than the float.
                 let below = _mm512_fnmadd_pd(_mm512_cvtepi64_pd(upper), high, values);
                 _mm512_storeu_epi64(highs.as_mut_ptr(), upper);
                 _mm512_storeu_epi64(lows.as_mut_ptr(), _mm512_cvttpd_epi64(_mm512_mul_pd(below, to_low)));
@@ -57,15 +59,15 @@ mod x86 {
         let (high_fours, high_rest) = highs.as_chunks_mut::<4>();
         let (low_fours, low_rest) = lows.as_chunks_mut::<4>();
         for ((values, highs), lows) in fours.iter().zip(high_fours).zip(low_fours) {
-            // SAFETY: there are as many values as are loaded, and room for as many as are stored.
+            // SAFETY: the arrays are as large as the registers.
             unsafe {
                 let all = _mm256_loadu_pd(values.as_ptr());
                 let upper = _mm256_round_pd::<TO_ZERO>(_mm256_mul_pd(all, to_high));
-                // Exact, for it has no more bits than the float.
+                // Exact, because it has no more bits than the float.
                 let below = _mm256_round_pd::<TO_ZERO>(_mm256_mul_pd(_mm256_fnmadd_pd(upper, high, all), to_low));
                 _mm256_storeu_si256(lows.as_mut_ptr().cast(), integers(below));
                 let size = _mm256_andnot_pd(_mm256_set1_pd(-0.0), upper);
-                let is_large = _mm256_cmp_pd::<_CMP_NLT_UQ>(size, _mm256_set1_pd(MOST));
+                let is_large = _mm256_cmp_pd::<_CMP_NLT_UQ>(size, _mm256_set1_pd(MAX_WHOLE));
                 match _mm256_movemask_pd(is_large) {
                     0 => _mm256_storeu_si256(highs.as_mut_ptr().cast(), integers(upper)),
                     _ => highs.iter_mut().zip(values).for_each(|(upper, &value)| *upper = limbs.high(value)),
@@ -75,11 +77,11 @@ mod x86 {
         super::split_each(limbs, rest, high_rest, low_rest);
     }
 
-    /// Whole floats below that are the lower bits of their sum with [`MAGIC`], as integers.
-    const MOST: f64 = (1u64 << 51) as f64;
+    /// Whole floats below this magnitude are the lower bits of their sum with [`MAGIC`], as integers.
+    const MAX_WHOLE: f64 = (1u64 << 51) as f64;
     const MAGIC: f64 = 1.5 * (1u64 << 52) as f64;
 
-    /// Whole floats below [`MOST`], of either sign, as integers.
+    /// Converts whole floats below [`MAX_WHOLE`] in magnitude to integers.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn integers(whole: __m256d) -> __m256i {
@@ -98,12 +100,12 @@ mod tests {
         fn limbs_are_those_of_each_float(
             values in prop::collection::vec((-1i64 << 52..1 << 52, 0i32..50, 0u32..52), 0..50), unit in -300i32..300,
         ) {
-            // Of up to 52 bits, from the unit on.
+            // Values of up to 52 bits, from the unit on.
             let float = |(mantissa, exponent, shift): &(i64, i32, u32)| (mantissa >> shift) as f64 * 2f64.powi(unit + exponent);
             let values: Vec<f64> = values.iter().map(float).collect();
             let limbs = Limbs::of(unit).unwrap();
             for level in Level::available() {
-                // There may be more room.
+                // The outputs may be longer.
                 let (mut highs, mut lows) = (vec![7; values.len() + 9], vec![7; values.len() + 5]);
                 split(level, limbs, &values, &mut highs, &mut lows);
                 for ((&value, &high), &low) in values.iter().zip(&highs).zip(&lows) {

@@ -1,20 +1,20 @@
-//! Floats that are decimals of few digits, as most floats of data are: as integers they take half the memory.
+//! Floats that are decimals with few digits, as most floats in data are: as integers they take half the memory.
 
 use crate::cpu::{Kernel, Level, run_at};
 
-/// The most digits that are looked for.
+/// The maximum number of decimals that is tried.
 pub const MOST_DIGITS: u8 = 9;
 
-/// What floats are units of, by the digits that they have behind the point: the inverse of a power of ten.
+/// Powers of ten by the number of decimals; the unit of the integers is the reciprocal.
 const POWERS: [f64; MOST_DIGITS as usize + 1] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
-/// So many values mostly tell how many digits all of them have.
+/// The number of values that usually suffices to determine the number of decimals of all values.
 const FEW: usize = 64;
 
-/// 2⁵² + 2⁵¹: a float of up to 32 bits is rounded when it is added to that, and is in the lowest bits of the sum.
+/// 2⁵² + 2⁵¹: adding this to a float of up to 32 bits rounds it, and leaves the integer in the lowest bits of the sum.
 const ROUNDED: f64 = 6_755_399_441_055_744.0;
 
-/// How many digits behind the point are the fewest with which all values are [`units`]; `None` if there are too many.
+/// The smallest number of decimals for which all values are [`units`]; `None` if there is none.
 #[must_use]
 pub fn digits(level: Level, values: &[f64]) -> Option<u8> {
     let few = &values[..values.len().min(FEW)];
@@ -22,17 +22,18 @@ pub fn digits(level: Level, values: &[f64]) -> Option<u8> {
     (0..=MOST_DIGITS).find(are_units)
 }
 
-/// How many units each value is, from which [`float`] makes it bit for bit; `None` if one is no such.
+/// The number of units of each value, from which [`float`] reproduces it bit for bit; `None` if a value cannot be
+/// reproduced.
 ///
 /// # Panics
-/// If there are more than [`MOST_DIGITS`], here as in the others.
+/// If `digits` is above [`MOST_DIGITS`], here as in the following functions.
 #[must_use]
 pub fn units(level: Level, digits: u8, values: &[f64]) -> Option<Vec<i32>> {
     let mut units = vec![0; values.len()];
     run_at(level, Units { values, power: POWERS[usize::from(digits)], units: &mut units }).then_some(units)
 }
 
-/// The values of so many units.
+/// The values for these numbers of units.
 #[must_use]
 pub fn floats(level: Level, digits: u8, units: &[i32]) -> Vec<f64> {
     let mut floats = vec![0.0; units.len()];
@@ -40,7 +41,7 @@ pub fn floats(level: Level, digits: u8, units: &[i32]) -> Vec<f64> {
     floats
 }
 
-/// The value of so many units.
+/// The value for a number of units.
 #[must_use]
 #[inline]
 pub fn float(digits: u8, units: i32) -> f64 {
@@ -95,7 +96,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn decimals_come_back(all in prop::collection::vec(any::<i32>(), 0..200), most in 0..=MOST_DIGITS) {
+        fn decimals_round_trip(all in prop::collection::vec(any::<i32>(), 0..200), most in 0..=MOST_DIGITS) {
             let values: Vec<f64> = all.iter().map(|&units| float(most, units)).collect();
             for level in Level::available() {
                 prop_assert_eq!(units(level, most, &values), Some(all.clone()));
@@ -105,7 +106,7 @@ mod tests {
         }
 
         #[test]
-        fn all_bits_come_back_or_none(bits_of in prop::collection::vec(any::<u64>(), 1..20), digits in 0..=MOST_DIGITS) {
+        fn floats_round_trip_bit_for_bit(bits_of in prop::collection::vec(any::<u64>(), 1..20), digits in 0..=MOST_DIGITS) {
             let values: Vec<f64> = bits_of.into_iter().map(f64::from_bits).collect();
             for level in Level::available() {
                 if let Some(units) = units(level, digits, &values) {

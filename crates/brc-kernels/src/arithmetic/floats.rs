@@ -1,9 +1,9 @@
-//! Floats of slices: quotients of integers, and rounding.
+//! Float operations on slices: quotients of integers, and rounding.
 
 use crate::cpu::{Kernel, Level, run_at};
 
-/// The floats `one * factors[0] / (other * factors[1])`, row by row; products wrap. Each is the one nearest to the exact
-/// quotient where both products have no more than 53 bits. What is divided by zero is no number or infinite; no zero is
+/// Computes `one * factors[0] / (other * factors[1])` row by row; products wrap. The result is the float nearest to the
+/// exact quotient if both products have at most 53 bits. Division by zero yields NaN or infinity; zeros are never
 /// negative.
 #[must_use]
 pub fn quotients(level: Level, ones: &[i64], others: &[i64], factors: [i64; 2]) -> Vec<f64> {
@@ -28,14 +28,14 @@ impl Kernel for Quotients<'_> {
     }
 }
 
-/// To which whole number a number is rounded.
+/// How a number is rounded to an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rounding {
-    /// The nearest one, halves away from zero.
+    /// To the nearest integer, halves away from zero.
     Nearest,
-    /// The largest that is not above.
+    /// To the largest integer that is not above.
     Down,
-    /// The smallest that is not below.
+    /// To the smallest integer that is not below.
     Up,
 }
 
@@ -53,7 +53,7 @@ impl Rounding {
         }
     }
 
-    /// The whole number that `value / divisor` is rounded to.
+    /// `value / divisor`, rounded.
     ///
     /// # Panics
     /// If the divisor is 0.
@@ -86,7 +86,8 @@ impl Rounding {
     }
 }
 
-/// Rounds each number times `power`, and divides it by `power`; a number of which that is not finite stays as it is.
+/// Multiplies each number by `power`, rounds it, and divides it by `power`; a number whose result is not finite is
+/// unchanged.
 pub fn round(level: Level, rounding: Rounding, power: f64, values: &mut [f64]) {
     match rounding {
         Rounding::Nearest => run_at(level, Round { round: |value| Rounding::Nearest.of(value), power, values }),
@@ -113,7 +114,7 @@ impl<F: Fn(f64) -> f64> Kernel for Round<'_, F> {
     }
 }
 
-/// Replaces each integer by the whole number that it is rounded to when it is divided by `divisor`, times `back`, wrapping.
+/// Divides each integer by `divisor`, rounds it, and multiplies it by `back`, wrapping.
 ///
 /// # Panics
 /// If the divisor is not positive.
@@ -155,7 +156,7 @@ mod tests {
             f64::NAN,
             f64::INFINITY,
             f64::NEG_INFINITY,
-            // The C library of MinGW, which std takes there, rounds that up.
+            // The C library of MinGW, which std uses there, rounds this up.
             if cfg!(all(windows, target_env = "gnu")) { 0.5 } else { 0.499_999_999_999_999_94 },
             -0.3,
             4_503_599_627_370_497.5,

@@ -1,9 +1,9 @@
-//! Sums, differences and products of columns of integers, and linear functions of them, in 64 bits.
+//! Sums, differences and products of integer columns, and linear functions of them, in 64 bits.
 
 use crate::cpu::{Kernel, Level, run_at};
 use brc_core::Integers;
 
-/// The sums, differences or products of two slices of integers, row by row, wrapping.
+/// An operation on two slices of integers, row by row, wrapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// The sums.
@@ -24,7 +24,7 @@ impl Operation {
     }
 }
 
-/// Computes an operation for as many rows as both slices have.
+/// Applies an operation to the rows of both slices, up to the shorter one.
 #[must_use]
 pub fn combined(level: Level, operation: Operation, ones: &[i64], others: &[i64]) -> Vec<i64> {
     let mut values = ones[..ones.len().min(others.len())].to_vec();
@@ -32,7 +32,7 @@ pub fn combined(level: Level, operation: Operation, ones: &[i64], others: &[i64]
     values
 }
 
-/// Replaces each value by what an operation makes of it and its neighbour in `others`, as far as both reach.
+/// Applies an operation to each value and the one at the same index in `others`, up to the shorter slice.
 pub fn combine(level: Level, operation: Operation, values: &mut [i64], others: &[i64]) {
     run_at(level, Combine { operation, values, others });
 }
@@ -57,17 +57,17 @@ impl Kernel for Combine<'_> {
     }
 }
 
-/// What a linear function makes of integers.
+/// A linear function of integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line {
-    /// What they are multiplied with.
+    /// The factor.
     pub factor: i64,
-    /// What is added then.
+    /// The summand.
     pub plus: i64,
 }
 
 impl Line {
-    /// Leaves integers as they are.
+    /// The identity.
     pub const IDENTITY: Self = Self { factor: 1, plus: 0 };
 
     #[inline(always)]
@@ -76,7 +76,7 @@ impl Line {
     }
 }
 
-/// Appends what a line makes of integers; those of 128 bits are cut.
+/// Appends the function values of integers; 128-bit integers are truncated to 64 bits.
 pub fn append(level: Level, line: Line, integers: Integers<'_>, values: &mut Vec<i64>) {
     match integers {
         Integers::I8(integers) => run_at(level, Append { line, integers, values }),
@@ -106,7 +106,7 @@ impl<T: Copy + Into<i64>> Kernel for Append<'_, T> {
     }
 }
 
-/// [`combine`] with what a line makes of integers; those of 128 bits are cut.
+/// [`combine`] with the function values of integers; 128-bit integers are truncated to 64 bits.
 pub fn combine_with(level: Level, operation: Operation, values: &mut [i64], line: Line, integers: Integers<'_>) {
     match integers {
         Integers::I8(integers) => run_at(level, CombineWith { operation, values, line, integers }),
@@ -133,7 +133,7 @@ impl<T: Copy + Into<i64>> Kernel for CombineWith<'_, T> {
     #[inline(always)]
     fn run(self) {
         let line @ Line { factor, plus } = self.line;
-        // To multiply takes several instructions where there is none for 64 bits.
+        // A 64-bit multiplication takes several instructions if the instruction set has none.
         match factor {
             1 => self.with(|integer| integer.wrapping_add(plus)),
             -1 => self.with(|integer| plus.wrapping_sub(integer)),
@@ -172,7 +172,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_are_what_is_computed_of_integers_of_any_width(
+        fn linear_functions_of_any_width(
             values in shifted(),
             factor in prop_oneof![Just(1), Just(-1), any::<i64>()],
             plus in prop_oneof![Just(0), any::<i64>()],

@@ -1,9 +1,9 @@
-//! Sums that run on: what each integer is follows from the one before.
+//! Running sums and arithmetic progressions.
 
 use super::Integer;
 use crate::cpu::{Kernel, Level, run_at};
 
-/// Fills `values` with `start` and what each further `step` leads to.
+/// Fills `values` with the arithmetic progression from `start` with difference `step`.
 pub fn progression<T: Integer>(level: Level, start: T, step: T, values: &mut [T]) {
     run_at(level, Progression { start, step, values });
 }
@@ -27,7 +27,7 @@ impl<T: Integer> Kernel for Progression<'_, T> {
     }
 }
 
-/// Replaces each value by the sum of `start` and all values up to it.
+/// Replaces each value by the sum of `start` and all values up to and including it.
 pub fn running_sums<T: Integer>(level: Level, start: T, values: &mut [T]) {
     match level.min(Level::best()) {
         #[cfg(target_arch = "x86_64")]
@@ -48,7 +48,7 @@ struct RunningSums<'a, T> {
 impl<T: Integer> Kernel for RunningSums<'_, T> {
     type Output = ();
 
-    /// The sums inside eight values at once depend on nothing before them; only one addition waits for the last eight.
+    /// The sums within eight values do not depend on preceding ones; only one addition waits for the previous eight.
     #[inline(always)]
     fn run(self) {
         let mut sum = self.start;
@@ -69,7 +69,7 @@ impl<T: Integer> Kernel for RunningSums<'_, T> {
     }
 }
 
-/// A type of integers, with what a set of instructions does.
+/// An integer type with its kernels for each instruction set.
 pub trait Lane: Sized {
     /// # Safety
     /// The processor has AVX-512 F and BW.
@@ -87,27 +87,27 @@ impl Lane for i16 {
     #[target_feature(enable = "avx512f,avx512bw")]
     unsafe fn running_sums_avx512(start: Self, values: &mut [Self]) {
         use std::arch::x86_64::*;
-        // The last value of each quarter, in all its places.
+        // The last value of each 128-bit quarter, in all its positions.
         let last_of_quarter = _mm512_set1_epi16(0x0f0e);
         let (mut before, none) = (_mm512_set1_epi16(start), _mm512_setzero_si512());
         let (registers, rest) = values.as_chunks_mut::<32>();
         for register in registers {
-            // SAFETY: as many values as lanes are loaded.
+            // SAFETY: a chunk has as many values as are loaded.
             let mut sums = unsafe { _mm512_loadu_si512(register.as_ptr().cast()) };
             sums = _mm512_add_epi16(sums, _mm512_bslli_epi128::<2>(sums));
             sums = _mm512_add_epi16(sums, _mm512_bslli_epi128::<4>(sums));
             sums = _mm512_add_epi16(sums, _mm512_bslli_epi128::<8>(sums));
-            // What all quarters before a quarter come to.
+            // The totals of all preceding quarters.
             let totals = _mm512_shuffle_epi8(sums, last_of_quarter);
             let one = _mm512_alignr_epi32::<12>(totals, none);
             let two = _mm512_add_epi16(one, _mm512_alignr_epi32::<12>(one, none));
             let three = _mm512_add_epi16(two, _mm512_alignr_epi32::<12>(_mm512_alignr_epi32::<12>(one, none), none));
             sums = _mm512_add_epi16(sums, three);
-            // SAFETY: there is room for as many.
+            // SAFETY: a chunk has as many values as are stored.
             unsafe { _mm512_storeu_si512(register.as_mut_ptr().cast(), _mm512_add_epi16(sums, before)) };
             before = _mm512_add_epi16(before, _mm512_permutexvar_epi16(_mm512_set1_epi16(31), sums));
         }
-        // All lanes have the sum.
+        // All elements hold the sum.
         let start = _mm_cvtsi128_si32(_mm512_castsi512_si128(before)) as i16;
         RunningSums { start, values: rest }.run();
     }
@@ -116,20 +116,20 @@ impl Lane for i16 {
     #[target_feature(enable = "avx2")]
     unsafe fn running_sums_avx2(start: Self, values: &mut [Self]) {
         use std::arch::x86_64::*;
-        // The last value of each half, in all its places.
+        // The last value of each 128-bit half, in all its positions.
         let last_of_half = _mm256_set1_epi16(0x0f0e);
         let mut before = _mm256_set1_epi16(start);
         let (registers, rest) = values.as_chunks_mut::<16>();
         for register in registers {
-            // SAFETY: as many values as lanes are loaded.
+            // SAFETY: a chunk has as many values as are loaded.
             let mut sums = unsafe { _mm256_loadu_si256(register.as_ptr().cast()) };
             sums = _mm256_add_epi16(sums, _mm256_bslli_epi128::<2>(sums));
             sums = _mm256_add_epi16(sums, _mm256_bslli_epi128::<4>(sums));
             sums = _mm256_add_epi16(sums, _mm256_bslli_epi128::<8>(sums));
             let totals = _mm256_shuffle_epi8(sums, last_of_half);
-            // The first half's behind it.
+            // Adds the total of the first half to the second.
             sums = _mm256_add_epi16(sums, _mm256_permute2x128_si256::<0x08>(totals, totals));
-            // SAFETY: there is room for as many.
+            // SAFETY: a chunk has as many values as are stored.
             unsafe { _mm256_storeu_si256(register.as_mut_ptr().cast(), _mm256_add_epi16(sums, before)) };
             let total = _mm256_permute2x128_si256::<0x11>(sums, sums);
             before = _mm256_add_epi16(before, _mm256_shuffle_epi8(total, last_of_half));
@@ -139,8 +139,8 @@ impl Lane for i16 {
     }
 }
 
-/// Running sums of a register at a time: first those inside it, by adding it to itself moved by one lane, by two and so on;
-/// only one addition waits for the register before.
+/// Running sums, a register at a time: first within the register, by adding it to itself shifted by one element, by two
+/// and so on; only one addition waits for the previous register.
 macro_rules! lane {
     ($integer:ident, $lanes:literal, $set:ident, $add:ident, $align:ident [$($shift:literal)+], $permute:ident) => {
         impl Lane for $integer {
@@ -151,7 +151,7 @@ macro_rules! lane {
                 let mut before = $set(start);
                 let (registers, _) = values.as_chunks_mut::<$lanes>();
                 for register in registers {
-                    // SAFETY: as many values as lanes are loaded and stored.
+                    // SAFETY: a chunk has as many values as are loaded.
                     let mut sums = unsafe { _mm512_loadu_si512(register.as_ptr().cast()) };
                     $(sums = $add(sums, $align::<{ $lanes - $shift }>(sums, _mm512_setzero_si512()));)+
                     // SAFETY: as above.

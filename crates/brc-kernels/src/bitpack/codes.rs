@@ -1,17 +1,17 @@
-//! Unpacks codes of a dictionary and finds the largest on the way, so that to check them against the dictionary takes no
-//! second pass.
+//! Unpacks dictionary codes and computes their maximum in the same pass, so that checking them against the dictionary
+//! needs no second one.
 
 use super::lanes::{GROUP, Lane, lane_bits};
 use super::values::{PackedGroups, packed_length};
 use crate::cpu::{Kernel, Level, run_at};
 use std::marker::PhantomData;
 
-/// Unpacks codes from the `first` one of `packed` on, as many as there is room for, and adds `base` to each, modulo 2³².
-/// Returns the largest of them [without its sign](crate::direct::unsigned), or 0 if there are none.
+/// Unpacks codes from index `first` of `packed` on, as many as fit in `codes`, and adds `base` to each, modulo 2³².
+/// Returns the largest of them [as unsigned](crate::direct::unsigned), or 0 if there are none.
 ///
 /// # Panics
-/// If `width` is above 32, or `packed` has fewer than [`packed_bytes`](super::packed_bytes) for all codes up to the last one
-/// wanted.
+/// If `width` is above 32, or `packed` has fewer than [`packed_bytes`](super::packed_bytes) for all codes up to the
+/// last requested one.
 pub fn unpack_codes(level: Level, width: u32, packed: &[u8], first: usize, base: i64, codes: &mut [i32]) -> u32 {
     assert!(packed.len() >= packed_length(width, first + codes.len()), "all codes up to the last one wanted");
     assert!(width <= u32::BITS, "codes of up to 32 bits");

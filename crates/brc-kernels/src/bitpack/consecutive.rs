@@ -1,11 +1,11 @@
-//! Values one behind the other, the lowest bit of each first: what other formats have in place of groups of lanes.
+//! Contiguous bit-packed values, the lowest bit of each first, as other formats have instead of groups of lanes.
 
 use crate::cpu::Level;
 
-/// So many values end with a whole byte, whatever their width.
+/// This many values end at a byte boundary, for any width.
 const OCTET: usize = 8;
 
-/// An integer of 32 or 64 bits that is unpacked as its difference from a base.
+/// An integer of 32 or 64 bits that can be unpacked as a difference from a base.
 #[allow(private_bounds, reason = "which integers there are is decided here")]
 pub trait Consecutive: Store {}
 
@@ -13,11 +13,11 @@ impl Consecutive for u32 {}
 impl Consecutive for i32 {}
 impl Consecutive for i64 {}
 
-/// Unpacks values of `width` bits from the `first` one of `packed` on, as many as there is room for, and adds `base` to each,
-/// wrapping. Bits that `packed` does not have are 0.
+/// Unpacks values of `width` bits from index `first` of `packed` on, as many as fit in `out`, and adds `base` to each,
+/// wrapping. Bits beyond the end of `packed` are 0.
 ///
 /// # Panics
-/// If values are wider than 64 bits.
+/// If `width` is above 64.
 pub fn unpack_consecutive<T: Consecutive>(
     level: Level,
     width: u32,
@@ -46,7 +46,7 @@ fn portable<T: Store>(width: u32, packed: &[u8], first: usize, base: T, out: &mu
     }
 }
 
-/// Unpacks from the first value on what there is a faster way for. Returns how many values that are.
+/// Unpacks values from the first one on as far as there is a fast path. Returns their number.
 fn octets<T: Store>(level: Level, width: u32, packed: &[u8], base: T, out: &mut [T]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if level.min(Level::best()) >= Level::Avx2
@@ -59,12 +59,12 @@ fn octets<T: Store>(level: Level, width: u32, packed: &[u8], base: T, out: &mut 
     0
 }
 
-/// What is done with unpacked values.
+/// An output type of unpacked values.
 trait Store: Copy {
     /// `self + value`, wrapping.
     fn plus(self, value: u64) -> Self;
 
-    /// The same for an octet of values.
+    /// Adds `self` to eight values and stores them.
     ///
     /// # Safety
     /// The processor has AVX2.
@@ -120,10 +120,10 @@ mod x86 {
     use super::{OCTET, Store};
     use std::arch::x86_64::*;
 
-    /// Bytes of a half register.
+    /// The number of bytes of half a register.
     const HALF: usize = 16;
 
-    /// Where the values of an octet lie, of which each half register gets four.
+    /// The byte indexes and shifts that unpack eight values, four per half register.
     #[derive(Clone, Copy)]
     pub(super) struct Places {
         width: usize,
@@ -131,7 +131,7 @@ mod x86 {
         shifts: [u32; OCTET],
     }
 
-    /// Those of each width up to 32 bits.
+    /// The constants for each width up to 32 bits.
     pub(super) static PLACES: [Option<Places>; 33] = {
         let mut places = [None; 33];
         let mut width = 1;
@@ -143,7 +143,7 @@ mod x86 {
     };
 
     impl Places {
-        /// `None` where a value may reach into a fifth byte.
+        /// `None` if a value may extend into a fifth byte.
         const fn of(width: usize) -> Option<Self> {
             let mut places = Self { width, bytes: [0; 2 * HALF], shifts: [0; OCTET] };
             let mut at = 0;
@@ -160,7 +160,7 @@ mod x86 {
             Some(places)
         }
 
-        /// The byte from which on the second half is read.
+        /// The offset from which the second half register is loaded.
         const fn second_half(&self) -> usize {
             self.width / 2
         }
@@ -177,10 +177,10 @@ mod x86 {
         let mut done = 0;
         for (octet, out) in out.as_chunks_mut::<OCTET>().0.iter_mut().enumerate().take(readable) {
             let start = packed[octet * width..].as_ptr();
-            // SAFETY: from each of the two places on there are sixteen bytes, in as many octets as are readable.
+            // SAFETY: for each readable octet there are sixteen bytes from both offsets on.
             let both = unsafe { _mm256_loadu2_m128i(start.add(second).cast(), start.cast()) };
             let values = _mm256_srlv_epi32(_mm256_shuffle_epi8(both, bytes), shifts);
-            // SAFETY: whoever calls this has AVX2.
+            // SAFETY: this function requires AVX2.
             unsafe { base.store(_mm256_and_si256(values, mask), out) };
             done += OCTET;
         }

@@ -1,18 +1,18 @@
-//! The packed layout itself: groups of unsigned values of up to 64 bits, in lanes.
+//! The packed layout: groups of unsigned values of up to 64 bits, in lanes.
 
-/// Values in a full group.
+/// The number of values in a full group.
 pub const GROUP: usize = 1024;
 
-/// The size of one word of every lane, in bytes: what packed data is a multiple of.
+/// The size of one word of every lane, in bytes; packed data is a multiple of it.
 pub const LANE_ROW_BYTES: usize = 128;
 
-/// The bits a value needs.
+/// The number of bits that a value needs.
 #[must_use]
 pub fn width_of(value: u64) -> u32 {
     u64::BITS - value.leading_zeros()
 }
 
-/// The lane that values of this width are packed in: 16, 32 or 64 bits.
+/// The width of the lane in which values of this width are packed: 16, 32 or 64 bits.
 #[must_use]
 pub fn lane_bits(width: u32) -> u32 {
     match width {
@@ -22,7 +22,8 @@ pub fn lane_bits(width: u32) -> u32 {
     }
 }
 
-/// The size of `count` packed values of this width in bytes; `None` if it does not fit 64 bits or `width` is above 64.
+/// The packed size of `count` values of this width, in bytes; `None` if it does not fit in 64 bits or `width` is above
+/// 64.
 #[must_use]
 pub fn packed_bytes(width: u32, count: u64) -> Option<u64> {
     if width > 64 {
@@ -36,16 +37,16 @@ pub fn packed_bytes(width: u32, count: u64) -> Option<u64> {
     (count / GROUP as u64).checked_mul(group_bytes)?.checked_add(rest_bytes)
 }
 
-/// An unsigned integer that values are packed in.
+/// An unsigned integer type of a lane.
 pub(super) trait Lane: Copy + Default {
-    /// Packs a group, as far as there is room: a last group that is not full has less.
+    /// Packs a group, as far as `packed` has room: less for a last group that is not full.
     fn pack_group(width: u32, group: &[Self; GROUP], packed: &mut [u8]);
 
     /// Unpacks a full group and adds `base` to each value, wrapping.
     fn unpack_group(width: u32, packed: &[u8], base: Self, group: &mut [Self; GROUP]);
 }
 
-/// Implements [`Lane`]: one copy of the loops for each width, so that all shifts are constants.
+/// Implements [`Lane`] with one copy of the loops for each width, so that all shifts are constants.
 macro_rules! lane {
     ($lane:ident, $pack:ident, $unpack:ident, $from_bytes:ident, $to_bytes:ident, $($width:literal)+) => {
         #[inline(always)]
@@ -103,7 +104,7 @@ macro_rules! lane {
 
         #[inline(always)]
         fn $from_bytes(bytes: &[u8; LANE_ROW_BYTES]) -> [$lane; GROUP / $lane::BITS as usize] {
-            // SAFETY: both are 128 bytes, and every bit pattern is a value of either.
+            // SAFETY: both have 128 bytes, and every bit pattern is valid for both.
             let words: [$lane; GROUP / $lane::BITS as usize] = unsafe { std::mem::transmute(*bytes) };
             if cfg!(target_endian = "big") { words.map($lane::swap_bytes) } else { words }
         }
@@ -111,7 +112,7 @@ macro_rules! lane {
         #[inline(always)]
         fn $to_bytes(words: [$lane; GROUP / $lane::BITS as usize]) -> [u8; LANE_ROW_BYTES] {
             let words = if cfg!(target_endian = "big") { words.map($lane::swap_bytes) } else { words };
-            // SAFETY: both are 128 bytes, and every bit pattern is a value of either.
+            // SAFETY: both have 128 bytes, and every bit pattern is valid for both.
             unsafe { std::mem::transmute(words) }
         }
 

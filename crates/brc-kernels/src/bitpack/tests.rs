@@ -3,7 +3,7 @@ use crate::cpu::Level;
 use brc_core::Run;
 use proptest::prelude::*;
 
-/// The layout bit by bit, as its description has it.
+/// A reference implementation of the layout, bit by bit.
 fn pack_slowly(width: u32, values: &[u64]) -> Vec<u8> {
     let bits = lane_bits(width) as usize;
     let lanes = GROUP / bits;
@@ -155,7 +155,7 @@ proptest! {
         values.iter_mut().zip(base_of_row).for_each(|(value, base)| *value = value.wrapping_add(base));
         let first = first.index(rows);
         let count = 1 + count.index(rows - first);
-        // The runs of the rows wanted, and all of them.
+        // The runs of the requested rows.
         let mut start = 0;
         let wanted: Vec<(Run, i64)> = runs.iter().filter_map(|&(rows, base)| {
             let end = start + rows as usize;

@@ -1,10 +1,10 @@
-//! Frames of reference: signed values packed as their differences from the base of the run they lie in.
+//! Frame of reference: signed values packed as their differences from the base of their run.
 
 use super::lanes::{GROUP, LANE_ROW_BYTES, Lane, lane_bits, packed_bytes};
 use crate::cpu::{Kernel, Level, run_at};
 use brc_core::Run;
 
-/// An integer that is packed: a signed one of 16, 32 or 64 bits, or an unsigned one of 32.
+/// An integer that can be packed: signed with 16, 32 or 64 bits, or unsigned with 32.
 #[allow(private_bounds, reason = "which integers there are is decided here")]
 pub trait Value: ByLane {}
 
@@ -15,24 +15,24 @@ impl Value for u32 {}
 
 /// Appends the differences of `values` from the bases of their runs, packed in `width` bits each.
 ///
-/// The rows of `runs` are as many as there are values; their codes do not matter. Bits of a difference above `width`
-/// are lost.
+/// The rows of `runs` are as many as there are values; their codes are ignored. Bits of a difference above `width` are
+/// lost.
 ///
 /// # Panics
-/// If there are not as many rows as values and as many bases as runs, or a value has fewer bits than `width`.
+/// If the numbers of rows and values, or of bases and runs, differ, or a value has fewer bits than `width`.
 pub fn pack<V: Value>(level: Level, width: u32, values: &[V], runs: &[Run], bases: &[i64], packed: &mut Vec<u8>) {
     let start = packed.len();
     packed.resize(start + packed_length(width, values.len()), 0);
     V::pack(level, width, values, Frames::new(runs, bases, values.len()), &mut packed[start..]);
 }
 
-/// Unpacks values from the `first` one of `packed` on, as many as there is room for, and adds the bases of their runs.
+/// Unpacks values from index `first` of `packed` on, as many as fit in `values`, and adds the bases of their runs.
 ///
-/// `runs` are those of the values wanted, as in [`pack`]. All arithmetic wraps.
+/// `runs` are those of the requested values, as in [`pack`]. All arithmetic wraps.
 ///
 /// # Panics
-/// If there are not as many rows as values and as many bases as runs, a value has fewer bits than `width`, or `packed`
-/// has fewer than [`packed_bytes`] for all values up to the last one wanted.
+/// If the numbers of rows and values, or of bases and runs, differ, a value has fewer bits than `width`, or `packed`
+/// has fewer than [`packed_bytes`] for all values up to the last requested one.
 pub fn unpack<V: Value>(
     level: Level,
     width: u32,
@@ -47,12 +47,12 @@ pub fn unpack<V: Value>(
     V::unpack(level, width, packed, first, frames, values);
 }
 
-/// [`packed_bytes`] as a `usize`; `usize::MAX`, which no slice reaches, if there is no such size.
+/// [`packed_bytes`] as a `usize`; `usize::MAX`, which no slice can have, if the size does not fit.
 pub(super) fn packed_length(width: u32, count: usize) -> usize {
     packed_bytes(width, count as u64).and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usize::MAX)
 }
 
-/// Values of one type, packed in whichever lane the width needs.
+/// A value type that is packed in the lane that the width requires.
 pub(super) trait ByLane: Copy + Default {
     fn pack(level: Level, width: u32, values: &[Self], frames: Frames<'_>, packed: &mut [u8]);
 
@@ -80,18 +80,18 @@ macro_rules! by_lane {
     };
 }
 
-/// A value that differences in lanes of type `L`, not wider than itself, are taken of.
+/// A value type whose differences are packed in lanes of type `L`, which is not wider.
 trait Narrow<L>: Copy {
     /// `base + lane`, wrapping.
     fn rebase(lane: L, base: i64) -> Self;
 
-    /// `self - base`, cut to the lane.
+    /// `self - base`, truncated to the lane.
     fn unbase(self, base: i64) -> L;
 
-    /// A base for values that are as wide as the lane.
+    /// The base in the type of the lane.
     fn lane(base: i64) -> L;
 
-    /// The values as lanes, if they are as wide.
+    /// The values as lanes, if they have the same width.
     fn as_lanes(values: &mut [Self; GROUP]) -> Option<&mut [L; GROUP]>;
 }
 
@@ -115,7 +115,7 @@ macro_rules! narrow {
 
             #[inline(always)]
             fn as_lanes(values: &mut [Self; GROUP]) -> Option<&mut [$lane; GROUP]> {
-                // SAFETY: integers of the same size have the same alignment, and every bit pattern is a value of both.
+                // SAFETY: integers of the same size have the same alignment, and every bit pattern is valid for both.
                 ($value::BITS == $lane::BITS).then(|| unsafe { &mut *std::ptr::from_mut(values).cast() })
             }
         }
@@ -127,7 +127,7 @@ by_lane!(i32: 16 u16 32 u32);
 by_lane!(i64: 16 u16 32 u32 64 u64);
 by_lane!(u32: 16 u16 32 u32);
 
-/// A walk along runs and their bases.
+/// A cursor over runs and their bases.
 pub(super) struct Frames<'a> {
     runs: std::iter::Zip<std::slice::Iter<'a, Run>, std::slice::Iter<'a, i64>>,
     base: i64,
@@ -150,7 +150,7 @@ impl<'a> Frames<'a> {
         (self.base, rows)
     }
 
-    /// How many of the next rows have the same base.
+    /// The number of next rows with the same base.
     #[inline(always)]
     fn peek(&mut self) -> usize {
         while self.left == 0
@@ -202,11 +202,11 @@ impl<L: Lane, V: Narrow<L>> Kernel for Unpack<'_, L, V> {
     #[inline(always)]
     fn run(self) {
         let Self { width, packed, first, mut frames, values, .. } = self;
-        // Made when first needed: many calls fill what is wanted without.
+        // Allocated lazily: many calls do not need it.
         let mut lanes = None;
         let mut groups = PackedGroups::new(width, packed, first, values);
         while let Some((packed, skipped, values)) = groups.next() {
-            // A whole group of one run needs no second pass, if its values are as wide as the lanes.
+            // A whole group within one run is unpacked directly into values that are as wide as the lanes.
             let one_run = frames.peek() >= GROUP;
             let direct = values.first_chunk_mut::<GROUP>().filter(|_| one_run).and_then(V::as_lanes);
             if let Some(direct) = direct {
@@ -220,17 +220,17 @@ impl<L: Lane, V: Narrow<L>> Kernel for Unpack<'_, L, V> {
     }
 }
 
-/// A walk along the groups that have values from some row on. It lends what it may own, and so is no iterator.
+/// A cursor over the groups from some row on. It returns borrows of itself, and so is not an iterator.
 pub(super) struct PackedGroups<'a, V> {
-    /// Bytes of a full group.
+    /// The number of bytes of a full group.
     bytes: usize,
-    /// What is left of the input.
+    /// The remaining input.
     packed: &'a [u8],
-    /// Values of the next group before the first one wanted.
+    /// The number of values of the next group before the first requested one.
     skipped: usize,
-    /// Room for those that are still to come.
+    /// The remaining output.
     values: &'a mut [V],
-    /// The last group, with zeros behind it.
+    /// The last group, padded with zeros.
     padded: Vec<u8>,
 }
 
@@ -241,7 +241,7 @@ impl<'a, V> PackedGroups<'a, V> {
         Self { bytes, packed: &packed[first / GROUP * bytes..], skipped: first % GROUP, values, padded: Vec::new() }
     }
 
-    /// The bytes of the next group, how many of its values are skipped, and the room for those behind.
+    /// The bytes of the next group, the number of its values to skip, and the output for those after them.
     #[inline(always)]
     pub(super) fn next(&mut self) -> Option<(&[u8], usize, &mut [V])> {
         if self.values.is_empty() {
@@ -265,7 +265,8 @@ impl<'a, V> PackedGroups<'a, V> {
     }
 }
 
-/// A last group that is not full, with zeros behind it. Few calls meet one: room for the widest is not made, and cleared, in each.
+/// Pads a last group that is not full with zeros. Few calls have one, so the largest buffer is not allocated and
+/// cleared in each.
 #[inline(never)]
 fn padded(packed: &[u8], bytes: usize) -> Vec<u8> {
     let mut full = Vec::with_capacity(bytes);
@@ -274,11 +275,11 @@ fn padded(packed: &[u8], bytes: usize) -> Vec<u8> {
     full
 }
 
-/// How many values are computed at once. Short runs are rounded up to it: what is written past the end of a run is
-/// overwritten by the next one, and so no run has a slow tail.
+/// The number of values that are computed at once. Short runs are rounded up to it: what is written past the end of a
+/// run is overwritten by the next one, and so no run has a slow tail.
 const STEP: usize = 32;
 
-/// From so many rows on a run is one loop, which is the fastest there is but for its tail.
+/// The minimum number of rows of a run that is processed in one loop, which is the fastest except for its tail.
 const LONG: usize = 8 * STEP;
 
 /// Computes each output from its input and the base of its run.

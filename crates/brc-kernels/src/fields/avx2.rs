@@ -1,6 +1,6 @@
-//! Four fields at once, one in each lane of 64 bits: the steps of AVX-512, where they are explained.
+//! Parses four fields at once, one in each 64-bit lane, in the same steps as AVX-512, where they are explained.
 //!
-//! What is odd is a lane with any bit set.
+//! A lane is odd if any of its bits is set.
 
 use super::avx512::{LOADED, Loaded, MINUS, POINT, WIDTH};
 use super::{FieldColumn, FloatShapes, Parsed};
@@ -9,31 +9,32 @@ use brc_core::decimal::{FLOAT_POWERS, POWERS};
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-/// Fields of a register.
+/// The number of fields per register.
 const LANES: usize = 4;
 
-/// The digits of four fields, right-aligned: of the first eight and the last eight of sixteen bytes.
+/// The digits of four fields, right-aligned in sixteen bytes: `low` has the first eight bytes and `high` the last
+/// eight.
 #[derive(Clone, Copy)]
 struct Digits {
     high: __m256i,
     low: __m256i,
     length: __m256i,
-    /// All ones for those that begin with a minus, which has become a zero, as all bytes before the field.
+    /// All ones in lanes that start with a minus. The minus becomes a zero, like all bytes before the field.
     negative: __m256i,
-    /// The first digit; with a minus the byte behind that.
+    /// The first digit; the byte after the minus, if there is one.
     first: __m256i,
-    /// Those that are empty or too long.
+    /// Lanes of fields that are empty or too long.
     odd: __m256i,
     /// Whether some field has more than eight bytes.
     is_long: bool,
 }
 
-/// Numbers with digits before the point and behind it.
+/// Numbers, with the counts of digits before and after the point.
 struct Numbers {
-    /// All digits as one number, without sign.
+    /// All digits as one unsigned number.
     values: __m256i,
     decimals: __m256i,
-    /// How many digits there are before the point.
+    /// The number of digits before the point.
     whole: __m256i,
     odd: __m256i,
 }
@@ -75,15 +76,15 @@ pub(super) fn floats(column: &FieldColumn<'_>, exact: bool, out: &mut Vec<f64>, 
     let parsed = each(column, out, |digits| {
         let Numbers { values, decimals, whole, odd } = numbers(&digits);
         let odd = any(odd, _mm256_cmpgt_epi64(_mm256_add_epi64(whole, decimals), set(15)));
-        // Both are exact, so that the quotient is the float nearest to the number.
+        // Both operands are exact, so the quotient is the float nearest to the number.
         let floats = _mm256_div_pd(as_floats(values), powers_of(decimals));
-        // Smaller ones are written with an exponent.
+        // Smaller floats are written with an exponent.
         let small = _mm256_castpd_si256(_mm256_cmp_pd::<_CMP_LT_OQ>(floats, _mm256_set1_pd(1e-4)));
         let odd = any(odd, _mm256_andnot_si256(is_zero(values), small));
         let last_is_zero = is_zero(_mm256_srli_epi64::<56>(digits.high));
         let altered = any(is_zero(decimals), _mm256_and_si256(last_is_zero, _mm256_cmpgt_epi64(decimals, set(1))));
         let odd = any(odd, _mm256_and_si256(altered, exact));
-        // All of these are bytes.
+        // All of these values fit in a byte.
         let good = is_zero(odd);
         let whole = _mm256_and_si256(_mm256_andnot_si256(is_zero(digits.first), whole), good);
         most_whole = _mm256_max_epu8(most_whole, whole);
@@ -104,10 +105,10 @@ pub(super) fn floats(column: &FieldColumn<'_>, exact: bool, out: &mut Vec<f64>, 
 pub(super) fn dates(column: &FieldColumn<'_>, out: &mut Vec<i64>) -> Parsed {
     const DASHES: i64 = i64::from_le_bytes([0, 0, 0xff, 0, 0, 0xff, 0, 0]);
     let (dashes, expected) = (set(DASHES), set(DASHES & (MINUS * 0x0101_0101_0101_0101)));
-    // Of years that begin in March: how many days come before a month, 256 more in those of the second table. The first
-    // entry is 0, which all bytes but the lowest of a month look up.
+    // The number of days before each month, in years that start in March; the second table is multiplied by 256. The
+    // first entry is 0, which is looked up by all bytes of a month except the lowest.
     let table = |entries: [i8; 16]| {
-        // SAFETY: it is as long as half a register.
+        // SAFETY: the array is as large as half a register.
         unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(entries.as_ptr().cast())) }
     };
     let before = table([0, 50, 81, 0, 31, 61, 92, 122, -103, -72, -42, -11, 19, 0, 0, 0]);
@@ -129,9 +130,9 @@ pub(super) fn dates(column: &FieldColumn<'_>, out: &mut Vec<i64>) -> Parsed {
         let too_late =
             any(_mm256_cmpgt_epi64(month, set(12)), _mm256_cmpgt_epi64(day, _mm256_shuffle_epi8(days_in, month)));
         let odd = any(odd, any(too_late, any(is_zero(year), is_zero(day))));
-        // A year less in January and February.
+        // January and February belong to the previous year.
         let year = _mm256_add_epi64(year, _mm256_cmpgt_epi64(set(3), month));
-        // A division by a hundred, exact up to 43,698.
+        // Division by a hundred, exact up to 43,698.
         let centuries = _mm256_srli_epi64::<19>(_mm256_mul_epu32(year, set(5243)));
         let leap_days = _mm256_sub_epi64(_mm256_srli_epi64::<2>(year), centuries);
         let leap_days = _mm256_add_epi64(leap_days, _mm256_srli_epi64::<2>(centuries));
@@ -150,7 +151,7 @@ pub(super) fn strings(column: &FieldColumn<'_>, places: &mut Vec<Range<usize>>) 
             let left = place.end - at;
             found |= match column.text.get(at..at + 32) {
                 Some(block) => {
-                    // SAFETY: there are as many bytes as are loaded.
+                    // SAFETY: the block is as large as the register.
                     let block = unsafe { _mm256_loadu_si256(block.as_ptr().cast()) };
                     let equal = _mm256_movemask_epi8(_mm256_cmpeq_epi8(block, _mm256_set1_epi8(byte as i8)));
                     _bzhi_u32(equal as u32, left.min(32) as u32)
@@ -163,7 +164,8 @@ pub(super) fn strings(column: &FieldColumn<'_>, places: &mut Vec<Range<usize>>) 
     column.strings_by(contains, places)
 }
 
-/// Parses all fields, four at once: `parse` gives their values, which are odd, and which are altered.
+/// Parses all fields, four at once. `parse` returns their values, the odd lanes, and the lanes that would be written
+/// differently.
 #[inline(always)]
 fn each<T: Copy + Default>(
     column: &FieldColumn<'_>,
@@ -173,7 +175,7 @@ fn each<T: Copy + Default>(
     const { assert!(size_of::<T>() == 8, "a value is as long as a lane") };
     let rows = column.starts.len();
     let first = out.len();
-    // As a register is written as a whole.
+    // Whole registers are written.
     out.resize(first + rows + LANES, T::default());
     let mut parsed = Parsed::default();
     let mut loaded = Loaded::new();
@@ -213,7 +215,7 @@ fn any(one: __m256i, other: __m256i) -> __m256i {
     _mm256_or_si256(one, other)
 }
 
-/// All ones for the lanes that are 0.
+/// All ones in lanes that are 0.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn is_zero(lanes: __m256i) -> __m256i {
@@ -227,7 +229,7 @@ fn some(lanes: __m256i) -> u32 {
     !_mm256_movemask_pd(_mm256_castsi256_pd(is_zero(lanes))) as u32 & 0xf
 }
 
-/// The values times as many tens as decimals are missing, if these are as many as there are powers.
+/// Multiplies values by ten to the power of the number of missing decimals, or by 0 if that is out of range.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn multiplied(values: __m256i, missing: __m256i) -> __m256i {
@@ -235,11 +237,12 @@ fn multiplied(values: __m256i, missing: __m256i) -> __m256i {
     for (product, missing) in products.iter_mut().zip(four_lanes(missing)) {
         *product = product.wrapping_mul(*POWERS.get(missing as usize).unwrap_or(&0));
     }
-    // SAFETY: they are as long as a register.
+    // SAFETY: the array is as large as the register.
     unsafe { _mm256_loadu_si256(products.as_ptr().cast()) }
 }
 
-/// Integers below 2^52 as floats: as the lowest bits of one whose last bit is 1.
+/// Converts integers below 2^52 to floats, by placing them in the lowest bits of a float whose last bit has the value
+/// 1.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn as_floats(values: __m256i) -> __m256d {
@@ -248,7 +251,7 @@ fn as_floats(values: __m256i) -> __m256d {
     _mm256_sub_pd(_mm256_castsi256_pd(any(values, _mm256_castpd_si256(ones))), ones)
 }
 
-/// Powers of ten of up to fifteen.
+/// Powers of ten for exponents up to fifteen.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn powers_of(exponents: __m256i) -> __m256d {
@@ -257,7 +260,7 @@ fn powers_of(exponents: __m256i) -> __m256d {
     _mm256_setr_pd(power(a), power(b), power(c), power(d))
 }
 
-/// The digits of four fields that were loaded.
+/// The digits of four loaded fields.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn digits(loaded: &Loaded, at: usize) -> Digits {
@@ -304,15 +307,15 @@ fn digits(loaded: &Loaded, at: usize) -> Digits {
     }
 }
 
-/// The only point of each word.
+/// The decimal point of each word.
 struct Point {
     /// All ones if there is one.
     is_there: __m256i,
-    /// All bits up to it and with it.
+    /// All bits up to and including it.
     up_to: __m256i,
-    /// How many bytes are behind it.
-    behind: __m256i,
-    /// Not 0 if there is another one.
+    /// The number of bytes after it.
+    after: __m256i,
+    /// Not 0 if there is a second one.
     odd: __m256i,
 }
 
@@ -323,49 +326,49 @@ fn point(word: __m256i) -> Point {
     let is_there = _mm256_andnot_si256(is_zero(points), set(-1));
     let up_to = _mm256_and_si256(is_there, any(points, _mm256_sub_epi64(points, set(1))));
     let ones = _mm256_andnot_si256(up_to, _mm256_set1_epi8(1));
-    let behind = _mm256_and_si256(is_there, _mm256_sad_epu8(ones, _mm256_setzero_si256()));
+    let after = _mm256_and_si256(is_there, _mm256_sad_epu8(ones, _mm256_setzero_si256()));
     let lowest = _mm256_and_si256(points, _mm256_sub_epi64(_mm256_setzero_si256(), points));
     let only = _mm256_sub_epi64(_mm256_slli_epi64::<8>(lowest), lowest);
-    Point { is_there, up_to, behind, odd: _mm256_xor_si256(points, only) }
+    Point { is_there, up_to, after, odd: _mm256_xor_si256(points, only) }
 }
 
-/// Splits numbers at their points.
+/// Splits numbers at their decimal points.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn numbers(digits: &Digits) -> Numbers {
     let Digits { high, low, .. } = *digits;
     let of_high = point(high);
-    // What is before the point moves on by a byte, into its place.
+    // Shifts the digits before the point by one byte, over the point.
     let moved_high = any(_mm256_slli_epi64::<8>(high), _mm256_srli_epi64::<56>(low));
     let mut closed = Digits { high: _mm256_blendv_epi8(high, moved_high, of_high.up_to), ..*digits };
-    let (mut decimals, mut has_point, mut odd) = (of_high.behind, of_high.is_there, any(digits.odd, of_high.odd));
+    let (mut decimals, mut has_point, mut odd) = (of_high.after, of_high.is_there, any(digits.odd, of_high.odd));
     if digits.is_long {
         let of_low = point(low);
         closed.low = _mm256_blendv_epi8(low, _mm256_slli_epi64::<8>(low), any(of_low.up_to, of_high.is_there));
-        let behind_low = _mm256_and_si256(of_low.is_there, _mm256_add_epi64(of_low.behind, set(8)));
+        let behind_low = _mm256_and_si256(of_low.is_there, _mm256_add_epi64(of_low.after, set(8)));
         decimals = _mm256_blendv_epi8(behind_low, decimals, of_high.is_there);
         odd = any(odd, any(of_low.odd, _mm256_and_si256(of_low.is_there, of_high.is_there)));
         has_point = any(has_point, of_low.is_there);
     }
-    // Those that are there are -1.
+    // Masks are -1 in lanes where they are set.
     let without_sign = _mm256_add_epi64(digits.length, digits.negative);
     let whole = _mm256_sub_epi64(_mm256_add_epi64(without_sign, has_point), decimals);
     let (values, not_digits) = value(&closed);
-    // Neither digits before the point, nor behind it; and no negative zero.
+    // No digits before or after the point, or negative zero.
     let bare = any(is_zero(whole), _mm256_and_si256(has_point, is_zero(decimals)));
     let negative_zero = _mm256_and_si256(digits.negative, is_zero(values));
     odd = any(any(odd, not_digits), any(bare, any(negative_zero, leading_zero(digits, whole))));
     Numbers { values, decimals, whole, odd }
 }
 
-/// Those with a zero before other digits, of which there are so many.
+/// Lanes with a leading zero, given the number of digits before the point.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn leading_zero(digits: &Digits, whole: __m256i) -> __m256i {
     _mm256_and_si256(is_zero(digits.first), _mm256_cmpgt_epi64(whole, set(1)))
 }
 
-/// The number that sixteen digits are, and where there is something else than digits.
+/// The number formed by sixteen digits, and the lanes with other bytes than digits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn value(digits: &Digits) -> (__m256i, __m256i) {
@@ -377,7 +380,7 @@ fn value(digits: &Digits) -> (__m256i, __m256i) {
     (_mm256_add_epi64(low, high), any(not_digits(digits.high), not_digits(digits.low)))
 }
 
-/// The number that eight digits are.
+/// The number formed by eight digits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn eight(digits: __m256i) -> __m256i {

@@ -1,4 +1,4 @@
-//! Eight fields at once, one in each lane of 64 bits.
+//! Parses eight fields at once, one in each 64-bit lane.
 
 use super::words::first_bytes;
 use super::{FieldColumn, FloatShapes, Parsed};
@@ -6,48 +6,50 @@ use brc_core::decimal::{FLOAT_POWERS, POWERS};
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-/// Fields of a register.
+/// The number of fields per register.
 const LANES: usize = 8;
 
-/// Fields that are loaded before they are parsed: what was written to memory in small pieces is not read at once.
+/// The number of fields that are loaded before they are parsed: reading back narrow stores with a wide load too soon
+/// would stall.
 pub(super) const LOADED: usize = 64;
 
-/// The bytes that a field may have.
+/// The maximum length of a field in bytes.
 pub(super) const WIDTH: usize = 16;
 
-/// `-` and `.` as digits, of which `0` is 0.
+/// `-` and `.` after the XOR that maps `0` to 0.
 pub(super) const MINUS: i64 = (b'-' ^ b'0') as i64;
 pub(super) const POINT: i8 = (b'.' ^ b'0') as i8;
 
-/// The ends of some fields.
+/// The loaded ends of fields.
 pub(super) struct Loaded {
-    /// The bytes before the end of each field, 16 of which count.
+    /// The last 16 bytes up to the end of each field.
     pub(super) words: [[u8; WIDTH]; LOADED],
     pub(super) lengths: [u64; LOADED],
 }
 
-/// The digits of eight fields, right-aligned: of the first eight and the last eight of sixteen bytes.
+/// The digits of eight fields, right-aligned in sixteen bytes: `low` has the first eight bytes and `high` the last
+/// eight.
 #[derive(Clone, Copy)]
 struct Digits {
     high: __m512i,
     low: __m512i,
     length: __m512i,
-    /// Which begin with a minus, which has become a zero, as all bytes before the field.
+    /// Lanes that start with a minus. The minus becomes a zero, like all bytes before the field.
     negative: __mmask8,
-    /// The first digit; with a minus the byte behind that.
+    /// The first digit; the byte after the minus, if there is one.
     first: __m512i,
-    /// Those that are empty or too long.
+    /// Lanes of fields that are empty or too long.
     odd: __mmask8,
     /// Whether some field has more than eight bytes.
     is_long: bool,
 }
 
-/// Numbers with digits before the point and behind it.
+/// Numbers, with the counts of digits before and after the point.
 struct Numbers {
-    /// All digits as one number, without sign.
+    /// All digits as one unsigned number.
     values: __m512i,
     decimals: __m512i,
-    /// How many digits there are before the point.
+    /// The number of digits before the point.
     whole: __m512i,
     odd: __mmask8,
 }
@@ -75,7 +77,7 @@ pub(super) fn decimals(column: &FieldColumn<'_>, scale: u8, digits: u8, exact: b
         let altered = _mm512_test_epi64_mask(missing, missing) & !odd;
         let mut values = numbers.values;
         if altered != 0 {
-            // SAFETY: the numbers of fields that are not odd are those of entries, as at most all decimals are missing.
+            // SAFETY: fields that are not odd miss at most all decimals, so they index existing entries.
             let powers = unsafe { _mm512_mask_i64gather_epi64::<8>(set(1), altered, missing, POWERS.as_ptr()) };
             values = _mm512_mullo_epi64(values, powers);
         }
@@ -89,15 +91,15 @@ pub(super) fn floats(column: &FieldColumn<'_>, exact: bool, out: &mut Vec<f64>, 
     let set = |value: i64| _mm512_set1_epi64(value);
     let (mut most_whole, mut most_decimals) = (_mm512_setzero_si512(), _mm512_setzero_si512());
     let mut least_decimals = set(u8::MAX.into());
-    // SAFETY: there are sixteen.
+    // SAFETY: the table has sixteen entries.
     let powers = unsafe { (_mm512_loadu_pd(FLOAT_POWERS.as_ptr()), _mm512_loadu_pd(FLOAT_POWERS[LANES..].as_ptr())) };
     let parsed = each(column, out, |digits| {
         let Numbers { values, decimals, whole, mut odd } = numbers(&digits);
         odd |= _mm512_cmpgt_epi64_mask(_mm512_add_epi64(whole, decimals), set(15));
-        // Both are exact, so that the quotient is the float nearest to the number.
+        // Both operands are exact, so the quotient is the float nearest to the number.
         let power = _mm512_permutex2var_pd(powers.0, decimals, powers.1);
         let floats = _mm512_div_pd(_mm512_cvtepi64_pd(values), power);
-        // Smaller ones are written with an exponent.
+        // Smaller floats are written with an exponent.
         let small = _mm512_cmp_pd_mask::<_CMP_LT_OQ>(floats, _mm512_set1_pd(1e-4));
         odd |= small & _mm512_test_epi64_mask(values, values);
         let last_is_zero = _mm512_testn_epi64_mask(digits.high, set(0xff << 56));
@@ -121,9 +123,9 @@ pub(super) fn dates(column: &FieldColumn<'_>, out: &mut Vec<i64>) -> Parsed {
     const DASHES: i64 = i64::from_le_bytes([0, 0, 0xff, 0, 0, 0xff, 0, 0]);
     let set = |value: i64| _mm512_set1_epi64(value);
     let (dashes, expected) = (set(DASHES), set(DASHES & (MINUS * 0x0101_0101_0101_0101)));
-    // Of years that begin in March: how many days come before a month. No entry is without a month.
+    // The number of days before each month, in years that start in March. Entries without a month are 0.
     let table = |entries: [i32; 16]| {
-        // SAFETY: it is as long as a register.
+        // SAFETY: the array is as large as the register.
         unsafe { _mm512_loadu_si512(entries.as_ptr().cast()) }
     };
     let before = table([0, 306, 337, 0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 0, 0, 0]);
@@ -150,7 +152,7 @@ pub(super) fn dates(column: &FieldColumn<'_>, out: &mut Vec<i64>) -> Parsed {
         odd |= _mm512_testn_epi64_mask(day, day) | _mm512_cmpgt_epi64_mask(day, of_month(days_in));
         let is_later = _mm512_cmple_epi64_mask(month, set(2));
         let year = _mm512_mask_sub_epi64(year, is_later, year, set(1));
-        // A division by a hundred, exact up to 43,698.
+        // Division by a hundred, exact up to 43,698.
         let centuries = _mm512_srli_epi64::<19>(_mm512_mul_epu32(year, set(5243)));
         let leap_days = _mm512_sub_epi64(_mm512_srli_epi64::<2>(year), centuries);
         let leap_days = _mm512_add_epi64(leap_days, _mm512_srli_epi64::<2>(centuries));
@@ -175,7 +177,8 @@ pub(super) fn strings(column: &FieldColumn<'_>, places: &mut Vec<Range<usize>>) 
     column.strings_by(contains, places)
 }
 
-/// Parses all fields, eight at once: `parse` gives their values, which are odd, and which of the others are altered.
+/// Parses all fields, eight at once. `parse` returns their values, the odd lanes, and which of the others would be
+/// written differently.
 #[inline(always)]
 fn each<T: Copy + Default>(
     column: &FieldColumn<'_>,
@@ -185,7 +188,7 @@ fn each<T: Copy + Default>(
     const { assert!(size_of::<T>() == 8, "a value is as long as a lane") };
     let rows = column.starts.len();
     let first = out.len();
-    // As a register is written as a whole.
+    // Whole registers are written.
     out.resize(first + rows + LANES, T::default());
     let mut parsed = Parsed::default();
     let mut loaded = Loaded::new();
@@ -197,7 +200,7 @@ fn each<T: Copy + Default>(
             let (values, odd, altered) = parse(unsafe { loaded.digits(at) });
             let inside = ((1u32 << (count - at).min(LANES)) - 1) as u8;
             let place = &mut out[first + start + at..][..LANES];
-            // SAFETY: there is room for eight values, which have as many bytes as lanes.
+            // SAFETY: there is room for eight values of eight bytes.
             unsafe { _mm512_storeu_si512(place.as_mut_ptr().cast(), values) };
             parsed.altered += u64::from((altered & inside).count_ones());
             let mut odd = odd & inside;
@@ -216,7 +219,7 @@ impl Loaded {
         Self { words: [[0; WIDTH]; LOADED], lengths: [0; LOADED] }
     }
 
-    /// Loads the fields of some rows.
+    /// Loads the fields of `count` rows.
     #[inline(always)]
     pub(super) fn fill(&mut self, column: &FieldColumn<'_>, first: usize, count: usize) {
         for at in 0..count {
@@ -232,7 +235,7 @@ impl Loaded {
         }
     }
 
-    /// The digits of eight fields.
+    /// The digits of eight loaded fields.
     ///
     /// # Safety
     /// The processor has AVX-512 F and BW.
@@ -258,14 +261,14 @@ impl Loaded {
         let cut = |word: __m512i, before: __m512i| {
             _mm512_sllv_epi64(_mm512_srlv_epi64(_mm512_xor_si512(word, zeros), before), before)
         };
-        // How many bits of each word come before the field: all of the low one's, if it is short. A shift by more than
-        // there are gives zero.
+        // The number of bits of each word before the field; all bits of the low word if the field is short. Shifts by
+        // more bits than a word has yield zero.
         let before_high = _mm512_maskz_sub_epi64(_mm512_cmple_epu64_mask(length, set(8)), set(64), bits);
         let before_low = _mm512_sub_epi64(set(128), bits);
         let is_long = _mm512_cmpgt_epu64_mask(length, set(8));
         let odd = _mm512_cmpgt_epu64_mask(_mm512_sub_epi64(length, set(1)), set(WIDTH as i64 - 1));
         let (high, low) = (cut(high, before_high), cut(low, before_low));
-        // From the first byte on, as far as they are in one word, and two of them in any case.
+        // The word from the first byte on, which must contain the first two bytes.
         let from_first = _mm512_srlv_epi64(high, before_high);
         let across = _mm512_or_si512(_mm512_srlv_epi64(low, before_low), _mm512_slli_epi64::<8>(high));
         let nine = _mm512_cmpeq_epi64_mask(length, set(9));
@@ -288,27 +291,27 @@ impl Loaded {
     }
 }
 
-/// Splits numbers at their points.
+/// Splits numbers at their decimal points.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2")]
 fn numbers(digits: &Digits) -> Numbers {
     let set = |value: i64| _mm512_set1_epi64(value);
     let ones = set(-1);
-    // How many bits are behind the last point; 64 without one.
-    let behind =
+    // The number of bits after the last point; 64 if there is none.
+    let after =
         |word: __m512i| _mm512_lzcnt_epi64(_mm512_movm_epi8(_mm512_cmpeq_epi8_mask(word, _mm512_set1_epi8(POINT))));
-    // What is before the point moves on by a byte, into its place.
-    let close = |word: __m512i, moved: __m512i, behind: __m512i| {
-        _mm512_ternarylogic_epi64::<0xca>(_mm512_srlv_epi64(ones, behind), moved, word)
+    // Shifts the digits before the point by one byte, over the point.
+    let close = |word: __m512i, moved: __m512i, after: __m512i| {
+        _mm512_ternarylogic_epi64::<0xca>(_mm512_srlv_epi64(ones, after), moved, word)
     };
     let Digits { high, low, .. } = *digits;
-    let behind_high = behind(high);
+    let behind_high = after(high);
     let in_high = _mm512_cmplt_epu64_mask(behind_high, set(64));
     let moved_high = _mm512_or_si512(_mm512_slli_epi64::<8>(high), _mm512_srli_epi64::<56>(low));
     let mut closed = Digits { high: close(high, moved_high, behind_high), ..*digits };
     let (mut decimals, mut has_point) = (_mm512_maskz_srli_epi64::<3>(in_high, behind_high), in_high);
     if digits.is_long {
-        let behind_low = behind(low);
+        let behind_low = after(low);
         let in_low = _mm512_cmplt_epu64_mask(behind_low, set(64)) & !in_high;
         let moved_low = _mm512_slli_epi64::<8>(low);
         let behind_low = _mm512_mask_mov_epi64(behind_low, in_high, _mm512_setzero_si512());
@@ -322,14 +325,14 @@ fn numbers(digits: &Digits) -> Numbers {
     let count = _mm512_mask_sub_epi64(without_sign, has_point, without_sign, one);
     let whole = _mm512_sub_epi64(count, decimals);
     let (values, not_digits) = value(&closed);
-    // Neither digits before the point, nor behind it; and no negative zero.
+    // No digits before or after the point, or negative zero.
     let bare = _mm512_testn_epi64_mask(whole, whole) | (has_point & _mm512_testn_epi64_mask(decimals, decimals));
     let negative_zero = _mm512_mask_testn_epi64_mask(digits.negative, values, values);
     let odd = digits.odd | not_digits | bare | negative_zero | leading_zero(digits, whole);
     Numbers { values, decimals, whole, odd }
 }
 
-/// Those with a zero before other digits, of which there are so many.
+/// Lanes with a leading zero, given the number of digits before the point.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn leading_zero(digits: &Digits, whole: __m512i) -> __mmask8 {
@@ -337,7 +340,7 @@ fn leading_zero(digits: &Digits, whole: __m512i) -> __mmask8 {
     zero & _mm512_cmpgt_epi64_mask(whole, _mm512_set1_epi64(1))
 }
 
-/// The number that sixteen digits are, and where there is something else than digits.
+/// The number formed by sixteen digits, and the lanes with other bytes than digits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn value(digits: &Digits) -> (__m512i, __mmask8) {
@@ -349,7 +352,7 @@ fn value(digits: &Digits) -> (__m512i, __mmask8) {
     (_mm512_add_epi64(low, high), not_digits(digits.high) | not_digits(digits.low))
 }
 
-/// The number that eight digits are.
+/// The number formed by eight digits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn eight(digits: __m512i) -> __m512i {
@@ -358,7 +361,7 @@ fn eight(digits: __m512i) -> __m512i {
     _mm512_add_epi64(_mm512_mul_epu32(fours, _mm512_set1_epi64(10_000)), _mm512_srli_epi64::<32>(fours))
 }
 
-/// The lanes with bytes above nine.
+/// Lanes with bytes above nine.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn not_digits(digits: __m512i) -> __mmask8 {

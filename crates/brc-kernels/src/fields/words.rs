@@ -1,21 +1,21 @@
-//! One field after the other, as two words of eight bytes: the twin of all variants.
+//! Parses one field after another, as two words of eight bytes: the portable variant.
 //!
-//! No step depends on how many digits a field has, and none waits for the field before.
+//! No step depends on the number of digits, and none waits for the previous field.
 
 use super::{FieldColumn, FloatShapes, Parsed};
 use crate::cpu::Kernel;
 use brc_core::decimal::{FLOAT_POWERS, POWERS};
 
-/// The bytes that a field may have.
+/// The maximum length of a field in bytes.
 const WIDTH: usize = 16;
 
 const EACH: u64 = u64::from_le_bytes([1; 8]);
 
-/// `-` and `.` as digits, of which `0` is 0.
+/// `-` and `.` after the XOR that maps `0` to 0.
 const MINUS: u8 = b'-' ^ b'0';
 const POINT: u8 = b'.' ^ b'0';
 
-/// For each number of bytes: ones for as many at the end of both words.
+/// Masks of the last `n` bytes of both words, for each `n`.
 static LAST: [[u64; 2]; WIDTH + 1] = {
     let mut last = [[0; 2]; WIDTH + 1];
     let mut count = 1;
@@ -30,11 +30,11 @@ static LAST: [[u64; 2]; WIDTH + 1] = {
 /// A field of 1 to [`WIDTH`] bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Field {
-    /// The digits, right-aligned behind zeros: of the first eight and the last eight of sixteen bytes. A minus at the start
-    /// has become a zero.
+    /// The digits, right-aligned and preceded by zeros: `low` has the first eight of sixteen bytes and `high` the last
+    /// eight. A minus at the start becomes a zero.
     low: u64,
     high: u64,
-    /// How many bytes there are, without the minus.
+    /// The number of bytes, without the minus.
     count: usize,
     is_negative: bool,
     /// The first digit, if there is one.
@@ -42,7 +42,7 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// The field that ends with these bytes; nothing if it is empty or too long.
+    /// The field that ends with these bytes; `None` if it is empty or too long.
     #[inline(always)]
     fn new(bytes: &[u8; WIDTH], length: usize) -> Option<Self> {
         if length.wrapping_sub(1) >= WIDTH {
@@ -58,7 +58,7 @@ impl Field {
         Some(Self { low: apart(low), high, count, is_negative, first })
     }
 
-    /// The number that all bytes are; nothing if one is not a digit.
+    /// The number formed by all bytes; `None` if one is not a digit.
     #[inline(always)]
     fn value(&self) -> Option<i64> {
         let value = eight_digits(self.low) * 100_000_000 + eight_digits(self.high);
@@ -71,27 +71,27 @@ impl Field {
     }
 }
 
-/// A number with digits before the point and behind it.
+/// A number, with the counts of digits before and after the point.
 struct Number {
-    /// All digits as one number, without sign.
+    /// All digits as one unsigned number.
     value: i64,
     decimals: usize,
-    /// How many digits there are before the point.
+    /// The number of digits before the point.
     whole: usize,
 }
 
 impl Number {
-    /// Nothing if there are no digits before the point or behind it, other zeros before them, or a minus before zero.
+    /// `None` if there are no digits before or after the point, leading zeros, or a minus before zero.
     #[inline(always)]
     fn new(field: &Field) -> Option<Self> {
-        let behind = bytes_behind_last(field, POINT);
-        let has_point = behind < WIDTH;
-        // What is before the point moves on by a byte, into its place.
-        let [low, high] = LAST[behind];
+        let after = bytes_after_last(field, POINT);
+        let has_point = after < WIDTH;
+        // Shifts the digits before the point by one byte, over the point.
+        let [low, high] = LAST[after];
         let moved = (field.low << 8, field.high << 8 | field.low >> 56);
         let closed =
             Field { low: moved.0 & !low | field.low & low, high: moved.1 & !high | field.high & high, ..*field };
-        let decimals = if has_point { behind } else { 0 };
+        let decimals = if has_point { after } else { 0 };
         let whole = field.count.wrapping_sub(decimals + usize::from(has_point));
         let value = closed.value()?;
         let is_bare = (whole == 0) | (has_point & (decimals == 0));
@@ -101,14 +101,14 @@ impl Number {
     }
 }
 
-/// Keeps a word in a register of its own. The compiler would put both words of a field into one vector, and there is no
-/// instruction that multiplies such.
+/// Forces a word into a general-purpose register. The compiler would otherwise combine both words of a field in a
+/// vector, for which there is no 64-bit multiplication.
 #[inline(always)]
 fn apart(word: u64) -> u64 {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     {
         let mut kept = word;
-        // SAFETY: there is no instruction in it.
+        // SAFETY: the assembly contains no instruction.
         unsafe { std::arch::asm!("/* {0} */", inout(reg) kept, options(pure, nomem, nostack, preserves_flags)) };
         kept
     }
@@ -116,24 +116,24 @@ fn apart(word: u64) -> u64 {
     word
 }
 
-/// How many bytes come after the last one that is the given one; [`WIDTH`] if there is none.
+/// The number of bytes after the last occurrence of `byte`; [`WIDTH`] if there is none.
 #[inline(always)]
-fn bytes_behind_last(field: &Field, byte: u8) -> usize {
+fn bytes_after_last(field: &Field, byte: u8) -> usize {
     let (low, high) = (equal(field.low, byte), equal(field.high, byte));
-    let behind = if high != 0 { high.leading_zeros() } else { 64 + low.leading_zeros() };
-    behind as usize / 8
+    let after = if high != 0 { high.leading_zeros() } else { 64 + low.leading_zeros() };
+    after as usize / 8
 }
 
-/// The highest bit of each byte that is equal.
+/// The highest bit of each byte that equals `byte`.
 #[inline(always)]
 fn equal(word: u64, byte: u8) -> u64 {
     const LOW_BITS: u64 = 0x7f * EACH;
     let difference = word ^ (EACH * u64::from(byte));
-    // No carry leaves a byte.
+    // No carry leaves its byte.
     !(((difference & LOW_BITS) + LOW_BITS) | difference | LOW_BITS)
 }
 
-/// The number that eight digits are.
+/// The number formed by eight digits.
 #[inline(always)]
 fn eight_digits(word: u64) -> u64 {
     const LOW_BYTES: u64 = 0x0000_00ff_0000_00ff;
@@ -149,12 +149,12 @@ fn not_digits(word: u64) -> u64 {
     (word | word.wrapping_add(6 * EACH)) & (0xf0 * EACH)
 }
 
-/// How the fields of a column are parsed. A trait and no closure: that would be compiled without the instructions of its
-/// caller.
+/// How the fields of a column are parsed. This is a trait because a closure would be compiled without the instruction
+/// set of its caller.
 pub(super) trait Parse {
     type Value: Copy + Default;
 
-    /// The value of a field, and whether it is written otherwise; nothing if the field is odd. Must be inlined.
+    /// The value of a field, and whether it would be written differently; `None` if the field is odd. Must be inlined.
     fn parse(&mut self, field: &Field) -> Option<(Self::Value, bool)>;
 }
 
@@ -197,7 +197,7 @@ impl<P: Parse> Kernel for Each<'_, '_, P> {
     }
 }
 
-/// The last sixteen bytes of a text, with zeros before its beginning.
+/// The last sixteen bytes of a text, preceded by zeros if it is shorter.
 #[cold]
 pub(super) fn first_bytes(text: &[u8]) -> [u8; WIDTH] {
     let mut bytes = [0; WIDTH];
@@ -205,7 +205,7 @@ pub(super) fn first_bytes(text: &[u8]) -> [u8; WIDTH] {
     bytes
 }
 
-/// For [`FieldColumn::integers`].
+/// The parser of [`FieldColumn::integers`].
 pub(super) struct Integers;
 
 impl Parse for Integers {
@@ -213,17 +213,17 @@ impl Parse for Integers {
 
     #[inline(always)]
     fn parse(&mut self, field: &Field) -> Option<(i64, bool)> {
-        // Zeros before other digits, or a minus before a zero.
+        // Leading zeros, or a minus before a zero.
         let is_bare = (field.count == 0) | ((field.first == 0) & ((field.count > 1) | field.is_negative));
         let value = field.value()?;
         if is_bare { None } else { Some((field.signed(value), false)) }
     }
 }
 
-/// For [`FieldColumn::decimals`].
+/// The parser of [`FieldColumn::decimals`].
 pub(super) struct Decimals {
     pub(super) scale: usize,
-    /// More than any magnitude.
+    /// The exclusive limit of the magnitude.
     pub(super) most: i64,
     pub(super) exact: bool,
 }
@@ -241,7 +241,7 @@ impl Parse for Decimals {
     }
 }
 
-/// For [`FieldColumn::floats`].
+/// The parser of [`FieldColumn::floats`].
 pub(super) struct Floats {
     pub(super) exact: bool,
     pub(super) shapes: FloatShapes,
@@ -256,9 +256,9 @@ impl Parse for Floats {
         if whole + decimals > 15 {
             return None;
         }
-        // Both are exact, so that the quotient is the float nearest to the number.
+        // Both operands are exact, so the quotient is the float nearest to the number.
         let float = value as f64 / FLOAT_POWERS[decimals];
-        // Smaller ones are written with an exponent.
+        // Smaller floats are written with an exponent.
         let is_small = (float < 1e-4) & (value != 0);
         let last_is_zero = field.high >> 56 == 0;
         let is_altered = (decimals == 0) | (last_is_zero & (decimals > 1));
@@ -273,7 +273,7 @@ impl Parse for Floats {
     }
 }
 
-/// For [`FieldColumn::dates`].
+/// The parser of [`FieldColumn::dates`].
 pub(super) struct Dates;
 
 impl Parse for Dates {
@@ -288,7 +288,7 @@ impl Parse for Dates {
         if !is_date | (not_digits(digits) | not_digits(century) != 0) {
             return None;
         }
-        // Two digits at a time: the tens are in the lower byte.
+        // Two digits at a time; the tens are in the lower byte.
         let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
         let pair = (pairs & 0xff, pairs >> 24 & 0xff, pairs >> 48 & 0xff);
         let year = 100 * (10 * (century & 0xff) + (century >> 8)) + pair.0;
@@ -297,10 +297,10 @@ impl Parse for Dates {
     }
 }
 
-/// The days from 1970-01-01 to a date, unless there is none of these numbers or it is a 29 February.
+/// The days from 1970-01-01 to a date; `None` if there is no such date or it is 29 February.
 #[inline(always)]
 fn day(year: i64, month: usize, day: i64) -> Option<i64> {
-    /// Of years that begin in March: how many days come before a month. No entry is without a month.
+    /// The number of days before each month, in years that start in March. Entries without a month are 0.
     const BEFORE: [i64; 16] = [0, 306, 337, 0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 0, 0, 0];
     const DAYS_IN: [i64; 16] = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 0, 0, 0];
     let days_in = *DAYS_IN.get(month)?;

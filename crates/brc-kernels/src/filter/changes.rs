@@ -2,7 +2,7 @@
 
 use crate::cpu::{Kernel, Level, run_at};
 
-/// Sets the bit of each row whose value is not that of the row before, and of the first; other bits stay as they are.
+/// Sets the bit of each row whose value differs from the row before, and of the first row; other bits are unchanged.
 ///
 /// # Panics
 /// If `mask` has fewer than [`words`](super::words) words.
@@ -22,11 +22,11 @@ struct MarkChanges<'a, T> {
 impl<T: Copy + PartialEq> Kernel for MarkChanges<'_, T> {
     type Output = ();
 
-    /// Compares to one byte a row, which compilers vectorise, and then gathers the bits.
+    /// Compares to one byte per row, which vectorises, and then collects the bits.
     #[inline(always)]
     fn run(self) {
         for (index, word) in self.mask.iter_mut().enumerate() {
-            // Of the first row of all, nothing lies before.
+            // The first row has no predecessor.
             let (skipped, first) = if index == 0 { (1, 1) } else { (0, index * 64) };
             let rows = first..self.values.len().min((index + 1) * 64);
             let (Some(values), Some(before)) = (self.values.get(rows.clone()), self.values.get(first - 1..)) else {

@@ -1,28 +1,28 @@
-//! Looks up codes in a set of them.
+//! Tests codes for membership in a set.
 
 use super::{gathered, words};
 use crate::cpu::{Kernel, Level, run_at};
 use crate::direct::bounds;
 
-/// Some of the codes of a dictionary: one bit for each that is known.
+/// A set of dictionary codes: one bit for each known code.
 #[derive(Debug, Clone, Default)]
 pub struct CodeSet {
-    /// Filled up with zeros to a multiple of [`PADDING`] words.
+    /// Padded with zeros to a multiple of [`PADDING`] words.
     words: Vec<u32>,
     known: usize,
 }
 
-/// Two registers of words.
+/// The number of words in two registers.
 const PADDING: usize = 32;
 
 impl CodeSet {
-    /// How many codes are known: those below.
+    /// The number of known codes; all codes below it are known.
     #[must_use]
     pub fn known(&self) -> usize {
         self.known
     }
 
-    /// Makes one more code known, and whether it is in the set.
+    /// Adds the next known code, which is in the set if `is_in`.
     pub fn push(&mut self, is_in: bool) {
         if self.known == self.words.len() * 32 {
             self.words.resize(self.words.len() + PADDING, 0);
@@ -31,17 +31,17 @@ impl CodeSet {
         self.known += 1;
     }
 
-    /// Whether a code is in the set; `None` if it is not known.
+    /// Whether a code is in the set; `None` if it is unknown.
     #[must_use]
     pub fn get(&self, code: u32) -> Option<bool> {
         ((code as usize) < self.known).then(|| self.words[code as usize / 32] >> (code % 32) & 1 == 1)
     }
 
-    /// Sets the bits of the rows whose code is in the set, and clears the others; `false` if a code is not known: what is in
-    /// `mask` then means nothing.
+    /// Sets the bits of the rows whose code is in the set, and clears the others. Returns `false` if a code is unknown;
+    /// the contents of `mask` are then unspecified.
     ///
     /// # Panics
-    /// If `mask` has not exactly [`words`] words.
+    /// If `mask` does not have exactly [`words`] words.
     #[must_use]
     pub fn select(&self, level: Level, codes: &[u32], mask: &mut [u64]) -> bool {
         assert_eq!(mask.len(), words(codes.len()), "one word for 64 rows");
@@ -61,7 +61,7 @@ impl CodeSet {
     }
 }
 
-/// Selects the rows whose codes are in a set, which has a word for each.
+/// Selects the rows whose codes are in a set that has a word for each code.
 struct Select<'a> {
     words: &'a [u32],
     codes: &'a [u32],
@@ -91,10 +91,10 @@ impl FromIterator<bool> for CodeSet {
     }
 }
 
-/// The bits of so many rows as bytes: 1 where a bit is set, else 0.
+/// Expands the bits of `rows` rows to bytes: 1 if a bit is set, else 0.
 ///
 /// # Panics
-/// If `mask` has not exactly [`words`] words.
+/// If `mask` does not have exactly [`words`] words.
 #[must_use]
 pub fn bytes(level: Level, mask: &[u64], rows: usize) -> Vec<i8> {
     assert_eq!(mask.len(), words(rows), "one word for 64 rows");
@@ -109,7 +109,7 @@ pub fn bytes(level: Level, mask: &[u64], rows: usize) -> Vec<i8> {
     bytes
 }
 
-/// Spreads bits to bytes.
+/// Expands bits to bytes.
 struct Bytes<'a> {
     mask: &'a [u64],
     bytes: &'a mut [i8],
@@ -121,12 +121,12 @@ impl Kernel for Bytes<'_> {
     #[inline(always)]
     fn run(self) {
         const EACH: u64 = u64::from_le_bytes([1; 8]);
-        /// The bit that each of eight bytes is about.
+        /// The bit that belongs to each of eight bytes.
         const OWN_BITS: u64 = 0x8040_2010_0804_0201;
         for (bytes, word) in self.bytes.as_chunks_mut::<64>().0.iter_mut().zip(self.mask) {
             for (bytes, bits) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(word.to_le_bytes()) {
                 let own = (EACH * u64::from(bits)) & OWN_BITS;
-                // The highest bit of each byte that has its own; no carry leaves a byte.
+                // The highest bit of each byte whose own bit is set; no carry leaves its byte.
                 let ones = (own + 0x7f * EACH) >> 7 & EACH;
                 *bytes = ones.to_le_bytes().map(u8::cast_signed);
             }
@@ -141,7 +141,7 @@ mod x86 {
     use std::arch::x86_64::*;
 
     /// # Safety
-    /// There is a word for each code.
+    /// Each code has a word.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
     pub(super) unsafe fn select(words: &[u32], codes: &[u32], mask: &mut [u64]) {
         let Some(first) = words.first_chunk::<PADDING>() else { return mask.fill(0) };
@@ -154,7 +154,7 @@ mod x86 {
             *word = 0;
             for (part, codes) in codes.chunks(16).enumerate() {
                 let there = valid_bits(codes.len(), 0) as __mmask16;
-                // SAFETY: only codes that are there are loaded.
+                // SAFETY: only existing codes are loaded.
                 let codes = unsafe { _mm512_maskz_loadu_epi32(there, codes.as_ptr().cast()) };
                 let places = _mm512_srli_epi32::<5>(codes);
                 let found = match in_registers {
@@ -168,10 +168,10 @@ mod x86 {
         }
     }
 
-    /// So many codes have their bits in one register of AVX2.
+    /// The number of codes whose bits fit in one AVX2 register.
     pub(super) const FEW_CODES: usize = 256;
 
-    /// The same with AVX2, of at most [`FEW_CODES`] codes.
+    /// The same with AVX2, for at most [`FEW_CODES`] codes.
     #[target_feature(enable = "avx2,bmi1,bmi2")]
     pub(super) fn select_few(words: &[u32], codes: &[u32], mask: &mut [u64]) {
         let Some(first) = words.first_chunk::<PADDING>() else { return mask.fill(0) };
@@ -185,7 +185,7 @@ mod x86 {
                 // SAFETY: there are eight codes.
                 let codes = unsafe { _mm256_loadu_si256(codes.as_ptr().cast()) };
                 let found = _mm256_permutevar8x32_epi32(words, _mm256_srli_epi32::<5>(codes));
-                // The code's bit becomes the highest one.
+                // Moves the code's bit to the highest position.
                 let bits = _mm256_sllv_epi32(found, _mm256_andnot_si256(codes, last_bit));
                 let are_in = _mm256_movemask_ps(_mm256_castsi256_ps(bits)) as u32;
                 *word |= u64::from(are_in) << (part * 8);
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn no_code_is_in_the_set_of_none() {
+    fn an_empty_set_has_no_codes() {
         for level in Level::available() {
             assert!(CodeSet::default().select(level, &[], &mut []));
             assert!(!CodeSet::default().select(level, &[0], &mut [0]));

@@ -5,11 +5,11 @@ use crate::arithmetic::{Line, append};
 use crate::cpu::{Kernel, Level, run_at};
 use brc_core::{Comparison, Integers};
 
-/// Sets the bits of the rows in which a comparison holds, and clears the others. `false` if the columns are not such as can be
-/// compared here: integers of up to 64 bits; nothing is set then.
+/// Sets the bits of the rows in which a comparison holds, and clears the others. Returns `false` and sets nothing if
+/// the columns cannot be compared here, because they have 128-bit integers.
 ///
 /// # Panics
-/// If the columns are not equally long, or `mask` has not exactly [`words`] words.
+/// If the columns differ in length, or `mask` does not have exactly [`words`] words.
 #[must_use]
 pub fn compare_integers(
     level: Level,
@@ -41,10 +41,10 @@ pub fn compare_integers(
     true
 }
 
-/// Rows that are brought to one width at a time.
+/// The number of rows that are widened at a time.
 const BLOCK: usize = 512;
 
-/// The same of floats, of which all NaNs are equal and above all numbers, and the two zeros are equal.
+/// The same for floats. All NaNs are equal and above all numbers, and the two zeros are equal.
 ///
 /// # Panics
 /// As for [`compare_integers`].
@@ -54,7 +54,7 @@ pub fn compare_floats(level: Level, comparison: Comparison, ones: &[f64], others
     compare(level, comparison, ones, others, mask);
 }
 
-/// Values of which one may be below another or equal to it.
+/// Values with a total order.
 trait Ordered: Copy {
     fn is_below(self, other: Self) -> bool;
     fn is_equal(self, other: Self) -> bool;

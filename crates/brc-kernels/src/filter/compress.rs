@@ -1,4 +1,4 @@
-//! Keeps the values and the runs of the rows that a mask wants.
+//! Keeps the values and the runs of the rows that a mask selects.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -9,10 +9,10 @@ use brc_core::Run;
 
 mod sealed {
     pub trait Sealed: Copy {
-        /// Appends the wanted values to `out`, which has room for all and 64 more.
+        /// Appends the selected values to `out`, which has room for all and 64 more.
         ///
         /// # Safety
-        /// The processor has AVX-512, and `out` has that capacity left.
+        /// The processor has AVX-512, and `out` has that spare capacity.
         #[cfg(target_arch = "x86_64")]
         unsafe fn compress_avx512(values: &[Self], mask: &[u64], out: &mut Vec<Self>);
 
@@ -25,13 +25,13 @@ mod sealed {
     }
 }
 
-/// A type whose values [`compress`] picks.
+/// A type of values for [`compress`].
 pub trait Lane: sealed::Sealed {}
 
-/// Empties `out` and puts the values of the wanted rows there, in order.
+/// Replaces `out` by the values of the selected rows, in order.
 ///
 /// # Panics
-/// If `mask` has not exactly [`words`] words.
+/// If `mask` does not have exactly [`words`] words.
 pub fn compress<T: Lane>(level: Level, values: &[T], mask: &[u64], out: &mut Vec<T>) {
     assert_eq!(mask.len(), words(values.len()), "one word for 64 rows");
     out.clear();
@@ -61,10 +61,10 @@ fn portable<T: Copy>(values: &[T], mask: &[u64], out: &mut Vec<T>) {
     }
 }
 
-/// Empties `out` and puts the values of the wanted rows there, each in its row's place, and `other` in all others.
+/// Replaces `out` by the values, with `other` in all rows that are not selected.
 ///
 /// # Panics
-/// If `mask` has not exactly [`words`] words.
+/// If `mask` does not have exactly [`words`] words.
 pub fn blend(level: Level, values: &[u32], mask: &[u64], other: u32, out: &mut Vec<u32>) {
     assert_eq!(mask.len(), words(values.len()), "one word for 64 rows");
     out.clear();
@@ -77,7 +77,7 @@ pub fn blend(level: Level, values: &[u32], mask: &[u64], other: u32, out: &mut V
     }
 }
 
-/// Replaces values of rows that are not wanted.
+/// Replaces the values of rows that are not selected.
 struct Replace<'a> {
     values: &'a mut [u32],
     mask: &'a [u64],
@@ -97,26 +97,26 @@ impl Kernel for Replace<'_> {
     }
 }
 
-/// Empties `out` and puts the runs there as they are when only the wanted rows are left; runs without a wanted row are
-/// left out. Rows behind the mask's end are not wanted.
+/// Replaces `out` by the runs of the selected rows; runs without a selected row are dropped. Rows beyond the end of the
+/// mask are not selected.
 pub fn compress_runs(level: Level, runs: &[Run], mask: &[u64], out: &mut Vec<Run>) {
     out.clear();
     out.resize(runs.len(), Run { code: 0, rows: 0 });
     let kept = match level.min(Level::best()) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+        // SAFETY: the level is not above the best one that was detected.
         Level::Avx2 | Level::Avx512 => unsafe { x86::runs_popcnt(runs, mask, out) },
         _ => runs_portable(runs, mask, out),
     };
     out.truncate(kept);
 }
 
-/// Returns how many runs are left. Each is written, and overwritten by the next one if it has no row: whether it has is
-/// a branch that nobody could guess.
+/// Returns the number of remaining runs. Each run is written, and overwritten by the next one if it has no row, which
+/// avoids an unpredictable branch.
 #[inline(always)]
 fn runs_portable(runs: &[Run], mask: &[u64], out: &mut [Run]) -> usize {
     let (mut kept, mut end) = (0, 0usize);
-    // Wanted rows before the word that `end` lies in, and before `end`.
+    // The numbers of selected rows before the word that contains `end`, and before `end`.
     let (mut word, mut before_word, mut before) = (0, 0, 0);
     for run in runs {
         end = end.saturating_add(run.rows as usize).min(mask.len() * 64);
@@ -170,7 +170,7 @@ mod x86 {
         runs_portable(runs, mask, out)
     }
 
-    /// Replaces values of rows that are not wanted.
+    /// Replaces the values of rows that are not selected.
     #[target_feature(enable = "avx512f")]
     pub(super) fn replace(values: &mut [u32], mask: &[u64], other: u32) {
         let others = _mm512_set1_epi32(other as i32);
@@ -178,14 +178,14 @@ mod x86 {
             for (part, values) in (0..).zip(values.chunks_mut(16)) {
                 let there = ((1u32 << values.len()) - 1) as __mmask16;
                 let unwanted = !(word >> (16 * part)) as __mmask16 & there;
-                // SAFETY: only lanes that are there are stored.
+                // SAFETY: only existing lanes are stored.
                 unsafe { _mm512_mask_storeu_epi32(values.as_mut_ptr().cast(), unwanted, others) };
             }
         }
     }
 
-    /// A compression for AVX-512. It goes to a register, which is then stored whole: compressing to memory is slow on
-    /// some processors.
+    /// A compression kernel for AVX-512. It compresses into a register, which is then stored as a whole: compressing to
+    /// memory is slow on some processors.
     macro_rules! compress {
         ($name:ident, $type:ty, $lanes:literal, $mask:ty, $load:ident, $compress:ident, $store:ident) => {
             /// # Safety
@@ -198,8 +198,8 @@ mod x86 {
                     for values in values.chunks($lanes) {
                         let there = _bzhi_u64(u64::MAX, values.len() as u32) as $mask;
                         let wanted = bits as $mask;
-                        // SAFETY: only lanes that are there are loaded; not more values were kept than seen, so a
-                        // whole register fits the capacity promised by the caller.
+                        // SAFETY: only existing lanes are loaded; no more values were kept than processed, so a whole
+                        // register fits in the capacity promised by the caller.
                         unsafe {
                             let lanes = $load(there, values.as_ptr().cast());
                             $store(out.as_mut_ptr().add(length).cast(), $compress(wanted, lanes));
@@ -208,7 +208,7 @@ mod x86 {
                         bits >>= $lanes;
                     }
                 }
-                // SAFETY: so many values were written.
+                // SAFETY: `length` values were written.
                 unsafe { out.set_len(length) };
             }
         };
@@ -273,7 +273,7 @@ mod tests {
     }
 
     proptest! {
-        /// Also with bits set behind the last row, which no mask should have.
+        /// Also with bits set after the last row, which no mask should have.
         #[test]
         fn all_levels_and_widths_agree_with_plain_code(
             values in prop::collection::vec(any::<i64>(), 384), mask in masks(), short in 0usize..64,
@@ -286,7 +286,7 @@ mod tests {
         }
 
         #[test]
-        fn others_take_the_places_of_unwanted_rows(
+        fn blend_replaces_unselected_rows(
             values in prop::collection::vec(any::<u32>(), 384), mask in masks(), short in 0usize..64,
         ) {
             let values = &values[..mask.len() * 64 - short];
@@ -300,7 +300,7 @@ mod tests {
         }
 
         #[test]
-        fn runs_keep_as_many_rows_as_are_wanted(
+        fn runs_keep_selected_rows(
             lengths in prop::collection::vec(0u32..200, 0..10), mask in masks(),
         ) {
             let runs: Vec<Run> = lengths.iter().zip(0..).map(|(&rows, code)| Run { code, rows }).collect();

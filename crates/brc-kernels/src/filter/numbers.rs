@@ -1,11 +1,11 @@
-//! The numbers of the rows that a mask wants.
+//! The indexes of the rows that a mask selects.
 
 use crate::cpu::Level;
 
-/// Empties `rows` and puts the numbers of the wanted rows there, in ascending order.
+/// Replaces `rows` by the indexes of the selected rows, in ascending order.
 ///
 /// # Panics
-/// If the mask has 2²⁶ words or more: numbers of rows have 32 bits.
+/// If the mask has 2²⁶ words or more: row indexes have 32 bits.
 pub fn row_numbers(level: Level, mask: &[u64], rows: &mut Vec<u32>) {
     assert!(mask.len() < 1 << 26, "numbers of rows have 32 bits");
     rows.clear();
@@ -35,17 +35,17 @@ mod x86 {
     use crate::cpu::{ONES, PLACES};
     use std::arch::x86_64::*;
 
-    /// Numbers that one register has.
+    /// The number of indexes per register.
     const LANES: usize = 16;
 
-    /// Appends the numbers of the set bits. A full register is stored for every word, however few of its bits are set: so the
-    /// loop hardly ever branches differently from one word to the next.
+    /// Appends the indexes of the set bits. A full register is stored for every word, however few of its bits are set,
+    /// so that the branches of the loop are predictable.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
     pub(super) fn append(mask: &[u64], rows: &mut Vec<u32>) {
         let mut length = rows.len();
         let all: usize = mask.iter().map(|word| word.count_ones() as usize).sum();
         rows.resize(length + all + LANES, 0);
-        // SAFETY: there are as many numbers as are loaded.
+        // SAFETY: the table is as large as the register.
         let numbers = unsafe { _mm512_loadu_epi8(PLACES.as_ptr().cast()) };
         for (first, &word) in (0u32..).step_by(64).zip(mask) {
             let mut bytes = _mm512_maskz_compress_epi8(word, numbers);
@@ -54,7 +54,7 @@ mod x86 {
                 let sixteen = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(bytes));
                 let sixteen = _mm512_add_epi32(sixteen, _mm512_set1_epi32(first as i32));
                 let room = &mut rows[length..length + LANES];
-                // SAFETY: there is room for as many numbers as are stored.
+                // SAFETY: there is room for a whole register.
                 unsafe { _mm512_storeu_epi32(room.as_mut_ptr().cast(), sixteen) };
                 length += left.min(LANES);
                 if left <= LANES {
@@ -68,10 +68,10 @@ mod x86 {
         rows.truncate(length);
     }
 
-    /// The same with AVX2: for each eight bits, the numbers that a list has for them.
+    /// The same with AVX2: looks up the indexes of eight bits at a time in a table.
     #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
     pub(super) fn append_avx2(mask: &[u64], rows: &mut Vec<u32>) {
-        /// Numbers that one register has.
+        /// The number of indexes per register.
         const LANES: usize = 8;
         let mut length = rows.len();
         let all: usize = mask.iter().map(|word| word.count_ones() as usize).sum();
@@ -82,7 +82,7 @@ mod x86 {
             while bits != 0 {
                 let ones = &ONES[usize::from(bits as u8)];
                 let room = &mut rows[length..length + LANES];
-                // SAFETY: a list has eight bytes, and there is room for as many numbers as are stored.
+                // SAFETY: an entry of the table has eight bytes, and there is room for a whole register.
                 unsafe {
                     let numbers = _mm256_cvtepu8_epi32(_mm_loadl_epi64(ones.as_ptr().cast()));
                     _mm256_storeu_si256(room.as_mut_ptr().cast(), _mm256_add_epi32(numbers, base));

@@ -1,12 +1,12 @@
-//! Puts values into the rows that a mask wants, and leaves the others as they are.
+//! Writes values to the rows that a mask selects, and leaves the others unchanged.
 
 use super::words;
 use crate::cpu::{Kernel, Level, run_at};
 
-/// Puts the values of the wanted rows into theirs.
+/// Writes the values of the selected rows to the same rows of `out`.
 ///
 /// # Panics
-/// If there are not as many values as rows, or `mask` has not exactly [`words`] words.
+/// If the numbers of values and rows differ, or `mask` does not have exactly [`words`] words.
 pub fn place<T: Copy + Into<U>, U: Copy>(level: Level, values: &[T], mask: &[u64], out: &mut [U]) {
     assert_eq!(values.len(), out.len(), "as many values as rows");
     assert_eq!(mask.len(), words(out.len()), "one word for 64 rows");
@@ -32,10 +32,10 @@ impl<T: Copy + Into<U>, U: Copy> Kernel for Place<'_, T, U> {
     }
 }
 
-/// Puts one value into all wanted rows.
+/// Writes one value to all selected rows.
 ///
 /// # Panics
-/// If `mask` has not exactly [`words`] words.
+/// If `mask` does not have exactly [`words`] words.
 pub fn fill<T: Copy>(level: Level, value: T, mask: &[u64], out: &mut [T]) {
     assert_eq!(mask.len(), words(out.len()), "one word for 64 rows");
     run_at(level, Fill { value, mask, out });
@@ -67,7 +67,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn only_wanted_rows_change(rows in prop::collection::vec((any::<i32>(), any::<bool>()), 0..300)) {
+        fn only_selected_rows_change(rows in prop::collection::vec((any::<i32>(), any::<bool>()), 0..300)) {
             let values: Vec<i32> = rows.iter().map(|row| row.0).collect();
             let mut mask = vec![0; words(rows.len())];
             rows.iter().enumerate().for_each(|(row, it)| mask[row / 64] |= u64::from(it.1) << (row % 64));

@@ -1,13 +1,13 @@
-//! Compares numbers with a range.
+//! Tests whether numbers are within a range.
 
 use super::words;
 use crate::cpu::{Kernel, Level, run_at};
 use brc_core::Integers;
 
-/// Sets the bits of the rows whose value lies in `low..=high`, and clears the others.
+/// Sets the bits of the rows whose value is in `low..=high`, and clears the others.
 ///
 /// # Panics
-/// If `mask` has not exactly [`words`] words.
+/// If `mask` does not have exactly [`words`] words.
 pub fn range(level: Level, values: Integers<'_>, low: i128, high: i128, mask: &mut [u64]) {
     assert_eq!(mask.len(), words(values.len()), "one word for 64 rows");
     let level = level.min(Level::best());
@@ -32,7 +32,7 @@ pub fn range(level: Level, values: Integers<'_>, low: i128, high: i128, mask: &m
     }
 }
 
-/// The part of a range that lies between a type's ends, if there is any.
+/// The intersection of a range with the range of a type, if it is not empty.
 fn narrowed(low: i128, high: i128, smallest: i128, largest: i128) -> Option<(i128, i128)> {
     let (low, high) = (low.max(smallest), high.min(largest));
     (low <= high).then_some((low, high))
@@ -41,7 +41,7 @@ fn narrowed(low: i128, high: i128, smallest: i128, largest: i128) -> Option<(i12
 fn range_i8(level: Level, values: &[i8], low: i8, high: i8, mask: &mut [u64]) {
     match level {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the caller took the lower of a level and the best one that was detected.
+        // SAFETY: the caller has limited the level to the best one that was detected.
         Level::Avx512 => unsafe { x86::range_i8_avx512(values, low, high, mask) },
         _ => run_at(level, Range { values, low, high, mask }),
     }
@@ -50,7 +50,7 @@ fn range_i8(level: Level, values: &[i8], low: i8, high: i8, mask: &mut [u64]) {
 fn range_i16(level: Level, values: &[i16], low: i16, high: i16, mask: &mut [u64]) {
     match level {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the caller took the lower of a level and the best one that was detected.
+        // SAFETY: the caller has limited the level to the best one that was detected.
         Level::Avx512 => unsafe { x86::range_i16_avx512(values, low, high, mask) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
@@ -62,7 +62,7 @@ fn range_i16(level: Level, values: &[i16], low: i16, high: i16, mask: &mut [u64]
 fn range_i32(level: Level, values: &[i32], low: i32, high: i32, mask: &mut [u64]) {
     match level {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the caller took the lower of a level and the best one that was detected.
+        // SAFETY: the caller has limited the level to the best one that was detected.
         Level::Avx512 => unsafe { x86::range_i32_avx512(values, low, high, mask) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
@@ -74,7 +74,7 @@ fn range_i32(level: Level, values: &[i32], low: i32, high: i32, mask: &mut [u64]
 fn range_i64(level: Level, values: &[i64], low: i64, high: i64, mask: &mut [u64]) {
     match level {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the caller took the lower of a level and the best one that was detected.
+        // SAFETY: the caller has limited the level to the best one that was detected.
         Level::Avx512 => unsafe { x86::range_i64_avx512(values, low, high, mask) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
@@ -100,7 +100,7 @@ impl<T: Copy + Ord> Kernel for Range<'_, T> {
     }
 }
 
-/// Compares to one byte a row, which compilers vectorise, and then gathers the bits.
+/// Compares to one byte per row, which vectorises, and then collects the bits.
 #[inline(always)]
 fn portable<T: Copy + Ord>(values: &[T], low: T, high: T, mask: &mut [u64]) {
     for (word, values) in mask.iter_mut().zip(values.chunks(64)) {
@@ -116,7 +116,7 @@ fn portable<T: Copy + Ord>(values: &[T], low: T, high: T, mask: &mut [u64]) {
 mod x86 {
     use std::arch::x86_64::*;
 
-    /// A range compare for AVX-512: `low <= value <= high` is one unsigned comparison of the distance from `low`.
+    /// A range comparison for AVX-512: `low <= value <= high` is one unsigned comparison of the difference from `low`.
     macro_rules! range_avx512 {
         ($name:ident, $int:ty, $lanes:literal,
          $load:ident, $set:ident, $subtract:ident, $compare:ident) => {

@@ -1,18 +1,18 @@
-//! Numbers strings of any content, of which many may be new.
+//! Numbers arbitrary strings, of which many may be new.
 
 use super::hash::hash_bytes;
 use super::others::{OtherNames, TOGETHER, UNKNOWN};
 use brc_core::Dictionary;
 use std::ops::Range;
 
-/// Gives strings codes in the order in which they come: 0, 1, 2 …
+/// Assigns codes to strings in order of appearance: 0, 1, 2 …
 #[derive(Debug, Clone, Default)]
 pub struct DictionaryBuilder {
     dictionary: Dictionary,
     codes: OtherNames,
 }
 
-/// A 32-bit hash of strings, of which all bits are good.
+/// A well-mixed 32-bit hash of strings.
 pub fn hash(value: &[u8]) -> u32 {
     hash_bytes(value)
 }
@@ -24,44 +24,44 @@ impl DictionaryBuilder {
         &self.dictionary
     }
 
-    /// The strings, which can no longer be looked up.
+    /// The strings; they can no longer be looked up.
     #[must_use]
     pub fn into_dictionary(self) -> Dictionary {
         self.dictionary
     }
 
-    /// Makes room for so many more strings of so many bytes together.
+    /// Reserves room for additional strings with a total size of `bytes`.
     pub fn reserve(&mut self, strings: usize, bytes: usize) {
         self.dictionary.reserve(strings, bytes);
         self.codes.reserve(strings);
     }
 
-    /// The code of a string, if it was interned.
+    /// The code of a known string.
     #[must_use]
     pub fn get(&self, value: &[u8]) -> Option<u32> {
         self.get_hashed(value, hash(value))
     }
 
-    /// The code of a string: a new one if it was never interned.
+    /// The code of a string; a new one if the string is unknown.
     pub fn intern(&mut self, value: &[u8]) -> u32 {
         let hash = hash(value);
         self.get_hashed(value, hash).unwrap_or_else(|| self.insert(value, hash))
     }
 
-    /// The code of a string of that hash. Strings whose hashes come from elsewhere must all have theirs from there.
+    /// The code of a known string with this hash. If the caller supplies hashes, it must do so for all strings.
     #[must_use]
     pub fn get_hashed(&self, value: &[u8], hash: u32) -> Option<u32> {
         self.codes.get(|| hash, value, &self.dictionary)
     }
 
-    /// A new code for a string of that hash which has none.
+    /// Assigns a new code to an unknown string with this hash.
     pub fn insert(&mut self, value: &[u8], hash: u32) -> u32 {
         let code = self.dictionary.push(value);
         self.codes.insert(hash, code);
         code
     }
 
-    /// Appends the codes of strings of these hashes, as far as they have one.
+    /// Appends the codes of strings with these hashes, or `None` for unknown ones.
     pub fn get_all<'v>(
         &self,
         mut values: impl Iterator<Item = &'v [u8]>,
@@ -79,7 +79,7 @@ impl DictionaryBuilder {
         }
     }
 
-    /// Appends the codes of strings of these hashes, new ones where they have none; but no more once there are `most`
+    /// Appends the codes of strings with these hashes, new ones for unknown strings. Stops once there are `most`
     /// strings.
     pub fn intern_all<'v>(
         &mut self,
@@ -96,38 +96,38 @@ impl DictionaryBuilder {
                     return;
                 }
                 let is_known = likely != UNKNOWN && self.dictionary.get(likely) == value;
-                // What was not known before may have come among these.
+                // An unknown string may have been added in this loop.
                 let code = if is_known { Some(likely) } else { self.get_hashed(value, hash) };
                 codes.push(code.unwrap_or_else(|| self.insert(value, hash)));
             }
         }
     }
 
-    /// A new code for a string, whether it has one or not: where hardly any comes twice, looking for it does not pay.
+    /// Assigns a new code to a string without looking it up, for strings that hardly ever repeat.
     pub fn append(&mut self, value: &[u8]) -> u32 {
         self.dictionary.push(value)
     }
 
-    /// Makes strings that were [appended](DictionaryBuilder::append) known: those from the `first` on, of these hashes. None of
-    /// them was interned, and all are different.
+    /// Makes [appended](DictionaryBuilder::append) strings known: those from code `first` on, with these hashes. They
+    /// must be distinct and unknown.
     ///
     /// # Panics
-    /// If there are not so many strings.
+    /// If there are fewer strings.
     pub fn index(&mut self, first: u32, hashes: &[u32]) {
         assert!(first as usize + hashes.len() <= self.dictionary.len(), "hashes of strings");
         self.codes.reserve(hashes.len());
         (first..).zip(hashes).for_each(|(code, &hash)| self.codes.insert(hash, code));
     }
 
-    /// New codes for strings that lie one behind the other in `bytes`: as [`DictionaryBuilder::append`] for each, with what
-    /// [`Dictionary::extend`] asks of `ends`.
+    /// Assigns new codes to strings that are contiguous in `bytes`, as [`DictionaryBuilder::append`] does for each.
+    /// `ends` must satisfy the requirements of [`Dictionary::extend`].
     pub fn append_all(&mut self, ends: impl ExactSizeIterator<Item = usize>, bytes: &[u8]) -> Range<u32> {
         let first = self.dictionary.len() as u32;
         self.dictionary.extend(ends, bytes);
         first..self.dictionary.len() as u32
     }
 
-    /// Forgets all strings, but not the room they took.
+    /// Removes all strings, but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.dictionary.clear();
         self.codes.clear();
@@ -139,8 +139,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_strings_at_once_are_as_one_by_one() {
-        // Some come often, some once; of the hashes, many are the same.
+    fn batch_interning_agrees_with_single_interning() {
+        // Some strings are frequent, some unique; many have the same hash.
         let names: Vec<String> = (0..3000u32).map(|i| format!("name {}", i * i % 1709 % (i / 3 + 1))).collect();
         for hash in [hash, |value: &[u8]| u32::from(value[value.len() - 1] % 7), |_: &[u8]| 0] {
             let values = || names.iter().map(String::as_bytes);

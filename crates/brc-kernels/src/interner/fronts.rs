@@ -1,5 +1,5 @@
-//! Short names that other bytes follow: where sixteen bytes can be read whatever the name's length, no step of a look-up
-//! depends on that length.
+//! Lookup of short names that are followed by other bytes: if sixteen bytes can be read for any length of the name, no
+//! step of the lookup depends on that length.
 
 #[cfg(target_arch = "x86_64")]
 use super::LONGEST;
@@ -14,11 +14,11 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 impl Interner {
-    /// The code of the first `length` bytes of a text, if they are a name that was seen before. Faster than
-    /// [`Interner::get`] where the text goes on behind a short name.
+    /// The code of the first `length` bytes of a text, if they are a known name. Faster than [`Interner::get`] if the
+    /// text continues after a short name.
     ///
     /// # Panics
-    /// If the text is shorter than that.
+    /// If the text is shorter than `length`.
     #[inline]
     #[must_use]
     pub fn get_prefix(&self, text: &[u8], length: usize) -> Option<u32> {
@@ -27,32 +27,32 @@ impl Interner {
         code.or_else(|| self.get(&text[..length]))
     }
 
-    /// Appends the codes of names that lie somewhere in `bytes`, as [`Interner::intern`] gives them. None waits for the
-    /// name before.
+    /// Appends the codes of names at these byte ranges, as [`Interner::intern`] returns them. No lookup waits for the
+    /// previous one.
     ///
     /// # Panics
-    /// If a name lies elsewhere.
+    /// If a range is out of bounds.
     pub fn intern_all(&mut self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) {
         let mut rest = places;
         codes.reserve(rest.len());
         while !rest.is_empty() {
             let known = self.get_all(bytes, rest, codes);
             rest = &rest[known..];
-            if let Some((place, behind)) = rest.split_first() {
+            if let Some((place, following)) = rest.split_first() {
                 codes.push(self.intern(&bytes[place.clone()]));
-                rest = behind;
+                rest = following;
             }
         }
     }
 
-    /// Appends the codes of the first names, up to one that is not in the table. Returns how many there were.
+    /// Appends the codes of the first names, up to one that is not in the table. Returns their number.
     fn get_all(&self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
         match self.table.hash {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the best level has these instructions.
             HashKind::Aes if Level::best() == Level::Avx512 => unsafe { self.get_all_avx512(bytes, places, codes) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Aes` is chosen only where the level has AVX2 and AES instructions.
+            // SAFETY: `Aes` is chosen only if the level has AVX2 and AES instructions.
             HashKind::Aes => unsafe { self.get_all_avx2(bytes, places, codes) },
             kind => self.get_all_by(front_key, |key| kind.hash(key), |name| self.get(name), bytes, places, codes),
         }
@@ -66,7 +66,7 @@ impl Interner {
             |key: __m128i| [_mm_cvtsi128_si64(key) as u64, _mm_cvtsi128_si64(_mm_unpackhi_epi64(key, key)) as u64];
         let front_key = |front: &[u8; SHORT], length: usize| {
             let name = _bzhi_u32(0xffff, length as u32) as u16;
-            // SAFETY: they are sixteen readable bytes.
+            // SAFETY: there are sixteen readable bytes.
             let bytes = unsafe { _mm_loadu_si128(front.as_ptr().cast()) };
             let is_key = _mm_mask_cmpeq_epi8_mask(name, bytes, padding) == 0 && length > 0;
             if is_key { Some(words(_mm_mask_blend_epi8(name, padding, bytes))) } else { None }
@@ -79,12 +79,12 @@ impl Interner {
             }
             // SAFETY: this function has the instructions, and the name is not too long.
             let key = words(unsafe { aes::digest_avx512(name.as_ptr(), name.len()) });
-            let slot = &self.table.slots[self.table.place_of(hash(&key))];
+            let slot = &self.table.slots[self.table.index_of(hash(&key))];
             if slot.key != key {
                 return None;
             }
             let known = self.dictionary.get(slot.code());
-            // SAFETY: likewise; both names have that length.
+            // SAFETY: likewise; both names have this length.
             let is_known =
                 name.len() == known.len() && unsafe { aes::equal_avx512(name.as_ptr(), known.as_ptr(), name.len()) };
             if is_known { Some(slot.code()) } else { None }
@@ -102,16 +102,16 @@ impl Interner {
             if name.len() > LONGEST || end - name.as_ptr().addr() < LONGEST {
                 return self.get(name);
             }
-            // SAFETY: this function has the instructions; the name is not too long, nor so near to the end that what is read of
-            // it is not part of the bytes.
+            // SAFETY: this function has the instructions; the name is not too long, and far enough from the end that
+            // all bytes that are read are within the buffer.
             let key = unsafe { aes::digest_in_text(name.as_ptr(), name.len()) };
-            let slot = &self.table.slots[self.table.place_of(hash(&key))];
+            let slot = &self.table.slots[self.table.index_of(hash(&key))];
             (slot.key == key && equal_long(self.dictionary.get(slot.code()), name)).then_some(slot.code())
         };
         self.get_all_by(front_key, hash, get_long, bytes, places, codes)
     }
 
-    /// No closure or iterator of its own: these would be compiled without the instructions of the caller.
+    /// Without closures or iterators of its own, which would be compiled without the instructions of the caller.
     #[inline(always)]
     fn get_all_by(
         &self,
@@ -128,7 +128,7 @@ impl Interner {
             } else if let Some(front) = bytes[place.start..].first_chunk()
                 && let Some(key) = front_key(front, place.len())
             {
-                let slot = &self.table.slots[self.table.place_of(hash(&key))];
+                let slot = &self.table.slots[self.table.index_of(hash(&key))];
                 if slot.key == key { Some(slot.code()) } else { None }
             } else {
                 None
@@ -143,7 +143,7 @@ impl Interner {
 const EACH: u128 = u128::from_le_bytes([1; SHORT]);
 const PADDED: u128 = EACH * PADDING as u128;
 
-/// For each length, all bits of a name.
+/// Masks of the bytes of a name, by its length.
 const NAMES: [u128; SHORT + 1] = {
     let mut names = [0; SHORT + 1];
     let mut length = 1;
@@ -154,20 +154,20 @@ const NAMES: [u128; SHORT + 1] = {
     names
 };
 
-/// The key of the name that the first `length` of some bytes are, if it is its own key.
+/// The key of a name that consists of the first `length` bytes, if the name is its own key.
 #[inline]
 pub(super) fn front_key(bytes: &[u8; SHORT], length: usize) -> Option<Key> {
     let name = *NAMES.get(length)?;
     let differences = u128::from_le_bytes(*bytes) ^ PADDED;
-    // The lowest of these bits tells of a byte without differences; those above it may be wrong.
+    // The lowest of these bits marks the first byte without differences; higher bits may be wrong.
     let padding = differences.wrapping_sub(EACH) & !differences & (EACH << 7) & name;
     (padding == 0 && length > 0).then_some(padded(bytes, length))
 }
 
-/// The first `length` of some bytes, and padding behind them.
+/// The first `length` bytes, padded.
 ///
 /// # Panics
-/// If there are not as many.
+/// If `length` is above [`SHORT`].
 #[inline(always)]
 pub(crate) fn padded(bytes: &[u8; SHORT], length: usize) -> Key {
     let name = NAMES[length];

@@ -1,20 +1,20 @@
-//! Keys of names and their hashes.
+//! The keys of names, and their hashes.
 
 use super::fronts::front_key;
 use super::{LONGEST, PADDING, SHORT};
 use crate::cpu::Level;
 
-/// Sixteen bytes that stand for a name, as two little-endian words. A short name is its own key, padded; the key of a
-/// longer one is a digest, of which the first byte is [`PADDING`] so that no short name has the same.
+/// Sixteen bytes that represent a name, as two little-endian words. A short name is its own key, padded; the key of a
+/// longer name is a digest whose first byte is [`PADDING`], so that no short name has the same key.
 pub(crate) type Key = [u64; 2];
 
-/// The key of a free slot: no name at all.
+/// The key of a free slot, which no name has.
 pub(super) const NO_KEY: Key = [u64::from_le_bytes([PADDING; 8]); 2];
 
-/// How names become keys, and how those are hashed.
+/// How keys of names are computed and hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HashKind {
-    /// Three rounds of AES: 32 well-mixed bits in as many instructions, for four keys at once with AVX-512.
+    /// Three rounds of AES: 32 well-mixed bits in three instructions, for four keys at once with AVX-512.
     #[cfg(target_arch = "x86_64")]
     Aes,
     /// A multiplication, for processors without AES instructions.
@@ -30,8 +30,8 @@ impl HashKind {
         }
     }
 
-    /// The key of a name; none if it is empty, longer than [`LONGEST`], or short with bytes that no name of a text table
-    /// has.
+    /// The key of a name; `None` if it is empty, longer than [`LONGEST`], or short with bytes that no name of a text
+    /// table has.
     #[inline]
     pub(super) fn key(self, name: &[u8]) -> Option<Key> {
         match name.len() {
@@ -50,7 +50,7 @@ impl HashKind {
             Self::Aes => {
                 let mut padded = [0; LONGEST];
                 padded[..name.len()].copy_from_slice(name);
-                // SAFETY: `Aes` is chosen only where the level has AES instructions.
+                // SAFETY: `Aes` is chosen only if the level has AES instructions.
                 unsafe { aes::digest(&padded) }
             }
             Self::Multiply => multiplied(name),
@@ -61,7 +61,7 @@ impl HashKind {
     pub(super) fn hash(self, key: &Key) -> u32 {
         match self {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Aes` is chosen only where the level has AES instructions.
+            // SAFETY: `Aes` is chosen only if the level has AES instructions.
             Self::Aes => unsafe { aes::hash(key) },
             Self::Multiply => {
                 let mixed = fold(fold(key[0], 0) ^ key[1], 0);
@@ -71,7 +71,7 @@ impl HashKind {
     }
 }
 
-/// The digest of a name of at most [`LONGEST`] bytes by multiplications.
+/// The digest of a name of at most [`LONGEST`] bytes, computed with multiplications.
 pub(crate) fn multiplied(name: &[u8]) -> Key {
     let mut state = [SPREAD, SPREAD.rotate_left(17)];
     let mut mix = |[low, high]: Key| {
@@ -87,17 +87,17 @@ pub(crate) fn multiplied(name: &[u8]) -> Key {
     marked([state[0], state[1]])
 }
 
-/// A digest as no short name is: its first byte is [`PADDING`].
+/// Sets the first byte of a digest to [`PADDING`], so that no short name equals it.
 #[inline(always)]
 fn marked(digest: Key) -> Key {
     [digest[0] & !0xff | PADDING as u64, digest[1]]
 }
 
-/// Whether two names are equal, of which the second has at least sixteen bytes.
+/// Whether two names are equal; the second must have at least sixteen bytes.
 #[inline(always)]
 pub(crate) fn equal_long(found: &[u8], name: &[u8]) -> bool {
     let (Some(last), Some(found_last)) = (name.last_chunk::<16>(), found.last_chunk::<16>()) else { return false };
-    // The last bytes may overlap others.
+    // The last bytes may overlap with others.
     let mut different = u128::from_ne_bytes(*last) ^ u128::from_ne_bytes(*found_last);
     for (one, other) in name.as_chunks::<16>().0.iter().zip(found.as_chunks::<16>().0) {
         different |= u128::from_ne_bytes(*one) ^ u128::from_ne_bytes(*other);
@@ -137,8 +137,8 @@ pub(crate) mod aes {
     /// The round key: digits of π.
     pub(crate) const ROUND: [i64; 2] = [0x1319_8A2E_0370_7344, 0x243F_6A88_85A3_08D3];
 
-    /// With two, a byte of the hash would still depend on four bytes of the key only: names that are numbered would share
-    /// hashes by the thousand.
+    /// With two rounds, a byte of the hash would still depend on only four bytes of the key, and thousands of numbered
+    /// names would share hashes.
     pub(crate) const ROUNDS: usize = 3;
 
     /// # Safety
@@ -147,7 +147,7 @@ pub(crate) mod aes {
     #[inline]
     pub(in crate::interner) unsafe fn hash(key: &Key) -> u32 {
         let round = _mm_set_epi64x(ROUND[1], ROUND[0]);
-        // SAFETY: a key is sixteen readable bytes.
+        // SAFETY: a key has sixteen readable bytes.
         let key = unsafe { _mm_loadu_si128(key.as_ptr().cast()) };
         let mut mixed = key;
         for _ in 0..ROUNDS {
@@ -156,15 +156,15 @@ pub(crate) mod aes {
         _mm_cvtsi128_si32(mixed) as u32
     }
 
-    /// The digest of a name that is filled up with zeros: eight parts of sixteen bytes, the later four mixed into the
-    /// first four, and these into one. It has no secret: whoever wants names with equal digests finds some.
+    /// The digest of a name padded with zeros: eight parts of sixteen bytes, the last four mixed into the first four,
+    /// and these into one. It is not keyed, so names with equal digests can be constructed.
     ///
     /// # Safety
     /// The processor has AES instructions.
     #[target_feature(enable = "aes")]
     pub(super) unsafe fn digest(name: &[u8; LONGEST]) -> Key {
         let round = _mm_set_epi64x(ROUND[1], ROUND[0]);
-        // SAFETY: a part is sixteen readable bytes.
+        // SAFETY: a part has sixteen readable bytes.
         let part = |at: usize| unsafe { _mm_loadu_si128(name[16 * at..].as_ptr().cast()) };
         let four = [0, 1, 2, 3].map(|at| {
             let first = _mm_aesenc_si128(part(at), round);
@@ -176,18 +176,18 @@ pub(crate) mod aes {
         marked([words[0] as u64, words[1] as u64])
     }
 
-    /// The same of a name behind which bytes can be read.
+    /// The same for a name that is followed by readable bytes.
     ///
     /// # Safety
-    /// The processor has AVX and AES instructions. The name is longer than 16 bytes, but not than [`LONGEST`]; so many bytes from
-    /// its start are readable, or at least 63 behind its end.
+    /// The processor has AVX and AES instructions. The name is longer than 16 bytes and at most [`LONGEST`];
+    /// [`LONGEST`] bytes from its start are readable, or at least 63 bytes after its end.
     #[inline(always)]
     pub(crate) unsafe fn digest_in_text(name: *const u8, length: usize) -> Key {
         const {
             assert!(LONGEST == 128, "eight parts");
         }
-        // SAFETY: promised by the caller: the first four parts are read of a name of at least 17 bytes, the others only of one
-        // of more than 64.
+        // SAFETY: promised by the caller: the first four parts are read only of names of at least 17 bytes, the others
+        // only of names of more than 64.
         unsafe {
             let round = _mm_set_epi64x(ROUND[1], ROUND[0]);
             let places = _mm_loadu_si128(PLACES.as_ptr().cast());
@@ -210,11 +210,11 @@ pub(crate) mod aes {
         }
     }
 
-    /// What a name's fifth part is mixed into.
+    /// The mixed first part of a name, to which its fifth part is added.
     #[cfg(test)]
     pub(in crate::interner) fn first_part_mixed(name: &[u8]) -> [u8; 16] {
         assert!(std::arch::is_x86_feature_detected!("aes"), "AES instructions");
-        // SAFETY: they are there; vectors of sixteen bytes are as good as arrays.
+        // SAFETY: the instructions were detected; vectors of sixteen bytes can be transmuted to arrays.
         unsafe {
             let mut part = [0; 16];
             part.copy_from_slice(&name[..16]);
@@ -229,10 +229,10 @@ pub(crate) mod aes {
         _mm_aesenc_si128(state, _mm_set_epi64x(round[1], round[0]))
     }
 
-    /// The same with AVX-512, for a name outside.
+    /// The same with AVX-512, for a name that need not be followed by readable bytes.
     ///
     /// # Safety
-    /// The processor has these instructions. The name is readable, and at most [`LONGEST`] bytes.
+    /// The processor has these instructions. The name is readable, and has at most [`LONGEST`] bytes.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,vaes,aes,bmi2")]
     #[inline]
     pub(crate) unsafe fn digest_avx512(name: *const u8, length: usize) -> __m128i {
@@ -247,10 +247,10 @@ pub(crate) mod aes {
         _mm_or_si128(unmarked, _mm_cvtsi32_si128(PADDING.into()))
     }
 
-    /// Whether two names of one length are equal.
+    /// Whether two names of the same length are equal.
     ///
     /// # Safety
-    /// The processor has these instructions. The names are readable, and at most [`LONGEST`] bytes.
+    /// The processor has these instructions. The names are readable, and have at most [`LONGEST`] bytes.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
     #[inline]
     pub(crate) unsafe fn equal_avx512(left: *const u8, right: *const u8, length: usize) -> bool {
@@ -261,16 +261,16 @@ pub(crate) mod aes {
         _mm512_test_epi64_mask(different, different) == 0
     }
 
-    /// A name, filled up with zeros.
+    /// A name, padded with zeros.
     ///
     /// # Safety
-    /// The processor has these instructions. The name is readable, and at most [`LONGEST`] bytes.
+    /// The processor has these instructions. The name is readable, and has at most [`LONGEST`] bytes.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
     #[inline]
     unsafe fn halves(name: *const u8, length: usize) -> (__m512i, __m512i) {
         const { assert!(LONGEST == 128, "two registers") };
         let inside = |bytes: usize| _bzhi_u64(u64::MAX, bytes as u32);
-        // SAFETY: bytes behind the name are masked out, and so not read.
+        // SAFETY: bytes after the name are masked out, and so not read.
         unsafe {
             let first = _mm512_maskz_loadu_epi8(inside(length), name.cast());
             let second = _mm512_maskz_loadu_epi8(inside(length.saturating_sub(64)), name.wrapping_add(64).cast());

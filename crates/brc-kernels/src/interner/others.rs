@@ -1,12 +1,12 @@
-//! Codes of names by a hash of all their bytes.
+//! Looks up codes of names by a hash of all their bytes.
 
 use crate::memory::prefetch;
 use brc_core::Dictionary;
 
-/// Open addressing over the codes of names, with the hash beside each.
+/// An open-addressing hash table of codes, with the hash stored beside each.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OtherNames {
-    /// A power of two of them, or none.
+    /// Their number is a power of two, or 0.
     slots: Vec<OtherSlot>,
     names: usize,
 }
@@ -18,17 +18,17 @@ struct OtherSlot {
     code: u32,
 }
 
-/// No code: no dictionary gets as far.
+/// No code; dictionaries never become this large.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
-/// Names that are looked up together.
+/// The number of names that are looked up together.
 pub(super) const TOGETHER: usize = 64;
 
 impl OtherNames {
-    const LEAST_SLOTS: usize = 256;
+    const MIN_SLOTS: usize = 256;
     const FREE: OtherSlot = OtherSlot { hash: 0, code: UNKNOWN };
 
-    /// The code of a name of that hash, if it is there.
+    /// The code of a name with this hash, if it is in the table.
     pub(super) fn get(&self, hash: impl FnOnce() -> u32, name: &[u8], dictionary: &Dictionary) -> Option<u32> {
         if self.slots.is_empty() {
             return None;
@@ -48,8 +48,8 @@ impl OtherNames {
         }
     }
 
-    /// For each of at most [`TOGETHER`] names of these hashes the code of the one that it probably is; [`UNKNOWN`] if there is
-    /// none of that hash. Each name waits for memory several times, but all of them wait together.
+    /// For each of at most [`TOGETHER`] names with these hashes, the code of the first name with the same hash, or
+    /// [`UNKNOWN`]. Each lookup has several cache misses, but those of all names overlap.
     pub(super) fn likely(&self, hashes: &[u32], dictionary: &Dictionary) -> [u32; TOGETHER] {
         let mut likely = [UNKNOWN; TOGETHER];
         let Some(mask) = self.slots.len().checked_sub(1) else { return likely };
@@ -65,7 +65,7 @@ impl OtherNames {
         likely
     }
 
-    /// The code of the first name of that hash.
+    /// The code of the first name with this hash.
     #[inline]
     fn first_of(&self, hash: u32, mask: usize) -> u32 {
         let mut index = hash as usize & mask;
@@ -78,9 +78,9 @@ impl OtherNames {
         }
     }
 
-    /// Makes room for so many names.
+    /// Reserves room for additional names.
     pub(super) fn reserve(&mut self, names: usize) {
-        let slots = ((self.names + names) * 2 + 1).next_power_of_two().max(Self::LEAST_SLOTS);
+        let slots = ((self.names + names) * 2 + 1).next_power_of_two().max(Self::MIN_SLOTS);
         if names > 0 && slots > self.slots.len() {
             self.resize(slots);
         }
@@ -94,16 +94,16 @@ impl OtherNames {
         }
     }
 
-    /// Adds the name of a code, which is not there yet.
+    /// Adds the code of a name that is not in the table yet.
     pub(super) fn insert(&mut self, hash: u32, code: u32) {
         if self.names * 2 >= self.slots.len() {
-            self.resize((self.slots.len() * 2).max(Self::LEAST_SLOTS));
+            self.resize((self.slots.len() * 2).max(Self::MIN_SLOTS));
         }
         self.place(OtherSlot { hash, code });
         self.names += 1;
     }
 
-    /// Takes all names out.
+    /// Removes all names.
     pub(super) fn clear(&mut self) {
         self.slots.fill(Self::FREE);
         self.names = 0;

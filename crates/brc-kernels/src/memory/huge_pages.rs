@@ -1,14 +1,14 @@
-//! Heaps in huge pages, as far as the system has some: to touch many small ones for the first time, and to find them again, takes
-//! longer than much that is done with what is in them.
+//! Heaps in huge pages, if the system supports them: first touches of many small pages and TLB misses can take longer
+//! than processing their contents.
 //!
-//! The system gives a huge page only for memory that may be used from its first byte to its last. The allocator of glibc would ask
-//! for a little at a time, and does so for much at once here, of which nothing costs anything before it is used.
+//! The system provides a huge page only for a range that may be used entirely. glibc's allocator would extend its heaps
+//! in small steps; here it is configured to use large steps, whose memory costs nothing until it is used.
 
 pub use heaps::keep_freed;
 
-/// Memory of at least so many bytes is a mapping of its own.
+/// Allocations of at least this many bytes are separate mappings.
 #[cfg(target_os = "linux")]
-const LARGE: usize = 1 << 22;
+const MAPPED_BYTES: usize = 1 << 22;
 
 /// The system takes advice for whole pages only, which are larger than 4 KiB on some ARM processors.
 #[cfg(target_os = "linux")]
@@ -16,34 +16,34 @@ fn start_of_page(address: usize) -> usize {
     address & !(rustix::param::page_size() - 1)
 }
 
-/// Asks for huge pages for some memory that was just allocated: if it is large, for the whole mapping that it is, or else, if
-/// `is_much` was allocated since this was asked, for the heap that it is in.
+/// Requests huge pages for newly allocated memory: for the whole mapping if it is large, or else for its heap, if
+/// `report` is set: the thread has just reported its use.
 #[cfg(target_os = "linux")]
-pub(super) fn ask(memory: *mut u8, size: usize, is_much: bool) {
-    if size >= LARGE {
-        // One mapping of which only a part is so advised counts as several for the system, which then cannot make it larger, so
-        // that it would grow by being copied. The allocator of glibc has a word of its own behind the memory.
+pub(super) fn request(memory: *mut u8, size: usize, report: bool) {
+    if size >= MAPPED_BYTES {
+        // A mapping of which only a part has this advice is split into several by the system, which then cannot extend
+        // it, so that growing would copy. glibc's allocator stores one word after the memory.
         advise(memory.addr(), memory.addr() + size + size_of::<usize>());
-    } else if is_much {
-        heaps::ask(memory);
+    } else if report {
+        heaps::request(memory);
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn ask(_memory: *mut u8, _size: usize, _is_much: bool) {}
+pub(super) fn request(_memory: *mut u8, _size: usize, _report: bool) {}
 
-/// Asks for huge pages from one address to another, or the end of its page.
+/// Requests huge pages from `start` to the end of the page that contains `end`.
 #[cfg(target_os = "linux")]
 fn advise(start: usize, end: usize) {
     let start = start_of_page(start);
     let place = std::ptr::without_provenance_mut(start);
-    // SAFETY: advice changes nothing in memory, whose ever it is; that it may not be taken is all that can go wrong.
+    // SAFETY: the advice does not change the contents of memory; if it is rejected, nothing happens.
     let _ = unsafe { rustix::mm::madvise(place, end - start, rustix::mm::Advice::LinuxHugepage) };
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod heaps {
-    use super::{LARGE, advise, start_of_page};
+    use super::{MAPPED_BYTES, advise, start_of_page};
     use std::cell::Cell;
     use std::ffi::{c_int, c_void};
 
@@ -54,71 +54,71 @@ mod heaps {
         fn sbrk(increment: isize) -> *mut c_void;
     }
 
-    /// The heap of a thread lies within so many bytes, aligned to them.
+    /// The heap of a thread is within this many bytes, aligned to them.
     pub(super) const HEAP: usize = 1 << 26;
 
-    /// Heaps grow by so many bytes more than are needed. So that of a thread gets all that it may have at once: later the
-    /// allocator would extend it by no more than what each allocation needs, and what grows in small steps gets small pages.
-    /// A heap of a thread that becomes empty is not given back.
-    const AHEAD: usize = HEAP;
+    /// The number of extra bytes by which heaps grow. A thread's heap gets its maximum size at once: later, the
+    /// allocator would extend it only by what each allocation needs, and memory that grows in small steps gets small
+    /// pages. An empty heap of a thread is not returned to the system.
+    const HEAP_INCREMENT: usize = HEAP;
 
-    /// Lets the system's allocator keep memory that is freed, for what is allocated next, where it would hand it back to the system
-    /// piece by piece: then every batch of rows touches its vectors for the first time. Only what is large goes back. Heaps are
-    /// in huge pages from then on.
+    /// Configures the system's allocator to keep freed memory for subsequent allocations, where it would return it to
+    /// the system in small steps, so that every batch of rows would touch fresh pages. Only large allocations are
+    /// returned. From then on, heaps use huge pages.
     ///
-    /// To be called before there are other threads; where the allocator is not that of glibc, nothing happens.
+    /// Must be called before there are other threads; has no effect if the allocator is not glibc's.
     pub fn keep_freed() {
         const M_TRIM_THRESHOLD: c_int = -1;
         const M_TOP_PAD: c_int = -2;
         const M_MMAP_THRESHOLD: c_int = -3;
-        /// So many bytes that are free at the end of a heap do go back.
-        const MOST_KEPT: c_int = 1 << 28;
-        // SAFETY: these are parameters of glibc's `mallopt`, which takes any value for them, or refuses it and changes nothing.
-        // What is allocated is freed, and not used.
+        /// Heaps with more free bytes than this at their end do shrink.
+        const MAX_FREE_BYTES: c_int = 1 << 28;
+        // SAFETY: these are parameters of glibc's `mallopt`, which accepts any value for them, or rejects it and
+        // changes nothing. The allocated memory is freed and not used.
         unsafe {
-            mallopt(M_MMAP_THRESHOLD, LARGE as c_int);
-            mallopt(M_TRIM_THRESHOLD, MOST_KEPT);
-            mallopt(M_TOP_PAD, AHEAD as c_int);
-            // More than there is yet: the heap grows.
-            let memory = malloc(LARGE / 2);
-            ask(memory.cast());
+            mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES as c_int);
+            mallopt(M_TRIM_THRESHOLD, MAX_FREE_BYTES);
+            mallopt(M_TOP_PAD, HEAP_INCREMENT as c_int);
+            // More than is free: the heap grows.
+            let memory = malloc(MAPPED_BYTES / 2);
+            request(memory.cast());
             free(memory);
         }
     }
 
     thread_local! {
-        /// From where to where huge pages were asked for, for the heap that this thread used last.
-        static ASKED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+        /// The address range of the last request for huge pages by this thread.
+        static REQUESTED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
     }
 
-    /// Asks for huge pages from some memory to the end of the heap that it is in.
+    /// Requests huge pages from `memory` to the end of its heap.
     #[cold]
-    pub(super) fn ask(memory: *mut u8) {
+    pub(super) fn request(memory: *mut u8) {
         let start = start_of_page(memory.addr());
         // A thread that ends needs none.
-        let _ = ASKED.try_with(|asked| {
-            let (first, last) = asked.get();
+        let _ = REQUESTED.try_with(|requested| {
+            let (first, last) = requested.get();
             if (first..last).contains(&start) {
                 return;
             }
-            // The first heap ends where the program's data do; others are mappings, far behind.
-            // SAFETY: nothing is changed.
+            // The first heap ends at the program break; other heaps are mappings at far higher addresses.
+            // SAFETY: an increment of 0 changes nothing.
             let end_of_first = start_of_page(unsafe { sbrk(0) }.addr());
             let is_in_first = start < end_of_first && end_of_first - start < 1 << 40;
             let end = if is_in_first { end_of_first } else { (start + 1).next_multiple_of(HEAP) };
             advise(start, end);
-            asked.set((start, end));
+            requested.set((start, end));
         });
     }
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 mod heaps {
-    /// Where the allocator is that of glibc, memory that is freed is kept, and heaps are in huge pages; here nothing happens.
+    /// Does nothing, because the allocator is not glibc's.
     pub fn keep_freed() {}
 
     #[cfg(target_os = "linux")]
-    pub(super) fn ask(_memory: *mut u8) {}
+    pub(super) fn request(_memory: *mut u8) {}
 }
 
 #[cfg(test)]
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use std::alloc::{GlobalAlloc, Layout};
 
-    /// Whether the system takes these bytes for one mapping.
+    /// Whether the system has these bytes in one mapping.
     fn is_one_mapping(memory: *mut u8, size: usize) -> bool {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let mut ranges = maps.lines().filter_map(|line| line.split(' ').next()?.split_once('-'));
@@ -141,9 +141,17 @@ mod tests {
     #[test]
     fn large_memory_can_grow_where_it_is() {
         keep_freed();
-        for size in [LARGE, LARGE + 1, LARGE + 4000, 2 * LARGE - 24, 2 * LARGE - 23, 2 * LARGE - 16, 3 * LARGE - 1] {
+        for size in [
+            MAPPED_BYTES,
+            MAPPED_BYTES + 1,
+            MAPPED_BYTES + 4000,
+            2 * MAPPED_BYTES - 24,
+            2 * MAPPED_BYTES - 23,
+            2 * MAPPED_BYTES - 16,
+            3 * MAPPED_BYTES - 1,
+        ] {
             let layout = Layout::from_size_align(size, 8).unwrap();
-            // SAFETY: the memory is freed as what it was allocated as, or grew to.
+            // SAFETY: the memory is freed with the layout that it was allocated or reallocated with.
             unsafe {
                 let memory = Allocator::SYSTEM.alloc(layout);
                 assert!(is_one_mapping(memory, size), "{size}");
@@ -154,8 +162,8 @@ mod tests {
         }
     }
 
-    /// Whether the system was asked for huge pages for that memory.
-    fn is_asked_for(memory: *mut u8) -> bool {
+    /// Whether huge pages were requested for this memory.
+    fn is_requested(memory: *mut u8) -> bool {
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let mut is_in_it = false;
         maps.lines().any(|line| {
@@ -174,13 +182,13 @@ mod tests {
             return;
         }
         keep_freed();
-        for size in [1 << 17, LARGE - 1, LARGE] {
+        for size in [1 << 17, MAPPED_BYTES - 1, MAPPED_BYTES] {
             let allocates = move || {
                 let layout = Layout::from_size_align(size, 8).unwrap();
-                // SAFETY: the memory is freed as what it was allocated as.
+                // SAFETY: the memory is freed with the layout that it was allocated with.
                 unsafe {
                     let memory = Allocator::SYSTEM.alloc(layout);
-                    assert!(is_asked_for(memory), "{size}");
+                    assert!(is_requested(memory), "{size}");
                     Allocator::SYSTEM.dealloc(memory, layout);
                 }
             };
@@ -189,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Where the memory ends that may be written around this place.
+    /// The end of the writable range that contains this address.
     fn end_of_writable(memory: *mut u8) -> usize {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let writable = maps.lines().filter(|line| line.split(' ').nth(1).is_some_and(|flags| flags.contains('w')));
@@ -200,11 +208,11 @@ mod tests {
     }
 
     #[test]
-    fn heaps_of_threads_are_as_large_as_they_may_be() {
+    fn thread_heaps_have_their_maximum_size() {
         keep_freed();
         let end = std::thread::spawn(|| {
             let layout = Layout::from_size_align(1 << 17, 8).unwrap();
-            // SAFETY: the memory is freed as what it was allocated as.
+            // SAFETY: the memory is freed with the layout that it was allocated with.
             unsafe {
                 let memory = Allocator::SYSTEM.alloc(layout);
                 let end = end_of_writable(memory);

@@ -1,16 +1,16 @@
-//! mimalloc, for what reads table after table in a process that belongs to others: their allocator is not to be changed, and that
-//! of glibc gives large memory back as soon as it is freed, so that every batch of rows touches all of its pages for the first
-//! time. This one keeps them, and in huge pages, as far as the system has some.
+//! mimalloc, for libraries that read table after table in a process of someone else, whose allocator must not be
+//! reconfigured. glibc's allocator returns large memory to the system when it is freed, so that every batch of rows
+//! would touch fresh pages. This one keeps it, in huge pages if the system supports them.
 
 pub use mimalloc::MiMalloc;
 
-/// The number of `mi_option_purge_delay`, as mimalloc's documentation of its options has it.
+/// The number of `mi_option_purge_delay`, from mimalloc's documentation of its options.
 const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
 
-/// Lets mimalloc keep memory that was freed for a second, in place of some milliseconds: somebody who asks one question asks the
-/// next one soon.
+/// Configures mimalloc to keep freed memory for a second rather than some milliseconds: a query is often soon followed
+/// by the next one.
 pub fn keep_freed() {
-    // SAFETY: an option of that number has any value; it is stored atomically.
+    // SAFETY: the option accepts any value, and is stored atomically.
     unsafe { libmimalloc_sys::mi_option_set(PURGE_DELAY, 1000) };
 }
 
@@ -23,11 +23,11 @@ mod tests {
     #[test]
     fn memory_counts_and_may_grow() {
         keep_freed();
-        // SAFETY: there is such an option.
+        // SAFETY: the option exists.
         assert_eq!(unsafe { libmimalloc_sys::mi_option_get(PURGE_DELAY) }, 1000);
         let (allocator, layout) = (Allocator::of(MiMalloc), Layout::from_size_align(1 << 20, 64).unwrap());
         let before = kept_by_thread();
-        // SAFETY: the memory is freed as what it grew to.
+        // SAFETY: the memory is freed with the layout that it was reallocated with.
         unsafe {
             let memory = allocator.alloc(layout);
             memory.write_bytes(7, 1 << 20);

@@ -1,4 +1,4 @@
-//! Rows of few runs, 64 at a time.
+//! Restores rows of few runs, 64 at a time.
 
 use super::{Cursor, Found, MOST_ROWS};
 use crate::cpu::{Level, PLACES};
@@ -11,7 +11,7 @@ use std::arch::x86_64::{
     _pdep_u64,
 };
 
-/// More runs are taken row by row: to compare each row with all of them takes longer.
+/// With more runs, rows are processed one by one: comparing each row with all runs takes longer.
 pub(super) const MOST_RUNS: usize = 32;
 
 impl Found {
@@ -57,18 +57,18 @@ impl Found {
     }
 }
 
-/// What is found of 64 rows of a few runs.
+/// The state of 64 rows of a few runs.
 #[derive(Default)]
 struct Word {
     wanted: u64,
-    /// Which rows are of each run.
+    /// The rows of each run, as a mask.
     own: [u64; MOST_RUNS],
-    /// Where the first of them lies.
+    /// The position of the first of them.
     first: [u32; MOST_RUNS],
 }
 
 impl Word {
-    /// Puts run and place of each wanted row there.
+    /// Writes the run and position of each selected row.
     #[inline(always)]
     fn put(&self, of_rows: &[i16], runs: &mut [u32; 64], places: &mut [u32; 64]) {
         let (mut wanted, mut rows) = (self.wanted, 0);
@@ -84,7 +84,7 @@ impl Word {
     }
 }
 
-/// The 64 bits from one of them on; those behind the last word are 0.
+/// The 64 bits from index `first` on; bits after the last word are 0.
 #[inline(always)]
 fn bits_at(bits: &[u64], first: usize) -> u64 {
     let word = |index: usize| bits.get(index).copied().unwrap_or(0);
@@ -92,13 +92,14 @@ fn bits_at(bits: &[u64], first: usize) -> u64 {
     word(index) >> shift | word(index + 1) << 1 << (63 - shift)
 }
 
-/// Puts run and place of each wanted row there, and something behind them. `runs` are those of the word's rows, 64 at most.
+/// Writes the run and position of each selected row, and unspecified values after them. `runs` are the runs of at most
+/// 64 rows.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
 fn put_avx512(word: &Word, count: usize, runs: &[i16], to_runs: &mut [u32; 64], to_places: &mut [u32; 64]) {
     assert!(runs.len() <= 64 && count <= MOST_RUNS);
     let there = u64::MAX >> (64 - runs.len().max(1));
     let (low, high) = runs.split_at(runs.len().min(32));
-    // SAFETY: only lanes that are there are loaded; all arrays have the bytes that are loaded and stored.
+    // SAFETY: only existing lanes are loaded; all arrays are as large as what is loaded from or stored to them.
     unsafe {
         let lanes = _mm512_loadu_si512(PLACES.as_ptr().cast());
         let mut ranks = _mm512_setzero_si512();

@@ -1,4 +1,5 @@
-//! With AVX2: what the number would be that ends at a byte is computed for all bytes, and taken where one does.
+//! Reads samples with AVX2: computes, for all bytes, the number that would end before the byte, and takes those where
+//! one does.
 
 use super::block::{Block, Carry, first};
 use crate::text::Window;
@@ -10,7 +11,7 @@ use std::hint::black_box;
 pub(super) fn read<const DIGITS: usize>(window: Window<'_>, maximum: u16, numbers: &mut Vec<u16>) -> usize {
     let text = window.text();
     let (mut at, mut done, mut carry) = (0, 0, Carry::default());
-    // What stands before the text is no part of it.
+    // Zeros replace the bytes before the text.
     let mut start = [0; 128];
     let known = text.len().min(64);
     start[64..][..known].copy_from_slice(&text[..known]);
@@ -28,12 +29,12 @@ pub(super) fn read<const DIGITS: usize>(window: Window<'_>, maximum: u16, number
             let blanks = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(32));
             white |= u64::from(_mm256_movemask_epi8(_mm256_or_si256(controls, blanks)) as u32) << half;
         }
-        // Otherwise the compiler computes with vectors of single bits, bit by bit.
+        // Otherwise the compiler would compute with vectors of single bits, bit by bit.
         let (digits, white) = (black_box(digits), black_box(white));
         let Some(block) = Block::new::<DIGITS>(digits, white, first(text.len() - at), &mut carry) else { break };
         let place = if at == 0 { start.as_ptr().wrapping_add(64) } else { text.as_ptr().wrapping_add(at) };
         for (half, (low, high)) in low.iter_mut().zip(&mut high).enumerate() {
-            // SAFETY: as above, or 64 bytes with as many before them.
+            // SAFETY: as above, or 64 bytes preceded by as many.
             unsafe { values::<DIGITS>(place.add(32 * half), low, high) };
         }
         let (low, high) = (low.as_flattened(), high.as_flattened());
@@ -56,19 +57,19 @@ pub(super) fn read<const DIGITS: usize>(window: Window<'_>, maximum: u16, number
         }
         at += 64;
     }
-    // SAFETY: so many were written.
+    // SAFETY: `count` numbers were written.
     unsafe { numbers.set_len(count) };
     done
 }
 
-/// Which bytes are at most that, without a sign.
+/// The bytes that are at most `most`, unsigned.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn up_to(bytes: __m256i, most: i8) -> __m256i {
     _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(most)), bytes)
 }
 
-/// The values of bytes as digits, and which of them are.
+/// The values of bytes as digits, and a mask of those that are digits.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn digit(bytes: __m256i) -> (__m256i, __m256i) {
@@ -76,7 +77,7 @@ fn digit(bytes: __m256i) -> (__m256i, __m256i) {
     (digits, up_to(digits, 9))
 }
 
-/// For each of 32 bytes, the last three digits of the number before it, and those before them.
+/// For each of 32 bytes, the value of the last three digits before it, and of those before them.
 ///
 /// # Safety
 /// The 32 bytes at `text` and those before are readable.

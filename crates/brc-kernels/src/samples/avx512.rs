@@ -1,11 +1,11 @@
-//! With AVX-512: the digits in front of each white space are gathered by compressing registers.
+//! Reads samples with AVX-512: collects the digits before each white space by compressing registers.
 
 use super::block::{Block, Carry, first};
 use super::{Kernel, Split};
 use crate::text::Window;
 use std::arch::x86_64::*;
 
-/// How many numbers are written at once, most of which may count for nothing.
+/// The number of numbers that are written at once, most of which may be ignored.
 const ROOM: usize = 32;
 
 /// [`super::read`] of numbers of up to `DIGITS` digits: three if they are up to 255, else five.
@@ -27,7 +27,7 @@ pub(super) fn read<const DIGITS: usize>(window: Window<'_>, maximum: u16, number
         if is_too_large {
             break;
         }
-        // SAFETY: there is room for a number for every two bytes of the text, and for a whole register behind them.
+        // SAFETY: there is room for a number for every two bytes of the text, and for a whole register after them.
         unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().add(count).cast(), values) };
         count += block.ends.count_ones() as usize;
         if block.ends != 0 {
@@ -35,12 +35,12 @@ pub(super) fn read<const DIGITS: usize>(window: Window<'_>, maximum: u16, number
         }
         at += 64;
     }
-    // SAFETY: so many were written.
+    // SAFETY: `count` numbers were written.
     unsafe { numbers.set_len(count) };
     done
 }
 
-/// The numbers that end in a block, and which of them are larger than that or do not fit.
+/// The numbers that end in a block, and whether one of them exceeds `maximum` or does not fit.
 ///
 /// # Safety
 /// The 64 bytes at `text` and those before are readable.
@@ -50,8 +50,9 @@ unsafe fn values<const DIGITS: usize>(text: *const u8, block: &Block, maximum: u
     // SAFETY: the caller's promise.
     let before = |place: usize| unsafe { _mm512_loadu_si512(text.sub(place).cast()) };
     if DIGITS == 3 {
-        // The low half of a digit's byte is its value. What stands at a place is looked up for all bytes, of which those
-        // behind a number are gathered when all is added up: in eight bits, if nothing is too large.
+        // The low half of a digit's byte is its value. The contribution of each decimal place is looked up for all
+        // bytes, and those after a number are compressed once they are added up: in eight bits, if nothing is too
+        // large.
         let times = |places: u64, table: i128, bytes| {
             _mm512_maskz_shuffle_epi8(
                 places,
@@ -88,7 +89,7 @@ unsafe fn values<const DIGITS: usize>(text: *const u8, block: &Block, maximum: u
     (sums, too_large & first(block.ends.count_ones() as usize) as u32 != 0)
 }
 
-/// What a digit stands for at its place, of which only small hundreds fit a byte.
+/// The contribution of a digit at each decimal place; only small hundreds fit in a byte.
 const ONES: i128 = table(1);
 const TENS: i128 = table(10);
 const HUNDREDS: i128 = table(100);
@@ -103,8 +104,8 @@ const fn table(factor: u8) -> i128 {
     i128::from_le_bytes(bytes)
 }
 
-/// For each colour, where its samples are: first in two registers of `LANES` samples, then in what was taken of these and a
-/// third one.
+/// The indexes of each colour's samples: first in two registers of `LANES` samples, then in the result of that and a
+/// third register.
 const fn places<const LANES: usize>() -> [[[u16; LANES]; 2]; 3] {
     let mut places = [[[0; LANES]; 2]; 3];
     let mut colour = 0;
@@ -142,7 +143,7 @@ pub(super) fn split_words(samples: &[u16], mut planes: [&mut [i16]; 3]) {
     for (index, block) in blocks.iter().enumerate() {
         for (plane, [first, second]) in planes.iter_mut().zip(&WORDS) {
             let target: &mut [i16; 32] = plane[32 * index..].first_chunk_mut().unwrap_or_else(|| unreachable!());
-            // SAFETY: a block is three registers, and a table and the target are one each.
+            // SAFETY: a block is as large as three registers; a table and the target as one each.
             unsafe {
                 let load = |at: usize| _mm512_loadu_si512(block.as_ptr().add(at).cast());
                 let first = _mm512_loadu_si512(first.as_ptr().cast());
@@ -164,7 +165,7 @@ pub(super) fn split_bytes(samples: &[u8], mut planes: [&mut [i16]; 3]) {
     for (index, block) in blocks.iter().enumerate() {
         for (plane, [first, second]) in planes.iter_mut().zip(&BYTES) {
             let target: &mut [i16; 64] = plane[64 * index..].first_chunk_mut().unwrap_or_else(|| unreachable!());
-            // SAFETY: a block is three registers, a table is one, and the target two.
+            // SAFETY: a block is as large as three registers, a table as one, and the target as two.
             unsafe {
                 let load = |at: usize| _mm512_loadu_si512(block.as_ptr().add(at).cast());
                 let first = _mm512_loadu_si512(first.as_ptr().cast());

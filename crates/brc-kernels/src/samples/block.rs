@@ -1,21 +1,21 @@
-//! What is where in 64 bytes of text: a bit for each byte, the lowest one for the first.
+//! Bit masks of 64 bytes of text, the lowest bit for the first byte.
 
-/// The digits before a byte, and where numbers end.
+/// The digits before each byte, and the ends of numbers.
 #[derive(Clone, Copy)]
 pub(super) struct Block {
-    /// White space behind a digit.
+    /// White space after a digit.
     pub(super) ends: u64,
-    /// For each count from 1: behind at least so many digits.
+    /// For each `n` from 1: bytes after at least `n` digits.
     pub(super) behind: [u64; 5],
 }
 
-/// The digits at the end of the block before: for each count from 1, whether the last but so many was one, as bit 0 (and what
-/// came behind it above).
+/// The digits at the end of the previous block: for each `n` from 1, bit 0 is the byte that is `n` bytes before the
+/// next block (and the bits above are the bytes after it).
 pub(super) type Carry = [u64; 5];
 
 impl Block {
-    /// Of bytes that are digits, bytes that are white space, those that count, and the end of the block before; `None` if
-    /// any of them is something else, or a number has more than `DIGITS` digits.
+    /// Creates a block from masks of digits, of white space, and of the bytes that count, and from the end of the
+    /// previous block; `None` if any other byte counts, or a number has more than `DIGITS` digits.
     #[inline(always)]
     pub(super) fn new<const DIGITS: usize>(digits: u64, white: u64, valid: u64, carry: &mut Carry) -> Option<Self> {
         let mut behind = [0; 5];
@@ -32,7 +32,7 @@ impl Block {
     }
 }
 
-/// The first of `left` bytes.
+/// A mask of the first `left` bytes.
 #[inline(always)]
 pub(super) fn first(left: usize) -> u64 {
     if left >= 64 { !0 } else { (1 << left) - 1 }

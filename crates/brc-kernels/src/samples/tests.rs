@@ -2,7 +2,7 @@ use super::*;
 use crate::text::MARGIN;
 use proptest::prelude::*;
 
-/// All that is read of a text, with the bytes that it took, if digits stand before it and behind it.
+/// All numbers that are read from a text that is surrounded by digits, and the number of bytes consumed.
 fn read_all(level: Level, text: &str, maximum: u16) -> (Vec<u16>, usize) {
     let margin = "7".repeat(MARGIN);
     let buffer = [&margin, text, &margin].concat();
@@ -17,7 +17,7 @@ fn read_all(level: Level, text: &str, maximum: u16) -> (Vec<u16>, usize) {
     }
 }
 
-/// The numbers up to the first that is not plain, by the definition, and where the last of them ends.
+/// A reference implementation: the numbers up to the first one that is not plain, and where the last of them ends.
 fn expected(text: &str, maximum: u16) -> (Vec<u16>, usize) {
     let (mut numbers, mut end) = (Vec::new(), 0);
     for token in text.split_ascii_whitespace().flat_map(|token| token.split('\x0b').filter(|token| !token.is_empty())) {
@@ -33,7 +33,7 @@ fn expected(text: &str, maximum: u16) -> (Vec<u16>, usize) {
 }
 
 #[test]
-fn numbers_are_read_up_to_what_is_not_plain() {
+fn plain_numbers_are_read() {
     for (text, maximum) in [
         ("0 1 22 255 256 3 ", 255),
         ("255\t255\n255\r\n255\x0c255\x0b255 ", 255),
@@ -57,7 +57,7 @@ fn numbers_are_read_up_to_what_is_not_plain() {
                 let text = format!("{}{text}", " ".repeat(before));
                 let (numbers, end) = read_all(level, &text, maximum);
                 let wanted = expected(&text, maximum);
-                // The fast ones may leave plain numbers for the caller, but none of a text that has nothing else.
+                // The fast variants may leave plain numbers to the caller, but not in a text with nothing else.
                 assert!(wanted.0.starts_with(&numbers) && end <= wanted.1, "{level:?}: {text:?}");
                 if wanted.1 == text.trim_end().len() || level == Level::Portable {
                     assert_eq!((numbers, end), wanted, "{level:?}: {text:?}");

@@ -1,10 +1,9 @@
-//! The rules, one byte after the other: what defines the structure of a text, and what decides wherever the faster ways
-//! do not apply.
+//! The rules, byte by byte: the definition of the structure of a text, and the slow path of the scan.
 
 use super::scan::{Cursor, Malformed};
 use super::{FieldEnd, Syntax};
 
-/// What a byte means, were it not for what stands before it.
+/// The meaning of a byte, independent of its context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Class {
@@ -14,46 +13,46 @@ pub(super) enum Class {
     Quote,
     Escape,
     Comment,
-    /// Two of these are what a comment starts with.
+    /// The first or second of two bytes that start a comment.
     HalfComment,
-    /// A bracket that opens a field, and the one that closes it.
+    /// A bracket that opens a field, and one that closes it.
     OpenBracket,
     CloseBracket,
-    /// A CR, where it may be the first byte of a line end.
+    /// A CR that may be the first byte of a line end.
     Return,
 }
 
-/// What the text so far makes of the next byte.
+/// The scanner state before a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum State {
-    /// Before the first byte of a row.
+    /// At the start of a row.
     RowStart,
-    /// Before the first byte of another field.
+    /// At the start of a field other than the first.
     FieldStart,
     /// In a field without quotes or escapes.
     Unquoted,
-    /// Behind an escape outside quotes.
+    /// After an escape outside quotes.
     UnquotedEscape,
-    /// In a field without quotes that has an escape.
+    /// In an unquoted field with an escape.
     UnquotedEscaped,
-    /// In quotes.
+    /// Inside quotes.
     Quoted,
-    /// Behind an escape in quotes.
+    /// After an escape inside quotes.
     QuotedEscape,
-    /// Behind a quote that closes the field, unless another one follows.
+    /// After a quote that closes the field, unless another quote follows.
     AfterQuote,
-    /// Behind a CR behind such a quote.
+    /// After a CR that follows such a quote.
     AfterQuoteReturn,
     /// In a field that a bracket opened.
     Bracketed,
-    /// Behind a bracket that closes it, if the field ends there.
+    /// After a bracket that closes the field, if the field ends there.
     AfterBracket,
-    /// Behind the first of two bytes that a comment starts with.
+    /// After the first of two bytes that start a comment.
     HalfComment,
     /// In a comment line.
     Comment,
-    /// In what is left of a malformed row.
+    /// In the rest of a malformed row.
     Skip,
 }
 
@@ -61,7 +60,7 @@ impl State {
     /// The number of states.
     pub(super) const COUNT: usize = 14;
 
-    /// All states, each at the index that it has as a number.
+    /// All states, each at its index.
     pub const ALL: [Self; Self::COUNT] = [
         Self::RowStart,
         Self::FieldStart,
@@ -79,13 +78,13 @@ impl State {
         Self::Skip,
     ];
 
-    /// The state behind a byte.
+    /// The state after a byte.
     #[inline]
     pub(super) fn next(self, class: Class) -> Self {
         NEXT[self as usize][class as usize]
     }
 
-    /// Whether the field under way needs unquoting.
+    /// Whether the current field needs unquoting.
     #[must_use]
     pub fn is_quoted(self) -> bool {
         use State::*;
@@ -96,7 +95,7 @@ impl State {
         }
     }
 
-    /// Whether it is between the quotes of a field, or behind an escape there.
+    /// Whether the state is inside quotes, or after an escape there.
     #[must_use]
     pub fn is_inside_quotes(self) -> bool {
         matches!(self, Self::Quoted | Self::QuotedEscape)
@@ -156,7 +155,7 @@ const fn next(state: State, class: Class) -> State {
     }
 }
 
-/// Goes on to the end of the row that the cursor is in, or to `to` if that comes first.
+/// Scans to the end of the cursor's row, or to `to` if that comes first.
 pub(super) fn scan_row(
     syntax: &Syntax,
     text: &[u8],

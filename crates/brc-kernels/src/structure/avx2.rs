@@ -1,13 +1,13 @@
-//! Blocks with AVX2: two registers a block.
+//! Blocks with AVX2: two registers per block.
 
 use super::FieldEnd;
 use super::avx512::prefix_xor;
-use super::blocks::{BLOCK, Blocks, Found, Masks, Needles, PLACES};
+use super::blocks::{BLOCK, Blocks, FieldEnds, Masks, Needles, PLACES};
 use crate::cpu::ONES;
 use crate::isa::Avx2;
 use std::arch::x86_64::*;
 
-/// The marks of 32 ends as bytes.
+/// The flags of 32 ends as bytes.
 #[inline(always)]
 unsafe fn marks(bits: u32, mark: u32) -> __m256i {
     // SAFETY: the caller promises the instructions.
@@ -22,7 +22,7 @@ unsafe fn marks(bits: u32, mark: u32) -> __m256i {
 impl Blocks for Avx2 {
     #[inline(always)]
     unsafe fn masks(needles: &Needles, block: &[u8; BLOCK]) -> Masks {
-        // SAFETY: a block is as long as two registers; the caller promises the instructions.
+        // SAFETY: a block is as large as two registers; the caller promises the instructions.
         unsafe {
             let halves = block.as_ptr().cast::<__m256i>();
             let (low, high) = (_mm256_loadu_si256(halves), _mm256_loadu_si256(halves.add(1)));
@@ -48,13 +48,12 @@ impl Blocks for Avx2 {
         unsafe { prefix_xor(bits) }
     }
 
-    /// Eight bytes at a time, a shuffle picks those that are ends; without a branch, so that it does not matter how
-    /// many there are.
+    /// A shuffle compacts the ends among eight bytes at a time, without a branch on their number.
     #[inline(always)]
-    unsafe fn emit(found: &Found, base: usize, out: *mut FieldEnd) {
+    unsafe fn emit(found: &FieldEnds, base: usize, out: *mut FieldEnd) {
         let mut out = out.cast::<__m256i>();
-        // SAFETY: the caller promises the instructions, and room for twice as many ends as a block has bytes, while
-        // no more than 8 are written behind those that are meant. The table has a shuffle for each byte.
+        // SAFETY: the caller promises the instructions, and room for twice as many ends as a block has bytes; at most 8
+        // excess entries are written. The table has a shuffle for each value of a byte.
         unsafe {
             let base = _mm256_set1_epi32((base << FieldEnd::MARKS) as i32);
             for half in 0..2 {

@@ -1,14 +1,14 @@
-//! Blocks with AVX-512: one register a block.
+//! Blocks with AVX-512: one register per block.
 
 use super::FieldEnd;
-use super::blocks::{BLOCK, Blocks, Found, Masks, Needles, PLACES};
+use super::blocks::{BLOCK, Blocks, FieldEnds, Masks, Needles, PLACES};
 use crate::isa::Avx512;
 use std::arch::x86_64::*;
 
 impl Blocks for Avx512 {
     #[inline(always)]
     unsafe fn masks(needles: &Needles, block: &[u8; BLOCK]) -> Masks {
-        // SAFETY: a block is as long as a register; the caller promises the instructions.
+        // SAFETY: a block is as large as a register; the caller promises the instructions.
         unsafe {
             let bytes = _mm512_loadu_si512(block.as_ptr().cast());
             let equal = |needle: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(needle as i8));
@@ -28,13 +28,13 @@ impl Blocks for Avx512 {
         unsafe { prefix_xor(bits) }
     }
 
-    /// The ends' places and marks are picked as bytes, then widened. They are picked into a register: compressing to
-    /// memory is slow on some processors.
+    /// The positions and flags of the ends are compressed as bytes, then widened. They are compressed into a register:
+    /// compressing to memory is slow on some processors.
     #[inline(always)]
-    unsafe fn emit(found: &Found, base: usize, out: *mut FieldEnd) {
+    unsafe fn emit(found: &FieldEnds, base: usize, out: *mut FieldEnd) {
         let count = found.ends.count_ones();
-        // SAFETY: the caller promises the instructions, and room for twice as many ends as a block has bytes, while
-        // no more than 15 are written behind those that are meant.
+        // SAFETY: the caller promises the instructions, and room for twice as many ends as a block has bytes; at most
+        // 15 excess entries are written.
         unsafe {
             let places = _mm512_loadu_si512(PLACES.as_ptr().cast());
             let marked = _mm512_mask_add_epi8(places, found.rows, places, _mm512_set1_epi8(FieldEnd::ROW as i8));

@@ -1,11 +1,11 @@
-//! The rules for 64 bytes at once, as masks with a bit a byte.
+//! The rules for 64 bytes at once, as masks with one bit per byte.
 
 use super::{FieldEnd, LineEnd, State, Syntax};
 
-/// How many bytes are looked at at once.
+/// The size of a block in bytes.
 pub(crate) const BLOCK: usize = 64;
 
-/// Each byte's place in the block, moved up to make room for the marks: with them it fills a byte exactly.
+/// The index of each byte in the block, shifted to make room for the flags: with them it fills a byte exactly.
 #[cfg(target_arch = "x86_64")]
 pub(super) static PLACES: [u8; BLOCK] = {
     let mut places = [0; BLOCK];
@@ -17,15 +17,15 @@ pub(super) static PLACES: [u8; BLOCK] = {
     places
 };
 
-/// The bytes to look for.
+/// The bytes to search for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Needles {
     pub(super) delimiter: u8,
     pub(super) line_end: u8,
-    /// Meaningless if the syntax has none, as is the comment byte.
+    /// Unspecified if the syntax has none, like the comment byte.
     pub(super) quote: u8,
     pub(super) comment: u8,
-    /// All ones if comments exist.
+    /// All ones if the syntax has comments.
     pub(super) comments: u64,
     /// All ones if a CR may be the first byte of a line end.
     pub(super) returns: u64,
@@ -45,7 +45,7 @@ impl Needles {
     }
 }
 
-/// Where in a block the bytes are that were looked for.
+/// The positions of the needles in a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Masks {
     pub(super) delimiters: u64,
@@ -55,19 +55,19 @@ pub(crate) struct Masks {
     pub(super) returns: u64,
 }
 
-/// What a set of instructions does with blocks.
+/// The operations of an instruction set on blocks.
 ///
 /// # Safety
-/// Its functions are called only where the processor has these instructions, and are inlined into a function that enables
-/// them.
+/// The functions must only be called if the processor has these instructions, and are inlined into a function that
+/// enables them.
 pub(crate) trait Blocks: Copy {
-    /// Looks for the needles.
+    /// Searches for the needles.
     ///
     /// # Safety
     /// See the trait.
     unsafe fn masks(needles: &Needles, block: &[u8; BLOCK]) -> Masks;
 
-    /// Sets each bit to the parity of the bits up to and with it.
+    /// Sets each bit to the parity of the bits up to and including it.
     ///
     /// # Safety
     /// See the trait.
@@ -79,12 +79,12 @@ pub(crate) trait Blocks: Copy {
         bits
     }
 
-    /// Writes the ends found in a block that starts at byte `base` of the text.
+    /// Writes the ends in a block that starts at offset `base` of the text.
     ///
     /// # Safety
-    /// See the trait; and there is room for [`ROOM`] ends at `out`.
+    /// See the trait; there is room for [`ROOM`] ends at `out`.
     #[inline(always)]
-    unsafe fn emit(found: &Found, base: usize, out: *mut FieldEnd) {
+    unsafe fn emit(found: &FieldEnds, base: usize, out: *mut FieldEnd) {
         let mut ends = found.ends;
         let mut count = 0;
         while ends != 0 {
@@ -99,38 +99,38 @@ pub(crate) trait Blocks: Copy {
     }
 }
 
-/// How many ends [`Blocks::emit`] may write, most of them beyond those that it means.
+/// The number of ends that [`Blocks::emit`] may write, including excess entries.
 pub(super) const ROOM: usize = 2 * BLOCK;
 
 /// The fields that end in a block.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found {
+pub(crate) struct FieldEnds {
     /// The ends of fields.
     pub(super) ends: u64,
-    /// Those of them that are ends of rows.
+    /// The ends that are also ends of rows.
     pub(super) rows: u64,
-    /// Those of them whose fields have a quote.
+    /// The ends whose fields have a quote.
     pub(super) quoted: u64,
 }
 
-/// What is carried from block to block: a [`State`], in the form in which masks want it. All but `inside` are 0 or 1.
+/// The state between blocks: a [`State`] in the form that masks need. All fields but `inside` are 0 or 1.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Carry {
-    /// All ones in quotes.
+    /// All ones inside quotes.
     inside: u64,
-    /// The field under way has a quote.
+    /// The current field has a quote.
     quoted: u64,
-    /// The byte before is the end of a field, or a quote.
+    /// The previous byte is the end of a field, or a quote.
     after_border: u64,
-    /// The byte before closes a field or is the first of two quotes.
+    /// The previous byte closes a field or is the first of two quotes.
     after_quote: u64,
-    /// The byte before is a CR behind such a quote.
+    /// The previous byte is a CR after such a quote.
     after_return: u64,
     row_start: u64,
 }
 
 impl Carry {
-    /// Nothing for states in which a byte alone decides about the next.
+    /// `None` for states that must be processed byte by byte.
     pub(super) fn new(state: State) -> Option<Self> {
         use State::*;
         match state {
@@ -166,10 +166,10 @@ impl Carry {
         }
     }
 
-    /// Goes on by a block, unless it has something that masks can't tell: a quote not at the border of a field, or a
-    /// comment. `parity` is the prefix XOR of the quotes.
+    /// Advances by a block. Returns `None` if the block needs the automaton: a quote that is not at the border of a
+    /// field, or a comment. `parity` is the prefix XOR of the quotes.
     #[inline(always)]
-    pub(super) fn step<const QUOTES: bool>(&mut self, masks: &Masks, parity: u64) -> Option<Found> {
+    pub(super) fn step<const QUOTES: bool>(&mut self, masks: &Masks, parity: u64) -> Option<FieldEnds> {
         let borders = masks.delimiters | masks.line_ends;
         let inside = if QUOTES { parity ^ self.inside } else { 0 };
         let ends = borders & !inside;
@@ -187,7 +187,7 @@ impl Carry {
             odd |= opening & !after_border;
             odd |= after_quote & !(ends | quotes | returns);
             odd |= after_return & !masks.line_ends;
-            // Each quote is added to the run of ones that stands for its field, so that a carry reaches the field's
+            // Each quote is added to the run of ones that represents its field, so that the carry reaches the field's
             // end.
             let (sum, carried) = quotes.overflowing_add(!ends);
             let (sum, carried_on) = sum.overflowing_add(self.quoted);
@@ -204,6 +204,6 @@ impl Carry {
             return None;
         }
         *self = next;
-        Some(Found { ends, rows, quoted })
+        Some(FieldEnds { ends, rows, quoted })
     }
 }

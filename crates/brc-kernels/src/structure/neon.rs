@@ -1,16 +1,16 @@
-//! Blocks with NEON: four registers a block.
+//! Blocks with NEON: four registers per block.
 
 use super::blocks::{BLOCK, Blocks, Masks, Needles};
 use crate::isa::Neon;
 use std::arch::aarch64::*;
 
-/// The bit of each byte of eight.
+/// The bit of each byte among eight.
 static BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
 
-/// A bit for each byte of a block of which all bits are set; the others have none.
+/// A mask of the bytes of a block that are all ones; the other bytes must be 0.
 #[inline(always)]
 pub(crate) fn bits_of_bytes(found: [uint8x16_t; 4]) -> u64 {
-    // SAFETY: every processor of the target has NEON; there are sixteen bytes.
+    // SAFETY: every processor of the target has NEON; the table has sixteen bytes.
     unsafe {
         let bits = vld1q_u8(BITS.as_ptr());
         // Three times the sums of pairs: in the end each byte has the bits of eight.
@@ -24,7 +24,7 @@ pub(crate) fn bits_of_bytes(found: [uint8x16_t; 4]) -> u64 {
 /// The registers of a block.
 #[inline(always)]
 pub(crate) fn registers(block: &[u8; BLOCK]) -> [uint8x16_t; 4] {
-    // SAFETY: every processor of the target has NEON; the block has as many bytes.
+    // SAFETY: every processor of the target has NEON; the block is as large as four registers.
     unsafe {
         let at = |at: usize| vld1q_u8(block.as_ptr().add(at));
         [at(0), at(16), at(32), at(48)]

@@ -1,10 +1,9 @@
-//! Blocks with what every processor of the target has: on x86-64 that is SSE2, elsewhere plain Rust, eight bytes at a
-//! time.
+//! Blocks with the baseline instruction set: on x86-64 that is SSE2, elsewhere plain Rust, eight bytes at a time.
 
 use super::blocks::{BLOCK, Blocks, Masks, Needles};
 use crate::isa::Portable;
 
-/// A bit for each byte of the block that equals `needle`.
+/// A mask of the bytes of the block that equal `needle`.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn equal_bytes(words: &[u64; BLOCK / 8], needle: u8) -> u64 {
@@ -37,9 +36,9 @@ fn equal_in_words(words: &[u64; BLOCK / 8], needle: u8) -> u64 {
     let mut mask = 0;
     for (word, index) in words.iter().zip(0..) {
         let difference = word ^ pattern;
-        // The highest bit of each byte that is 0, moved to the lowest; no carry leaves a byte.
+        // The highest bit of each byte that is 0, moved to the lowest; no carry leaves its byte.
         let equal = !(((difference & LOW) + LOW) | difference | LOW) >> 7;
-        // The multiplication puts the eight bits side by side into the highest byte.
+        // The multiplication collects the eight bits in the highest byte.
         let bits = equal.wrapping_mul(0x0102_0408_1020_4080) >> 56;
         mask |= bits << (8 * index);
     }

@@ -1,4 +1,4 @@
-//! Goes through a text from a known state and writes down all fields.
+//! Scans a text from a known state and writes the ends of all fields.
 
 use super::blocks::{BLOCK, Carry, Needles, ROOM};
 use super::{FieldEnd, State, Syntax, automaton};
@@ -6,31 +6,31 @@ use crate::cpu::Level;
 use crate::isa::{Isa, Work, run_with};
 use std::fmt;
 
-/// The longest text that can be scanned, in bytes: what is left of 32 bits after the marks of a [`FieldEnd`].
+/// The maximum length of a text in bytes: what remains of 32 bits after the flags of a [`FieldEnd`].
 pub const MAX_TEXT: usize = 1 << (u32::BITS - FieldEnd::MARKS);
 
-/// How far a scan has come.
+/// The progress of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
-    /// The byte of the text to go on at.
+    /// The offset of the next byte.
     pub at: usize,
-    /// What the text before it has led to.
+    /// The state before that byte.
     pub state: State,
-    /// How many ends of rows were written so far.
+    /// The number of row ends written so far.
     pub rows: usize,
-    /// How many line ends came so far, also those that end no row.
+    /// The number of line ends so far, including those that do not end a row.
     pub lines: u64,
 }
 
 impl Cursor {
-    /// At the start of the text, and of a row.
+    /// The start of a text, and of a row.
     pub const START: Self = Self { at: 0, state: State::RowStart, rows: 0, lines: 0 };
 }
 
-/// Something else than a delimiter or line end behind a closing quote.
+/// A byte other than a delimiter or line end after a closing quote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed {
-    /// The place of the byte in the text.
+    /// The offset of the byte in the text.
     pub at: usize,
 }
 
@@ -42,15 +42,15 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// Appends the ends of all fields from the cursor up to byte `to` of the text, and moves the cursor there. The last row
-/// and field of a text that does not end with a line end have none: the state says what is under way.
+/// Appends the ends of all fields from the cursor up to offset `to` of the text, and moves the cursor there. If the
+/// text does not end with a line end, its last field and row have no end; the state describes them.
 ///
-/// `ends` needs room for one entry a byte of `cursor.at..to`, so that a long text is best scanned in windows that fit
-/// the second-level cache; where they are cut does not matter.
+/// `ends` needs room for one entry per byte of `cursor.at..to`, so a long text is best scanned in windows whose ends
+/// fit in the L2 cache; the position of their borders does not matter.
 ///
 /// # Errors
-/// At a malformed row. The fields of that row which were found before are there; the cursor stands behind the offending
-/// byte in [`State::Skip`]. Scanning on leaves out the rest of the row.
+/// At a malformed row. The ends of its fields before the offending byte are written; the cursor is after that byte, in
+/// [`State::Skip`]. Continuing the scan skips the rest of the row.
 ///
 /// # Panics
 /// If `cursor.at <= to <= text.len() <= MAX_TEXT` does not hold.
@@ -76,7 +76,7 @@ pub fn scan(
     Ok(())
 }
 
-/// Scans whole blocks, up to one that masks are not enough for.
+/// Scans whole blocks, up to one that needs the automaton.
 struct ScanBlocks<'a, const QUOTES: bool> {
     syntax: &'a Syntax,
     text: &'a [u8],
@@ -102,14 +102,14 @@ impl<const QUOTES: bool> Work for ScanBlocks<'_, QUOTES> {
             // SAFETY: likewise.
             let parity = if QUOTES { unsafe { B::prefix_xor(masks.quotes) } } else { 0 };
             let Some(found) = carry.step::<QUOTES>(&masks, parity) else { break };
-            // SAFETY: likewise; there is room for one end a byte that is left, this block's included, and `ROOM` more.
+            // SAFETY: likewise; there is room for one end per remaining byte, including this block, and `ROOM` more.
             unsafe { B::emit(&found, cursor.at, out.add(length)) };
             length += found.ends.count_ones() as usize;
             rows += found.rows.count_ones() as usize;
             lines += u64::from(masks.line_ends.count_ones());
             cursor.at += BLOCK;
         }
-        // SAFETY: so many were written, one at most for each byte, for which there was room.
+        // SAFETY: `length` ends were written, at most one per byte, for which there was room.
         unsafe { ends.set_len(length) };
         cursor.state = carry.state();
         cursor.rows += rows;

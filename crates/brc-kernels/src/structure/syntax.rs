@@ -1,9 +1,9 @@
-//! Which bytes mean something.
+//! The bytes with a meaning.
 
 use super::automaton::Class;
 use std::fmt;
 
-/// What ends a row.
+/// The end of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineEnd {
     /// A line feed, with or without a CR before it.
@@ -13,7 +13,7 @@ pub enum LineEnd {
 }
 
 impl LineEnd {
-    /// The byte by which it is found.
+    /// The byte to search for.
     #[must_use]
     pub const fn byte(self) -> u8 {
         match self {
@@ -23,7 +23,7 @@ impl LineEnd {
     }
 }
 
-/// The bytes that give a text its structure: the part of its dialect that is needed to find fields.
+/// The bytes that structure a text: the part of its dialect that is needed to find fields.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Syntax {
     delimiter: u8,
@@ -53,7 +53,7 @@ impl fmt::Display for SyntaxError {
 impl std::error::Error for SyntaxError {}
 
 impl Syntax {
-    /// Fields between delimiters, in rows that end with `line_end`; no quotes, escapes or comments.
+    /// A syntax with this delimiter and line end, and no quotes, escapes or comments.
     ///
     /// # Errors
     /// If the delimiter is a CR or line feed.
@@ -78,11 +78,11 @@ impl Syntax {
         Ok(syntax)
     }
 
-    /// Fields between blanks: spaces and tabs. Each one ends a field here, so that there are empty fields between two of
-    /// them, which mean nothing.
+    /// A syntax whose fields are separated by blanks: spaces and tabs. Each blank ends a field here, so that adjacent
+    /// blanks enclose empty fields, which the caller has to ignore.
     ///
     /// # Errors
-    /// None, as no byte has another meaning yet.
+    /// None, because no byte has another meaning yet.
     pub fn blanks(line_end: LineEnd) -> Result<Self, SyntaxError> {
         let mut syntax = Self::new(b' ', line_end)?;
         syntax.set(b'\t', Class::Delimiter)?;
@@ -90,7 +90,7 @@ impl Syntax {
         Ok(syntax)
     }
 
-    /// Fields may stand between two of these bytes; two of them inside stand for one.
+    /// Adds a quote; two quotes inside a quoted field represent one.
     ///
     /// # Errors
     /// If the byte already has a meaning.
@@ -100,7 +100,7 @@ impl Syntax {
         Ok(self)
     }
 
-    /// The byte behind one of these is data.
+    /// Adds an escape, which makes the next byte data.
     ///
     /// # Errors
     /// If the byte already has a meaning.
@@ -110,7 +110,7 @@ impl Syntax {
         Ok(self)
     }
 
-    /// Lines that start with this byte are no rows.
+    /// Adds a comment byte; lines that start with it are not rows.
     ///
     /// # Errors
     /// If the byte already has a meaning.
@@ -120,7 +120,7 @@ impl Syntax {
         Ok(self)
     }
 
-    /// Lines that start with two of this byte are no rows.
+    /// Adds a doubled comment byte; lines that start with two of it are not rows.
     ///
     /// # Errors
     /// If the byte already has a meaning.
@@ -130,7 +130,8 @@ impl Syntax {
         Ok(self)
     }
 
-    /// A field that starts with `[` reaches to the `]` before a delimiter or line end, or to the line end if there is none.
+    /// Adds brackets: a field that starts with `[` extends to the `]` before a delimiter or line end, or to the line
+    /// end if there is none.
     ///
     /// # Errors
     /// If one of them already has a meaning.
@@ -150,25 +151,25 @@ impl Syntax {
         Ok(())
     }
 
-    /// What stands between the fields of a row.
+    /// The byte between the fields of a row.
     #[must_use]
     pub fn delimiter(&self) -> u8 {
         self.delimiter
     }
 
-    /// What stands around quoted fields.
+    /// The byte around quoted fields.
     #[must_use]
     pub fn quote(&self) -> Option<u8> {
         self.quote
     }
 
-    /// What makes data of the byte behind it.
+    /// The byte that makes the next byte data.
     #[must_use]
     pub fn escape(&self) -> Option<u8> {
         self.escape
     }
 
-    /// What comment lines start with, once or [twice](Self::has_doubled_comment).
+    /// The byte that comment lines start with, once or [twice](Self::has_doubled_comment).
     #[must_use]
     pub fn comment(&self) -> Option<u8> {
         self.comment
@@ -180,31 +181,31 @@ impl Syntax {
         self.is_comment_doubled
     }
 
-    /// Whether a text that starts at the start of a row starts with a comment line.
+    /// Whether a text that starts at a row start starts with a comment line.
     #[must_use]
     pub fn is_comment(&self, text: &[u8]) -> bool {
         let Some(comment) = self.comment else { return false };
         text.first() == Some(&comment) && (!self.is_comment_doubled || text.get(1) == Some(&comment))
     }
 
-    /// Whether spaces and tabs stand between the fields.
+    /// Whether spaces and tabs separate the fields.
     #[must_use]
     pub fn has_blanks(&self) -> bool {
         self.has_blanks
     }
 
-    /// Whether fields may stand in brackets.
+    /// Whether fields may be bracketed.
     #[must_use]
     pub fn has_brackets(&self) -> bool {
         self.has_brackets
     }
 
-    /// Whether masks of single bytes can find fields.
+    /// Whether masks of single bytes suffice to find fields.
     pub(super) fn has_masks(&self) -> bool {
         self.escape.is_none() && !self.has_blanks && !self.has_brackets
     }
 
-    /// What ends a row.
+    /// The end of a row.
     #[must_use]
     pub fn line_end(&self) -> LineEnd {
         self.line_end

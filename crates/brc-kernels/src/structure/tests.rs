@@ -2,13 +2,13 @@ use super::*;
 use crate::cpu::Level;
 use proptest::prelude::*;
 
-/// What a text consists of, by another way of reading: row by row, field by field, looking ahead.
+/// The structure of a text according to an independent reader: row by row, field by field, with lookahead.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Read {
     /// Offset, row end, quoted.
     ends: Vec<(usize, bool, bool)>,
     malformed: Vec<usize>,
-    /// What the text ends in.
+    /// The state at the end of the text.
     open: Option<State>,
 }
 
@@ -62,7 +62,7 @@ impl Oracle<'_> {
         self.at = at + 1;
     }
 
-    /// The state in which the text ends, if it does.
+    /// The state at the end of the text, if it ends within the row.
     fn row(&mut self) -> Option<State> {
         let mut first = true;
         loop {
@@ -84,7 +84,7 @@ impl Oracle<'_> {
     fn bracketed(&mut self) -> Result<bool, State> {
         let line_end = self.find_line_end();
         let line = self.at..line_end.unwrap_or(self.text.len());
-        // A CR at the end is data, which a line feed takes back.
+        // A CR at the end is data, unless a line feed follows.
         let is_closed =
             |at: &usize| self.text[*at] == b']' && at + 1 < line.end && self.is_delimiter(self.text[at + 1]);
         match (line.clone().find(is_closed), line_end) {
@@ -120,7 +120,7 @@ impl Oracle<'_> {
         Err(if escaped { State::UnquotedEscaped } else { State::Unquoted })
     }
 
-    /// Nothing for a malformed row whose rest has been skipped.
+    /// `None` for a malformed row whose rest has been skipped.
     fn quoted(&mut self, quote: u8) -> Option<Result<bool, State>> {
         self.at += 1;
         while let Some(byte) = self.peek() {
@@ -135,13 +135,13 @@ impl Oracle<'_> {
                     self.at += 1;
                     continue;
                 }
-                return self.behind_quote();
+                return self.after_quote();
             }
         }
         Some(Err(State::Quoted))
     }
 
-    fn behind_quote(&mut self) -> Option<Result<bool, State>> {
+    fn after_quote(&mut self) -> Option<Result<bool, State>> {
         let rest = &self.text[self.at..];
         let crlf = self.syntax.line_end() == LineEnd::Lf && rest.first() == Some(&b'\r');
         let bad = match rest {
@@ -223,7 +223,7 @@ fn check_transitions(syntax: &Syntax, text: &[u8], cuts: &[usize]) {
     }
 }
 
-/// Whether any text leads there.
+/// Whether some text leads to this state.
 fn reachable(syntax: &Syntax, state: State) -> bool {
     match state {
         State::HalfComment => syntax.has_doubled_comment(),
@@ -263,7 +263,7 @@ fn syntaxes() -> impl Strategy<Value = Syntax> {
     )
 }
 
-/// Bytes that mean something, in any order.
+/// Random bytes, most of which have a meaning.
 fn noise(syntax: &Syntax, length: std::ops::Range<usize>) -> impl Strategy<Value = Vec<u8>> + use<> {
     let quote = syntax.quote().unwrap_or(b'"');
     let escape = syntax.escape().unwrap_or(b'\\');
@@ -274,7 +274,7 @@ fn noise(syntax: &Syntax, length: std::ops::Range<usize>) -> impl Strategy<Value
     prop::collection::vec(byte, length)
 }
 
-/// Text as it should be, quoted fields with anything in them, with a few bytes changed.
+/// Well-formed text, including quoted fields with arbitrary contents, with a few bytes changed.
 fn tables(syntax: &Syntax) -> impl Strategy<Value = Vec<u8>> + use<> {
     let (delimiter, quote, line_end) = (syntax.delimiter(), syntax.quote().unwrap_or(b'"'), syntax.line_end());
     let quoted = noise(syntax, 0..100).prop_map(move |bytes| {
@@ -311,12 +311,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn every_level_finds_what_reading_field_by_field_finds((syntax, text, cuts) in texts()) {
+    fn every_level_agrees_with_the_reference_reader((syntax, text, cuts) in texts()) {
         check(&syntax, &text, &cuts);
     }
 
     #[test]
-    fn transitions_chain_to_what_reading_from_the_start_finds((syntax, text, cuts) in texts()) {
+    fn chained_transitions_agree_with_the_reference_reader((syntax, text, cuts) in texts()) {
         check_transitions(&syntax, &text, &cuts);
     }
 }
@@ -325,9 +325,9 @@ fn csv() -> Syntax {
     Syntax::new(b',', LineEnd::Lf).unwrap().with_quote(b'"').unwrap()
 }
 
-/// Each special piece of text at each place of a block, so that it lies across the border of blocks in every way.
+/// Each special fragment at each position within a block, so that it crosses block borders in every way.
 #[test]
-fn pieces_may_lie_anywhere() {
+fn fragments_may_cross_block_borders() {
     let pieces: [&[u8]; 17] = [
         b",\"\",",
         b",\"a\"\r\n",

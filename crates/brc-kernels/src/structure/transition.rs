@@ -1,49 +1,49 @@
-//! What a chunk of text does to any state before it, found without knowing what stands before it.
+//! The effect of a chunk of text on any state before it, computed without knowing the preceding text.
 //!
-//! Two states are enough nearly everywhere: behind a line end, a byte starts a row or stands in quotes. Both are
-//! followed at once by the same masks, as what is inside quotes from the one is outside from the other. In text with
-//! quotes the wrong one soon finds something behind a closing quote, skips to the end of that line, and has become
-//! the right one.
+//! Two states suffice nearly everywhere: after a line end, a byte starts a row or is quoted. Both are tracked with the
+//! same masks, since what is quoted in one case is unquoted in the other. In text with quotes the wrong assumption soon
+//! yields a byte after a closing quote that is not permitted there, skips to the end of that line, and has converged to
+//! the right state.
 //!
-//! So the last rows of a chunk mostly tell what all of it leads to. Where they do not, the rows before them have no quotes
-//! as a rule, which is found by looking for nothing else.
+//! The last rows of a chunk therefore usually determine its result. Otherwise the rows before them usually contain no
+//! quotes, which is checked by searching for quotes only.
 
 use super::blocks::{BLOCK, Carry, Needles};
 use super::{State, Syntax};
 use crate::cpu::Level;
 use crate::isa::{Isa, Work, run_with};
 
-/// What a chunk of text leads to, by the state before it.
+/// The result of a chunk of text for each state before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transition {
-    /// By start state.
+    /// Indexed by start state.
     ends: [End; State::COUNT],
 }
 
-/// Where a chunk leads from one state.
+/// The result of a chunk for one start state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct End {
     state: State,
-    /// The length of the chunk up to and with its last end of a row.
+    /// The length of the chunk up to and including its last row end.
     rows: Option<usize>,
 }
 
-/// So many bytes at the end of a chunk are gone through first.
+/// The number of bytes at the end of a chunk that are scanned first.
 const TAIL: usize = 8 << 10;
 
 impl Transition {
-    /// The transition of a chunk, in one pass over it at most.
+    /// The transition of a chunk, computed in at most one pass over it.
     #[must_use]
     pub fn new(level: Level, syntax: &Syntax, chunk: &[u8]) -> Self {
         Self::by_tail(level, syntax, chunk, TAIL)
     }
 
-    /// The same, where about `tail` bytes at the end, which start behind a line end, are gone through first.
+    /// The same, scanning first about `tail` bytes at the end of the chunk, from a line start on.
     pub(super) fn by_tail(level: Level, syntax: &Syntax, chunk: &[u8], tail: usize) -> Self {
         let near = chunk.len().saturating_sub(tail);
         let first = near.saturating_sub(tail);
         let line_end = chunk[first..near].iter().rposition(|&byte| byte == syntax.line_end().byte());
-        let (head, tail) = chunk.split_at(line_end.map_or(0, |place| first + place + 1));
+        let (head, tail) = chunk.split_at(line_end.map_or(0, |index| first + index + 1));
         let of_tail = Self::of_all(level, syntax, tail);
         if head.is_empty() {
             of_tail
@@ -54,7 +54,8 @@ impl Transition {
         }
     }
 
-    /// That of whole lines of so many bytes, where no quote or escape is: they end rows, but for those that start in quotes.
+    /// The transition of whole lines of `length` bytes without quotes or escapes: they end rows, except when they start
+    /// inside quotes.
     fn of_lines(length: usize) -> Self {
         let of = |start| match start {
             State::Quoted => End { state: State::Quoted, rows: None },
@@ -63,41 +64,41 @@ impl Transition {
         Self { ends: State::ALL.map(of) }
     }
 
-    /// Whether the chunk leads to the same from all states.
+    /// Whether the result is the same for all start states.
     fn is_constant(&self) -> bool {
         self.ends.iter().all(|end| end.rows.is_some() && *end == self.ends[0])
     }
 
-    /// That of both chunks, this one of so many bytes before the next.
+    /// The transition of this chunk, of `length` bytes, followed by the next.
     fn then(&self, next: &Self, length: usize) -> Self {
         let both = |end: End| {
-            let behind = next.ends[end.state as usize];
-            End { state: behind.state, rows: behind.rows.map(|rows| length + rows).or(end.rows) }
+            let after = next.ends[end.state as usize];
+            End { state: after.state, rows: after.rows.map(|rows| length + rows).or(end.rows) }
         };
         Self { ends: self.ends.map(both) }
     }
 
-    /// The transition of a chunk of which nothing is known.
+    /// The transition of an arbitrary chunk.
     fn of_all(level: Level, syntax: &Syntax, chunk: &[u8]) -> Self {
-        let mut lanes = Lanes::new(syntax);
+        let mut tracks = Tracks::new(syntax);
         let mut at = 0;
         while at < chunk.len() {
             if syntax.has_masks() {
-                at = lanes.follow_blocks(level, syntax, chunk, at);
+                at = tracks.follow_blocks(level, syntax, chunk, at);
             }
-            at = lanes.follow_line(syntax, chunk, at);
+            at = tracks.follow_line(syntax, chunk, at);
         }
-        lanes.finish()
+        tracks.finish()
     }
 
-    /// The state behind the chunk.
+    /// The state after the chunk.
     #[must_use]
     pub fn state(&self, start: State) -> State {
         self.ends[start as usize].state
     }
 
-    /// How many bytes of the chunk belong to rows that end in it, malformed rows and comment lines included; nothing if
-    /// no row ends in it.
+    /// The number of bytes of the chunk that belong to rows that end in it, including malformed rows and comment lines;
+    /// `None` if no row ends in it.
     #[must_use]
     pub fn rows(&self, start: State) -> Option<usize> {
         self.ends[start as usize].rows
@@ -111,7 +112,7 @@ fn has_quote(level: Level, syntax: &Syntax, text: &[u8]) -> bool {
     found || rest.contains(&quote)
 }
 
-/// Looks for a quote.
+/// Searches for a quote.
 struct FindQuote<'a> {
     needles: Needles,
     blocks: &'a [[u8; BLOCK]],
@@ -123,7 +124,7 @@ impl Work for FindQuote<'_> {
 
     #[inline(always)]
     unsafe fn run<B: Isa>(self) {
-        /// Blocks between two looks at what was found.
+        /// The number of blocks between checks of the result.
         const BLOCKS: usize = 16;
         for blocks in self.blocks.chunks(BLOCKS) {
             let mut quotes = 0;
@@ -139,18 +140,18 @@ impl Work for FindQuote<'_> {
     }
 }
 
-/// All states that the chunk may have started from.
-struct Lanes {
-    /// What has become of each of them; those that have become the same are one.
-    lanes: Vec<End>,
-    /// For each start state its lane, and what its last end of a row was before it shared that.
+/// Tracks all possible start states of a chunk.
+struct Tracks {
+    /// The current state of each distinct track; tracks that have converged are merged.
+    tracks: Vec<End>,
+    /// For each start state, the index of its track, and the last row end before the track was merged into another one.
     starts: [(usize, Option<usize>); State::COUNT],
 }
 
-impl Lanes {
+impl Tracks {
     fn new(syntax: &Syntax) -> Self {
         use State::*;
-        let mut new = Self { lanes: Vec::with_capacity(State::COUNT), starts: [(0, None); State::COUNT] };
+        let mut new = Self { tracks: Vec::with_capacity(State::COUNT), starts: [(0, None); State::COUNT] };
         for state in State::ALL {
             let possible = match state {
                 RowStart | FieldStart | Unquoted | Skip => true,
@@ -162,45 +163,45 @@ impl Lanes {
                 Comment => syntax.comment().is_some(),
             };
             if possible {
-                new.starts[state as usize].0 = new.lanes.len();
-                new.lanes.push(End { state, rows: None });
+                new.starts[state as usize].0 = new.tracks.len();
+                new.tracks.push(End { state, rows: None });
             }
         }
         new
     }
 
-    /// Makes one of lanes that have become the same.
+    /// Merges tracks that have converged.
     fn merge(&mut self) {
-        let mut kept: Vec<End> = Vec::with_capacity(self.lanes.len());
-        let mut places = [0; State::COUNT];
-        for (lane, place) in self.lanes.iter().zip(&mut places) {
-            *place = kept.iter().position(|other| other.state == lane.state).unwrap_or(kept.len());
-            if *place == kept.len() {
-                kept.push(End { state: lane.state, rows: None });
+        let mut kept: Vec<End> = Vec::with_capacity(self.tracks.len());
+        let mut indexes = [0; State::COUNT];
+        for (track, index) in self.tracks.iter().zip(&mut indexes) {
+            *index = kept.iter().position(|other| other.state == track.state).unwrap_or(kept.len());
+            if *index == kept.len() {
+                kept.push(End { state: track.state, rows: None });
             }
         }
-        for (lane, rows) in &mut self.starts {
-            *rows = self.lanes[*lane].rows.or(*rows);
-            *lane = places[*lane];
+        for (track, rows) in &mut self.starts {
+            *rows = self.tracks[*track].rows.or(*rows);
+            *track = indexes[*track];
         }
-        self.lanes = kept;
+        self.tracks = kept;
     }
 
-    /// Goes through the next line end, byte by byte.
+    /// Advances through the next line end, byte by byte.
     fn follow_line(&mut self, syntax: &Syntax, chunk: &[u8], mut at: usize) -> usize {
         let line_end = syntax.line_end().byte();
         loop {
             let rest = &chunk[at..chunk.len().min(at + BLOCK)];
             let found = rest.iter().position(|&byte| byte == line_end);
-            let rest = &rest[..found.map_or(rest.len(), |place| place + 1)];
+            let rest = &rest[..found.map_or(rest.len(), |index| index + 1)];
             at += rest.len();
-            for lane in &mut self.lanes {
-                lane.state = rest.iter().fold(lane.state, |state, &byte| state.next(syntax.class(byte)));
-                if found.is_some() && lane.state == State::RowStart {
-                    lane.rows = Some(at);
+            for track in &mut self.tracks {
+                track.state = rest.iter().fold(track.state, |state, &byte| state.next(syntax.class(byte)));
+                if found.is_some() && track.state == State::RowStart {
+                    track.rows = Some(at);
                 }
             }
-            if self.lanes.len() > 1 {
+            if self.tracks.len() > 1 {
                 self.merge();
             }
             if found.is_some() || at == chunk.len() {
@@ -209,16 +210,17 @@ impl Lanes {
         }
     }
 
-    /// Goes through whole blocks, up to one that masks are not enough for in one of the lanes.
+    /// Advances through whole blocks, up to one that needs the automaton in one of the tracks.
     fn follow_blocks(&mut self, level: Level, syntax: &Syntax, chunk: &[u8], mut at: usize) -> usize {
         let end = &mut at;
-        match (self.lanes.as_mut_slice(), syntax.quote().is_some()) {
-            ([one], true) => run_with(level, FollowBlocks::<1, true> { syntax, chunk, at: end, lanes: [one] }),
-            ([one], false) => run_with(level, FollowBlocks::<1, false> { syntax, chunk, at: end, lanes: [one] }),
+        match (self.tracks.as_mut_slice(), syntax.quote().is_some()) {
+            ([one], true) => run_with(level, FollowBlocks::<1, true> { syntax, chunk, at: end, tracks: [one] }),
+            ([one], false) => run_with(level, FollowBlocks::<1, false> { syntax, chunk, at: end, tracks: [one] }),
             ([one, two], true) => {
-                run_with(level, FollowBlocks::<2, true> { syntax, chunk, at: end, lanes: [one, two] });
+                run_with(level, FollowBlocks::<2, true> { syntax, chunk, at: end, tracks: [one, two] });
             }
-            // More are followed byte by byte to the next line end, and so are any two without quotes: they become one.
+            // More tracks are advanced byte by byte to the next line end, and so are two without quotes: they converge
+            // there.
             _ => {}
         }
         at
@@ -226,25 +228,25 @@ impl Lanes {
 
     fn finish(mut self) -> Transition {
         self.merge();
-        Transition { ends: self.starts.map(|(lane, rows)| End { state: self.lanes[lane].state, rows }) }
+        Transition { ends: self.starts.map(|(track, rows)| End { state: self.tracks[track].state, rows }) }
     }
 }
 
-struct FollowBlocks<'a, const LANES: usize, const QUOTES: bool> {
+struct FollowBlocks<'a, const TRACKS: usize, const QUOTES: bool> {
     syntax: &'a Syntax,
     chunk: &'a [u8],
     at: &'a mut usize,
-    lanes: [&'a mut End; LANES],
+    tracks: [&'a mut End; TRACKS],
 }
 
-impl<const LANES: usize, const QUOTES: bool> Work for FollowBlocks<'_, LANES, QUOTES> {
+impl<const TRACKS: usize, const QUOTES: bool> Work for FollowBlocks<'_, TRACKS, QUOTES> {
     type Output = ();
 
     #[inline(always)]
     unsafe fn run<B: Isa>(self) {
-        let mut carries = [const { None }; LANES];
-        for (carry, lane) in carries.iter_mut().zip(&self.lanes) {
-            *carry = Carry::new(lane.state);
+        let mut carries = [const { None }; TRACKS];
+        for (carry, track) in carries.iter_mut().zip(&self.tracks) {
+            *carry = Carry::new(track.state);
         }
         if carries.iter().any(Option::is_none) {
             return;
@@ -252,8 +254,8 @@ impl<const LANES: usize, const QUOTES: bool> Work for FollowBlocks<'_, LANES, QU
         let mut carries = carries.map(|carry| carry.unwrap_or_else(|| unreachable!("all are there")));
         let needles = Needles::new(self.syntax);
         let (blocks, _) = self.chunk[*self.at..].as_chunks::<BLOCK>();
-        // The last end of a row: the block, counted from 1, and the ends in it.
-        let mut last = [(0, 0); LANES];
+        // The last row end: the number of the block, counted from 1, and the row ends in it.
+        let mut last = [(0, 0); TRACKS];
         let mut done = 0;
         'blocks: for block in blocks {
             // SAFETY: the caller promises the instructions.
@@ -261,21 +263,21 @@ impl<const LANES: usize, const QUOTES: bool> Work for FollowBlocks<'_, LANES, QU
             // SAFETY: likewise.
             let parity = if QUOTES { unsafe { B::prefix_xor(masks.quotes) } } else { 0 };
             let mut next = carries;
-            let mut rows = [0; LANES];
-            for lane in 0..LANES {
-                let Some(found) = next[lane].step::<QUOTES>(&masks, parity) else { break 'blocks };
-                rows[lane] = found.rows;
+            let mut rows = [0; TRACKS];
+            for track in 0..TRACKS {
+                let Some(found) = next[track].step::<QUOTES>(&masks, parity) else { break 'blocks };
+                rows[track] = found.rows;
             }
             carries = next;
             done += 1;
-            for lane in 0..LANES {
-                last[lane] = if rows[lane] != 0 { (done, rows[lane]) } else { last[lane] };
+            for track in 0..TRACKS {
+                last[track] = if rows[track] != 0 { (done, rows[track]) } else { last[track] };
             }
         }
-        for ((lane, carry), (block, rows)) in self.lanes.into_iter().zip(carries).zip(last) {
-            lane.state = carry.state();
+        for ((track, carry), (block, rows)) in self.tracks.into_iter().zip(carries).zip(last) {
+            track.state = carry.state();
             if block > 0 {
-                lane.rows = Some(*self.at + (block - 1) * BLOCK + 64 - rows.leading_zeros() as usize);
+                track.rows = Some(*self.at + (block - 1) * BLOCK + 64 - rows.leading_zeros() as usize);
             }
         }
         *self.at += done * BLOCK;

@@ -1,14 +1,14 @@
-//! Rows with AVX2: eight numbers in a register, a name in half of one.
+//! Rows with AVX2: eight numbers per register, one name per half register.
 
 use super::avx512::{last_word, single};
-use super::isa::{GROUP, LEFT_OUT, SLOT_SHIFT, TextIsa};
+use super::isa::{GROUP, SKIPPED, SLOT_SHIFT, TextIsa};
 use crate::accumulate::slots::{Slot as State, x86 as states};
 use crate::cpu::ONES;
 use crate::interner::{Key, KeyTable, PADDING, SHORT, Slot, aes, equal_long};
 use crate::isa::Avx2;
 use std::arch::x86_64::*;
 
-/// How to find keys: what of [`KeyTable`] is needed for it.
+/// The part of [`KeyTable`] that is needed to find keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Places {
     displacements: *const u32,
@@ -16,8 +16,9 @@ pub(crate) struct Places {
     mask: u32,
 }
 
-/// A block of 64 bytes seldom has more marks: rows of the One Billion Row Challenge have 14 to 16 bytes. The loop is that of
-/// [`portable`](super::portable), written out: through a closure it was compiled without these instructions.
+/// The number of marks that a block of 64 bytes seldom exceeds: rows of the One Billion Row Challenge have 14 to 16
+/// bytes. The loop is that of [`portable`](super::portable), written out, because a closure was compiled without these
+/// instructions.
 const USUAL_MARKS: usize = 12;
 
 impl TextIsa for Avx2 {
@@ -26,8 +27,8 @@ impl TextIsa for Avx2 {
 
     #[inline(always)]
     unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<usize> {
-        // SAFETY: promised by the caller; a block is read up to 63 bytes behind the text, inside its margin. No more
-        // than `USUAL_MARKS` are written behind those that are meant.
+        // SAFETY: promised by the caller; a block extends at most 63 bytes beyond the text, within its margin. At most
+        // `USUAL_MARKS` excess entries are written.
         unsafe {
             let delimiters = _mm256_set1_epi8(delimiter as i8);
             let line_feeds = _mm256_set1_epi8(b'\n' as i8);
@@ -39,7 +40,7 @@ impl TextIsa for Avx2 {
                 let low = either(block, delimiters, line_feeds);
                 let mut marks = u64::from(either(block.add(32), delimiters, line_feeds)) << 32 | u64::from(low);
                 let count = marks.count_ones() as usize;
-                // Without a branch for how many there are, unless they are unusually many.
+                // No branch on their number, unless there are unusually many.
                 for place in 0..USUAL_MARKS {
                     *next.add(place) = base.wrapping_add(marks.trailing_zeros() as u16);
                     marks &= marks.wrapping_sub(1);
@@ -79,7 +80,7 @@ impl TextIsa for Avx2 {
         unsafe {
             let (low, faults) = eight_numbers(text, marks, delimiter, faults);
             let (high, faults) = eight_numbers(text, marks.add(GROUP), delimiter, faults);
-            // Eight of them lie in four and four lanes of either.
+            // Packing leaves groups of four from alternating registers, which are reordered.
             let packed = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi32(low, high));
             _mm256_storeu_si256(out.cast(), packed);
             faults
@@ -90,7 +91,7 @@ impl TextIsa for Avx2 {
     unsafe fn keys(text: *const u8, marks: *const u16, here: u16, out: *mut Key) -> u16 {
         let mut other = 0;
         let mut inside = [0u32; GROUP];
-        // SAFETY: promised by the caller; a name is read up to sixteen bytes behind the text, inside its margin.
+        // SAFETY: promised by the caller; a name is read up to sixteen bytes beyond the text, within its margin.
         unsafe {
             let padding = _mm_set1_epi8(PADDING as i8);
             for half in 0..2 {
@@ -115,20 +116,20 @@ impl TextIsa for Avx2 {
 
     #[inline(always)]
     unsafe fn list(bits: u16, first: u16, out: *mut u16) {
-        // SAFETY: promised by the caller. There is a list of ones for each byte.
+        // SAFETY: promised by the caller. The table has an entry for each value of a byte.
         unsafe {
             let ones = |bits: u8| _mm_cvtepu8_epi16(_mm_loadl_epi64(ONES.as_ptr().add(usize::from(bits)).cast()));
             let (low, high) = (bits as u8, (bits >> 8) as u8);
             _mm_storeu_si128(out.cast(), _mm_add_epi16(ones(low), _mm_set1_epi16(first as i16)));
-            let behind = out.add(low.count_ones() as usize);
-            _mm_storeu_si128(behind.cast(), _mm_add_epi16(ones(high), _mm_set1_epi16(first as i16 + 8)));
+            let second = out.add(low.count_ones() as usize);
+            _mm_storeu_si128(second.cast(), _mm_add_epi16(ones(high), _mm_set1_epi16(first as i16 + 8)));
         }
     }
 
     #[inline(always)]
     unsafe fn digest(name: &[u8]) -> Key {
-        // SAFETY: promised by the caller. Of a name of up to 64 bytes, no more than as many are read, and of a longer one no more
-        // than 63 behind it, which lie inside the text's margin.
+        // SAFETY: promised by the caller. For names of up to 64 bytes at most 64 bytes are read, and for longer ones at
+        // most 63 bytes after the name, which are within the text's margin.
         unsafe { aes::digest_in_text(name.as_ptr(), name.len()) }
     }
 
@@ -147,8 +148,8 @@ impl TextIsa for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn slots(keys: *const Key, mut left_out: u16, places: Places, out: *mut i32) {
-        // SAFETY: promised by the caller. A group's number is below the number of groups, by its shift.
+    unsafe fn slots(keys: *const Key, mut skipped: u16, places: Places, out: *mut i32) {
+        // SAFETY: promised by the caller. The shift keeps the group's number below the number of groups.
         unsafe {
             let round = _mm_set_epi64x(aes::ROUND[1], aes::ROUND[0]);
             for row in 0..GROUP {
@@ -161,9 +162,9 @@ impl TextIsa for Avx2 {
                 let home = hash.wrapping_add((hash >> 16).wrapping_mul(displacement));
                 *out.add(row) = ((home << SLOT_SHIFT) & places.mask) as i32;
             }
-            while left_out != 0 {
-                *out.add(left_out.trailing_zeros() as usize) = LEFT_OUT;
-                left_out &= left_out - 1;
+            while skipped != 0 {
+                *out.add(skipped.trailing_zeros() as usize) = SKIPPED;
+                skipped &= skipped - 1;
             }
         }
     }
@@ -208,7 +209,7 @@ impl TextIsa for Avx2 {
     }
 }
 
-/// How long the short names of eight rows are, 0 for other names; and which ones those are.
+/// The lengths of the short names of eight rows, 0 for other names; and a mask of the other names.
 ///
 /// # Safety
 /// As for [`TextIsa::keys`].
@@ -227,10 +228,10 @@ unsafe fn eight_lengths(marks: *const u16) -> (__m256i, u16) {
     }
 }
 
-/// A bit for each of 32 bytes that are one of two.
+/// A mask of the bytes among 32 that equal one of two.
 ///
 /// # Safety
-/// They are readable, and the processor has AVX2.
+/// The bytes are readable, and the processor has AVX2.
 #[inline(always)]
 unsafe fn either(bytes: *const u8, one: __m256i, other: __m256i) -> u32 {
     // SAFETY: promised by the caller.
@@ -240,8 +241,8 @@ unsafe fn either(bytes: *const u8, one: __m256i, other: __m256i) -> u32 {
     }
 }
 
-/// The numbers of eight rows and the faults so far, from their marks and the last eight bytes of each, such as `me;12.3\n`
-/// or `;-12.3\n`: the steps of AVX-512, where they are explained.
+/// The numbers of eight rows and the accumulated faults, from the marks of the rows and the last eight bytes of each,
+/// such as `me;12.3\n` or `;-12.3\n`; in the same steps as AVX-512, where they are explained.
 ///
 /// # Safety
 /// As for [`TextIsa::numbers`].
@@ -285,7 +286,7 @@ unsafe fn eight_numbers(text: *const u8, marks: *const u16, delimiter: u8, fault
     }
 }
 
-/// As many ones as a name has bytes, from a place on that is the fewer bytes from the start the longer it is; then zeros.
+/// Sixteen bytes of ones followed by zeros: loading from offset `SHORT - n` yields a mask of the first `n` bytes.
 static INSIDE: [u8; 2 * SHORT] = {
     let mut inside = [0; 2 * SHORT];
     let mut at = 0;

@@ -1,15 +1,16 @@
-//! Rows with AVX-512: sixteen numbers in a register, four names in a register.
+//! Rows with AVX-512: sixteen numbers per register, four names per register.
 //!
-//! Arrays are written out: `array::map` is not compiled for these instructions, and what it calls is inlined or not by chance.
+//! Loops over arrays are written out: `array::map` is not compiled for these instructions, and the functions it calls
+//! are inlined or not by chance.
 
-use super::isa::{LEFT_OUT, SLOT_SHIFT, TextIsa};
+use super::isa::{SKIPPED, SLOT_SHIFT, TextIsa};
 use crate::accumulate::slots::{Slot as State, x86 as states};
 use crate::cpu::PLACES;
 use crate::interner::{Key, KeyTable, PADDING, SHORT, Slot, aes};
 use crate::isa::Avx512;
 use std::arch::x86_64::*;
 
-/// The same value for each quarter of a group of rows.
+/// Evaluates an expression for each quarter of a group of rows.
 macro_rules! four {
     ($part:ident => $value:expr) => {{
         let mut all = [_mm512_setzero_si512(); 4];
@@ -20,14 +21,14 @@ macro_rules! four {
     }};
 }
 
-/// How to find keys: [`KeyTable`] in registers.
+/// The part of [`KeyTable`] that is needed to find keys, in registers.
 #[derive(Clone, Copy)]
 pub(crate) struct Places {
     round: __m512i,
-    /// The bits of offsets.
+    /// The bits of slot offsets.
     mask: __m512i,
     group_shift: __m128i,
-    /// The displacements, if they fit two registers.
+    /// The displacements, if they fit in two registers.
     few: Option<(__m512i, __m512i)>,
     displacements: *const i32,
 }
@@ -38,7 +39,7 @@ impl TextIsa for Avx512 {
 
     #[inline(always)]
     unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<usize> {
-        // SAFETY: promised by the caller; a block is read up to 63 bytes behind the text, inside its margin.
+        // SAFETY: promised by the caller; a block extends at most 63 bytes beyond the text, within its margin.
         unsafe {
             let delimiters = _mm512_set1_epi8(delimiter as i8);
             let line_feeds = _mm512_set1_epi8(b'\n' as i8);
@@ -82,13 +83,13 @@ impl TextIsa for Avx512 {
         unsafe { _mm512_test_epi64_mask(faults, faults) != 0 }
     }
 
-    /// From the marks of rows and the last eight bytes of each, such as `me;12.3\n` or `;-12.3\n`.
+    /// Parses the last eight bytes of each row, such as `me;12.3\n` or `;-12.3\n`, using the row's marks.
     #[inline(always)]
     unsafe fn numbers(text: *const u8, marks: *const u16, delimiter: u8, faults: __m512i, out: *mut i16) -> __m512i {
-        /// The truth table of three bits of which any is set.
+        /// The truth table of a three-way OR.
         const OR: i32 = 0xfe;
-        // SAFETY: promised by the caller; a word starts at most eight bytes before the text, inside its margin. The tables
-        // are as long as registers.
+        // SAFETY: promised by the caller; a word starts at most eight bytes before the text, within its margin. The
+        // tables are as large as registers.
         unsafe {
             let set = |bytes: [u8; 4]| _mm512_set1_epi32(i32::from_le_bytes(bytes));
             let pair = |at: usize| _mm_unpacklo_epi64(last_word(text, marks, at), last_word(text, marks, at + 1));
@@ -99,16 +100,16 @@ impl TextIsa for Avx512 {
             // "2.3\n"
             let tails = _mm512_permutex2var_epi32(words_low, odd, words_high);
             let tails = _mm512_xor_si512(tails, set(*b"0.0\n"));
-            // "me;1" or ";-1" from the delimiter on. Where it is not there at all, shifting by as much leaves nothing, and
-            // nothing is no delimiter.
+            // "me;1" or ";-1" from the delimiter on. If the delimiter is not in these bytes, the shift yields zeros,
+            // which do not match the delimiter.
             let heads = _mm512_permutex2var_epi32(words_low, even, words_high);
-            // 56 less eight times the distance of delimiter and line feed: 24, 16 or 8.
+            // 56 minus eight times the distance of delimiter and line feed: 24, 16 or 8.
             let starts = _mm512_madd_epi16(marks, _mm512_set1_epi32(0xfff8_0008_u32 as i32));
             let starts = _mm512_add_epi32(starts, _mm512_set1_epi32(56));
             let heads = _mm512_srlv_epi32(heads, starts);
             let distances = _mm512_xor_si512(heads, set([delimiter, b'-', 0, 0]));
             let negative = _mm512_testn_epi32_mask(distances, set([0, 0xff, 0, 0]));
-            // Behind the delimiter and the minus stand one more digit, if this is 16, or none, if it is 24.
+            // After the delimiter and the minus there is one more digit if this is 16, or none if it is 24.
             let starts = _mm512_mask_add_epi32(starts, negative, starts, _mm512_set1_epi32(8));
             let two_digits = _mm512_cmpneq_epi32_mask(starts, _mm512_set1_epi32(24));
             let digit = _mm512_srli_epi32::<8>(heads);
@@ -123,7 +124,7 @@ impl TextIsa for Avx512 {
             let faults = _mm512_ternarylogic_epi32::<OR>(faults, neither, no_digits);
             let faults = _mm512_or_si512(faults, no_separator);
 
-            // Where the point was is room for the tens.
+            // The byte of the point has room for the tens.
             let digits = _mm512_or_si512(tails, _mm512_slli_epi32::<8>(tens));
             let sums = _mm512_maddubs_epi16(digits, set([10, 100, 1, 0]));
             let sums = _mm512_madd_epi16(sums, _mm512_set1_epi16(1));
@@ -135,7 +136,7 @@ impl TextIsa for Avx512 {
 
     #[inline(always)]
     unsafe fn keys(text: *const u8, marks: *const u16, here: u16, out: *mut Key) -> u16 {
-        // SAFETY: promised by the caller; a name is read up to sixteen bytes behind the text, inside its margin.
+        // SAFETY: promised by the caller; a name is read up to sixteen bytes beyond the text, within its margin.
         unsafe {
             let places = _mm512_broadcast_i32x4(_mm_loadu_si128(PLACES.as_ptr().cast()));
             let own = _mm512_loadu_si512(marks.cast());
@@ -173,7 +174,7 @@ impl TextIsa for Avx512 {
 
     #[inline(always)]
     unsafe fn digest(name: &[u8]) -> Key {
-        // SAFETY: promised by the caller; a key is sixteen bytes.
+        // SAFETY: promised by the caller; a key has sixteen bytes.
         unsafe {
             let mut key = [0; 2];
             _mm_storeu_si128(key.as_mut_ptr().cast(), aes::digest_avx512(name.as_ptr(), name.len()));
@@ -189,7 +190,7 @@ impl TextIsa for Avx512 {
 
     #[inline(always)]
     unsafe fn places(table: &KeyTable) -> Places {
-        // SAFETY: promised by the caller; the displacements, if they are few, are as long as two registers.
+        // SAFETY: promised by the caller; the displacements, if they are few, are as large as two registers.
         unsafe {
             let load = |few: &[u8; KeyTable::FEW_GROUPS]| {
                 (_mm512_loadu_si512(few.as_ptr().cast()), _mm512_loadu_si512(few.as_ptr().add(64).cast()))
@@ -205,8 +206,8 @@ impl TextIsa for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn slots(keys: *const Key, left_out: u16, places: Places, out: *mut i32) {
-        // SAFETY: promised by the caller. A group's number is below the number of groups, by its shift.
+    unsafe fn slots(keys: *const Key, skipped: u16, places: Places, out: *mut i32) {
+        // SAFETY: promised by the caller. The shift keeps the group's number below the number of groups.
         unsafe {
             let mut mixed = four!(part => _mm512_loadu_si512(keys.add(4 * part).cast()));
             for _ in 0..aes::ROUNDS {
@@ -223,7 +224,7 @@ impl TextIsa for Avx512 {
             };
             let moved = _mm512_mullo_epi32(_mm512_srli_epi32::<16>(hashes), displacements);
             let homes = _mm512_slli_epi32::<SLOT_SHIFT>(_mm512_add_epi32(hashes, moved));
-            let offsets = _mm512_mask_and_epi32(_mm512_set1_epi32(LEFT_OUT), !left_out, homes, places.mask);
+            let offsets = _mm512_mask_and_epi32(_mm512_set1_epi32(SKIPPED), !skipped, homes, places.mask);
             _mm512_storeu_si512(out.cast(), offsets);
         }
     }
@@ -261,11 +262,11 @@ impl TextIsa for Avx512 {
     }
 }
 
-/// One mark. Volatile, because the compiler would rather load eight of them at once and take them out of a register, which
-/// costs twice as much.
+/// Loads one mark. Volatile, because the compiler would otherwise load eight of them at once and extract them from a
+/// register, which costs twice as much.
 ///
 /// # Safety
-/// It is readable.
+/// The mark is readable.
 #[inline(always)]
 pub(super) unsafe fn single(mark: *const u16) -> u16 {
     // SAFETY: as above.
@@ -275,14 +276,14 @@ pub(super) unsafe fn single(mark: *const u16) -> u16 {
 /// The last eight bytes of a row.
 ///
 /// # Safety
-/// They are readable, as its marks are.
+/// The bytes are readable, and so are the row's marks.
 #[inline(always)]
 pub(super) unsafe fn last_word(text: *const u8, marks: *const u16, row: usize) -> __m128i {
     // SAFETY: promised by the caller; SSE2 is on every processor of the target.
     unsafe { _mm_loadl_epi64(text.add(usize::from(single(marks.add(2 * row + 1)))).wrapping_sub(8).cast()) }
 }
 
-/// Four registers as one.
+/// Concatenates four registers.
 ///
 /// # Safety
 /// The processor has AVX-512 F.
@@ -302,7 +303,7 @@ static EVEN: [u32; 16] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28,
 /// 1, 3, 5 … 31.
 static ODD: [u32; 16] = [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31];
 
-/// Repeats the low bytes of four of sixteen words sixteen times each: one register for each four.
+/// Indexes that repeat the low byte of each of four words sixteen times: one register for each four of sixteen words.
 static SPREAD: [[u8; 64]; 4] = {
     let mut spread = [[0; 64]; 4];
     let mut at = 0;
@@ -313,8 +314,8 @@ static SPREAD: [[u8; 64]; 4] = {
     spread
 };
 
-/// The low byte of each of sixteen words.
+/// A mask of the low byte of each of sixteen words.
 const LOW_BYTES: u64 = 0x1111_1111_1111_1111;
 
-/// The first word of each of four names, and of four more in a second register.
+/// The indexes of the first word of four keys, and of four more in a second register.
 static FIRST_WORDS: [u32; 16] = [0, 4, 8, 12, 16, 20, 24, 28, 0, 0, 0, 0, 0, 0, 0, 0];

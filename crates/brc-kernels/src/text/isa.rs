@@ -1,38 +1,38 @@
-//! What differs between sets of instructions when a tile is read.
+//! The steps of reading a tile that depend on the instruction set.
 
 use crate::accumulate::slots::Slot as State;
 use crate::interner::{Key, KeyTable};
 
-/// So many rows are worked on at a time. All arrays have room for whole groups; what is behind the last row is a
-/// repetition of it.
+/// The number of rows that are processed together. All arrays have room for whole groups; the entries after the last
+/// row repeat it.
 pub(super) const GROUP: usize = 16;
 
 /// The offset of the slot that is always free, before all others.
-pub(super) const LEFT_OUT: i32 = -(size_of::<super::Slot>() as i32);
+pub(super) const SKIPPED: i32 = -(size_of::<super::Slot>() as i32);
 
-/// What a slot takes, in bits of an offset.
+/// The binary logarithm of the size of a slot in bytes.
 pub(super) const SLOT_SHIFT: u32 = size_of::<super::Slot>().trailing_zeros();
 
-/// What a set of instructions does with the rows of a tile.
+/// The operations of an instruction set on the rows of a tile.
 ///
-/// `marks` are two positions a row, as the tile keeps them, of which the one before the first is readable, too.
+/// `marks` are two positions per row, in the format of the tile; the entry before the first is readable, too.
 ///
 /// # Safety
-/// All functions are called only where the processor has these instructions, and are inlined into a function that enables them. What is
-/// pointed to is readable, or writable, for a whole group, and a text for [`MARGIN`](super::MARGIN) bytes more on both
-/// sides.
+/// The functions must only be called if the processor has these instructions, and are inlined into a function that
+/// enables them. Pointers are readable or writable for a whole group, and a text for [`MARGIN`](super::MARGIN)
+/// additional bytes on both sides.
 pub(crate) trait TextIsa: Copy {
-    /// What was wrong with numbers so far.
+    /// The accumulated faults of numbers.
     type Faults: Copy;
 
-    /// How to find keys in a table.
+    /// The part of a table that is needed to find keys.
     type Places<'a>: Copy;
 
-    /// Writes the positions of all delimiters and line feeds, each plus 1, and returns how many; nothing if there are more
-    /// than 32 in one block of 64 bytes. The last block may reach behind the text.
+    /// Writes the positions of all delimiters and line feeds, each plus 1, and returns their number; `None` if there
+    /// are more than 32 in one block of 64 bytes. The last block may extend beyond the text.
     ///
     /// # Safety
-    /// See the trait; and there is room for 64 more than are meant at `out`.
+    /// See the trait; there is room for 64 excess entries at `out`.
     unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<usize>;
 
     /// # Safety
@@ -43,7 +43,7 @@ pub(crate) trait TextIsa: Copy {
     /// See the trait.
     unsafe fn is_any(faults: Self::Faults) -> bool;
 
-    /// Writes the numbers of a group of rows, and returns the faults so far.
+    /// Writes the numbers of a group of rows, and returns the accumulated faults.
     ///
     /// # Safety
     /// See the trait.
@@ -55,28 +55,28 @@ pub(crate) trait TextIsa: Copy {
         out: *mut i16,
     ) -> Self::Faults;
 
-    /// Writes the keys of the short names of a group of rows, and the key that no name has for the rows with other names and
-    /// those that are not `here`. Returns which have other names.
+    /// Writes the keys of the short names of a group of rows, and the key that no name has for rows with other names
+    /// and rows that are not `here`. Returns a mask of the rows with other names.
     ///
     /// # Safety
     /// See the trait.
     unsafe fn keys(text: *const u8, marks: *const u16, here: u16, out: *mut Key) -> u16;
 
-    /// Writes `first` plus the position of each bit that is set.
+    /// Writes `first` plus the position of each set bit.
     ///
     /// # Safety
     /// See the trait.
     unsafe fn list(bits: u16, first: u16, out: *mut u16);
 
-    /// The key of a name that is longer than [`SHORT`](crate::interner::SHORT), but not than
+    /// The key of a name that is longer than [`SHORT`](crate::interner::SHORT) and at most
     /// [`LONGEST`](crate::interner::LONGEST).
     ///
     /// # Safety
     /// See the trait; the name is part of the text.
     unsafe fn digest(name: &[u8]) -> Key;
 
-    /// Whether two names are equal; both are longer than [`SHORT`](crate::interner::SHORT), and the second one is not longer
-    /// than [`LONGEST`](crate::interner::LONGEST).
+    /// Whether two names are equal; both must be longer than [`SHORT`](crate::interner::SHORT), and the second one at
+    /// most [`LONGEST`](crate::interner::LONGEST).
     ///
     /// # Safety
     /// See the trait.
@@ -86,15 +86,15 @@ pub(crate) trait TextIsa: Copy {
     /// See the trait.
     unsafe fn places(table: &KeyTable) -> Self::Places<'_>;
 
-    /// Writes the offsets of the slots in which the keys of a group of rows lie, if they do, from the first that can hold a
-    /// name; [`LEFT_OUT`] for those that are left out.
+    /// Writes the byte offsets of the slots that may hold the keys of a group of rows, relative to the first slot for
+    /// names; [`SKIPPED`] for skipped rows.
     ///
     /// # Safety
-    /// See the trait; the table hashes as the level of these instructions does.
-    unsafe fn slots(keys: *const Key, left_out: u16, places: Self::Places<'_>, out: *mut i32);
+    /// See the trait; the table uses the hash of this instruction set.
+    unsafe fn slots(keys: *const Key, skipped: u16, places: Self::Places<'_>, out: *mut i32);
 
-    /// Where the keys of a group of rows differ from what lies at these offsets: two bits a row, of which any is set. With
-    /// `CODES`, writes the codes that lie there.
+    /// Compares the keys of a group of rows with the slots at these offsets: two bits per row, of which any is set if
+    /// they differ. With `CODES`, also writes the codes in these slots.
     ///
     /// # Safety
     /// See the trait; there are slots at all offsets from `table`.
@@ -105,9 +105,9 @@ pub(crate) trait TextIsa: Copy {
         codes: *mut u32,
     ) -> u32;
 
-    /// Adds each number to the state at that offset from a first one.
+    /// Adds each number to the state at its byte offset from `first`.
     ///
     /// # Safety
-    /// See the trait; there are states at all offsets, and nobody else uses them.
+    /// See the trait; there are states at all offsets, and they are not accessed otherwise.
     unsafe fn add(values: *const i16, slots: *const i32, rows: usize, first: *mut State);
 }

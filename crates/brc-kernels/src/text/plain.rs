@@ -1,20 +1,21 @@
-//! One row after the other: for rows that are longer than a tile, and what defines a plain row for all variants.
+//! Reads one row after another: for rows that are longer than a tile, and as the definition of a plain row for all
+//! variants.
 
 use super::{Progress, RowReader};
 use crate::interner::Interner;
 
-/// A row of the usual form.
+/// A row in the usual form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PlainRow {
-    /// Length of the name; never 0.
+    /// The length of the name, never 0.
     pub(super) name: usize,
     /// The number, in tenths.
     pub(super) value: i16,
-    /// Length of the row with its line feed.
+    /// The length of the row with its line feed.
     pub(super) bytes: usize,
 }
 
-/// Reads the row at the start of the text if it is plain and whole; `name` is the place of its first delimiter.
+/// Parses the row at the start of the text if it is plain and complete; `name` is the offset of its first delimiter.
 #[inline(always)]
 pub(super) fn row(text: &[u8], name: usize) -> Option<PlainRow> {
     let number = text.get(name + 1..)?;
@@ -57,7 +58,7 @@ pub(super) fn read(
     progress
 }
 
-/// The place of the first `byte`, eight bytes at a time.
+/// The offset of the first `byte`, searching eight bytes at a time.
 #[inline(always)]
 fn find(text: &[u8], byte: u8) -> Option<usize> {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
@@ -69,7 +70,7 @@ fn find(text: &[u8], byte: u8) -> Option<usize> {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(word);
         let differences = u64::from_le_bytes(bytes) ^ pattern;
-        // The lowest set bit marks the first zero byte; higher ones may be wrong.
+        // The lowest set bit marks the first zero byte; higher bits may be wrong.
         let zeros = differences.wrapping_sub(ONES) & !differences & HIGHS;
         if zeros != 0 {
             return Some(at + zeros.trailing_zeros() as usize / 8);

@@ -1,14 +1,14 @@
-//! Rows in plain Rust, one after the other: the twin of all variants, but for how the separators are found.
+//! Rows in plain Rust, one after another: the portable variant, except for how separators are found.
 
-use super::isa::{GROUP, LEFT_OUT, SLOT_SHIFT, TextIsa};
+use super::isa::{GROUP, SKIPPED, SLOT_SHIFT, TextIsa};
 use crate::accumulate::slots::Slot as State;
 use crate::interner::{Key, KeyTable, SHORT, Slot, equal_long, multiplied, padded};
 use crate::isa::Portable;
 use crate::structure::equal_bytes;
 
-/// Instructions that only find separators.
+/// Instruction sets that are used only to find separators.
 pub(crate) trait Separators: Copy {
-    /// A bit for each byte that is the delimiter or a line feed.
+    /// A mask of the bytes that are the delimiter or a line feed.
     fn separators(block: &[u8; 64], delimiter: u8) -> u64;
 }
 
@@ -24,17 +24,17 @@ impl Separators for Portable {
 }
 
 impl<I: Separators> TextIsa for I {
-    /// Not 0 if there are any.
+    /// Not 0 if there are faults.
     type Faults = u32;
     type Places<'a> = &'a KeyTable;
 
     #[inline(always)]
     unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<usize> {
-        /// So many are written without a branch: few blocks have more.
+        /// The number of marks that are written without a branch: few blocks have more.
         const USUAL: usize = 12;
         let mut next = out;
         for at in (0..text.len()).step_by(64) {
-            // SAFETY: promised by the caller; a block is read up to 63 bytes behind the text, inside its margin.
+            // SAFETY: promised by the caller; a block extends at most 63 bytes beyond the text, within its margin.
             unsafe {
                 let mut marks = I::separators(&*text.as_ptr().add(at).cast(), delimiter);
                 let count = marks.count_ones() as usize;
@@ -42,7 +42,7 @@ impl<I: Separators> TextIsa for I {
                     return None;
                 }
                 let mut write = |place: usize| {
-                    // What is written beyond those that there are is written over.
+                    // Excess entries are overwritten by the next block.
                     next.add(place).write((marks.trailing_zeros() as usize + at + 1) as u16);
                     marks &= marks.wrapping_sub(1);
                 };
@@ -51,7 +51,7 @@ impl<I: Separators> TextIsa for I {
                 next = next.add(count);
             }
         }
-        // SAFETY: both are of the same array.
+        // SAFETY: both point into the same array.
         Some(unsafe { next.offset_from(out) } as usize)
     }
 
@@ -68,7 +68,7 @@ impl<I: Separators> TextIsa for I {
     #[inline(always)]
     unsafe fn numbers(text: *const u8, marks: *const u16, delimiter: u8, mut faults: u32, out: *mut i16) -> u32 {
         for row in 0..GROUP {
-            // SAFETY: promised by the caller; a word starts at most eight bytes before the text, inside its margin.
+            // SAFETY: promised by the caller; a word starts at most eight bytes before the text, within its margin.
             unsafe {
                 let (delimiter_mark, end) = (*marks.add(2 * row), *marks.add(2 * row + 1));
                 let word = text.add(usize::from(end)).wrapping_sub(8).cast::<u64>().read_unaligned();
@@ -84,7 +84,7 @@ impl<I: Separators> TextIsa for I {
     unsafe fn keys(text: *const u8, marks: *const u16, here: u16, out: *mut Key) -> u16 {
         let mut other = 0u32;
         for row in 0..GROUP {
-            // SAFETY: promised by the caller; a name is read up to sixteen bytes behind the text, inside its margin.
+            // SAFETY: promised by the caller; a name is read up to sixteen bytes beyond the text, within its margin.
             unsafe {
                 let start = *marks.add(2 * row).sub(1);
                 let length = usize::from((*marks.add(2 * row)).wrapping_sub(start + 1));
@@ -126,12 +126,12 @@ impl<I: Separators> TextIsa for I {
     }
 
     #[inline(always)]
-    unsafe fn slots(keys: *const Key, left_out: u16, table: &KeyTable, out: *mut i32) {
+    unsafe fn slots(keys: *const Key, skipped: u16, table: &KeyTable, out: *mut i32) {
         for row in 0..GROUP {
             // SAFETY: promised by the caller.
             unsafe {
-                let slot = table.place_by_multiplying(&*keys.add(row)) - 1;
-                *out.add(row) = if left_out >> row & 1 == 1 { LEFT_OUT } else { (slot as i32) << SLOT_SHIFT };
+                let slot = table.index_by_multiplying(&*keys.add(row)) - 1;
+                *out.add(row) = if skipped >> row & 1 == 1 { SKIPPED } else { (slot as i32) << SLOT_SHIFT };
             }
         }
     }
@@ -167,20 +167,21 @@ impl<I: Separators> TextIsa for I {
     }
 }
 
-/// The number at the end of a row, whose delimiter and line feed are at that distance, from the row's last eight bytes;
-/// and what is wrong with it: 0 if nothing is.
+/// The number at the end of a row, from the row's last eight bytes and the distance between its delimiter and line
+/// feed; and its faults, 0 if it is valid.
 #[inline(always)]
 fn number(word: u64, distance: u16, delimiter: u8) -> (i16, u32) {
-    // "2.3\n", of which nothing but the digits is left.
+    // "2.3\n"; the XOR leaves only the values of the digits.
     let tail = (word >> 32) as u32 ^ u32::from_le_bytes(*b"0.0\n");
     let [ones, _, tenths, _] = tail.to_le_bytes();
-    // The upper bits of bytes above 9, and of the others if they are not 0.
+    // The high bits of digits above 9, and of the other bytes if they are not 0.
     let no_digits = (tail | tail.wrapping_add(0x7f76_7f76)) & 0x8080_8080;
-    // "me;1" or ";-1" from the delimiter on. Where it is not there at all, nothing is left, and nothing is no delimiter.
+    // "me;1" or ";-1" from the delimiter on. If the delimiter is not in these bytes, the shift yields zeros, which do
+    // not match it.
     let start = 56i32.wrapping_sub(8 * i32::from(distance));
     let head = u64::from(word as u32) >> (start & 63);
     let negative = u8::from(head as u32 >> 8 & 0xff == u32::from(b'-'));
-    // Behind the delimiter and the minus stand one more digit, if this is 16, or none, if it is 24. No branch depends
+    // After the delimiter and the minus there is one more digit if this is 16, or none if it is 24. No branch depends
     // on it.
     let start = start + 8 * i32::from(negative);
     let has_tens = u8::from(start == 16);

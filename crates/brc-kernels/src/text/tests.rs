@@ -3,11 +3,11 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-/// Reads a whole text with one variant: rows as (name, value), and where it stopped.
+/// Reads a whole text with one variant: rows as (name, value), and where the reader stopped.
 fn read_all(level: Level, text: &[u8]) -> (Vec<(Vec<u8>, i16)>, usize) {
     let mut buffer = vec![b'#'; MARGIN];
     buffer.extend_from_slice(text);
-    // What lies behind the text must not matter: make it look like more rows.
+    // The bytes after the text must not matter: make them look like more rows.
     buffer.extend_from_slice(&b"x;1.1\n".repeat(MARGIN));
     let mut window = Window::new(&buffer, MARGIN, MARGIN + text.len());
     let mut reader = RowReader::new(level, b';');
@@ -29,7 +29,7 @@ fn read_all(level: Level, text: &[u8]) -> (Vec<(Vec<u8>, i16)>, usize) {
     (names.zip(values).collect(), consumed)
 }
 
-/// The same by the definition: split at line ends, then at the delimiter.
+/// A reference implementation: splits at line ends, then at the delimiter.
 fn oracle(text: &[u8]) -> (Vec<(Vec<u8>, i16)>, usize) {
     let mut rows = Vec::new();
     let mut consumed = 0;
@@ -51,7 +51,7 @@ fn oracle(text: &[u8]) -> (Vec<(Vec<u8>, i16)>, usize) {
     (rows, consumed)
 }
 
-/// Folds a whole text with one variant: the statistics of each name, and where it stopped.
+/// Aggregates a whole text with one variant: the statistics of each name, and where the reader stopped.
 fn fold_all(level: Level, text: &[u8]) -> (HashMap<Vec<u8>, Statistics>, usize) {
     let buffer = [&[b'#'; MARGIN], text, &b"x;1.1\n".repeat(MARGIN)].concat();
     let mut window = Window::new(&buffer, MARGIN, MARGIN + text.len());
@@ -126,7 +126,7 @@ fn long_texts_of_many_names() {
     assert_eq!(oracle(text.as_bytes()).1, text.len());
 }
 
-/// More rows of one name than the place beside it can count.
+/// More rows of one name than its state in the table can count.
 #[test]
 fn millions_of_rows_of_a_name() {
     const ROWS: u64 = 20_000_000;
@@ -145,7 +145,7 @@ fn millions_of_rows_of_a_name() {
     assert_eq!(reader.finish(), [expected]);
 }
 
-/// Names of which the digests are equal: the interner must not take them for one.
+/// Names with equal digests, which the interner must distinguish.
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn names_with_equal_digests() {
@@ -156,7 +156,7 @@ fn names_with_equal_digests() {
     check(&text);
 }
 
-/// A short name that is the digest of a long one, but for its first byte, is not taken for it.
+/// A short name that equals the digest of a long one, except for its first byte, is not confused with it.
 #[test]
 fn names_that_are_digests_of_others() {
     let long = b"a name that is longer than sixteen bytes";
@@ -177,9 +177,9 @@ fn lines_longer_than_a_tile() {
     }
 }
 
-/// Each odd row, alone and inside others, stops every variant at the same place.
+/// Each irregular row, alone and among others, stops every variant at the same position.
 #[test]
-fn odd_rows_stop_the_reader_before_them() {
+fn irregular_rows_stop_the_reader() {
     let odd: &[&[u8]] = &[
         b"",
         b"\n",
@@ -266,7 +266,7 @@ fn names_are_any_bytes() {
 }
 
 #[test]
-fn a_plain_row_is_what_its_definition_says() {
+fn plain_rows_are_parsed() {
     assert_eq!(plain::row(b"ab;-1.5\nx", 2), Some(PlainRow { name: 2, value: -15, bytes: 8 }));
     assert_eq!(plain::row(b"ab;-1.5", 2), None);
 }

@@ -1,13 +1,13 @@
-//! Some hundred rows at once: a *tile* of text goes through a few short loops, each over all its rows.
+//! Processes some hundred rows at once: a *tile* of text passes through a few short loops, each over all of its rows.
 //!
 //! 1. find the delimiters and line ends, as positions;
-//! 2. parse the numbers, and check every byte of them;
-//! 3. turn the names into keys, hash these, and compute the slots in which they must lie;
-//! 4. compare the keys with their slots, and take the codes from there, or add the numbers to what lies there.
+//! 2. parse the numbers, and check all of their bytes;
+//! 3. convert the names to keys, hash these, and compute their slots;
+//! 4. compare the keys with their slots, and take the codes from there, or add the numbers to the states there.
 //!
-//! Short loops with little to wait for in each keep the processor's window full; no branch depends on what a usual row
-//! holds. Longer names, of which the keys are digests, get loops of their own in between. Rows whose names have no key are
-//! left out by sending them to a slot that is always free, and done at the end.
+//! Short loops with few dependencies keep the processor's out-of-order window full; no branch depends on the contents
+//! of a usual row. Longer names, whose keys are digests, are processed in separate loops in between. Rows whose names
+//! have no key are skipped by directing them to a slot that is always free, and processed at the end.
 
 use super::isa::{GROUP, TextIsa};
 use super::{Progress, RowReader, Window, plain};
@@ -16,31 +16,31 @@ use crate::cpu::Level;
 use crate::interner::{Interner, Key};
 use crate::isa::{Isa, Work, run_with};
 
-/// How much text is a tile, in bytes. Its rows and the table of names together should fit the first-level cache.
+/// The size of a tile of text in bytes. Its rows and the table of names together should fit in the L1 cache.
 const TILE: usize = 4096;
-/// More pairs of positions than a tile can have, and room for a whole register behind them.
+/// More pairs of positions than a tile can have, with room for a whole register after them.
 const PAIRS: usize = TILE / 2 + 64;
 const _: () = assert!(RowReader::MOST_ROWS >= TILE / 6, "a plain row has at least six bytes");
 
 mod names;
 
-/// The working memory of a tile.
+/// The buffers of a tile.
 #[repr(C, align(64))]
 pub(super) struct Tile {
-    /// From [`Tile::FIRST`] on, for each row: one more than the position of its delimiter, and of its line feed; before
-    /// the first row a 0. So a row starts where the entry before its own says.
+    /// From [`Tile::FIRST`] on, for each row: the position of its delimiter plus 1, and of its line feed plus 1; 0
+    /// before the first row. A row therefore starts at the value of the entry before its own.
     marks: [u16; Self::FIRST + 2 * PAIRS],
     /// The keys of the names.
     keys: [Key; PAIRS],
-    /// The offsets of their slots, in bytes from the first that can hold a name.
+    /// The offsets of their slots, in bytes from the first slot for names.
     slots: [i32; PAIRS],
-    /// For each group of rows: which are left out, because the name has no key or there is no such row.
-    left_out: [u16; PAIRS / GROUP + 1],
-    /// The rows with names that are not short but have a key, which is a digest.
+    /// For each group, a mask of skipped rows, which have a name without a key or do not exist.
+    skipped: [u16; PAIRS / GROUP + 1],
+    /// The rows with names whose key is a digest.
     long: [u16; PAIRS],
-    /// The rows with names that have no key, or none in the table.
+    /// The rows with names that have no key, or no slot in the table.
     others: [u16; PAIRS],
-    /// The numbers, where nobody else wants them.
+    /// The numbers, if the caller does not request them.
     values: [i16; PAIRS],
 }
 
@@ -69,7 +69,7 @@ impl<'a> Rows<'a> {
 }
 
 impl Tile {
-    /// So that the marks of the first row lie at the start of a cache line.
+    /// Aligns the marks of the first row to a cache line.
     const FIRST: usize = 32;
 
     pub(super) fn new() -> Box<Self> {
@@ -77,14 +77,14 @@ impl Tile {
             marks: [0; Self::FIRST + 2 * PAIRS],
             keys: [[0; 2]; PAIRS],
             slots: [0; PAIRS],
-            left_out: [0; PAIRS / GROUP + 1],
+            skipped: [0; PAIRS / GROUP + 1],
             long: [0; PAIRS],
             others: [0; PAIRS],
             values: [0; PAIRS],
         })
     }
 
-    /// [`RowReader::read`]; nothing if the first row is longer than a tile. The interner's hash is that of the level.
+    /// [`RowReader::read`]; `None` if the first row is longer than a tile. The interner must use the hash of the level.
     pub(super) fn read(
         &mut self,
         level: Level,
@@ -117,12 +117,12 @@ impl Tile {
         Some(progress)
     }
 
-    /// Reads the rows of a tile, and returns also how many of them are listed as others. Without `CODES` it does not
-    /// write their codes, nor those of any row.
+    /// Reads the rows of a tile. Returns the progress, and the number of rows that are listed in `others`. Without
+    /// `CODES`, no codes are written.
     ///
     /// # Safety
-    /// The processor has the instructions of `I`, by which the interner hashes. There is room for the rows of a tile at
-    /// `values`, and with `CODES` at `codes`.
+    /// The processor has the instructions of `I`, and the interner uses their hash. There is room for the rows of a
+    /// tile at `values`, and with `CODES` at `codes`.
     #[inline(always)]
     unsafe fn read_tile<I: TextIsa, const CODES: bool>(
         &mut self,
@@ -134,9 +134,9 @@ impl Tile {
     ) -> Option<(Progress, usize)> {
         let text = window.text();
         let text = &text[..text.len().min(TILE)];
-        // SAFETY: for all of this block: the caller promises the instructions. A window has readable margins of a whole
-        // register on both sides. The loops below stay inside the tile's rows, rounded up to whole groups, for which all
-        // arrays have room.
+        // SAFETY: for this whole block: the caller promises the instructions. A window has readable margins of a whole
+        // register on both sides. The loops below stay within the tile's rows, rounded up to whole groups, for which
+        // all arrays have room.
         unsafe {
             let mut count = self.find_marks::<I>(text, delimiter);
             if count == 0 {
@@ -159,23 +159,23 @@ impl Tile {
         }
     }
 
-    /// Writes the marks and returns how many rows there are; 0 also if marks lie too close for rows.
+    /// Writes the marks and returns the number of rows; 0 also if marks are too dense for rows.
     ///
     /// # Safety
     /// The processor has the instructions; whole blocks of the text are readable.
     #[inline(always)]
     unsafe fn find_marks<I: TextIsa>(&mut self, text: &[u8], delimiter: u8) -> usize {
-        // SAFETY: at most one mark is written for each byte of a tile, and 32 at a time: the array has room for as many.
+        // SAFETY: at most one mark is written per byte of a tile, 32 at a time, for which the array has room.
         let marks = unsafe { self.marks.as_mut_ptr().add(Self::FIRST) };
         // SAFETY: as above.
         let Some(mut count) = (unsafe { I::marks(text, delimiter, marks) }) else { return 0 };
         let marks = &mut self.marks[Self::FIRST..];
-        // The last block may have reached behind the text.
+        // The last block may extend beyond the text.
         while count > 0 && usize::from(marks[count - 1]) > text.len() {
             count -= 1;
         }
         let rows = count / 2;
-        // The last group of rows is filled up with repetitions of the last row.
+        // Pads the last group of rows by repeating the last row.
         let filler = if rows == 0 { [1, 1] } else { [marks[2 * rows - 2], marks[2 * rows - 1]] };
         for pair in marks[2 * rows..2 * (rows + GROUP)].as_chunks_mut::<2>().0 {
             *pair = filler;
@@ -183,15 +183,14 @@ impl Tile {
         rows
     }
 
-    /// Writes the numbers, and returns whether every row is `name;number` with a plain number; only the names are not
-    /// looked at.
+    /// Writes the numbers. Returns whether every row is `name;number` with a plain number; the names are not checked.
     ///
     /// # Safety
     /// The processor has the instructions. The marks are filled up to a whole group; `numbers` has room for one, and the
     /// text a margin before it.
     #[inline(always)]
     unsafe fn parse_numbers<I: TextIsa>(&self, text: *const u8, delimiter: u8, rows: usize, numbers: *mut i16) -> bool {
-        // SAFETY: promised by the caller; a word starts at most eight bytes before the text, inside its margin.
+        // SAFETY: promised by the caller; a word starts at most eight bytes before the text, within its margin.
         unsafe {
             let marks = self.marks.as_ptr().add(Self::FIRST);
             let mut faults = I::no_faults();
@@ -202,7 +201,7 @@ impl Tile {
         }
     }
 
-    /// How many rows at the start of the text are plain.
+    /// The number of plain rows at the start of the text.
     #[cold]
     fn plain_rows(&self, text: &[u8], delimiter: u8, rows: usize) -> usize {
         let rows_at = Rows { text, marks: &self.marks };
@@ -234,8 +233,8 @@ impl Work for Read<'_, '_> {
         let Self { tile, window, delimiter, interner, codes, values } = self;
         codes.reserve(PAIRS);
         values.reserve(PAIRS);
-        // SAFETY: the caller promises the instructions. Both vectors have room for the rows of a tile, rounded up to whole
-        // groups; `read_tile` writes as many codes and values as it says.
+        // SAFETY: the caller promises the instructions. Both vectors have room for the rows of a tile, rounded up to
+        // whole groups; `read_tile` writes as many codes and values as it returns rows.
         unsafe {
             let (to_codes, to_values) = (codes.as_mut_ptr().add(codes.len()), values.as_mut_ptr().add(values.len()));
             let (progress, _) = tile.read_tile::<I, true>(window, delimiter, interner, to_codes, to_values)?;
@@ -246,7 +245,7 @@ impl Work for Read<'_, '_> {
     }
 }
 
-/// What of [`Tile::fold`] is done for all rows at once.
+/// The part of [`Tile::fold`] that processes all rows at once.
 struct Fold<'a, 'w> {
     tile: &'a mut Tile,
     window: Window<'w>,
@@ -264,10 +263,10 @@ impl Work for Fold<'_, '_> {
         // SAFETY: the caller promises the instructions; without codes, none are written.
         let (progress, others) =
             unsafe { tile.read_tile::<I, false>(window, delimiter, interner, std::ptr::null_mut(), values)? };
-        // The rows behind the last good one, up to a whole register.
-        tile.left_out_from(progress.rows);
-        // SAFETY: all names were found in their slots, but those that are left out: they go to the slot that is always
-        // free. There is room for values and slots up to whole groups.
+        // Also the rows after the last good one, up to a whole group.
+        tile.skip_from(progress.rows);
+        // SAFETY: the names of all rows were found in their slots, except for skipped rows, which go to the slot that
+        // is always free. There is room for values and slots up to whole groups.
         unsafe {
             let first = &raw mut interner.table.slots[1..][0].state;
             I::add(values, tile.slots.as_ptr(), progress.rows, first);

@@ -1,13 +1,13 @@
-//! Sums of up to `G` groups in one pass: values are read once for all of them, and their sums stay in registers. The
-//! same text for registers of both widths.
+//! Sums of up to `G` groups in one pass: values are read once for all groups, and the sums stay in registers. The code
+//! is shared by both register widths.
 
-/// [`count`](avx512::count) and [`add`](avx512::add), made of what a module has for its registers.
+/// [`count`](avx512::count) and [`add`](avx512::add), built from the intrinsics of the enclosing module.
 macro_rules! one_pass {
     ($features:literal) => {
-        /// As many bits of a chunk's values do not come to more than 32 in the parts of a sum, but for a sign.
+        /// Values of at most this many bits cannot overflow the 32-bit partial sums of a chunk, excluding the sign.
         const SMALL_BITS: u32 = 31 - (super::super::CHUNK / NARROW).ilog2();
 
-        /// Adds to each count how many rows its group has. There are [few](FEW).
+        /// Adds the number of rows of each group to `counts`. There are [few](FEW) groups.
         #[target_feature(enable = $features)]
         pub(in super::super) fn count(groups: &[u32], counts: &mut [i64]) {
             match counts.len() {
@@ -17,7 +17,7 @@ macro_rules! one_pass {
             }
         }
 
-        /// Adds the values of at most a chunk to the sums of their groups, which are [few](FEW).
+        /// Adds the values of at most a chunk to the sums of their groups, of which there are [few](FEW).
         #[target_feature(enable = $features)]
         pub(in super::super) fn add<T: Narrow>(groups: &[u32], values: &[T], sums: &mut [i64]) {
             match sums.len() {
@@ -27,7 +27,7 @@ macro_rules! one_pass {
             }
         }
 
-        /// The same of values that need all 64 bits.
+        /// The same for values that need 64 bits.
         #[target_feature(enable = $features)]
         pub(in super::super) fn add_wide<T: Wide>(groups: &[u32], values: &[T], sums: &mut [i64]) {
             match sums.len() {
@@ -61,7 +61,7 @@ macro_rules! one_pass {
             }
         }
 
-        /// The same; `false`, and nothing is added, if 32 bits may not suffice.
+        /// The same in 32 bits; adds nothing and returns `false` if 32 bits may not suffice.
         #[target_feature(enable = $features)]
         fn add_to_narrow<const G: usize, T: Narrow>(groups: &[u32], values: &[T], sums: &mut [i64]) -> bool {
             let (rows, rest) = groups.as_chunks();
@@ -86,7 +86,7 @@ macro_rules! one_pass {
             true
         }
 
-        /// The same of values that need all 64 bits.
+        /// The same for values that need 64 bits.
         #[target_feature(enable = $features)]
         fn add_wide_of<const G: usize, T: Wide>(groups: &[u32], values: &[T], sums: &mut [i64]) {
             let (rows, rest) = groups.as_chunks();
@@ -107,7 +107,7 @@ macro_rules! one_pass {
     };
 }
 
-/// Types of values, with loads that make them as wide as they are added up.
+/// Value types, with loads that widen values to the width of the sums.
 macro_rules! widths {
     ($features:literal, $register:ident;
      $($trait:ident for $integer:ty: $convert:ident [$lanes:ident], $load:ident, $widen:expr;)+) => {
@@ -118,7 +118,7 @@ macro_rules! widths {
             unsafe fn to_64_bits(values: &[Self; WIDE]) -> $register;
         }
 
-        /// The same of up to 32 bits.
+        /// A value type of up to 32 bits.
         pub(in super::super) trait Narrow: Wide {
             /// # Safety
             /// The processor has the instructions.
@@ -136,7 +136,7 @@ macro_rules! widths {
     };
 }
 
-/// The rest of some values, filled up.
+/// The remaining values, padded with `filler`.
 #[inline(always)]
 fn last<T: Copy, const LANES: usize>(rest: &[T], filler: T) -> [T; LANES] {
     let mut last = [filler; LANES];
@@ -144,7 +144,7 @@ fn last<T: Copy, const LANES: usize>(rest: &[T], filler: T) -> [T; LANES] {
     last
 }
 
-/// Registers of 64 bytes.
+/// 64-byte registers.
 pub(super) mod avx512 {
     use super::super::FEW;
     use super::last;
@@ -193,21 +193,21 @@ pub(super) mod avx512 {
         unsafe { _mm256_loadu_si256(rows.as_ptr().cast()) }
     }
 
-    /// Adds those of 32-bit values whose rows are of a group.
+    /// Adds the 32-bit values whose row belongs to `group`.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn add_narrow(sums: __m512i, rows: __m512i, group: i32, values: __m512i) -> __m512i {
         _mm512_mask_add_epi32(sums, _mm512_cmpeq_epi32_mask(rows, _mm512_set1_epi32(group)), sums, values)
     }
 
-    /// The same of 64 bits.
+    /// Adds the 64-bit values whose row belongs to `group`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512vl")]
     fn add_to_wide(sums: __m512i, rows: __m256i, group: i32, values: __m512i) -> __m512i {
         _mm512_mask_add_epi64(sums, _mm256_cmpeq_epi32_mask(rows, _mm256_set1_epi32(group)), sums, values)
     }
 
-    /// The bits that values have but for their signs.
+    /// Collects the bits of values, excluding sign bits.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn with_bits(bits: __m512i, values: __m512i) -> __m512i {
@@ -235,7 +235,7 @@ pub(super) mod avx512 {
     }
 }
 
-/// Registers of 32 bytes.
+/// 32-byte registers.
 pub(super) mod avx2 {
     use super::super::FEW;
     use super::last;
@@ -285,14 +285,14 @@ pub(super) mod avx2 {
         _mm256_cvtepu32_epi64(unsafe { _mm_loadu_si128(rows.as_ptr().cast()) })
     }
 
-    /// Adds those of 32-bit values whose rows are of a group.
+    /// Adds the 32-bit values whose row belongs to `group`.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn add_narrow(sums: __m256i, rows: __m256i, group: i32, values: __m256i) -> __m256i {
         _mm256_add_epi32(sums, _mm256_and_si256(values, _mm256_cmpeq_epi32(rows, _mm256_set1_epi32(group))))
     }
 
-    /// The same of 64 bits.
+    /// Adds the 64-bit values whose row belongs to `group`.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn add_to_wide(sums: __m256i, rows: __m256i, group: i32, values: __m256i) -> __m256i {
@@ -300,7 +300,7 @@ pub(super) mod avx2 {
         _mm256_add_epi64(sums, _mm256_and_si256(values, of_group))
     }
 
-    /// The bits that values have but for their signs.
+    /// Collects the bits of values, excluding sign bits.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn with_bits(bits: __m256i, values: __m256i) -> __m256i {

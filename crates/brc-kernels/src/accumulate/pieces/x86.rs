@@ -1,17 +1,18 @@
-//! The same text for registers of both widths.
+//! Code that is shared by both register widths.
 
-/// [`sum`](avx512::sum) and [`sum_of_products`](avx512::sum_of_products), made of what a module has for its registers.
+/// [`sum`](avx512::sum) and [`sum_of_products`](avx512::sum_of_products), built from the intrinsics of the enclosing
+/// module.
 macro_rules! in_pieces {
     ($features:literal, $register:ident, $empty:ident, $one:ident, $add:ident, $subtract:ident, $multiply:ident,
      $and:ident, $or:ident, $xor:ident, $down:ident, $down_by:ident, $up_by:ident) => {
         const PIECES: usize = 3;
 
-        /// Exponents of floats, which have 53 bits, differ by at most so much.
-        const SPAN: u64 = (PIECES as u32 * BITS - 53) as u64;
+        /// The maximum difference of exponents of floats, which have 53 bits.
+        const MAX_EXPONENT_DIFFERENCE: u64 = (PIECES as u32 * BITS - 53) as u64;
 
-        /// The exponent of floats of that field, of which the smallest have 1.
+        /// The exponent for an exponent field, which is 1 for the smallest floats.
         fn exponent(field: u64) -> i32 {
-            field as i32 + FINEST - 1
+            field as i32 + MIN_EXPONENT - 1
         }
 
         #[target_feature(enable = $features)]
@@ -36,7 +37,7 @@ macro_rules! in_pieces {
                 let ([x, y, z], other_sign) = pieces(load(others), lows.1);
                 let sign = $xor(sign, other_sign);
                 let (a, b, c) = (signed(a, sign), signed(b, sign), signed(c, sign));
-                // All have less than 32 bits, which is what is multiplied.
+                // All factors have less than 32 bits, which is what the instruction multiplies.
                 first = $add(first, $multiply(a, x));
                 second = $add(second, $add($multiply(a, y), $multiply(b, x)));
                 third = $add(third, $add($multiply(a, z), $multiply(c, x)));
@@ -48,14 +49,14 @@ macro_rules! in_pieces {
             Some(([low, total(fourth) + (total(fifth) << BITS)], exponent(lows.0) + exponent(lows.1)))
         }
 
-        /// The field of the smallest exponent of floats that are not 0; `None` if the largest is too far above it.
+        /// The smallest exponent field of floats that are not 0; `None` if the largest is too far above it.
         #[inline]
         #[target_feature(enable = $features)]
         fn lowest(values: &[f64]) -> Option<u64> {
             let (mut above, mut most) = ($one(-1), $empty());
             for values in values.chunks(LANES) {
                 let size = $and(load(values), $one(i64::MAX));
-                // 0 becomes the largest of all where the smallest is looked for.
+                // 0 becomes the largest number, which the minimum ignores.
                 above = smaller(above, $subtract(size, $one(1)));
                 most = larger(most, size);
             }
@@ -64,11 +65,11 @@ macro_rules! in_pieces {
             let smallest = lanes(above).into_iter().fold(u64::MAX, |least, size| least.min(size as u64));
             match largest {
                 0 => Some(1),
-                most => Some(field(smallest + 1)).filter(|low| field(most) - low <= SPAN),
+                most => Some(field(smallest + 1)).filter(|low| field(most) - low <= MAX_EXPONENT_DIFFERENCE),
             }
         }
 
-        /// The pieces of floats without their signs, the lowest first, and their signs: 0 or -1.
+        /// The pieces of the magnitudes of floats, the lowest first, and their signs: 0 or -1.
         #[inline]
         #[target_feature(enable = $features)]
         fn pieces(bits: $register, low: u64) -> ([$register; PIECES], $register) {
@@ -83,7 +84,7 @@ macro_rules! in_pieces {
             ([low, $and(middle, mask), high], sign(bits))
         }
 
-        /// A piece with a sign.
+        /// Applies a sign to a piece.
         #[inline]
         #[target_feature(enable = $features)]
         fn signed(piece: $register, sign: $register) -> $register {
@@ -98,13 +99,13 @@ macro_rules! in_pieces {
     };
 }
 
-/// Registers of 64 bytes.
+/// 64-byte registers.
 pub(super) mod avx512 {
     use super::super::BITS;
-    use crate::accumulate::floats::FINEST;
+    use crate::accumulate::floats::MIN_EXPONENT;
     use std::arch::x86_64::*;
 
-    /// What is added side by side.
+    /// The number of SIMD lanes.
     const LANES: usize = 8;
 
     in_pieces! {
@@ -113,12 +114,12 @@ pub(super) mod avx512 {
         _mm512_srlv_epi64, _mm512_sllv_epi64
     }
 
-    /// The bits of up to eight floats, and 0 for those that are missing.
+    /// The bits of up to eight floats, padded with 0.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn load(values: &[f64]) -> __m512i {
         let there = ((1u32 << values.len().min(LANES)) - 1) as __mmask8;
-        // SAFETY: only as many floats are loaded as there are.
+        // SAFETY: only existing floats are loaded.
         _mm512_castpd_si512(unsafe { _mm512_maskz_loadu_pd(there, values.as_ptr()) })
     }
 
@@ -143,7 +144,7 @@ pub(super) mod avx512 {
         _mm512_max_epu64(ones, others)
     }
 
-    /// Values where the others are not 0.
+    /// The values of lanes in which the others are not 0, else 0.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn where_any(others: __m512i, values: __m512i) -> __m512i {
@@ -156,7 +157,7 @@ pub(super) mod avx512 {
         _mm512_max_epu64(values, _mm512_set1_epi64(1))
     }
 
-    /// Moved up by so many bits of 64, of which those that fall out come in below.
+    /// Rotates 64-bit lanes to the left.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn rotated(values: __m512i, bits: __m512i) -> __m512i {
@@ -170,10 +171,10 @@ pub(super) mod avx512 {
     }
 }
 
-/// Registers of 32 bytes.
+/// 32-byte registers.
 pub(super) mod avx2 {
     use super::super::BITS;
-    use crate::accumulate::floats::FINEST;
+    use crate::accumulate::floats::MIN_EXPONENT;
     use crate::cpu::four_lanes as lanes;
     use std::arch::x86_64::*;
 
@@ -184,7 +185,7 @@ pub(super) mod avx2 {
         _mm256_and_si256, _mm256_or_si256, _mm256_xor_si256, _mm256_srli_epi64, _mm256_srlv_epi64, _mm256_sllv_epi64
     }
 
-    /// The bits of up to four floats, and 0 for those that are missing.
+    /// The bits of up to four floats, padded with 0.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn load(values: &[f64]) -> __m256i {
@@ -209,7 +210,7 @@ pub(super) mod avx2 {
         _mm256_blendv_epi8(others, ones, is_above(ones, others))
     }
 
-    /// Whether integers without signs are above others.
+    /// Compares unsigned integers.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn is_above(ones: __m256i, others: __m256i) -> __m256i {
@@ -217,7 +218,7 @@ pub(super) mod avx2 {
         _mm256_cmpgt_epi64(_mm256_xor_si256(ones, least), _mm256_xor_si256(others, least))
     }
 
-    /// Values where the others are not 0.
+    /// The values of lanes in which the others are not 0, else 0.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn where_any(others: __m256i, values: __m256i) -> __m256i {
@@ -230,11 +231,11 @@ pub(super) mod avx2 {
         _mm256_sub_epi64(values, _mm256_cmpeq_epi64(values, _mm256_setzero_si256()))
     }
 
-    /// Moved up by less than 64 bits, or down by less.
+    /// Shifts to the left by less than 64 bits, or to the right for negative counts.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn rotated(values: __m256i, bits: __m256i) -> __m256i {
-        // To move by more than 63 bits, as negative numbers mean, leaves nothing.
+        // Counts above 63, as negative numbers are, yield 0.
         let down = _mm256_srlv_epi64(values, _mm256_sub_epi64(_mm256_setzero_si256(), bits));
         _mm256_or_si256(_mm256_sllv_epi64(values, bits), down)
     }

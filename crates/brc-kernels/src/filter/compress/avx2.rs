@@ -1,20 +1,20 @@
-//! Wanted values with AVX2: a list of the ones of eight or four bits says which values move together.
+//! Filters values with AVX2: a table of the positions of ones in eight or four bits yields the shuffle.
 
 use super::valid_bits;
 use crate::cpu::ONES;
 use std::arch::x86_64::*;
 
-/// The positions of the ones of eight bits, a byte each.
+/// The positions of the ones of eight bits, one byte each.
 ///
 /// # Safety
-/// The processor has SSE2, as all have.
+/// The processor has SSE2, which all processors of the target have.
 #[inline(always)]
 unsafe fn ones(bits: u8) -> __m128i {
-    // SAFETY: there is a list of eight bytes for each byte.
+    // SAFETY: the table has eight bytes for each value of `bits`.
     unsafe { _mm_loadl_epi64(ONES.as_ptr().add(usize::from(bits)).cast()) }
 }
 
-/// Moves the wanted ones of eight values to the front.
+/// Moves the selected ones of eight values to the front.
 ///
 /// # Safety
 /// The processor has AVX2; there are eight values, and room for as many at `out`.
@@ -22,7 +22,7 @@ unsafe fn ones(bits: u8) -> __m128i {
 unsafe fn eight_of_16(values: *const i16, wanted: u8, out: *mut i16) {
     // SAFETY: promised by the caller.
     unsafe {
-        // A value is two bytes: those at twice its position and behind that.
+        // A value has two bytes, at twice its position and one after.
         let twice = _mm_slli_epi16::<1>(_mm_cvtepu8_epi16(ones(wanted)));
         let bytes = _mm_or_si128(twice, _mm_slli_epi16::<8>(_mm_add_epi16(twice, _mm_set1_epi16(1))));
         _mm_storeu_si128(out.cast(), _mm_shuffle_epi8(_mm_loadu_si128(values.cast()), bytes));
@@ -48,10 +48,10 @@ unsafe fn eight_of_32(values: *const u32, wanted: u8, out: *mut u32) {
 /// Likewise.
 #[inline(always)]
 unsafe fn eight_of_64(values: *const i64, wanted: u8, out: *mut i64) {
-    // SAFETY: promised by the caller: there is room for what is kept of the first four, and four more.
+    // SAFETY: promised by the caller: there is room for the values kept of the first four, and four more.
     unsafe {
         let four = |values: *const i64, wanted: u8, out: *mut i64| {
-            // A value is two halves: those at twice its position and behind that.
+            // A value has two 32-bit halves, at twice its position and one after.
             let twice = _mm256_slli_epi64::<1>(_mm256_cvtepu8_epi64(ones(wanted)));
             let halves =
                 _mm256_or_si256(twice, _mm256_slli_epi64::<32>(_mm256_add_epi64(twice, _mm256_set1_epi64x(1))));
@@ -77,7 +77,8 @@ macro_rules! compress {
                 }
                 let (eights, rest) = values.as_chunks::<8>();
                 for values in eights {
-                    // SAFETY: not more values were kept than seen, so that eight more fit the capacity promised by the caller.
+                    // SAFETY: no more values were kept than processed, so eight more fit in the capacity promised by
+                    // the caller.
                     unsafe { $eight(values.as_ptr().cast(), bits as u8, out.as_mut_ptr().add(length).cast()) };
                     length += (bits as u8).count_ones() as usize;
                     bits >>= 8;
@@ -89,7 +90,7 @@ macro_rules! compress {
                     bits >>= 1;
                 }
             }
-            // SAFETY: so many values were written.
+            // SAFETY: `length` values were written.
             unsafe { out.set_len(length) };
         }
     };

@@ -1,25 +1,25 @@
-//! Finds the names of a tile in the interner's table.
+//! Looks up the names of a tile in the interner's table.
 
 use super::{Rows, Tile};
 use crate::interner::{Interner, KeyTable, LONGEST, PADDING, SHORT};
-use crate::text::isa::{GROUP, LEFT_OUT, SLOT_SHIFT, TextIsa};
+use crate::text::isa::{GROUP, SKIPPED, SLOT_SHIFT, TextIsa};
 
 impl Tile {
-    /// Writes the keys of all short names, and lists the rows with other names as if they were long.
+    /// Writes the keys of all short names, and lists the rows with other names as long. Returns the number of these.
     ///
     /// # Safety
-    /// The processor has the instructions. The marks are filled up to a whole group, and the text has a margin behind it.
+    /// The processor has the instructions. The marks are padded to a whole group, and the text is followed by a margin.
     #[inline(always)]
     pub(super) unsafe fn take_keys<I: TextIsa>(&mut self, text: *const u8, rows: usize) -> usize {
         let mut others = 0;
-        // SAFETY: promised by the caller; there is room for the keys of whole groups, and for listing a whole group behind
-        // every row.
+        // SAFETY: promised by the caller; there is room for the keys of whole groups, and for listing a whole group
+        // after every row.
         unsafe {
             let marks = self.marks.as_ptr().add(Self::FIRST);
             for row in (0..rows).step_by(GROUP) {
                 let here = if rows - row >= GROUP { !0u16 } else { (1 << (rows - row)) - 1 };
                 let other = I::keys(text, marks.add(2 * row), here, self.keys.as_mut_ptr().add(row));
-                self.left_out[row / GROUP] = other | !here;
+                self.skipped[row / GROUP] = other | !here;
                 I::list(other & here, row as u16, self.long.as_mut_ptr().add(others));
                 others += (other & here).count_ones() as usize;
             }
@@ -27,11 +27,11 @@ impl Tile {
         others
     }
 
-    /// Writes the keys of long names, of rows that are listed as such; those that have none are listed as others. Returns
-    /// how many of both there are.
+    /// Writes the keys of long names, for the rows that are listed as such; rows whose names have no key are listed as
+    /// others instead. Returns the numbers of both.
     ///
     /// # Safety
-    /// The processor has the instructions; the text has a margin behind it.
+    /// The processor has the instructions; the text is followed by a margin.
     #[inline(always)]
     pub(super) unsafe fn digest_names<I: TextIsa>(&mut self, text: &[u8], not_short: usize) -> (usize, usize) {
         let (mut long, mut others) = (0, 0);
@@ -43,19 +43,19 @@ impl Tile {
                 others += 1;
                 continue;
             }
-            // SAFETY: promised by the caller; the name has such a length, as a shorter one is its own key.
+            // SAFETY: promised by the caller; the length is in range, because shorter names are their own keys.
             self.keys[row] = unsafe { I::digest(name) };
-            self.left_out[row / GROUP] &= !(1 << (row % GROUP));
+            self.skipped[row / GROUP] &= !(1 << (row % GROUP));
             self.long[long] = row as u16;
             long += 1;
         }
         (long, others)
     }
 
-    /// Writes the slots in which the keys must lie.
+    /// Writes the slots that may hold the keys.
     ///
     /// # Safety
-    /// The processor has the instructions, by which the table hashes.
+    /// The processor has the instructions, and the table uses their hash.
     #[inline(always)]
     pub(super) unsafe fn find_slots<I: TextIsa>(&mut self, rows: usize, table: &KeyTable) {
         // SAFETY: promised by the caller; all arrays have room for a whole group.
@@ -63,13 +63,13 @@ impl Tile {
             let places = I::places(table);
             for row in (0..rows).step_by(GROUP) {
                 let (keys, slots) = (self.keys.as_ptr().add(row), self.slots.as_mut_ptr().add(row));
-                I::slots(keys, self.left_out[row / GROUP], places, slots);
+                I::slots(keys, self.skipped[row / GROUP], places, slots);
             }
         }
     }
 
-    /// Compares all keys with their slots, takes their codes, gives new names a slot, and returns the rows up to the
-    /// first bad name.
+    /// Compares all keys with their slots, writes the codes, and inserts new names. Returns the number of rows before
+    /// the first bad name.
     ///
     /// # Safety
     /// The processor has the instructions. With `CODES`, there is room for the codes of whole groups.
@@ -85,7 +85,7 @@ impl Tile {
         let mut row = 0;
         while row < rows {
             let table = interner.table.slots[1..].as_ptr().cast::<u8>();
-            // SAFETY: offsets are those of slots of this table or of a smaller one before, or of the free slot that lies
+            // SAFETY: the offsets are those of slots of this table or of a smaller previous one, or of the free slot
             // before the first; the arrays have room for whole groups.
             let unequal = unsafe {
                 let (keys, slots) = (self.keys.as_ptr().add(row), self.slots.as_ptr().add(row));
@@ -99,7 +99,7 @@ impl Tile {
             let name = Rows { text, marks: &self.marks }.name(at);
             if name.contains(&0) {
                 rows = at;
-                self.left_out_from(rows);
+                self.skip_from(rows);
                 continue;
             }
             let moves = interner.table.moves;
@@ -108,15 +108,15 @@ impl Tile {
             if let Some(slot) = interner.table.find(&self.keys[at]) {
                 self.slots[at] = ((slot - 1) as i32) << SLOT_SHIFT;
             } else {
-                self.leave_out(at);
-                // Long names are all compared later, when it shows that this one was not found.
+                self.skip(at);
+                // Long names are compared later, which reveals that this one was not found.
                 if short {
                     self.others[*others] = at as u16;
                     *others += 1;
                 }
             }
             if interner.table.moves != moves {
-                // Others have moved: all rows of the tile are compared once more.
+                // Other names have moved: compare all rows of the tile again.
                 row = 0;
             }
         }
@@ -124,18 +124,18 @@ impl Tile {
     }
 
     /// Makes a row match the slot that is always free.
-    fn leave_out(&mut self, row: usize) {
-        self.slots[row] = LEFT_OUT;
+    fn skip(&mut self, row: usize) {
+        self.slots[row] = SKIPPED;
         self.keys[row] = [u64::from_le_bytes([PADDING; 8]); 2];
     }
 
-    pub(super) fn left_out_from(&mut self, row: usize) {
+    pub(super) fn skip_from(&mut self, row: usize) {
         for after in row..row.next_multiple_of(GROUP) {
-            self.leave_out(after);
+            self.skip(after);
         }
     }
 
-    /// Compares long names with those found by their digests, and lists the rows where they differ.
+    /// Compares long names with those found by their digests, and lists the rows that differ as others.
     ///
     /// # Safety
     /// The processor has the instructions.
@@ -155,21 +155,22 @@ impl Tile {
                 break;
             }
             let name = Rows { text, marks: &self.marks }.name(row.into());
-            // SAFETY: the offset is that of a slot; only long names are listed as such, and their keys are of long names.
+            // SAFETY: the offset is that of a slot; rows in this list have long names, and so do the slots with their
+            // keys.
             let equal = unsafe {
                 let slot = &*table.byte_offset(self.slots[usize::from(row)] as isize);
                 let found = interner.dictionary().get(slot.code());
                 I::equal(found, name)
             };
             if !equal {
-                self.leave_out(row.into());
+                self.skip(row.into());
                 self.others[*others] = row;
                 *others += 1;
             }
         }
     }
 
-    /// The rows up to the first of the others whose name is bad.
+    /// The number of rows before the first of the others with a bad name.
     pub(super) fn good_others(&self, text: &[u8], rows: usize, others: usize) -> usize {
         let rows_at = Rows { text, marks: &self.marks };
         let others = self.others[..others].iter().map(|&row| usize::from(row)).filter(|&row| row < rows);
@@ -177,7 +178,7 @@ impl Tile {
         others.filter(is_bad).min().unwrap_or(rows)
     }
 
-    /// Gives the rows with other names their codes.
+    /// Interns the names of the rows that are listed as others.
     #[inline]
     pub(super) unsafe fn name_others(
         &self,
