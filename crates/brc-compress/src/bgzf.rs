@@ -1,26 +1,26 @@
-//! BGZF, as `bgzip` writes it: gzip members of at most 64 KiB each, which say in their headers how long they are.
+//! BGZF, as written by `bgzip`: gzip members of at most 64 KiB each, with their lengths in their headers.
 //!
-//! So its blocks are found by hopping from one to the next, as the chunks of our own files are, and decompressed side by
-//! side. They end anywhere in the text. A file that is not BGZF from its first byte to its last is left to those who read any
-//! gzip file.
+//! Blocks are therefore found by skipping from header to header, like the chunks of files that `brc` writes, and are
+//! decompressed in parallel. A block may end anywhere in the text. Files that are only partly BGZF are read as any gzip
+//! file is.
 
 use crate::file_format::{ChunkPlace, ReadAt};
 use crate::{Compression, DecompressError};
 use std::io;
 
-/// The bytes of a header whose only extra field is the length of the block.
+/// The length of a header whose only extra field is the block length.
 const HEAD: usize = 18;
 
-/// What a member ends with: its length before compression.
+/// The length of a member's last field, its uncompressed length.
 const LENGTH: usize = 4;
 
-/// The longest block before compression.
+/// The maximum uncompressed length of a block.
 const LONGEST: u32 = 64 << 10;
 
-/// Blocks are read together up to this length before compression, and twice as many bytes of the file.
+/// Consecutive blocks are read together up to this uncompressed length, and twice as many bytes of the file.
 const TOGETHER: u32 = 1 << 20;
 
-/// The bytes of the block that begins with this header; `None` if it is no such header.
+/// The length of the block with this header; `None` for any other header.
 fn stored_bytes(head: &[u8]) -> Option<usize> {
     let [0x1f, 0x8b, 8, 4, _, _, _, _, _, _, 6, 0, b'B', b'C', 2, 0, low, high, ..] = *head else { return None };
     Some(usize::from(u16::from_le_bytes([low, high])) + 1).filter(|bytes| *bytes > HEAD + LENGTH)
@@ -30,13 +30,13 @@ fn length_of(bytes: &[u8]) -> u32 {
     bytes.last_chunk().copied().map_or(0, u32::from_le_bytes)
 }
 
-/// Finds the blocks of a file of `length` bytes, several of them as one chunk; `None` if it is no BGZF, or does not end with
-/// the empty block that all of them have.
+/// Finds the blocks of a file of `length` bytes, several consecutive ones per chunk; `None` if it is not BGZF, or lacks
+/// the empty block that ends every BGZF file.
 ///
 /// # Errors
-/// What `read_at` returns.
+/// The errors of `read_at`.
 pub(crate) fn chunks(length: u64, read_at: &mut ReadAt<'_>) -> io::Result<Option<Vec<ChunkPlace>>> {
-    let mut places: Vec<ChunkPlace> = Vec::new();
+    let mut found: Vec<ChunkPlace> = Vec::new();
     let mut buffer = [0; LENGTH + HEAD];
     let mut head = LENGTH..buffer.len();
     let (mut offset, mut last) = (0, None);
@@ -49,7 +49,7 @@ pub(crate) fn chunks(length: u64, read_at: &mut ReadAt<'_>) -> io::Result<Option
             return Ok(None);
         };
         let end = offset + stored as u64;
-        // The length at the end of this block, and the header of the next one.
+        // The uncompressed length at the end of this block, and the next header.
         head = LENGTH..LENGTH + HEAD.min(usize::try_from(length - end).unwrap_or(HEAD));
         read_at(end - LENGTH as u64, &mut buffer[..head.end])?;
         let block =
@@ -57,19 +57,19 @@ pub(crate) fn chunks(length: u64, read_at: &mut ReadAt<'_>) -> io::Result<Option
         if block.length > LONGEST {
             return Ok(None);
         }
-        let fits = |place: &&mut ChunkPlace| {
-            place.length + block.length <= TOGETHER && place.stored + block.stored <= 2 * TOGETHER
+        let fits = |chunk: &&mut ChunkPlace| {
+            chunk.length + block.length <= TOGETHER && chunk.stored + block.stored <= 2 * TOGETHER
         };
-        match places.last_mut().filter(fits) {
-            Some(place) => (place.stored, place.length) = (place.stored + block.stored, place.length + block.length),
-            None => places.push(block),
+        match found.last_mut().filter(fits) {
+            Some(chunk) => (chunk.stored, chunk.length) = (chunk.stored + block.stored, chunk.length + block.length),
+            None => found.push(block),
         }
         (offset, last) = (end, Some(block.length));
     }
-    Ok((last == Some(0)).then_some(places))
+    Ok((last == Some(0)).then_some(found))
 }
 
-/// Decompresses blocks that stand one after the other into exactly `output`.
+/// Decompresses consecutive blocks into exactly `output`.
 pub(crate) fn decompress(
     gzip: &dyn Compression,
     mut stored: &[u8],

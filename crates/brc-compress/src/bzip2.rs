@@ -1,4 +1,4 @@
-//! Files of bzip2: streams that stand one after the other, each with its checksums.
+//! Files of bzip2: consecutive streams, each with its checksums.
 
 use crate::frames::Frames;
 use crate::marks::Tally;
@@ -12,9 +12,9 @@ const NAME: &str = "bzip2";
 pub(crate) struct Streams {
     source: Source,
     decompress: Decompress,
-    /// Whether there has been a stream.
+    /// Whether a stream has been read.
     started: bool,
-    /// Whether the stream under way has ended; the library must not be called again then.
+    /// Whether the current stream has ended; the library must not be called again then.
     ended: bool,
 }
 

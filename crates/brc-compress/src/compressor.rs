@@ -1,4 +1,4 @@
-//! A compression together with how hard it should try: what a user asks for.
+//! A compression with a level, as users choose it.
 
 use crate::{COMPRESSIONS, Compression, by_name};
 use std::fmt;
@@ -8,30 +8,30 @@ use std::fmt;
 pub struct Compressor {
     /// The compression.
     pub compression: &'static dyn Compression,
-    /// The level; 0 where the compression has none.
+    /// The level; 0 if the compression has none.
     pub level: i32,
 }
 
-/// Why some text names no compressor.
+/// Why a text is not a compressor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompressorError {
-    /// There is no compression of that name.
+    /// There is no compression with this name.
     #[error("unknown compression '{0}' ({names})", names = names())]
     Name(String),
-    /// The level is no number, or not one of the compression's.
+    /// The level is not a number, or not a level of the compression.
     #[error("'{level}' is not a level of {name}, which has {levels}")]
     Level {
         /// The compression's name.
         name: &'static str,
-        /// What was asked for.
+        /// The requested level.
         level: String,
-        /// What there is.
+        /// The supported levels.
         levels: String,
     },
 }
 
 impl Compressor {
-    /// A compression at its usual level.
+    /// A compression at its default level.
     #[must_use]
     pub fn of(compression: &'static dyn Compression) -> Self {
         Self { compression, level: compression.levels().map_or(0, |levels| levels.usual) }
@@ -43,10 +43,10 @@ impl Compressor {
         Self::of(&crate::none::None)
     }
 
-    /// Reads `name` or `name:level`; [`fmt::Display`] writes it.
+    /// Parses `name` or `name:level`, the format of [`fmt::Display`].
     ///
     /// # Errors
-    /// If there is no such compression, or it has no such level.
+    /// If there is no such compression or level.
     pub fn parse(text: &str) -> Result<Self, CompressorError> {
         let (name, level) = text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
         let compression = by_name(name).ok_or_else(|| CompressorError::Name(name.to_owned()))?;
@@ -65,13 +65,13 @@ impl Compressor {
         }
     }
 
-    /// Whether it leaves bytes as they are.
+    /// Whether it is no compression.
     #[must_use]
     pub fn is_none(self) -> bool {
         self.compression.id() == 0
     }
 
-    /// The fastest compressor that makes content like this sample about as small: a shortcut, or this one.
+    /// The fastest compressor that compresses this sample about as well: a shortcut, or `self`.
     #[must_use]
     pub fn suited_to(self, sample: &[u8]) -> Self {
         let shortcuts = self.compression.shortcuts(self.level);
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     #[cfg(feature = "zstd")]
-    fn a_shortcut_is_taken_where_it_loses_nothing() {
+    fn shortcuts_compress_as_well() {
         let mut state = 1u64;
         let mut random = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

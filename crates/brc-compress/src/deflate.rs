@@ -1,4 +1,4 @@
-//! What gzip and zlib share: deflate into a vector, inflate to an exact length, inflate as a stream.
+//! What gzip and zlib share: deflating to a vector, inflating to an exact length, and inflating a stream.
 
 use crate::source::{Source, cut, damaged};
 use crate::{DecompressError, Levels};
@@ -7,12 +7,12 @@ use std::io;
 
 pub(crate) const LEVELS: Levels = Levels { lowest: 1, usual: 6, highest: 9 };
 
-/// flate2's level.
+/// The level as flate2's type.
 pub(crate) fn level(level: i32) -> flate2::Compression {
     flate2::Compression::new(level.clamp(LEVELS.lowest, LEVELS.highest).unsigned_abs())
 }
 
-/// Appends all of `input`, and what `flush` demands behind it.
+/// Appends all of `input`, and the bytes that `flush` adds after it.
 pub(crate) fn deflate(mut compress: Compress, input: &[u8], flush: FlushCompress, output: &mut Vec<u8>) {
     loop {
         output.reserve(input.len() / 4 + 256);
@@ -21,7 +21,7 @@ pub(crate) fn deflate(mut compress: Compress, input: &[u8], flush: FlushCompress
             Ok(status) => status,
             Err(error) => unreachable!("deflate was used in a wrong order: {error}"),
         };
-        // Room that is left over says that all has been written that the flush demands.
+        // Spare capacity means that the flush is complete.
         if status == Status::StreamEnd || (flush != FlushCompress::Finish && output.len() < output.capacity()) {
             return;
         }
@@ -31,9 +31,9 @@ pub(crate) fn deflate(mut compress: Compress, input: &[u8], flush: FlushCompress
 /// How inflating ended.
 #[derive(PartialEq, Eq)]
 pub(crate) enum End {
-    /// With the end of the stream.
+    /// At the end of the stream.
     Stream,
-    /// With the end of the input, before the end of the stream.
+    /// At the end of the input, before the end of the stream.
     Input,
 }
 
@@ -46,22 +46,22 @@ pub(crate) fn inflate(
 ) -> Result<End, DecompressError> {
     let Inflated { read, written, end } = inflate_stream(compression, decompress, input, output)?;
     match end {
-        End::Stream if read < input.len() => Err(behind_end(compression)),
+        End::Stream if read < input.len() => Err(after_end_error(compression)),
         _ if written != output.len() => Err(DecompressError::Length { expected: output.len(), found: written }),
         end => Ok(end),
     }
 }
 
-/// What [`inflate_stream`] did.
+/// The result of [`inflate_stream`].
 pub(crate) struct Inflated {
-    /// Bytes of input.
+    /// The number of input bytes consumed.
     pub(crate) read: usize,
-    /// Bytes of output.
+    /// The number of output bytes produced.
     pub(crate) written: usize,
     pub(crate) end: End,
 }
 
-/// Inflates one stream, which `output` has to hold. What follows it in `input` is not looked at.
+/// Inflates one stream, which must fit in `output`. Input after the stream is ignored.
 pub(crate) fn inflate_stream(
     compression: &'static str,
     mut decompress: Decompress,
@@ -81,12 +81,12 @@ pub(crate) fn inflate_stream(
     Ok(Inflated { read, written, end })
 }
 
-/// The error of bytes that follow the end of all streams.
-pub(crate) fn behind_end(compression: &'static str) -> DecompressError {
+/// The error for bytes after the end of all streams.
+pub(crate) fn after_end_error(compression: &'static str) -> DecompressError {
     DecompressError::Malformed { compression, reason: "there are bytes after its end".to_owned() }
 }
 
-/// Inflates some more of a stream; 0 bytes at its end.
+/// Inflates more of a stream; returns 0 at its end.
 pub(crate) fn inflate_some(decompress: &mut Decompress, source: &mut Source, output: &mut [u8]) -> io::Result<usize> {
     loop {
         let input = source.fill()?;

@@ -1,25 +1,25 @@
-//! The one reader behind all formats whose files are frames that stand one after the other.
+//! The reader for all formats whose files are consecutive frames.
 //!
-//! A format says what comes next and decompresses it; here is what they have in common: going from one frame to the next,
-//! holding the content against the marks, and never ending silently where a file is cut.
+//! A format finds and decompresses its next frame; the reader handles what formats have in common: it goes from frame
+//! to frame, verifies the content against the marks, and reports truncated files.
 
 use crate::marks::{Marks, Tally};
 use crate::source::{Source, TrailingBytes, cut, damaged};
 use std::io::{self, Read};
 
-/// The frames of one format.
+/// The frames of a format.
 pub(crate) trait Frames: Send {
     fn source(&mut self) -> &mut Source;
 
-    /// Passes over all that has no content, tells the marks among it, and begins with the next frame; false if the file
-    /// is over.
+    /// Skips everything without content, records the marks among it, and starts the next frame; returns false at the
+    /// end of the file.
     fn begin(&mut self, tally: &mut Tally) -> io::Result<bool>;
 
-    /// Reads content of the frame that was begun; 0 bytes of it where it ends, whole and verified.
+    /// Reads content of the current frame; returns 0 at its end, once the frame is complete and verified.
     fn read(&mut self, output: &mut [u8]) -> io::Result<usize>;
 }
 
-/// Reads files of such frames.
+/// Reads a file as frames.
 pub(crate) struct FrameReader<F> {
     frames: F,
     tally: Tally,
@@ -78,7 +78,7 @@ impl<F: Frames> Read for FrameReader<F> {
     }
 }
 
-/// Passes over the skippable frames that zstd and lz4 have in common, and tells the marks among them.
+/// Skips the skippable frames of zstd and lz4, and records the marks among them.
 pub(crate) fn skip_frames(source: &mut Source, marks: &Marks, tally: &mut Tally) -> io::Result<()> {
     loop {
         if let Some(mark) = marks.read(source.peek(marks.head_bytes())?)? {
@@ -92,8 +92,8 @@ pub(crate) fn skip_frames(source: &mut Source, marks: &Marks, tally: &mut Tally)
     }
 }
 
-/// The bytes at which the first frame that is not skippable starts, if there are any.
-pub(crate) fn behind_skippable(mut bytes: &[u8]) -> Option<&[u8]> {
+/// The bytes from the first frame on that is not skippable, if there is one.
+pub(crate) fn after_skippable(mut bytes: &[u8]) -> Option<&[u8]> {
     while let Skippable::Frame(length) = skippable(bytes) {
         bytes = bytes.get(usize::try_from(length).ok()?..)?;
     }
@@ -101,7 +101,7 @@ pub(crate) fn behind_skippable(mut bytes: &[u8]) -> Option<&[u8]> {
 }
 
 enum Skippable {
-    /// Its length, header included.
+    /// The length, including the header.
     Frame(u64),
     Cut,
     None,

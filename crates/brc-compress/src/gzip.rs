@@ -1,11 +1,11 @@
-//! Gzip by `flate2` and `zlib-rs`: a block is one member; in a file each chunk is a member, with its mark in the extra
-//! field of the header. The blocks of [BGZF](bgzf) are read side by side, too.
+//! Gzip, using `flate2` and `zlib-rs`: a block is one member. In files each chunk is a member with its mark in the
+//! extra field of the header. [BGZF](bgzf) blocks are read in parallel as well.
 
 use crate::bgzf;
 use crate::deflate::{self, End, Inflated};
 use crate::file_format::ReadAt;
 use crate::frames::{FrameReader, Frames};
-use crate::marks::{Marks, Spelling, Tally};
+use crate::marks::{MarkEncoding, Marks, Tally};
 use crate::source::{Source, damaged, pass_trailing};
 use crate::{ChunkPlace, ChunkSummary, Compression, DecompressError, FileFormat, Levels};
 use flate2::{Compress, Crc, Decompress, FlushCompress};
@@ -17,24 +17,24 @@ const NAME: &str = "gzip";
 
 const WINDOW_BITS: u8 = 15;
 
-/// The magic number, and the only method there is.
+/// The magic number and the only method.
 const MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 
-/// Where in a header is the system that wrote it, and what is written there on every one, so that the bytes are the same:
-/// Unix.
+/// The offset of the operating system in a header, which is always written as Unix, so that output does not depend on
+/// the system.
 const SYSTEM_OFFSET: usize = 9;
 const SYSTEM: u8 = 3;
 
-/// A header with an extra field, without time and system, and the field's start: its length, and the subfield `Br` of 20
-/// bytes.
+/// A header with an extra field, without time and system, and the start of the field: its length, and the subfield `Br`
+/// of 20 bytes.
 static MARKS: Marks = Marks {
     start: &[],
     before: &[0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 28, 0, b'B', b'r', 24, 0],
-    spelling: Spelling::Bytes,
+    spelling: MarkEncoding::Bytes,
     padded: true,
 };
 
-/// What an empty member has behind its header: an empty last block, checksum and length.
+/// The rest of an empty member after its header: an empty last block, checksum and length.
 const EMPTY: [u8; 10] = [3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 impl Compression for Gzip {
@@ -61,7 +61,7 @@ impl Compression for Gzip {
         output[start + SYSTEM_OFFSET] = SYSTEM;
     }
 
-    /// Others write a block as several members.
+    /// Accepts several members: other writers make such blocks.
     fn decompress(&self, input: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
         let (mut rest, mut found) = (input, 0);
         loop {
@@ -73,7 +73,7 @@ impl Compression for Gzip {
                     return Err(DecompressError::Malformed { compression: NAME, reason: "it is cut off".to_owned() });
                 }
                 End::Stream if rest.starts_with(&MAGIC) => {}
-                End::Stream if !rest.is_empty() => return Err(deflate::behind_end(NAME)),
+                End::Stream if !rest.is_empty() => return Err(deflate::after_end_error(NAME)),
                 End::Stream if found == output.len() => return Ok(()),
                 End::Stream => return Err(DecompressError::Length { expected: output.len(), found }),
             }
@@ -114,11 +114,11 @@ impl FileFormat for Gzip {
         if marked.is_some() { Ok(marked) } else { bgzf::chunks(length, read_at) }
     }
 
-    fn decompress_chunk(&self, place: &ChunkPlace, stored: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
-        if place.rows.is_none() {
+    fn decompress_chunk(&self, location: &ChunkPlace, stored: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
+        if location.rows.is_none() {
             return bgzf::decompress(self, stored, output);
         }
-        MARKS.behind(NAME, place, stored)?;
+        MARKS.after_mark(NAME, location, stored)?;
         self.decompress(stored, output)
     }
 
@@ -134,7 +134,7 @@ impl FileFormat for Gzip {
 struct Members {
     source: Source,
     decompress: Decompress,
-    /// Whether there has been a member.
+    /// Whether a member has been read.
     started: bool,
 }
 
@@ -172,9 +172,9 @@ impl Frames for Members {
 mod tests {
     use super::*;
 
-    /// Files must be the same bytes on every system.
+    /// Files must not depend on the system that writes them.
     #[test]
-    fn a_block_is_the_same_bytes_everywhere() {
+    fn blocks_do_not_depend_on_the_system() {
         let mut block = b"before".to_vec();
         Gzip.compress(6, b"brc brc brc brc brc\n", &mut block);
         let header = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];

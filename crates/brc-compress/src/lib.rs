@@ -1,10 +1,10 @@
-//! Byte compressions behind one interface: one file each, and one list.
+//! Byte compressions with a common interface: one file each, registered in one list.
 //!
-//! Adding one is a file and a line in [`COMPRESSIONS`]; names in help texts, ids in buren files, file extensions and the
-//! tests come from there.
+//! A new one needs a file and a line in [`COMPRESSIONS`], from which help texts, file ids, extensions and tests are
+//! derived.
 
 #![forbid(unsafe_code)]
-// Some of what compressions share lies idle where a build leaves compressions out.
+// Shared helpers are unused if a build disables some compressions.
 #![cfg_attr(not(all(feature = "snappy", feature = "lz4", feature = "deflate", feature = "zstd")), allow(dead_code))]
 
 #[cfg(feature = "deflate")]
@@ -41,73 +41,73 @@ pub trait Compression: Sync {
     /// Its name, as in `--compression`.
     fn name(&self) -> &'static str;
 
-    /// What stands for it in files, for ever.
+    /// Its permanent id in files.
     fn id(&self) -> u8;
 
-    /// One line on what it is, for help texts.
+    /// A one-line description for help texts.
     fn about(&self) -> &'static str;
 
-    /// How hard it can be told to try; `None` if there is but one way.
+    /// The supported levels; `None` if there are none.
     fn levels(&self) -> Option<Levels> {
         None
     }
 
-    /// Other levels, the fastest first, that make some content as small as `level` does, in less time: lower ones, or ones
-    /// of its own that it does not offer.
+    /// Faster levels, the fastest first, that compress some content as well as `level` does: lower levels, or internal
+    /// ones that are not offered to users.
     fn shortcuts(&self, level: i32) -> &'static [i32] {
         let _ = level;
         &[]
     }
 
-    /// Appends the compressed form of `input` to `output`. The level is one of [`Compression::levels`] or
-    /// [`Compression::shortcuts`]; where there are none it is ignored.
+    /// Appends the compressed form of `input` to `output`. `level` is one of [`Compression::levels`] or
+    /// [`Compression::shortcuts`], and is ignored if there are none.
     fn compress(&self, level: i32, input: &[u8], output: &mut Vec<u8>);
 
-    /// Decompresses into exactly `output`: the caller knows, and has checked, the length.
+    /// Decompresses into exactly `output`, whose length the caller knows and has checked.
     ///
     /// # Errors
-    /// If `input` is malformed or does not come to exactly that length.
+    /// If `input` is malformed or decompresses to a different length.
     fn decompress(&self, input: &[u8], output: &mut [u8]) -> Result<(), DecompressError>;
 
-    /// How whole files of this compression look; `None` for no compression at all.
+    /// The format of whole files of this compression; `None` for no compression.
     fn file_format(&self) -> Option<&'static dyn FileFormat> {
         None
     }
 }
 
-/// The levels of a compression: higher ones take longer and make smaller.
+/// The levels of a compression: higher ones are slower and compress better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Levels {
     /// The fastest.
     pub lowest: i32,
-    /// What is taken if nobody says another.
+    /// The default.
     pub usual: i32,
-    /// The smallest.
+    /// The best compression.
     pub highest: i32,
 }
 
-/// Why some bytes could not be decompressed.
+/// Why decompression failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecompressError {
-    /// The bytes are not of that compression.
+    /// The bytes are not in this format.
     #[error("malformed {compression} data: {reason}")]
     Malformed {
         /// The compression's name.
         compression: &'static str,
-        /// What its library says.
+        /// The message of the library.
         reason: String,
     },
-    /// They are, but stand for another number of bytes.
+    /// The decompressed length differs from the expected one.
     #[error("{found} bytes where {expected} belong")]
     Length {
-        /// How many bytes it should have been.
+        /// The expected number of bytes.
         expected: usize,
-        /// How many it was, or would have been.
+        /// The actual number of bytes, as far as known.
         found: usize,
     },
 }
 
-/// All compressions this build has, in the order in which help texts show them.
+/// All compressions of this build, in the order of help texts.
 pub static COMPRESSIONS: &[&dyn Compression] = &[
     &none::None,
     #[cfg(feature = "snappy")]
@@ -122,26 +122,26 @@ pub static COMPRESSIONS: &[&dyn Compression] = &[
     &zstd::Zstd,
 ];
 
-/// The compression of that name.
+/// The compression with this name.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static dyn Compression> {
     COMPRESSIONS.iter().copied().find(|compression| compression.name() == name)
 }
 
-/// The compression of that id.
+/// The compression with this id.
 #[must_use]
 pub fn by_id(id: u8) -> Option<&'static dyn Compression> {
     COMPRESSIONS.iter().copied().find(|compression| compression.id() == id)
 }
 
-/// The compression whose files have that extension (without the dot).
+/// The compression whose files have this extension (without the dot).
 #[must_use]
 pub fn by_extension(extension: &str) -> Option<&'static dyn Compression> {
     let is_its = |format: &dyn FileFormat| format.extensions().iter().any(|own| own.eq_ignore_ascii_case(extension));
     COMPRESSIONS.iter().copied().find(|compression| compression.file_format().is_some_and(is_its))
 }
 
-/// The compression of a file that starts with these bytes; none of them if they are no compression's.
+/// The compression of a file that starts with these bytes, unless it is uncompressed.
 #[must_use]
 pub fn by_prefix(prefix: &[u8]) -> Option<&'static dyn Compression> {
     COMPRESSIONS
@@ -182,7 +182,7 @@ mod tests {
                     prop_assert!(compression.decompress(&packed, shorter).is_err());
                 }
                 packed.push(0);
-                // At the end of an LZ4 block such a byte means no more bytes.
+                // At the end of an LZ4 block, such a byte adds no output.
                 let means_nothing = compression.name() == "lz4";
                 prop_assert!(compression.decompress(&packed, &mut output).is_err() || means_nothing);
                 prop_assert_eq!(&output, &input);

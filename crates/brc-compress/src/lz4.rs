@@ -1,9 +1,9 @@
-//! LZ4 by `lz4_flex`, in its safe variant: a block is a raw block; in a file each chunk is a skippable frame with its mark
-//! and a frame of independent blocks.
+//! LZ4, using the safe variant of `lz4_flex`: a block is a raw block. In files each chunk is a skippable frame with its
+//! mark and a frame of independent blocks.
 
 use crate::file_format::ReadAt;
-use crate::frames::{FrameReader, Frames, behind_skippable, skip_frames};
-use crate::marks::{Marks, Spelling, Tally};
+use crate::frames::{FrameReader, Frames, after_skippable, skip_frames};
+use crate::marks::{MarkEncoding, Marks, Tally};
 use crate::source::{Source, cut, damaged, unsupported};
 use crate::{ChunkPlace, ChunkSummary, Compression, DecompressError, FileFormat};
 use lz4_flex::block;
@@ -18,12 +18,12 @@ const NAME: &str = "lz4";
 
 const MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 
-/// What frames of `lz4 -l` start with. They have neither an end nor a checksum, so damage to them would go unseen.
+/// The magic number of `lz4 -l` frames, which have neither an end mark nor a checksum: damage could not be detected.
 const LEGACY_MAGIC: [u8; 4] = [0x02, 0x21, 0x4c, 0x18];
 
 /// A skippable frame of 24 bytes.
 static MARKS: Marks =
-    Marks { start: &[], before: &[0x5c, 0x2a, 0x4d, 0x18, 24, 0, 0, 0], spelling: Spelling::Bytes, padded: false };
+    Marks { start: &[], before: &[0x5c, 0x2a, 0x4d, 0x18, 24, 0, 0, 0], spelling: MarkEncoding::Bytes, padded: false };
 
 impl Compression for Lz4 {
     fn name(&self) -> &'static str {
@@ -59,7 +59,7 @@ impl FileFormat for Lz4 {
 
     fn sniff(&self, prefix: &[u8]) -> bool {
         let is_frame = |bytes: &[u8]| bytes.starts_with(&MAGIC) || bytes.starts_with(&LEGACY_MAGIC);
-        MARKS.sniff(prefix) || behind_skippable(prefix).is_some_and(is_frame)
+        MARKS.sniff(prefix) || after_skippable(prefix).is_some_and(is_frame)
     }
 
     fn chunk(&self, _: i32, input: &[u8], rows: u32, output: &mut Vec<u8>) -> ChunkSummary {
@@ -74,8 +74,8 @@ impl FileFormat for Lz4 {
         MARKS.find(length, read_at)
     }
 
-    fn decompress_chunk(&self, place: &ChunkPlace, stored: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
-        decompress_frame(MARKS.behind(NAME, place, stored)?, output)
+    fn decompress_chunk(&self, location: &ChunkPlace, stored: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
+        decompress_frame(MARKS.after_mark(NAME, location, stored)?, output)
     }
 
     fn reader(&self, stored: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
@@ -87,20 +87,20 @@ fn malformed(reason: impl Into<String>) -> DecompressError {
     DecompressError::Malformed { compression: NAME, reason: reason.into() }
 }
 
-/// The sizes of blocks that the format knows, with the codes of them.
+/// The block sizes of the format and their codes.
 const BLOCK_SIZES: [(u8, usize); 4] = [(4, 64 << 10), (5, 256 << 10), (6, 1 << 20), (7, 4 << 20)];
 
-/// The flag of the blocks that are stored as they are.
+/// The flag of uncompressed blocks.
 const PLAIN: u32 = 1 << 31;
 
-/// The header of a frame, and the size of its blocks: the smallest one that holds all, so that a reader takes no more
+/// The header of a frame, and its block size: the smallest one that holds all content, so that readers allocate no more
 /// memory than needed.
 fn header(length: usize) -> ([u8; 15], usize) {
     let fits = BLOCK_SIZES.into_iter().find(|(_, size)| length <= *size);
     let (code, size) = fits.unwrap_or(BLOCK_SIZES[BLOCK_SIZES.len() - 1]);
     let mut header = [0; 15];
     header[..4].copy_from_slice(&MAGIC);
-    // Version 1, independent blocks, with the content's size and checksum.
+    // Version 1, independent blocks, with content size and checksum.
     header[4] = 0b0110_1100;
     header[5] = code << 4;
     header[6..14].copy_from_slice(&(length as u64).to_le_bytes());
@@ -111,7 +111,7 @@ fn header(length: usize) -> ([u8; 15], usize) {
 fn append_raw(input: &[u8], output: &mut Vec<u8>) {
     let start = output.len();
     output.resize(start + block::get_maximum_output_size(input.len()), 0);
-    // It fails only for a buffer that is too small.
+    // Fails only if the buffer is too small.
     match block::compress_into(input, &mut output[start..]) {
         Ok(length) => output.truncate(start + length),
         Err(error) => unreachable!("lz4 refused a block: {error}"),
@@ -137,14 +137,14 @@ fn append_frame(input: &[u8], output: &mut Vec<u8>) {
     output.extend_from_slice(&XxHash32::oneshot(0, input).to_le_bytes());
 }
 
-/// Decompresses what [`append_frame`] makes.
+/// Decompresses the output of [`append_frame`].
 fn decompress_frame(frame: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
     let (header, size) = header(output.len());
     let mut rest = frame.strip_prefix(&header).ok_or_else(|| malformed("another frame header than expected"))?;
     for piece in output.chunks_mut(size) {
         let head = take_u32(&mut rest)?;
-        let (stored, behind) = rest.split_at_checked((head & !PLAIN) as usize).ok_or_else(is_cut)?;
-        rest = behind;
+        let (stored, tail) = rest.split_at_checked((head & !PLAIN) as usize).ok_or_else(truncated)?;
+        rest = tail;
         if head & PLAIN == 0 {
             Lz4.decompress(stored, piece)?;
         } else if stored.len() == piece.len() {
@@ -163,12 +163,12 @@ fn decompress_frame(frame: &[u8], output: &mut [u8]) -> Result<(), DecompressErr
 }
 
 fn take_u32(rest: &mut &[u8]) -> Result<u32, DecompressError> {
-    let (bytes, behind) = rest.split_first_chunk().ok_or_else(is_cut)?;
-    *rest = behind;
+    let (bytes, tail) = rest.split_first_chunk().ok_or_else(truncated)?;
+    *rest = tail;
     Ok(u32::from_le_bytes(*bytes))
 }
 
-fn is_cut() -> DecompressError {
+fn truncated() -> DecompressError {
     malformed("it is cut off")
 }
 
@@ -191,14 +191,14 @@ impl Frames for Lz4Frames {
         if magic.len() < MAGIC.len() {
             return Err(cut());
         }
-        // No frame of ours is like that.
+        // `brc` writes no such frames.
         if magic == LEGACY_MAGIC && !tally.is_in_chunk() {
             return Err(unsupported("it is of the legacy LZ4 format", "lz4 -d"));
         }
         if magic != MAGIC {
             return Err(damaged("no LZ4 frame starts here"));
         }
-        // A decoder takes no frame with larger blocks than the first one had.
+        // The decoder accepts no frame whose blocks are larger than those of the first one.
         self.decoder = FrameDecoder::new(mem::take(self.source()));
         Ok(true)
     }
@@ -214,7 +214,7 @@ impl Frames for Lz4Frames {
             },
             None => error,
         })?;
-        // The decoder takes a cut between two blocks for the end.
+        // The decoder takes a truncation between two blocks for the end.
         if count == 0 && self.source().is_starved() { Err(cut()) } else { Ok(count) }
     }
 }

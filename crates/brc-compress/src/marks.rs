@@ -1,32 +1,31 @@
-//! Marks: what `brc` writes before each chunk, where the file's format leaves room for applications.
+//! Marks, which `brc` writes before each chunk in fields that the file's format reserves for applications.
 //!
-//! A mark says how long its chunk is, before and after compression, so that a reader can hop to the next one. The last
-//! mark of a file says that it is the last: a file that was cut between two chunks looks whole to every tool, but not to
-//! `brc`.
+//! A mark holds the stored and uncompressed length of its chunk, so that a reader can skip to the next one. The last
+//! mark is flagged: a file that is truncated between two chunks looks complete to other tools, but not to `brc`.
 //!
-//! A mark is 24 bytes: `brc1`, and as little-endian numbers of 32 bits the bytes of the chunk in the file (mark included),
-//! its length before compression, its rows, its checksum (zlib: adler32, else 0), and the crc32c of all that. The last mark
-//! starts with `brc.` and has the sum of all lengths, the number of chunks and 0 where the others have length, rows and
-//! checksum.
+//! A mark has 24 bytes: `brc1`, and as little-endian 32-bit numbers the stored length of the chunk (including the
+//! mark), its uncompressed length, its number of rows, its checksum (for zlib the adler32, otherwise 0), and the crc32c
+//! of all of that. The last mark starts with `brc.` and has the sum of all uncompressed lengths, the number of chunks
+//! and 0 instead of length, rows and checksum.
 
 use crate::DecompressError;
-use crate::file_format::{ChunkPlace, ChunkSummary, LARGEST_CHUNK, ReadAt, is_cut_magic};
+use crate::file_format::{ChunkPlace, ChunkSummary, LARGEST_CHUNK, ReadAt, is_truncated_magic};
 use crate::source::{cut, damaged};
 use std::io;
 use std::ops::Range;
 
-/// The bytes of a mark.
+/// The length of a mark.
 pub(crate) const MARK_BYTES: usize = 24;
 
 const CHUNK: [u8; 4] = *b"brc1";
 const END: [u8; 4] = *b"brc.";
 
-/// What stands where a mark may stand.
+/// The decoded content of a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// A chunk follows: the fields are those of its place.
+    /// A chunk follows, with these properties.
     Chunk { stored: u32, length: u32, rows: u32, checksum: u32 },
-    /// All chunks have been: how many, and the sum of their lengths, both modulo 2³².
+    /// There are no more chunks: their number and the sum of their uncompressed lengths, both modulo 2³².
     End { stored: u32, length: u32, count: u32 },
 }
 
@@ -45,7 +44,7 @@ impl Mark {
         bytes
     }
 
-    /// `None` if it is somebody else's.
+    /// `None` if it is not a mark of `brc`.
     fn from_bytes(bytes: &[u8; MARK_BYTES]) -> io::Result<Option<Self>> {
         let [magic, stored, length, third, checksum, own] = *bytes.as_chunks::<4>().0 else { return Ok(None) };
         if magic != CHUNK && magic != END {
@@ -63,38 +62,38 @@ impl Mark {
     }
 }
 
-/// How marks stand in files of one format.
+/// How marks are embedded in files of a format.
 pub(crate) struct Marks {
-    /// What a file starts with, before its first mark.
+    /// The start of a file, before its first mark.
     pub(crate) start: &'static [u8],
-    /// What stands before the bytes of each mark: with it they are one unit of the format, or the start of one.
+    /// The bytes before each mark, which together with it are one unit of the format, or the start of one.
     pub(crate) before: &'static [u8],
-    /// How the bytes of a mark are written.
-    pub(crate) spelling: Spelling,
-    /// Whether zeros behind the last mark belong to the file, too.
+    /// How marks are encoded.
+    pub(crate) spelling: MarkEncoding,
+    /// Whether zeros after the last mark belong to the file.
     pub(crate) padded: bool,
 }
 
-/// How the bytes of a mark are written.
+/// How marks are encoded.
 #[derive(Clone, Copy)]
-pub(crate) enum Spelling {
-    /// As they are.
+pub(crate) enum MarkEncoding {
+    /// Unchanged.
     Bytes,
     /// In the bits that deflate ignores.
     ///
-    /// Before the length of a stored block, all bits up to the next whole byte mean nothing: five of them if the block
-    /// starts at a whole byte. So 39 empty blocks hold a mark.
+    /// The bits between the type of a stored block and the next whole byte are unused: five bits if the block starts at
+    /// a whole byte. A mark therefore takes 39 empty blocks.
     EmptyBlocks,
 }
 
 const EMPTY_BLOCK_BYTES: usize = 5;
 
-/// What an empty stored block has behind its first byte: length 0, and its complement.
+/// The rest of an empty stored block after its first byte: length 0 and its complement.
 const EMPTY_BLOCK: [u8; 4] = [0, 0, 0xff, 0xff];
 
 const BITS_PER_BLOCK: usize = 5;
 
-impl Spelling {
+impl MarkEncoding {
     const fn length(self) -> usize {
         match self {
             Self::Bytes => MARK_BYTES,
@@ -126,8 +125,8 @@ impl Spelling {
                         return None;
                     }
                     let bits = (0..BITS_PER_BLOCK).map(|bit| (block * BITS_PER_BLOCK + bit, bytes[0] >> (3 + bit) & 1));
-                    for (place, bit) in bits.take_while(|(place, _)| *place < MARK_BYTES * 8) {
-                        mark[place / 8] |= bit << (place % 8);
+                    for (position, bit) in bits.take_while(|(position, _)| *position < MARK_BYTES * 8) {
+                        mark[position / 8] |= bit << (position % 8);
                     }
                 }
                 Some(mark)
@@ -136,16 +135,16 @@ impl Spelling {
     }
 }
 
-/// The most bytes of a mark and what stands before it.
-const MOST_HEAD_BYTES: usize = 200;
+/// The maximum length of a mark and the bytes before it.
+const MAX_HEAD_BYTES: usize = 200;
 
 impl Marks {
-    /// The bytes of a mark and what stands before it.
+    /// The length of a mark and the bytes before it.
     pub(crate) const fn head_bytes(&self) -> usize {
         self.before.len() + self.spelling.length()
     }
 
-    /// Appends a chunk: its mark, and what `compress` appends.
+    /// Appends a chunk: its mark, and the output of `compress`.
     pub(crate) fn write_chunk(
         &self,
         input: &[u8],
@@ -159,18 +158,18 @@ impl Marks {
         output.resize(start + self.head_bytes(), 0);
         compress(output);
         let (stored, length) = ((output.len() - start) as u32, input.len() as u32);
-        debug_assert!(u64::from(stored) <= most_stored(length), "{length} bytes became {stored}");
+        debug_assert!(u64::from(stored) <= max_stored(length), "{length} bytes became {stored}");
         let head = self.head(Mark::Chunk { stored, length, rows, checksum });
         output[start..start + head.len()].copy_from_slice(&head);
         ChunkSummary { stored, length, rows, checksum }
     }
 
-    /// The last mark of a file with these chunks; `behind` completes the unit of the format that it starts.
-    pub(crate) fn end(&self, chunks: &[ChunkSummary], behind: &[u8]) -> Vec<u8> {
-        let stored = (self.head_bytes() + behind.len()) as u32;
+    /// The last mark of a file with these chunks; `rest` completes the unit of the format that it starts.
+    pub(crate) fn end(&self, chunks: &[ChunkSummary], rest: &[u8]) -> Vec<u8> {
+        let stored = (self.head_bytes() + rest.len()) as u32;
         let length = chunks.iter().fold(0, |sum: u32, chunk| sum.wrapping_add(chunk.length));
         let mut end = self.head(Mark::End { stored, length, count: chunks.len() as u32 });
-        end.extend_from_slice(behind);
+        end.extend_from_slice(rest);
         end
     }
 
@@ -178,7 +177,7 @@ impl Marks {
         [self.before, &self.spelling.write(&mark.to_bytes())].concat()
     }
 
-    /// The mark that these bytes start with; `None` if they do not start with one of ours.
+    /// The mark that these bytes start with; `None` if they start with anything else.
     pub(crate) fn read(&self, bytes: &[u8]) -> io::Result<Option<Mark>> {
         match bytes.strip_prefix(self.before).and_then(|bytes| self.spelling.read(bytes)) {
             Some(mark) => Mark::from_bytes(&mark),
@@ -186,17 +185,17 @@ impl Marks {
         }
     }
 
-    /// Whether a file that starts with these bytes has marks: sound, damaged, or cut off within the first one.
+    /// Whether a file that starts with these bytes has marks: valid, damaged, or truncated within the first one.
     pub(crate) fn sniff(&self, prefix: &[u8]) -> bool {
-        let is_cut =
-            prefix.len() < self.head_bytes() && (is_cut_magic(prefix, self.before) || prefix.starts_with(self.before));
-        is_cut || !matches!(self.read(prefix), Ok(None))
+        let truncated = prefix.len() < self.head_bytes()
+            && (is_truncated_magic(prefix, self.before) || prefix.starts_with(self.before));
+        truncated || !matches!(self.read(prefix), Ok(None))
     }
 
-    /// Hops from mark to mark: see [`crate::FileFormat::chunks`].
+    /// Finds the chunks: see [`crate::FileFormat::chunks`].
     pub(crate) fn find(&self, length: u64, read_at: &mut ReadAt<'_>) -> io::Result<Option<Vec<ChunkPlace>>> {
-        let mut buffer = [0; MOST_HEAD_BYTES];
-        let mut read = |offset: u64, count: usize| -> io::Result<Option<[u8; MOST_HEAD_BYTES]>> {
+        let mut buffer = [0; MAX_HEAD_BYTES];
+        let mut read = |offset: u64, count: usize| -> io::Result<Option<[u8; MAX_HEAD_BYTES]>> {
             if length.saturating_sub(offset) < count as u64 {
                 return Ok(None);
             }
@@ -207,7 +206,7 @@ impl Marks {
         if read(0, self.start.len())?.is_none_or(|bytes| !bytes.starts_with(self.start)) || offset == length {
             return Ok(None);
         }
-        let (mut places, mut tally) = (Vec::new(), Tally::default());
+        let (mut locations, mut tally) = (Vec::new(), Tally::default());
         while offset < length {
             let head = read(offset, self.head_bytes())?;
             let Some(mark) = head.map_or(Ok(None), |head| self.read(&head))? else { break };
@@ -219,7 +218,7 @@ impl Marks {
             }
             if let Mark::Chunk { stored, length, rows, checksum } = mark {
                 tally.data(length as usize)?;
-                places.push(ChunkPlace { offset, stored, length, rows: Some(rows), checksum });
+                locations.push(ChunkPlace { offset, stored, length, rows: Some(rows), checksum });
             }
             offset += u64::from(stored);
         }
@@ -227,21 +226,21 @@ impl Marks {
             let found = if offset < length { "a chunk without a mark" } else { "the file ends before its last mark" };
             return Err(damaged(found));
         }
-        // Whatever else than padding stands behind the last mark is for the reader of streams.
+        // Anything but padding after the last mark is left to the stream reader.
         let may_be_padded = self.padded && offset > self.start.len() as u64;
         let is_over = offset == length || (may_be_padded && all_zeros(offset..length, read_at)?);
-        Ok(is_over.then_some(places))
+        Ok(is_over.then_some(locations))
     }
 
-    /// The bytes behind the mark of a chunk, which has to agree with its place.
-    pub(crate) fn behind<'a>(
+    /// The bytes after the mark of a chunk, which must agree with its location.
+    pub(crate) fn after_mark<'a>(
         &self,
         compression: &'static str,
-        place: &ChunkPlace,
+        location: &ChunkPlace,
         stored: &'a [u8],
     ) -> Result<&'a [u8], DecompressError> {
         let malformed = |reason: String| DecompressError::Malformed { compression, reason };
-        let ChunkPlace { stored: bytes, length, rows, checksum, .. } = *place;
+        let ChunkPlace { stored: bytes, length, rows, checksum, .. } = *location;
         let expected = rows.map(|rows| Mark::Chunk { stored: bytes, length, rows, checksum });
         let mark = self.read(stored).map_err(|error| malformed(error.to_string()))?;
         if mark.is_none() || mark != expected || stored.len() != bytes as usize {
@@ -251,10 +250,10 @@ impl Marks {
     }
 }
 
-/// Holds what is read against the marks that have been seen.
+/// Verifies the decompressed content against the marks.
 #[derive(Default)]
 pub(crate) struct Tally {
-    /// The bytes that are still to come of the current chunk; `None` where no mark has been, or the last one.
+    /// The remaining bytes of the current chunk; `None` before the first mark and after the last one.
     left: Option<u32>,
     length: u32,
     count: u32,
@@ -267,7 +266,7 @@ impl Tally {
         }
         match mark {
             Mark::Chunk { stored, length, .. } => {
-                if length as usize > LARGEST_CHUNK || u64::from(stored) > most_stored(length) {
+                if length as usize > LARGEST_CHUNK || u64::from(stored) > max_stored(length) {
                     return Err(damaged(format!("a chunk of {length} bytes in {stored}")));
                 }
                 self.left = Some(length);
@@ -284,12 +283,12 @@ impl Tally {
         Ok(())
     }
 
-    /// Whether what comes now is of a chunk, and so was written by `brc`.
+    /// Whether the next bytes belong to a chunk, and so were written by `brc`.
     pub(crate) fn is_in_chunk(&self) -> bool {
         self.left.is_some()
     }
 
-    /// Some bytes have been decompressed.
+    /// Records decompressed bytes.
     pub(crate) fn data(&mut self, count: usize) -> io::Result<()> {
         let Some(left) = &mut self.left else { return Ok(()) };
         *left = u32::try_from(count)
@@ -299,7 +298,7 @@ impl Tally {
         Ok(())
     }
 
-    /// The file is over.
+    /// Checks the end of the file.
     pub(crate) fn end(&self) -> io::Result<()> {
         if self.is_whole() { Ok(()) } else { Err(cut()) }
     }
@@ -322,8 +321,8 @@ fn all_zeros(mut range: Range<u64>, read_at: &mut ReadAt<'_>) -> io::Result<bool
     Ok(true)
 }
 
-/// No compression makes a chunk of that length longer than this.
-fn most_stored(length: u32) -> u64 {
+/// The maximum stored length of a chunk of this uncompressed length, for any compression.
+fn max_stored(length: u32) -> u64 {
     u64::from(length) + u64::from(length / 4) + 1024
 }
 
@@ -332,8 +331,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    static AS_BYTES: Marks = Marks { start: b"start", before: b"before", spelling: Spelling::Bytes, padded: true };
-    static AS_BITS: Marks = Marks { start: b"", before: b"", spelling: Spelling::EmptyBlocks, padded: false };
+    static AS_BYTES: Marks = Marks { start: b"start", before: b"before", spelling: MarkEncoding::Bytes, padded: true };
+    static AS_BITS: Marks = Marks { start: b"", before: b"", spelling: MarkEncoding::EmptyBlocks, padded: false };
 
     fn find(marks: &Marks, heads: &[Mark]) -> io::Result<Option<Vec<ChunkPlace>>> {
         let mut file = marks.start.to_vec();
@@ -347,7 +346,7 @@ mod tests {
     #[test]
     fn forged_numbers_are_refused() {
         for marks in [&AS_BYTES, &AS_BITS] {
-            assert!(marks.head_bytes() <= MOST_HEAD_BYTES);
+            assert!(marks.head_bytes() <= MAX_HEAD_BYTES);
             let own = marks.head_bytes() as u32;
             let chunk = |stored, length| Mark::Chunk { stored, length, rows: 1, checksum: 0 };
             let end = |length, count| Mark::End { stored: own, length, count };
@@ -368,8 +367,8 @@ mod tests {
         }
     }
 
-    /// A flipped bit makes no other mark: what is left is damaged, or nobody's; or it is one of the last bits, which
-    /// hold nothing.
+    /// No flipped bit yields a different mark: the mark is damaged or not recognised, unless it is one of the last
+    /// bits, which are unused.
     #[test]
     fn every_bit_of_a_mark_is_checked() {
         for (marks, spare_bits) in [(&AS_BYTES, 0), (&AS_BITS, 3)] {

@@ -1,5 +1,5 @@
-//! Compressions of whole files that are read but not written: others make such files, and buren, Parquet and the rest have
-//! better ones.
+//! Compressions that are only read, as whole files: other tools write such files, and buren, Parquet and other formats
+//! have better compressions.
 
 #[cfg(feature = "bzip2")]
 use crate::{bzip2, frames::FrameReader};
@@ -14,9 +14,9 @@ pub struct ReadOnly {
     pub name: &'static str,
     /// The extensions of its files, without the dot.
     pub extensions: &'static [&'static str],
-    /// Whether a file starts as one of its files does.
+    /// Whether a file that starts with these bytes has this format.
     pub sniff: fn(&[u8]) -> bool,
-    /// Reads a whole file, as [`FileFormat::reader`](crate::FileFormat::reader) does.
+    /// Reads a whole file, like [`FileFormat::reader`](crate::FileFormat::reader).
     pub reader: fn(Box<dyn Read + Send>) -> Box<dyn Read + Send>,
 }
 
@@ -44,17 +44,17 @@ pub fn by_prefix(prefix: &[u8]) -> Option<&'static ReadOnly> {
     READ_ONLY.iter().find(|compression| (compression.sniff)(prefix))
 }
 
-/// The compression whose files have that extension (without the dot).
+/// The compression whose files have this extension (without the dot).
 #[must_use]
 pub fn by_extension(extension: &str) -> Option<&'static ReadOnly> {
     let is_its = |own: &&str| own.eq_ignore_ascii_case(extension);
     READ_ONLY.iter().find(|compression| compression.extensions.iter().any(is_its))
 }
 
-/// What bzip2 streams begin with, before the size of their blocks.
+/// The start of bzip2 streams, followed by their block size.
 pub(crate) const BZIP2_MAGIC: &[u8] = b"BZh";
 
-/// A text may start with `BZh9`, but not with what stands behind it: the start of the first block, or of the end.
+/// Text may start with `BZh9`, but not with the magic number of the first block, or of the end, after it.
 pub(crate) fn is_bzip2(prefix: &[u8]) -> bool {
     let block = prefix.strip_prefix(BZIP2_MAGIC).and_then(|rest| match rest {
         [b'1'..=b'9', block @ ..] => Some(block),
@@ -69,7 +69,7 @@ pub(crate) fn is_xz(prefix: &[u8]) -> bool {
     prefix.starts_with(b"\xfd7zXZ\0")
 }
 
-/// A decoder whose errors are [`io::ErrorKind::InvalidData`], but for those of the system and a file that is cut off.
+/// A decoder whose errors are [`io::ErrorKind::InvalidData`], except those of the system and of truncated files.
 #[cfg(feature = "xz")]
 struct Checked<R>(R);
 
@@ -88,7 +88,7 @@ impl<R: Read> Read for Checked<R> {
 mod tests {
     use super::*;
 
-    /// "Abha;1.0\n", as bzip2 and xz write it.
+    /// "Abha;1.0\n", as written by bzip2 and xz.
     const BZIP2: &[u8] =
         b"\x42\x5a\x68\x39\x31\x41\x59\x26\x53\x59\xc9\x37\xc8\x4f\x00\x00\x02\xdd\x00\x00\x10\x00\x01\x60\
         \x08\x20\x00\x30\x40\x20\x00\x22\x0c\x99\x34\x20\xc9\x88\x04\xeb\x53\xa7\x8b\xb9\x22\x9c\x28\x48\
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_seen() {
+    fn damage_is_detected() {
         for file in [BZIP2, XZ] {
             assert_eq!(read(&[file, &[0; 12]].concat()).unwrap(), b"Abha;1.0\n");
             for length in 10..file.len() {

@@ -1,12 +1,12 @@
-//! Snappy by `snap`: a block is a raw block; a file has the framing format, where a skippable chunk holds the mark of each
-//! of ours.
+//! Snappy, using `snap`: a block is a raw block. Files have the framing format, in which a skippable frame holds the
+//! mark of each chunk.
 //!
-//! What the framing format calls a chunk is called a piece here: it holds at most 64 KiB of content, and one of our chunks
-//! is as many of them as it takes.
+//! The framing format calls its units chunks; here they are called frames. A frame holds at most 64 KiB of content, and
+//! a chunk consists of as many frames as it needs.
 
-use crate::file_format::{ReadAt, is_cut_magic};
+use crate::file_format::{ReadAt, is_truncated_magic};
 use crate::frames::{FrameReader, Frames};
-use crate::marks::{Marks, Spelling, Tally};
+use crate::marks::{MarkEncoding, Marks, Tally};
 use crate::source::{Source, cut, damaged};
 use crate::{ChunkPlace, ChunkSummary, Compression, DecompressError, FileFormat};
 use snap::raw::{Decoder, Encoder, decompress_len, max_compress_len};
@@ -16,20 +16,20 @@ pub(crate) struct Snappy;
 
 const NAME: &str = "snappy";
 
-/// The piece that a file starts with.
+/// The frame at the start of every file.
 const START: [u8; 10] = *b"\xff\x06\0\0sNaPpY";
 
-/// A skippable piece of 24 bytes.
-static MARKS: Marks = Marks { start: &START, before: &[0xb2, 24, 0, 0], spelling: Spelling::Bytes, padded: false };
+/// A skippable frame of 24 bytes.
+static MARKS: Marks = Marks { start: &START, before: &[0xb2, 24, 0, 0], spelling: MarkEncoding::Bytes, padded: false };
 
-/// The most content of a piece.
-const PIECE_BYTES: usize = 64 << 10;
+/// The maximum content of a frame.
+const MAX_FRAME_CONTENT: usize = 64 << 10;
 
 const COMPRESSED: u8 = 0;
 const PLAIN: u8 = 1;
 const START_KIND: u8 = START[0];
 
-/// Kind and length of a piece.
+/// The length of a frame's header, with its kind and length.
 const HEAD_BYTES: usize = 4;
 
 impl Compression for Snappy {
@@ -70,7 +70,7 @@ impl FileFormat for Snappy {
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
-        prefix.starts_with(&START) || is_cut_magic(prefix, &START)
+        prefix.starts_with(&START) || is_truncated_magic(prefix, &START)
     }
 
     fn start(&self) -> Vec<u8> {
@@ -80,8 +80,8 @@ impl FileFormat for Snappy {
     fn chunk(&self, _: i32, input: &[u8], rows: u32, output: &mut Vec<u8>) -> ChunkSummary {
         MARKS.write_chunk(input, rows, 0, output, |output| {
             let mut encoder = Encoder::new();
-            for content in input.chunks(PIECE_BYTES) {
-                append_piece(&mut encoder, content, output);
+            for content in input.chunks(MAX_FRAME_CONTENT) {
+                append_content_frame(&mut encoder, content, output);
             }
         })
     }
@@ -94,21 +94,21 @@ impl FileFormat for Snappy {
         MARKS.find(length, read_at)
     }
 
-    fn decompress_chunk(&self, place: &ChunkPlace, stored: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
-        let mut rest = MARKS.behind(NAME, place, stored)?;
-        for content in output.chunks_mut(PIECE_BYTES) {
-            let (head, behind) = rest.split_first_chunk().ok_or_else(is_cut)?;
+    fn decompress_chunk(&self, location: &ChunkPlace, stored: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
+        let mut rest = MARKS.after_mark(NAME, location, stored)?;
+        for content in output.chunks_mut(MAX_FRAME_CONTENT) {
+            let (head, tail) = rest.split_first_chunk().ok_or_else(truncated)?;
             let (kind, length) = kind_and_length(*head);
-            let (body, behind) = behind.split_at_checked(length).ok_or_else(is_cut)?;
-            decompress_piece(kind, body, content)?;
-            rest = behind;
+            let (body, tail) = tail.split_at_checked(length).ok_or_else(truncated)?;
+            decompress_content_frame(kind, body, content)?;
+            rest = tail;
         }
         if rest.is_empty() { Ok(()) } else { Err(malformed("there are bytes after its end")) }
     }
 
     fn reader(&self, stored: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
-        let content = Vec::with_capacity(PIECE_BYTES);
-        Box::new(FrameReader::new(Pieces { source: Source::new(stored), started: false, content, taken: 0 }))
+        let content = Vec::with_capacity(MAX_FRAME_CONTENT);
+        Box::new(FrameReader::new(SnappyFrames { source: Source::new(stored), started: false, content, taken: 0 }))
     }
 }
 
@@ -116,21 +116,21 @@ fn malformed(reason: impl Into<String>) -> DecompressError {
     DecompressError::Malformed { compression: NAME, reason: reason.into() }
 }
 
-fn is_cut() -> DecompressError {
+fn truncated() -> DecompressError {
     malformed("it is cut off")
 }
 
 fn append_raw(encoder: &mut Encoder, input: &[u8], output: &mut Vec<u8>) {
     let start = output.len();
     output.resize(start + max_compress_len(input.len()), 0);
-    // It fails only for a buffer that is too small or an input of 4 GiB; blocks are far below that.
+    // Fails only if the buffer is too small or the input has 4 GiB; blocks are far smaller.
     match encoder.compress(input, &mut output[start..]) {
         Ok(length) => output.truncate(start + length),
         Err(error) => unreachable!("snappy refused a block: {error}"),
     }
 }
 
-fn append_piece(encoder: &mut Encoder, content: &[u8], output: &mut Vec<u8>) {
+fn append_content_frame(encoder: &mut Encoder, content: &[u8], output: &mut Vec<u8>) {
     let start = output.len();
     output.extend_from_slice(&[0; HEAD_BYTES]);
     output.extend_from_slice(&masked_checksum(content).to_le_bytes());
@@ -146,9 +146,9 @@ fn append_piece(encoder: &mut Encoder, content: &[u8], output: &mut Vec<u8>) {
     output[start..body].copy_from_slice(&(u32::from(kind) | length << 8).to_le_bytes());
 }
 
-/// Decompresses the body of a piece of content: its checksum, and that content.
-fn decompress_piece(kind: u8, body: &[u8], content: &mut [u8]) -> Result<(), DecompressError> {
-    let (checksum, stored) = body.split_first_chunk().ok_or_else(is_cut)?;
+/// Decompresses the body of a frame: a checksum, and the content.
+fn decompress_content_frame(kind: u8, body: &[u8], content: &mut [u8]) -> Result<(), DecompressError> {
+    let (checksum, stored) = body.split_first_chunk().ok_or_else(truncated)?;
     match kind {
         COMPRESSED => Snappy.decompress(stored, content)?,
         PLAIN if stored.len() == content.len() => content.copy_from_slice(stored),
@@ -171,17 +171,17 @@ fn masked_checksum(content: &[u8]) -> u32 {
     crc_fast::crc32_iscsi(content).rotate_right(15).wrapping_add(0xa282_ead8)
 }
 
-/// The pieces of a file, each a frame of its own.
-struct Pieces {
+/// The frames of a file.
+struct SnappyFrames {
     source: Source,
-    /// Whether the piece has been with which every file starts.
+    /// Whether the start frame of a file has been read.
     started: bool,
     content: Vec<u8>,
-    /// How much of the content has been read.
+    /// The number of content bytes that have been read.
     taken: usize,
 }
 
-impl Frames for Pieces {
+impl Frames for SnappyFrames {
     fn source(&mut self) -> &mut Source {
         &mut self.source
     }
@@ -218,9 +218,8 @@ impl Frames for Pieces {
     }
 }
 
-impl Pieces {
-    /// Takes what a file starts with. That alone would be a file without content; but nobody keeps such a one, and it is
-    /// what is left of a longer one that was cut there.
+impl SnappyFrames {
+    /// Reads the start frame. A file with nothing else would be valid but empty; it is treated as truncated.
     fn start(&mut self) -> io::Result<()> {
         let bytes = self.source.peek(START.len() + 1)?;
         if !bytes.starts_with(&START[..bytes.len().min(START.len())]) {
@@ -233,10 +232,10 @@ impl Pieces {
         self.source.skip(START.len() as u64)
     }
 
-    /// Takes and decompresses a piece of content.
+    /// Reads and decompresses a frame of content.
     fn load(&mut self, kind: u8, length: usize) -> io::Result<()> {
-        let too_long = || damaged(format!("a snappy chunk of more than {PIECE_BYTES} bytes"));
-        if length > 4 + max_compress_len(PIECE_BYTES) {
+        let too_long = || damaged(format!("a snappy chunk of more than {MAX_FRAME_CONTENT} bytes"));
+        if length > 4 + max_compress_len(MAX_FRAME_CONTENT) {
             return Err(too_long());
         }
         let piece = self.source.peek(HEAD_BYTES + length)?;
@@ -246,12 +245,12 @@ impl Pieces {
         let body = &piece[HEAD_BYTES..];
         let stored = body.get(4..).ok_or_else(|| damaged("a snappy chunk without a checksum"))?;
         let found = if kind == PLAIN { stored.len() } else { decompress_len(stored).map_err(damaged)? };
-        if found > PIECE_BYTES {
+        if found > MAX_FRAME_CONTENT {
             return Err(too_long());
         }
         self.content.resize(found, 0);
         self.taken = 0;
-        decompress_piece(kind, body, &mut self.content).map_err(damaged)?;
+        decompress_content_frame(kind, body, &mut self.content).map_err(damaged)?;
         self.source.consume(HEAD_BYTES + length);
         Ok(())
     }

@@ -1,7 +1,7 @@
-//! A buffered reader that can look ahead, and that knows whether somebody wanted more than there was.
+//! A buffered reader with lookahead, which records reads beyond the end of the input.
 //!
-//! Formats are told apart by what comes next, so they have to look before they read; and some libraries take the end of
-//! the input for the end of the content, so a cut has to be noticed here.
+//! Formats are recognised by the next bytes, so they look ahead before they read. Some libraries take the end of the
+//! input for the end of the content, so truncation has to be detected here.
 
 use std::fmt::Display;
 use std::io::{self, Read};
@@ -21,25 +21,25 @@ impl Source {
         Self { inner, buffer: vec![0; CAPACITY], start: 0, end: 0, starved: false }
     }
 
-    /// The next `count` bytes, fewer only if the input ends before; they stay where they are.
+    /// The next `count` bytes without consuming them; fewer only at the end of the input.
     pub(crate) fn peek(&mut self, count: usize) -> io::Result<&[u8]> {
         debug_assert!(count <= CAPACITY);
         while self.end - self.start < count && self.refill()? {}
         Ok(&self.buffer[self.start..self.end.min(self.start + count)])
     }
 
-    /// What is buffered; nothing only where the input ends.
+    /// The buffered bytes; empty only at the end of the input.
     pub(crate) fn fill(&mut self) -> io::Result<&[u8]> {
         self.peek(1)?;
         Ok(&self.buffer[self.start..self.end])
     }
 
-    /// Takes bytes that have been seen.
+    /// Consumes bytes that were peeked at.
     pub(crate) fn consume(&mut self, count: usize) {
         self.start = self.end.min(self.start + count);
     }
 
-    /// Passes over bytes, seen or not.
+    /// Skips bytes, buffered or not.
     pub(crate) fn skip(&mut self, mut count: u64) -> io::Result<()> {
         while count > 0 {
             let there = self.fill()?.len();
@@ -53,12 +53,12 @@ impl Source {
         Ok(())
     }
 
-    /// Whether somebody has read at the end of the input.
+    /// Whether a read was attempted at the end of the input.
     pub(crate) fn is_starved(&self) -> bool {
         self.starved
     }
 
-    /// Reads more; false at the end of the input.
+    /// Reads more input; returns false at its end.
     fn refill(&mut self) -> io::Result<bool> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
@@ -76,7 +76,7 @@ impl Source {
     }
 }
 
-/// Nothing to read.
+/// A source without input.
 impl Default for Source {
     fn default() -> Self {
         Self { inner: Box::new(io::empty()), buffer: Vec::new(), start: 0, end: 0, starved: false }
@@ -94,30 +94,31 @@ impl Read for Source {
     }
 }
 
-/// The error of bytes behind the end of a file's compressed data, all of which was read and found sound by then. Who
-/// reads on after it reads nothing.
+/// The error for bytes after the end of the compressed data of a file, all of which was read and valid. Reading again
+/// after this error returns 0 bytes.
 #[derive(Debug, thiserror::Error)]
 #[error("{bytes} bytes after the end of the {compression} data")]
 pub struct TrailingBytes {
     /// The compression's name.
     pub compression: &'static str,
-    /// How many bytes there are.
+    /// The number of bytes.
     pub bytes: u64,
 }
 
 impl TrailingBytes {
-    /// What an error says of such bytes, if it does.
+    /// The trailing bytes that an error reports, if it does.
     #[must_use]
     pub fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
 }
 
-/// Passes over all that follows the last member or stream of a file. Zeros are no error: tapes fill their blocks up with
-/// them, and gzip(1) ignores them, too. `head` is what a member begins with: what resembles it is damaged instead.
+/// Skips everything after the last member or stream of a file. Zeros are accepted: tapes pad their blocks with them,
+/// and gzip(1) ignores them as well. `head` is the start of a member: bytes that start like it are reported as damaged
+/// instead.
 ///
 /// # Errors
-/// [`TrailingBytes`] if there is anything but zeros.
+/// [`TrailingBytes`] for anything but zeros.
 pub(crate) fn pass_trailing(source: &mut Source, compression: &'static str, head: &[u8]) -> io::Result<()> {
     let found = source.peek(head.len())?;
     let equal = found.iter().zip(head).filter(|(found, head)| found == head).count();
@@ -138,17 +139,17 @@ pub(crate) fn pass_trailing(source: &mut Source, compression: &'static str, head
     if is_zero { Ok(()) } else { Err(damaged(TrailingBytes { compression, bytes })) }
 }
 
-/// The error of a file that ends too early.
+/// The error of a truncated file.
 pub(crate) fn cut() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "the compressed file ends too early")
 }
 
-/// The error of a file whose bytes make no sense.
+/// The error of a malformed file.
 pub(crate) fn damaged(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, reason)
 }
 
-/// The error of a sound file that this program does not read; `way` is the command that decompresses it.
-pub(crate) fn unsupported(what: impl Display, way: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, format!("{what}: decompress it first, with {way}"))
+/// The error of a valid file that is not supported; `command` is the command that decompresses it.
+pub(crate) fn unsupported(what: impl Display, command: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, format!("{what}: decompress it first, with {command}"))
 }

@@ -1,7 +1,6 @@
-//! Compressions that are recognised but not read: whoever has such a file is told how to decompress it, instead of that
-//! the table in it is strange.
+//! Compressions that are recognised but not read, so that errors can name the command that decompresses such a file.
 //!
-//! Supporting one takes its entry out of [`UNSUPPORTED`].
+//! A compression that becomes supported is removed from [`UNSUPPORTED`].
 
 /// A compression that is not read.
 #[derive(Debug)]
@@ -12,8 +11,8 @@ pub struct Unsupported {
     pub extensions: &'static [&'static str],
     /// The command that decompresses a file to standard output.
     pub command: &'static str,
-    /// Whether a file starts as one of its files does; `None` if nothing in its files tells them, so that only the
-    /// extension does.
+    /// Whether a file that starts with these bytes has this format; `None` if its files have no magic number and only
+    /// the extension identifies them.
     pub sniff: Option<fn(&[u8]) -> bool>,
 }
 
@@ -23,12 +22,12 @@ pub static UNSUPPORTED: &[Unsupported] = &[
     Unsupported { name: "bzip2", extensions: &["bz2"], command: "bzip2 -dc", sniff: Some(crate::read_only::is_bzip2) },
     #[cfg(not(feature = "xz"))]
     Unsupported { name: "xz", extensions: &["xz"], command: "xz -dc", sniff: Some(crate::read_only::is_xz) },
-    // An archive is no compression: one with a single file is read by those who can seek in it.
+    // An archive is not a compression: one with a single file is read by callers that can seek.
     Unsupported {
         name: "zip",
         extensions: &["zip"],
         command: "unzip -p",
-        // The second is that of an archive without files.
+        // The second one is that of an empty archive.
         sniff: Some(|prefix| prefix.starts_with(b"PK\x03\x04") || prefix.starts_with(b"PK\x05\x06")),
     },
     Unsupported {
@@ -46,7 +45,7 @@ pub fn by_prefix(prefix: &[u8]) -> Option<&'static Unsupported> {
     UNSUPPORTED.iter().find(|compression| compression.sniff.is_some_and(|sniff| sniff(prefix)))
 }
 
-/// The compression whose files have that extension (without the dot).
+/// The compression whose files have this extension (without the dot).
 #[must_use]
 pub fn by_extension(extension: &str) -> Option<&'static Unsupported> {
     let is_its = |own: &&str| own.eq_ignore_ascii_case(extension);
@@ -59,7 +58,7 @@ mod tests {
     use crate::COMPRESSIONS;
 
     #[test]
-    fn no_name_or_extension_is_also_that_of_a_compression_that_is_read() {
+    fn names_and_extensions_are_unique() {
         for compression in UNSUPPORTED {
             assert!(crate::by_name(compression.name).is_none(), "{}", compression.name);
             assert!(compression.command.contains(' '));

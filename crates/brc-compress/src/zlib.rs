@@ -1,14 +1,14 @@
-//! Zlib by `flate2` and `zlib-rs`: a block is one stream; a file is one stream, too, in which each chunk is preceded by its
-//! mark and ends with a full flush.
+//! Zlib, using `flate2` and `zlib-rs`: a block is one stream. A file is one stream as well, in which a mark precedes
+//! each chunk and a full flush ends it.
 //!
-//! Behind a full flush everything starts anew, at a whole byte: so chunks are made and decompressed by themselves, as raw
-//! deflate. The one checksum at the end is put together from those of the chunks. An index behind the stream would be
-//! easier to find, but `pigz` fails where anything stands there; so the marks are within, in bits that deflate ignores.
+//! Compression restarts at a whole byte after a full flush, so chunks are compressed and decompressed independently, as
+//! raw deflate. The checksum at the end is combined from those of the chunks. An index after the stream would be easier
+//! to find, but `pigz` fails if anything follows the stream; so the marks are within it, in bits that deflate ignores.
 
 use crate::deflate::{self, End};
 use crate::file_format::ReadAt;
 use crate::frames::{FrameReader, Frames};
-use crate::marks::{Marks, Spelling, Tally};
+use crate::marks::{MarkEncoding, Marks, Tally};
 use crate::source::{Source, damaged};
 use crate::{ChunkPlace, ChunkSummary, Compression, DecompressError, FileFormat, Levels};
 use flate2::{Compress, Decompress, FlushCompress, FlushDecompress, Status};
@@ -19,19 +19,19 @@ pub(crate) struct Zlib;
 
 const NAME: &str = "zlib";
 
-/// A window of 32 KiB, the usual level, no dictionary.
+/// A window of 32 KiB, the default level, no dictionary.
 const HEADER: [u8; 2] = [0x78, 0x9c];
 
-static MARKS: Marks = Marks { start: &HEADER, before: &[], spelling: Spelling::EmptyBlocks, padded: false };
+static MARKS: Marks = Marks { start: &HEADER, before: &[], spelling: MarkEncoding::EmptyBlocks, padded: false };
 
-/// The last block, an empty one; the checksum follows.
+/// The last block, which is empty; the checksum follows.
 const LAST_BLOCK: [u8; 2] = [3, 0];
 
-/// Of a file with fewer bytes [`Zlib::sniff`] has to be given all.
+/// [`Zlib::sniff`] needs all bytes of a file with fewer bytes than this.
 const SNIFFED_BYTES: usize = 16 << 10;
 
-/// Other bytes than deflated ones seldom inflate to as many before the first error, or to text.
-const TELLING_BYTES: usize = 8;
+/// Bytes that are not deflated rarely inflate to this number of bytes before the first error, or to text.
+const MIN_INFLATED_BYTES: usize = 8;
 
 impl Compression for Zlib {
     fn name(&self) -> &'static str {
@@ -71,9 +71,9 @@ impl FileFormat for Zlib {
         &["zz", "zlib"]
     }
 
-    /// Two bytes of a header say little, so the bytes behind them are inflated. The stream has to end well, or to go on
-    /// without an error for 16 KiB. If it does neither, it may be a damaged one: then some of it has to inflate, and it
-    /// must not look like text.
+    /// A header of two bytes is weak evidence, so the following bytes are inflated. The stream must end properly, or
+    /// have no error within 16 KiB. Otherwise it may be damaged: then some of it must inflate, and it must not look
+    /// like text.
     fn sniff(&self, prefix: &[u8]) -> bool {
         let prefix = &prefix[..prefix.len().min(SNIFFED_BYTES)];
         if !is_header(prefix) {
@@ -102,18 +102,18 @@ impl FileFormat for Zlib {
     }
 
     fn chunks(&self, length: u64, read_at: &mut ReadAt<'_>) -> io::Result<Option<Vec<ChunkPlace>>> {
-        let Some(places) = MARKS.find(length, read_at)? else { return Ok(None) };
-        let expected = end_of_stream(places.iter().map(|place| (place.checksum, place.length)));
+        let Some(locations) = MARKS.find(length, read_at)? else { return Ok(None) };
+        let expected = end_of_stream(locations.iter().map(|location| (location.checksum, location.length)));
         let mut end = [0; END_BYTES];
         read_at(length - END_BYTES as u64, &mut end)?;
-        if end == expected { Ok(Some(places)) } else { Err(damaged("the end of the stream contradicts its chunks")) }
+        if end == expected { Ok(Some(locations)) } else { Err(damaged("the end of the stream contradicts its chunks")) }
     }
 
-    fn decompress_chunk(&self, place: &ChunkPlace, stored: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
-        let deflated = MARKS.behind(NAME, place, stored)?;
+    fn decompress_chunk(&self, location: &ChunkPlace, stored: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
+        let deflated = MARKS.after_mark(NAME, location, stored)?;
         match deflate::inflate(NAME, Decompress::new(false), deflated, output)? {
             End::Stream => Err(malformed("the stream ends within a chunk")),
-            End::Input if adler32(1, output) != place.checksum => Err(malformed("its checksum does not match")),
+            End::Input if adler32(1, output) != location.checksum => Err(malformed("its checksum does not match")),
             End::Input => Ok(()),
         }
     }
@@ -129,14 +129,15 @@ fn malformed(reason: &str) -> DecompressError {
 
 const END_BYTES: usize = 6;
 
-/// What stands behind chunks with these checksums and lengths.
+/// The end of a stream of chunks with these checksums and lengths.
 fn end_of_stream(chunks: impl Iterator<Item = (u32, u32)>) -> [u8; END_BYTES] {
     let combine = |sum, (checksum, length)| adler32_combine(sum, checksum, u64::from(length));
     let ([a, b], [c, d, e, f]) = (LAST_BLOCK, chunks.fold(1, combine).to_be_bytes());
     [a, b, c, d, e, f]
 }
 
-/// Whether a stream starts so: deflate, a window of at most 32 KiB, the check bits; none that needs a dictionary.
+/// Whether a stream may start with these bytes: deflate, a window of at most 32 KiB, valid check bits, and no
+/// dictionary.
 fn is_header(bytes: &[u8]) -> bool {
     match *bytes {
         [first, second, ..] => {
@@ -149,14 +150,14 @@ fn is_header(bytes: &[u8]) -> bool {
 
 /// How inflating the start of a file ended.
 enum TrialEnd {
-    /// With the end of the stream, and the right checksum.
+    /// At the end of the stream, with a valid checksum.
     Stream,
-    /// With the end of the input, before the end of the stream.
+    /// At the end of the input, before the end of the stream.
     Input,
     Damage,
 }
 
-/// Inflates the start of a file; returns also the first bytes that come out.
+/// Inflates the start of a file; also returns the first bytes of content.
 fn try_inflate(prefix: &[u8]) -> (TrialEnd, Vec<u8>) {
     let mut decompress = Decompress::new(true);
     let (mut scratch, mut content) = ([0; 4096], Vec::new());
@@ -177,28 +178,28 @@ fn try_inflate(prefix: &[u8]) -> (TrialEnd, Vec<u8>) {
     }
 }
 
-/// Whether a file has an empty block right behind its header, as all that `brc` writes.
+/// Whether an empty block follows the header, as in all files that `brc` writes.
 fn starts_with_mark(prefix: &[u8]) -> bool {
     matches!(prefix, [_, _, first, 0, 0, 0xff, 0xff, ..] if first & 7 == 0)
 }
 
-/// Whether bytes behind a good header are a stream that is damaged or cut off, of which `content` inflates, and not text
-/// in some encoding: a ninth of deflated bytes look like control characters. Few bytes may have none of them; then it is
-/// text that comes out, and not a line of text that goes in.
+/// Whether bytes with a valid header are a stream that is damaged or truncated, of which `content` inflates, rather
+/// than text in some encoding: a ninth of deflated bytes look like control characters. Short streams may have none;
+/// then the content must be text and the stream must not be a line of text.
 fn is_damaged_stream(prefix: &[u8], content: &[u8]) -> bool {
     let start = &prefix[..prefix.len().min(128)];
     let has_controls = controls(start) * 50 >= start.len();
     let inflates_to_text = is_utf8(content) && controls(content) == 0;
     let is_binary = has_controls || (inflates_to_text && !prefix.contains(&b'\n'));
-    content.len() >= TELLING_BYTES && is_binary && !is_utf8(start)
+    content.len() >= MIN_INFLATED_BYTES && is_binary && !is_utf8(start)
 }
 
-/// How many control characters there are that text seldom has.
+/// The number of control characters that are rare in text.
 fn controls(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| byte.is_ascii_control() && !b"\t\n\r".contains(byte)).count()
 }
 
-/// Whether bytes are UTF-8, of which the last character may be cut off.
+/// Whether bytes are UTF-8, of which the last character may be truncated.
 fn is_utf8(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true)
 }

@@ -1,9 +1,9 @@
-//! Zstandard by the `zstd` crate: a block is one frame; in a file each chunk is a skippable frame with its mark and a
-//! frame.
+//! Zstandard, using the `zstd` crate: a block is one frame. In files each chunk is a skippable frame with its mark and
+//! a frame.
 
 use crate::file_format::ReadAt;
-use crate::frames::{FrameReader, Frames, behind_skippable, skip_frames};
-use crate::marks::{Marks, Spelling, Tally};
+use crate::frames::{FrameReader, Frames, after_skippable, skip_frames};
+use crate::marks::{MarkEncoding, Marks, Tally};
 use crate::source::{Source, cut, damaged, unsupported};
 use crate::{ChunkPlace, ChunkSummary, Compression, DecompressError, FileFormat, Levels};
 use brc_kernels::memory::exhausted;
@@ -20,14 +20,14 @@ const NAME: &str = "zstd";
 
 const LEVELS: Levels = Levels { lowest: 1, usual: 3, highest: 22 };
 
-/// A level that is not offered: a search for repeats so poor that little more than entropy coding is left. Random digits
-/// get smaller by it than with their chance repeats, several times as fast.
+/// An internal level whose match search is so limited that little more than entropy coding remains. Random digits
+/// become smaller than with their chance matches, several times as fast.
 const ENTROPY: i32 = 0;
 
-/// A level that is not offered: what level 2 is for long blocks, for those of any length.
+/// An internal level: the parameters that level 2 has for long blocks, for blocks of any length.
 const LONG_REPEATS: i32 = -1;
 
-/// The parameters of a level that is not offered.
+/// The parameters of an internal level.
 fn own_parameters(level: i32) -> Option<[CParameter; 4]> {
     let (hash_log, min_match) = match level {
         ENTROPY => (6, 7),
@@ -42,12 +42,12 @@ const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// A skippable frame of 24 bytes.
 static MARKS: Marks =
-    Marks { start: &[], before: &[0x5b, 0x2a, 0x4d, 0x18, 24, 0, 0, 0], spelling: Spelling::Bytes, padded: false };
+    Marks { start: &[], before: &[0x5b, 0x2a, 0x4d, 0x18, 24, 0, 0, 0], spelling: MarkEncoding::Bytes, padded: false };
 
 thread_local! {
-    /// Each has tables of megabytes, which are worth keeping from block to block.
+    /// Reused between blocks: each has tables of megabytes.
     static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
-    /// One for each level that is not offered: its parameters stay.
+    /// One for each internal level, with its parameters.
     static SHORTCUTS: [RefCell<Option<Compressor<'static>>>; 2] = const { [const { RefCell::new(None) }; 2] };
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
@@ -73,7 +73,7 @@ impl Compression for Zstd {
         match level {
             1 | 2 => &[ENTROPY],
             3 => &[ENTROPY, LONG_REPEATS],
-            // Who asks for more than usual has the time.
+            // No shortcuts above the default level: the user prefers size to speed.
             _ => &[],
         }
     }
@@ -113,7 +113,7 @@ impl FileFormat for Zstd {
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
-        MARKS.sniff(prefix) || behind_skippable(prefix).is_some_and(|bytes| bytes.starts_with(&MAGIC))
+        MARKS.sniff(prefix) || after_skippable(prefix).is_some_and(|bytes| bytes.starts_with(&MAGIC))
     }
 
     fn chunk(&self, level: i32, input: &[u8], rows: u32, output: &mut Vec<u8>) -> ChunkSummary {
@@ -128,8 +128,8 @@ impl FileFormat for Zstd {
         MARKS.find(length, read_at)
     }
 
-    fn decompress_chunk(&self, place: &ChunkPlace, stored: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
-        self.decompress(MARKS.behind(NAME, place, stored)?, output)
+    fn decompress_chunk(&self, location: &ChunkPlace, stored: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
+        self.decompress(MARKS.after_mark(NAME, location, stored)?, output)
     }
 
     fn reader(&self, stored: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
@@ -137,7 +137,7 @@ impl FileFormat for Zstd {
     }
 }
 
-/// Appends a frame that says how long its content is.
+/// Appends a frame with its content length.
 fn append_frame(level: i32, checksum: bool, input: &[u8], output: &mut Vec<u8>) {
     output.reserve(compress_bound(input.len()));
     let mut end = Cursor::new(std::mem::take(output));
@@ -171,34 +171,34 @@ fn append_frame(level: i32, checksum: bool, input: &[u8], output: &mut Vec<u8>) 
     }
 }
 
-/// Whether the library could not get the memory for its tables.
+/// Whether the library failed to allocate its tables.
 fn lacks_memory(error: &io::Error) -> bool {
     /// `ZSTD_error_memory_allocation`, as functions return it.
     const MEMORY_ALLOCATION: usize = 64_usize.wrapping_neg();
     error.to_string() == get_error_name(MEMORY_ALLOCATION)
 }
 
-/// What the header of a frame asks of a reader.
+/// The requirements of a frame, according to its header.
 struct Head {
-    /// How many bytes of content have to be remembered.
+    /// The window size in bytes.
     window: u64,
-    /// The number of the dictionary; 0 if there is none, or none is told.
+    /// The id of the dictionary; 0 if there is none or it is not given.
     dictionary: u32,
 }
 
 impl Head {
-    /// The most bytes that a header has: the magic number, flags, window, dictionary and length of the content.
-    const MOST_BYTES: usize = 4 + 1 + 1 + 4 + 8;
+    /// The maximum length of a header: magic number, flags, window, dictionary and content length.
+    const MAX_BYTES: usize = 4 + 1 + 1 + 4 + 8;
 
-    /// The largest window that is read: the one that every decoder should take by itself, and the library does.
-    const LARGEST_WINDOW: u64 = 128 << 20;
+    /// The largest supported window: the default limit of the library, and the one that every decoder should support.
+    const MAX_WINDOW: u64 = 128 << 20;
 
-    /// `None` if the header is cut off.
+    /// `None` if the header is truncated.
     fn of(bytes: &[u8]) -> Option<Self> {
         let (flags, mut rest) = bytes.get(MAGIC.len()..)?.split_first()?;
         let mut take = |count: usize| {
-            let (field, behind) = rest.split_at_checked(count)?;
-            rest = behind;
+            let (field, tail) = rest.split_at_checked(count)?;
+            rest = tail;
             Some(field.iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte)))
         };
         let is_single_segment = flags & 0x20 != 0;
@@ -217,24 +217,24 @@ impl Head {
         Some(Self { window: length, dictionary: dictionary as u32 })
     }
 
-    /// Why the frame cannot be read, if so.
+    /// Why the frame cannot be read, if it cannot.
     fn refused(&self) -> Option<io::Error> {
         let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
-        let (window, most) = (mebibytes(self.window), mebibytes(Self::LARGEST_WINDOW));
+        let (window, most) = (mebibytes(self.window), mebibytes(Self::MAX_WINDOW));
         if self.dictionary != 0 {
             let dictionary = self.dictionary;
             return Some(unsupported(format!("it needs the dictionary {dictionary}"), "zstd -d -D DICTIONARY"));
         }
         let what = || format!("its window is of {window} MiB, the largest that is read of {most} MiB");
-        (self.window > Self::LARGEST_WINDOW).then(|| unsupported(what(), "zstd -d --long=31"))
+        (self.window > Self::MAX_WINDOW).then(|| unsupported(what(), "zstd -d --long=31"))
     }
 }
 
 struct ZstdFrames {
     source: Source,
-    /// Made when the first frame comes, which may never be.
+    /// Created for the first frame, if there is one.
     decoder: Option<Decoder<'static>>,
-    /// Whether the current frame is over: the decoder would go on with the next one.
+    /// Whether the current frame has ended: the decoder would continue with the next one.
     over: bool,
 }
 
@@ -255,9 +255,9 @@ impl Frames for ZstdFrames {
         if magic != MAGIC {
             return Err(damaged("no zstd frame starts here"));
         }
-        let head = Head::of(self.source.peek(Head::MOST_BYTES)?);
+        let head = Head::of(self.source.peek(Head::MAX_BYTES)?);
         match head.and_then(|head| head.refused()) {
-            // No frame of ours is like that.
+            // `brc` writes no such frames.
             Some(_) if tally.is_in_chunk() => return Err(damaged("the header of a frame is damaged")),
             Some(error) => return Err(error),
             None => {}

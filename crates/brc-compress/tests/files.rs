@@ -1,4 +1,4 @@
-//! Files as `brc` writes them, whole and damaged, and files as other programs write them.
+//! Files as `brc` writes them, intact and damaged, and files of other programs.
 
 use brc_compress::file_format::{ChunkPlace, ChunkSummary, FileFormat};
 use brc_compress::{COMPRESSIONS, Compression, Compressor, by_extension, by_prefix};
@@ -28,7 +28,7 @@ fn write(format: &dyn FileFormat, level: i32, chunks: &[&[u8]]) -> Vec<u8> {
     file
 }
 
-fn places(format: &dyn FileFormat, file: &[u8]) -> io::Result<Option<Vec<ChunkPlace>>> {
+fn locations(format: &dyn FileFormat, file: &[u8]) -> io::Result<Option<Vec<ChunkPlace>>> {
     format.chunks(file.len() as u64, &mut |offset, buffer| {
         let end = offset as usize + buffer.len();
         buffer.copy_from_slice(file.get(offset as usize..end).ok_or(ErrorKind::UnexpectedEof)?);
@@ -36,19 +36,19 @@ fn places(format: &dyn FileFormat, file: &[u8]) -> io::Result<Option<Vec<ChunkPl
     })
 }
 
-/// What a chunk holds, and its rows.
+/// The content and the number of rows of a chunk.
 type Chunk = (Vec<u8>, u32);
 
 /// The chunks; `None` if the file has none.
 fn read_chunks(format: &dyn FileFormat, file: &[u8]) -> io::Result<Option<Vec<Chunk>>> {
-    let Some(places) = places(format, file)? else { return Ok(None) };
-    let read = |place: &ChunkPlace| {
-        let mut output = vec![0; place.length as usize];
-        let stored = &file[place.offset as usize..][..place.stored as usize];
-        format.decompress_chunk(place, stored, &mut output).map_err(io::Error::other)?;
-        Ok((output, place.rows.unwrap_or(0)))
+    let Some(locations) = locations(format, file)? else { return Ok(None) };
+    let read = |location: &ChunkPlace| {
+        let mut output = vec![0; location.length as usize];
+        let stored = &file[location.offset as usize..][..location.stored as usize];
+        format.decompress_chunk(location, stored, &mut output).map_err(io::Error::other)?;
+        Ok((output, location.rows.unwrap_or(0)))
     };
-    places.iter().map(read).collect::<io::Result<_>>().map(Some)
+    locations.iter().map(read).collect::<io::Result<_>>().map(Some)
 }
 
 fn read_stream(format: &dyn FileFormat, file: &[u8]) -> io::Result<Vec<u8>> {
@@ -57,10 +57,10 @@ fn read_stream(format: &dyn FileFormat, file: &[u8]) -> io::Result<Vec<u8>> {
     Ok(output)
 }
 
-/// Gives its bytes one by one, and is interrupted before each.
-struct Dripping(Cursor<Vec<u8>>, bool);
+/// Returns its bytes one by one, each after an interrupted read.
+struct ByteByByte(Cursor<Vec<u8>>, bool);
 
-impl Read for Dripping {
+impl Read for ByteByByte {
     fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
         self.1 = !self.1;
         if self.1 {
@@ -106,9 +106,9 @@ fn files_are_recognised_by_their_first_bytes() {
     }
 }
 
-/// What is left of a file that was cut early is still one of its compression, and so corrupt instead of a strange table.
+/// Truncated files are still recognised, and so reported as corrupt instead of as a malformed table.
 #[test]
-fn cut_files_are_recognised_by_their_first_bytes() {
+fn truncated_files_are_recognised_by_their_first_bytes() {
     for (compressor, format) in formats() {
         let name = compressor.compression.name();
         let file = write(format, compressor.level, &SMALL);
@@ -119,7 +119,7 @@ fn cut_files_are_recognised_by_their_first_bytes() {
     }
 }
 
-/// Small streams of other programs, of all kinds of blocks.
+/// Small streams of other programs, with all kinds of blocks.
 #[allow(clippy::unwrap_used)]
 fn zlib_streams() -> Vec<Vec<u8>> {
     let zlib = by_extension("zz").unwrap();
@@ -135,14 +135,14 @@ fn zlib_streams() -> Vec<Vec<u8>> {
     let stored = |content: &Vec<u8>| {
         let length = content.len() as u16;
         let head = [&[0x78, 0x01, 1][..], &length.to_le_bytes(), &(!length).to_le_bytes()].concat();
-        // Without its checksum it is damaged already.
+        // Without the checksum it counts as damaged.
         [&head, &content[..], &[0; 4]].concat()
     };
     contents.iter().flat_map(compress).chain(contents.iter().map(stored)).collect()
 }
 
 #[test]
-fn damaged_zlib_is_recognised_if_some_of_it_inflates() {
+fn partly_valid_zlib_is_recognised() {
     for stream in zlib_streams() {
         for length in stream.len() / 2..stream.len() {
             assert_eq!(by_prefix(&stream[..length]).map(Compression::name), Some("zlib"), "cut off at {length}");
@@ -161,7 +161,7 @@ fn zlib_headers() -> impl Iterator<Item = [u8; 2]> {
     pairs.map(u16::to_be_bytes)
 }
 
-/// Nor is text in another encoding than UTF-8, or UTF-8 with control characters.
+/// Text in encodings other than UTF-8, and UTF-8 with control characters.
 #[test]
 fn no_text_beyond_ascii_is_taken_for_zlib() {
     let zlib = by_extension("zz").unwrap().file_format().unwrap();
@@ -202,7 +202,7 @@ fn no_binary_rows_are_taken_for_zlib() {
     }
 }
 
-/// Text never is a zlib file, whatever it starts with.
+/// Text is not taken for a zlib file, whatever it starts with.
 #[test]
 fn no_text_is_taken_for_zlib() {
     let zlib = by_extension("zz").unwrap().file_format().unwrap();
@@ -222,22 +222,22 @@ fn no_text_is_taken_for_zlib() {
 fn an_empty_table_is_a_file() {
     for (compressor, format) in formats() {
         let file = write(format, compressor.level, &[]);
-        assert_eq!(places(format, &file).unwrap(), Some(Vec::new()), "{compressor}");
+        assert_eq!(locations(format, &file).unwrap(), Some(Vec::new()), "{compressor}");
         assert_eq!(read_stream(format, &file).unwrap(), b"", "{compressor}");
         assert_eq!(read_stream(format, b"").unwrap_err().kind(), ErrorKind::UnexpectedEof, "{compressor}");
-        assert_eq!(places(format, b"").unwrap(), None, "{compressor}");
+        assert_eq!(locations(format, b"").unwrap(), None, "{compressor}");
     }
 }
 
 #[test]
-fn a_cut_file_is_an_error() {
+fn truncated_files_are_an_error() {
     for (compressor, format) in formats() {
         let file = write(format, compressor.level, &SMALL);
         for length in 0..file.len() {
             let error = read_stream(format, &file[..length]).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{compressor} at {length}: {error}");
-            match places(format, &file[..length]) {
-                Ok(places) => assert_eq!(places, None, "{compressor} at {length}"),
+            match locations(format, &file[..length]) {
+                Ok(locations) => assert_eq!(locations, None, "{compressor} at {length}"),
                 Err(error) => assert_eq!(error.kind(), ErrorKind::InvalidData, "{compressor} at {length}: {error}"),
             }
         }
@@ -249,22 +249,22 @@ fn a_damaged_file_is_an_error_or_the_same() {
     let rows: Vec<_> = SMALL.iter().map(|chunk| (chunk.to_vec(), chunk.len() as u32 / 2)).collect();
     for (compressor, format) in formats() {
         let file = write(format, compressor.level, &SMALL);
-        for (place, bit) in (0..file.len()).flat_map(|place| (0..8).map(move |bit| (place, bit))) {
+        for (position, bit) in (0..file.len()).flat_map(|position| (0..8).map(move |bit| (position, bit))) {
             let mut damaged = file.clone();
-            damaged[place] ^= 1 << bit;
+            damaged[position] ^= 1 << bit;
             match read_stream(format, &damaged) {
-                Ok(content) => assert_eq!(content, SMALL.concat(), "{compressor} at {place}"),
-                Err(error) => assert_ne!(error.kind(), ErrorKind::Unsupported, "{compressor} at {place}: {error}"),
+                Ok(content) => assert_eq!(content, SMALL.concat(), "{compressor} at {position}"),
+                Err(error) => assert_ne!(error.kind(), ErrorKind::Unsupported, "{compressor} at {position}: {error}"),
             }
             if let Ok(Some(chunks)) = read_chunks(format, &damaged) {
-                assert_eq!(chunks, rows, "{compressor} at {place}");
+                assert_eq!(chunks, rows, "{compressor} at {position}");
             }
         }
     }
 }
 
 #[test]
-fn bytes_behind_the_end_are_an_error() {
+fn trailing_bytes_are_an_error() {
     for (compressor, format) in formats() {
         let file = write(format, compressor.level, &SMALL);
         for garbage in [&b"\0"[..], b"garbage", b"\0garbage"] {
@@ -273,16 +273,16 @@ fn bytes_behind_the_end_are_an_error() {
             }
             let file = [&file, garbage].concat();
             assert!(read_stream(format, &file).is_err(), "{compressor}");
-            assert!(!matches!(places(format, &file), Ok(Some(_))), "{compressor}");
+            assert!(!matches!(locations(format, &file), Ok(Some(_))), "{compressor}");
         }
         let error = read_stream(format, &[&file[..], b"garbage"].concat()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidData, "{compressor}");
     }
 }
 
-/// Tapes fill up their last block so, and gzip(1) ignores it.
+/// Tapes pad their last block with zeros, and gzip(1) ignores them.
 #[test]
-fn zeros_behind_gzip_members_are_padding() {
+fn zeros_after_gzip_members_are_padding() {
     let gzip = by_extension("gz").unwrap().file_format().unwrap();
     let rows: Vec<_> = SMALL.iter().map(|chunk| (chunk.to_vec(), chunk.len() as u32 / 2)).collect();
     let (own, empty) = (write(gzip, 6, &SMALL), write(gzip, 6, &[]));
@@ -293,28 +293,28 @@ fn zeros_behind_gzip_members_are_padding() {
         assert_eq!(read_stream(gzip, &pad(&own)).unwrap(), SMALL.concat(), "{count}");
         assert_eq!(read_chunks(gzip, &pad(&empty)).unwrap(), Some(Vec::new()), "{count}");
         assert_eq!(read_stream(gzip, &pad(&empty)).unwrap(), b"", "{count}");
-        assert_eq!(places(gzip, &pad(&foreign)).unwrap(), None, "{count}");
+        assert_eq!(locations(gzip, &pad(&foreign)).unwrap(), None, "{count}");
         assert!(read_stream(gzip, &pad(&foreign)).unwrap() == table(), "{count}");
-        // Nothing else may follow, and a cut stays a cut.
+        // Anything else after them is an error, and so is truncation.
         let followed = [pad(&own), own.clone()].concat();
-        assert_eq!(places(gzip, &followed).unwrap(), None, "{count}");
+        assert_eq!(locations(gzip, &followed).unwrap(), None, "{count}");
         assert_eq!(read_stream(gzip, &followed).unwrap_err().kind(), ErrorKind::InvalidData, "{count}");
-        let last = places(gzip, &own).unwrap().unwrap()[3];
+        let last = locations(gzip, &own).unwrap().unwrap()[3];
         let cut = pad(&own[..last.offset as usize]);
-        assert!(places(gzip, &cut).is_err() && read_stream(gzip, &cut).is_err(), "{count}");
+        assert!(locations(gzip, &cut).is_err() && read_stream(gzip, &cut).is_err(), "{count}");
         assert!(read_stream(gzip, &pad(b"")).is_err(), "{count}");
     }
 }
 
 #[test]
-fn missing_and_doubled_chunks_are_an_error() {
+fn missing_and_duplicate_chunks_are_an_error() {
     for (compressor, format) in formats() {
         let file = write(format, compressor.level, &SMALL);
-        for place in places(format, &file).unwrap().unwrap() {
-            let (start, end) = (place.offset as usize, place.offset as usize + place.stored as usize);
+        for location in locations(format, &file).unwrap().unwrap() {
+            let (start, end) = (location.offset as usize, location.offset as usize + location.stored as usize);
             for changed in [[&file[..start], &file[end..]].concat(), [&file[..end], &file[start..]].concat()] {
-                assert!(places(format, &changed).is_err(), "{compressor}");
-                let same_content = compressor.compression.name() == "zlib" && place.length == 0;
+                assert!(locations(format, &changed).is_err(), "{compressor}");
+                let same_content = compressor.compression.name() == "zlib" && location.length == 0;
                 assert!(read_stream(format, &changed).is_err() || same_content, "{compressor}");
             }
         }
@@ -322,7 +322,7 @@ fn missing_and_doubled_chunks_are_an_error() {
 }
 
 #[test]
-fn files_one_after_the_other_are_a_file() {
+fn concatenated_files_are_one_file() {
     for (compressor, format) in formats() {
         let file = write(format, compressor.level, &SMALL);
         let content = read_stream(format, &file.repeat(3)).unwrap();
@@ -355,7 +355,7 @@ fn content_of_all_lengths_round_trips() {
     }
 }
 
-/// Files of the first version that wrote them are read for ever.
+/// Files of the first version remain readable.
 #[test]
 fn golden_files_are_read() {
     for (compressor, format) in formats() {
@@ -368,7 +368,7 @@ fn golden_files_are_read() {
     }
 }
 
-/// What `tests/fixtures/make.sh` compresses.
+/// The table that `tests/fixtures/make.sh` compresses.
 fn table() -> Vec<u8> {
     (0..12_000).flat_map(|i| format!("station {};{}.{}\n", i * i % 11, i % 7, i % 10).into_bytes()).collect()
 }
@@ -387,7 +387,7 @@ fn files_of_other_programs_are_read() {
         match read_chunks(format, &file).unwrap() {
             Some(chunks) => {
                 assert!(path.ends_with("bgzip.gz"), "{path:?}");
-                assert!(places(format, &file).unwrap().unwrap().iter().all(|place| place.rows.is_none()));
+                assert!(locations(format, &file).unwrap().unwrap().iter().all(|location| location.rows.is_none()));
                 assert!(chunks.into_iter().flat_map(|(bytes, _)| bytes).eq(table()));
             }
             None => assert!(!path.ends_with("bgzip.gz")),
@@ -395,7 +395,7 @@ fn files_of_other_programs_are_read() {
         assert!(read_stream(format, &file).unwrap() == table(), "{path:?}");
         for length in (1..file.len() - 8).step_by(997).chain([file.len() - 1]) {
             match read_stream(format, &file[..length]) {
-                // Cut between two members.
+                // Truncated between two members.
                 Ok(content) => assert!(table().starts_with(&content) && content.len() < table().len(), "{path:?}"),
                 Err(error) => assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{path:?} at {length}: {error}"),
             }
@@ -404,7 +404,7 @@ fn files_of_other_programs_are_read() {
     assert_eq!(seen, 24);
 }
 
-/// The kind and the words of the error that reading ends with.
+/// The kind and the message of the error that ends reading.
 #[allow(clippy::unwrap_used)]
 fn refusal(extension: &str, file: &[u8]) -> (ErrorKind, String) {
     let format = by_extension(extension).unwrap().file_format().unwrap();
@@ -418,10 +418,10 @@ fn windows_beyond_128_mib_are_not_supported() {
     let (kind, error) = refusal("zst", b"\x28\xb5\x2f\xfd\x00\xa8\x09\0\0x");
     assert_eq!(kind, ErrorKind::Unsupported, "{error}");
     assert!(error.contains("2048 MiB") && error.contains("128 MiB") && error.contains("zstd -d"), "{error}");
-    // The smallest one that is too large, and a frame of one segment, whose window is its content.
+    // The smallest window that is too large, and a frame of one segment, whose window is its content.
     assert_eq!(refusal("zst", b"\x28\xb5\x2f\xfd\x00\x89\x09\0\0x").0, ErrorKind::Unsupported);
     assert_eq!(refusal("zst", b"\x28\xb5\x2f\xfd\xa0\x01\0\0\x08\x09\0\0x").0, ErrorKind::Unsupported);
-    // Those of 128 MiB.
+    // Windows of 128 MiB.
     let zstd = by_extension("zst").unwrap().file_format().unwrap();
     assert_eq!(read_stream(zstd, b"\x28\xb5\x2f\xfd\x00\x88\x09\0\0x").unwrap(), b"x");
     let (kind, error) = refusal("zst", b"\x28\xb5\x2f\xfd\xa0\0\0\0\x08\x09\0\0x");
@@ -436,7 +436,7 @@ fn dictionaries_are_not_supported() {
         assert_eq!(kind, ErrorKind::Unsupported, "{error}");
         assert!(error.contains("the dictionary 7") && error.contains("zstd -d -D"), "{error}");
     }
-    // The number 0 means that none is told.
+    // The number 0 means that no dictionary is given.
     let zstd = by_extension("zst").unwrap().file_format().unwrap();
     assert_eq!(read_stream(zstd, b"\x28\xb5\x2f\xfd\x01\0\0\x09\0\0x").unwrap(), b"x");
     // Independent blocks, and the dictionary 7.
@@ -477,7 +477,7 @@ proptest! {
             prop_assert_eq!(read_chunks(format, &file).unwrap(), Some(expected));
             prop_assert_eq!(read_stream(format, &file).unwrap(), chunks.concat());
             let mut dripped = Vec::new();
-            format.reader(Box::new(Dripping(Cursor::new(file), false))).read_to_end(&mut dripped).unwrap();
+            format.reader(Box::new(ByteByByte(Cursor::new(file), false))).read_to_end(&mut dripped).unwrap();
             prop_assert_eq!(dripped, chunks.concat());
         }
     }
