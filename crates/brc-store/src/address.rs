@@ -1,4 +1,4 @@
-//! Where a file is: which store, and what it is called there.
+//! The address of a file: a store, and the file's key there.
 
 use crate::failure::io_error;
 use brc_core::{Error, Result};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How an address begins.
+/// The schemes of addresses.
 const SCHEMES: [(&str, Scheme); 5] = [
     ("s3://", Scheme::S3),
     ("s3a://", Scheme::S3),
@@ -21,7 +21,8 @@ const SCHEMES: [(&str, Scheme); 5] = [
     ("https://", Scheme::Web),
 ];
 
-/// Where the environment has credentials for Amazon S3. Without any of them requests are not signed, as public buckets want it.
+/// Environment variables with credentials for Amazon S3. Requests are not signed if none is set, as public buckets
+/// require.
 const S3_CREDENTIALS: [&str; 6] = [
     "AWS_ACCESS_KEY_ID",
     "AWS_WEB_IDENTITY_TOKEN_FILE",
@@ -41,16 +42,16 @@ const GCS_CREDENTIALS: [&str; 6] = [
     "GOOGLE_BASE_URL",
 ];
 
-/// Who tries a request again that a server answers with an error of its own, or not at all.
+/// Who retries a request to which the server responds with an error of its own, or not at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Retries {
-    /// Whoever asks: so that each request is counted, and what came is held against what should have.
+    /// The caller, so that every request is counted and every response is verified.
     Ours,
     /// The library.
     Library,
 }
 
-/// How often the library does.
+/// The library's number of retries.
 const RETRIES: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,25 +61,25 @@ pub(crate) enum Scheme {
     Web,
 }
 
-/// A file in a store, or what a pattern of files begins with.
+/// A file in a store, or the fixed prefix of a file pattern.
 #[derive(Debug, Clone)]
 pub struct Address {
-    /// As the user wrote it, for messages.
+    /// The user's spelling, for messages.
     pub(crate) path: PathBuf,
     pub(crate) scheme: Scheme,
-    /// With the scheme: of a web server the whole address.
+    /// The scheme and the bucket; for web servers the whole address.
     pub(crate) bucket: String,
-    /// What the file is called there; nothing on a web server.
+    /// The key of the file; empty for web servers.
     pub(crate) key: Key,
 }
 
-/// Whether a path is an address of a file in a store.
+/// Whether a path is the address of a file in a store.
 #[must_use]
 pub fn is_address(path: &Path) -> bool {
     path.to_str().and_then(scheme).is_some()
 }
 
-/// The scheme of an address, and the rest of it.
+/// Splits an address into the scheme and the rest.
 fn scheme(text: &str) -> Option<(Scheme, &str)> {
     SCHEMES.iter().find_map(|(name, scheme)| {
         let start = text.get(..name.len())?;
@@ -87,10 +88,10 @@ fn scheme(text: &str) -> Option<(Scheme, &str)> {
 }
 
 impl Address {
-    /// Takes an address apart.
+    /// Parses an address.
     ///
     /// # Errors
-    /// [`Error::Usage`] if it is none, or names no bucket.
+    /// [`Error::Usage`] if it is malformed or has no bucket.
     pub fn parse(path: &Path) -> Result<Self> {
         let refused = |reason: &str| Error::Usage(format!("{}: {reason}", path.display()));
         let text = path.to_str().ok_or_else(|| refused("is not UTF-8"))?;
@@ -106,17 +107,17 @@ impl Address {
         Ok(Self { path: path.to_owned(), scheme, bucket: bucket.to_owned(), key })
     }
 
-    /// The path of another file of the same bucket.
+    /// The path of a different file in the same bucket.
     pub(crate) fn of_key(&self, key: &Key) -> PathBuf {
         let text = self.path.to_string_lossy();
         let scheme = text.find("://").map_or(0, |at| at + 3);
         PathBuf::from(format!("{}{}/{key}", &text[..scheme], self.bucket))
     }
 
-    /// The store that has the file. Those of a bucket are one for each kind of retries, which keeps connections.
+    /// The store of the file. Each bucket has one store per kind of retries, so that connections are reused.
     ///
     /// # Errors
-    /// If what the environment says of it makes no sense.
+    /// If its settings in the environment are invalid.
     pub(crate) fn store(&self, retries: Retries) -> Result<Arc<dyn ObjectStore>> {
         static STORES: Mutex<Option<HashMap<String, Arc<dyn ObjectStore>>>> = Mutex::new(None);
         let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -131,7 +132,7 @@ impl Address {
     }
 
     fn build(&self, retries: Retries) -> object_store::Result<Arc<dyn ObjectStore>> {
-        // A long file takes long; that nothing comes is watched request by request.
+        // Long files take long to transfer; each request has its own timeout while no bytes arrive.
         let options = ClientOptions::new().with_timeout_disabled().with_connect_timeout(Duration::from_secs(10));
         let backoff = BackoffConfig { max_backoff: Duration::from_secs(3), ..BackoffConfig::default() };
         let max_retries = if retries == Retries::Library { RETRIES } else { 0 };
@@ -139,7 +140,7 @@ impl Address {
         let is_set = |names: &[&str]| names.iter().any(|name| std::env::var_os(name).is_some());
         Ok(match self.scheme {
             Scheme::S3 => {
-                // The options of the client go first: the environment may say that it is to go without TLS.
+                // The client options are set first: the environment may disable TLS.
                 let mut builder = AmazonS3Builder::new().with_client_options(options);
                 for (name, value) in std::env::vars_os() {
                     let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else { continue };
@@ -170,7 +171,7 @@ impl Address {
         })
     }
 
-    /// What to do about missing rights.
+    /// Advice for missing permissions.
     pub(crate) fn credentials_hint(&self) -> &'static str {
         match self.scheme {
             Scheme::S3 => {
@@ -183,7 +184,7 @@ impl Address {
     }
 }
 
-/// Whether the user has logged in with Google's own program.
+/// Whether the user has logged in with Google's command-line tool.
 fn has_google_login() -> bool {
     let home = std::env::home_dir();
     home.is_some_and(|home| home.join(".config/gcloud/application_default_credentials.json").exists())
@@ -194,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_taken_apart() {
+    fn addresses_are_parsed() {
         let parts = |text: &str| {
             let address = Address::parse(Path::new(text)).unwrap();
             (address.scheme, address.bucket, address.key.to_string())
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_of_a_bucket_have_its_address() {
+    fn files_of_a_bucket_share_its_address() {
         let address = Address::parse(Path::new("s3a://b/t/*.csv")).unwrap();
         assert_eq!(address.of_key(&Key::from("t/1.csv")), Path::new("s3a://b/t/1.csv"));
     }

@@ -1,9 +1,9 @@
-//! A file in a store that is read once, from its first byte to its last.
+//! A file in a store that is read once, from start to end.
 
 use crate::address::Address;
 use crate::failure::Failure;
 use crate::request::{Source, TRIES, Version, in_time, pause, retried};
-use crate::runtime::{GLANCE, check, handle, wait};
+use crate::runtime::{POLL_INTERVAL, check, handle, wait};
 use crate::usage::{count_fetched, count_needed};
 use brc_core::{Error, Result};
 use bytes::{Buf, Bytes};
@@ -14,36 +14,36 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use tokio::sync::Semaphore;
 
-/// So many pieces come ahead of who reads them; each has some KiB.
+/// The maximum number of prefetched chunks of bytes, of some KiB each.
 const AHEAD: usize = 256;
 
-type Piece = Result<Bytes, Failure>;
+type Chunk = Result<Bytes, Failure>;
 
-/// The bytes of a file in order. A connection that breaks is taken up again where it broke.
+/// The bytes of a file in order. A broken connection is resumed at the same offset.
 pub struct InOrder {
     length: u64,
-    /// How many bytes were handed over.
+    /// The number of bytes returned so far.
     at: u64,
-    piece: Bytes,
-    coming: Receiver<Piece>,
-    /// How many pieces may still come.
+    chunk: Bytes,
+    coming: Receiver<Chunk>,
+    /// Limits the number of chunks that are ready.
     room: Arc<Semaphore>,
 }
 
-/// Where pieces go.
+/// The sending end of the chunks.
 struct Sink {
-    sender: Sender<Piece>,
+    sender: Sender<Chunk>,
     room: Arc<Semaphore>,
 }
 
 impl Sink {
-    /// Hands over a piece when there is room for it; whether somebody still reads.
-    async fn send(&self, piece: Piece) -> bool {
+    /// Sends a chunk once there is room for it; returns whether the reader still exists.
+    async fn send(&self, chunk: Chunk) -> bool {
         match self.room.acquire().await {
             Ok(permit) => permit.forget(),
             Err(_) => return false,
         }
-        self.sender.send(piece).is_ok()
+        self.sender.send(chunk).is_ok()
     }
 }
 
@@ -51,12 +51,12 @@ impl InOrder {
     /// Opens a file.
     ///
     /// # Errors
-    /// If there is none, or it may not be read.
+    /// If it does not exist, or may not be read.
     pub fn open(address: &Address) -> Result<Self> {
         let failed = |error| Error::io(&address.path, "open")(error);
         let source = Source::new(address.clone())?;
-        let asking = source.clone();
-        let (answer, version) = wait(async move { retried(|| asking.ask(None, None)).await })
+        let cloned = source.clone();
+        let (answer, version) = wait(async move { retried(|| cloned.request(None, None)).await })
             .map_err(failed)?
             .map_err(|failure| failed(failure.into()))?;
         let length = version.length();
@@ -65,33 +65,33 @@ impl InOrder {
         let sink = Sink { sender, room: Arc::clone(&room) };
         handle().map_err(failed)?.spawn(async move {
             if let Err(failure) = send(&source, answer, &version, &sink).await {
-                // Whoever read it may be gone.
+                // The reader may have been dropped.
                 sink.send(Err(failure)).await;
             }
         });
-        Ok(Self { length, at: 0, piece: Bytes::new(), coming, room })
+        Ok(Self { length, at: 0, chunk: Bytes::new(), coming, room })
     }
 
-    /// How many bytes it has.
+    /// The length in bytes.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.length
     }
 }
 
-/// Sends all bytes of an answer, and those of others where it breaks off.
+/// Sends all bytes of a response, and of further ones after interruptions.
 async fn send(source: &Source, answer: GetResult, version: &Version, sink: &Sink) -> Result<(), Failure> {
     let (mut at, mut attempt, mut answer) = (0, 0, Some(answer));
     loop {
         let before = at;
         let outcome = match answer.take() {
             Some(answer) => send_one(source, answer, version, &mut at, sink).await,
-            None => match source.ask(Some(GetRange::Offset(at)), Some(version)).await {
+            None => match source.request(Some(GetRange::Offset(at)), Some(version)).await {
                 Ok((answer, _)) => send_one(source, answer, version, &mut at, sink).await,
                 Err(failure) => Err(failure),
             },
         };
-        // A server that always sends some more is slow, not broken.
+        // A server that keeps sending bytes is slow, not broken.
         attempt = if at > before { 0 } else { attempt };
         match outcome {
             Ok(()) => return Ok(()),
@@ -102,7 +102,7 @@ async fn send(source: &Source, answer: GetResult, version: &Version, sink: &Sink
     }
 }
 
-/// Sends the bytes of one answer, of which the first is at `at`.
+/// Sends the bytes of one response, which starts at `at`.
 async fn send_one(
     source: &Source,
     answer: GetResult,
@@ -111,30 +111,30 @@ async fn send_one(
     sink: &Sink,
 ) -> Result<(), Failure> {
     let mut stream = answer.into_stream();
-    while let Some(piece) = in_time(stream.next()).await? {
-        let piece = piece.map_err(|error| Failure::of(&error, &source.address))?;
-        count_fetched(piece.len());
-        *at += piece.len() as u64;
+    while let Some(chunk) = in_time(stream.next()).await? {
+        let chunk = chunk.map_err(|error| Failure::of(&error, &source.address))?;
+        count_fetched(chunk.len());
+        *at += chunk.len() as u64;
         if *at > version.length() {
-            return Err(Failure::lasting(io::ErrorKind::InvalidData, "the server sent more bytes than the file has"));
+            return Err(Failure::permanent(io::ErrorKind::InvalidData, "the server sent more bytes than the file has"));
         }
-        if !sink.send(Ok(piece)).await {
+        if !sink.send(Ok(chunk)).await {
             return Ok(());
         }
     }
     if *at == version.length() {
         return Ok(());
     }
-    Err(Failure::passing(io::ErrorKind::UnexpectedEof, "the connection ended before the file did"))
+    Err(Failure::temporary(io::ErrorKind::UnexpectedEof, "the connection ended before the file did"))
 }
 
 impl Read for InOrder {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.piece.is_empty() && !buffer.is_empty() && self.at < self.length {
-            self.piece = self.next()?;
+        if self.chunk.is_empty() && !buffer.is_empty() && self.at < self.length {
+            self.chunk = self.next()?;
         }
-        let read = self.piece.len().min(buffer.len());
-        self.piece.copy_to_slice(&mut buffer[..read]);
+        let read = self.chunk.len().min(buffer.len());
+        self.chunk.copy_to_slice(&mut buffer[..read]);
         self.at += read as u64;
         count_needed(read as u64);
         Ok(read)
@@ -142,13 +142,13 @@ impl Read for InOrder {
 }
 
 impl InOrder {
-    /// Waits for the next piece.
+    /// Waits for the next chunk.
     fn next(&self) -> io::Result<Bytes> {
         loop {
-            match self.coming.recv_timeout(GLANCE) {
-                Ok(piece) => {
+            match self.coming.recv_timeout(POLL_INTERVAL) {
+                Ok(chunk) => {
                     self.room.add_permits(1);
-                    return piece.map_err(|failure| failure.at(&(self.at..self.length)));
+                    return chunk.map_err(|failure| failure.at(&(self.at..self.length)));
                 }
                 Err(RecvTimeoutError::Timeout) => check()?,
                 Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the request was given up")),

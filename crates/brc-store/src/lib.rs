@@ -1,10 +1,11 @@
-//! Tables lie in object stores as often as on disks, and a question needs few of their bytes. This crate reads files there
-//! without copying them first: some ranges of an [`Object`], few requests for all of them and ahead of those who read them;
-//! or all of a file in order ([`InOrder`]). It writes files that are there when they are whole ([`Upload`]).
+//! Tables are often in object stores, and a query needs few of their bytes. This crate reads files there without
+//! downloading them first: ranges of an [`Object`], prefetched with few requests, or all of a file in order
+//! ([`InOrder`]). It also writes files, which become visible once they are complete ([`Upload`]).
 //!
-//! Everything here is called by threads that may block. The requests run on two threads of their own.
+//! All functions may block the calling thread. Requests run on two threads of their own.
 //!
-//! A file that changes while it is read is an error, never half an old and half a new one: every request demands the entity
+//! A file that changes while it is read is an error, never a mix of old and new bytes: every request requires the
+//! entity tag of the first response.
 //! tag that the first one brought.
 
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Patterns of addresses, and what a store has of them.
+//! Patterns of addresses, and the files of a store that match them.
 
 use crate::address::{Address, Retries, Scheme, is_address};
 use crate::failure::Failure;
@@ -10,12 +10,12 @@ use glob::{MatchOptions, Pattern};
 use object_store::path::Path as Key;
 use std::path::{Path, PathBuf};
 
-/// As a shell has it: `*` matches no `/`, and nothing that begins with a dot.
+/// The rules of a shell: `*` matches neither `/` nor a leading dot.
 const MATCHING: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
-/// Whether an address names several files: by a pattern, or as a directory, which ends with `/`. On the web nothing can be
-/// listed, and `?` begins what a server is asked.
+/// Whether an address is a pattern of several files, or a directory, which ends with `/`. Web servers cannot list
+/// files, and `?` starts the query of their addresses.
 #[must_use]
 pub fn is_pattern(path: &Path) -> bool {
     is_address(path)
@@ -29,24 +29,24 @@ fn is_directory(path: &Path) -> bool {
     path.to_string_lossy().ends_with('/')
 }
 
-/// The directory in which a pattern begins to match names.
+/// The directory in which a pattern starts to match names.
 #[must_use]
 pub fn pattern_directory(path: &Path) -> PathBuf {
     let text = path.to_string_lossy();
     PathBuf::from(match is_directory(path) {
         true => text.trim_end_matches('/'),
-        false => fixed_part(&text).trim_end_matches('/'),
+        false => fixed_prefix(&text).trim_end_matches('/'),
     })
 }
 
-/// The directories of a pattern before the first name that is one.
-fn fixed_part(pattern: &str) -> &str {
+/// The directories of a pattern up to the first component with wildcards.
+fn fixed_prefix(pattern: &str) -> &str {
     let first = pattern.find(['*', '?', '[']).unwrap_or(pattern.len());
     &pattern[..pattern[..first].rfind('/').map_or(0, |at| at + 1)]
 }
 
-/// The files that a pattern of addresses matches, sorted by name; of a directory all below it, but for names that begin with `.`
-/// or `_`.
+/// The files that match a pattern of addresses, sorted by name; for a directory all files below it, except names that
+/// start with `.` or `_`.
 ///
 /// # Errors
 /// [`Error::Usage`] if the pattern is malformed, [`Error::Io`] if the store cannot be listed.
@@ -54,7 +54,7 @@ pub fn matches(path: &Path) -> Result<Vec<PathBuf>> {
     let address = Address::parse(path)?;
     let key = address.key.to_string();
     let is_directory = is_directory(path);
-    let prefix = if is_directory { key.as_str() } else { fixed_part(&key) };
+    let prefix = if is_directory { key.as_str() } else { fixed_prefix(&key) };
     let malformed = |error: glob::PatternError| Error::Usage(format!("{}: {}", path.display(), error.msg));
     let pattern = if is_directory { None } else { Some(Pattern::new(&key).map_err(malformed)?) };
     let is_wanted = |found: &Key| match &pattern {
@@ -67,12 +67,12 @@ pub fn matches(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(files.iter().map(|key| address.of_key(key)).collect())
 }
 
-/// What a key has after that of its directory.
+/// The part of a key after that of its directory.
 fn below<'k>(key: &'k str, directory: &str) -> &'k str {
     key.strip_prefix(directory).unwrap_or(key).trim_start_matches('/')
 }
 
-/// All files of a bucket whose keys begin with these directories.
+/// All files of a bucket whose keys start with these directories.
 fn list(address: &Address, prefix: Key) -> Result<Vec<Key>> {
     let failed = |error| Error::io(&address.path, "list")(error);
     let store = address.store(Retries::Library)?;
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_are_told_from_files() {
+    fn patterns_are_recognised() {
         for pattern in ["s3://b/*.csv", "gs://b/t/year=*/x.buren", "s3://b/t/", "s3://b/[ab].csv", "s3://b/"] {
             assert!(is_pattern(Path::new(pattern)), "{pattern}");
         }

@@ -1,11 +1,11 @@
 //! A file in a store that is read at any offset.
 
 use crate::address::Address;
-use crate::cache::{Cache, Found};
+use crate::cache::{Cache, Lookup};
 use crate::failure::Failure;
 use crate::plan::requests;
 use crate::request::{Source, Version};
-use crate::runtime::{GLANCE, check, handle, wait};
+use crate::runtime::{POLL_INTERVAL, check, handle, wait};
 use crate::usage::count_needed;
 use brc_core::{Error, ReadAt, Result};
 use bytes::Bytes;
@@ -14,34 +14,34 @@ use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// How much of a file's end comes when it is opened: nearly always the whole footer.
-const END: u64 = 64 << 10;
+/// The number of bytes at a file's end that are fetched when it is opened: nearly always the whole footer.
+const END_BYTES: u64 = 64 << 10;
 
-/// How much is asked for at least where nobody said before what is going to be read.
-const LEAST: u64 = 64 << 10;
+/// The minimum number of bytes of a request for a range that was not expected.
+const MIN_REQUEST_BYTES: u64 = 64 << 10;
 
-/// A file in a store. Threads read it side by side; what they [expect](ReadAt::expect) to read comes ahead.
+/// A file in a store that several threads can read at once; [expected](ReadAt::expect) ranges are prefetched.
 pub struct Object(Arc<Shared>);
 
 struct Shared {
     source: Source,
     version: Version,
     cache: Mutex<Cache>,
-    /// Some part has come, or does not.
-    has_come: Condvar,
+    /// Signals that a range has arrived, or that fetching it failed.
+    has_arrived: Condvar,
 }
 
 impl Object {
-    /// Opens a file, with one request that also brings its end. `None` if the server sends only whole files, or cannot make sense
-    /// of a request for the end of one.
+    /// Opens a file with one request that also fetches its end. `None` if the server sends only whole files, or does
+    /// not understand a request for the end of a file.
     ///
     /// # Errors
-    /// If there is none, or it may not be read.
+    /// If the file does not exist, or may not be read.
     pub fn open(address: &Address) -> Result<Option<Self>> {
         let source = Source::new(address.clone())?;
-        let asking = source.clone();
+        let cloned = source.clone();
         let failed = |error| Error::io(&address.path, "open")(error);
-        let opened = wait(async move { asking.fetch(GetRange::Suffix(END), None).await }).map_err(failed)?;
+        let opened = wait(async move { cloned.fetch(GetRange::Suffix(END_BYTES), None).await }).map_err(failed)?;
         let (range, bytes, version) = match opened {
             Ok(opened) => opened,
             Err(failure) if failure.kind == ErrorKind::Unsupported || failure.is_refusal() => return Ok(None),
@@ -49,27 +49,27 @@ impl Object {
         };
         let mut cache = Cache::default();
         cache.put(&range, bytes);
-        Ok(Some(Self(Arc::new(Shared { source, version, cache: Mutex::new(cache), has_come: Condvar::new() }))))
+        Ok(Some(Self(Arc::new(Shared { source, version, cache: Mutex::new(cache), has_arrived: Condvar::new() }))))
     }
 
-    /// Some bytes at an offset: as many as are there of those that are wanted; waits for the first.
+    /// At most `wanted` bytes at an offset; waits until at least one is available.
     fn bytes_at(&self, offset: u64, wanted: u64) -> io::Result<Bytes> {
         let shared = &self.0;
         let mut cache = shared.lock();
         loop {
-            match cache.read(offset, wanted, LEAST, shared.version.length()) {
-                Found::Bytes(bytes, unread) => {
+            match cache.read(offset, wanted, MIN_REQUEST_BYTES, shared.version.length()) {
+                Lookup::Bytes(bytes, unread) => {
                     count_needed(unread);
                     shared.fetch_expected(&mut cache)?;
                     return Ok(bytes);
                 }
-                Found::Failed(failure, part) => return Err(failure.at(&part)),
-                Found::Nothing(part) => {
+                Lookup::Failed(failure, part) => return Err(failure.at(&part)),
+                Lookup::Nothing(part) => {
                     cache.begin(&part);
                     shared.fetch(part)?;
                 }
-                Found::Coming => {
-                    let waited = shared.has_come.wait_timeout(cache, GLANCE);
+                Lookup::InFlight => {
+                    let waited = shared.has_arrived.wait_timeout(cache, POLL_INTERVAL);
                     cache = waited.unwrap_or_else(PoisonError::into_inner).0;
                     check()?;
                 }
@@ -83,7 +83,7 @@ impl Shared {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks for as many of the expected parts as may come now.
+    /// Requests as many expected ranges as the limits allow.
     fn fetch_expected(self: &Arc<Self>, cache: &mut Cache) -> io::Result<()> {
         while let Some(part) = cache.next_to_fetch() {
             self.fetch(part)?;
@@ -91,20 +91,21 @@ impl Shared {
         Ok(())
     }
 
-    /// Has a part come that counts as on its way.
+    /// Fetches a range that counts as in flight.
     fn fetch(self: &Arc<Self>, part: Range<u64>) -> io::Result<()> {
         let shared = Arc::clone(self);
         handle()?.spawn(async move {
             let fetched = shared.source.fetch(GetRange::Bounded(part.clone()), Some(&shared.version)).await;
             let fetched = fetched.and_then(|(range, bytes, _)| match range == part {
                 true => Ok(bytes),
-                false => Err(Failure::lasting(ErrorKind::InvalidData, "the server sent other bytes")),
+                false => Err(Failure::permanent(ErrorKind::InvalidData, "the server sent other bytes")),
             });
             let mut cache = shared.lock();
             cache.end(part.start, fetched);
-            // Without threads nobody can say so; whoever waits for the next part asks for it.
+            // If no thread can be started, the failure is not reported; a reader that waits for the next range requests
+            // it.
             let _ = shared.fetch_expected(&mut cache);
-            shared.has_come.notify_all();
+            shared.has_arrived.notify_all();
         });
         Ok(())
     }
@@ -134,7 +135,7 @@ impl ReadAt for Object {
         let ranges = ranges.into_iter().map(|range| range.start.min(end)..range.end.min(end)).collect();
         let mut cache = self.0.lock();
         cache.expect(requests(ranges));
-        // What cannot be asked for now is when it is read.
+        // Ranges that cannot be requested now are requested when they are read.
         let _ = self.0.fetch_expected(&mut cache);
     }
 

@@ -1,19 +1,19 @@
-//! Which requests bring some ranges of a file: few, and with few bytes that nobody asked for.
+//! Plans requests for ranges of a file: few requests, with few unneeded bytes.
 
 use std::ops::Range;
 
-/// A request brings so many bytes at most: more come sooner side by side.
-pub(crate) const LARGEST: u64 = 16 << 20;
+/// The maximum number of bytes per request: larger ranges arrive sooner as parallel requests.
+pub(crate) const MAX_REQUEST_BYTES: u64 = 16 << 20;
 
-/// All requests together bring one byte that is not needed for so many that are, at most.
+/// All requests together fetch at most one unneeded byte per this number of needed ones,
 const NEEDED_PER_WASTED: u64 = 10;
 
-/// They may bring so many in any case: these come sooner than the answer to one more request.
-const LITTLE: u64 = 32 << 10;
+/// or this number of unneeded bytes, which arrive sooner than the response to one more request.
+const MIN_WASTE_BYTES: u64 = 32 << 10;
 
-/// The ranges to fetch so that all of these have come, in ascending order.
+/// The ranges to request for the given ones, in ascending order.
 ///
-/// Neighbours are fetched together, the closest ones first, as long as what lies between them is little.
+/// Neighbours are fetched together, the closest ones first, as long as the gaps between them are small in total.
 pub(crate) fn requests(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     ranges.retain(|range| range.start < range.end);
     ranges.sort_by_key(|range| range.start);
@@ -25,18 +25,18 @@ pub(crate) fn requests(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
         }
     }
     let bytes: u64 = needed.iter().map(|range| range.end - range.start).sum();
-    let joined = joined_gaps(&needed, (bytes / NEEDED_PER_WASTED).max(LITTLE));
+    let joined = joined_gaps(&needed, (bytes / NEEDED_PER_WASTED).max(MIN_WASTE_BYTES));
     let mut found: Vec<Range<u64>> = Vec::new();
     for (range, is_joined) in needed.into_iter().zip(joined) {
         match found.last_mut() {
-            Some(last) if is_joined && range.end - last.start <= LARGEST => last.end = range.end,
+            Some(last) if is_joined && range.end - last.start <= MAX_REQUEST_BYTES => last.end = range.end,
             _ => found.push(range),
         }
     }
     found.into_iter().flat_map(|range| cut(&range)).collect()
 }
 
-/// Before which ranges the gap is fetched, too: the shortest ones, which have no more than `most` bytes together.
+/// For each range, whether the gap before it is fetched as well: the shortest gaps, at most `most` bytes in total.
 fn joined_gaps(ranges: &[Range<u64>], most: u64) -> Vec<bool> {
     let mut gaps: Vec<(u64, usize)> =
         ranges.windows(2).zip(1..).map(|(pair, number)| (pair[1].start - pair[0].end, number)).collect();
@@ -50,10 +50,10 @@ fn joined_gaps(ranges: &[Range<u64>], most: u64) -> Vec<bool> {
     joined
 }
 
-/// A range as ranges that are not too large.
+/// Splits a range into ranges of at most the maximum size.
 fn cut(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
     let Range { start, end } = range.clone();
-    let parts = (end - start).div_ceil(LARGEST).max(1);
+    let parts = (end - start).div_ceil(MAX_REQUEST_BYTES).max(1);
     let of_part = (end - start).div_ceil(parts);
     (0..parts).map(move |part| start + part * of_part..end.min(start + (part + 1) * of_part))
 }
@@ -65,7 +65,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn near_neighbours_are_fetched_together() {
+    fn close_ranges_are_fetched_together() {
         const KIB: u64 = 1 << 10;
         let kib = |ranges: &[Range<u64>]| ranges.iter().map(|range| range.start * KIB..range.end * KIB).collect();
         let of_kib = |ranges: &[Range<u64>], found: &[Range<u64>]| {
@@ -77,13 +77,13 @@ mod tests {
         of_kib(&[0..100, 133..134], &[0..100, 133..134]);
         of_kib(&[0..1, 33..34], &[0..34]);
         of_kib(&[150..200, 0..100, 50..150, 7..7], &[0..200]);
-        assert_eq!(requests(vec![0..LARGEST * 2 + 2]).len(), 3);
+        assert_eq!(requests(vec![0..MAX_REQUEST_BYTES * 2 + 2]).len(), 3);
         assert!(requests(Vec::new()).is_empty());
     }
 
     proptest! {
         #[test]
-        fn all_that_is_needed_comes_once_and_little_else(
+        fn needed_bytes_are_fetched_once(
             ranges in prop::collection::vec((0u64..1000, 0u64..50), 0..40),
             unit in 1u64..20_000,
         ) {
@@ -99,7 +99,7 @@ mod tests {
                 needed += unit * u64::from(is_needed(byte));
                 wasted += unit * u64::from(is_fetched(byte) && !is_needed(byte));
             }
-            prop_assert!(wasted <= (needed / NEEDED_PER_WASTED).max(LITTLE));
+            prop_assert!(wasted <= (needed / NEEDED_PER_WASTED).max(MIN_WASTE_BYTES));
         }
     }
 }

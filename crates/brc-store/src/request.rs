@@ -1,4 +1,4 @@
-//! One request: tried again where that may help, and held against what is known of the file.
+//! A single request: retried if that may help, and verified against what is known of the file.
 
 use crate::address::{Address, Retries};
 use crate::failure::Failure;
@@ -11,29 +11,29 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-/// How often some bytes are asked for that came wrong or not at all.
+/// The maximum number of attempts.
 pub(crate) const TRIES: u32 = 5;
 
-/// How long a server may send nothing, by the environment.
+/// The environment variable with the number of seconds that a server may send nothing.
 const TIMEOUT_VARIABLE: &str = "BRC_STORE_TIMEOUT";
 
-/// The same if it says nothing, in seconds.
+/// The default in seconds.
 const TIMEOUT: f64 = if cfg!(test) { 0.3 } else { 30.0 };
 
-static SILENCE: LazyLock<Duration> = LazyLock::new(|| {
+static SILENCE_TIMEOUT: LazyLock<Duration> = LazyLock::new(|| {
     let named = std::env::var(TIMEOUT_VARIABLE).ok().and_then(|seconds| seconds.parse().ok());
     let seconds = named.filter(|seconds| (0.0..1e6).contains(seconds)).unwrap_or(TIMEOUT);
     Duration::from_secs_f64(seconds)
 });
 
-/// A file as a store has it.
+/// A file in its store.
 #[derive(Clone)]
 pub(crate) struct Source {
     pub(crate) address: Arc<Address>,
     pub(crate) store: Arc<dyn ObjectStore>,
 }
 
-/// Which file it was when it was opened.
+/// The identity of the file when it was opened.
 #[derive(Debug, Clone)]
 pub(crate) struct Version(ObjectMeta);
 
@@ -42,7 +42,7 @@ impl Version {
         self.0.size
     }
 
-    /// Whether another answer is about the same bytes, as far as the server tells.
+    /// Whether a response is about the same bytes, as far as the server reports it.
     fn is(&self, other: &ObjectMeta) -> bool {
         let is_same_time = self.0.e_tag.is_some() || self.0.last_modified == other.last_modified;
         self.0.size == other.size && self.0.e_tag == other.e_tag && is_same_time
@@ -54,8 +54,8 @@ impl Source {
         Ok(Self { store: address.store(Retries::Ours)?, address: Arc::new(address) })
     }
 
-    /// Asks for bytes of the file; of this version of it, if it was opened before.
-    pub(crate) async fn ask(
+    /// Requests bytes of the file: of this version of it, if it was opened before.
+    pub(crate) async fn request(
         &self,
         range: Option<GetRange>,
         version: Option<&Version>,
@@ -72,10 +72,10 @@ impl Source {
         Ok((answer, version))
     }
 
-    /// The same, and the bytes that came with where they lie.
+    /// Requests bytes and returns them with their range.
     ///
     /// # Errors
-    /// Why they do not come after some tries.
+    /// Why the last attempt failed.
     pub(crate) async fn fetch(
         &self,
         range: GetRange,
@@ -89,10 +89,10 @@ impl Source {
         range: GetRange,
         version: Option<&Version>,
     ) -> Result<(Range<u64>, Bytes, Version), Failure> {
-        let (answer, version) = self.ask(Some(range), version).await?;
+        let (answer, version) = self.request(Some(range), version).await?;
         let range = answer.range.clone();
         let wanted = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
-        let mut bytes = BytesMut::with_capacity(wanted.min(crate::plan::LARGEST as usize));
+        let mut bytes = BytesMut::with_capacity(wanted.min(crate::plan::MAX_REQUEST_BYTES as usize));
         let mut stream = answer.into_stream();
         while let Some(part) = in_time(stream.next()).await? {
             let part = part.map_err(|error| Failure::of(&error, &self.address))?;
@@ -103,21 +103,21 @@ impl Source {
             return Ok((range, bytes.freeze(), version));
         }
         let reason = format!("the server sent {} bytes of {wanted}", bytes.len());
-        Err(Failure::passing(ErrorKind::UnexpectedEof, reason))
+        Err(Failure::temporary(ErrorKind::UnexpectedEof, reason))
     }
 }
 
-/// How long to wait before the second try.
+/// The delay before the first retry.
 const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 5 } else { 100 });
 
-/// Tries something again as long as another try may succeed, but not too often.
-pub(crate) async fn retried<T, F>(mut ask: impl FnMut() -> F) -> Result<T, Failure>
+/// Retries as long as that may succeed, but not too often.
+pub(crate) async fn retried<T, F>(mut request: impl FnMut() -> F) -> Result<T, Failure>
 where
     F: Future<Output = Result<T, Failure>>,
 {
     let mut attempt = 0;
     loop {
-        match ask().await {
+        match request().await {
             Err(failure) if failure.is_passing && attempt + 1 < TRIES => pause(attempt).await,
             outcome => return outcome,
         }
@@ -125,21 +125,21 @@ where
     }
 }
 
-/// Waits before another try: longer each time.
+/// Waits before a retry: longer each time.
 pub(crate) async fn pause(attempt: u32) {
     tokio::time::sleep(PAUSE * 3u32.pow(attempt)).await;
 }
 
-/// What comes of a request, if something does.
+/// The result of a request.
 ///
 /// # Errors
-/// That nothing came for too long.
+/// If nothing arrives before the timeout.
 pub(crate) async fn in_time<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
-    tokio::time::timeout(*SILENCE, future).await.map_err(|_| {
+    tokio::time::timeout(*SILENCE_TIMEOUT, future).await.map_err(|_| {
         let reason = format!(
             "the server sent nothing for {} s ({TIMEOUT_VARIABLE} sets how long to wait)",
-            SILENCE.as_secs_f64()
+            SILENCE_TIMEOUT.as_secs_f64()
         );
-        Failure::passing(ErrorKind::TimedOut, reason)
+        Failure::temporary(ErrorKind::TimedOut, reason)
     })
 }

@@ -1,4 +1,4 @@
-//! The threads that requests run on, and how all others wait for them.
+//! The threads that run requests, and how other threads wait for them.
 
 use brc_core::interrupt;
 use std::io;
@@ -7,16 +7,16 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// How long somebody waits before looking whether it is still wanted.
-pub(crate) const GLANCE: Duration = Duration::from_millis(50);
+/// The interval at which a waiting thread checks for interruption.
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 static RUNTIME: LazyLock<io::Result<Runtime>> =
     LazyLock::new(|| Builder::new_multi_thread().worker_threads(2).thread_name("brc-store").enable_all().build());
 
-/// Where requests run.
+/// The runtime of requests.
 ///
 /// # Errors
-/// The system's, if there are no more threads.
+/// The system's, if no thread can be started.
 pub(crate) fn handle() -> io::Result<&'static Handle> {
     match &*RUNTIME {
         Ok(runtime) => Ok(runtime.handle()),
@@ -24,16 +24,16 @@ pub(crate) fn handle() -> io::Result<&'static Handle> {
     }
 }
 
-/// Waits for what a future comes to, on a thread that may block; also on one of another runtime.
+/// Waits for the result of a future, on a thread that may block, or on one of a different runtime.
 ///
 /// # Errors
-/// [`Interrupted`](brc_core::Error::Interrupted), inside an error of the system's kind, if the user no longer wants it.
+/// [`Interrupted`](brc_core::Error::Interrupted), inside an I/O error, if the user has cancelled.
 pub(crate) fn wait<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> io::Result<T> {
     let (sender, receiver) = channel();
-    // Whoever waited may be gone by then.
+    // The waiting thread may have given up.
     let task = handle()?.spawn(async move { drop(sender.send(future.await)) });
     loop {
-        match receiver.recv_timeout(GLANCE) {
+        match receiver.recv_timeout(POLL_INTERVAL) {
             Ok(found) => return Ok(found),
             Err(RecvTimeoutError::Timeout) => check().inspect_err(|_| task.abort())?,
             Err(RecvTimeoutError::Disconnected) => {
@@ -43,10 +43,10 @@ pub(crate) fn wait<T: Send + 'static>(future: impl Future<Output = T> + Send + '
     }
 }
 
-/// Whether to go on.
+/// Checks for interruption.
 ///
 /// # Errors
-/// [`Interrupted`](brc_core::Error::Interrupted), likewise, if not.
+/// [`Interrupted`](brc_core::Error::Interrupted), inside an I/O error, if the user has cancelled.
 pub(crate) fn check() -> io::Result<()> {
     interrupt::check().map_err(io::Error::other)
 }

@@ -1,4 +1,4 @@
-//! A file that is written to a store in parts, and is there when all of them are.
+//! A file that is uploaded to a store in parts, and becomes visible once all of them have arrived.
 
 use crate::address::{Address, Retries, Scheme};
 use crate::failure::Failure;
@@ -11,30 +11,30 @@ use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// A part has so many bytes: a store takes 10,000 of them.
-const PART: usize = 16 << 20;
+/// The size of a part in bytes; stores accept up to 10,000 parts.
+const PART_BYTES: usize = 16 << 20;
 
-/// So many parts are on their way at most.
-const COMING: usize = 4;
+/// The maximum number of parts in flight.
+const MAX_PARTS_IN_FLIGHT: usize = 4;
 
-/// How long the store may take to forget what was given up.
-const FAREWELL: Duration = Duration::from_secs(5);
+/// The maximum time for the store to abort an upload.
+const ABORT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A file that is being written. Dropped before [`Upload::finish`], it leaves nothing.
+/// A file that is being written. If it is dropped before [`Upload::finish`], nothing is stored.
 pub struct Upload {
     address: Address,
     replaces: bool,
-    /// `None` when it has ended. Locked so that others may hold a reference to all of it.
+    /// `None` once the upload has ended. Behind a lock only so that the struct is `Sync`.
     parts: Mutex<Option<WriteMultipart>>,
-    /// What is not yet a whole part.
+    /// The bytes of the next, incomplete part.
     pending: Vec<u8>,
 }
 
 impl Upload {
-    /// Begins a file; one that is there stays as it is until this one is whole.
+    /// Starts an upload; an existing file stays unchanged until it is complete.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is one that may not be replaced, or nothing can be written there; the store's.
+    /// [`Error::Usage`] if the file exists and may not be replaced, or the store is read-only; or the store's error.
     pub fn create(address: &Address, replaces: bool) -> Result<Self> {
         if address.scheme == Scheme::Web {
             let reason = "brc reads from web servers, but does not write to them";
@@ -47,7 +47,7 @@ impl Upload {
         count_request();
         let begun = wait(async move { store.put_multipart(&key).await });
         let begun = begun.map_err(|error| new.failed(error))?.map_err(|error| new.refused(&error))?;
-        *new.parts() = Some(WriteMultipart::new_with_chunk_size(begun, PART));
+        *new.parts() = Some(WriteMultipart::new_with_chunk_size(begun, PART_BYTES));
         Ok(new)
     }
 
@@ -80,7 +80,7 @@ impl Upload {
         }
     }
 
-    /// Hands over the bytes at hand as a part, as soon as the store is no further behind than some parts.
+    /// Sends the buffered bytes as a part, as soon as few enough parts are in flight.
     fn send(&mut self) -> io::Result<()> {
         let bytes = std::mem::take(&mut self.pending);
         let mut parts = self.parts().take().ok_or_else(|| io::Error::other("it has ended"))?;
@@ -88,15 +88,15 @@ impl Upload {
             let _entered = handle()?.enter();
             parts.put(bytes.into());
         }
-        let (outcome, parts) = wait(async move { (parts.wait_for_capacity(COMING).await, parts) })?;
+        let (outcome, parts) = wait(async move { (parts.wait_for_capacity(MAX_PARTS_IN_FLIGHT).await, parts) })?;
         *self.parts() = Some(parts);
         outcome.map_err(|error| io::Error::from(Failure::of(&error, &self.address)))
     }
 
-    /// Ends the file: now it is there, whole.
+    /// Completes the upload, which makes the file visible.
     ///
     /// # Errors
-    /// [`Error::Usage`] if another one has come there meanwhile that may not be replaced; the store's.
+    /// [`Error::Usage`] if a file that may not be replaced has been created meanwhile; or the store's error.
     pub fn finish(mut self) -> Result<()> {
         self.refuse_existing()?;
         self.send().map_err(|error| self.failed(error))?;
@@ -109,15 +109,15 @@ impl Upload {
 
 impl Write for Upload {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let taken = bytes.len().min(PART - self.pending.len());
+        let taken = bytes.len().min(PART_BYTES - self.pending.len());
         self.pending.extend_from_slice(&bytes[..taken]);
-        if self.pending.len() == PART {
+        if self.pending.len() == PART_BYTES {
             self.send()?;
         }
         Ok(taken)
     }
 
-    /// What is not yet a whole part waits for more.
+    /// An incomplete part stays buffered.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -126,9 +126,9 @@ impl Write for Upload {
 impl Drop for Upload {
     fn drop(&mut self) {
         let (Some(parts), Ok(runtime)) = (self.parts().take(), handle()) else { return };
-        // Also where the user no longer waits; whatever is left then, the store shows to nobody.
+        // Also after an interruption; anything that remains then is not visible in the store.
         let (sender, receiver) = channel();
         runtime.spawn(async move { drop(sender.send(parts.abort().await)) });
-        let _ = receiver.recv_timeout(FAREWELL);
+        let _ = receiver.recv_timeout(ABORT_TIMEOUT);
     }
 }

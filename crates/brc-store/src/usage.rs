@@ -1,4 +1,4 @@
-//! What all files in stores cost so far.
+//! The transfer statistics of all files in stores.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -6,18 +6,18 @@ static REQUESTS: AtomicU64 = AtomicU64::new(0);
 static FETCHED: AtomicU64 = AtomicU64::new(0);
 static NEEDED: AtomicU64 = AtomicU64::new(0);
 
-/// What this process asked stores for.
+/// What this process requested from stores.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Requests, with those that were repeated.
+    /// The number of requests, including retries.
     pub requests: u64,
-    /// Bytes of files that came.
+    /// The number of bytes received.
     pub fetched: u64,
-    /// Bytes of them that somebody read.
+    /// The number of those that were read.
     pub needed: u64,
 }
 
-/// What all files in stores cost so far.
+/// The statistics so far.
 #[must_use]
 pub fn usage() -> Usage {
     Usage { requests: REQUESTS.load(Relaxed), fetched: FETCHED.load(Relaxed), needed: NEEDED.load(Relaxed) }

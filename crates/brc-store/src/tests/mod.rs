@@ -1,5 +1,5 @@
-//! Files on a server that does wrong what a server can do wrong: each request is tried again until it is answered rightly, or
-//! is an error that names bytes; the bytes that are handed over are never others than those of the file.
+//! Files on a faulty server: each request is retried until it succeeds, or is an error that names the bytes. The bytes
+//! that are returned are always those of the file.
 
 mod server;
 
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// Bytes that no failed test prints.
+/// Bytes that failed tests do not print.
 #[derive(PartialEq)]
 struct Bytes(Vec<u8>);
 
@@ -21,7 +21,7 @@ impl std::fmt::Debug for Bytes {
     }
 }
 
-/// Longer than what comes with the first request.
+/// Longer than what the first request fetches.
 const LENGTH: usize = 600_000;
 
 fn content() -> Vec<u8> {
@@ -32,14 +32,14 @@ fn address(server: &Server) -> Address {
     Address::parse(Path::new(&server.url("t.bin?x=1"))).unwrap()
 }
 
-/// Runs something that must not take long.
+/// Runs a function that must not take long.
 fn in_time<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = channel();
     std::thread::spawn(move || sender.send(run()));
     receiver.recv_timeout(Duration::from_secs(60)).expect("it takes too long")
 }
 
-/// Reads the middle of a file of which the requests after the first are answered so.
+/// Reads the middle of a file while the requests after the first one have these faults.
 fn read_middle(faults: &[Fault]) -> (Result<Bytes>, usize) {
     let server = Server::start(content());
     let object = Object::open(&address(&server)).unwrap().unwrap();
@@ -53,7 +53,7 @@ fn read_middle(faults: &[Fault]) -> (Result<Bytes>, usize) {
     (outcome, server.requests().len() - before)
 }
 
-/// Reads all of a file in order, the requests for which are answered so.
+/// Reads all of a file in order while its requests have these faults.
 fn read_all(faults: &[Fault]) -> (Result<Bytes>, Vec<String>) {
     let server = Server::start(content());
     server.script(faults);
@@ -67,7 +67,7 @@ fn read_all(faults: &[Fault]) -> (Result<Bytes>, Vec<String>) {
 }
 
 #[test]
-fn what_passes_is_tried_again() {
+fn temporary_failures_are_retried() {
     for fault in [Fault::Busy, Fault::Short(1000), Fault::Breaks(50_000), Fault::OtherRange, Fault::Stalls] {
         let (bytes, requests) = read_middle(&[fault, fault]);
         assert_eq!(bytes.unwrap(), Bytes(content()[200_000..300_000].to_vec()), "{fault:?}");
@@ -76,7 +76,7 @@ fn what_passes_is_tried_again() {
 }
 
 #[test]
-fn what_does_not_pass_is_an_error_that_names_the_bytes() {
+fn permanent_failures_name_the_bytes() {
     for (fault, reason) in [
         (Fault::Busy, "503"),
         (Fault::Short(1000), "sent 1000 bytes of 100000"),
@@ -94,7 +94,7 @@ fn what_does_not_pass_is_an_error_that_names_the_bytes() {
 }
 
 #[test]
-fn a_file_that_is_read_in_order_goes_on_where_it_broke_off() {
+fn interrupted_reads_resume() {
     let (bytes, requests) = read_all(&[Fault::Busy, Fault::Breaks(100_000), Fault::Stalls, Fault::Breaks(300_000)]);
     assert_eq!(bytes.unwrap(), Bytes(content()));
     assert!(!requests[1].contains("range:"), "{requests:?}");
@@ -103,7 +103,7 @@ fn a_file_that_is_read_in_order_goes_on_where_it_broke_off() {
 }
 
 #[test]
-fn a_file_that_changes_while_it_is_read_in_order_is_an_error() {
+fn changes_during_reads_are_an_error() {
     for fault in [Fault::Changes, Fault::ChangesSilently, Fault::WholeFile] {
         let error = read_all(&[Fault::Breaks(100_000), fault]).0.expect_err("the file has changed").to_string();
         assert!(error.starts_with("bytes 100000 to 600000: "), "{fault:?}: {error}");
@@ -113,7 +113,7 @@ fn a_file_that_changes_while_it_is_read_in_order_is_an_error() {
 }
 
 #[test]
-fn a_server_without_parts_has_files_that_are_read_in_order() {
+fn servers_without_ranges_are_read_in_order() {
     let server = Server::start(content());
     for fault in [Fault::WholeFile, Fault::NoSuchRange] {
         server.script(&[fault]);
@@ -123,7 +123,7 @@ fn a_server_without_parts_has_files_that_are_read_in_order() {
 }
 
 #[test]
-fn what_is_expected_comes_in_few_requests() {
+fn expected_ranges_take_few_requests() {
     let server = Server::start(content());
     let object = Object::open(&address(&server)).unwrap().unwrap();
     object.expect(vec![0..50_000, 51_000..90_000, 300_000..310_000]);
@@ -132,7 +132,7 @@ fn what_is_expected_comes_in_few_requests() {
     assert_eq!(bytes, content()[51_000..90_000]);
     object.read_exact_at(&mut bytes[..10_000], 300_000).unwrap();
     assert_eq!(bytes[..10_000], content()[300_000..310_000]);
-    // The end came with the first.
+    // The first request fetched the end.
     object.read_exact_at(&mut bytes[..1000], LENGTH as u64 - 1000).unwrap();
     assert_eq!(bytes[..1000], content()[LENGTH - 1000..]);
     let requests = server.requests();
@@ -142,7 +142,7 @@ fn what_is_expected_comes_in_few_requests() {
 }
 
 #[test]
-fn threads_read_side_by_side() {
+fn threads_read_in_parallel() {
     let server = Server::start(content());
     let object = Object::open(&address(&server)).unwrap().unwrap();
     std::thread::scope(|scope| {
@@ -160,7 +160,7 @@ fn threads_read_side_by_side() {
 }
 
 #[test]
-fn an_empty_file_is_one() {
+fn empty_files_are_valid() {
     let server = Server::start(Vec::new());
     let mut bytes = Vec::new();
     InOrder::open(&address(&server)).unwrap().read_to_end(&mut bytes).unwrap();

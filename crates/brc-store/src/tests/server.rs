@@ -1,4 +1,4 @@
-//! A web server for tests, on this machine, that has one file and answers as it is told.
+//! A local web server for tests, with a single file and scripted faults.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -7,30 +7,30 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What goes wrong with the answer to a request.
+/// A fault in the response to a request.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Fault {
-    /// It says 503.
+    /// The status is 503.
     Busy,
-    /// It says that it has so many bytes, and has; they are fewer than were asked for.
+    /// It announces and has only this number of bytes, fewer than requested.
     Short(usize),
-    /// The connection ends after so many bytes.
+    /// The connection ends after this number of bytes.
     Breaks(usize),
-    /// It has other bytes than those that were asked for.
+    /// It has different bytes than requested.
     OtherRange,
-    /// It ends in the middle, without an end.
+    /// It stops in the middle and keeps the connection open.
     Stalls,
-    /// It has the whole file, whatever was asked for.
+    /// It has the whole file, whatever range was requested.
     WholeFile,
-    /// The file is another one now, and the server says so.
+    /// The file has changed, and the server reports it.
     Changes,
-    /// The same, but the server does not look at what was demanded.
+    /// The file has changed, but the server ignores the precondition.
     ChangesSilently,
-    /// The file is gone.
+    /// The file no longer exists.
     Gone,
-    /// Nobody may read it any more.
+    /// The file may no longer be read.
     Denied,
-    /// The server cannot send such parts.
+    /// The server does not support such ranges.
     NoSuchRange,
 }
 
@@ -47,7 +47,7 @@ struct Shared {
 }
 
 impl Server {
-    /// Starts one that has these bytes, under any name.
+    /// Starts a server that has these bytes under any name.
     pub(super) fn start(content: Vec<u8>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -67,19 +67,19 @@ impl Server {
         format!("http://{}/{name}", self.address)
     }
 
-    /// How the next requests are answered, one after the other.
+    /// Sets the faults of the next responses, in order.
     pub(super) fn script(&self, faults: &[Fault]) {
         *self.shared.faults.lock().unwrap() = faults.iter().copied().collect();
     }
 
-    /// All requests so far, with their headers in small letters.
+    /// All requests so far, with lower-case headers.
     pub(super) fn requests(&self) -> Vec<String> {
         self.shared.requests.lock().unwrap().clone()
     }
 }
 
 impl Shared {
-    /// Answers a request. Whether the connection goes on; `None` if there is no request.
+    /// Responds to a request. Returns whether the connection stays open; `None` if there is no request.
     fn answer(&self, stream: &TcpStream) -> Option<bool> {
         let mut lines = BufReader::new(stream).lines();
         let mut request = lines.next()?.ok()?;
@@ -125,7 +125,7 @@ impl Shared {
             Some(Fault::Breaks(bytes)) => stream.write_all(&body[..bytes.min(body.len())])?,
             Some(Fault::Stalls) => {
                 stream.write_all(&body[..body.len() / 2])?;
-                // Whoever waits has given up by then.
+                // The client has given up by then.
                 std::thread::sleep(Duration::from_secs(30));
             }
             _ => {
@@ -138,7 +138,7 @@ impl Shared {
     }
 }
 
-/// The bytes that a request asks for, if not for all.
+/// The range of bytes that a request asks for; `None` for the whole file.
 fn range(request: &str, total: u64) -> Option<Range<u64>> {
     let wanted = request.lines().find_map(|line| line.strip_prefix("range: bytes="))?;
     let (start, end) = wanted.split_once('-')?;
