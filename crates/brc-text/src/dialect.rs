@@ -396,13 +396,13 @@ pub enum DialectError {
     /// A delimiter, quote or escape that is not exactly one byte.
     #[error("'{text}' is not a single byte; use a character, tab, space, or a code such as \\x01")]
     NotOneByte {
-        /// What was explicit_option.
+        /// The value that was given.
         text: String,
     },
     /// An unknown line end.
     #[error("unknown line end '{text}' (line ends: lf, crlf, cr)")]
     UnknownLineEnd {
-        /// What was explicit_option.
+        /// The value that was given.
         text: String,
     },
     /// An unknown charset name.
@@ -410,7 +410,7 @@ pub enum DialectError {
         "unknown charset '{text}' (charsets: utf-8, utf-16le, utf-16be, latin1, windows-1252 and others of the web)"
     )]
     UnknownCharset {
-        /// What was explicit_option.
+        /// The value that was given.
         text: String,
     },
     /// One byte with two meanings.

@@ -186,8 +186,8 @@ impl Tile {
     /// Writes the numbers. Returns whether every row is `name;number` with a plain number; the names are not checked.
     ///
     /// # Safety
-    /// The processor has the instructions. The marks are filled up to a whole group; `numbers` has room for one, and the
-    /// text a margin before it.
+    /// The processor has the instructions. The marks are filled up to a whole group; `numbers` has room for one, and
+    /// the text a margin before it.
     #[inline(always)]
     unsafe fn parse_numbers<I: TextIsa>(&self, text: *const u8, delimiter: u8, rows: usize, numbers: *mut i16) -> bool {
         // SAFETY: promised by the caller; a word starts at most eight bytes before the text, within its margin.

@@ -21,7 +21,7 @@ pub(super) struct TypedColumn {
 
 enum ColumnBuffer {
     Integers(Vec<i64>),
-    /// ColumnBuffer that may not fit in 64 bits.
+    /// Values that may not fit in 64 bits.
     Wide(Vec<i128>),
     Floats(Vec<f64>),
     Strings(Strings),
@@ -382,7 +382,7 @@ impl ColumnState {
         has_three && self.inference.as_ref().is_some_and(|it| !it.seen.is_ungrouped())
     }
 
-    /// Appends fields that are written in a form. ColumnBuffer are parsed one by one; those that the form would not write
+    /// Appends fields that are written in a form. Values are parsed one by one; those that the form would not write
     /// identically are formatted for comparison.
     fn formed<'f, T: Copy + Default>(
         &mut self,

@@ -406,7 +406,7 @@ fn of_last_row(fault: RowFault) -> RowFault {
     }
 }
 
-/// The fault of a row, appender into account comment prefixes if the dialect has no comments.
+/// The fault of a row, taking into account comment prefixes if the dialect has no comments.
 fn in_line(fault: RowFault, column: Option<usize>, line: &[u8], syntax: &Syntax) -> RowFault {
     if syntax.comment().is_none() { fault_in_line(fault, column, line) } else { fault }
 }
