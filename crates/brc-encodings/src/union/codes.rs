@@ -1,69 +1,144 @@
 //! Codes of one dictionary for the strings of several tables.
 //!
 //! Each table numbers the strings of a column by itself. Mostly only one table has rows, or all have the same dictionary:
-//! then the codes of a table are those of all. Else codes are translated, and strings looked up only as rows have them.
+//! then the codes of a table are those of all. Otherwise codes are translated, and where a table has hardly fewer distinct
+//! strings than rows, its rows get the strings themselves: translating a code costs more than reading a string.
 
-use brc_core::{Data, Dictionary, Run};
-use brc_kernels::cpu::Level;
-use brc_kernels::interner::Interner;
+use brc_core::{ByteStrings, Data, Dictionary, Run};
+use brc_kernels::interner::DictionaryBuilder;
 
-/// The strings that a column of several tables has so far, and what their codes are in the table at hand.
+/// The strings that a column of several tables has so far, and how the current table's codes become codes of these.
+#[derive(Default)]
 pub(super) struct SharedCodes {
     /// Whether just one table has rows.
     is_alone: bool,
-    /// The dictionary of the first tables, as long as no table had a different one.
+    /// The dictionary of the first tables, as long as no code of another one was translated.
     first: Option<Dictionary>,
-    /// Whether that is known to be the dictionary of the table at hand.
-    has_first: bool,
     /// The strings of rows of all tables, once two had different dictionaries or one had a dictionary that grows.
-    strings: Box<Interner>,
-    /// For codes of the table at hand, that of the same string in `strings`, or [`UNKNOWN`].
+    strings: DictionaryBuilder,
+    /// For codes of the current table, that of the same string in `strings`, or [`UNKNOWN`].
     shared: Vec<u32>,
+    /// The number of rows of the current table, if it is known.
+    rows: Option<u64>,
+    /// Whether the first dictionary is that of the current table, once its first batch has come.
+    has_first: Option<bool>,
+    form: Form,
     /// The codes of a batch in terms of `strings`.
     codes: Vec<u32>,
     /// Its runs.
     runs: Vec<Run>,
+    /// The offsets of its strings in `bytes`, and where the last one ends.
+    offsets: Vec<i32>,
+    bytes: Vec<u8>,
+}
+
+/// How the prepared rows of the current table are delivered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Form {
+    /// As the table's own codes: its dictionary is the first one.
+    First,
+    /// As codes in terms of the shared strings.
+    #[default]
+    Shared,
+    /// As strings.
+    Strings,
 }
 
 /// The shared code of a string that no row had so far.
 const UNKNOWN: u32 = u32::MAX;
 
+/// The strings of a batch take no more bytes than that; otherwise codes are translated.
+const MAX_BATCH_BYTES: usize = 16 << 20;
+
 impl SharedCodes {
     pub(super) fn new(is_alone: bool) -> Self {
-        Self {
-            is_alone,
-            first: None,
-            has_first: false,
-            strings: Box::new(Interner::new(Level::best())),
-            shared: Vec::new(),
-            codes: Vec::new(),
-            runs: Vec::new(),
-        }
+        Self { is_alone, ..Self::default() }
     }
 
-    /// The next codes are those of a different table.
-    pub(super) fn turn(&mut self) {
+    /// The next codes are those of a different table, which has that many rows.
+    pub(super) fn turn(&mut self, rows: Option<u64>) {
         self.shared.clear();
-        self.has_first = false;
+        self.rows = rows;
+        self.has_first = None;
     }
 
-    /// Prepares a column of the table at hand, of which these rows are wanted, or all. Any other row, or one that is null,
-    /// gets any code.
+    /// Prepares a column of the current table, of which the rows of these bits are wanted, or all. Any other row, and one
+    /// that is null, gets any value.
     pub(super) fn prepare(&mut self, data: Data<'_>, wanted: Option<&[u64]>) {
         let (Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) = data else { return };
         if self.is_alone {
             return;
         }
-        self.has_first = self.is_first(dictionary);
-        if self.has_first {
+        self.form = match data {
+            _ if self.is_first(dictionary) => Form::First,
+            Data::Codes { codes, .. } if self.is_distinct(dictionary) && self.spell(codes, dictionary, wanted) => {
+                Form::Strings
+            }
+            _ => Form::Shared,
+        };
+        if self.form == Form::Shared {
+            self.translate(data, wanted);
+        }
+    }
+
+    /// Prepares the codes of sets of rows, which stay codes.
+    pub(super) fn prepare_sets(&mut self, codes: &[u32], dictionary: &Dictionary) {
+        if self.is_alone {
             return;
         }
+        self.form = if self.is_first(dictionary) { Form::First } else { Form::Shared };
+        if self.form == Form::Shared {
+            self.translate(Data::Codes { codes, dictionary }, None);
+        }
+    }
+
+    /// Whether the dictionary of the current table does not grow, and is the first one.
+    fn is_first(&mut self, dictionary: &Dictionary) -> bool {
+        if self.first.is_none() && dictionary.is_complete() && self.strings.dictionary().is_empty() {
+            // Other tables may have other strings.
+            self.first = Some(dictionary.clone().incomplete());
+            self.has_first = Some(true);
+        }
+        let Some(first) = &self.first else { return false };
+        let has_first = *self.has_first.get_or_insert_with(|| dictionary.is_complete() && first == dictionary);
+        has_first && first.len() == dictionary.len()
+    }
+
+    /// Whether the current table has fewer than two rows for a string.
+    fn is_distinct(&self, dictionary: &Dictionary) -> bool {
+        dictionary.is_complete() && self.rows.is_some_and(|rows| rows < dictionary.len() as u64 * 2)
+    }
+
+    /// Writes the strings of codes. Returns `false` if they are too large.
+    fn spell(&mut self, codes: &[u32], dictionary: &Dictionary, wanted: Option<&[u64]>) -> bool {
+        let Self { offsets, bytes, .. } = self;
+        bytes.clear();
+        offsets.clear();
+        offsets.push(0);
+        for (row, &code) in codes.iter().enumerate() {
+            if is_wanted(wanted, row) && (code as usize) < dictionary.len() {
+                dictionary.append(code, bytes);
+            }
+            if bytes.len() > MAX_BATCH_BYTES {
+                return false;
+            }
+            offsets.push(bytes.len() as i32);
+        }
+        true
+    }
+
+    /// Makes codes those of the shared strings.
+    fn translate(&mut self, data: Data<'_>, wanted: Option<&[u64]>) {
+        let (Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) = data else { return };
         for string in self.first.take().iter().flat_map(Dictionary::iter) {
             self.strings.intern(string);
         }
-        self.shared.resize(dictionary.len(), UNKNOWN);
         let Self { strings, shared, codes: shared_codes, runs: shared_runs, .. } = self;
-        let mut translate = |code: u32| match shared.get_mut(code as usize) {
+        if shared.is_empty() && wanted.is_none() && dictionary.is_complete() {
+            translate_all(dictionary, strings, shared);
+        }
+        shared.resize(dictionary.len(), UNKNOWN);
+        let mut translated = |code: u32| match shared.get_mut(code as usize) {
             Some(shared) => {
                 if *shared == UNKNOWN {
                     *shared = strings.intern(dictionary.get(code));
@@ -72,41 +147,21 @@ impl SharedCodes {
             }
             None => 0,
         };
-        match (data, wanted) {
-            (Data::Codes { codes, .. }, None) => {
-                shared_codes.clear();
-                shared_codes.extend(codes.iter().map(|&code| translate(code)));
+        shared_codes.clear();
+        shared_runs.clear();
+        match data {
+            Data::Codes { codes, .. } => shared_codes.extend(
+                (codes.iter().enumerate())
+                    .map(|(row, &code)| if is_wanted(wanted, row) { translated(code) } else { 0 }),
+            ),
+            Data::Runs { runs, .. } => {
+                shared_runs.extend(runs.iter().map(|run| Run { code: translated(run.code), ..*run }));
             }
-            (Data::Codes { codes, .. }, Some(wanted)) => {
-                shared_codes.clear();
-                shared_codes.resize(codes.len(), 0);
-                let is_wanted = |row: usize| wanted[row / 64] >> (row % 64) & 1 == 1;
-                let wanted = shared_codes.iter_mut().zip(codes).enumerate().filter(|(row, _)| is_wanted(*row));
-                wanted.for_each(|(_, (shared, &code))| *shared = translate(code));
-            }
-            (Data::Runs { runs, .. }, _) => {
-                shared_runs.clear();
-                shared_runs.extend(runs.iter().map(|run| Run { code: translate(run.code), ..*run }));
-            }
-            (Data::Bytes(_) | Data::Integers(_) | Data::Floats(_), _) => {}
+            Data::Bytes(_) | Data::Integers(_) | Data::Floats(_) => {}
         }
         if strings.dictionary().is_empty() {
             // All rows that count are null, but the others need a code, too.
             strings.intern(b"");
-        }
-    }
-
-    /// Whether the dictionary of the table at hand does not grow, and all tables so far had that one.
-    fn is_first(&mut self, dictionary: &Dictionary) -> bool {
-        match &self.first {
-            Some(first) if self.has_first => first.len() == dictionary.len(),
-            Some(first) => dictionary.is_complete() && first == dictionary,
-            None if dictionary.is_complete() && self.strings.dictionary().is_empty() => {
-                // Other tables may have other strings.
-                self.first = Some(dictionary.clone().incomplete());
-                true
-            }
-            None => false,
         }
     }
 
@@ -115,17 +170,124 @@ impl SharedCodes {
         if self.is_alone {
             return data;
         }
-        match (data, &self.first) {
-            (Data::Codes { codes, .. }, Some(dictionary)) => Data::Codes { codes, dictionary },
-            (Data::Runs { runs, .. }, Some(dictionary)) => Data::Runs { runs, dictionary },
-            (Data::Codes { .. }, None) => Data::Codes { codes: &self.codes, dictionary: self.strings.dictionary() },
-            (Data::Runs { .. }, None) => Data::Runs { runs: &self.runs, dictionary: self.strings.dictionary() },
-            (Data::Bytes(_) | Data::Integers(_) | Data::Floats(_), _) => data,
+        match (data, self.form, &self.first) {
+            (Data::Codes { codes, .. }, Form::First, Some(dictionary)) => Data::Codes { codes, dictionary },
+            (Data::Runs { runs, .. }, Form::First, Some(dictionary)) => Data::Runs { runs, dictionary },
+            (Data::Codes { .. }, Form::Strings, _) => Data::Bytes(ByteStrings::new(&self.offsets, &self.bytes)),
+            (Data::Codes { .. }, ..) => Data::Codes { codes: &self.codes, dictionary: self.strings.dictionary() },
+            (Data::Runs { .. }, ..) => Data::Runs { runs: &self.runs, dictionary: self.strings.dictionary() },
+            (Data::Bytes(_) | Data::Integers(_) | Data::Floats(_), ..) => data,
         }
     }
 
     /// A dictionary for rows that are null.
     pub(super) fn dictionary(&self) -> &Dictionary {
         self.first.as_ref().unwrap_or(self.strings.dictionary())
+    }
+}
+
+fn is_wanted(wanted: Option<&[u64]>, row: usize) -> bool {
+    wanted.is_none_or(|wanted| wanted[row / 64] >> (row % 64) & 1 == 1)
+}
+
+/// Finds the shared code of each string of a dictionary. Files of one kind have nearly the same strings in nearly the same
+/// order, so the string after the one found last is tried before any is looked up.
+fn translate_all(dictionary: &Dictionary, strings: &mut DictionaryBuilder, shared: &mut Vec<u32>) {
+    shared.reserve(dictionary.len());
+    let mut next = 0;
+    for string in dictionary.iter() {
+        let known = strings.dictionary().len() as u32;
+        let is_next = next < known && strings.dictionary().get(next) == string;
+        let code = if is_next { next } else { strings.intern(string) };
+        if code < known {
+            next = code + 1;
+        }
+        shared.push(code);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use brc_core::Column;
+
+    fn dictionary(strings: impl IntoIterator<Item = String>) -> Dictionary {
+        strings.into_iter().collect::<Dictionary>().complete()
+    }
+
+    /// The strings of wanted rows, after their table's codes became shared ones.
+    fn strings(shared: &mut SharedCodes, data: Data<'_>, wanted: Option<&[u64]>) -> (Form, Vec<String>) {
+        shared.prepare(data, wanted);
+        let column = Column::from(shared.lend(data));
+        (shared.form, strings_of(&column, wanted))
+    }
+
+    fn strings_of(column: &Column<'_>, wanted: Option<&[u64]>) -> Vec<String> {
+        let rows = match column.data {
+            Data::Codes { codes, .. } => codes.len(),
+            Data::Runs { runs, .. } => runs.iter().map(|run| run.rows as usize).sum(),
+            Data::Bytes(strings) => strings.len(),
+            Data::Integers(_) | Data::Floats(_) => 0,
+        };
+        let text = |row| format!("{:?}", brc_core::Value::of_row(column, row));
+        (0..rows).filter(|row| is_wanted(wanted, *row)).map(text).collect()
+    }
+
+    #[test]
+    fn strings_are_the_same_whatever_becomes_of_codes() {
+        let even = dictionary((0..400).step_by(2).map(|n| format!("{n:04}")));
+        let most = dictionary((0..400).filter(|n| n % 7 > 0).map(|n| format!("{n:04}")));
+        let growing = ["0003", "new", "0004"].into_iter().collect::<Dictionary>();
+        let (some, none) = ([0x5555_5555_5555_5555; 7], [0; 7]);
+        for wanted in [None, Some(&some[..]), Some(&none[..])] {
+            let mut shared = SharedCodes::new(false);
+            let mut forms = Vec::new();
+            for (dictionary, rows) in
+                [(&even, Some(1000)), (&most, Some(399)), (&even, None), (&most, Some(9999)), (&growing, None)]
+            {
+                shared.turn(rows);
+                let codes: Vec<u32> = (0..400).map(|row| row * 31 % dictionary.len() as u32).collect();
+                let runs: Vec<Run> = codes.iter().map(|&code| Run { code, rows: 1 + code % 2 }).take(250).collect();
+                for data in [Data::Codes { codes: &codes, dictionary }, Data::Runs { runs: &runs, dictionary }] {
+                    let (form, strings) = strings(&mut shared, data, wanted);
+                    assert_eq!(strings, strings_of(&data.into(), wanted));
+                    forms.push(form);
+                }
+                shared.prepare_sets(&codes, dictionary);
+                let data = Data::Codes { codes: &codes, dictionary };
+                assert!(matches!(shared.lend(data), Data::Codes { .. }));
+                assert_eq!(strings_of(&shared.lend(data).into(), None), strings_of(&data.into(), None));
+            }
+            let expected = [Form::First, Form::First, Form::Strings];
+            assert_eq!((&forms[..3], &forms[3..]), (&expected[..], &[Form::Shared; 7][..]));
+            assert_eq!(shared.strings.dictionary().len(), 400 - 29 + 1);
+        }
+    }
+
+    #[test]
+    fn strings_that_are_too_large_for_a_batch_stay_codes() {
+        let large = dictionary(["a", "b"].map(|letter| letter.repeat(MAX_BATCH_BYTES / 4)));
+        let other = dictionary(["a".to_owned()]);
+        let mut shared = SharedCodes::new(false);
+        for (dictionary, codes, form) in
+            [(&other, vec![0], Form::First), (&large, vec![0, 1], Form::Strings), (&large, vec![0; 5], Form::Shared)]
+        {
+            shared.turn(Some(3));
+            let data = Data::Codes { codes: &codes, dictionary };
+            let (own, strings) = strings(&mut shared, data, None);
+            assert!(strings == strings_of(&data.into(), None));
+            assert_eq!(own, form);
+        }
+    }
+
+    #[test]
+    fn tables_whose_rows_are_all_null_have_codes() {
+        let mut shared = SharedCodes::new(false);
+        let dictionary = Dictionary::new();
+        shared.turn(Some(1));
+        let data = Data::Codes { codes: &[0], dictionary: &dictionary };
+        shared.prepare(data, None);
+        let Data::Codes { codes, dictionary } = shared.lend(data) else { panic!("codes") };
+        assert!((codes[0] as usize) < dictionary.len());
     }
 }

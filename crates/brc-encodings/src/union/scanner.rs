@@ -70,7 +70,7 @@ impl<'a> UnionScanner<'a> {
         let options = self.union.options_of(table, origins, &self.options);
         let scanner = self.union.tables[table].scanner(&options)?;
         let origins = self.options.projection.iter().map(|&column| origins[column]);
-        self.translation.turn_to(table, origins);
+        self.translation.turn_to(table, self.union.tables[table].rows(), origins);
         if !self.is_alone && !self.options.conjuncts.is_empty() {
             sink.forget_codes();
         }
@@ -162,14 +162,14 @@ struct Translated<'a> {
 }
 
 impl Translation<'_> {
-    fn turn_to(&mut self, table: usize, origins: impl Iterator<Item = Origin>) {
+    fn turn_to(&mut self, table: usize, rows: Option<u64>, origins: impl Iterator<Item = Origin>) {
         for (column, origin) in self.columns.iter_mut().zip(origins) {
             column.origin = origin;
             if let Origin::Constant(constant) = origin {
                 column.constant = self.constants[constant].of(table);
             }
             column.integers.clear();
-            column.shared.turn();
+            column.shared.turn(rows);
         }
     }
 }
@@ -364,7 +364,7 @@ impl Sink for Translating<'_, '_, '_> {
         let own = columns.iter_mut().filter(|column| matches!(column.origin, Origin::Column(_)));
         for (column, own) in own.zip(summary.columns) {
             if let ColumnSummary::Codes { codes, dictionary } = own {
-                column.shared.prepare(Data::Codes { codes, dictionary }, None);
+                column.shared.prepare_sets(codes, dictionary);
             }
         }
         constant(columns).for_each(|column| column.prepare_sets(summary.rows));
