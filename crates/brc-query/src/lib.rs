@@ -28,78 +28,77 @@
 //! # }
 //! ```
 //!
+//! # Stages
+//!
+//! A question passes through one folder after the other. A folder imports only from those before it in this list, which
+//! `tests/stages.rs` checks.
+//!
+//! What the stages share:
+//!
+//! 1. `runtime`: memory limits, work on several threads, sorts that Ctrl-C interrupts.
+//! 2. `values`: columns that expressions and answers own, selections of rows, errors in batches.
+//! 3. `functions`: scalar functions, a file for each, and the typed expressions that they are part of.
+//! 4. `keys`: from key columns to group ids, and keys encoded as words that sort as the keys do.
+//! 5. `evaluate`: expressions and predicates over batches.
+//! 6. `states`: accumulators, columns of state with an entry for each group.
+//! 7. `aggregates`: aggregate functions, a file for each, and the states that they are computed from.
+//!
+//! From a text to a plan:
+//!
+//! 8. `sql`: a text becomes a [`Query`] of [`Expression`]s.
+//! 9. `bind`: names become columns, expressions get types.
+//! 10. `plan`: a query and a schema become a [`Plan`].
+//!
+//! From a plan to an answer:
+//!
+//! 11. `scan`: what a plan asks of a table's scan; which rows of a batch it wants, and what is computed of them.
+//! 12. `accumulate`: the states of all groups of a worker, and the [`Partial`] that they become.
+//! 13. `finish`: groups become rows, sorted.
+//! 14. `partitions`: many groups are radix-partitioned, merged partition by partition, and spilled where memory is short.
+//! 15. `group`: a worker takes batches, finds groups and updates their states.
+//! 16. `answer`: the forms of an answer: [`QueryResult`] in memory, [`LongAnswer`] row by row.
+//! 17. `rows`: questions that group nothing: first, last, random and sorted rows.
+//! 18. `run`: chooses the way for a plan and a table, and goes it.
+//!
 //! Mistakes in a query are [`brc_core::Error::Usage`], or [`brc_core::Error::TypeMismatch`] if the query would be valid for
 //! other column types; a [`SyntaxError`] converts into one of them.
 
 #![forbid(unsafe_code)]
 
-mod accumulators;
+mod accumulate;
 mod aggregates;
-mod alternatives;
+mod answer;
 mod bind;
-mod by_distinct;
-mod by_source;
-mod cells;
-mod columns;
-mod compacted;
-mod computed;
-mod conditions;
 mod evaluate;
-mod expression;
-mod filter;
-mod finer;
-mod first_rows;
+mod finish;
 mod functions;
 mod group;
-mod grouped;
-mod inputs;
-mod interruptible;
-mod key_order;
 mod keys;
-mod lanes;
-mod lender;
-mod long_answer;
-mod memory;
-mod narrowed;
-mod node;
-mod order;
-mod parallel;
-mod partial;
 mod partitions;
-mod picked_rows;
 mod plan;
-mod query;
-mod ratio;
-mod result;
-mod result_table;
 mod rows;
 mod run;
-mod runs;
-mod scatter;
-mod selector;
-mod sorted_rows;
+mod runtime;
+mod scan;
 mod sql;
 mod states;
-mod suggestions;
-mod totals;
-mod vector;
-mod wanted;
+mod values;
 
+pub use accumulate::partial::Partial;
 pub use aggregates::{AGGREGATES, AggregateFunction, EXAMPLE_TABLE, Form};
-pub use expression::{Expression, OrderBy, SelectItem};
+pub use answer::Answered;
+pub use answer::lazy_result::LongAnswer;
+pub use answer::result::{QueryResult, Row};
+pub use answer::result_table::ResultTable;
 pub use functions::{CONSTRUCTS, Construct, FUNCTIONS, Function, OPERATORS};
-pub use lanes::{Lane, Lanes};
-pub use long_answer::LongAnswer;
-pub use memory::Memory;
-pub use partial::Partial;
-pub use plan::Plan;
-pub use query::{Pick, Query};
-pub use result::{OutputColumn, QueryResult, Row};
-pub use result_table::ResultTable;
-pub use rows::SelectedRows;
-pub use run::Answered;
+pub use keys::access_path::{Lane, Lanes};
+pub use plan::{OutputColumn, Plan};
+pub use rows::selected::SelectedRows;
+pub use runtime::memory::Memory;
+pub use scan::totals::ScanTotals;
+pub use sql::expression::{Expression, OrderBy, SelectItem};
+pub use sql::query::{Pick, Query};
 pub use sql::{Action, Statement, SyntaxError, TableName};
-pub use totals::ScanTotals;
 
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ mod typed;
 pub(crate) mod typed_table;
 mod widening;
 
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use crate::partitions::Limits;
 use crate::{Expression, Memory, OrderBy, Partial, Plan, Query, QueryResult};
 use brc_core::{LogicalType, Progress, Schema, Statistics, Value, decimal};
@@ -446,7 +446,7 @@ fn rows_of_one_key_that_follow_each_other_are_added_up_before_they_are_dealt_out
             answer.unwrap().load(2).unwrap()
         };
         let dealt_out = answer(few);
-        assert!(dealt_out.totals().lanes.rows().any(|(lane, _)| lane == crate::lanes::Lane::Partitions));
+        assert!(dealt_out.totals().lanes.rows().any(|(lane, _)| lane == crate::keys::access_path::Lane::Partitions));
         assert_eq!(cells(&dealt_out), cells(&answer(Limits::NONE)));
     }
 }

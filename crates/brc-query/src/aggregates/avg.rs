@@ -1,8 +1,8 @@
 //! The average: the float64 nearest to the exact sum over the count.
 
 use super::{AggregateFunction, Bound, Form, Group, numbers, sums_of};
-use crate::ratio::{nearest, nearest_small};
 use crate::states::Sum;
+use crate::values::ratio::{nearest, nearest_small};
 use brc_core::{LogicalType, Value};
 use num_bigint::BigUint;
 

@@ -2,8 +2,8 @@
 
 use super::covar::Products;
 use super::{AggregateFunction, Bound, Form, pairs};
-use crate::ratio::nearest;
 use crate::states::StateKind;
+use crate::values::ratio::nearest;
 use brc_core::{LogicalType, Value};
 use num_bigint::Sign;
 

@@ -1,6 +1,6 @@
 //! The number of rows, or of those in which a column has a value: an int64.
 
-use super::{AggregateFunction, Bound, Form};
+use super::{AggregateFunction, Bound, Form, WriteAll};
 use crate::states::StateKind;
 use brc_core::{LogicalType, Value};
 
@@ -21,10 +21,7 @@ pub(super) static COUNT: AggregateFunction = AggregateFunction {
                 state: None,
                 value: |group| Some(Value::Integer(group.rows.into())),
                 text: None,
-                all: Some(|partial, _, groups, cells| {
-                    partial.push_rows(groups, cells);
-                    true
-                }),
+                all: Some(WriteAll::Rows),
             },
         })
     },

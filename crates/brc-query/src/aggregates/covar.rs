@@ -1,8 +1,8 @@
 //! Covariances of two columns of numbers, of a sample and of a population: the floats nearest to the exact ones.
 
 use super::{AggregateFunction, Bound, Form, Group, avg::units, pairs};
-use crate::ratio::nearest;
 use crate::states::{PairMoment, StateKind};
+use crate::values::ratio::nearest;
 use brc_core::{LogicalType, Value};
 use num_bigint::{BigInt, BigUint};
 

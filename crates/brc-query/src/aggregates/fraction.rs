@@ -1,7 +1,7 @@
 //! What aggregates of a fraction from 0 to 1 have in common: the places of values among the sorted ones, exactly.
 
 use super::Group;
-use crate::bind::number::Number;
+use crate::values::number::Number;
 use brc_core::{Field, LogicalType, TimeUnit, calendar};
 
 /// A fraction is so many of these parts of the whole.

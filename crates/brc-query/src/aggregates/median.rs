@@ -4,8 +4,8 @@
 use super::avg::units;
 use super::fraction::{Place, WHOLE, between, is_clock, ordered};
 use super::{AggregateFunction, Bound, Form, Group};
-use crate::ratio::nearest;
 use crate::states::StateKind;
+use crate::values::ratio::nearest;
 use brc_core::Value;
 use num_bigint::BigInt;
 

@@ -21,6 +21,7 @@ mod median;
 mod min;
 mod min_by;
 mod mode;
+mod output;
 mod quantile;
 mod quantile_cont;
 mod regr;
@@ -29,11 +30,11 @@ mod sum;
 mod top;
 mod variance;
 
-use crate::cells::Cells;
-use crate::node::Typed;
-use crate::partial::Partial;
-use crate::plan::Output;
+pub(crate) use output::Output;
+
+use crate::functions::typed::Typed;
 use crate::states::{State, StateKind};
+use crate::values::cells::Cells;
 use brc_core::{Field, LogicalType, PhysicalType, Value};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -182,9 +183,14 @@ impl Form {
 /// Appends the value of a group as text; `None` if it is null.
 type WriteText = fn(&Group<'_>, &mut Vec<u8>) -> Option<()>;
 
-/// Appends the values of groups that lie one behind the other, of which the state has that number; `false` if they must be taken
-/// one by one.
-type WriteAll = fn(&Partial, Option<usize>, Range<usize>, &mut Cells) -> bool;
+/// A shorter way to the values of consecutive groups.
+#[derive(Clone, Copy)]
+pub(crate) enum WriteAll {
+    /// The values are the numbers of rows.
+    Rows,
+    /// Appends them from the state; `false` if they must be taken one by one.
+    State(fn(&State, Range<usize>, &mut Cells) -> bool),
+}
 
 /// A function as it is computed for a column of some type.
 #[derive(Clone, Copy)]
@@ -197,7 +203,7 @@ pub(crate) struct Bound {
     pub(crate) value: for<'a> fn(&Group<'a>) -> Option<Value<'a>>,
     /// Appends its value, where that is a string which lies nowhere yet.
     pub(crate) text: Option<WriteText>,
-    /// A shorter way to the values of many groups, where there is one.
+    /// A shorter way to the values of many groups, if there is one.
     pub(crate) all: Option<WriteAll>,
 }
 

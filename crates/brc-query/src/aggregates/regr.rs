@@ -3,8 +3,8 @@
 
 use super::covar::Products;
 use super::{AggregateFunction, Bound, Form, Group, avg::units, pairs};
-use crate::ratio::nearest;
 use crate::states::StateKind;
+use crate::values::ratio::nearest;
 use brc_core::{Field, LogicalType, Value};
 use num_bigint::{BigInt, BigUint};
 

@@ -1,11 +1,8 @@
 //! The exact sum: of integers and decimals a decimal of 38 digits and the column's scale, of floats the float nearest to it.
 
-use super::{AggregateFunction, Bound, Form, numbers, sums_of};
-use crate::cells::Cells;
-use crate::partial::Partial;
-use crate::states::Sum;
+use super::{AggregateFunction, Bound, Form, WriteAll, numbers, sums_of};
+use crate::states::{State, Sum};
 use brc_core::{LogicalType, PhysicalType, Value};
-use std::ops::Range;
 
 pub(super) static SUM: AggregateFunction = AggregateFunction {
     name: "sum",
@@ -22,10 +19,7 @@ pub(super) static SUM: AggregateFunction = AggregateFunction {
             }
         };
         let bound = Bound::new(output, sums_of(logical_type), |group| group.state()?.sum(group.group).map(value_of));
-        let all = |partial: &Partial, state: Option<usize>, groups: Range<usize>, cells: &mut Cells| {
-            state.is_some_and(|state| partial.state(state).sums(groups, cells))
-        };
-        Ok(Bound { all: Some(all), ..bound })
+        Ok(Bound { all: Some(WriteAll::State(State::sums)), ..bound })
     },
 };
 

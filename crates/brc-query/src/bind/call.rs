@@ -3,10 +3,10 @@
 use super::{Binder, Result};
 use crate::aggregates::AggregateFunction;
 use crate::functions::extreme::MAX_VALUES;
+use crate::functions::typed::{FunctionName, Node, Scalar, Typed};
 use crate::functions::{Function, Mismatch, like_prefix};
-use crate::node::{FunctionName, Node, Scalar, Typed};
+use crate::sql::suggestions::unknown_function;
 use crate::sql::{Call, Kind, Literal, Syntax};
-use crate::suggestions::unknown_function;
 use brc_core::{Comparison, LogicalType, Predicate};
 
 /// What is no function, but written like one.

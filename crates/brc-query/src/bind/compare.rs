@@ -2,7 +2,7 @@
 
 use super::{Binder, Result, conjunction, constant, disjunction, literal};
 use crate::functions::compare;
-use crate::node::{FunctionName, Node, Typed};
+use crate::functions::typed::{FunctionName, Node, Typed};
 use crate::sql::{Kind, Literal, Syntax};
 use brc_core::{Comparison, LogicalType, Predicate};
 

@@ -2,14 +2,14 @@
 
 use super::rows::RowScope;
 use super::{Binder, Result, Scope, call};
+use crate::aggregates::Output;
 use crate::aggregates::{AggregateFunction, Form};
-use crate::expression::Expression;
+use crate::bind::inputs::{Inputs, Source};
 use crate::functions::cast::is_exact_number;
-use crate::inputs::{Inputs, Source};
-use crate::node::{Node, Scalar, Typed};
-use crate::plan::Output;
+use crate::functions::typed::{Node, Scalar, Typed};
+use crate::sql::expression::Expression;
+use crate::sql::suggestions::unknown_function;
 use crate::sql::{Call, Kind, Literal, Syntax};
-use crate::suggestions::unknown_function;
 use brc_core::{Field, LogicalType};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

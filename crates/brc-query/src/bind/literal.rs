@@ -1,9 +1,9 @@
 //! Constants as typed values.
 
 use super::{Binder, Result, constant};
-use crate::bind::number::Number;
-use crate::node::{Scalar, Typed};
+use crate::functions::typed::{Scalar, Typed};
 use crate::sql::Literal;
+use crate::values::number::Number;
 use brc_core::{LogicalType, PhysicalType, TimeUnit, Value, float32};
 
 impl Binder<'_> {

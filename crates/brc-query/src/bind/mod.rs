@@ -4,18 +4,20 @@ mod call;
 mod compare;
 mod constant;
 pub(crate) mod groups;
+pub(crate) mod inputs;
 mod literal;
-pub(crate) mod number;
+pub(crate) mod names;
 mod range;
+mod resolve;
 pub(crate) mod rows;
 
-use crate::columns::Names;
+use crate::bind::names::Names;
 use crate::evaluate;
-use crate::expression::Expression;
 use crate::functions::cast;
-use crate::node::{Node, Typed};
+use crate::functions::typed::{Node, Typed};
+use crate::sql::expression::Expression;
 use crate::sql::{Kind, Syntax, SyntaxError};
-use crate::vector::{Fault, TOO_LONG};
+use crate::values::fault::{Fault, TOO_LONG};
 use brc_core::{Field, LogicalType, Predicate, Schema};
 
 type Result<T = Typed> = std::result::Result<T, SyntaxError>;
@@ -135,7 +137,7 @@ impl Binder<'_> {
             Node::Column(column) => {
                 Typed::truth(Node::Condition(Predicate::Range { column, low: 1, high: 1 }), nullable)
             }
-            Node::Literal(Some(crate::node::Scalar::Integer(value))) => {
+            Node::Literal(Some(crate::functions::typed::Scalar::Integer(value))) => {
                 Typed::truth(Node::Condition(Predicate::Constant(value != 0)), false)
             }
             _ => typed,

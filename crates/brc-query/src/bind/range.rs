@@ -1,7 +1,7 @@
 //! Which values of a column compare in some way with a constant: comparisons become ranges.
 
 use super::constant::Tested;
-use super::number::Number;
+use crate::values::number::Number;
 use brc_core::{Comparison, Predicate, float_order};
 use std::cmp::Ordering;
 

@@ -1,10 +1,10 @@
 //! What names mean in a row of a table: its columns.
 
 use super::{Result, Scope};
-use crate::columns::Names;
-use crate::expression::Expression;
-use crate::node::Typed;
+use crate::bind::names::Names;
+use crate::functions::typed::Typed;
 use crate::sql::Syntax;
+use crate::sql::expression::Expression;
 use brc_core::Field;
 
 /// The columns of a table.

@@ -1,10 +1,11 @@
 //! Puts together the values of a `case` or a `coalesce`: for each of its parts, the rows that are taken from it.
 
 use super::{Columns, Frame, Lent, Step, truth};
-use crate::group::Malformed;
-use crate::memory::Allowance;
-use crate::node::{Node, Scalar, Typed};
-use crate::vector::{Fault, Strings, Values, Vector, View};
+use crate::functions::typed::{Node, Scalar, Typed};
+use crate::runtime::memory::Allowance;
+use crate::values::fault::Fault;
+use crate::values::fault::Malformed;
+use crate::values::vector::{Strings, Values, Vector, View};
 use brc_core::batch::codes_of;
 use brc_core::{BitmapBuffer, Column, Data, Dictionary, Integers, LogicalType, PhysicalType, Value};
 use brc_kernels::cpu::Level;

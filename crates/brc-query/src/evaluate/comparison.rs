@@ -3,8 +3,8 @@
 use super::truth::Truth;
 use super::{Frame, Lent, Step, applied};
 use crate::functions::{Compared, Kernel};
-use crate::memory::Allowance;
-use crate::vector::Fault;
+use crate::runtime::memory::Allowance;
+use crate::values::fault::Fault;
 use brc_core::Column;
 
 pub(super) struct Comparison {

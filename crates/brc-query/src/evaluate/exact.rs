@@ -6,8 +6,9 @@
 
 use super::{Frame, Lent, Step};
 use crate::functions::Exact as Operator;
-use crate::node::{Node, Scalar, Typed};
-use crate::vector::{Fault, Values, Vector, both_valid};
+use crate::functions::typed::{Node, Scalar, Typed};
+use crate::values::fault::Fault;
+use crate::values::vector::{Values, Vector, both_valid};
 use brc_core::{Batch, BitmapBuffer, Data, Integers};
 use brc_kernels::arithmetic::{Line, Operation, append, combine, combine_with, scale};
 use brc_kernels::cpu::Level;

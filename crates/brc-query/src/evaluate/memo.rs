@@ -1,9 +1,10 @@
 //! What looks at one string column only is computed once for each value of its dictionary.
 
 use super::{Columns, Frame, Inputs, Lent, Step};
+use crate::functions::typed::{Node, Typed};
 use crate::keys::index::NameIndex;
-use crate::node::{Node, Typed};
-use crate::vector::{Fault, Values, Vector, View};
+use crate::values::fault::Fault;
+use crate::values::vector::{Values, Vector, View};
 use brc_core::batch::codes_of;
 use brc_core::{Batch, BitmapBuffer, Column, Data, Dictionary, LogicalType, PhysicalType, Value};
 use brc_kernels::cpu::Level;

@@ -2,8 +2,9 @@
 //! these are few: dates are, and what is counted.
 
 use super::{Columns, Frame, Inputs, Lent, Step};
-use crate::node::{Node, Typed};
-use crate::vector::{Fault, Values, Vector, View};
+use crate::functions::typed::{Node, Typed};
+use crate::values::fault::Fault;
+use crate::values::vector::{Values, Vector, View};
 use brc_core::{Batch, Data, Integers, LogicalType, PhysicalType};
 use brc_kernels::direct::{integer_bounds, look_up_integers};
 

@@ -1,9 +1,10 @@
 //! Conditions over a batch: two bits a row, for true and for false; where neither is set, it is null.
 
 use super::{Frame, Step};
-use crate::filter::Test;
-use crate::vector::{Fault, Values, Vector};
-use crate::wanted::{row_numbers, set_rows};
+use crate::evaluate::filter::Test;
+use crate::values::fault::Fault;
+use crate::values::selection::{row_numbers, set_rows};
+use crate::values::vector::{Values, Vector};
 use brc_core::{Batch, BitmapBuffer, Column, Data};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{bytes, range, valid_bits, words};

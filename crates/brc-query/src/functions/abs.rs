@@ -1,8 +1,8 @@
 //! `abs(x)`: a number without its sign.
 
 use super::{Bound, Function, Mismatch, count, exact, number};
-use crate::node::Typed;
-use crate::vector::Fault;
+use crate::functions::typed::Typed;
+use crate::values::fault::Fault;
 use brc_core::LogicalType;
 
 pub(super) static ABS: Function = Function {

@@ -1,8 +1,8 @@
 //! `bucket(x, width)`: where the interval of a width begins in which a number lies.
 
 use super::{Bound, Function, Mismatch, constant_integer, count, exact, number, refuse};
-use crate::node::{Scalar, Typed};
-use crate::vector::Fault;
+use crate::functions::typed::{Scalar, Typed};
+use crate::values::fault::Fault;
 
 pub(super) static BUCKET: Function = Function {
     name: "bucket",

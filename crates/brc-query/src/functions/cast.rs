@@ -3,7 +3,8 @@
 
 use super::rounding::Exact;
 use super::{Bound, Kernel, exact};
-use crate::vector::{Fault, Rows, Values, Vector, View, ViewData};
+use crate::values::fault::Fault;
+use crate::values::vector::{Rows, Values, Vector, View, ViewData};
 use brc_core::{LogicalType, TimeUnit, Value, calendar, float32};
 use brc_kernels::arithmetic::Rounding;
 use brc_kernels::cpu::Level;
@@ -122,11 +123,13 @@ fn conversion(from: LogicalType, to: LogicalType) -> Option<Conversion> {
         }
         (_, LogicalType::Float64) if is_exact_number(from) => {
             let unit = 10u128.pow(from.scale().into());
-            Box::new(move |value| integer(value).map(|value| Number::Float(crate::ratio::nearest_small(value, unit))))
+            Box::new(move |value| {
+                integer(value).map(|value| Number::Float(crate::values::ratio::nearest_small(value, unit)))
+            })
         }
         (_, LogicalType::Float32) if is_exact_number(from) => {
             let unit = 10u128.pow(from.scale().into());
-            Box::new(move |value| rounded(crate::ratio::nearest_small(integer(value)?, unit)))
+            Box::new(move |value| rounded(crate::values::ratio::nearest_small(integer(value)?, unit)))
         }
         _ if is_exact_number(from) && is_exact_number(to) => {
             let (up, down) = (exact::factor(from.scale(), to.scale()), exact::factor(to.scale(), from.scale()));

@@ -1,7 +1,7 @@
 //! `ceil(x)`: the smallest integer that is not below a number.
 
 use super::{Bound, Function, Mismatch, count, rounding};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use brc_kernels::arithmetic::Rounding;
 
 pub(super) static CEIL: Function = Function {

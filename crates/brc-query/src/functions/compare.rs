@@ -3,10 +3,10 @@
 //! all numbers, and the two zeros are equal.
 
 use super::{Bound, Function, Mismatch, count, exact, mixed_order, refuse};
-use crate::keys::layout::float_key;
-use crate::node::Typed;
-use crate::vector::View;
-use crate::wanted::set_rows;
+use crate::functions::typed::Typed;
+use crate::values::float_key::float_key;
+use crate::values::selection::set_rows;
+use crate::values::vector::View;
 use brc_core::{Comparison, Data, Integers, LogicalType, PhysicalType, TimeUnit, calendar};
 use brc_kernels::arithmetic::{self, Line};
 use brc_kernels::cpu::Level;

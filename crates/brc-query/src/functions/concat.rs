@@ -1,7 +1,7 @@
 //! `concat(a, b, …)`, also written `a || b`: strings one behind the other, other values in their text form.
 
 use super::{Bound, Function, Mismatch, count};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use brc_core::LogicalType;
 
 pub(super) static CONCAT: Function = Function {

@@ -1,7 +1,7 @@
 //! `contains(s, part)`: whether a string contains another.
 
 use super::{Bound, Function, Mismatch, count, string};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use brc_core::LogicalType;
 
 pub(super) static CONTAINS: Function = Function {

@@ -1,7 +1,7 @@
 //! `day(t)`: the day of the month of a date or timestamp.
 
 use super::{Bound, Function, Mismatch, count, extract};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 
 pub(super) static DAY: Function = Function {
     name: "day",

@@ -1,9 +1,9 @@
 //! `a / b`: the float nearest to the exact quotient. Of exact numbers, what is divided by zero is null.
 
 use super::{Bound, Function, Mismatch, count, exact};
-use crate::node::Typed;
-use crate::ratio::{nearest, nearest_small};
-use crate::vector::{Values, Vector, View, ViewData};
+use crate::functions::typed::Typed;
+use crate::values::ratio::{nearest, nearest_small};
+use crate::values::vector::{Values, Vector, View, ViewData};
 use brc_core::{BitmapBuffer, Integers, LogicalType, Value};
 use brc_kernels::arithmetic::quotients;
 use brc_kernels::cpu::Level;

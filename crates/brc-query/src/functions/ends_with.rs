@@ -1,7 +1,7 @@
 //! `ends_with(s, suffix)`: whether a string ends with another.
 
 use super::{Bound, Function, Mismatch, count, string};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use brc_core::LogicalType;
 
 pub(super) static ENDS_WITH: Function = Function {

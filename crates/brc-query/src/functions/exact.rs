@@ -2,8 +2,9 @@
 //! is an error.
 
 use super::{Bound, Mismatch, count, number};
-use crate::node::{Scalar, Typed};
-use crate::vector::{Fault, Rows, Values, Vector, View, ViewData};
+use crate::functions::typed::{Scalar, Typed};
+use crate::values::fault::Fault;
+use crate::values::vector::{Rows, Values, Vector, View, ViewData};
 use brc_core::{LogicalType, Value};
 use brc_kernels::arithmetic::{self, combined};
 use brc_kernels::cpu::Level;
@@ -165,7 +166,7 @@ pub(super) fn float(view: &View<'_>, scale: u8, row: usize) -> f64 {
     match view.data {
         ViewData::Floats(values) => values[row],
         _ if scale == 0 => view.integer(row) as f64,
-        _ => crate::ratio::nearest_small(view.integer(row), 10u128.pow(scale.into())),
+        _ => crate::values::ratio::nearest_small(view.integer(row), 10u128.pow(scale.into())),
     }
 }
 

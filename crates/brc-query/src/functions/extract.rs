@@ -2,8 +2,8 @@
 
 use super::temporal::{ByDay, Clock, iso_weekday};
 use super::{Bound, Function, Mismatch, constant_text, count, refuse};
-use crate::node::Typed;
-use crate::vector::Fault;
+use crate::functions::typed::Typed;
+use crate::values::fault::Fault;
 use brc_core::{LogicalType, calendar};
 
 pub(super) static EXTRACT: Function = Function {

@@ -1,8 +1,8 @@
 //! What `greatest` and `least` have in common. Floats are ordered as everywhere: NaN is above all numbers.
 
 use super::{Bound, Mismatch, count, refuse};
-use crate::keys::layout::float_key;
-use crate::node::Typed;
+use crate::functions::typed::Typed;
+use crate::values::float_key::float_key;
 use brc_core::{LogicalType, PhysicalType};
 use std::cmp::Ordering;
 

@@ -1,7 +1,7 @@
 //! `floor(x)`: the largest integer that is not above a number.
 
 use super::{Bound, Function, Mismatch, count, rounding};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use brc_kernels::arithmetic::Rounding;
 
 pub(super) static FLOOR: Function = Function {

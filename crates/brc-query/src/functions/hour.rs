@@ -1,7 +1,7 @@
 //! `hour(t)`: the hour of a time or timestamp.
 
 use super::{Bound, Function, Mismatch, count, extract};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 
 pub(super) static HOUR: Function = Function {
     name: "hour",

@@ -1,8 +1,8 @@
 //! `a // b`: the quotient of integers, truncated toward zero. What is divided by zero is null.
 
 use super::{Bound, Function, Mismatch, count, exact, refuse};
-use crate::node::Typed;
-use crate::vector::Fault;
+use crate::functions::typed::Typed;
+use crate::values::fault::Fault;
 use brc_core::LogicalType;
 
 pub(super) static INTEGER_DIVIDE: Function = Function {

@@ -1,8 +1,8 @@
 //! `length(s)`: the characters of a string, or the bytes of binary data.
 
 use super::{Bound, Function, Mismatch, count, string};
-use crate::node::Typed;
-use crate::vector::{Values, ViewData};
+use crate::functions::typed::Typed;
+use crate::values::vector::{Values, ViewData};
 use brc_core::LogicalType;
 
 pub(super) static LENGTH: Function = Function {

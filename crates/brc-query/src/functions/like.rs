@@ -3,8 +3,8 @@
 use super::pieces::Pieces;
 use super::segments::{Element, Matching, Segments};
 use super::{Bound, Function, Mismatch, constant_text, count, refuse, string};
-use crate::node::Typed;
-use crate::vector::{Values, ViewData};
+use crate::functions::typed::Typed;
+use crate::values::vector::{Values, ViewData};
 use brc_core::LogicalType;
 
 pub(super) static LIKE: Function = Function {

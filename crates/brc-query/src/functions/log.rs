@@ -1,7 +1,7 @@
 //! `log(x)`: the logarithm to base 10, and `log(base, x)` that to another base: floats.
 
 use super::{Bound, Function, Mismatch, count, exact, number};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 
 pub(super) static LOG: Function = Function {
     name: "log",

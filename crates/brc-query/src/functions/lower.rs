@@ -1,8 +1,8 @@
 //! `lower(s)`: a string in lower case. Bytes that are no UTF-8 stay as they are.
 
 use super::{Bound, Function, Mismatch, count, string};
-use crate::node::Typed;
-use crate::vector::Text;
+use crate::functions::typed::Typed;
+use crate::values::vector::Text;
 
 pub(super) static LOWER: Function = Function {
     name: "lower",

@@ -1,7 +1,7 @@
 //! `minute(t)`: the minute of a time or timestamp.
 
 use super::{Bound, Function, Mismatch, count, extract};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 
 pub(super) static MINUTE: Function = Function {
     name: "minute",

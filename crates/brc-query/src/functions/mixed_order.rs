@@ -1,7 +1,7 @@
 //! Orders exact numbers and floats by their values: neither is rounded to be like the other.
 
 use super::exact::factor;
-use crate::ratio::nearest_small;
+use crate::values::ratio::nearest_small;
 use brc_kernels::accumulate::floats::parts;
 use num_bigint::BigInt;
 use std::cmp::Ordering;

@@ -2,7 +2,7 @@
 //! null.
 
 use super::{Bound, Function, Mismatch, count, exact, refuse};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use brc_core::LogicalType;
 
 pub(super) static MODULO: Function =

@@ -1,7 +1,7 @@
 //! `month(t)`: the month of a date or timestamp, from 1.
 
 use super::{Bound, Function, Mismatch, count, extract};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 
 pub(super) static MONTH: Function = Function {
     name: "month",

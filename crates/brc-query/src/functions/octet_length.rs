@@ -1,7 +1,7 @@
 //! `octet_length(s)`: the bytes of a string.
 
 use super::{Bound, Function, Mismatch, count, length, string};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 
 pub(super) static OCTET_LENGTH: Function = Function {
     name: "octet_length",

@@ -1,8 +1,8 @@
 //! What `lpad` and `rpad` have in common.
 
 use super::{Bound, Mismatch, count, integer, length, string, substr};
-use crate::node::Typed;
-use crate::vector::Text;
+use crate::functions::typed::Typed;
+use crate::values::vector::Text;
 use brc_core::LogicalType;
 
 /// Fills strings up at their start or at their end.

@@ -1,7 +1,7 @@
 //! What functions of regular expressions have in common. A pattern is a constant: it is compiled when a query is bound.
 
 use super::{Mismatch, constant_text, refuse};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use regex::bytes::{Regex, RegexBuilder};
 
 /// A pattern with its options.

@@ -1,7 +1,7 @@
 //! `power(x, y)`: a number to the power of another, a float.
 
 use super::{Bound, Function, Mismatch, count, exact, number};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 
 pub(super) static POWER: Function = Function {
     name: "power",

@@ -1,7 +1,7 @@
 //! `prefix(s, n)`: the first characters of a string.
 
 use super::{Bound, Function, Mismatch, count, integer, length, string, substr};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use brc_core::LogicalType;
 
 pub(super) static PREFIX: Function = Function {

@@ -2,7 +2,7 @@
 
 use super::pattern::Pattern;
 use super::{Bound, Function, Mismatch, constant_integer, count, refuse, string};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use brc_core::LogicalType;
 
 pub(super) static REGEXP_EXTRACT: Function = Function {

@@ -2,7 +2,7 @@
 
 use super::pattern::Pattern;
 use super::{Bound, Function, Mismatch, count, string};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 
 pub(super) static REGEXP_MATCHES: Function = Function {
     name: "regexp_matches",

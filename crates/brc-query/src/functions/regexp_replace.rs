@@ -4,8 +4,8 @@
 use super::pattern::Pattern;
 use super::trim::is_continuation;
 use super::{Bound, Function, Mismatch, constant_text, count, refuse, string};
-use crate::node::Typed;
-use crate::vector::Text;
+use crate::functions::typed::Typed;
+use crate::values::vector::Text;
 use brc_core::LogicalType;
 use regex::bytes::{Match, Regex};
 use std::ops::Range;
@@ -150,8 +150,8 @@ fn replace_all(text: &[u8], regex: &Regex, pieces: &[Piece], has_groups: bool, o
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Allowance;
-    use crate::vector::Strings;
+    use crate::runtime::memory::Allowance;
+    use crate::values::vector::Strings;
     use proptest::prelude::*;
 
     proptest! {

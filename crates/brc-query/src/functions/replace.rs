@@ -1,7 +1,7 @@
 //! `replace(s, from, to)`: a string with each occurrence of another replaced.
 
 use super::{Bound, Function, Mismatch, count, string};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use brc_core::LogicalType;
 
 pub(super) static REPLACE: Function = Function {

@@ -1,7 +1,7 @@
 //! `right(s, n)`: the last characters of a string.
 
 use super::{Bound, Function, Mismatch, count, integer, string, substr};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use brc_core::LogicalType;
 
 pub(super) static RIGHT: Function = Function {

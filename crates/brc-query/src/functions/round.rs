@@ -1,7 +1,7 @@
 //! `round(x, n)`: the nearest number of `n` decimals, halves away from zero.
 
 use super::{Bound, Function, Mismatch, constant_integer, count, rounding};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use brc_kernels::arithmetic::Rounding;
 
 pub(super) static ROUND: Function = Function {

@@ -1,8 +1,9 @@
 //! What `round`, `floor` and `ceil` have in common: exact numbers stay exact.
 
 use super::{Bound, Mismatch, exact, number};
-use crate::node::Typed;
-use crate::vector::{Fault, Rows, Values, Vector, View, ViewData};
+use crate::functions::typed::Typed;
+use crate::values::fault::Fault;
+use crate::values::vector::{Rows, Values, Vector, View, ViewData};
 use brc_core::{LogicalType, float32};
 use brc_kernels::arithmetic::{Rounding, round, round_quotients};
 use brc_kernels::cpu::Level;

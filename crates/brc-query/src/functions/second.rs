@@ -1,7 +1,7 @@
 //! `second(t)`: the second of a time or timestamp.
 
 use super::{Bound, Function, Mismatch, count, extract};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 
 pub(super) static SECOND: Function = Function {
     name: "second",

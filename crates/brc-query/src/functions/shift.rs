@@ -3,8 +3,8 @@
 
 use super::temporal::{Clock, add_months};
 use super::{Bound, Function, Mismatch, constant_integer, refuse};
-use crate::node::Typed;
-use crate::vector::Fault;
+use crate::functions::typed::Typed;
+use crate::values::fault::Fault;
 use brc_core::{LogicalType, TimeUnit};
 
 /// Its arguments are a date or timestamp, months, days and microseconds.

@@ -1,7 +1,7 @@
 //! `sign(x)`: whether a number is below zero, zero or above.
 
 use super::{Bound, Function, Mismatch, count, number};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use brc_core::LogicalType;
 
 pub(super) static SIGN: Function = Function {

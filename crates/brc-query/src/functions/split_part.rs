@@ -1,7 +1,7 @@
 //! `split_part(s, separator, n)`: one of the parts between separators.
 
 use super::{Bound, Function, Mismatch, contains, count, integer, string, substr};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use brc_core::LogicalType;
 
 pub(super) static SPLIT_PART: Function = Function {

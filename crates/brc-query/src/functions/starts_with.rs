@@ -1,7 +1,7 @@
 //! `starts_with(s, prefix)`: whether a string starts with another.
 
 use super::{Bound, Function, Mismatch, count, string};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use brc_core::LogicalType;
 
 pub(super) static STARTS_WITH: Function = Function {

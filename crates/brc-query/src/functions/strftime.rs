@@ -3,8 +3,8 @@
 use super::directive::{self, Format, Moment};
 use super::temporal::Clock;
 use super::{Bound, Function, Mismatch, constant_text, count, refuse};
-use crate::node::Typed;
-use crate::vector::{Rows, Vector, View};
+use crate::functions::typed::Typed;
+use crate::values::vector::{Rows, Vector, View};
 use brc_core::{LogicalType, calendar};
 
 pub(super) static STRFTIME: Function = Function {
@@ -55,7 +55,7 @@ fn written(
     zone: bool,
     view: &View<'_>,
     rows: &Rows<'_>,
-) -> Result<Vector, crate::vector::Fault> {
+) -> Result<Vector, crate::values::fault::Fault> {
     let nanoseconds = calendar::DAY_SECONDS * 1_000_000_000 / clock.per_day;
     // Neighbours are often of the same day.
     let (mut last, mut text) = (None, Vec::new());

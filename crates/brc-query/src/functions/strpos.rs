@@ -1,7 +1,7 @@
 //! `strpos(s, part)`, also `position(part in s)`: at which character a string first occurs in another.
 
 use super::{Bound, Function, Mismatch, contains, count, length, string};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use brc_core::LogicalType;
 
 pub(super) static STRPOS: Function = Function {

@@ -1,8 +1,8 @@
 //! `substr(s, from, length)`: characters of a string, the first of which is number 1. A negative `from` counts from the end.
 
 use super::{Bound, Function, Mismatch, constant_integer, count, integer, string};
-use crate::node::Typed;
-use crate::vector::{Strings, Values, ViewData};
+use crate::functions::typed::Typed;
+use crate::values::vector::{Strings, Values, ViewData};
 use brc_core::{ByteStrings, LogicalType};
 
 pub(super) static SUBSTR: Function = Function {

@@ -2,7 +2,7 @@
 
 use super::exact::{self, Operation};
 use super::{Bound, Function, Mismatch, count, refuse};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use brc_core::LogicalType;
 use brc_kernels::arithmetic;
 

@@ -1,8 +1,9 @@
 //! What functions of dates and times have in common.
 
 use super::{Mismatch, refuse};
-use crate::node::Typed;
-use crate::vector::{Fault, Rows, Values, Vector, View, ViewData};
+use crate::functions::typed::Typed;
+use crate::values::fault::Fault;
+use crate::values::vector::{Rows, Values, Vector, View, ViewData};
 use brc_core::{LogicalType, calendar};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::bounds;

@@ -3,8 +3,9 @@
 
 use super::zone::{Seconds, Zone};
 use super::{Bound, Function, Mismatch, constant_text, count, refuse};
-use crate::node::Typed;
-use crate::vector::{Fault, Rows, Vector, View};
+use crate::functions::typed::Typed;
+use crate::values::fault::Fault;
+use crate::values::vector::{Rows, Vector, View};
 use brc_core::{LogicalType, TimeUnit, calendar};
 
 /// Its arguments are the name of a zone and a date or a timestamp.

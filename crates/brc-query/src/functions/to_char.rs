@@ -6,7 +6,7 @@
 use super::directive::Format;
 use super::strftime::{bind_with, format_of};
 use super::{Bound, Function, Mismatch};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 
 pub(super) static TO_CHAR: Function = Function {
     name: "to_char",

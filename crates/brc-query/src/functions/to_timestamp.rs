@@ -1,8 +1,9 @@
 //! `to_timestamp(x)`: the point in time so many seconds after 1970-01-01 00:00:00 of UTC.
 
 use super::{Bound, Function, Mismatch, count, exact, number, refuse};
-use crate::node::Typed;
-use crate::vector::{Fault, Rows, Vector};
+use crate::functions::typed::Typed;
+use crate::values::fault::Fault;
+use crate::values::vector::{Rows, Vector};
 use brc_core::{LogicalType, TimeUnit};
 use brc_kernels::arithmetic::Rounding;
 

@@ -1,7 +1,7 @@
 //! `trim(s)`, `trim(s, characters)`: a string without the spaces, or the given characters, around it.
 
 use super::{Bound, Function, Mismatch, count, string};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 use brc_core::LogicalType;
 
 pub(super) static TRIM: Function = Function {

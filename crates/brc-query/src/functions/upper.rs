@@ -2,7 +2,7 @@
 
 use super::lower::append;
 use super::{Bound, Function, Mismatch, count, string};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 
 pub(super) static UPPER: Function = Function {
     name: "upper",

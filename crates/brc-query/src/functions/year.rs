@@ -1,7 +1,7 @@
 //! `year(t)`: the year of a date or timestamp.
 
 use super::{Bound, Function, Mismatch, count, extract};
-use crate::node::Typed;
+use crate::functions::typed::Typed;
 
 pub(super) static YEAR: Function = Function {
     name: "year",

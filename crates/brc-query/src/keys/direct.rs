@@ -10,8 +10,8 @@
 use super::Numbered;
 use super::digits::{Digit, Digits, Range};
 use super::key_set::KeySet;
-use crate::filter::Selection;
-use crate::group::Malformed;
+use crate::values::fault::Malformed;
+use crate::values::selection::Selection;
 use brc_core::{Column, Dictionary};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::look_up;
@@ -286,7 +286,7 @@ impl Direct {
         }
         let asked = if count == rows { Selection::All } else { Selection::Some(missing, count) };
         let numbers = ask(asked)?;
-        for (row, number) in crate::wanted::set_rows(missing).zip(numbers) {
+        for (row, number) in crate::values::selection::set_rows(missing).zip(numbers) {
             groups[row] = number;
             table[slots[row] as usize] = number;
         }

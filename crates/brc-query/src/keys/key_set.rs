@@ -2,12 +2,13 @@
 
 use super::digits::Range;
 use super::index::TupleIndex;
-use super::layout::{KeyKind, KeyLayout, Layout, float_key, float_of_key};
+use super::layout::{KeyKind, KeyLayout, Layout};
 use super::strings::Strings;
-use crate::cells::Cells;
-use crate::filter::Selection;
-use crate::group::Malformed;
-use crate::wanted::keep;
+use crate::values::cells::Cells;
+use crate::values::fault::Malformed;
+use crate::values::float_key::{float_key, float_of_key};
+use crate::values::selection::Selection;
+use crate::values::selection::keep;
 use brc_core::batch::codes_of;
 use brc_core::{Column, Data, Dictionary, Integers, LogicalType, Value, interrupt};
 use brc_kernels::cpu::Level;

@@ -3,8 +3,7 @@
 //! Each value takes as many bits as its type needs, and one more if it may be null. What does not fit a word whole begins
 //! the next one. The bits of a value order as its type does.
 
-use brc_core::{LogicalType, PhysicalType, float_of_order};
-use brc_kernels::accumulate::ordered_float;
+use brc_core::{LogicalType, PhysicalType};
 
 /// What a key's bits stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,16 +62,6 @@ impl KeyKind {
     pub(crate) fn is_wide(self) -> bool {
         self.bits() > 64
     }
-}
-
-/// The bits of a float as a key.
-pub(crate) fn float_key(value: f64) -> u64 {
-    ordered_float(value) as u64 ^ 1 << 63
-}
-
-/// The float that has these bits as a key.
-pub(crate) fn float_of_key(bits: u64) -> f64 {
-    float_of_order((bits ^ 1 << 63) as i64)
 }
 
 /// Some bits of one word of a tuple.
@@ -212,14 +201,5 @@ mod tests {
         let least = |text: &str| KeyKind::of(text.parse().unwrap()).least_of_64_bits();
         assert_eq!(["int8", "date", "int64"].map(least), [Some(-128), Some(i32::MIN.into()), Some(i64::MIN)]);
         assert_eq!(["uint64", "decimal(38,0)", "float64", "string"].map(least), [None; 4]);
-    }
-
-    #[test]
-    fn floats_order_as_keys() {
-        let floats = [f64::NEG_INFINITY, -1.5, -f64::MIN_POSITIVE, 0.0, 1e-300, 2.0, f64::INFINITY, f64::NAN];
-        assert!(floats.windows(2).all(|pair| float_key(pair[0]) < float_key(pair[1])));
-        assert_eq!(float_key(-0.0), float_key(0.0));
-        assert_eq!(float_key(-f64::NAN), float_key(f64::from_bits(0x7ff0_0000_0000_0001)));
-        assert_eq!(floats.map(|float| float_of_key(float_key(float)).to_bits()), floats.map(f64::to_bits));
     }
 }

@@ -4,20 +4,24 @@
 //! are one group. Any other keys are put together to tuples, which are numbered as they appear; an array remembers
 //! the numbers of those that have few values together.
 
+pub(crate) mod access_path;
 mod digits;
 pub(crate) mod direct;
+pub(crate) mod encoding;
+pub(crate) mod group_ids;
+pub(crate) mod group_keys;
 pub(crate) mod index;
 pub(crate) mod key_set;
 pub(crate) mod layout;
 mod short;
 pub(crate) mod strings;
 
-use crate::filter::Selection;
-use crate::group::Malformed;
-use crate::lanes::Lane;
-use crate::partial::GroupKeys;
-use crate::partitions::packing::Sample;
-use crate::states::GroupIds;
+use crate::keys::access_path::Lane;
+use crate::keys::encoding::Sample;
+use crate::keys::group_ids::GroupIds;
+use crate::keys::group_keys::GroupKeys;
+use crate::values::fault::Malformed;
+use crate::values::selection::Selection;
 use brc_core::batch::codes_of;
 use brc_core::table::ColumnSummary;
 use brc_core::{Batch, Column, Data, Dictionary, LogicalType, PhysicalType, Run, Summary, Value};

@@ -3,9 +3,9 @@
 use super::direct::Direct;
 use super::index::NameIndex;
 use super::short::ShortNames;
-use crate::filter::Selection;
-use crate::group::Malformed;
-use crate::wanted::set_rows;
+use crate::values::fault::Malformed;
+use crate::values::selection::Selection;
+use crate::values::selection::set_rows;
 use brc_core::{ByteStrings, Column, Dictionary, Integers};
 use brc_kernels::cpu::Level;
 use brc_kernels::digits::Digits;

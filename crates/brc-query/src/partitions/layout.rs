@@ -4,7 +4,7 @@
 //! are aggregated by millions of groups are a single word so, which is all that is moved and sorted.
 
 use super::fits_record;
-use super::packing::{Packing, bits_of, push_tuple};
+use crate::keys::encoding::{Packing, bits_of, push_tuple};
 use crate::plan::Plan;
 use crate::states::StateKind;
 use brc_core::{Batch, Column, PhysicalType};

@@ -11,47 +11,46 @@
 //! Every worker starts with a table of its own. As soon as one has more groups than its [`Limits`], all of them deal out what
 //! they read from then on. The groups that they have by then, and those whose keys cannot be packed, are merged the plain way.
 //!
-//! Where a table is sorted or clustered by a key, its [splits are partitions](own_keys) already: nothing is dealt out, and only
+//! Where a table is sorted or clustered by a key, its [splits are partitions](disjoint_splits) already: nothing is dealt out, and only
 //! the groups of keys that several splits have are merged.
 //!
 //! Where memory is short, all of that goes to a file, [part](parts) by part, and comes back one part at a time.
 
-mod dealt;
+mod disjoint_groups;
+mod disjoint_splits;
 mod layout;
-mod own_groups;
-mod own_keys;
-pub(crate) mod packing;
+mod merge;
+mod partitioned;
 mod parts;
 mod ranges;
 mod reader;
 mod records;
-mod regroup;
-mod regroup_parts;
 mod sorted;
 pub(crate) mod spill;
+mod spilled_merge;
 mod tables;
 
-pub(crate) use dealt::Dealt;
-pub(crate) use own_groups::{OwnGroups, OwnPart};
+pub(crate) use disjoint_groups::{OwnGroups, OwnPart};
+pub(crate) use merge::{in_order, regroup};
+pub(crate) use partitioned::Dealt;
 pub(crate) use parts::Parts;
-pub(crate) use regroup::{in_order, regroup};
-pub(crate) use regroup_parts::regroup_parts;
 pub(crate) use sorted::Sorted;
+pub(crate) use spilled_merge::regroup_parts;
 
-use crate::filter::Selection;
-use crate::group::{Found, Malformed};
+use crate::accumulate::partial::Partial;
 use crate::keys::Keys;
 use crate::keys::direct::Expected;
-use crate::memory::Memory;
-use crate::partial::Partial;
+use crate::keys::encoding::{Packer, Packing};
 use crate::plan::Plan;
+use crate::runtime::memory::Memory;
 use crate::states::StateKind;
-use crate::vector::Fault;
+use crate::values::fault::Fault;
+use crate::values::fault::Malformed;
+use crate::values::selection::Selection;
 use brc_core::{Batch, Error, LogicalType, PhysicalType, Result, Table};
+use disjoint_splits::OwnKeys;
+pub(crate) use disjoint_splits::bounds_of;
 use layout::{Aggregated, Layout};
-use own_keys::OwnKeys;
-pub(crate) use own_keys::bounds_of;
-use packing::{Packer, Packing};
 use ranges::Ranges;
 use records::PARTITIONS;
 pub(crate) use records::Records;
@@ -342,6 +341,18 @@ impl Dealer<'_> {
         let unfit = records.add(&packer.tuples, &mut packer.fits, batch, selection, left)?;
         Ok(if unfit == batch.rows { Selection::All } else { Selection::Some(left, unfit) })
     }
+}
+
+/// What one worker found.
+pub(crate) struct Found<'a> {
+    /// The state of all groups, but of those that are still to be made of rows which were dealt out or written to a file.
+    pub(crate) groups: Partial,
+    /// The groups of splits that no other split has.
+    pub(crate) own: Vec<OwnPart>,
+    /// The rows that were dealt out.
+    pub(crate) records: Option<Records<'a>>,
+    /// What was written to a file.
+    pub(crate) spilled: Option<Parts>,
 }
 
 /// Whether the values of a column, of which such states are kept, fit a record.

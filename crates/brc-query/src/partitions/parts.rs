@@ -2,10 +2,10 @@
 //! then written to the file, because there was no room for more. No group is of two parts.
 
 use super::Dealing;
-use super::packing::Packing;
 use super::records::{PARTITIONS, Records};
 use super::spill::{Frame, Spill};
-use crate::partial::Partial;
+use crate::accumulate::partial::Partial;
+use crate::keys::encoding::Packing;
 use brc_core::{Result, Value};
 use brc_kernels::piles::{CHUNK, Chunks};
 use foldhash::fast::FixedState;
@@ -187,7 +187,7 @@ fn deal(
     of_hash: impl Fn(u64) -> usize,
 ) -> Vec<Vec<u32>> {
     let (mut members, mut text) = (vec![Vec::new(); parts], Vec::new());
-    let packed = packing.map(|packing| (packing.width(), packing.pack(groups)));
+    let packed = packing.map(|packing| (packing.width(), groups.encoded_keys(packing)));
     for group in (0..groups.groups()).filter(|&group| groups.has_rows(group)) {
         let place = match &packed {
             Some((width, (tuples, fits))) if fits[group] => of_tuple(&tuples[group * width..(group + 1) * width]),

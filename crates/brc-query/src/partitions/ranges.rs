@@ -1,7 +1,7 @@
 //! Which partition a row belongs to: partitions are ranges of packed keys, so that one is wholly before the next, and the answer
 //! is one after the other. A sample tells where to cut.
 
-use super::packing::bits_of;
+use crate::keys::encoding::bits_of;
 
 /// How many steps of equal width the values of a word are told apart by.
 const STEP_BITS: u32 = 12;

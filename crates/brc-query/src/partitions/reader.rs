@@ -1,10 +1,10 @@
 //! From the records of a partition back to what is aggregated.
 
 use super::layout::Layout;
-use crate::accumulators::Accumulators;
-use crate::filter::Selection;
-use crate::group::Malformed;
-use crate::states::GroupIds;
+use crate::accumulate::accumulators::Accumulators;
+use crate::keys::group_ids::GroupIds;
+use crate::values::fault::Malformed;
+use crate::values::selection::Selection;
 use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{Batch, BitmapBuffer, Column, Data, Integers, Summary};
 use brc_kernels::cpu::Level;

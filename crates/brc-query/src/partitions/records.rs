@@ -1,12 +1,12 @@
 //! Rows of a partition, as words one behind the other: the packed keys, then the values that are aggregated.
 
 use super::layout::Layout;
-use super::packing::integers;
 use super::ranges::Ranges;
-use crate::filter::Selection;
-use crate::group::Malformed;
-use crate::states::TOO_LARGE;
-use crate::wanted::set_rows;
+use crate::keys::encoding::integers;
+use crate::values::fault::Malformed;
+use crate::values::fault::TOO_LARGE;
+use crate::values::selection::Selection;
+use crate::values::selection::set_rows;
 use brc_core::{Batch, Data, Integers};
 use brc_kernels::piles::{Chunks, PILES, Piles};
 

@@ -1,9 +1,9 @@
 //! The records of a partition in the order of their keys, so that those of a group lie together.
 
 use super::layout::Layout;
-use super::packing::order::Sorting;
-use super::packing::push_tuple;
-use crate::group::Malformed;
+use crate::keys::encoding::order::Sorting;
+use crate::keys::encoding::push_tuple;
+use crate::values::fault::Malformed;
 
 /// So many records are added up at a time.
 const AT_A_TIME: usize = 1 << 11;

@@ -3,7 +3,7 @@
 //! The file has no name, so that nothing of it stays when the process ends, however it ends. Where each frame lies and what its
 //! checksum is stays in memory: nothing that the file says about itself needs to be believed.
 
-use crate::memory::Memory;
+use crate::runtime::memory::Memory;
 use brc_core::{Error, ReadAt, Result, WriteAt};
 use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
 use serde::Serialize;

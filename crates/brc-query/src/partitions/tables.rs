@@ -7,13 +7,14 @@
 //! until the end, when their partitions are sorted.
 
 use super::Dealing;
-use super::packing::{PackedKeys, Packing};
 use super::reader::Reader;
 use super::records::{PARTITIONS, Records};
-use crate::accumulators::Accumulators;
-use crate::group::Malformed;
-use crate::partial::{GroupKeys, Partial};
+use crate::accumulate::accumulators::Accumulators;
+use crate::accumulate::partial::Partial;
+use crate::keys::encoding::{PackedKeys, Packing};
+use crate::keys::group_keys::GroupKeys;
 use crate::plan::Plan;
+use crate::values::fault::Malformed;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 

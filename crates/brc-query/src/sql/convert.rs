@@ -2,8 +2,8 @@
 
 use super::parser::Places;
 use super::{Call, Kind, Literal, Syntax, SyntaxError, types};
-use crate::bind::number::Number;
-use crate::suggestions::{unknown_function, unknown_operator};
+use crate::sql::suggestions::{unknown_function, unknown_operator};
+use crate::values::number::Number;
 use brc_core::Comparison;
 use sqlparser::ast::{
     BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DateTimeField, Expr, Interval, Spanned, TrimWhereField,

@@ -8,16 +8,19 @@ mod calls;
 mod convert;
 mod dialect;
 mod error;
+pub(crate) mod expression;
 mod parser;
+pub(crate) mod query;
 mod script;
 mod statement;
+pub(crate) mod suggestions;
 mod types;
 
 pub use error::SyntaxError;
 pub(crate) use parser::Parser;
 pub use script::{Action, Statement, TableName};
 
-use crate::bind::number::Number;
+use crate::values::number::Number;
 use brc_core::{Comparison, LogicalType};
 
 /// An expression, and the byte of the text at which it begins.

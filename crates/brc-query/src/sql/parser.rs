@@ -2,8 +2,8 @@
 
 use super::dialect::OurDialect;
 use super::{Kind, Syntax, SyntaxError, convert};
-use crate::expression::Expression;
-use crate::suggestions::unknown_operator;
+use crate::sql::expression::Expression;
+use crate::sql::suggestions::unknown_operator;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser as SqlParser, ParserError, ParserOptions};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};

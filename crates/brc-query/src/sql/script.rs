@@ -1,7 +1,7 @@
 //! Statements as people type them: `select`, and the few other words by which tables are looked at, with `;` between.
 
 use super::{Parser, SyntaxError};
-use crate::query::Query;
+use crate::sql::query::Query;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::Token;
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 
 use super::script::TableName;
 use super::{Parser, SyntaxError};
-use crate::expression::{Expression, OrderBy, SelectItem};
-use crate::query::Query;
+use crate::sql::expression::{Expression, OrderBy, SelectItem};
+use crate::sql::query::Query;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::Token;
 

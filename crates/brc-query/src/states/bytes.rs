@@ -1,7 +1,7 @@
 //! The smallest and the largest string of each group, in byte order.
 
 use super::{Accumulator, GroupIds, Values};
-use crate::group::Malformed;
+use crate::values::fault::Malformed;
 use brc_core::Value;
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;

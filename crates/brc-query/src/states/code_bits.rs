@@ -2,8 +2,8 @@
 //! without a question, and taken over from others 64 at a time.
 
 use super::GroupIds;
-use crate::group::Malformed;
 use crate::keys::strings::Strings;
+use crate::values::fault::Malformed;
 use brc_core::Dictionary;
 use brc_kernels::accumulate::UnknownGroup;
 
@@ -119,7 +119,7 @@ impl CodeBits {
 
     /// All pairs of a group and a code.
     pub(super) fn pairs(&self) -> impl Iterator<Item = (usize, u32)> {
-        let of_group = |(group, words)| crate::wanted::set_rows(words).map(move |code| (group, code as u32));
+        let of_group = |(group, words)| crate::values::selection::set_rows(words).map(move |code| (group, code as u32));
         self.words.chunks_exact(self.width.max(1)).enumerate().flat_map(of_group)
     }
 }

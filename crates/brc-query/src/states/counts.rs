@@ -1,7 +1,7 @@
 //! The number of values of each group.
 
 use super::{Accumulator, GroupIds, Values};
-use crate::group::Malformed;
+use crate::values::fault::Malformed;
 use brc_core::Run;
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;

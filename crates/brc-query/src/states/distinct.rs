@@ -3,7 +3,7 @@
 use super::code_bits::CodeBits;
 use super::value_pairs::ValuePairs;
 use super::{Accumulator, GroupIds, Values};
-use crate::group::Malformed;
+use crate::values::fault::Malformed;
 use brc_core::{LogicalType, interrupt};
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};

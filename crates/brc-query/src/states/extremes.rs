@@ -2,9 +2,9 @@
 //! and `last` are. Of equal ones, the smallest value counts.
 
 use super::{Accumulator, GroupIds, Values, owned};
-use crate::group::Malformed;
-use crate::keys::layout::float_key;
-use crate::node::Scalar;
+use crate::functions::typed::Scalar;
+use crate::values::fault::Malformed;
+use crate::values::float_key::float_key;
 use brc_core::bounds::prefix;
 use brc_core::{Value, for_integers};
 use brc_kernels::accumulate::UnknownGroup;

@@ -1,8 +1,8 @@
 //! The smallest and the largest float of each group. All NaNs are one, and above all numbers.
 
 use super::{Accumulator, GroupIds, Values};
-use crate::group::Malformed;
-use crate::keys::layout::{float_key, float_of_key};
+use crate::values::fault::Malformed;
+use crate::values::float_key::{float_key, float_of_key};
 use brc_core::Value;
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;

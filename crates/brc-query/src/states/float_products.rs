@@ -6,7 +6,7 @@
 
 use super::float_sums::FloatSums;
 use super::{Accumulator, GroupIds};
-use crate::group::Malformed;
+use crate::values::fault::Malformed;
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::accumulate::floats::{Exponents, FixedProducts, add_product_run, add_products, exponents};
 use brc_kernels::cpu::Level;

@@ -4,11 +4,11 @@
 //! that people have nearly always lie within its range. What does not is added up in an integer of any length. Whether the
 //! values of a batch fit is asked once for all of them.
 
-use super::lanes::{Gathered, Offer};
+use super::slots::{Gathered, Offer};
 use super::{Accumulator, GroupIds, Values};
-use crate::cells::Cells;
-use crate::group::Malformed;
-use crate::ratio::{nearest, nearest_small};
+use crate::values::cells::Cells;
+use crate::values::fault::Malformed;
+use crate::values::ratio::{nearest, nearest_small};
 use brc_kernels::accumulate::floats::{Exponents, FixedSum, Limbs, add_floats, add_run, exponents, parts};
 use brc_kernels::accumulate::lanes::Addend;
 use brc_kernels::accumulate::{UnknownGroup, each_run};

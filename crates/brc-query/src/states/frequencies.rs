@@ -2,7 +2,7 @@
 
 use super::value_pairs::ValuePairs;
 use super::{Accumulator, GroupIds, Values, owned};
-use crate::group::Malformed;
+use crate::values::fault::Malformed;
 use brc_core::{LogicalType, Value};
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 //! lanes, and which the statistics in a file can stand for.
 
 use super::{Accumulator, GroupIds, Sum, Values};
-use crate::group::Malformed;
+use crate::values::fault::Malformed;
 use brc_core::table::Numbers;
 use brc_core::{Statistics, Value};
 use brc_kernels::accumulate::GroupStatistics;

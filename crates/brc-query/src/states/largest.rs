@@ -1,8 +1,8 @@
 //! The largest few numbers of each group.
 
 use super::{Accumulator, GroupIds, TOO_LARGE, Values, check_rows};
-use crate::group::Malformed;
-use crate::keys::layout::float_of_key;
+use crate::values::fault::Malformed;
+use crate::values::float_key::float_of_key;
 use brc_core::{LogicalType, PhysicalType, Value, for_integers};
 use brc_kernels::accumulate::{UnknownGroup, keep_largest, ordered_floats};
 use brc_kernels::cpu::Level;

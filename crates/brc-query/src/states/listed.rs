@@ -1,7 +1,7 @@
 //! All strings of each group, in the order of their rows.
 
 use super::{Accumulator, GroupIds, Values, places};
-use crate::group::Malformed;
+use crate::values::fault::Malformed;
 use brc_core::Value;
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;

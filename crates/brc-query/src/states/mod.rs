@@ -16,13 +16,13 @@ mod float_products;
 mod float_sums;
 mod frequencies;
 mod integers;
-pub(crate) mod lanes;
 pub(crate) mod largest;
 mod listed;
 mod moments;
 mod owned;
 mod pairs;
 mod sketch;
+pub(crate) mod slots;
 mod sums;
 mod value_lists;
 mod value_pairs;
@@ -34,60 +34,14 @@ pub(crate) use float_sums::FloatSum;
 pub(crate) use moments::Moment;
 pub(crate) use pairs::PairMoment;
 
-use crate::cells::Cells;
-use crate::group::Malformed;
+use crate::keys::group_ids::{GroupIds, check_rows};
+use crate::values::cells::Cells;
+use crate::values::fault::{Malformed, TOO_LARGE};
 use brc_core::table::{ColumnSummary, Numbers, Sums};
-use brc_core::{ByteStrings, Dictionary, Field, Integers, LogicalType, PhysicalType, Run, Value};
+use brc_core::{ByteStrings, Dictionary, Field, Integers, LogicalType, PhysicalType, Value};
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-
-/// The groups that the wanted rows of a batch belong to.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum GroupIds<'a> {
-    /// A group for each row; those of [`NO_GROUP`](brc_kernels::accumulate::lanes::NO_GROUP) add nothing where that is known.
-    Rows(&'a [u32]),
-    /// A group for each run.
-    Runs(&'a [Run]),
-}
-
-impl GroupIds<'_> {
-    /// Whether there is a group for each run.
-    pub(crate) fn are_runs(&self) -> bool {
-        matches!(self, Self::Runs(_))
-    }
-
-    /// Whether there is one for each of so many rows.
-    pub(crate) fn are_of_all(&self, rows: usize) -> bool {
-        matches!(self, Self::Rows(groups) if groups.len() == rows)
-    }
-
-    /// Calls `each` with the group and the number of every row.
-    fn each(self, rows: usize, mut each: impl FnMut(usize, usize) -> Result<(), Malformed>) -> Result<(), Malformed> {
-        match self {
-            Self::Rows(groups) => {
-                check_rows(groups.len(), rows)?;
-                groups.iter().enumerate().try_for_each(|(row, &group)| each(group as usize, row))
-            }
-            Self::Runs(runs) => {
-                check_rows(runs.iter().map(|run| run.rows as usize).sum(), rows)?;
-                let mut start = 0;
-                for run in runs {
-                    let end = start + run.rows as usize;
-                    (start..end).try_for_each(|row| each(run.code as usize, row))?;
-                    start = end;
-                }
-                Ok(())
-            }
-        }
-    }
-}
-
-pub(crate) const TOO_LARGE: Malformed = Malformed("a number does not fit 64 bits");
-
-fn check_rows(found: usize, expected: usize) -> Result<(), Malformed> {
-    if found == expected { Ok(()) } else { Err(Malformed("a column has not as many values as rows")) }
-}
 
 /// Values that are not null, as many as [`GroupIds`] tells groups.
 #[derive(Debug, Clone, Copy)]

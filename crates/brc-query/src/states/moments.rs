@@ -3,7 +3,7 @@
 use super::float_products::FloatProducts;
 use super::float_sums::FloatSums;
 use super::{Accumulator, GroupIds, TOO_LARGE, Values};
-use crate::group::Malformed;
+use crate::values::fault::Malformed;
 use brc_core::for_integers;
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;

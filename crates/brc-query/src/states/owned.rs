@@ -1,6 +1,6 @@
 //! Values by themselves, and their order.
 
-use crate::keys::layout::float_key;
+use crate::values::float_key::float_key;
 use brc_core::Value;
 use std::cmp::Ordering;
 

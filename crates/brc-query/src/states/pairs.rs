@@ -2,10 +2,10 @@
 
 use super::float_products::FloatProducts;
 use super::float_sums::FloatSums;
-use super::lanes::{self, Gathered, Offer};
+use super::slots::{self, Gathered, Offer};
 use super::sums::size;
 use super::{Accumulator, GroupIds, Values};
-use crate::group::Malformed;
+use crate::values::fault::Malformed;
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::accumulate::lanes::Addend;
 use brc_kernels::cpu::Level;
@@ -98,7 +98,7 @@ impl Gathered for IntegerPairs {
     }
 
     fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, Malformed> {
-        let Some([x, y]) = lanes::integers(values) else { return Ok(Offer::Unfit) };
+        let Some([x, y]) = slots::integers(values) else { return Ok(Offer::Unfit) };
         let Some((x_size, y_size)) = size(level, x).zip(size(level, y)) else { return Ok(Offer::Unfit) };
         let most = |one: u64, other: u64| one.saturating_mul(other).saturating_mul(x.len() as u64);
         Ok(Offer::Lanes(vec![

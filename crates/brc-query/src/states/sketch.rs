@@ -2,8 +2,8 @@
 //! standard error of 1.6 %. Few values are kept as their hashes, and counted exactly.
 
 use super::{Accumulator, GroupIds, Values};
-use crate::group::Malformed;
-use crate::keys::layout::float_key;
+use crate::values::fault::Malformed;
+use crate::values::float_key::float_key;
 use brc_core::Value;
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;

@@ -1,9 +1,9 @@
 //! Count and sum of integers of up to 64 bits, where neither the smallest nor the largest is asked for.
 
-use super::lanes::{Gathered, Offer};
+use super::slots::{Gathered, Offer};
 use super::{Accumulator, GroupIds, Sum, TOO_LARGE, Values};
-use crate::cells::Cells;
-use crate::group::Malformed;
+use crate::values::cells::Cells;
+use crate::values::fault::Malformed;
 use brc_core::table::Numbers;
 use brc_core::{Integers, for_integers};
 use brc_kernels::accumulate::UnknownGroup;

@@ -2,8 +2,8 @@
 
 use super::buckets::{Buckets, Ordinal};
 use super::{GroupIds, State};
-use crate::group::Malformed;
-use crate::parallel;
+use crate::runtime::parallel;
+use crate::values::fault::Malformed;
 use brc_core::{Run, interrupt};
 use brc_kernels::accumulate::UnknownGroup;
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,11 @@
 //! The distinct values of each group: pairs of a group and a value, numbered in the order in which they first came.
 
 use super::{GroupIds, Values, places};
-use crate::filter::Selection;
-use crate::group::Malformed;
 use crate::keys::Numbered;
 use crate::keys::direct::Direct;
 use crate::keys::key_set::{KeyParts, KeySet};
+use crate::values::fault::Malformed;
+use crate::values::selection::Selection;
 use brc_core::{Column, Data, Dictionary, Integers, LogicalType, Value, interrupt};
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;

@@ -3,8 +3,8 @@
 use super::buckets::Ordinal;
 use super::value_lists::Lists;
 use super::{Accumulator, GroupIds, Moment, State, StateKind, TOO_LARGE, Values};
-use crate::group::Malformed;
-use crate::keys::layout::{float_key, float_of_key};
+use crate::values::fault::Malformed;
+use crate::values::float_key::{float_key, float_of_key};
 use brc_core::{Integers, LogicalType, PhysicalType, Value, for_integers};
 use brc_kernels::arithmetic::decimals;
 use brc_kernels::cpu::Level;

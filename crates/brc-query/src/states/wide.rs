@@ -2,7 +2,7 @@
 
 use super::wide_sums::WideSum;
 use super::{Accumulator, GroupIds, Sum, Values};
-use crate::group::Malformed;
+use crate::values::fault::Malformed;
 use brc_core::{Integers, Statistics, Value};
 use brc_kernels::accumulate::{GroupStatistics, UnknownGroup};
 use brc_kernels::cpu::Level;

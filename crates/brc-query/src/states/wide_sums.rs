@@ -1,10 +1,10 @@
 //! Count and sum of integers of up to 128 bits, where neither the smallest nor the largest is asked for. Most values of types
 //! that may need so many bits do not: what comes in 64 bits is added up in lanes.
 
-use super::lanes::{Gathered, Offer};
+use super::slots::{Gathered, Offer};
 use super::sums::size;
 use super::{Accumulator, GroupIds, Sum, Values};
-use crate::group::Malformed;
+use crate::values::fault::Malformed;
 use brc_core::for_integers;
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::accumulate::lanes::{Addend, NO_GROUP};

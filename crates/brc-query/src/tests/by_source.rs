@@ -2,9 +2,9 @@
 
 use super::memory::{Manner, Record};
 use super::{PLAIN, cells, table};
-use crate::by_source::BySource;
-use crate::memory::Memory;
 use crate::partitions::Limits;
+use crate::run::pre_image::BySource;
+use crate::runtime::memory::Memory;
 use crate::{Expression, Query};
 use brc_core::Progress;
 

@@ -2,10 +2,10 @@
 
 use super::memory::{MemoryTable, Record};
 use super::{Cell, Manner, PLAIN, cells, table};
-use crate::lanes::Lane;
-use crate::memory::Memory;
+use crate::answer::Answered;
+use crate::keys::access_path::Lane;
 use crate::partitions::Limits;
-use crate::run::Answered;
+use crate::runtime::memory::Memory;
 use crate::{Expression, OrderBy, Plan, Query, QueryResult};
 use brc_core::Progress;
 

@@ -4,9 +4,16 @@ mod scattered;
 
 use super::typed_table::{COLUMNS, Cell, Manner, TypedTable, cell, field, manner, schema};
 use super::{limits, memory};
-use crate::memory::Memory;
+use crate::AGGREGATES;
+use crate::Expression;
+use crate::Form;
+use crate::OrderBy;
+use crate::Partial;
+use crate::Plan;
+use crate::Query;
 use crate::partitions::Limits;
-use crate::{AGGREGATES, Expression, Form, OrderBy, Partial, Plan, Query, ratio};
+use crate::runtime::memory::Memory;
+use crate::values::ratio;
 use brc_core::{LogicalType, PhysicalType, Progress, Value, float_order};
 use brc_kernels::accumulate::floats::parts;
 use num_bigint::{BigInt, BigUint};

@@ -1,0 +1,446 @@
+//! The states of all aggregates of a plan, as rows of known groups are added to them.
+
+mod weighted;
+
+use crate::accumulate::filtered_values::Wanted;
+use crate::accumulate::partial::{Partial, Rows};
+use crate::keys::group_ids::GroupIds;
+use crate::keys::group_keys::GroupKeys;
+use crate::plan::Plan;
+use crate::runtime::parallel;
+use crate::states::slots::{Offer, Place};
+use crate::states::{Accumulator, State, Values};
+use crate::values::fault::Malformed;
+use crate::values::selection::Selection;
+use crate::values::vector::both_valid;
+use brc_core::{Batch, BitmapBuffer, Column, Summary};
+use brc_kernels::accumulate::lanes::{self, Addend, LaneTable, MOST_AT_ONCE, MOST_LANES};
+use brc_kernels::cpu::Level;
+use std::collections::HashMap;
+
+/// What is in the lanes of so many groups is gathered by several threads.
+const MANY: usize = 1 << 14;
+
+/// Integers up to that size are counted together with rows: there is room for millions of them.
+const SMALL: u64 = 1 << 16;
+
+/// The states, and how many rows each group has.
+#[derive(Debug, Clone)]
+pub(crate) struct Accumulators {
+    rows: Rows,
+    /// Somebody asks how many rows a group has, and not just whether it has some.
+    rows_are_asked_for: bool,
+    /// At most so many groups have no rows yet.
+    empty: usize,
+    columns: Vec<Aggregated>,
+    memory: Vec<Memory>,
+    /// What states share that only add up; none if no state does. The first lane of the first counts rows.
+    tables: Vec<LaneTable>,
+}
+
+/// Columns of which aggregates are computed together: one, or two for aggregates of pairs.
+#[derive(Debug, Clone)]
+struct Aggregated {
+    /// Where they are in a batch.
+    positions: Vec<usize>,
+    states: Vec<Kept>,
+}
+
+/// What is kept of columns.
+#[derive(Debug, Clone)]
+struct Kept {
+    /// Its place among all states of the plan.
+    index: usize,
+    state: State,
+    /// Its lanes in the tables, if it has some.
+    place: Option<Place>,
+}
+
+/// Memory for the values of a batch, used again for the next.
+#[derive(Debug, Clone, Default)]
+struct Memory {
+    first: Wanted,
+    second: Wanted,
+    /// Rows of which both columns have a value.
+    both: BitmapBuffer,
+}
+
+/// The values of columns that count, and their groups.
+struct Counted<'a> {
+    ids: GroupIds<'a>,
+    values: Vec<Values<'a>>,
+    /// Some of the rows have none.
+    nulls: bool,
+}
+
+/// What a batch adds to the lanes of one table.
+type Addends<'a> = Vec<(usize, Addend<'a>)>;
+
+impl Accumulators {
+    /// No groups yet.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let mut new = Self::of_few_rows(plan);
+        new.lay_out();
+        new
+    }
+
+    /// The same for groups of which most have a single row: it would not pay to add up their values elsewhere first.
+    pub(crate) fn of_few_rows(plan: &Plan) -> Self {
+        let (batch, fields) = (plan.batch_columns(), plan.fields());
+        let batch: HashMap<usize, usize> = batch.into_iter().zip(0..).collect();
+        let mut columns: Vec<Aggregated> = Vec::new();
+        let mut known = HashMap::new();
+        for (index, (aggregated, kind)) in plan.states().into_iter().enumerate() {
+            let state = State::new(kind, &aggregated, &fields);
+            let kept = Kept { index, state, place: None };
+            let place = |column| batch.get(&column).copied().unwrap_or(usize::MAX);
+            let positions: Vec<usize> = aggregated.into_iter().map(place).collect();
+            let place = *known.entry(positions.clone()).or_insert(columns.len());
+            match columns.get_mut(place) {
+                Some(column) => column.states.push(kept),
+                None => columns.push(Aggregated { positions, states: vec![kept] }),
+            }
+        }
+        let memory = columns.iter().map(|_| Memory::default()).collect();
+        let (rows, rows_are_asked_for) = (plan.rows(), plan.counts_rows());
+        Self { rows, rows_are_asked_for, empty: 0, columns, memory, tables: Vec::new() }
+    }
+
+    fn kept(&mut self) -> impl Iterator<Item = &mut Kept> {
+        self.columns.iter_mut().flat_map(|column| &mut column.states)
+    }
+
+    /// How many distinct values are kept to be counted.
+    pub(crate) fn distinct_values(&self) -> usize {
+        let kept = self.columns.iter().flat_map(|column| &column.states);
+        kept.map(|kept| if let State::Distinct(distinct) = &kept.state { distinct.values() } else { 0 }).sum()
+    }
+
+    /// Gives lanes to the states that add up, but for the one whose integers are counted together with rows.
+    fn lay_out(&mut self) {
+        let sums = self.kept().filter(|kept| matches!(kept.state, State::Sums(_)));
+        if let Some(kept) = sums.min_by_key(|kept| kept.index) {
+            kept.place = Some(Place::WithRows);
+        }
+        self.lay_out_others();
+    }
+
+    /// Gives lanes to the states that add up and have no place yet.
+    fn lay_out_others(&mut self) {
+        let mut lanes = vec![1];
+        let mut shared = false;
+        for Kept { state, place, .. } in self.kept().filter(|kept| kept.state.lanes() > 0) {
+            shared = true;
+            if *place != Some(Place::WithRows) {
+                *place = Some(next_place(&mut lanes, state.lanes()));
+            }
+        }
+        self.tables = lanes.into_iter().filter(|_| shared).map(LaneTable::new).collect();
+    }
+
+    /// Gives lanes of its own to the state whose integers were counted together with rows: they are not small any more.
+    fn part(&mut self, groups: usize) {
+        self.gather(1);
+        self.kept().filter(|kept| kept.place == Some(Place::WithRows)).for_each(|kept| kept.place = None);
+        self.lay_out_others();
+        self.tables.iter_mut().for_each(|table| table.grow(groups));
+    }
+
+    /// Whether rows of a batch may be of [no group](lanes::NO_GROUP): all states are sums of integers, of which none is null.
+    pub(crate) fn ignore_others(&self, batch: &Batch<'_>) -> bool {
+        let ignores = |kept: &Kept| kept.place.is_some() && matches!(kept.state, State::Sums(_) | State::WideSums(_));
+        let has_nulls = |&position: &usize| batch.columns.get(position).is_some_and(Column::has_nulls);
+        !self.tables.is_empty()
+            && self.columns.iter().all(|it| it.states.iter().all(ignores) && !it.positions.iter().any(has_nulls))
+    }
+
+    /// Adds the selected rows of a batch that has all columns of the plan, of which `ids` tells the groups. There are
+    /// `groups` of them by now.
+    pub(crate) fn update(
+        &mut self,
+        level: Level,
+        batch: &Batch<'_>,
+        selection: Selection<'_>,
+        ids: GroupIds<'_>,
+        groups: usize,
+    ) -> Result<(), Malformed> {
+        self.grow_rows(groups);
+        if self.rows.state.is_none() && self.tables.is_empty() {
+            self.count_rows(ids)?;
+        }
+        self.tables.iter_mut().for_each(|table| table.grow(groups));
+        let mut memory = std::mem::take(&mut self.memory);
+        let counted = self.columns.iter().zip(&mut memory);
+        let counted = counted.map(|(column, memory)| column.counted(level, batch, selection, ids, memory));
+        let counted = counted.collect::<Result<Vec<_>, _>>()?;
+        self.share(level, selection.wanted(batch.rows), ids, &counted)?;
+        for (column, counted) in self.columns.iter_mut().zip(&counted) {
+            for Kept { index, state, .. } in column.states.iter_mut().filter(|kept| kept.place.is_none()) {
+                state.grow(groups);
+                state.add(level, counted.ids, &counted.values)?;
+                if self.rows.state == Some(*index) && counted.nulls {
+                    self.rows.others.add(ids)?;
+                    self.rows.others.subtract(counted.ids)?;
+                }
+            }
+        }
+        drop(counted);
+        self.memory = memory;
+        Ok(())
+    }
+
+    /// Makes room to count the rows of so many groups, the new ones being empty.
+    fn grow_rows(&mut self, groups: usize) {
+        self.empty += groups.saturating_sub(self.rows.others.len());
+        self.rows.others.grow(groups);
+    }
+
+    /// Counts rows, as far as that is of interest.
+    fn count_rows(&mut self, ids: GroupIds<'_>) -> Result<(), Malformed> {
+        if self.rows_are_asked_for {
+            return self.rows.others.add(ids);
+        }
+        if self.empty > 0 {
+            self.empty -= self.rows.others.mark(ids)?;
+        }
+        Ok(())
+    }
+
+    /// Adds values to the lanes of the states that share rows of state.
+    fn share(
+        &mut self,
+        level: Level,
+        rows: usize,
+        ids: GroupIds<'_>,
+        counted: &[Counted<'_>],
+    ) -> Result<(), Malformed> {
+        let Some(groups) = self.tables.first().map(LaneTable::groups) else { return Ok(()) };
+        self.keep_small_apart(level, groups, counted)?;
+        let mut of_all: Vec<Addends<'_>> = vec![Vec::new(); self.tables.len()];
+        of_all[0].push((0, Addend::One));
+        for (column, counted) in counted.iter().enumerate() {
+            for state in 0..self.columns[column].states.len() {
+                let Some(place) = self.columns[column].states[state].place else { continue };
+                let addends = self.addends(level, (column, state), place, &counted.values)?;
+                let kept = &mut self.columns[column].states[state].state;
+                if counted.nulls || addends.is_none() {
+                    kept.grow(groups);
+                    // All rows are counted with the others.
+                    kept.recount(ids, u64::wrapping_sub)?;
+                }
+                match (addends, place) {
+                    (Some(mut addends), Place::WithRows) => of_all[0].splice(..1, addends.drain(..1)).for_each(drop),
+                    (Some(addends), Place::Lanes { table, .. }) if counted.nulls => {
+                        kept.recount(counted.ids, u64::wrapping_add)?;
+                        let values = counted.values[0].len();
+                        self.tables[table].add(level, counted.ids.into(), values, &addends)?;
+                    }
+                    (Some(addends), Place::Lanes { table, .. }) => of_all[table].extend(addends),
+                    (None, _) => kept.add(level, counted.ids, &counted.values)?,
+                }
+            }
+        }
+        for (table, addends) in self.tables.iter_mut().zip(of_all).filter(|(_, addends)| !addends.is_empty()) {
+            table.add(level, ids.into(), rows, &addends)?;
+        }
+        Ok(())
+    }
+
+    /// Sees to it that integers are only counted together with rows if they are small.
+    fn keep_small_apart(&mut self, level: Level, groups: usize, counted: &[Counted<'_>]) -> Result<(), Malformed> {
+        for (column, counted) in self.columns.iter_mut().zip(counted) {
+            for kept in column.states.iter_mut().filter(|kept| kept.place == Some(Place::WithRows)) {
+                let offer = kept.state.offer(level, &counted.values)?;
+                let rows = counted.values[0].len() as u64;
+                let small = |(_, most): &(Addend<'_>, u64)| *most <= rows.saturating_mul(SMALL);
+                if counted.nulls || !matches!(offer, Offer::Lanes(offered) if offered.iter().all(small)) {
+                    self.part(groups);
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What values add to the lanes of a state; `None` if lanes cannot hold them. What is in all lanes may be taken over for
+    /// that.
+    fn addends<'a>(
+        &mut self,
+        level: Level,
+        (column, state): (usize, usize),
+        place: Place,
+        values: &[Values<'a>],
+    ) -> Result<Option<Addends<'a>>, Malformed> {
+        for _ in 0..2 {
+            match self.columns[column].states[state].state.offer(level, values)? {
+                Offer::Unfit => return Ok(None),
+                Offer::Lanes(offered) if offered.iter().any(|(_, most)| *most > MOST_AT_ONCE) => return Ok(None),
+                Offer::Lanes(offered) => {
+                    let (table, first, offered) = match place {
+                        Place::Lanes { table, first } => (table, first, offered),
+                        Place::WithRows => (0, 0, offered.into_iter().map(with_rows).collect()),
+                    };
+                    let table = &mut self.tables[table];
+                    let mut lanes = (first..).zip(&offered);
+                    if lanes.all(|(lane, (addend, most))| reserve(table, lane, addend, *most)) {
+                        let addends = (first..).zip(offered).map(|(lane, (addend, _))| (lane, addend));
+                        return Ok(Some(addends.collect()));
+                    }
+                }
+                Offer::Full => {}
+            }
+            self.gather(1);
+        }
+        Ok(None)
+    }
+
+    /// Lets the states take over what is in the tables.
+    fn gather(&mut self, threads: usize) {
+        let Some(first) = self.tables.first() else { return };
+        let with_rows = self.counts_with_rows();
+        let rows = |lane: i64| if with_rows { lanes::Counted::of(lane).count } else { lane as u64 };
+        let rows: Vec<u64> = first.lane(0).map(rows).collect();
+        self.rows.others.grow(rows.len());
+        self.rows.others.add_all(&rows);
+        let kept = self.columns.iter_mut().flat_map(|column| &mut column.states);
+        let mut placed: Vec<_> = kept.filter_map(|kept| Some((&mut kept.state, kept.place?))).collect();
+        let threads = if rows.len() < MANY { 1 } else { threads };
+        parallel::for_each(&mut placed, threads, |(state, place)| state.gather(&rows, &self.tables, *place));
+        self.tables.iter_mut().for_each(LaneTable::clear);
+    }
+
+    /// Whether the first lane of all holds more than numbers of rows.
+    fn counts_with_rows(&self) -> bool {
+        self.columns.iter().flat_map(|it| &it.states).any(|it| it.place == Some(Place::WithRows))
+    }
+
+    /// Whether all there is lies in lanes.
+    pub(crate) fn are_in_lanes(&self) -> bool {
+        let in_lanes = |kept: &Kept| kept.place.is_some() && kept.state.len() == 0;
+        !self.tables.is_empty()
+            && self.columns.iter().all(|column| column.states.iter().all(in_lanes))
+            && self.rows.others.are_zero()
+    }
+
+    /// Whether the lanes of others may be [added](Accumulators::absorb) to these. All that both have must be
+    /// [in lanes](Accumulators::are_in_lanes), and of the same groups.
+    pub(crate) fn have_room_for(&mut self, other: &mut Self) -> bool {
+        let states = self.columns.iter_mut().flat_map(|it| &mut it.states);
+        let mut pairs = states.zip(other.columns.iter().flat_map(|it| &it.states));
+        if self.tables.len() != other.tables.len()
+            || !pairs.all(|(ours, theirs)| ours.place == theirs.place && ours.state.shares_lanes_with(&theirs.state))
+        {
+            return false;
+        }
+        let with_rows = self.counts_with_rows();
+        self.tables.iter_mut().zip(&mut other.tables).enumerate().all(|(number, (ours, theirs))| {
+            let are_like = ours.lanes() == theirs.lanes() && ours.groups() == theirs.groups();
+            are_like
+                && (0..ours.lanes()).all(|lane| {
+                    let is_counted = with_rows && (number, lane) == (0, 0);
+                    ours.has_room_for(theirs, lane)
+                        || [&mut *ours, &mut *theirs].into_iter().all(|table| tighten(table, lane, is_counted))
+                })
+        })
+    }
+
+    /// Adds the lanes of others, for which [there is room](Accumulators::have_room_for).
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        self.tables.iter_mut().zip(&other.tables).for_each(|(ours, theirs)| ours.absorb(theirs));
+    }
+
+    /// Adds sets of rows of which only sums and bounds are known, to these groups.
+    pub(crate) fn summarise(
+        &mut self,
+        level: Level,
+        summary: &Summary<'_>,
+        ids: &[u32],
+        groups: usize,
+    ) -> Result<(), Malformed> {
+        self.grow_rows(groups);
+        if self.rows.state.is_none() {
+            self.rows.others.add_sets(ids, summary.rows)?;
+        }
+        for Aggregated { positions, states } in &mut self.columns {
+            let column = positions.first().and_then(|&position| summary.columns.get(position));
+            let column = column.ok_or(Malformed("a summary's column is not there"))?;
+            for Kept { state, .. } in states {
+                state.grow(groups);
+                state.summaries(level, ids, summary.rows, column)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The states of all groups that have these keys.
+    pub(crate) fn finish(mut self, keys: Option<GroupKeys>, threads: usize) -> Partial {
+        self.gather(threads);
+        let mut states: Vec<Kept> = self.columns.into_iter().flat_map(|column| column.states).collect();
+        states.sort_by_key(|kept| kept.index);
+        Partial::new(keys, self.rows, states.into_iter().map(|kept| kept.state).collect())
+    }
+}
+
+/// The next lanes, of tables that have so many.
+fn next_place(tables: &mut Vec<usize>, wanted: usize) -> Place {
+    if tables.last().is_none_or(|lanes| lanes + wanted > MOST_LANES) {
+        tables.push(0);
+    }
+    let table = tables.len() - 1;
+    let first = tables[table];
+    tables[table] += wanted;
+    Place::Lanes { table, first }
+}
+
+/// Whether a batch of which the addends of a lane come together to `most` may be added; room is made if that is easy.
+fn reserve(table: &mut LaneTable, lane: usize, addend: &Addend<'_>, most: u64) -> bool {
+    let is_counted = matches!(addend, Addend::Counted(_));
+    table.reserve(lane, most) || (most <= MOST_AT_ONCE && tighten(table, lane, is_counted) && table.reserve(lane, most))
+}
+
+/// Makes room in a lane, which holds [`Counted`](lanes::Counted) words or plain sums; `false` if less than half is free afterwards.
+fn tighten(table: &mut LaneTable, lane: usize, is_counted: bool) -> bool {
+    match is_counted {
+        true => table.tighten(lane, |sum| lanes::Counted::of(sum).size()),
+        false => table.tighten(lane, i64::unsigned_abs),
+    }
+}
+
+/// Counts integers together with rows.
+fn with_rows((addend, most): (Addend<'_>, u64)) -> (Addend<'_>, u64) {
+    match addend {
+        Addend::Integers(values) => (Addend::Counted(values), lanes::Counted::room(values.len(), most)),
+        other => (other, u64::MAX),
+    }
+}
+
+impl Aggregated {
+    /// The values of the columns that count. Pairs of which one is null do not.
+    fn counted<'a>(
+        &self,
+        level: Level,
+        batch: &Batch<'a>,
+        selection: Selection<'a>,
+        ids: GroupIds<'a>,
+        Memory { first, second, both }: &'a mut Memory,
+    ) -> Result<Counted<'a>, Malformed> {
+        let column = |position: usize| batch.columns.get(position).ok_or(Malformed("a column is not there"));
+        match self.positions[..] {
+            [one] => {
+                let column = column(one)?;
+                let (ids, values) = first.of(level, column, selection, ids);
+                Ok(Counted { ids, values: vec![values], nulls: column.has_nulls() })
+            }
+            [one, other, ..] => {
+                let (one, other) = (column(one)?, column(other)?);
+                *both = both_valid(batch.rows, one.validity, other.validity);
+                let nulls = one.has_nulls() || other.has_nulls();
+                let [one, other] = [one, other].map(|column| column.with_validity(both.bitmap()));
+                let (_, others) = second.of(level, &other, selection, ids);
+                let (ids, values) = first.of(level, &one, selection, ids);
+                Ok(Counted { ids, values: vec![values, others], nulls })
+            }
+            [] => Err(Malformed("an aggregate has no column")),
+        }
+    }
+}

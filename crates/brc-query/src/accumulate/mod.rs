@@ -1,0 +1,7 @@
+//! A
+
+pub(crate) mod accumulators;
+mod empty;
+pub(crate) mod filtered_values;
+pub(crate) mod partial;
+mod scatter;

@@ -1,0 +1,93 @@
+//! Cuts the groups of a partial, so that several processes can merge those of many: each has all that is known of its
+//! groups.
+
+use crate::accumulate::partial::Partial;
+use brc_core::Value;
+
+/// What stands for a null in a hash.
+const NULL: u64 = 0x6a09_e667_f3bc_c908;
+
+impl Partial {
+    /// Distributes the groups over so many partitions by a hash of their keys. Returns the partitions that have groups,
+    /// each with its number.
+    ///
+    /// The partition of a group depends on nothing but the values of its keys and the salt, so all processes agree on
+    /// it. The salt keeps the groups of a partition from lying side by side in a hash table.
+    #[must_use]
+    pub fn scatter(self, partitions: usize, salt: u64) -> Vec<(usize, Self)> {
+        let groups = self.members();
+        let hashes = self.hashes(&groups, salt);
+        let partitions = partitions.max(1);
+        let mut members = vec![Vec::new(); partitions];
+        for (&group, hash) in groups.iter().zip(hashes) {
+            members[((u128::from(hash) * partitions as u128) >> 64) as usize].push(group);
+        }
+        let filled = members.into_iter().enumerate().filter(|(_, members)| !members.is_empty());
+        match self.keys() {
+            // The only group is there even if it has no rows.
+            0 => filled.map(|(partition, _)| partition).zip([self]).collect(),
+            _ => filled.map(|(partition, members)| (partition, self.take(&members))).collect(),
+        }
+    }
+
+    /// The groups in partials of that many groups at most, in their order.
+    #[must_use]
+    pub fn chunks(self, groups: usize) -> Vec<Self> {
+        let members: Vec<u32> = (0..self.groups() as u32).collect();
+        match members.len() <= groups.max(1) {
+            true => vec![self],
+            false => members.chunks(groups.max(1)).map(|members| self.take(members)).collect(),
+        }
+    }
+
+    /// A hash of the keys of each of these groups.
+    fn hashes(&self, groups: &[u32], salt: u64) -> Vec<u64> {
+        let (mut hashes, mut text) = (vec![mixed(salt, 0); groups.len()], Vec::new());
+        for key in 0..self.keys() {
+            for (hash, &group) in hashes.iter_mut().zip(groups) {
+                *hash = match self.key(key, group as usize, &mut text) {
+                    None => mixed(*hash, NULL),
+                    Some(Value::Integer(value)) => mixed(mixed(*hash, value as u64), (value >> 64) as u64),
+                    Some(Value::Float(value)) => mixed(*hash, value.to_bits()),
+                    Some(Value::Bytes(bytes)) => hash_of(bytes, *hash),
+                };
+            }
+        }
+        hashes
+    }
+}
+
+/// A hash of a string and of what came before it.
+fn hash_of(bytes: &[u8], hash: u64) -> u64 {
+    let words = bytes.chunks(8).map(|chunk| chunk.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)));
+    words.fold(mixed(hash, bytes.len() as u64), mixed)
+}
+
+/// A hash with one more word: the finaliser of SplitMix64.
+fn mixed(hash: u64, word: u64) -> u64 {
+    let mut mixed = (hash ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// Other versions of brc must put groups into the same partitions, whatever machine they run on.
+    #[test]
+    fn hashes_stay_what_they_are() {
+        assert_eq!(mixed(0, 0), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(hash_of(b"", 7), mixed(7, 0));
+        assert_eq!(hash_of(b"abcdefgh\x01", 7), mixed(mixed(mixed(7, 9), 0x6867_6665_6463_6261), 1));
+    }
+
+    #[test]
+    fn strings_that_differ_have_other_hashes() {
+        let strings = ["", "\0", "\0\0", "a", "a\0", "b", "abcdefgh", "abcdefgh\0", "abcdefghi"];
+        let hashes: HashSet<u64> = strings.iter().map(|string| hash_of(string.as_bytes(), 1)).collect();
+        assert_eq!(hashes.len(), strings.len());
+    }
+}

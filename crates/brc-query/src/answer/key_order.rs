@@ -1,0 +1,240 @@
+//! Millions of groups in the order of their keys, where those are packed: partition after partition, each grouped when it is
+//! looked at. So of many groups only those of a partition for each thread are in memory, and what is printed is still in the
+//! caches. The few groups whose keys could not be packed are put where they belong.
+
+use crate::accumulate::partial::{Partial, Rows};
+use crate::finish::groups::{Groups, Place};
+use crate::keys::group_keys::GroupKeys;
+use crate::partitions::{Dealt, OwnPart, Sorted};
+use crate::plan::Plan;
+use crate::runtime::parallel;
+use crate::values::cells::Cells;
+use brc_core::{Dictionary, Result};
+use std::cmp::Ordering;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+/// So many rows are made at a time: their columns stay in the cache until they are printed.
+const AT_A_TIME: usize = 1 << 12;
+
+/// Records are sorted rather than looked up if groups have no more of them on average.
+const OF_A_GROUP: usize = 3;
+
+/// The groups of an answer.
+#[derive(Debug)]
+pub(crate) struct KeyOrder {
+    path: PathBuf,
+    dealt: Dealt,
+    /// The groups of no partition, in order, and where among them those begin that lie in each partition or before it.
+    others: Option<Partial>,
+    starts: Vec<usize>,
+    /// How many groups each partition has, if it was looked at.
+    groups: Vec<AtomicUsize>,
+    /// Whether a record mostly is a group of its own, as the last partition shows; `false` before there was one.
+    are_distinct: AtomicBool,
+    /// Memory of those who sorted.
+    spare: Mutex<Vec<Sorted>>,
+}
+
+/// The groups of a partition.
+#[derive(Debug)]
+pub(crate) struct Part {
+    /// How many there are, wanted or not.
+    pub(crate) groups: usize,
+    /// Those of the partition, and others that lie among them.
+    partials: Vec<Partial>,
+    /// Those that are wanted, in order; `None` if these are all of a single partial as they lie.
+    places: Option<Vec<Place>>,
+}
+
+impl KeyOrder {
+    /// Those of the rows of a file.
+    pub(crate) fn new(path: &Path, dealt: Dealt, threads: usize) -> Self {
+        let others = dealt.others().map(sorted);
+        let starts = others.as_ref().map_or(Vec::new(), |others| starts(others, &dealt, threads));
+        let groups = (0..dealt.len()).map(|_| AtomicUsize::new(0)).collect();
+        Self {
+            path: path.to_owned(),
+            dealt,
+            others,
+            starts,
+            groups,
+            are_distinct: AtomicBool::new(false),
+            spare: Mutex::default(),
+        }
+    }
+
+    /// How many groups there are in the partitions that were looked at.
+    pub(crate) fn groups(&self) -> u64 {
+        self.groups.iter().map(|groups| groups.load(Relaxed) as u64).sum()
+    }
+
+    /// All values of a key, where it is one of strings and all groups have codes of them.
+    pub(crate) fn dictionary(&self, key: usize) -> Option<&Dictionary> {
+        self.dealt.dictionary(key).filter(|_| self.others.is_none())
+    }
+
+    /// How many partitions there are.
+    pub(crate) fn parts(&self) -> usize {
+        self.dealt.len()
+    }
+
+    /// The most groups that a partition may have.
+    pub(crate) fn most_groups(&self, number: usize) -> usize {
+        self.dealt.most_groups(number) + self.others_of(number).len()
+    }
+
+    fn others_of(&self, number: usize) -> std::ops::Range<usize> {
+        if self.starts.is_empty() { 0..0 } else { self.starts[number]..self.starts[number + 1] }
+    }
+
+    /// Groups a partition.
+    pub(crate) fn part(&self, plan: &Plan, number: usize) -> Result<Part> {
+        let groups = match self.are_distinct.load(Relaxed) {
+            true => {
+                let lock = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut sorted = lock().pop().unwrap_or_default();
+                let groups = self.dealt.group_sorted(plan, number, &mut sorted);
+                lock().push(sorted);
+                groups
+            }
+            false => self.dealt.group(plan, number).map(Partial::in_key_order),
+        };
+        let groups = groups.map_err(|fault| fault.error(&self.path))?;
+        self.are_distinct.store(groups.groups() * OF_A_GROUP >= self.dealt.most_groups(number), Relaxed);
+        let others: Vec<u32> = self.others_of(number).map(|other| other as u32).collect();
+        let others = self.others.as_ref().filter(|_| !others.is_empty()).map(|it| it.settled(&others));
+        let part = Part::of(plan, groups, others)?;
+        self.groups[number].store(part.groups, Relaxed);
+        Ok(part)
+    }
+
+    /// As many of the first parts as have so many groups, or all of them.
+    pub(crate) fn first_parts(&self, plan: &Plan, most: u64, threads: usize) -> Result<Vec<Part>> {
+        /// So many are grouped before it is looked at how many groups they have.
+        const FIRST: usize = 4;
+        let mut at_a_time = FIRST.max(threads);
+        let (mut parts, mut groups) = (Vec::new(), 0);
+        while parts.len() < self.parts() && groups < most {
+            let first = parts.len();
+            let count = at_a_time.min(self.parts() - first);
+            let more: Vec<Part> = parallel::try_map(count, threads, |number| self.part(plan, first + number))?;
+            groups += more.iter().map(|part| part.groups as u64).sum::<u64>();
+            parts.extend(more);
+            // As many more as will be needed if they are like these.
+            let needed = (parts.len() as u64 * most.saturating_sub(groups)).div_ceil(groups.max(1));
+            at_a_time = (needed as usize).clamp(threads, at_a_time * FIRST);
+        }
+        Ok(parts)
+    }
+}
+
+impl Part {
+    /// Groups in order, and others in order that lie among them.
+    fn of(plan: &Plan, groups: Partial, others: Option<Partial>) -> Result<Self> {
+        let partials: Vec<Partial> = [groups].into_iter().chain(others).collect();
+        let groups = partials.iter().map(Partial::groups).sum();
+        if partials.len() == 1 && plan.having.is_none() {
+            return Ok(Self { groups, partials, places: None });
+        }
+        let all = Groups::new(plan, &partials);
+        let wanted = |partial: usize| all.wanted(partial, 0..partials[partial].groups() as u32);
+        let wanted = (0..partials.len()).map(wanted).collect::<Result<Vec<_>>>()?;
+        let places = Some(merged(&partials, &wanted));
+        Ok(Self { groups, partials, places })
+    }
+
+    /// The parts that splits are, in order, with the groups that several of them have.
+    pub(crate) fn of_splits(plan: &Plan, own: Vec<OwnPart>, shared: Partial, threads: usize) -> Result<Vec<Self>> {
+        let shared = sorted(shared);
+        let mut starts = vec![0];
+        for next in own.iter().skip(1) {
+            let is_before = |&group: &usize| shared.compare_keys(group, &next.partial, 0) == Ordering::Less;
+            let first = starts.last().copied().unwrap_or(0);
+            starts.push((first..shared.groups()).find(|group| !is_before(group)).unwrap_or(shared.groups()));
+        }
+        starts.push(shared.groups());
+        let own: Vec<_> = own.into_iter().map(|part| Mutex::new(Some(part.partial))).collect();
+        let part = |number: usize| {
+            let groups = own[number].lock().unwrap_or_else(PoisonError::into_inner).take();
+            let others: Vec<u32> = (starts[number] as u32..starts[number + 1] as u32).collect();
+            let others = (!others.is_empty()).then(|| shared.settled(&others));
+            groups.map(|groups| Self::of(plan, groups, others)).transpose()
+        };
+        Ok(parallel::try_map(own.len(), threads, part)?.into_iter().flatten().collect())
+    }
+
+    /// How many rows of the answer it gives.
+    pub(crate) fn rows(&self) -> usize {
+        self.places.as_ref().map_or(self.groups, Vec::len)
+    }
+
+    /// The columns of the answer's rows, some rows after the other, with how many those are.
+    pub(crate) fn blocks<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = Result<(usize, Vec<Cells>)>> + 'a {
+        let groups = Groups::new(plan, &self.partials);
+        let rows = self.rows();
+        (0..rows).step_by(AT_A_TIME).map(move |start| {
+            let rows = start..rows.min(start + AT_A_TIME);
+            let cells = match &self.places {
+                Some(places) => groups.rows(&places[rows.clone()])?,
+                None => groups.rows_of(0, rows.clone())?,
+            };
+            Ok((rows.len(), cells))
+        })
+    }
+
+    /// The partials, and which of their groups are wanted, in order.
+    pub(crate) fn into_places(self) -> (Vec<Partial>, Vec<Place>) {
+        let all = || (0..self.groups as u32).map(|group| Place { partial: 0, group }).collect();
+        let places = self.places.unwrap_or_else(all);
+        (self.partials, places)
+    }
+}
+
+/// The same groups in the order of their keys, whatever these are.
+fn sorted(groups: Partial) -> Partial {
+    let mut order: Vec<u32> = (0..groups.groups() as u32).collect();
+    order.sort_unstable_by(|&one, &other| groups.compare_keys(one as usize, &groups, other as usize));
+    groups.settled(&order)
+}
+
+/// Where among others, which are in order, those begin that lie in each partition or before it, and where the last end.
+fn starts(others: &Partial, dealt: &Dealt, threads: usize) -> Vec<usize> {
+    let mut starts = vec![0; dealt.len() + 1];
+    let lasts = dealt.last_keys(threads);
+    // What is left lies in the last partition that has groups, or behind it.
+    let last = lasts.iter().rposition(Option::is_some).unwrap_or(0);
+    for (number, keys) in lasts.into_iter().enumerate() {
+        let start = starts[number];
+        starts[number + 1] = match keys {
+            _ if number >= last => others.groups(),
+            None => start,
+            Some(keys) => {
+                let of_partition = Partial::new(Some(GroupKeys::Packed(keys)), Rows::default(), Vec::new());
+                let is_before = |other: usize| others.compare_keys(other, &of_partition, 0) == Ordering::Less;
+                (start..others.groups()).find(|&other| !is_before(other)).unwrap_or(others.groups())
+            }
+        };
+    }
+    starts
+}
+
+/// The wanted groups of one or two partials, each of which has its own in order, all in order.
+fn merged(partials: &[Partial], wanted: &[Vec<u32>]) -> Vec<Place> {
+    let places = |partial: usize| wanted[partial].iter().map(move |&group| Place { partial: partial as u32, group });
+    let mut rest: &[u32] = &wanted[0];
+    let mut merged = Vec::with_capacity(wanted.iter().map(Vec::len).sum());
+    for other in (1..partials.len()).flat_map(places) {
+        let is_before = |&group: &u32| {
+            let theirs = &partials[other.partial as usize];
+            partials[0].compare_keys(group as usize, theirs, other.group as usize) == Ordering::Less
+        };
+        let (before, behind) = rest.split_at(rest.partition_point(is_before));
+        merged.extend(before.iter().map(|&group| Place { partial: 0, group }));
+        merged.push(other);
+        rest = behind;
+    }
+    merged.extend(rest.iter().map(|&group| Place { partial: 0, group }));
+    merged
+}

@@ -1,0 +1,4 @@
+//! F
+
+pub(crate) mod groups;
+pub(crate) mod order;

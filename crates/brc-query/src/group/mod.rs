@@ -1,0 +1,4 @@
+//! G
+
+mod scan;
+pub(crate) mod table;

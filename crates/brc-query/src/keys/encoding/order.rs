@@ -1,0 +1,135 @@
+//! The order of tuples. What is sorted is a word for each: as many as there is room for of the bits in which the first of them
+//! differ, with its number. Whole tuples are compared only where these bits are the same.
+
+use super::bits::bits_of;
+
+/// Fewer words are not worth counting.
+const FEW: usize = 512;
+
+/// The words are dealt out by so many of their upper bits, digit by digit from the lowest of these on: that sorts millions of
+/// groups but for a few neighbours.
+const UPPER: u32 = 24;
+
+/// From so many words on, there is more to gain from dealing them out once less than to lose by counting larger digits.
+const MANY: usize = 1 << 14;
+
+/// Memory for what is sorted, used again for the next tuples.
+#[derive(Debug, Default)]
+pub(crate) struct Sorting {
+    words: Vec<u64>,
+    dealt: Vec<u64>,
+}
+
+impl Sorting {
+    /// Sorts words.
+    pub(crate) fn sort(&mut self, words: &mut Vec<u64>) {
+        let Some(&first) = words.first() else { return };
+        let differing = words.iter().fold(0, |differing, word| differing | (word ^ first));
+        sort(words, &mut self.dealt, differing.leading_zeros());
+    }
+
+    /// The numbers of tuples of so many words, which lie one behind the other, in their order; those that are the same stay in
+    /// the order of their numbers.
+    pub(crate) fn order_of(&mut self, tuples: &[u64], width: usize, order: &mut Vec<u32>) {
+        order.clear();
+        let Some(first) = tuples.get(..width) else { return };
+        let count = tuples.len() / width;
+        let for_numbers = bits_of(count as u64 - 1);
+        let number = |entry: u64| (entry & ((1 << for_numbers) - 1)) as usize;
+        let differing = |word: usize| {
+            tuples[word..].iter().step_by(width).fold(0, |differing, other| differing | (other ^ first[word]))
+        };
+        let above = (0..width).map(|word| (word, differing(word))).find(|(_, differing)| *differing != 0);
+        let Some((word, above)) = above.map(|(word, differing)| (word, differing.leading_zeros())) else {
+            order.extend(0..count as u32);
+            return;
+        };
+        self.words.clear();
+        let entry = |upper: u64, number: u64| upper >> for_numbers << for_numbers | number;
+        match width {
+            1 => self.words.extend(tuples.iter().zip(0..).map(|(tuple, number)| entry(tuple << above, number))),
+            _ => self.words.extend(tuples.chunks_exact(width).zip(0..).map(|(tuple, number)| {
+                let below = if above > 0 && word + 1 < width { tuple[word + 1] >> (64 - above) } else { 0 };
+                entry(tuple[word] << above | below, number)
+            })),
+        }
+        sort(&mut self.words, &mut self.dealt, 0);
+        let tuple = |entry: &u64| &tuples[number(*entry) * width..][..width];
+        for same in self.words.chunk_by_mut(|one, other| one >> for_numbers == other >> for_numbers) {
+            if same.len() > 1 {
+                same.sort_by(|one, other| tuple(one).cmp(tuple(other)));
+            }
+        }
+        order.extend(self.words.iter().map(|&entry| number(entry) as u32));
+    }
+}
+
+/// Sorts words that differ in the bits below so many upper ones.
+fn sort(words: &mut Vec<u64>, dealt: &mut Vec<u64>, above: u32) {
+    if words.len() < FEW {
+        return words.sort_unstable();
+    }
+    let below = (64 - UPPER).saturating_sub(above);
+    match words.len() < MANY {
+        true => deal::<256, 3>(words, dealt, below),
+        false => deal::<4096, 2>(words, dealt, below),
+    }
+    for same in words.chunk_by_mut(|one, other| one >> below == other >> below) {
+        if same.len() > 1 {
+            same.sort_unstable();
+        }
+    }
+}
+
+/// Sorts words by so many digits that begin above so many bits, each of which has so many values.
+fn deal<const VALUES: usize, const DIGITS: usize>(words: &mut Vec<u64>, dealt: &mut Vec<u64>, below: u32) {
+    const { assert!(VALUES.pow(DIGITS as u32) == 1 << UPPER) };
+    let digit = |word: u64, place: usize| (word >> (below + VALUES.ilog2() * place as u32)) as usize % VALUES;
+    let mut places = [[0u32; VALUES]; DIGITS];
+    for &word in words.iter() {
+        (0..DIGITS).for_each(|place| places[place][digit(word, place)] += 1);
+    }
+    dealt.resize(words.len(), 0);
+    for (place, places) in places.iter_mut().enumerate() {
+        let mut start = 0;
+        places.iter_mut().for_each(|count| start += std::mem::replace(count, start));
+        for &word in words.iter() {
+            let next = &mut places[digit(word, place)];
+            dealt[*next as usize] = word;
+            *next += 1;
+        }
+        std::mem::swap(words, dealt);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn tuples_are_sorted_however_many_bits_differ(
+            tuples in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u64>()), 0..40),
+            above in 0u32..128, below in 0u32..128, width in 1usize..4, times in prop_oneof![9 => 1usize..40, 1 => 1000usize..2000]
+        ) {
+            let bits = |word: u64| {
+                let word = if above < 64 { word >> above } else { 7 };
+                if below < 64 { word << below } else { word & 3 }
+            };
+            let tuples = tuples.into_iter().map(|(one, two, three)| [bits(one), bits(two), three][..width].to_vec());
+            let tuples: Vec<Vec<u64>> = tuples.collect();
+            let tuples: Vec<Vec<u64>> = (0..times).flat_map(|_| tuples.clone()).collect();
+            let mut expected: Vec<u32> = (0..tuples.len() as u32).collect();
+            expected.sort_by_key(|&number| &tuples[number as usize]);
+            let mut order = vec![7];
+            Sorting::default().order_of(&tuples.concat(), width, &mut order);
+            prop_assert_eq!(order, expected);
+            let mut words: Vec<u64> = tuples.iter().map(|tuple| tuple[0]).collect();
+            let mut expected = words.clone();
+            expected.sort_unstable();
+            Sorting::default().sort(&mut words);
+            prop_assert_eq!(words, expected);
+        }
+    }
+}

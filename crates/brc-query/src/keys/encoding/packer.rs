@@ -1,0 +1,228 @@
+//! Packs keys batch by batch.
+
+use super::bits::{set, set_all};
+use super::inline;
+use super::{Kind, PackedKey, Packing};
+use crate::values::fault::Malformed;
+use crate::values::fault::TOO_LARGE;
+use crate::values::float_key::float_key;
+use brc_core::batch::codes_of;
+use brc_core::{Batch, ByteStrings, Column, Data, Dictionary, Integers};
+use brc_kernels::cpu::Level;
+use brc_kernels::direct::{bounds, integer_bounds};
+
+const NO_CODE: Malformed = Malformed("a code is not in its dictionary");
+
+/// Packs the keys of batch after batch for one worker.
+#[derive(Debug)]
+pub(crate) struct Packer<'a> {
+    packing: &'a Packing,
+    /// What each of the scanner's codes is packed as, for each key whose strings are packed as one number.
+    numbers: Vec<Numbers>,
+    codes: Vec<u32>,
+    lane: Vec<u64>,
+    /// The tuples of the rows of a batch.
+    pub(crate) tuples: Vec<u64>,
+    /// Which rows fit.
+    pub(crate) fits: Vec<bool>,
+}
+
+/// What codes are packed as.
+#[derive(Debug, Clone)]
+struct Numbers {
+    of_codes: Vec<Option<u64>>,
+    /// Each as itself.
+    are_codes: bool,
+}
+
+/// Which rows of a column are null; none if none is.
+struct Nulls(Vec<bool>);
+
+impl Nulls {
+    fn of(column: &Column<'_>) -> Self {
+        let validity = column.validity.filter(|validity| validity.count_nulls() > 0);
+        Self(validity.map_or(Vec::new(), |validity| validity.iter().map(|valid| !valid).collect()))
+    }
+
+    #[inline]
+    fn has(&self, row: usize) -> bool {
+        self.0.get(row).is_some_and(|&null| null)
+    }
+}
+
+impl<'a> Packer<'a> {
+    pub(crate) fn new(packing: &'a Packing) -> Self {
+        let numbers = vec![Numbers { of_codes: Vec::new(), are_codes: true }; packing.keys.len()];
+        Self { packing, numbers, codes: Vec::new(), lane: Vec::new(), tuples: Vec::new(), fits: Vec::new() }
+    }
+
+    /// Packs the keys of all rows of a batch, which has nothing else.
+    pub(crate) fn pack(&mut self, batch: &Batch<'_>) -> Result<(), Malformed> {
+        self.fits.clear();
+        self.fits.resize(batch.rows, true);
+        self.tuples.clear();
+        self.tuples.resize(batch.rows * self.packing.width, 0);
+        for (index, (key, column)) in self.packing.keys.iter().zip(batch.columns).enumerate() {
+            self.pack_key(index, key, column)?;
+        }
+        Ok(())
+    }
+
+    fn pack_key(&mut self, index: usize, key: &PackedKey, column: &Column<'_>) -> Result<(), Malformed> {
+        let nulls = Nulls::of(column);
+        if let Some(bit) = key.null.filter(|_| !nulls.0.is_empty()) {
+            let tuples = self.tuples.chunks_exact_mut(self.packing.width);
+            tuples.zip(&nulls.0).for_each(|(tuple, &null)| set(tuple, bit, 1, null.into()));
+        } else if !nulls.0.is_empty() {
+            self.fits.iter_mut().zip(&nulls.0).for_each(|(fits, null)| *fits &= !null);
+        }
+        match (&key.kind, column.data) {
+            (Kind::Integers { min, span }, Data::Integers(values)) => {
+                self.lane.clear();
+                integers(values, *min, &mut self.lane)?;
+                let bounds = integer_bounds(Level::best(), values);
+                let is_inside = |(low, high): (i64, i64)| low >= *min && high.wrapping_sub(*min) as u64 <= *span;
+                if !nulls.0.is_empty() || !bounds.is_some_and(is_inside) {
+                    for (row, (word, fits)) in self.lane.iter_mut().zip(&mut self.fits).enumerate() {
+                        let (null, inside) = (nulls.has(row), *word <= *span);
+                        *fits &= inside | null;
+                        *word = if inside & !null { *word } else { 0 };
+                    }
+                }
+            }
+            (Kind::Floats, Data::Floats(values)) => {
+                self.lane.clear();
+                let word = |(row, &value): (usize, &f64)| if nulls.has(row) { 0 } else { float_key(value) };
+                self.lane.extend(values.iter().enumerate().map(word));
+            }
+            (Kind::Coded(_) | Kind::Symbols(_), Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) => {
+                self.numbers_of_codes(index, &key.kind, column, dictionary, &nulls)?;
+            }
+            (kind @ (Kind::Coded(_) | Kind::Symbols(_)), Data::Bytes(strings)) => {
+                self.numbers_of(kind, strings, &nulls);
+            }
+            (Kind::Inline { longest }, Data::Bytes(strings)) => {
+                self.strings(key, *longest, strings, &nulls);
+                return Ok(());
+            }
+            (Kind::Inline { longest }, Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) => {
+                self.codes.clear();
+                codes_of(column, &mut self.codes);
+                let (mut offsets, mut bytes) = (vec![0], Vec::new());
+                for (row, &code) in self.codes.iter().enumerate() {
+                    if !nulls.has(row) {
+                        let known = (code as usize) < dictionary.len();
+                        bytes.extend_from_slice(known.then(|| dictionary.get(code)).ok_or(NO_CODE)?);
+                    }
+                    offsets.push(i32::try_from(bytes.len()).map_err(|_| TOO_LARGE)?);
+                }
+                self.strings(key, *longest, ByteStrings::new(&offsets, &bytes), &nulls);
+                return Ok(());
+            }
+            (Kind::Integers { .. } | Kind::Floats | Kind::Coded(_) | Kind::Symbols(_) | Kind::Inline { .. }, _) => {
+                return Err(Malformed("a key is of another type than its column"));
+            }
+        }
+        set_all(&mut self.tuples, self.packing.width, key.start, key.kind.bits(), &self.lane);
+        Ok(())
+    }
+
+    /// Finds the numbers of strings by their codes.
+    fn numbers_of_codes(
+        &mut self,
+        index: usize,
+        kind: &Kind,
+        column: &Column<'_>,
+        dictionary: &Dictionary,
+        nulls: &Nulls,
+    ) -> Result<(), Malformed> {
+        self.codes.clear();
+        codes_of(column, &mut self.codes);
+        self.lane.clear();
+        if let (Kind::Coded(coded), true) = (kind, nulls.0.is_empty())
+            && let Some(places) = coded.places(dictionary)
+        {
+            let place = |&code: &u32| places.get(code as usize).map(|&place| u64::from(place)).ok_or(NO_CODE);
+            return self.codes.iter().try_for_each(|code| place(code).map(|place| self.lane.push(place)));
+        }
+        let Numbers { of_codes: numbers, are_codes } = &mut self.numbers[index];
+        for code in numbers.len() as u32..dictionary.len() as u32 {
+            let number = number(kind, dictionary.get(code), code);
+            *are_codes &= number == Some(code.into());
+            numbers.push(number);
+        }
+        if *are_codes && nulls.0.is_empty() {
+            self.lane.extend(self.codes.iter().map(|&code| u64::from(code)));
+            let is_unknown = |(_, most): (i64, i64)| most >= numbers.len() as i64;
+            return if bounds(Level::best(), &self.codes).is_some_and(is_unknown) { Err(NO_CODE) } else { Ok(()) };
+        }
+        for (row, (&code, fits)) in self.codes.iter().zip(&mut self.fits).enumerate() {
+            if nulls.has(row) {
+                self.lane.push(0);
+                continue;
+            }
+            let number = *numbers.get(code as usize).ok_or(NO_CODE)?;
+            *fits &= number.is_some();
+            self.lane.push(number.unwrap_or(0));
+        }
+        Ok(())
+    }
+
+    /// Finds the numbers of strings.
+    fn numbers_of(&mut self, kind: &Kind, strings: ByteStrings<'_>, nulls: &Nulls) {
+        self.lane.clear();
+        if let (Kind::Symbols(symbols), true) = (kind, nulls.0.is_empty()) {
+            return symbols.numbers(strings, &mut self.fits, &mut self.lane);
+        }
+        for (row, (string, fits)) in strings.iter().zip(&mut self.fits).enumerate() {
+            let number = if nulls.has(row) { Some(0) } else { number(kind, string, 0) };
+            *fits &= number.is_some();
+            self.lane.push(number.unwrap_or(0));
+        }
+    }
+
+    fn strings(&mut self, key: &PackedKey, longest: usize, strings: ByteStrings<'_>, nulls: &Nulls) {
+        let (offsets, bytes) = strings.parts();
+        for (row, (pair, fits)) in offsets.windows(2).zip(&mut self.fits).enumerate() {
+            *fits &= (pair[1] - pair[0]) as usize <= longest || nulls.has(row);
+        }
+        if key.start == 0 && nulls.0.is_empty() {
+            let width = self.packing.width;
+            brc_kernels::inline::write(Level::best(), offsets, bytes, longest, &mut self.tuples, width);
+            return;
+        }
+        let mut at = key.start;
+        for piece in inline::pieces(longest).enumerate() {
+            inline::pieces_of(strings, piece, longest, |row| nulls.has(row), &mut self.lane);
+            set_all(&mut self.tuples, self.packing.width, at, piece.1, &self.lane);
+            at += piece.1;
+        }
+    }
+}
+
+/// The number of a string, which `hint` probably is where it is a place in a dictionary.
+#[inline]
+pub(crate) fn number(kind: &Kind, string: &[u8], hint: u32) -> Option<u64> {
+    match kind {
+        Kind::Coded(coded) => coded.find_near(string, hint),
+        Kind::Symbols(symbols) => symbols.number(string),
+        Kind::Integers { .. } | Kind::Floats | Kind::Inline { .. } => None,
+    }
+}
+
+/// Appends the distances of integers from `min`, modulo 2⁶⁴: those up to a span are just those of the values up to it.
+pub(crate) fn integers(values: Integers<'_>, min: i64, lane: &mut Vec<u64>) -> Result<(), Malformed> {
+    let distance = |value: i64| value.wrapping_sub(min) as u64;
+    match values {
+        Integers::I8(values) => lane.extend(values.iter().map(|&value| distance(value.into()))),
+        Integers::I16(values) => lane.extend(values.iter().map(|&value| distance(value.into()))),
+        Integers::I32(values) => lane.extend(values.iter().map(|&value| distance(value.into()))),
+        Integers::I64(values) => lane.extend(values.iter().map(|&value| distance(value))),
+        Integers::I128(values) => {
+            for &value in values {
+                lane.push(distance(value.try_into().map_err(|_| TOO_LARGE)?));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! Groups part after part where memory is short: each becomes groups of its own, which are handed on before the next one is
+//! begun, and a part whose groups are too many is split.
+
+use super::parts::{Part, Parts};
+use super::reader::Reader;
+use super::tables::PartitionTable;
+use super::{Dealing, Partitioning};
+use crate::accumulate::partial::Partial;
+use crate::plan::Plan;
+use crate::runtime::memory::Gauge;
+use crate::runtime::parallel;
+use crate::values::fault::Fault;
+use brc_core::{Error, Result};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// What a part came to.
+enum Grouped {
+    Whole(Box<Partial>),
+    /// Memory got short when there were so many groups.
+    TooLarge(usize),
+}
+
+/// Calls `each` with the groups of each part, by several threads. No two of them have a group in common.
+pub(crate) fn regroup_parts<T: Send>(
+    plan: &Plan,
+    path: &Path,
+    partitioning: &Partitioning,
+    parts: Parts,
+    each: impl Fn(Partial) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let parts: Vec<_> = parts.into_vec().into_iter().map(Mutex::new).collect();
+    let one = |number: usize| -> Result<Vec<T>> {
+        let mut part = parts[number].lock().unwrap_or_else(PoisonError::into_inner);
+        let (part, is_packed) = (std::mem::take(&mut part.0), part.1);
+        let dealing = if is_packed { partitioning.dealing() } else { None };
+        let mut found = Vec::new();
+        let each = |groups| {
+            found.push(each(groups)?);
+            Ok(())
+        };
+        let mut work = Regrouping { plan, path, partitioning, dealing, each };
+        work.group(part, 0)?;
+        Ok(found)
+    };
+    let found = parallel::try_map(parts.len(), partitioning.threads, one)?;
+    let mut found: Vec<T> = found.into_iter().flatten().collect();
+    if found.is_empty() {
+        let mut none = plan.no_groups();
+        none.settle(1);
+        found.push(each(none)?);
+    }
+    Ok(found)
+}
+
+struct Regrouping<'a, F> {
+    plan: &'a Plan,
+    path: &'a Path,
+    partitioning: &'a Partitioning,
+    /// Of the part, if it is one of keys that are packed.
+    dealing: Option<&'a Dealing>,
+    each: F,
+}
+
+impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
+    fn group(&mut self, part: Part, depth: u32) -> Result<()> {
+        if part.is_empty() {
+            return Ok(());
+        }
+        match self.attempt(&part)? {
+            Grouped::Whole(mut groups) => {
+                drop(part);
+                groups.settle(1);
+                (self.each)(*groups)
+            }
+            Grouped::TooLarge(2..) if Part::may_split(depth) => {
+                let parts = part.split(&self.partitioning.spill, self.dealing, depth)?;
+                parts.into_iter().try_for_each(|part| self.group(part, depth + 1))
+            }
+            Grouped::TooLarge(_) => Err(self.one_group_is_too_large()),
+        }
+    }
+
+    fn attempt(&self, part: &Part) -> Result<Grouped> {
+        let gauge = self.partitioning.memory.of_partition(self.partitioning.threads);
+        let spill = &self.partitioning.spill;
+        let (mut groups, packing) = match self.dealing {
+            Some(dealing) => match self.of_records(part, dealing, &gauge)? {
+                Grouped::Whole(groups) => (*groups, Some(&dealing.packing)),
+                too_large => return Ok(too_large),
+            },
+            None => (self.plan.no_groups(), None),
+        };
+        for frame in &part.groups {
+            if self.is_too_large(&gauge, groups.groups()) {
+                return Ok(Grouped::TooLarge(groups.groups()));
+            }
+            let more: Partial = spill.read_value(frame)?;
+            match packing {
+                Some(packing) => {
+                    let (tuples, fits) = more.encoded_keys(packing);
+                    if fits.contains(&false) {
+                        return Err(self.is_of_another_part());
+                    }
+                    groups.absorb_packed(more, &tuples);
+                }
+                None => groups.merge(more)?,
+            }
+        }
+        Ok(Grouped::Whole(Box::new(groups)))
+    }
+
+    /// Groups the records of a part.
+    fn of_records(&self, part: &Part, dealing: &Dealing, gauge: &Gauge) -> Result<Grouped> {
+        let Dealing { packing, layout, .. } = dealing;
+        let mut reader = Reader::new(layout);
+        let mut table = PartitionTable::new(self.plan, packing, 0);
+        let whole = part.each_chunk(&self.partitioning.spill, layout.words(), |chunk| {
+            if self.is_too_large(gauge, table.groups()) {
+                return Ok(false);
+            }
+            let added = table.add(chunk, &mut reader);
+            added.map_err(|malformed| Fault::from(malformed).error(self.path))?;
+            Ok(true)
+        })?;
+        Ok(match whole {
+            true => Grouped::Whole(Box::new(table.finish())),
+            false => Grouped::TooLarge(table.groups()),
+        })
+    }
+
+    fn is_too_large(&self, gauge: &Gauge, groups: usize) -> bool {
+        gauge.is_short() || groups > self.partitioning.limits.partition
+    }
+
+    /// What was written for a part comes back with keys that cannot be packed, though only such as can be were.
+    fn is_of_another_part(&self) -> Error {
+        Error::corrupt(self.path, "the temporary file", "a group is not of the part that it was written for")
+    }
+
+    fn one_group_is_too_large(&self) -> Error {
+        let keeping = self.plan.keeping();
+        let what = if keeping.is_empty() { "the state".to_owned() } else { keeping.join(", ") };
+        Error::Memory { limit: self.partitioning.memory.limit, what: format!("{what} of one group") }
+    }
+}

@@ -1,0 +1,69 @@
+//! Narrows the question for the first of sorted rows: what is sorted by tells which rows they can be, and a condition on that
+//! column spares all others where a table is read column by column.
+
+use crate::answer::result::QueryResult;
+use crate::functions::typed::Node;
+use crate::plan::{Answer, Plan, SortKey};
+use brc_core::{Comparison, PhysicalType, Predicate, Table, Value};
+
+/// So many rows are not few.
+pub(crate) const MOST: u64 = 1 << 16;
+
+/// The question for what the wanted rows are sorted by first, and for nothing else. `None` if the answer would spare nothing.
+pub(crate) fn of_first_key(plan: &Plan, table: &dyn Table) -> Option<Plan> {
+    let most = plan.limit?.checked_add(plan.offset).filter(|most| (1..MOST).contains(most))?;
+    let key = plan.order_by.first()?;
+    column(plan, key)?;
+    // What else is computed may be an error, whichever rows are spared.
+    if !plan.order_by.iter().all(|key| key.value.is_column()) {
+        return None;
+    }
+    let of_key = Plan {
+        columns: vec![Answer { name: "key".to_owned(), value: key.value.clone() }],
+        order_by: vec![key.clone()],
+        offset: 0,
+        limit: Some(most),
+        ..plan.clone()
+    };
+    (table.reads_by_column() && of_key.projection().len() < plan.projection().len()).then_some(of_key)
+}
+
+/// The question for those rows only that may be the first ones, of which these are the keys. `None` if that is all.
+pub(crate) fn to_first_keys(plan: &Plan, most: u64, keys: &QueryResult) -> Option<Plan> {
+    let (key, rows) = (plan.order_by.first()?, keys.len());
+    if (rows as u64) < most {
+        return None;
+    }
+    let column = column(plan, key)?;
+    let range = match keys.value(rows - 1, 0) {
+        Some(last) => Some(as_early(column, last, key.descending)?),
+        None if key.nulls_first => None,
+        None => return None,
+    };
+    let nulls = key.nulls_first.then_some(Predicate::IsNull { column });
+    let early = Predicate::Or(nulls.into_iter().chain(range).collect());
+    Some(Plan {
+        predicate: Some(Predicate::And(plan.predicate.iter().cloned().chain([early]).collect())),
+        ..plan.clone()
+    })
+}
+
+/// The column that a key is, if it is one of integers or strings.
+fn column(plan: &Plan, key: &SortKey) -> Option<usize> {
+    let Node::Column(column) = key.value.node else { return None };
+    let physical = plan.schema.fields().get(column)?.logical_type.physical();
+    (physical != PhysicalType::Floats).then_some(column)
+}
+
+/// The condition that a value of a column is no later than another.
+fn as_early(column: usize, last: Value<'_>, descending: bool) -> Option<Predicate> {
+    match last {
+        Value::Integer(last) if descending => Some(Predicate::Range { column, low: last, high: i128::MAX }),
+        Value::Integer(last) => Some(Predicate::Range { column, low: i128::MIN, high: last }),
+        Value::Bytes(last) => {
+            let comparison = if descending { Comparison::GreaterOrEqual } else { Comparison::LessOrEqual };
+            Some(Predicate::Compare { column, comparison, value: last.to_vec() })
+        }
+        Value::Float(_) => None,
+    }
+}

@@ -1,0 +1,236 @@
+//! Runs a plan: scans a table with several threads, and merges what they found.
+
+mod ask;
+mod distinct_to_group_by;
+pub(crate) mod pre_image;
+mod subgroups;
+
+use crate::accumulate::partial::Partial;
+use crate::answer::Answered;
+use crate::answer::key_order::{KeyOrder, Part};
+use crate::answer::result::QueryResult;
+use crate::answer::sorted_runs::Sorter;
+use crate::partitions::{self, Limits, OwnPart, Partitioning, Parts};
+use crate::plan::Plan;
+use crate::rows::first;
+use crate::rows::picked;
+use crate::rows::sorted::SortedRows;
+use crate::run::distinct_to_group_by::ByDistinct;
+use crate::run::pre_image::BySource;
+use crate::runtime::memory::Memory;
+use crate::scan::totals::ScanTotals;
+use crate::sql::query::Pick;
+use brc_core::{Error, Progress, Result, Table, interrupt};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+impl Plan {
+    /// Asks a table.
+    ///
+    /// # Errors
+    /// If the table has other columns than the plan is for, or what goes wrong while scanning it.
+    pub fn run(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<QueryResult> {
+        self.run_within(table, threads, &Memory::unlimited(), progress)?.load(threads)
+    }
+
+    /// The same with no more memory than that. What is more is kept in a temporary file.
+    ///
+    /// # Errors
+    /// As for [`Plan::run`]; what goes wrong with the temporary file; [`Error::Memory`] if what is kept of a single group is
+    /// too much.
+    pub fn run_within(
+        &self,
+        table: &dyn Table,
+        threads: usize,
+        memory: &Memory,
+        progress: &Progress,
+    ) -> Result<Answered> {
+        let answer = self.clone().within(memory).run_limited(table, threads, memory, progress, Limits::default())?;
+        // What was told to end may be anything.
+        interrupt::check()?;
+        Ok(answer)
+    }
+
+    /// The same with other limits.
+    pub(crate) fn run_limited(
+        &self,
+        table: &dyn Table,
+        threads: usize,
+        memory: &Memory,
+        progress: &Progress,
+        limits: Limits,
+    ) -> Result<Answered> {
+        if !self.grouped {
+            return self.scanned(table, || match self.limit {
+                Some(limit) if self.pick != Pick::First && self.order_by.is_empty() => {
+                    picked::picked(self, limit, table, threads, progress).map(Answered::held)
+                }
+                Some(limit) if self.order_by.is_empty() => {
+                    let most = limit.saturating_add(self.offset);
+                    first::first(self, most, table, threads, progress).map(Answered::held)
+                }
+                _ => SortedRows { table, threads, memory, progress }.answer(self),
+            });
+        }
+        if let Some(by_source) = BySource::of(self, table)
+            && let Some(answer) = by_source.run(table, threads, memory, progress, limits)?
+        {
+            return Ok(answer);
+        }
+        let in_groups = |limits| self.answer_in_groups(table, threads, memory, progress, limits);
+        let counted = Limits { distinct: usize::MAX, ..limits };
+        let Some(by_distinct) = ByDistinct::of(self) else { return in_groups(counted) };
+        match in_groups(if by_distinct.is_small() { limits } else { counted }) {
+            Err(error @ (Error::Stopped | Error::Memory { .. })) => {
+                progress.restart();
+                match (by_distinct.run(table, threads, memory, progress, limits)?, error) {
+                    (Some(answer), _) => Ok(answer),
+                    (None, Error::Stopped) => {
+                        progress.restart();
+                        in_groups(counted)
+                    }
+                    (None, error) => Err(error),
+                }
+            }
+            answer => answer,
+        }
+    }
+
+    /// The answer of a plan that groups rows, by the groups that it asks for.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] if there are more distinct values to count than the limits allow.
+    fn answer_in_groups(
+        &self,
+        table: &dyn Table,
+        threads: usize,
+        memory: &Memory,
+        progress: &Progress,
+        limits: Limits,
+    ) -> Result<Answered> {
+        let partitioning = Partitioning::new(self, limits, memory, threads).with_splits_of(table, self);
+        let (mut found, mut totals) = self.scanned(table, || self.groups(table, progress, &partitioning))?;
+        let start = Instant::now();
+        let mut own: Vec<OwnPart> = found.iter_mut().flat_map(|found| std::mem::take(&mut found.own)).collect();
+        own.sort_unstable_by_key(|part| part.rank);
+        totals.groups = own.iter().map(|part| part.groups).sum();
+        if partitioning.needs_parts(&found) {
+            let parts = self.parts(table.path(), found, &partitioning)?;
+            return self.answer_in_parts(table.path(), parts, own, partitioning, totals);
+        }
+        let (mut merged, records) = self.merged(found)?;
+        let Some(dealing) = partitioning.dealing().filter(|_| !records.is_empty()) else {
+            merged.settle(threads);
+            totals.groups += merged.groups_with_rows();
+            if self.is_in_key_order() && partitioning.splits_are_in_order() && !own.is_empty() {
+                let parts = Part::of_splits(self, own, merged, threads)?;
+                totals.regroup_time = start.elapsed();
+                return self.answer_of_parts(parts, threads, totals, start);
+            }
+            totals.regroup_time = start.elapsed();
+            let partials = own.into_iter().map(|part| part.partial).chain([merged]).collect();
+            return self.answer_of(partials, threads, totals, start);
+        };
+        let dealt = partitioning.dealt(dealing, merged, records);
+        if self.is_in_key_order() && own.is_empty() {
+            return self.in_key_order(KeyOrder::new(table.path(), dealt, threads), threads, totals, start);
+        }
+        let groups = AtomicU64::new(0);
+        let in_order = |partial: Partial| {
+            groups.fetch_add(partial.groups_with_rows(), Relaxed);
+            partitions::in_order(self, partial)
+        };
+        let mut partials = partitions::regroup(self, table.path(), &dealt, threads, in_order)?;
+        totals.groups += groups.into_inner();
+        totals.regroup_time = start.elapsed();
+        partials.extend(own.into_iter().map(|part| part.partial));
+        self.answer_of(partials, threads, totals, start)
+    }
+
+    /// Whether an answer has all groups, or all that `having` wants, and in the order of their keys.
+    fn is_in_key_order(&self) -> bool {
+        (self.order_by.is_empty(), self.limit, self.offset, self.distinct) == (true, None, 0, false)
+    }
+
+    /// Scans a table and groups its rows: the first half of [`Plan::run`].
+    ///
+    /// # Errors
+    /// As for [`Plan::run`]; [`Error::Usage`] if the plan groups nothing; [`Error::Widened`] if the table turns out to be of
+    /// other columns while it is scanned: a plan for those is needed ([`crate::Query::ask`]).
+    pub fn partial(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<(Partial, ScanTotals)> {
+        if !self.grouped {
+            return Err(Error::Usage("a question that groups nothing has no partial answers".to_owned()));
+        }
+        let partitioning = Partitioning::new(self, Limits::NONE, &Memory::unlimited(), threads);
+        let (found, totals) = self.scanned(table, || self.groups(table, progress, &partitioning))?;
+        let mut merged = self.no_groups();
+        found.into_iter().try_for_each(|found| merged.merge(found.groups))?;
+        merged.settle(threads);
+        interrupt::check()?;
+        Ok((merged, totals))
+    }
+
+    /// Groups part after part, and merges the answers that they give.
+    fn answer_in_parts(
+        &self,
+        path: &Path,
+        parts: Parts,
+        own: Vec<OwnPart>,
+        partitioning: Partitioning,
+        mut totals: ScanTotals,
+    ) -> Result<Answered> {
+        let memory = &partitioning.memory;
+        let sorter = Sorter::of_groups(self, &partitioning.spill, memory);
+        let of_run = sorter.plan_of_run();
+        let (start, groups) = (Instant::now(), AtomicU64::new(0));
+        let run = |partial: Partial| {
+            groups.fetch_add(partial.groups_with_rows(), Relaxed);
+            sorter.run_of_groups(&of_run, partial)
+        };
+        let mut runs = partitions::regroup_parts(self, path, &partitioning, parts, run)?;
+        for part in own {
+            runs.push(sorter.run_of_groups(&of_run, part.partial)?);
+        }
+        totals.regroup_time = start.elapsed();
+        let blocks = sorter.merge(runs)?;
+        totals.sort_time = start.elapsed() - totals.regroup_time;
+        totals.groups += groups.into_inner();
+        let Partitioning { spill, memory, .. } = partitioning;
+        Answered::of_blocks(self, blocks, spill, &memory, totals)
+    }
+
+    /// Merges the partials of several scans and sorts: the second half of [`Plan::run`].
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if a partial is not of this plan.
+    pub fn answer(&self, partials: impl IntoIterator<Item = Partial>, totals: ScanTotals) -> Result<QueryResult> {
+        QueryResult::of_groups(self, vec![self.all_merged(partials, 1)?], 1, totals)
+    }
+
+    /// The same by several threads; where there are many groups, their rows are made when they are looked at.
+    ///
+    /// # Errors
+    /// As for [`Plan::answer`].
+    pub fn answer_with(
+        &self,
+        partials: impl IntoIterator<Item = Partial>,
+        threads: usize,
+        mut totals: ScanTotals,
+    ) -> Result<Answered> {
+        let start = Instant::now();
+        let merged = self.all_merged(partials, threads)?;
+        totals.groups = merged.groups_with_rows();
+        self.answer_of(vec![merged], threads, totals, start)
+    }
+
+    fn all_merged(&self, partials: impl IntoIterator<Item = Partial>, threads: usize) -> Result<Partial> {
+        self.check()?;
+        let mut merged = self.no_groups();
+        for partial in partials {
+            merged.merge(partial)?;
+        }
+        merged.settle(threads);
+        Ok(merged)
+    }
+}

@@ -1,0 +1,85 @@
+//! Keys that are computed of one column of few integers, as months are of dates: rows are grouped by the column itself, whose
+//! values are places in an array, and the keys are computed once for each of its values. So no row is looked up to find what
+//! its key is, nor to find the group of the key.
+
+use crate::answer::Answered;
+use crate::bind::inputs::Source;
+use crate::evaluate::Columns;
+use crate::evaluate::computed::computed;
+use crate::functions::typed::Typed;
+use crate::partitions::{Limits, Partitioning, bounds_of};
+use crate::plan::Plan;
+use crate::run::subgroups::Finer;
+use crate::runtime::memory::Memory;
+use brc_core::{PhysicalType, Progress, Result, Table};
+
+/// What is kept of all values together stays in a worker's cache: so many words.
+const MOST_WORDS: u64 = 1 << 15;
+
+/// With fewer rows for each value it would not pay to group by all of them first.
+const ROWS_A_VALUE: u64 = 16;
+
+/// A plan whose keys are computed of one column.
+pub(crate) struct BySource<'a> {
+    plan: &'a Plan,
+    /// The plan whose only key is the column.
+    of_column: Plan,
+    column: usize,
+    keys: Vec<&'a Typed>,
+}
+
+impl<'a> BySource<'a> {
+    /// `None` if some key is something else, or the table does not tell that the column has few values for its rows.
+    pub(crate) fn of(plan: &'a Plan, table: &dyn Table) -> Option<Self> {
+        let of_table = plan.schema.fields();
+        let key = |&key: &usize| match &plan.computed.get(key.checked_sub(of_table.len())?)?.source {
+            Source::Expression(typed) => Some(typed),
+            Source::RowNumber => None,
+        };
+        let keys = plan.keys.iter().map(key).collect::<Option<Vec<_>>>()?;
+        let mut columns = Vec::new();
+        keys.iter().for_each(|key| key.columns(&mut columns));
+        let column = *columns.first().filter(|first| columns.iter().all(|column| column == *first))?;
+        let states = plan.states();
+        let logical_type = of_table.get(column)?.logical_type;
+        if logical_type.physical() != PhysicalType::Integers || !states.iter().all(|(_, kind)| kind.is_small()) {
+            return None;
+        }
+        let (low, high) = bounds_of(table, column)?;
+        let values = high.abs_diff(low).checked_add(1)?;
+        let words = values.checked_mul(states.len().max(1).next_power_of_two() as u64)?;
+        if words > MOST_WORDS || values * ROWS_A_VALUE > table.rows()? {
+            return None;
+        }
+        Some(Self { plan, of_column: plan.with_keys(vec![column], plan.outputs.clone()), column, keys })
+    }
+
+    /// Asks a table.
+    pub(crate) fn run(
+        &self,
+        table: &dyn Table,
+        threads: usize,
+        memory: &Memory,
+        progress: &Progress,
+        limits: Limits,
+    ) -> Result<Option<Answered>> {
+        let Self { plan, of_column, column, keys } = self;
+        // All groups are folded together: no split has some for itself.
+        let limits = Limits { of_splits: u64::MAX, ..limits };
+        let partitioning = Partitioning::new(of_column, limits, memory, threads).with_splits_of(table, of_column);
+        let fields = plan.fields();
+        let columns = Columns { fields: &fields, projection: &[*column], allowance: plan.allowance };
+        let finer = Finer { plan, finer: of_column };
+        finer.run(
+            table,
+            progress,
+            &partitioning,
+            || plan.no_groups(),
+            |groups, of_values| {
+                groups.fold_computed(of_values, fields[*column].logical_type, |value, rows| {
+                    keys.iter().map(|key| computed(key, columns, std::slice::from_ref(value), rows)).collect()
+                })
+            },
+        )
+    }
+}

@@ -1,0 +1,81 @@
+//! The columns that a plan computes of rows, for the batches of one worker.
+
+use crate::bind::inputs::{Computed, Source};
+use crate::evaluate::{Columns, Lent, Program};
+use crate::values::fault::Fault;
+use crate::values::vector::{Values, Vector};
+use brc_core::{Batch, BitmapBuffer, LogicalType};
+use brc_kernels::cpu::Level;
+
+/// How many rows a split may have for [`Source::RowNumber`].
+const ROW_BITS: u32 = 36;
+
+/// Computes columns for a worker's batches.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    steps: Vec<(Step, LogicalType)>,
+}
+
+#[derive(Debug)]
+enum Step {
+    RowNumber,
+    Program(Box<Program>),
+}
+
+impl Stage {
+    /// Computes these columns of batches of a projection.
+    pub(crate) fn new(computed: &[Computed], columns: Columns<'_>) -> Self {
+        let step = |computed: &Computed| {
+            let step = match &computed.source {
+                Source::RowNumber => Step::RowNumber,
+                Source::Expression(typed) => Step::Program(Box::new(Program::new(typed, columns))),
+            };
+            (step, computed.field.logical_type)
+        };
+        Self { steps: computed.iter().map(step).collect() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The columns for a batch, where `wanted` says which rows matter; `None` is all of them.
+    pub(crate) fn run<'a>(
+        &mut self,
+        level: Level,
+        batch: &Batch<'a>,
+        wanted: Option<&[u64]>,
+        place: RowPlace,
+    ) -> Result<Vec<Lent<'a>>, Fault> {
+        let step = |(step, output): &mut (Step, LogicalType)| match (step, wanted) {
+            (Step::RowNumber, _) => Ok(Lent::Vector(place.numbers(batch.rows))),
+            (Step::Program(program), None) => program.run(level, batch),
+            (Step::Program(program), Some(wanted)) => program.run_where(level, batch, wanted, *output),
+        };
+        self.steps.iter_mut().map(step).collect()
+    }
+}
+
+/// Where the next batch begins in its table.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RowPlace(i64);
+
+impl RowPlace {
+    /// The first row of a split.
+    pub(crate) fn of_split(split: u64) -> Self {
+        Self((split as i64) << ROW_BITS)
+    }
+
+    pub(crate) fn advance(&mut self, rows: usize) {
+        self.0 += rows as i64;
+    }
+
+    /// The number of the first row; those behind it have the next ones.
+    pub(crate) fn number(self) -> i64 {
+        self.0
+    }
+
+    fn numbers(self, rows: usize) -> Vector {
+        Vector { values: Values::Narrow((self.0..self.0 + rows as i64).collect()), validity: BitmapBuffer::default() }
+    }
+}

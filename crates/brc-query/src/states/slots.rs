@@ -1,0 +1,138 @@
+//! States that only add up: while rows go by, they share one row of state for each group, and take over what is in it when
+//! all rows have gone by, or when it becomes too large.
+
+use super::{GroupIds, State, Values};
+use crate::values::fault::Malformed;
+use brc_core::Integers;
+use brc_kernels::accumulate::UnknownGroup;
+use brc_kernels::accumulate::lanes::{Addend, Counted, Groups, LaneTable, NO_GROUP};
+use brc_kernels::cpu::Level;
+
+/// What values add to the lanes of a state.
+pub(crate) enum Offer<'a> {
+    /// For each lane the addends, and what all of them may come to at most, whatever their signs.
+    Lanes(Vec<(Addend<'a>, u64)>),
+    /// Nothing before the state has taken over what there is.
+    Full,
+    /// Lanes cannot hold such values.
+    Unfit,
+}
+
+/// A state that can share rows of state.
+pub(crate) trait Gathered {
+    /// How many lanes it needs.
+    fn lanes(&self) -> usize;
+
+    /// What values of its columns add to them.
+    fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, Malformed>;
+
+    /// Takes over the sums of a group that is there, and so many rows.
+    fn gather(&mut self, group: usize, rows: u64, sums: &[i64]);
+
+    /// All groups have been gathered.
+    fn gathered(&mut self) {}
+
+    /// The number of values of a group, modulo 2⁶⁴.
+    fn counts_mut(&mut self, group: usize) -> Option<&mut u64>;
+}
+
+/// Which lanes a state has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Those of a table from a first one on.
+    Lanes { table: usize, first: usize },
+    /// The one in which rows are counted: for small integers without nulls, which there is room for.
+    WithRows,
+}
+
+/// Evaluates an expression with the state if it can share rows of state; with others it is another.
+macro_rules! for_gathered {
+    ($state:expr, $gathered:ident => $body:expr, $other:expr) => {
+        match $state {
+            State::Sums($gathered) => $body,
+            State::WideSums($gathered) => $body,
+            State::FloatSums($gathered) => $body,
+            State::IntegerPairs($gathered) => $body,
+            _ => $other,
+        }
+    };
+}
+
+impl State {
+    /// How many lanes it shares; 0 if it keeps all for itself.
+    pub(crate) fn lanes(&self) -> usize {
+        for_gathered!(self, state => state.lanes(), 0)
+    }
+
+    pub(crate) fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, Malformed> {
+        for_gathered!(self, state => state.offer(level, values), Ok(Offer::Unfit))
+    }
+
+    /// Whether what is in the lanes of another worker's state may be added to what is in its own.
+    pub(crate) fn shares_lanes_with(&mut self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::FloatSums(ours), Self::FloatSums(theirs)) => ours.shares_lanes_with(theirs),
+            (ours, _) => ours.lanes() > 0,
+        }
+    }
+
+    /// Takes over what is in its lanes, where groups have so many rows.
+    pub(crate) fn gather(&mut self, rows: &[u64], tables: &[LaneTable], place: Place) {
+        self.grow(rows.len());
+        for_gathered!(self, state => {
+            let lanes = state.lanes();
+            match place {
+                Place::WithRows => {
+                    for (group, (&rows, lane)) in rows.iter().zip(tables[0].lane(0)).enumerate() {
+                        state.gather(group, rows, &[Counted::of(lane).sum]);
+                    }
+                }
+                Place::Lanes { table, first } => {
+                    let mut sums = [0; brc_kernels::accumulate::lanes::MOST_LANES];
+                    for (group, &rows) in rows.iter().enumerate() {
+                        match tables[table].sums(group) {
+                            Some(sums) => state.gather(group, rows, &sums[first..first + lanes]),
+                            None => {
+                                (0..lanes).for_each(|lane| sums[lane] = tables[table].sum(first + lane, group));
+                                state.gather(group, rows, &sums[..lanes]);
+                            }
+                        }
+                    }
+                }
+            }
+            state.gathered();
+        }, ());
+    }
+
+    /// Changes the number of values of the groups of rows.
+    pub(crate) fn recount(&mut self, groups: GroupIds<'_>, change: impl Fn(u64, u64) -> u64) -> Result<(), Malformed> {
+        for_gathered!(self, state => {
+            let mut recount = |group: u32, rows: u32| {
+                let count = state.counts_mut(group as usize).ok_or(UnknownGroup)?;
+                *count = change(*count, rows.into());
+                Ok(())
+            };
+            match groups {
+                GroupIds::Rows(groups) => {
+                    groups.iter().filter(|&&group| group != NO_GROUP).try_for_each(|&group| recount(group, 1))
+                }
+                GroupIds::Runs(runs) => runs.iter().try_for_each(|run| recount(run.code, run.rows)),
+            }
+        }, Ok(()))
+    }
+}
+
+impl<'a> From<GroupIds<'a>> for Groups<'a> {
+    fn from(ids: GroupIds<'a>) -> Self {
+        match ids {
+            GroupIds::Rows(groups) => Self::Rows(groups),
+            GroupIds::Runs(runs) => Self::Runs(runs),
+        }
+    }
+}
+
+/// Both columns of pairs, if they are of integers.
+pub(super) fn integers<'a>(values: &[Values<'a>]) -> Option<[Integers<'a>; 2]> {
+    let [one, other] = values else { return None };
+    Some([one.integers().ok()?, other.integers().ok()?])
+}
