@@ -2,8 +2,8 @@
 //!
 //! A [`Query`] refers to columns by name. [`Query::ask`] runs it on a table in two steps: [`Query::plan`] binds it to
 //! the schema, and [`Plan::run`] scans the table with several threads and returns a [`QueryResult`]. A [`Plan`] is
-//! plain serialisable data. To scan parts of a table elsewhere, use [`Plan::over`] and [`Plan::partial`] for each part, and
-//! [`Plan::answer`] for all [`Partial`]s; [`Partial::scatter`] lets several processes merge them.
+//! plain serialisable data. To scan parts of a table elsewhere, use [`Plan::over`] and [`Plan::partial`] for each part,
+//! and [`Plan::answer`] for all [`Partial`]s; [`Partial::scatter`] lets several processes merge them.
 //!
 //! ```
 //! use brc_query::{Expression, OrderBy, Query};
@@ -54,14 +54,14 @@
 //! 11. `scan`: what a plan asks of a table's scan; which rows of a batch it wants, and what is computed of them.
 //! 12. `accumulate`: the states of all groups of a worker, and the [`Partial`] that they become.
 //! 13. `finish`: groups become rows, sorted.
-//! 14. `partitions`: many groups are radix-partitioned, merged partition by partition, and spilled where memory is short.
+//! 14. `partitions`: many groups are radix-partitioned, merged partition by partition, and spilled if memory is short.
 //! 15. `group`: a worker takes batches, finds groups and updates their states.
-//! 16. `answer`: the forms of an answer: [`QueryResult`] in memory, [`LongAnswer`] row by row.
-//! 17. `rows`: questions that group nothing: first, last, random and sorted rows.
-//! 18. `run`: chooses the way for a plan and a table, and goes it.
+//! 16. `answer`: the forms of an answer, [`QueryResult`] in memory and [`LongAnswer`] made while it is read.
+//! 17. `rows`: queries that group nothing, with first, last, random and sorted rows.
+//! 18. `run`: chooses the way for a plan and a table, and takes it.
 //!
-//! Mistakes in a query are [`brc_core::Error::Usage`], or [`brc_core::Error::TypeMismatch`] if the query would be valid for
-//! other column types; a [`SyntaxError`] converts into one of them.
+//! Mistakes in a query are [`brc_core::Error::Usage`], or [`brc_core::Error::TypeMismatch`] if the query would be valid
+//! for other column types; a [`SyntaxError`] converts into one of them.
 
 #![forbid(unsafe_code)]
 

@@ -1,12 +1,12 @@
 //! Whole questions against plain code.
 
-mod by_source;
 mod comparisons;
 pub(crate) mod conditions;
 mod functions;
 mod growth;
 mod many_groups;
 pub(crate) mod memory;
+mod pre_image;
 mod select;
 mod sorted_rows;
 mod strings;
@@ -168,7 +168,7 @@ fn table(rows: Vec<Record>, manner: Manner) -> MemoryTable {
     MemoryTable { schema: Record::schema(), rows, manner }
 }
 
-/// Of how many groups on rows are dealt out to partitions, and of how many on partitions are split.
+/// Of how many groups on rows are partitioned to partitions, and of how many on partitions are split.
 pub(crate) fn limits() -> impl Strategy<Value = Limits> {
     let many = prop_oneof![Just(0), 1usize..8, Just(usize::MAX)];
     let partition = prop_oneof![Just(1), 2usize..5, Just(usize::MAX)];

@@ -1,5 +1,7 @@
-//! A folder of the crate imports only from folders before it in the list of stages in `src/lib.rs`, so that the crate can
-//! be read from top to bottom and no circle of imports grows back.
+//! A folder of the crate imports only from folders before it in the list of stages in `src/lib.rs`, so that the crate
+//! can be read from top to bottom and no circle of imports grows back.
+
+#![allow(clippy::unwrap_used)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,8 +34,8 @@ fn files(folder: &Path) -> Vec<Vec<String>> {
     found
 }
 
-/// What a file at `path` names at the root of the crate: `crate::NAME`, `crate::{NAME, …}` and `super::…` that leaves the
-/// file's folder. Comments and unit tests do not count.
+/// What a file at `path` names at the root of the crate: `crate::NAME`, `crate::{NAME, …}` and `super::…` that leaves
+/// the file's folder. Comments and unit tests do not count.
 fn imports(path: &[String], source: &str) -> Vec<String> {
     let source = source.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let code: Vec<&str> = source.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();

@@ -1,4 +1,4 @@
-//! The groups of a plan before any row was read.
+//! A partial before any row was read.
 
 use super::partial::{Partial, Rows};
 use crate::keys::Keys;
@@ -21,7 +21,7 @@ impl Plan {
         };
         let states = self.states();
         // Those that share rows of state count rows there.
-        let shared = states.iter().any(|(columns, kind)| State::new(*kind, columns, &fields).lanes() > 0);
+        let shared = states.iter().any(|(columns, kind)| State::new(*kind, columns, &fields).slots() > 0);
         Rows { state: states.iter().position(tells).filter(|_| !shared), ..Rows::default() }
     }
 }

@@ -1,4 +1,4 @@
-//! The values of a column that count: those of wanted rows that are not null, with the group of each.
+//! The values of a column that are wanted and not null, with the group of each.
 
 use crate::keys::group_ids::GroupIds;
 use crate::states::Values;
@@ -10,22 +10,22 @@ use brc_kernels::filter::{compress, compress_runs};
 
 /// Memory for the wanted values of a batch, used again for the next.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct FilteredValues {
     /// Rows that are wanted and not null.
     mask: Vec<u64>,
     /// Which of the wanted rows are not null.
     among: Vec<u64>,
     ids: Vec<u32>,
     runs: Vec<Run>,
-    integers: KeptIntegers,
+    integers: FilteredIntegers,
     floats: Vec<f64>,
     codes: Vec<u32>,
     rows: Vec<u32>,
 }
 
-/// Integers of some rows of a batch, one behind the other.
+/// Integers of some rows of a batch, in sequence.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct KeptIntegers {
+pub(crate) struct FilteredIntegers {
     i8s: Vec<i8>,
     i16s: Vec<i16>,
     i32s: Vec<i32>,
@@ -33,7 +33,7 @@ pub(crate) struct KeptIntegers {
     i128s: Vec<i128>,
 }
 
-impl KeptIntegers {
+impl FilteredIntegers {
     /// Those of rows whose bits are set.
     pub(crate) fn of(&mut self, level: Level, values: Integers<'_>, mask: &[u64]) -> Integers<'_> {
         match values {
@@ -55,8 +55,9 @@ impl KeptIntegers {
     }
 }
 
-impl Wanted {
-    /// The values of a column of a batch of `rows` rows that count, and their groups. `ids` are those of the selected rows.
+impl FilteredValues {
+    /// The values of a column of a batch of `rows` rows that count, and their groups. `ids` are those of the selected
+    /// rows.
     pub(crate) fn of<'a>(
         &'a mut self,
         level: Level,

@@ -1,6 +1,6 @@
-//! The state of all groups after a scan, as plain data that may travel, and how two become one.
+//! The state of all groups after a scan, as plain data that may travel, and how two partials merge.
 
-use crate::keys::encoding::{PackedKeys, Packing};
+use crate::keys::encoding::{EncodedKeys, KeyEncoding};
 use crate::keys::group_ids::GroupIds;
 use crate::keys::group_keys::GroupKeys;
 use crate::keys::key_set::KeySet;
@@ -21,7 +21,7 @@ use std::ops::Range;
 
 /// The groups of one or several scans, each with its keys, its rows and the state of each aggregated column.
 ///
-/// Merging is associative and commutative, but for the order in which the groups lie, which nobody sees.
+/// Merging is associative and commutative, but for the order of groups, which is not visible.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Partial {
@@ -64,7 +64,7 @@ impl Partial {
     pub(crate) fn groups_with_rows(&self) -> u64 {
         match &self.keys {
             // Rows are all that they come from.
-            Some(GroupKeys::Packed(keys)) => keys.len() as u64,
+            Some(GroupKeys::Encoded(keys)) => keys.len() as u64,
             Some(GroupKeys::Set(_)) | None => (0..self.groups()).filter(|&group| self.has_rows(group)).count() as u64,
         }
     }
@@ -116,7 +116,7 @@ impl Partial {
         Ok(())
     }
 
-    /// Adds the states of some groups of another partial of the same plan to those that `groups` tells.
+    /// Adds the states of some groups of another partial of the same plan to those in `groups`.
     pub(crate) fn absorb(&mut self, other: &Self, members: &[u32], groups: &[u32]) {
         self.grow();
         for (ours, theirs) in self.states.iter_mut().zip(&other.states) {
@@ -125,9 +125,10 @@ impl Partial {
         self.rows.others.merge(&other.rows.others.take(members), groups);
     }
 
-    /// Adds all groups of another partial of the same plan, whose packed keys are these tuples: this one's are packed too.
+    /// Adds all groups of another partial of the same plan, whose encoded keys are these tuples: this one's are encoded
+    /// too.
     pub(crate) fn absorb_packed(&mut self, other: Self, tuples: &[u64]) {
-        let Some(GroupKeys::Packed(keys)) = &mut self.keys else { return };
+        let Some(GroupKeys::Encoded(keys)) = &mut self.keys else { return };
         let (is_first, mut numbers) = (keys.len() == 0, Vec::new());
         keys.number(tuples, &mut numbers);
         if is_first {
@@ -141,14 +142,15 @@ impl Partial {
         self.rows.others.merge(&other.rows.others, &numbers);
     }
 
-    /// Adds the groups of another partial, each to that which has the same keys but for one behind them; `places` tells where
-    /// its states are among those of this one. The state at the place `counted` counts how often that last key is not null.
+    /// Adds the groups of another partial, each to that which has the same keys but for one after them; `places` says
+    /// where its states are among those of this one. The state at the place `counted` counts how often that last key is
+    /// not null.
     pub(crate) fn fold(&mut self, other: &Self, places: &[usize], counted: usize) -> Result<(), Malformed> {
         let members = other.members();
         let mut numbers = Vec::new();
         match &mut self.keys {
             Some(GroupKeys::Set(keys)) => other.number_keys(keys, &members, &mut numbers)?,
-            Some(GroupKeys::Packed(_)) | None => numbers.resize(members.len(), 0),
+            Some(GroupKeys::Encoded(_)) | None => numbers.resize(members.len(), 0),
         }
         self.grow();
         self.states.iter_mut().for_each(State::finish);
@@ -166,7 +168,8 @@ impl Partial {
         }
     }
 
-    /// Adds the groups of another partial, each to that which has the keys that `keys` computes of its only one, of that type.
+    /// Adds the groups of another partial, each to that which has the keys that `keys` computes of its only one, of
+    /// that type.
     pub(crate) fn fold_computed(
         &mut self,
         other: &Self,
@@ -188,8 +191,8 @@ impl Partial {
     }
 
     /// The same with keys that are plain data.
-    pub(crate) fn unpacked(self, plan: &Plan) -> Result<Self, Malformed> {
-        if self.packed_keys().is_none() {
+    pub(crate) fn decoded(self, plan: &Plan) -> Result<Self, Malformed> {
+        if self.encoded_keys().is_none() {
             return Ok(self);
         }
         let members: Vec<u32> = (0..self.groups() as u32).collect();
@@ -198,7 +201,8 @@ impl Partial {
         Ok(Self { keys: Some(GroupKeys::Set(keys)), ..self })
     }
 
-    /// Replaces `numbers` by those that the keys of these groups have in a set, as far as it has as many keys; some may be new.
+    /// Replaces `numbers` by those that the keys of these groups have in a set, as far as it has as many keys; some may
+    /// be new.
     fn number_keys(&self, keys: &mut KeySet, members: &[u32], numbers: &mut Vec<u32>) -> Result<(), Malformed> {
         for (key, (logical_type, _)) in keys.types().to_vec().into_iter().enumerate() {
             let (cells, mut offsets) = (self.key_of(key, logical_type, members), Vec::new());
@@ -212,9 +216,9 @@ impl Partial {
     /// The values that these groups have for a key.
     fn key_of(&self, key: usize, logical_type: LogicalType, groups: &[u32]) -> Cells {
         let mut cells = Cells::with_capacity(logical_type, groups.len());
-        match self.packed_keys() {
+        match self.encoded_keys() {
             // All of them have rows.
-            Some(keys) => keys.unpack(key, keys.tuples(), &mut cells),
+            Some(keys) => keys.decode(key, keys.tuples(), &mut cells),
             None => self.push_keys(key, groups.iter().map(|&group| group as usize), &mut cells),
         }
         cells
@@ -241,24 +245,24 @@ impl Partial {
         (Self { keys: None, rows, states: taken.into_iter().collect() }, state.map(|_| 0))
     }
 
-    /// The same, ready to be looked at.
+    /// The same, ready to be read.
     pub(crate) fn settled(&self, groups: &[u32]) -> Self {
         let mut taken = self.take(groups);
         taken.settle(1);
         taken
     }
 
-    /// All groups in the order of their keys, if those are packed; else as they are.
+    /// All groups in the order of their keys, if those are encoded; else as they are.
     pub(crate) fn in_key_order(self) -> Self {
-        match self.packed_keys().filter(|keys| !keys.are_in_order()).map(PackedKeys::order) {
+        match self.encoded_keys().filter(|keys| !keys.are_in_order()).map(EncodedKeys::order) {
             Some(order) => self.settled(&order),
             None => self,
         }
     }
 
-    /// Makes everything ready to be looked at.
+    /// Makes everything ready to be read.
     pub(crate) fn settle(&mut self, threads: usize) {
-        if let Some(GroupKeys::Packed(keys)) = &mut self.keys {
+        if let Some(GroupKeys::Encoded(keys)) = &mut self.keys {
             keys.settle();
         }
         self.states.iter_mut().for_each(|state| state.settle(threads));
@@ -270,7 +274,7 @@ impl Partial {
         with_values + self.rows.others.get(group)
     }
 
-    /// Appends the rows of groups that lie one behind the other.
+    /// Appends the rows of groups that lie in sequence.
     pub(crate) fn push_rows(&self, groups: Range<usize>, cells: &mut Cells) {
         let rows = groups.len();
         match self.rows.state {
@@ -283,8 +287,8 @@ impl Partial {
     /// Whether an answer has the group: it has rows, or is the only one there can be.
     pub(crate) fn has_rows(&self, group: usize) -> bool {
         match self.keys {
-            // Rows are all that packed keys come from.
-            Some(GroupKeys::Packed(_)) | None => true,
+            // Rows are all that encoded keys come from.
+            Some(GroupKeys::Encoded(_)) | None => true,
             Some(GroupKeys::Set(_)) => self.rows(group) > 0,
         }
     }
@@ -299,15 +303,15 @@ impl Partial {
     }
 
     /// The encoded keys of all groups, in sequence, and whether the keys of each fit the encoding; of no keys, none.
-    pub(crate) fn encoded_keys(&self, packing: &Packing) -> (Vec<u64>, Vec<bool>) {
-        self.keys.as_ref().map_or((Vec::new(), Vec::new()), |keys| packing.pack(keys))
+    pub(crate) fn encode_keys(&self, encoding: &KeyEncoding) -> (Vec<u64>, Vec<bool>) {
+        self.keys.as_ref().map_or((Vec::new(), Vec::new()), |keys| encoding.encode(keys))
     }
 
     /// Appends the values that groups have for one of the keys.
     pub(crate) fn push_keys(&self, key: usize, groups: impl Iterator<Item = usize> + Clone, cells: &mut Cells) {
         match &self.keys {
             Some(GroupKeys::Set(keys)) => keys.push_values(key, groups, cells),
-            Some(GroupKeys::Packed(_)) | None => {
+            Some(GroupKeys::Encoded(_)) | None => {
                 let mut text = Vec::new();
                 groups.for_each(|group| _ = cells.push(self.key(key, group, &mut text)));
             }
@@ -316,7 +320,7 @@ impl Partial {
 
     /// How two groups are ordered by their keys, of which nulls come last. The other is of a partial of the same plan.
     pub(crate) fn compare_keys(&self, group: usize, other: &Self, other_group: usize) -> Ordering {
-        if let (Some(ours), Some(theirs)) = (self.packed_keys(), other.packed_keys()) {
+        if let (Some(ours), Some(theirs)) = (self.encoded_keys(), other.encoded_keys()) {
             return ours.tuple(group).cmp(theirs.tuple(other_group));
         }
         let (mut text, mut other_text) = (Vec::new(), Vec::new());
@@ -326,10 +330,10 @@ impl Partial {
         by_key.fold(Ordering::Equal, Ordering::then)
     }
 
-    /// The keys, if they are packed.
-    pub(crate) fn packed_keys(&self) -> Option<&PackedKeys> {
+    /// The keys, if they are encoded.
+    pub(crate) fn encoded_keys(&self) -> Option<&EncodedKeys> {
         match &self.keys {
-            Some(GroupKeys::Packed(keys)) => Some(keys),
+            Some(GroupKeys::Encoded(keys)) => Some(keys),
             Some(GroupKeys::Set(_)) | None => None,
         }
     }

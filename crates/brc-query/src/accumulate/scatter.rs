@@ -1,5 +1,4 @@
-//! Cuts the groups of a partial, so that several processes can merge those of many: each has all that is known of its
-//! groups.
+//! Cuts a partial by key hash, so that several processes can each merge a share of many groups.
 
 use crate::accumulate::partial::Partial;
 use brc_core::Value;
@@ -30,7 +29,7 @@ impl Partial {
         }
     }
 
-    /// The groups in partials of that many groups at most, in their order.
+    /// The groups in partials of this many groups at most, in their order.
     #[must_use]
     pub fn chunks(self, groups: usize) -> Vec<Self> {
         let members: Vec<u32> = (0..self.groups() as u32).collect();

@@ -40,7 +40,8 @@ fn covariance<'a>(group: &Group<'a>, less: u64) -> Option<Value<'a>> {
     Some(Value::Float(nearest(&products.xy, &denominator, -2 * products.exponent())))
 }
 
-/// `n Σab − Σa Σb` of the pairs of a group, times two to the power of twice the exponent, in units of the columns' scales.
+/// `n Σab − Σa Σb` of the pairs of a group, times two to the power of twice the exponent, in units of the columns'
+/// scales.
 pub(super) struct Products {
     pub(super) moment: PairMoment,
     pub(super) xx: BigInt,

@@ -46,7 +46,8 @@ impl Place {
     }
 }
 
-/// The column, if its values have an order in which there is something between two of them: of numbers, dates and times.
+/// The column, if its values have an order in which there is something between two of them: of numbers, dates and
+/// times.
 pub(super) fn ordered<'a>(fields: &[&'a Field]) -> Result<&'a Field, &'static str> {
     let is_one = |field: &&Field| field.logical_type.is_numeric() || is_clock(field.logical_type);
     fields.first().copied().filter(is_one).ok_or("a column of numbers, dates or times")

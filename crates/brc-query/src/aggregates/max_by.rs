@@ -1,4 +1,4 @@
-//! The value of a column where another one is largest.
+//! The value of a column where another is largest.
 
 use super::{AggregateFunction, Bound, Form};
 use crate::states::StateKind;

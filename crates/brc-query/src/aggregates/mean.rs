@@ -1,5 +1,5 @@
-//! The exact mean, rounded half up to the column's scale, as in the One Billion Row Challenge: of integers an integer, of
-//! decimals a decimal of the same scale. Of floats it is the float nearest to the exact mean.
+//! The exact mean, rounded half up to the column's scale, as in the One Billion Row Challenge: of integers an integer,
+//! of decimals a decimal of the same scale. Of floats it is the float nearest to the exact mean.
 
 use super::{AggregateFunction, Bound, Form, numbers, sums_of};
 use crate::states::Sum;

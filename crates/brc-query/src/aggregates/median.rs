@@ -1,5 +1,5 @@
-//! The median: the value in the middle, or the mean of the two in the middle. Of numbers it is a float64, the one nearest to
-//! it; of dates and times a point in time.
+//! The median: the value in the middle, or the mean of the two in the middle. Of numbers it is a float64, the one
+//! nearest to it; of dates and times a point in time.
 
 use super::avg::units;
 use super::fraction::{Place, WHOLE, between, is_clock, ordered};

@@ -1,4 +1,4 @@
-//! The value of a column where another one is smallest.
+//! The value of a column where another is smallest.
 
 use super::{AggregateFunction, Bound, Form};
 use crate::states::StateKind;

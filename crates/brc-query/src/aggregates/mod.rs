@@ -1,12 +1,22 @@
-//! The aggregate functions: one file for each, and the list of all of them.
+//! Each aggregate function is one file here and one line in the slice `AGGREGATES`, over which help, documentation and
+//! the binder iterate.
 //!
-//! A function says for each type of column which state it is computed from, what type its values have, and how one is
-//! made of the state of a group. What is common to several functions lies in the [states](crate::states).
+//! In: the types of argument columns. Out: `Bound`, which says which state the function is computed from, what type
+//! its values have, and how a value is made of the state of a group. What several functions have in common lies in the
+//! states.
+//!
+//! Where to look:
+//!
+//! - a function: `NAME.rs` (`variance`, `covar`, `regr` have several)
+//! - what stands between its parentheses (`Form`), a group as functions see it (`Group`): `mod.rs`
+//! - an aggregate of a query: function, columns, constant (`AggregateCall`): `call.rs`
+//! - what quantiles have in common: `fraction.rs`
 
 mod approx_count_distinct;
 mod avg;
 mod bool_and;
 mod bool_or;
+mod call;
 mod corr;
 mod count;
 mod count_distinct;
@@ -21,7 +31,6 @@ mod median;
 mod min;
 mod min_by;
 mod mode;
-mod output;
 mod quantile;
 mod quantile_cont;
 mod regr;
@@ -30,7 +39,7 @@ mod sum;
 mod top;
 mod variance;
 
-pub(crate) use output::Output;
+pub(crate) use call::AggregateCall;
 
 use crate::functions::typed::Typed;
 use crate::states::{State, StateKind};
@@ -141,7 +150,7 @@ impl Form {
         matches!(self, Self::InOrder | Self::Joined)
     }
 
-    /// The constant behind the columns, if there is one.
+    /// The constant after the columns, if there is one.
     ///
     /// # Errors
     /// What is wrong with the number of arguments, or with the constant.
@@ -223,9 +232,9 @@ impl Bound {
 #[derive(Clone, Copy)]
 pub(crate) struct Group<'a> {
     pub(crate) group: usize,
-    /// How many rows it has, where no state was asked for.
+    /// How many rows it has, where no state was requested.
     pub(crate) rows: u64,
-    /// The state that was asked for.
+    /// The state that was requested.
     state: Option<&'a State>,
     /// The columns' decimals.
     pub(crate) scales: [u8; 2],
@@ -237,7 +246,7 @@ pub(crate) struct Group<'a> {
 
 impl<'a> Group<'a> {
     /// What all groups have in common for an output.
-    pub(crate) fn of(output: &'a Output, fields: &[Field]) -> Self {
+    pub(crate) fn of(output: &'a AggregateCall, fields: &[Field]) -> Self {
         let first = output.columns.first().and_then(|&column| fields.get(column));
         let parameter = output.parameter.as_deref().unwrap_or_default();
         let logical_type = first.map(|field| field.logical_type);
@@ -249,12 +258,12 @@ impl<'a> Group<'a> {
         Self { group, state: Some(state), ..self }
     }
 
-    /// One of them, which has so many rows.
+    /// One of them, which has this many rows.
     pub(crate) fn with_rows(self, rows: u64) -> Self {
         Self { rows, ..self }
     }
 
-    /// The state; `None` only if none was asked for.
+    /// The state; `None` only if none was requested.
     fn state(&self) -> Option<&'a State> {
         self.state
     }

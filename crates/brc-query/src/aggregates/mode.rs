@@ -1,5 +1,5 @@
-//! The value that occurs most often, of a column of any type. Of several, the smallest, so that it does not depend on the order
-//! of rows.
+//! The value that occurs most often, of a column of any type. Of several, the smallest, so that it does not depend on
+//! the order of rows.
 
 use super::{AggregateFunction, Bound, Form};
 use crate::states::StateKind;

@@ -39,7 +39,7 @@ fn value<'a>(group: &Group<'a>) -> Option<Value<'a>> {
     })
 }
 
-/// A float that lies so many parts of the way from one to another.
+/// A float that lies this many parts of the way from one to another.
 fn interpolated(low: f64, high: f64, parts: u128) -> f64 {
     let fraction = parts as f64 / WHOLE as f64;
     if parts == 0 || low == high {

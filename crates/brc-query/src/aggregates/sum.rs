@@ -1,4 +1,5 @@
-//! The exact sum: of integers and decimals a decimal of 38 digits and the column's scale, of floats the float nearest to it.
+//! The exact sum: of integers and decimals a decimal of 38 digits and the column's scale, of floats the float nearest
+//! to it.
 
 use super::{AggregateFunction, Bound, Form, WriteAll, numbers, sums_of};
 use crate::states::{State, Sum};

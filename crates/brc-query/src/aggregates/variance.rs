@@ -1,5 +1,5 @@
-//! Variances and standard deviations, of a sample and of a population: float64. A variance is the float nearest to that of
-//! the exact values; of floats the squares are exact as long as they neither overflow nor are subnormal.
+//! Variances and standard deviations, of a sample and of a population: float64. A variance is the float nearest to that
+//! of the exact values; of floats the squares are exact as long as they neither overflow nor are subnormal.
 
 use super::avg::units;
 use super::{AggregateFunction, Bound, Form, Group, numbers};

@@ -1,11 +1,11 @@
-//! Millions of groups in the order of their keys, where those are packed: partition after partition, each grouped when it is
-//! looked at. So of many groups only those of a partition for each thread are in memory, and what is printed is still in the
-//! caches. The few groups whose keys could not be packed are put where they belong.
+//! Millions of groups in the order of their encoded keys: each partition is grouped when it is read. So only one
+//! partition for each thread is in memory, and its rows are still in the caches when they are printed. The few groups
+//! whose keys could not be encoded are inserted where they belong.
 
 use crate::accumulate::partial::{Partial, Rows};
 use crate::finish::groups::{Groups, Place};
 use crate::keys::group_keys::GroupKeys;
-use crate::partitions::{Dealt, OwnPart, Sorted};
+use crate::partitions::{Partitioned, Sorted, SplitGroups};
 use crate::plan::Plan;
 use crate::runtime::parallel;
 use crate::values::cells::Cells;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// So many rows are made at a time: their columns stay in the cache until they are printed.
+/// This many rows are made at a time: their columns stay in the cache until they are printed.
 const AT_A_TIME: usize = 1 << 12;
 
 /// Records are sorted rather than looked up if groups have no more of them on average.
@@ -25,11 +25,11 @@ const OF_A_GROUP: usize = 3;
 #[derive(Debug)]
 pub(crate) struct KeyOrder {
     path: PathBuf,
-    dealt: Dealt,
+    partitioned: Partitioned,
     /// The groups of no partition, in order, and where among them those begin that lie in each partition or before it.
     others: Option<Partial>,
     starts: Vec<usize>,
-    /// How many groups each partition has, if it was looked at.
+    /// How many groups each partition has, if it was read.
     groups: Vec<AtomicUsize>,
     /// Whether a record mostly is a group of its own, as the last partition shows; `false` before there was one.
     are_distinct: AtomicBool,
@@ -50,13 +50,13 @@ pub(crate) struct Part {
 
 impl KeyOrder {
     /// Those of the rows of a file.
-    pub(crate) fn new(path: &Path, dealt: Dealt, threads: usize) -> Self {
-        let others = dealt.others().map(sorted);
-        let starts = others.as_ref().map_or(Vec::new(), |others| starts(others, &dealt, threads));
-        let groups = (0..dealt.len()).map(|_| AtomicUsize::new(0)).collect();
+    pub(crate) fn new(path: &Path, partitioned: Partitioned, threads: usize) -> Self {
+        let others = partitioned.others().map(sorted);
+        let starts = others.as_ref().map_or(Vec::new(), |others| starts(others, &partitioned, threads));
+        let groups = (0..partitioned.len()).map(|_| AtomicUsize::new(0)).collect();
         Self {
             path: path.to_owned(),
-            dealt,
+            partitioned,
             others,
             starts,
             groups,
@@ -65,24 +65,24 @@ impl KeyOrder {
         }
     }
 
-    /// How many groups there are in the partitions that were looked at.
+    /// How many groups there are in the partitions that were read.
     pub(crate) fn groups(&self) -> u64 {
         self.groups.iter().map(|groups| groups.load(Relaxed) as u64).sum()
     }
 
     /// All values of a key, where it is one of strings and all groups have codes of them.
     pub(crate) fn dictionary(&self, key: usize) -> Option<&Dictionary> {
-        self.dealt.dictionary(key).filter(|_| self.others.is_none())
+        self.partitioned.dictionary(key).filter(|_| self.others.is_none())
     }
 
     /// How many partitions there are.
     pub(crate) fn parts(&self) -> usize {
-        self.dealt.len()
+        self.partitioned.len()
     }
 
     /// The most groups that a partition may have.
     pub(crate) fn most_groups(&self, number: usize) -> usize {
-        self.dealt.most_groups(number) + self.others_of(number).len()
+        self.partitioned.most_groups(number) + self.others_of(number).len()
     }
 
     fn others_of(&self, number: usize) -> std::ops::Range<usize> {
@@ -95,14 +95,14 @@ impl KeyOrder {
             true => {
                 let lock = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut sorted = lock().pop().unwrap_or_default();
-                let groups = self.dealt.group_sorted(plan, number, &mut sorted);
+                let groups = self.partitioned.group_sorted(plan, number, &mut sorted);
                 lock().push(sorted);
                 groups
             }
-            false => self.dealt.group(plan, number).map(Partial::in_key_order),
+            false => self.partitioned.group(plan, number).map(Partial::in_key_order),
         };
         let groups = groups.map_err(|fault| fault.error(&self.path))?;
-        self.are_distinct.store(groups.groups() * OF_A_GROUP >= self.dealt.most_groups(number), Relaxed);
+        self.are_distinct.store(groups.groups() * OF_A_GROUP >= self.partitioned.most_groups(number), Relaxed);
         let others: Vec<u32> = self.others_of(number).map(|other| other as u32).collect();
         let others = self.others.as_ref().filter(|_| !others.is_empty()).map(|it| it.settled(&others));
         let part = Part::of(plan, groups, others)?;
@@ -110,9 +110,9 @@ impl KeyOrder {
         Ok(part)
     }
 
-    /// As many of the first parts as have so many groups, or all of them.
+    /// As many of the first parts as have this many groups, or all of them.
     pub(crate) fn first_parts(&self, plan: &Plan, most: u64, threads: usize) -> Result<Vec<Part>> {
-        /// So many are grouped before it is looked at how many groups they have.
+        /// This many are grouped before their groups are counted.
         const FIRST: usize = 4;
         let mut at_a_time = FIRST.max(threads);
         let (mut parts, mut groups) = (Vec::new(), 0);
@@ -146,7 +146,7 @@ impl Part {
     }
 
     /// The parts that splits are, in order, with the groups that several of them have.
-    pub(crate) fn of_splits(plan: &Plan, own: Vec<OwnPart>, shared: Partial, threads: usize) -> Result<Vec<Self>> {
+    pub(crate) fn of_splits(plan: &Plan, own: Vec<SplitGroups>, shared: Partial, threads: usize) -> Result<Vec<Self>> {
         let shared = sorted(shared);
         let mut starts = vec![0];
         for next in own.iter().skip(1) {
@@ -200,10 +200,10 @@ fn sorted(groups: Partial) -> Partial {
 }
 
 /// Where among others, which are in order, those begin that lie in each partition or before it, and where the last end.
-fn starts(others: &Partial, dealt: &Dealt, threads: usize) -> Vec<usize> {
-    let mut starts = vec![0; dealt.len() + 1];
-    let lasts = dealt.last_keys(threads);
-    // What is left lies in the last partition that has groups, or behind it.
+fn starts(others: &Partial, partitioned: &Partitioned, threads: usize) -> Vec<usize> {
+    let mut starts = vec![0; partitioned.len() + 1];
+    let lasts = partitioned.last_keys(threads);
+    // What is left lies in the last partition that has groups, or after it.
     let last = lasts.iter().rposition(Option::is_some).unwrap_or(0);
     for (number, keys) in lasts.into_iter().enumerate() {
         let start = starts[number];
@@ -211,7 +211,7 @@ fn starts(others: &Partial, dealt: &Dealt, threads: usize) -> Vec<usize> {
             _ if number >= last => others.groups(),
             None => start,
             Some(keys) => {
-                let of_partition = Partial::new(Some(GroupKeys::Packed(keys)), Rows::default(), Vec::new());
+                let of_partition = Partial::new(Some(GroupKeys::Encoded(keys)), Rows::default(), Vec::new());
                 let is_before = |other: usize| others.compare_keys(other, &of_partition, 0) == Ordering::Less;
                 (start..others.groups()).find(|&other| !is_before(other)).unwrap_or(others.groups())
             }

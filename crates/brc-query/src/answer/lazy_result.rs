@@ -1,15 +1,15 @@
-//! An answer of many rows: a table whose rows are made of groups, or read from a file, when they are looked at. So the values of
-//! all of them are never in memory at once, and what is printed is still in the caches.
+//! An answer of many rows: a table whose rows are made of groups, or read from the spill file, while it is read. So
+//! the values of all rows are never in memory at once, and rows are still in the caches when they are printed.
 
 use crate::accumulate::partial::Partial;
 use crate::answer::key_order::{KeyOrder, Part};
 use crate::answer::result::QueryResult;
-use crate::answer::slicer::Lender;
+use crate::answer::slicer::Slicer;
 use crate::answer::sorted_runs::Block;
 use crate::finish::groups::{BLOCK, Groups, Place};
 use crate::functions::typed::Node;
 use crate::partitions::spill::Spill;
-use crate::plan::{Answer, Plan};
+use crate::plan::{OutputExpression, Plan};
 use crate::runtime::memory::Memory;
 use crate::runtime::parallel;
 use crate::scan::totals::ScanTotals;
@@ -21,8 +21,8 @@ use std::path::Path;
 /// How many rows a split has if memory allows: as many as make a good row group.
 const SPLIT_ROWS: usize = 64 * BLOCK;
 
-/// The sorted rows of an answer, some after the other. Where rows are made of groups that are made when they are looked at, it is
-/// not known before how many there are.
+/// The sorted rows of an answer, some after the other. Where rows are made of groups that are made while it is read,
+/// it is not known before how many there are.
 #[derive(Debug)]
 pub struct LongAnswer {
     plan: Plan,
@@ -44,7 +44,7 @@ enum Source {
     KeyOrder { order: Box<KeyOrder>, first: Vec<Part> },
     /// Rows of the table: some of these parts, in that order. A part is a block of rows.
     Rows { parts: Vec<Vec<Cells>>, order: Vec<(u32, u32)> },
-    /// Blocks of which some or all are in a file that nobody else sees.
+    /// Blocks of which some or all are in the spill file.
     File { blocks: Vec<Block>, spill: Spill },
 }
 
@@ -72,7 +72,7 @@ impl Source {
         }
     }
 
-    /// The first part of each split of so many rows, or a few more, and how many parts there are.
+    /// The first part of each split of this many rows, or a few more, and how many parts there are.
     fn splits(&self, rows: usize) -> Vec<usize> {
         let (mut splits, mut of_split) = (vec![0], 0);
         for part in 0..self.parts() {
@@ -122,7 +122,7 @@ impl LongAnswer {
         Self::new(plan, Source::Parts(parts), totals)
     }
 
-    /// The answer that rows of these parts give, each told by its part and its place there.
+    /// The answer that rows of these parts give, each as its part and its position there.
     pub(crate) fn of_rows(
         plan: &Plan,
         parts: Vec<Vec<Cells>>,
@@ -137,13 +137,13 @@ impl LongAnswer {
         Ok(Self { plan, schema, source, splits, totals })
     }
 
-    /// The same in splits of about so many rows, or fewer parts if they are large.
+    /// The same in splits of about this many rows, or fewer parts if they are large.
     #[must_use]
     pub fn with_splits_of(self, rows: usize) -> Self {
         Self { splits: self.source.splits(rows), ..self }
     }
 
-    /// The same in splits that depend on nothing but the rows: all groups are made before any is looked at.
+    /// The same in splits that depend on nothing but the rows: all groups are made before any is read.
     ///
     /// # Errors
     /// What is wrong with the rows that groups are made of.
@@ -169,7 +169,7 @@ impl LongAnswer {
         Self::of_groups(&self.plan, partials, places, totals)
     }
 
-    /// What was done to find the answer, and so many of its rows as were looked at.
+    /// What was done to find the answer, and as many of its rows as were read.
     #[must_use]
     pub fn totals(&self) -> ScanTotals {
         match &self.source {
@@ -222,7 +222,7 @@ impl LongAnswer {
             }
             Source::Rows { parts, order } => {
                 let rows = &order[part * BLOCK..order.len().min((part + 1) * BLOCK)];
-                let column = |(column, answer): (usize, &Answer)| {
+                let column = |(column, answer): (usize, &OutputExpression)| {
                     let mut cells = Cells::with_capacity(answer.value.logical_type, rows.len());
                     rows.iter().for_each(|&(part, row)| {
                         cells.push(parts[part as usize][column].get(row as usize));
@@ -273,23 +273,23 @@ impl Table for LongAnswer {
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        Ok(Box::new(LongScanner { answer: self, lender: Lender::new(options) }))
+        Ok(Box::new(LongScanner { answer: self, slicer: Slicer::new(options) }))
     }
 }
 
 struct LongScanner<'a> {
     answer: &'a LongAnswer,
-    lender: Lender,
+    slicer: Slicer,
 }
 
 impl Scanner for LongScanner<'_> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
-        let Self { answer, lender } = self;
+        let Self { answer, slicer } = self;
         let mut rows = 0;
         for part in split.start..split.end {
             answer.each_block(part as usize, |more, cells| {
                 rows += more as u64;
-                lender.deliver(&cells, 0..more, sink)
+                slicer.deliver(&cells, 0..more, sink)
             })?;
         }
         Ok(Some(Scanned { rows, ..Scanned::default() }))

@@ -1,4 +1,17 @@
-//! ANSWER
+//! An answer may have four rows or a hundred million. Few are made at once; many are made, or read from a file,
+//! while the answer is read, so that they are never in memory all at once.
+//!
+//! In: groups, sorted parts or spilled blocks. Out: `Answered`, which is a `QueryResult` or a `LongAnswer`; both can
+//! be scanned as tables.
+//!
+//! Where to look:
+//!
+//! - an answer in memory (`QueryResult`, `Row`), and as a table: `result.rs`, `result_table.rs`
+//! - an answer whose rows are made while it is read (`LongAnswer`): `lazy_result.rs`
+//! - the choice between the two for groups: `of_groups.rs`
+//! - partitions in the order of their keys, grouped when they are read (`KeyOrder`): `key_order.rs`
+//! - sorted runs, spilled and merged (`Sorter`, `Block`): `sorted_runs.rs`
+//! - batches of an answer (`Slicer`): `slicer.rs`
 
 pub(crate) mod key_order;
 pub(crate) mod lazy_result;
@@ -18,15 +31,15 @@ use result::QueryResult;
 use sorted_runs::Block;
 use std::time::Duration;
 
-/// The rows of fewer groups are made before any is looked at.
-pub(crate) const MANY: u64 = 1 << 17;
+/// The rows of fewer groups are made before any is read.
+pub(crate) const MIN_ROWS_FOR_LAZY_RESULT: u64 = 1 << 17;
 
 /// An answer, as memory allows.
 #[derive(Debug)]
 pub enum Answered {
     /// All rows are in memory.
     Held(Box<QueryResult>),
-    /// There are many, which are made or read when they are looked at.
+    /// There are many, which are made, or read from a file, while the answer is read.
     Long(Box<LongAnswer>),
 }
 
@@ -65,7 +78,7 @@ impl Answered {
         }
     }
 
-    /// What was done to find the answer, and so many of its rows as were looked at.
+    /// What was done to find the answer, and as many of its rows as were read.
     #[must_use]
     pub fn totals(&self) -> ScanTotals {
         match self {

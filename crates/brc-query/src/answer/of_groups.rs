@@ -1,9 +1,9 @@
-//! The answer that groups give: few rows are made at once, many when they are looked at.
+//! The answer that groups give: few rows are made at once, many when they are read.
 
 use super::key_order::{KeyOrder, Part};
 use super::lazy_result::LongAnswer;
 use super::result::QueryResult;
-use super::{Answered, MANY};
+use super::{Answered, MIN_ROWS_FOR_LAZY_RESULT};
 use crate::accumulate::partial::Partial;
 use crate::finish::groups::Groups;
 use crate::plan::Plan;
@@ -21,10 +21,10 @@ impl Plan {
         mut totals: ScanTotals,
         start: Instant,
     ) -> Result<Answered> {
-        let first = order.first_parts(self, MANY, threads)?;
+        let first = order.first_parts(self, MIN_ROWS_FOR_LAZY_RESULT, threads)?;
         totals.groups = order.groups();
         totals.regroup_time = start.elapsed();
-        if totals.groups >= MANY {
+        if totals.groups >= MIN_ROWS_FOR_LAZY_RESULT {
             return Ok(Answered::Long(Box::new(LongAnswer::in_key_order(self, order, first, totals)?)));
         }
         self.answer_of_blocks(&first, threads, totals, start)
@@ -38,7 +38,7 @@ impl Plan {
         totals: ScanTotals,
         start: Instant,
     ) -> Result<Answered> {
-        match totals.groups >= MANY {
+        match totals.groups >= MIN_ROWS_FOR_LAZY_RESULT {
             true => Ok(Answered::Long(Box::new(LongAnswer::of_parts(self, parts, totals)?))),
             false => self.answer_of_blocks(&parts, threads, totals, start),
         }
@@ -60,7 +60,7 @@ impl Plan {
         totals: ScanTotals,
         start: Instant,
     ) -> Result<Answered> {
-        if totals.groups < MANY || self.distinct {
+        if totals.groups < MIN_ROWS_FOR_LAZY_RESULT || self.distinct {
             let answer = Answered::held(QueryResult::of_groups(self, partials, threads, totals)?);
             return Ok(answer.sorted_in(start.elapsed()));
         }

@@ -1,4 +1,4 @@
-//! What comes out of a question: a table, sorted.
+//! An answer in memory.
 
 use crate::accumulate::partial::Partial;
 use crate::finish::groups::{BLOCK, Groups, kind_of};
@@ -78,7 +78,8 @@ impl QueryResult {
         block[column].get(place)
     }
 
-    /// The columns of the block in which a row lies, the place of the row in it, and how many rows there are from there on.
+    /// The columns of the block in which a row lies, the place of the row in it, and how many rows there are from there
+    /// on.
     pub(crate) fn block(&self, row: usize) -> (&[Cells], usize, usize) {
         let next = self.starts.partition_point(|&start| start <= row);
         let end = self.starts.get(next).copied().unwrap_or(self.rows);

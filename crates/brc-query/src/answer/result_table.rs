@@ -1,12 +1,12 @@
-//! The rows of an answer as a table: what is asked can be written in any encoding, and asked again.
+//! An answer as a table, so that it can be written in any encoding and queried again.
 
 use crate::answer::result::QueryResult;
-use crate::answer::slicer::Lender;
+use crate::answer::slicer::Slicer;
 use crate::plan::schema;
 use brc_core::{Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table};
 use std::path::Path;
 
-/// How many rows a split has, unless told: as many as make a good row group.
+/// How many rows a split has, unless set: as many as make a good row group.
 const SPLIT_ROWS: usize = 1 << 20;
 
 /// An answer as a table.
@@ -17,7 +17,7 @@ pub struct ResultTable<'a> {
 }
 
 impl ResultTable<'_> {
-    /// The same table in splits of so many rows.
+    /// The same table in splits of this many rows.
     ///
     /// # Panics
     /// If that is 0.
@@ -62,13 +62,13 @@ impl Table for ResultTable<'_> {
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        Ok(Box::new(ResultScanner { answer: self.answer, lender: Lender::new(options) }))
+        Ok(Box::new(ResultScanner { answer: self.answer, slicer: Slicer::new(options) }))
     }
 }
 
 struct ResultScanner<'a> {
     answer: &'a QueryResult,
-    lender: Lender,
+    slicer: Slicer,
 }
 
 impl Scanner for ResultScanner<'_> {
@@ -78,7 +78,7 @@ impl Scanner for ResultScanner<'_> {
         while first < end {
             let (block, place, left) = self.answer.block(first);
             let rows = left.min(end - first);
-            self.lender.deliver(block, place..place + rows, sink)?;
+            self.slicer.deliver(block, place..place + rows, sink)?;
             first += rows;
         }
         Ok(Some(Scanned { rows: split.end - split.start, ..Scanned::default() }))

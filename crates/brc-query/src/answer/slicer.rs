@@ -1,4 +1,4 @@
-//! Lends the rows of an answer, batch by batch.
+//! Slices the rows of an answer into batches that borrow its columns.
 
 use crate::values::cells::Cells;
 use brc_core::{Batch, Result, ScanOptions, Sink};
@@ -9,14 +9,14 @@ use std::path::Path;
 const BATCH_ROWS: usize = 4096;
 
 /// The columns that are wanted of an answer, each with memory for the offsets of its strings.
-pub(crate) struct Lender(Vec<(usize, Vec<i32>)>);
+pub(crate) struct Slicer(Vec<(usize, Vec<i32>)>);
 
-impl Lender {
+impl Slicer {
     pub(crate) fn new(options: &ScanOptions) -> Self {
         Self(options.projection.iter().map(|&column| (column, Vec::new())).collect())
     }
 
-    /// Delivers some rows of these columns.
+    /// Delivers some rows of these columns in batches.
     pub(crate) fn deliver(&mut self, cells: &[Cells], rows: Range<usize>, sink: &mut dyn Sink) -> Result<()> {
         for first in rows.clone().step_by(BATCH_ROWS) {
             let some = first..rows.end.min(first + BATCH_ROWS);

@@ -1,5 +1,5 @@
-//! An answer that is made part by part, because there is no memory for all of its groups: the rows of each part are sorted by
-//! themselves, to a file if need be, and merged in the end.
+//! Sorted runs: where memory is short, the rows of each part of an answer are sorted by themselves, spilled if need be,
+//! and merged at the end.
 
 use crate::accumulate::partial::Partial;
 use crate::finish::groups::kind_of;
@@ -7,7 +7,7 @@ use crate::finish::groups::{BLOCK, Groups, Place};
 use crate::functions::typed::Typed;
 use crate::partitions::in_order;
 use crate::partitions::spill::{Frame, Spill};
-use crate::plan::{Answer, Plan};
+use crate::plan::{OutputExpression, Plan};
 use crate::runtime::memory::Memory;
 use crate::values::cells::Cells;
 use brc_core::{Error, Result, interrupt};
@@ -51,7 +51,7 @@ impl Block {
         }
     }
 
-    /// The same, where they are looked at again.
+    /// The same, where they are read again.
     pub(crate) fn cells(&self, spill: &Spill) -> Result<Cow<'_, [Cells]>> {
         Ok(match &self.cells {
             Held::Here(cells) => Cow::Borrowed(cells),
@@ -110,7 +110,7 @@ impl<'a> Sorter<'a> {
         let sorted_by = plan.order_by.iter().map(|key| key.value.clone());
         let fields = plan.group_fields().into_iter().take(plan.keys.len()).enumerate();
         let keys = fields.map(|(key, field)| Typed::column(key, field.logical_type, field.nullable));
-        let answer = |value| Answer { name: String::new(), value };
+        let answer = |value| OutputExpression { name: String::new(), value };
         of_run.columns.extend(sorted_by.chain(keys).map(answer));
         of_run.limit = if plan.distinct { None } else { plan.limit.map(|limit| limit.saturating_add(plan.offset)) };
         of_run.offset = 0;
@@ -134,7 +134,7 @@ impl<'a> Sorter<'a> {
         Ok(run)
     }
 
-    /// The run of sorted rows with these columns, some behind the other.
+    /// The run of sorted rows with these columns, in sequence.
     pub(crate) fn run(&self, sorted: impl Iterator<Item = (usize, Vec<Cells>)>) -> Result<Vec<Block>> {
         let mut run = Vec::new();
         for (rows, cells) in sorted {
@@ -192,9 +192,9 @@ impl<'a> Sorter<'a> {
     pub(crate) fn merge(&self, runs: Vec<Vec<Block>>) -> Result<Vec<Block>> {
         let mut heads = BinaryHeap::new();
         for (number, run) in runs.into_iter().enumerate() {
-            heads.extend(Head::new(self, number, run)?);
+            heads.extend(RunCursor::new(self, number, run)?);
         }
-        let mut merged = Merged::new(self);
+        let mut merged = MergeOutput::new(self);
         while let Some(mut head) = heads.peek_mut() {
             if merged.is_full() {
                 break;
@@ -208,7 +208,7 @@ impl<'a> Sorter<'a> {
         merged.finish()
     }
 
-    fn compare(&self, one: &Head<'_>, other: &Head<'_>) -> Ordering {
+    fn compare(&self, one: &RunCursor<'_>, other: &RunCursor<'_>) -> Ordering {
         let first = self.plan.columns.len();
         let mut keys = (first..self.width).zip(self.directions());
         let ordering = keys.find_map(|(column, (descending, nulls_first))| {
@@ -219,7 +219,7 @@ impl<'a> Sorter<'a> {
         ordering.unwrap_or(Ordering::Equal)
     }
 
-    /// Whether what is sorted by descends, and has nulls first: what was asked for, then keys or places.
+    /// Whether what is sorted by descends, and has nulls first: what was requested, then keys or places.
     fn directions(&self) -> impl Iterator<Item = (bool, bool)> {
         let order = self.plan.order_by.iter().map(|key| (key.descending, key.nulls_first));
         order.chain(std::iter::repeat((false, false)))
@@ -227,7 +227,7 @@ impl<'a> Sorter<'a> {
 }
 
 /// A run that is being merged, with its next row.
-struct Head<'a> {
+struct RunCursor<'a> {
     sorter: &'a Sorter<'a>,
     /// Orders rows as far as it can.
     prefix: u128,
@@ -239,7 +239,7 @@ struct Head<'a> {
     blocks: std::vec::IntoIter<Block>,
 }
 
-impl<'a> Head<'a> {
+impl<'a> RunCursor<'a> {
     /// `None` if the run has no rows.
     fn new(sorter: &'a Sorter<'a>, number: usize, run: Vec<Block>) -> Result<Option<Self>> {
         let blocks = run.into_iter();
@@ -266,29 +266,29 @@ impl<'a> Head<'a> {
 }
 
 /// The greatest is the one whose row comes first.
-impl Ord for Head<'_> {
+impl Ord for RunCursor<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         let order = self.prefix.cmp(&other.prefix).then_with(|| self.sorter.compare(self, other));
         order.then(self.number.cmp(&other.number)).reverse()
     }
 }
 
-impl PartialOrd for Head<'_> {
+impl PartialOrd for RunCursor<'_> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Head<'_> {
+impl PartialEq for RunCursor<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Head<'_> {}
+impl Eq for RunCursor<'_> {}
 
 /// The rows of an answer while they are merged.
-struct Merged<'a> {
+struct MergeOutput<'a> {
     sorter: &'a Sorter<'a>,
     /// The rows so far, if they are to differ.
     kinds: Option<HashSet<Vec<u8>>>,
@@ -301,7 +301,7 @@ struct Merged<'a> {
     blocks: Vec<Block>,
 }
 
-impl<'a> Merged<'a> {
+impl<'a> MergeOutput<'a> {
     fn new(sorter: &'a Sorter<'a>) -> Self {
         let plan = sorter.plan;
         Self {

@@ -1,4 +1,4 @@
-//! Functions and operators.
+//! Binds functions and operators.
 
 use super::{Binder, Result};
 use crate::aggregates::AggregateFunction;
@@ -178,7 +178,7 @@ fn prefixed(name: &str, arguments: &[Typed]) -> Option<Typed> {
         _ if arguments.len() > 2 => return None,
         _ => like_prefix(text).filter(|(_, is_all)| *is_all)?.0,
     };
-    // The first string behind all that begin so.
+    // The first string after all that begin so.
     let mut end = prefix.clone();
     while end.pop_if(|last| *last == u8::MAX).is_some() {}
     *end.last_mut()? += 1;

@@ -1,4 +1,4 @@
-//! Comparisons: with constants a test of what lies where, of all else a function.
+//! Binds comparisons: with constants they become predicates on ranges, otherwise functions.
 
 use super::{Binder, Result, conjunction, constant, disjunction, literal};
 use crate::functions::compare;

@@ -1,4 +1,4 @@
-//! Constants among the values of a column or an expression: a comparison of the two becomes a range.
+//! Compares constants with the values that a column or an expression can have: the comparison becomes a range.
 
 use super::range::{self, FloatPlace, Place};
 use crate::sql::Literal;
@@ -133,7 +133,7 @@ pub(super) fn rounded(constant: f64) -> f64 {
     if nearest.is_finite() { nearest } else { constant }
 }
 
-/// A number of units of which so many make one of the column.
+/// A number of units of which this many make one of the column.
 fn floored(value: i128, units: i64) -> Found {
     let units = i128::from(units);
     Found::Integer(Place { floor: value.div_euclid(units), exact: value.rem_euclid(units) == 0 })

@@ -1,8 +1,8 @@
-//! What names mean for a group: its keys, and aggregates over its rows.
+//! Names in expressions over groups: keys, and aggregates over the rows of a group.
 
 use super::rows::RowScope;
 use super::{Binder, Result, Scope, call};
-use crate::aggregates::Output;
+use crate::aggregates::AggregateCall;
 use crate::aggregates::{AggregateFunction, Form};
 use crate::bind::inputs::{Inputs, Source};
 use crate::functions::cast::is_exact_number;
@@ -21,11 +21,11 @@ pub(crate) struct GroupScope<'a> {
     pub(crate) inputs: Inputs,
     /// Which column each key is, as it was bound to rows.
     keys: HashMap<Typed, usize>,
-    pub(crate) outputs: Vec<Output>,
+    pub(crate) outputs: Vec<AggregateCall>,
     /// Which column each output is.
-    columns: HashMap<Output, usize>,
+    columns: HashMap<AggregateCall, usize>,
     fields: Vec<Field>,
-    /// Output columns that were named, which may be named again.
+    /// AggregateCall columns that were named, which may be named again.
     aliases: HashMap<String, Typed>,
 }
 
@@ -48,8 +48,8 @@ impl<'a> GroupScope<'a> {
         self.aliases.entry(alias.to_owned()).or_insert_with(|| typed.clone());
     }
 
-    /// A sum of a column and a constant, of all rows, as the sum of the column, which a file may know, and the constant as often as
-    /// there are values.
+    /// A sum of a column and a constant, of all rows, as the sum of the column, which a file may know, and the constant
+    /// as often as there are values.
     fn constant_apart(&self, call: &Call, function: &AggregateFunction, position: usize) -> Option<Syntax> {
         let [Syntax { kind: Kind::Call(inner), .. }] = call.arguments.as_slice() else { return None };
         let ([left, right], "+" | "-") = (inner.arguments.as_slice(), inner.name.as_str()) else { return None };
@@ -113,7 +113,7 @@ impl<'a> GroupScope<'a> {
         if function.form.is_in_row_order() {
             columns.push(self.inputs.of(Source::RowNumber));
         }
-        let output = Output { function, columns, parameter };
+        let output = AggregateCall { function, columns, parameter };
         let bound = output.bind(self.inputs.fields()).map_err(|needed| {
             let fields = self.inputs.fields();
             let found = output.columns.first().and_then(|&column| fields.get(column));
@@ -152,7 +152,7 @@ impl Scope for GroupScope<'_> {
         if let Some(typed) = self.aliases.get(name) {
             return Ok(typed.clone());
         }
-        // A name that is nowhere is told as such.
+        // An unknown name is reported as such.
         self.rows.column(expression, name, position)?;
         let message = format!(
             "column '{name}' is neither in group by nor inside an aggregate; group by it, or take first({name})"
@@ -203,7 +203,7 @@ pub(crate) fn has_aggregates(syntax: &Syntax) -> bool {
     found
 }
 
-/// The number of an output column, if that is how it is told.
+/// The number of an output column, if an expression is just that.
 pub(crate) fn ordinal(syntax: &Syntax) -> Option<usize> {
     match &syntax.kind {
         Kind::Literal(Literal::Number(number)) if number.scale() == 0 => usize::try_from(number.floor(0).0).ok(),

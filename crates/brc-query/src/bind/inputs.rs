@@ -1,4 +1,4 @@
-//! The columns that a question works with: those of the table, and behind them what is computed of them row by row.
+//! The input columns of a query: those of the table, followed by those computed of each row.
 
 use crate::functions::typed::{Node, Typed};
 use brc_core::{Field, LogicalType, Schema};

@@ -122,7 +122,8 @@ pub(super) fn like_floats_32(parts: Vec<(Typed, usize)>) -> Vec<(Typed, usize)> 
     parts.into_iter().map(like).collect()
 }
 
-/// A typed constant as it would be written, for comparing it with a column of a type; `None` if the type has none like it.
+/// A typed constant as it would be written, for comparing it with a column of a type; `None` if the type has none like
+/// it.
 pub(super) fn written(typed: &Typed, beside: LogicalType) -> Option<Literal> {
     let scalar = typed.constant()??;
     let text = scalar.value().to_text(typed.logical_type);

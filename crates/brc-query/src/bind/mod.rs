@@ -1,4 +1,16 @@
-//! Binds what a user wrote to columns: finds names, checks types, and finds out what of a condition is a plain range.
+//! A text means nothing before names are columns and values have types. This folder resolves both, and finds out which
+//! parts of a condition are plain ranges of a column, by which a scan can skip rows.
+//!
+//! In: `Syntax` and the columns of a table, or of groups (`Scope`). Out: typed expressions (`Typed`), predicates, and
+//! the list of columns that have to be computed (`Inputs`). Errors name the place in the text.
+//!
+//! Where to look:
+//!
+//! - how an expression is bound (`Binder`): `mod.rs`, with calls in `call.rs`
+//! - comparisons with constants, which become ranges: `compare.rs`, `constant.rs`, `range.rs`, `literal.rs`
+//! - what names mean in a row of a table and in a group: `rows.rs`, `groups.rs`; names with slips: `names.rs`
+//! - columns that are computed of rows: `inputs.rs`
+//! - a condition without a query around it: `resolve.rs`
 
 mod call;
 mod compare;

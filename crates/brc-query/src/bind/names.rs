@@ -1,4 +1,4 @@
-//! Finds columns by name, and says what was meant where there is none.
+//! Finds columns by name, and suggests names for misspelled ones.
 
 use crate::sql::suggestions::meant;
 use brc_core::{Error, LeftOut, Schema};
@@ -30,7 +30,7 @@ impl Unknown {
     }
 }
 
-/// Whether a name is what SQL makes of another one with a dot in it: it takes what is before the dot for a table.
+/// Whether a name is what SQL makes of another with a dot in it: it takes what is before the dot for a table.
 fn is_last_part(name: &str, known: &str) -> bool {
     known.strip_suffix(name).is_some_and(|before| before.ends_with('.'))
 }

@@ -1,4 +1,4 @@
-//! Which values of a column compare in some way with a constant: comparisons become ranges.
+//! The values of a column that compare with a constant in some way, as a range.
 
 use super::constant::Tested;
 use crate::values::number::Number;
@@ -74,8 +74,8 @@ impl FloatPlace {
     }
 }
 
-/// The condition that a column of floats compares so with a constant. The two zeros are equal; so are all NaNs, which are
-/// above all numbers.
+/// The condition that a column of floats compares so with a constant. The two zeros are equal; so are all NaNs, which
+/// are above all numbers.
 pub(crate) fn of_floats(column: usize, comparison: Comparison, place: FloatPlace) -> Predicate {
     let constant = place.floor;
     let order = |value: f64| i128::from(float_order(value));

@@ -7,8 +7,8 @@ impl Expression {
     /// Binds a condition to the columns of a table, as what encodings skip rows by.
     ///
     /// # Errors
-    /// [`brc_core::Error::Usage`] if a column is not there or types do not match, or it is more than comparisons of columns with
-    /// constants.
+    /// [`brc_core::Error::Usage`] if a column is not there or types do not match, or it is more than comparisons of
+    /// columns with constants.
     pub fn resolve(&self, schema: &Schema) -> Result<Predicate> {
         Ok(super::predicate(self, schema)?)
     }

@@ -1,4 +1,4 @@
-//! What names mean in a row of a table: its columns.
+//! Names in expressions over rows: the columns of the table.
 
 use super::{Result, Scope};
 use crate::bind::names::Names;

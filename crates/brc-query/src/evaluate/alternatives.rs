@@ -1,11 +1,10 @@
-//! Long lists of alternatives, `x in (…)` and chains of `x = … or x = …`: a value is looked up in them, and not compared with one
-//! after the other.
+//! Long lists of alternatives, `x in (…)` and chains of `x = … or x = …`: values are looked up in a set.
 
 use brc_core::{Comparison, Predicate};
 use foldhash::HashSet;
 
 /// Fewer alternatives are compared one by one.
-const FEW: usize = 8;
+const MAX_COMPARED_ALTERNATIVES: usize = 8;
 
 /// Ranges of numbers, of which none touches another, in ascending order.
 #[derive(Debug)]
@@ -37,12 +36,15 @@ impl Ranges {
     }
 }
 
-/// Takes the ranges of each column of which there are many out of alternatives. With `negated`, these are conditions that must
-/// all hold, and what is taken out are ranges that values lie outside of.
+/// Takes the ranges of each column of which there are many out of alternatives. With `negated`, these are conditions
+/// that must all hold, and what is taken out are ranges that values lie outside of.
 pub(crate) fn take_ranges(parts: &mut Vec<&Predicate>, negated: bool) -> Vec<(usize, Ranges)> {
     let mut columns: Vec<usize> = parts.iter().filter_map(|part| range(part, negated)).map(|range| range.0).collect();
     columns.sort_unstable();
-    let many = columns.chunk_by(|one, other| one == other).filter(|same| same.len() > FEW).map(|same| same[0]);
+    let many = columns
+        .chunk_by(|one, other| one == other)
+        .filter(|same| same.len() > MAX_COMPARED_ALTERNATIVES)
+        .map(|same| same[0]);
     let taken = many.map(|column| {
         let of_column = |part: &&Predicate| range(part, negated).is_some_and(|(other, ..)| other == column);
         let ranges = parts.extract_if(.., |part| of_column(part)).filter_map(|part| range(part, negated));
@@ -125,7 +127,7 @@ impl TextPredicate {
 /// Takes the values that strings are compared with so out of conditions, if these are many.
 fn many_values(parts: &mut Vec<TextPredicate>, comparison: Comparison) -> Option<HashSet<Vec<u8>>> {
     let is_so = |part: &TextPredicate| matches!(part, TextPredicate::Compare(other, _) if *other == comparison);
-    if parts.iter().filter(|part| is_so(part)).count() <= FEW {
+    if parts.iter().filter(|part| is_so(part)).count() <= MAX_COMPARED_ALTERNATIVES {
         return None;
     }
     let value = |part| if let TextPredicate::Compare(_, value) = part { Some(value) } else { None };

@@ -1,4 +1,4 @@
-//! Puts together the values of a `case` or a `coalesce`: for each of its parts, the rows that are taken from it.
+//! Assembles the values of a `case` or a `coalesce` from the rows of each branch.
 
 use super::{Columns, Frame, Lent, Step, truth};
 use crate::functions::typed::{Node, Scalar, Typed};
@@ -78,7 +78,8 @@ pub(super) struct Choice<'a> {
 }
 
 impl Shape {
-    /// For parts that are computed of these columns. Strings come as strings, unless they may have codes: where it is not known beforehand who computes a batch, its codes would not be those of others.
+    /// For parts that are computed of these columns. Strings come as strings, unless they may have codes: where it is
+    /// not known beforehand who computes a batch, its codes would not be those of others.
     pub(super) fn new<'t>(
         output: LogicalType,
         parts: impl Iterator<Item = &'t Typed>,

@@ -1,4 +1,4 @@
-//! What expressions come to over rows that are kept as cells: groups of an answer, and the first of sorted rows.
+//! Expressions over columns of an answer: groups, and the first of sorted rows.
 
 use crate::evaluate::{Columns, Program};
 use crate::functions::typed::Typed;
@@ -11,7 +11,7 @@ use brc_kernels::cpu::Level;
 /// How many rows an expression is computed for at a time.
 const AT_A_TIME: usize = 4096;
 
-/// What an expression comes to for so many rows, which have these cells in the projected columns.
+/// What an expression comes to for this many rows, which have these cells in the projected columns.
 pub(crate) fn computed(value: &Typed, columns: Columns<'_>, cells: &[Cells], rows: usize) -> Result<Cells, Fault> {
     let mut program = Program::new(value, columns);
     let mut found = Cells::with_capacity(value.logical_type, rows);

@@ -1,8 +1,8 @@
-//! Sums, differences and products of integers, a few hundred rows at a time: what lies between columns and results stays in
-//! the first-level cache, and constants are no columns.
+//! Sums, differences and products of integers, a few hundred rows at a time: intermediate values stay in the
+//! first-level cache, and constants are no columns.
 //!
-//! The bounds of the columns tell beforehand whether anything may need more than 64 bits; then it is computed call by call.
-//! Mostly those of their types suffice, and no value need be looked at.
+//! The bounds of the columns show beforehand whether anything may need more than 64 bits; then it is computed call by
+//! call. Mostly the bounds of their types suffice, and no value is read.
 
 use super::{Frame, Lent, Step};
 use crate::functions::Exact as Operator;
@@ -36,7 +36,8 @@ enum Tree {
 }
 
 impl Exact {
-    /// Computes an expression if it is such an operation, else it is left to `otherwise`; `step` computes what it is of.
+    /// Computes an expression if it is such an operation, else it is left to `otherwise`; `step` computes what it is
+    /// of.
     pub(super) fn step(typed: &Typed, step: impl Fn(&Typed) -> Step, otherwise: Step) -> Step {
         let mut leaves = Vec::new();
         let tree = Tree::of(typed, &mut |leaf: &Typed| {
@@ -99,8 +100,8 @@ fn type_bounds(integers: &Integers<'_>) -> Option<(i64, i64)> {
 }
 
 impl Tree {
-    /// The operations that an expression is of; `leaf` gives a number to what is none. `None` if something needs more than 64
-    /// bits.
+    /// The operations that an expression is of; `leaf` gives a number to what is none. `None` if something needs more
+    /// than 64 bits.
     fn of(typed: &Typed, leaf: &mut impl FnMut(&Typed) -> usize) -> Option<Self> {
         if let Node::Literal(Some(Scalar::Integer(value))) = &typed.node {
             return i64::try_from(*value).ok().map(Self::Constant);
@@ -165,7 +166,8 @@ impl Tree {
         }
     }
 
-    /// Between which two values its own lie, where those of leaves lie between such; `None` if they may need more than 64 bits.
+    /// Between which two values its own lie, where those of leaves lie between such; `None` if they may need more than
+    /// 64 bits.
     fn bounds(&self, leaves: &[(i64, i64)]) -> Option<(i64, i64)> {
         let (ones, others, operation) = match self {
             Self::Leaf(leaf) => return leaves.get(*leaf).copied(),

@@ -1,8 +1,8 @@
-//! Decides for each row of a batch whether it is wanted.
+//! Predicates over batches.
 //!
-//! Whatever looks at one string column only is decided once for each code; numbers are compared many at a time. Both
-//! give one bit a row, set where the condition is true, and `and` and `or` work on 64 rows at once. A `not` is moved down
-//! to the conditions it is about: there a null makes neither the condition nor its opposite true.
+//! A predicate on one string column is decided once for each code; numbers are compared many at a time. Both give one
+//! bit a row, set where the condition is true, and `and` and `or` work on 64 rows at once. A `not` is moved down to the
+//! leaves: there a null makes neither the condition nor its negation true.
 
 use crate::evaluate::alternatives::{Ranges, TextPredicate, take_ranges};
 use crate::values::fault::Malformed;

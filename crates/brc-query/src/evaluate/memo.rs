@@ -1,4 +1,4 @@
-//! What looks at one string column only is computed once for each value of its dictionary.
+//! Expressions of one string column, computed once for each value of its dictionary.
 
 use super::{Columns, Frame, Inputs, Lent, Step};
 use crate::functions::typed::{Node, Typed};
@@ -12,13 +12,13 @@ use brc_kernels::direct::look_up;
 use brc_kernels::filter::{CodeSet, bytes, words};
 use std::sync::Arc;
 
-/// Larger dictionaries have values that no wanted row has: rows are looked at instead.
-const MOST: usize = 1 << 20;
+/// Larger dictionaries have values that no wanted row has: rows are read instead.
+const MAX_VALUES: usize = 1 << 20;
 
-/// A dictionary of no more values is always looked at.
-const FEW: usize = 1 << 16;
+/// A dictionary of no more values is always read.
+const MAX_VALUES_OF_ANY_BATCH: usize = 1 << 16;
 
-/// To look a computed string up among the others costs as much as to compute those of so many rows.
+/// To look a computed string up among the others costs as much as to compute those of this many rows.
 const LOOK_UP: u64 = 8;
 
 /// How many values are computed at a time.
@@ -33,7 +33,7 @@ pub(super) struct Memo {
     of_rows: Step,
     output: LogicalType,
     found: Found,
-    /// How many codes were looked at.
+    /// How many codes were read.
     known: usize,
     /// How many rows there were.
     rows: u64,
@@ -119,10 +119,11 @@ impl Memo {
         }
     }
 
-    /// Whether to compute of a dictionary of so many values, rather than of rows.
+    /// Whether to compute of a dictionary of this many values, rather than of rows.
     fn pays(&self, values: usize) -> bool {
         let is_string = self.output.physical() == PhysicalType::Bytes;
-        values <= MOST && (!is_string || values <= FEW || values as u64 * LOOK_UP <= self.rows)
+        values <= MAX_VALUES
+            && (!is_string || values <= MAX_VALUES_OF_ANY_BATCH || values as u64 * LOOK_UP <= self.rows)
     }
 
     /// Computes what was added to the dictionary, and first of all what null comes to.

@@ -1,9 +1,20 @@
-//! Computes expressions, a batch at a time.
+//! Conditions and computed columns run once for every row of a table, so they run a batch at a time and do no work
+//! twice: what looks at one string column only is computed once for each value of its dictionary, and what looks at
+//! one column of few integers once for each of these.
 //!
-//! A [`Program`] is an expression made ready for batches of one projection: patterns are compiled, constants are values.
-//! What looks at one string column only is computed once for each value of its dictionary, and what looks at one column of
-//! few integers once for each of these. Where values of some rows would be an error, only those count that are asked for: the
-//! branch of a `case` is no error where another one is taken.
+//! In: typed expressions and predicates, then batches. Out: columns (`Lent`, borrowed or computed) and selections.
+//! Where the values of some rows would be an error, only rows that are requested count: the branch of a `case` is no
+//! error where another is taken.
+//!
+//! Where to look:
+//!
+//! - an expression made ready for batches of one projection: patterns compiled, constants as values (`Program`):
+//!   `mod.rs`
+//! - predicates on columns (`Filter`), lists of alternatives: `filter.rs`, `alternatives.rs`
+//! - conditions of three values, comparisons, exact arithmetic: `truth.rs`, `comparison.rs`, `exact.rs`
+//! - `case` and `coalesce`: `choice.rs`
+//! - once for each value of a dictionary, or for each of few integers: `memo.rs`, `table.rs`
+//! - expressions over columns of an answer: `computed.rs`
 
 mod alternatives;
 mod choice;
@@ -117,7 +128,7 @@ impl Lent<'_> {
     }
 }
 
-/// Rows of a batch, and how they are looked at.
+/// Rows of a batch, and how they are read.
 #[derive(Clone, Copy)]
 struct Frame<'a, 'i> {
     level: Level,
@@ -289,7 +300,7 @@ impl Step {
 }
 
 impl Frame<'_, '_> {
-    /// Whether a column that is looked at has nulls.
+    /// Whether a column that is read has nulls.
     fn has_nulls(&self) -> bool {
         let has_nulls = |&(position, _): &(usize, _)| self.batch.columns.get(position).is_some_and(Column::has_nulls);
         self.inputs.iter().any(has_nulls)

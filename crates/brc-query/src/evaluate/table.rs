@@ -1,5 +1,5 @@
-//! What looks at one column of integers only is computed once for each integer between the smallest and the largest, where
-//! these are few: dates are, and what is counted.
+//! Expressions of one integer column, computed once for each integer between the smallest and the largest, if these are
+//! few, as dates and counts are.
 
 use super::{Columns, Frame, Inputs, Lent, Step};
 use crate::functions::typed::{Node, Typed};
@@ -9,7 +9,7 @@ use brc_core::{Batch, Data, Integers, LogicalType, PhysicalType};
 use brc_kernels::direct::{integer_bounds, look_up_integers};
 
 /// No table is of more integers.
-const MOST: u64 = 1 << 15;
+const MAX_INTEGERS: u64 = 1 << 15;
 
 /// So many integers for each row so far are worth a table.
 const A_ROW: u64 = 2;
@@ -100,7 +100,8 @@ impl Table {
             0 => (min, max),
             _ => (min.min(self.low), max.max(self.low + known as i64 - 1)),
         };
-        let Some(span) = high.checked_sub(low).and_then(|span| u64::try_from(span).ok()).filter(|&span| span < MOST)
+        let Some(span) =
+            high.checked_sub(low).and_then(|span| u64::try_from(span).ok()).filter(|&span| span < MAX_INTEGERS)
         else {
             self.off = true;
             return Ok(false);

@@ -1,4 +1,5 @@
-//! Conditions over a batch: two bits a row, for true and for false; where neither is set, it is null.
+//! Three-valued conditions over a batch: one bit a row for true and one for false; where neither is set, the condition
+//! is null.
 
 use super::{Frame, Step};
 use crate::evaluate::filter::Test;
@@ -48,7 +49,7 @@ impl Truth {
     }
 }
 
-/// Where a test of a batch holds, and where another one of the opposite does.
+/// Where a test of a batch holds, and where another of the opposite does.
 fn tested(
     level: Level,
     batch: &Batch<'_>,

@@ -1,4 +1,4 @@
-//! From groups to the rows of an answer: which of them it has, in which order, and what its columns come to.
+//! From groups to the rows of an answer: which groups it has, in which order, and the values of its columns.
 
 use crate::accumulate::partial::Partial;
 use crate::aggregates::{Group, WriteAll};
@@ -7,7 +7,7 @@ use crate::evaluate::computed::computed;
 use crate::finish::order;
 use crate::finish::order::{OrderKey, SortedPart};
 use crate::functions::typed::{Node, Typed};
-use crate::keys::encoding::{PackedKeys, push_tuple};
+use crate::keys::encoding::{EncodedKeys, push_tuple};
 use crate::plan::{Plan, SortKey};
 use crate::runtime::parallel;
 use crate::values::cells::Cells;
@@ -18,8 +18,8 @@ use std::ops::Range;
 /// How many groups are compared with others by one thread.
 const RANGE: u32 = 1 << 16;
 
-/// Few of many groups are fewer than one of so many.
-const FEW: u64 = 16;
+/// An answer has few of many groups if it has fewer than one of this many.
+const MIN_GROUPS_PER_ROW: u64 = 16;
 
 /// About how many rows of an answer are made at a time.
 pub(crate) const BLOCK: usize = 1 << 14;
@@ -28,8 +28,8 @@ pub(crate) const BLOCK: usize = 1 << 14;
 pub(crate) struct Groups<'a> {
     plan: &'a Plan,
     partials: &'a [Partial],
-    /// The keys of each partial, if they are packed.
-    packed: Vec<Option<&'a PackedKeys>>,
+    /// The keys of each partial, if they are encoded.
+    packed: Vec<Option<&'a EncodedKeys>>,
     /// Which state each aggregate is computed from.
     states: Vec<Option<usize>>,
     /// The columns of the aggregates, and those that groups have.
@@ -47,8 +47,8 @@ pub(crate) struct Place {
 /// Some groups.
 enum Chosen<'a> {
     /// Each by its place; with their numbers, and that of the partial, if all are of one.
-    Places { places: &'a [Place], of_one: Option<(u32, Vec<u32>)>, keys: Option<&'a PackedKeys>, tuples: Vec<u64> },
-    /// Those of a partial that lie one behind the other.
+    Places { places: &'a [Place], of_one: Option<(u32, Vec<u32>)>, keys: Option<&'a EncodedKeys>, tuples: Vec<u64> },
+    /// Those of a partial that lie in sequence.
     Range(&'a Partial, Range<usize>),
 }
 
@@ -60,12 +60,12 @@ impl Chosen<'_> {
         }
     }
 
-    /// Their packed keys one behind the other, and whose; if all are packed.
-    fn tuples(&self) -> Option<(&[u64], &PackedKeys)> {
+    /// Their encoded keys in sequence, and whose; if all are encoded.
+    fn tuples(&self) -> Option<(&[u64], &EncodedKeys)> {
         match self {
             Self::Places { keys, tuples, .. } => Some((tuples, (*keys)?)),
             Self::Range(partial, range) => {
-                let keys = partial.packed_keys()?;
+                let keys = partial.encoded_keys()?;
                 Some((&keys.tuples()[range.start * keys.width()..range.end * keys.width()], keys))
             }
         }
@@ -74,7 +74,7 @@ impl Chosen<'_> {
 
 impl<'a> Groups<'a> {
     pub(crate) fn new(plan: &'a Plan, partials: &'a [Partial]) -> Self {
-        let packed = partials.iter().map(Partial::packed_keys).collect();
+        let packed = partials.iter().map(Partial::encoded_keys).collect();
         let states = plan.states_of_outputs();
         Self { plan, partials, packed, states, inputs: plan.fields(), fields: plan.group_fields() }
     }
@@ -93,7 +93,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// The same for groups of a partial that lie one behind the other.
+    /// The same for groups of a partial that lie in sequence.
     pub(crate) fn rows_of(&self, partial: usize, groups: Range<usize>) -> Result<Vec<Cells>> {
         self.columns(&Chosen::Range(&self.partials[partial], groups))
     }
@@ -122,7 +122,7 @@ impl<'a> Groups<'a> {
         let mut text = Vec::new();
         match (column.checked_sub(self.plan.keys.len()), chosen.tuples(), chosen) {
             (Some(output), ..) => self.output(output, chosen, &mut cells)?,
-            (None, Some((tuples, keys)), _) => keys.unpack(column, tuples, &mut cells),
+            (None, Some((tuples, keys)), _) => keys.decode(column, tuples, &mut cells),
             (None, None, Chosen::Places { places, of_one, .. }) => match of_one {
                 Some((partial, groups)) => {
                     self.partials[*partial as usize].push_keys(
@@ -214,10 +214,10 @@ impl<'a> Groups<'a> {
         computed(typed, columns, &inputs, chosen.len()).map_err(fault)
     }
 
-    /// All groups that have rows, or those of them that `having` wants, of some that lie one behind the other.
+    /// All groups that have rows, or those of them that `having` wants, of some that lie in sequence.
     pub(crate) fn wanted(&self, partial: usize, range: Range<u32>) -> Result<Vec<u32>> {
         let groups = &self.partials[partial];
-        let groups: Vec<u32> = match groups.packed_keys() {
+        let groups: Vec<u32> = match groups.encoded_keys() {
             // They are those of rows.
             Some(_) => range.collect(),
             None => range.filter(|&group| groups.has_rows(group as usize)).collect(),
@@ -228,14 +228,18 @@ impl<'a> Groups<'a> {
         Ok(groups.iter().enumerate().filter(is_wanted).map(|(_, &group)| group).collect())
     }
 
-    /// The [wanted](Groups::wanted) groups, where the answer has far fewer without those that have more than so many before them
-    /// by the first column to sort by: so keys, which may be long, are looked at of few.
+    /// The [wanted](Groups::wanted) groups, where the answer has far fewer without those that have more than this many
+    /// before them by the first column to sort by: so keys, which may be long, are read of few.
     fn first_by_value(&self, partial: usize, range: Range<u32>, most: u64) -> Result<Vec<u32>> {
         let mut groups = self.wanted(partial, range.clone())?;
         let is_key = |key: &SortKey| matches!(key.value.node, Node::Column(column) if column < self.plan.keys.len());
         let Some((first, others)) = self.plan.order_by.split_first() else { return Ok(groups) };
         // What else may be sorted by may be an error, which must not depend on what lies in a range.
-        if others.is_empty() || !others.iter().all(is_key) || most == 0 || most >= groups.len() as u64 / FEW {
+        if others.is_empty()
+            || !others.iter().all(is_key)
+            || most == 0
+            || most >= groups.len() as u64 / MIN_GROUPS_PER_ROW
+        {
             return Ok(groups);
         }
         let SortKey { value, descending, nulls_first } = first;
@@ -262,8 +266,9 @@ impl<'a> Groups<'a> {
         let most = limit.map_or(u64::MAX, |limit| limit.saturating_add(offset));
         let wanted = |part: usize| self.first_by_value(ranges[part].0, ranges[part].1.clone(), most);
         let wanted = parallel::try_map(ranges.len(), threads, wanted)?;
-        // Where an answer has few of many groups, hardly any keys are looked at; else all are, again and again.
-        let is_few = !plan.order_by.is_empty() && most < wanted.iter().map(Vec::len).sum::<usize>() as u64 / FEW;
+        // Where an answer has few of many groups, hardly any keys are read; else all are, again and again.
+        let is_few =
+            !plan.order_by.is_empty() && most < wanted.iter().map(Vec::len).sum::<usize>() as u64 / MIN_GROUPS_PER_ROW;
         let part = |part: usize| {
             let ((partial, range), groups) = (&ranges[part], wanted[part].as_slice());
             let partial = *partial;
@@ -306,7 +311,7 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// The largest of the smallest numbers, of which there are that many at least.
+/// The largest of the smallest numbers, of which there are this many at least.
 fn last_of_first(most: usize, numbers: &[u128]) -> u128 {
     /// So few are not sorted out again and again.
     const LEAST: usize = 256;
@@ -342,7 +347,8 @@ fn numbers_of_one(places: &[Place]) -> Option<(u32, Vec<u32>)> {
     Some((partial, places.iter().map(group).collect::<Option<_>>()?))
 }
 
-/// The partial that all places are of, and their groups there, if these lie one behind the other; `None` if not, or if there is none.
+/// The partial that all places are of, and their groups there, if these lie in sequence; `None` if not, or if there is
+/// none.
 fn range_of(places: &[Place]) -> Option<(usize, Range<usize>)> {
     let &Place { partial, group: first } = places.first()?;
     let are_next = (first..).zip(places).all(|(group, place)| *place == Place { partial, group });

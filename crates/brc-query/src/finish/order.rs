@@ -1,4 +1,4 @@
-//! Sorts rows by several columns, as far as they are wanted.
+//! Sorts rows by several columns, as many of them as are wanted.
 
 use crate::accumulate::partial::Partial;
 use crate::runtime::interruptible_sort::{select_by, sort_by};
@@ -8,7 +8,7 @@ use brc_core::Result;
 use std::cmp::Ordering;
 
 /// Fewer rows are sorted by one thread.
-const FEW: usize = 1 << 16;
+const MIN_ROWS_FOR_PARALLEL_SORT: usize = 1 << 16;
 
 /// As many rows of a part, or twice as many as are wanted, are kept before the others are left out.
 const FEW_ENTRIES: usize = 1 << 12;
@@ -25,7 +25,7 @@ pub(crate) struct SortedPart<'a> {
     pub(crate) rows: usize,
     /// The columns to sort by; all parts have the same.
     pub(crate) keys: Vec<OrderKey>,
-    /// The groups that the rows are, by whose keys they are sorted behind that; in all parts or in none.
+    /// The groups that the rows are, by whose keys they are sorted after that; in all parts or in none.
     pub(crate) groups: Option<(&'a Partial, &'a [u32])>,
 }
 
@@ -73,8 +73,8 @@ fn are_in_order(parts: &[SortedPart<'_>]) -> bool {
 /// A row of a part, with its prefix.
 type Entry = (u128, u32, u32);
 
-/// Those rows, in order, that are left when `offset` are left out first, and no more than `limit` are wanted: each as its
-/// part and its place there. Rows that are equal keep their order.
+/// Those rows, in order, that are left when `offset` are left out first, and no more than `limit` are wanted: each as
+/// its part and its place there. Rows that are equal keep their order.
 ///
 /// # Errors
 /// [`brc_core::Error::Interrupted`].
@@ -143,7 +143,7 @@ pub(crate) fn sorted(
 
 /// Sorts by several threads, each of which has a range of the order.
 fn sort(entries: &mut [Entry], threads: usize, compare: &(impl Fn(&Entry, &Entry) -> Ordering + Sync)) -> Result<()> {
-    if threads < 2 || entries.len() < FEW {
+    if threads < 2 || entries.len() < MIN_ROWS_FOR_PARALLEL_SORT {
         return sort_by(entries, compare);
     }
     let middle = entries.len() / 2;

@@ -1,5 +1,6 @@
-//! `cast(x as type)`, `try_cast(x as type)`: a value in another type. Exact numbers are rounded half away from zero; what does
-//! not fit is an error, or null. An integer is a date as the days since 1970-01-01, a timestamp as that many of its units.
+//! `cast(x as type)`, `try_cast(x as type)`: a value in another type. Exact numbers are rounded half away from zero;
+//! what does not fit is an error, or null. An integer is a date as the days since 1970-01-01, a timestamp as this many
+//! of its units.
 
 use super::rounding::Exact;
 use super::{Bound, Kernel, exact};

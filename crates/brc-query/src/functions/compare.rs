@@ -1,6 +1,6 @@
-//! `a = b`, `a < b` …: two values of one kind, each as what it is: no side is cast to the type of the other, so that numbers of
-//! any types compare exactly, and dates compare with timestamps that are too fine to reach them. All NaNs are equal and above
-//! all numbers, and the two zeros are equal.
+//! `a = b`, `a < b` …: two values of one kind, each as what it is: no side is cast to the type of the other, so that
+//! numbers of any types compare exactly, and dates compare with timestamps that are too fine to reach them. All NaNs
+//! are equal and above all numbers, and the two zeros are equal.
 
 use super::{Bound, Function, Mismatch, count, exact, mixed_order, refuse};
 use crate::functions::typed::Typed;
@@ -67,8 +67,8 @@ fn bind(arguments: &[Typed], comparison: Comparison) -> Result<Bound, Mismatch> 
     }
 }
 
-/// How values of a type count time: in which kind of ticks, and how many of those are a day. Of two types, one has a multiple
-/// of the ticks of the other.
+/// How values of a type count time: in which kind of ticks, and how many of those are a day. Of two types, one has a
+/// multiple of the ticks of the other.
 fn ticks(it: LogicalType) -> Option<(Ticks, i128)> {
     let of_day = |unit: TimeUnit| i128::from(unit.per_second()) * i128::from(calendar::DAY_SECONDS);
     match it {
@@ -180,8 +180,8 @@ impl Compared {
         }
     }
 
-    /// Sets the bits of rows whose floats are equal, though one of them may only be the nearest to an exact number, by the
-    /// order of the numbers.
+    /// Sets the bits of rows whose floats are equal, though one of them may only be the nearest to an exact number, by
+    /// the order of the numbers.
     fn mend_ties(
         &self,
         level: Level,

@@ -1,4 +1,4 @@
-//! `concat(a, b, …)`, also written `a || b`: strings one behind the other, other values in their text form.
+//! `concat(a, b, …)`, also written `a || b`: strings in sequence, other values in their text form.
 
 use super::{Bound, Function, Mismatch, count};
 use crate::functions::typed::Typed;

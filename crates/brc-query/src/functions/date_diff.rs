@@ -22,7 +22,7 @@ const PARTS: &str = "needs year, quarter, month, week, day, hour, minute, second
 enum Period {
     /// Of the day's number.
     OfDay(fn(i64) -> i64),
-    /// So many parts of a day.
+    /// This many parts of a day.
     PartsOfDay(i64),
 }
 

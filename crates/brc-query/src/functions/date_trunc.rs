@@ -45,7 +45,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     }))
 }
 
-/// So many parts of a day.
+/// This many parts of a day.
 fn parts(output: LogicalType, clock: Clock, parts: i64) -> Result<Bound, Mismatch> {
     let units = clock.units(parts).max(1);
     Ok(Bound::new(output, move |views, rows| {

@@ -37,7 +37,7 @@ const SHORT: [(u8, &[u8]); 3] = [(b'c', b"%Y-%m-%d %H:%M:%S"), (b'x', b"%Y-%m-%d
 pub(super) const ALL: &str = "%Y %y %G (years), %q (quarter), %m %b %B (months), %d %j (days), %a %A %u %w (weekdays), \
                               %U %V %W (weeks), %H %I %p %M %S %f %g %n (times), %z %Z (zone), %c %x %X, %%, and - as in %-d for no leading zero";
 
-/// So many nanoseconds are a second.
+/// This many nanoseconds are a second.
 const SECOND: i64 = 1_000_000_000;
 
 impl Format {
@@ -194,7 +194,7 @@ fn year(year: i64, out: &mut Vec<u8>) {
     number(year.abs(), if year < 0 { 1 } else { 4 }, out);
 }
 
-/// Appends a number that is not below zero with at least so many digits.
+/// Appends a number that is not below zero with at least this many digits.
 fn number(value: i64, digits: u32, out: &mut Vec<u8>) {
     let digits = digits.max(value.max(1).ilog10() + 1);
     out.extend((0..digits).rev().map(|place| b'0' + (value / 10i64.pow(place) % 10) as u8));

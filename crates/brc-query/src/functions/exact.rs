@@ -1,5 +1,5 @@
-//! Exact arithmetic of integers and decimals: in 64 bits as long as they are enough, else in 128; what does not fit its type
-//! is an error.
+//! Exact arithmetic of integers and decimals: in 64 bits as long as they are enough, else in 128; what does not fit its
+//! type is an error.
 
 use super::{Bound, Mismatch, count, number};
 use crate::functions::typed::{Scalar, Typed};
@@ -11,7 +11,7 @@ use brc_kernels::cpu::Level;
 use brc_kernels::direct::bounds;
 use std::borrow::Cow;
 
-/// What numbers of a type are: how many digits, and how many of them behind the point; `None` of floats.
+/// What numbers of a type are: how many digits, and how many of them after the point; `None` of floats.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Digits {
     pub(super) precision: u8,
@@ -46,7 +46,7 @@ pub(super) fn digits(typed: &Typed) -> Option<Digits> {
     }
 }
 
-/// A decimal of so many digits, or as many as there can be.
+/// A decimal of this many digits, or as many as there can be.
 pub(super) fn decimal(precision: u8, scale: u8) -> LogicalType {
     let scale = scale.min(LogicalType::MAX_PRECISION);
     LogicalType::Decimal { precision: precision.clamp(scale.max(1), LogicalType::MAX_PRECISION), scale }

@@ -76,7 +76,7 @@ fn part(name: &[u8]) -> Option<(Part, bool)> {
     })
 }
 
-/// How many of so many parts of a day have passed.
+/// How many of this many parts of a day have passed.
 fn within(clock: Clock, units: i64, parts: i64) -> i64 {
     (i128::from(units) * i128::from(parts) / i128::from(clock.per_day)) as i64
 }

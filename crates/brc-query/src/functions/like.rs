@@ -118,8 +118,8 @@ fn elements(parts: &[Part]) -> Vec<Element> {
     parts.iter().filter_map(element).collect()
 }
 
-/// What all strings begin with that match a pattern, and whether all that begin so match it; `None` if they have nothing in
-/// common.
+/// What all strings begin with that match a pattern, and whether all that begin so match it; `None` if they have
+/// nothing in common.
 pub(crate) fn like_prefix(pattern: &[u8]) -> Option<(Vec<u8>, bool)> {
     let parts = parts(pattern, None)?;
     match &parts[..] {

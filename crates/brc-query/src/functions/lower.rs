@@ -26,7 +26,8 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     }))
 }
 
-/// Appends what `convert` makes of a text. It may be longer, so that `length` says of a long one first how long it becomes.
+/// Appends what `convert` makes of a text. It may be longer, so that `length` says of a long one first how long it
+/// becomes.
 pub(super) fn append(
     text: &str,
     out: &mut Text<'_>,

@@ -1,7 +1,19 @@
-//! The scalar functions and operators: one file for each, and the lists of all of them.
+//! Users and contributors look for functions one by one: each scalar function and operator is one file here and one
+//! line in the slice `FUNCTIONS` or `OPERATORS`. Help, documentation and the binder iterate over the slices.
 //!
-//! A function says for the types of its arguments of which type it is, and gives what computes it for a batch at a time.
-//! It is computed where no argument is null; elsewhere it is null.
+//! In: the types of arguments. Out: the type of the value and a `Kernel` that computes it for a batch. It is computed
+//! where no argument is null; elsewhere it is null.
+//!
+//! A bound expression (`Typed`) names a function, and a function looks at bound arguments: a trait and its registry,
+//! which therefore share a folder. `Typed` is plain data and travels with a plan.
+//!
+//! Where to look:
+//!
+//! - expressions of which the type is known (`Typed`, `Node`, `Scalar`): `typed.rs`
+//! - a function: `NAME.rs`
+//! - what several functions share: `compare`, `exact`, `rounding` (numbers), `temporal`, `zone`, `directive`, `shift`
+//!   (time), `pattern`, `pieces`, `segments`, `pad` (text)
+//! - forms that are no calls, such as `case`, for help texts: `constructs.rs`
 
 mod abs;
 mod add;

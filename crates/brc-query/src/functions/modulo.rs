@@ -1,5 +1,5 @@
-//! `a % b`: what is left of a division that truncates; it has the sign of `a`. Of exact numbers, what is divided by zero is
-//! null.
+//! `a % b`: what is left of a division that truncates; it has the sign of `a`. Of exact numbers, what is divided by
+//! zero is null.
 
 use super::{Bound, Function, Mismatch, count, exact, refuse};
 use crate::functions::typed::Typed;

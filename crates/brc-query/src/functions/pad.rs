@@ -22,7 +22,8 @@ pub(super) fn bound(arguments: &[Typed], usage: &str, at_start: bool) -> Result<
     }))
 }
 
-/// Appends a text of so many characters: what is longer is cut, what is shorter gets the characters of `fill` over and over.
+/// Appends a text of this many characters: what is longer is cut, what is shorter gets the characters of `fill` over
+/// and over.
 fn pad(text: &[u8], wanted: i64, fill: &[u8], at_start: bool, out: &mut Text<'_>) {
     let kept = substr::part(text, 1, wanted);
     let missing = wanted.saturating_sub(length::characters(text) as i64);

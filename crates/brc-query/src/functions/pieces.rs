@@ -1,7 +1,8 @@
-//! Patterns of `like` in which `%` is all that stands for something else: pieces of text that must come one after the other.
+//! Patterns of `like` in which `%` is all that stands for something else: pieces of text that must come one after the
+//! other.
 //!
-//! Where strings lie one behind the other, the first piece is searched in all of them at once: strings without it, which
-//! mostly are nearly all, are not even looked at one by one.
+//! Where strings lie in sequence, the first piece is searched in all of them at once: strings without it, which
+//! mostly are nearly all, are not even read one by one.
 
 use brc_core::ByteStrings;
 use memchr::memmem::Finder;
@@ -11,7 +12,7 @@ use memchr::memmem::Finder;
 pub(super) struct Pieces {
     /// What strings begin with.
     start: Vec<u8>,
-    /// What they have behind that, in this order.
+    /// What they have after that, in this order.
     inner: Vec<Finder<'static>>,
     /// What they end with.
     end: Vec<u8>,
@@ -27,7 +28,7 @@ impl Pieces {
         text.strip_prefix(self.start.as_slice()).is_some_and(|rest| self.are_in_rest(&self.inner, rest))
     }
 
-    /// Whether these inner pieces and the end are in what is behind all pieces before.
+    /// Whether these inner pieces and the end are in what is after all pieces before.
     fn are_in_rest(&self, inner: &[Finder<'_>], mut rest: &[u8]) -> bool {
         if !self.end.is_empty() {
             let Some(before) = rest.strip_suffix(self.end.as_slice()) else { return false };

@@ -1,5 +1,5 @@
-//! `regexp_replace(s, pattern, replacement)`: a string in which what matches a regular expression is replaced: the first
-//! match, or all with option `g`. In the replacement `\0` is the match, and `\1` to `\9` are its groups.
+//! `regexp_replace(s, pattern, replacement)`: a string in which what matches a regular expression is replaced: the
+//! first match, or all with option `g`. In the replacement `\0` is the match, and `\1` to `\9` are its groups.
 
 use super::pattern::Pattern;
 use super::trim::is_continuation;
@@ -56,7 +56,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     }))
 }
 
-/// The pieces of a replacement for a pattern of so many groups.
+/// The pieces of a replacement for a pattern of this many groups.
 fn pieces(replacement: &[u8], groups: usize) -> Result<Vec<Piece>, String> {
     let (mut pieces, mut text, mut rest) = (Vec::new(), Vec::new(), replacement.iter());
     while let Some(&byte) = rest.next() {

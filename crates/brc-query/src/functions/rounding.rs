@@ -9,7 +9,7 @@ use brc_kernels::arithmetic::{Rounding, round, round_quotients};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::bounds;
 
-/// A number rounded to so many decimals.
+/// A number rounded to this many decimals.
 pub(super) fn bound(arguments: &[Typed], decimals: i64, rounding: Rounding) -> Result<Bound, Mismatch> {
     let logical_type = number(arguments, 0)?;
     let Some(digits) = exact::digits(&arguments[0]) else {

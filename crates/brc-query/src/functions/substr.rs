@@ -1,4 +1,5 @@
-//! `substr(s, from, length)`: characters of a string, the first of which is number 1. A negative `from` counts from the end.
+//! `substr(s, from, length)`: characters of a string, the first of which is number 1. A negative `from` counts from the
+//! end.
 
 use super::{Bound, Function, Mismatch, constant_integer, count, integer, string};
 use crate::functions::typed::Typed;
@@ -68,10 +69,10 @@ fn parts_of_ascii(strings: ByteStrings<'_>, skipped: usize, most: usize) -> Stri
     Strings::of_parts(ends, parts)
 }
 
-/// So many bytes are copied at once.
+/// This many bytes are copied at once.
 const SHORT: usize = 16;
 
-/// So many characters from one on.
+/// This many characters from one on.
 pub(super) fn part(text: &[u8], from: i64, length: i64) -> &[u8] {
     if text.is_ascii() {
         let (start, end) = bounds(from, length, text.len());

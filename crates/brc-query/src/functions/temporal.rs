@@ -53,11 +53,11 @@ impl Clock {
     }
 }
 
-/// Days on either side of those that are asked for first, and how many there may be, of which a table is made.
+/// Days on either side of those that are requested first, and how many there may be, of which a table is made.
 const MARGIN: i64 = 1 << 11;
 const MOST_DAYS: i64 = 1 << 15;
 
-/// What a function of days comes to: for the days around those that are asked for first it is computed once.
+/// What a function of days comes to: for the days around those that are requested first it is computed once.
 pub(super) struct ByDay<F> {
     clock: Clock,
     of: F,

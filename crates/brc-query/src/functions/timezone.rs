@@ -1,5 +1,5 @@
-//! `t at time zone 'Europe/Oslo'`: what the clocks of a zone show at a point in time, or the point in time at which they show
-//! something.
+//! `t at time zone 'Europe/Oslo'`: what the clocks of a zone show at a point in time, or the point in time at which
+//! they show something.
 
 use super::zone::{Seconds, Zone};
 use super::{Bound, Function, Mismatch, constant_text, count, refuse};
@@ -38,7 +38,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     Ok(Bound::new(output, move |views, rows| moved(&zone, unit, seconds, scale, &views[1], rows)))
 }
 
-/// Values, so many of whose units are one, moved by the distance of the zone from UTC.
+/// Values, this many of whose units are one, moved by the distance of the zone from UTC.
 fn moved(
     zone: &Zone,
     unit: TimeUnit,

@@ -1,7 +1,7 @@
 //! `to_char(t, template)`: a date or a timestamp as text, by the words of PostgreSQL's templates.
 //!
-//! Source: <https://www.postgresql.org/docs/current/functions-formatting.html>. DataFusion's function of that name takes formats
-//! of `strftime`; they are told by their `%`.
+//! Source: <https://www.postgresql.org/docs/current/functions-formatting.html>. DataFusion's function of that name
+//! takes formats of `strftime`; they are told by their `%`.
 
 use super::directive::Format;
 use super::strftime::{bind_with, format_of};

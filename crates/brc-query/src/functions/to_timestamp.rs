@@ -1,4 +1,4 @@
-//! `to_timestamp(x)`: the point in time so many seconds after 1970-01-01 00:00:00 of UTC.
+//! `to_timestamp(x)`: the point in time this many seconds after 1970-01-01 00:00:00 of UTC.
 
 use super::{Bound, Function, Mismatch, count, exact, number, refuse};
 use crate::functions::typed::Typed;
@@ -18,7 +18,7 @@ pub(super) static TO_TIMESTAMP: Function = Function {
 
 const OUTPUT: LogicalType = LogicalType::Timestamp { unit: TimeUnit::Microsecond, zone: true };
 
-/// So many microseconds are a second.
+/// This many microseconds are a second.
 const SECOND: i64 = 1_000_000;
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
@@ -42,7 +42,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     }))
 }
 
-/// So many microseconds; the error names the seconds.
+/// This many microseconds; the error names the seconds.
 fn timestamps(
     rows: &Rows<'_>,
     microseconds: impl Fn(usize) -> Option<i128>,

@@ -28,7 +28,7 @@ pub(crate) enum Node {
     Or(Vec<Typed>),
     Not(Box<Typed>),
     IsNull(Box<Typed>),
-    /// The value behind the first condition that is true.
+    /// The value after the first condition that is true.
     Case {
         branches: Vec<(Typed, Typed)>,
         otherwise: Option<Box<Typed>>,

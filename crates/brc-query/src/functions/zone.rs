@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
-/// No two clocks differ by so many seconds.
+/// No two clocks differ by this many seconds.
 const MOST_APART: i64 = 26 * 3600 * 2;
 
 /// A time zone.
@@ -14,12 +14,12 @@ pub(super) struct Zone(TimeZone);
 /// The distances of a zone from UTC in a span of time: from each of these seconds on, and how many seconds.
 pub(super) struct Offsets(Vec<(i64, i64)>);
 
-/// Which clock shows the seconds that are asked for.
+/// Which clock shows the seconds that are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Seconds {
     OfUtc,
-    /// A clock of the zone. Of the two times that it shows when it is put back, the later one is meant; those that it leaves
-    /// out when it is put forward are taken as if it were put forward later.
+    /// A clock of the zone. Of the two times that it shows when it is put back, the later one is meant; those that it
+    /// leaves out when it is put forward are taken as if it were put forward later.
     OfZone,
 }
 

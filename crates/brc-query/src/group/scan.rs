@@ -1,9 +1,9 @@
-//! Scans a table with several threads and groups its rows: each worker has a [`GroupTable`], and some can be merged while
-//! their aggregates are still in accumulator slots.
+//! Scans a table with several threads and groups its rows: each worker has a [`GroupTable`], and some can be merged
+//! while their aggregates are still in accumulator slots.
 
 use super::table::GroupTable;
 use crate::accumulate::partial::Partial;
-use crate::partitions::{Found, Partitioning, Parts, Records};
+use crate::partitions::{Partitioning, Parts, Records, WorkerResult};
 use crate::plan::Plan;
 use crate::runtime::parallel;
 use crate::scan::totals::ScanTotals;
@@ -18,36 +18,36 @@ impl Plan {
         table: &'a dyn Table,
         progress: &Progress,
         partitioning: &'a Partitioning,
-    ) -> Result<(Vec<Found<'a>>, ScanTotals)> {
+    ) -> Result<(Vec<WorkerResult<'a>>, ScanTotals)> {
         let start = Instant::now();
         let new_worker = || {
             let groups = GroupTable::new(self, table.path()).with_partitions(partitioning);
             QueryWorker { groups, totals: ScanTotals::default() }
         };
         let (options, threads) = (self.scan_options(), partitioning.threads);
-        let (mut totals, mut found, mut in_lanes) = (ScanTotals::default(), Vec::new(), Vec::<GroupTable<'a>>::new());
+        let (mut totals, mut found, mut in_slots) = (ScanTotals::default(), Vec::new(), Vec::<GroupTable<'a>>::new());
         for (of_worker, its_totals) in scan_and(table, &options, threads, progress, new_worker, QueryWorker::finish)? {
             totals.add(&its_totals);
             match of_worker {
                 Finished::Whole(of_worker) => found.push(*of_worker),
-                Finished::InLanes(mut groups) => match in_lanes.iter_mut().any(|kept| kept.absorb(&mut groups)) {
+                Finished::InSlots(mut groups) => match in_slots.iter_mut().any(|kept| kept.absorb(&mut groups)) {
                     true => found.push(groups.finish(1)),
-                    false => in_lanes.push(*groups),
+                    false => in_slots.push(*groups),
                 },
             }
         }
         if partitioning.is_given_up() {
             return Err(Error::Stopped);
         }
-        found.extend(finish_all(in_lanes, threads));
+        found.extend(finish_all(in_slots, threads));
         totals.scan_time = start.elapsed();
         Ok((found, totals))
     }
 
     /// The groups that workers have themselves, and the records of all.
-    pub(crate) fn merged<'a>(&self, found: Vec<Found<'a>>) -> Result<(Partial, Vec<Records<'a>>)> {
+    pub(crate) fn merged<'a>(&self, found: Vec<WorkerResult<'a>>) -> Result<(Partial, Vec<Records<'a>>)> {
         let (mut merged, mut all_records) = (self.no_groups(), Vec::new());
-        for Found { groups, records, .. } in found {
+        for WorkerResult { groups, records, .. } in found {
             merged.merge(groups)?;
             all_records.extend(records);
         }
@@ -55,12 +55,17 @@ impl Plan {
     }
 
     /// All that was found, part by part.
-    pub(crate) fn parts(&self, path: &Path, found: Vec<Found<'_>>, partitioning: &Partitioning) -> Result<Parts> {
-        let (dealing, spill) = (partitioning.dealing(), &partitioning.spill);
+    pub(crate) fn parts(
+        &self,
+        path: &Path,
+        found: Vec<WorkerResult<'_>>,
+        partitioning: &Partitioning,
+    ) -> Result<Parts> {
+        let (scatter_plan, spill) = (partitioning.scatter_plan(), &partitioning.spill);
         let mut parts = Parts::default();
-        for Found { groups, records, spilled, .. } in found {
+        for WorkerResult { groups, records, spilled, .. } in found {
             spilled.into_iter().for_each(|spilled| parts.append(spilled));
-            parts.spill_groups(&groups, dealing, spill)?;
+            parts.spill_groups(&groups, scatter_plan, spill)?;
             records.into_iter().for_each(|records| parts.add(records));
         }
         partitioning.spill_tables(self, path, &mut parts)?;
@@ -74,7 +79,7 @@ struct QueryWorker<'a> {
 }
 
 /// Finishes the tables of several workers side by side.
-fn finish_all<'a>(groups: Vec<GroupTable<'a>>, threads: usize) -> impl Iterator<Item = Found<'a>> {
+fn finish_all<'a>(groups: Vec<GroupTable<'a>>, threads: usize) -> impl Iterator<Item = WorkerResult<'a>> {
     let of_each = threads.div_ceil(groups.len().max(1));
     let mut all: Vec<_> = groups.into_iter().map(|groups| (Some(groups), None)).collect();
     parallel::for_each(&mut all, threads, |(groups, found)| {
@@ -85,17 +90,17 @@ fn finish_all<'a>(groups: Vec<GroupTable<'a>>, threads: usize) -> impl Iterator<
 
 /// What a worker found.
 enum Finished<'a> {
-    Whole(Box<Found<'a>>),
-    /// Groups that are still in lanes, to which those of others may be added.
-    InLanes(Box<GroupTable<'a>>),
+    Whole(Box<WorkerResult<'a>>),
+    /// Groups that are still in slots, to which those of others may be added.
+    InSlots(Box<GroupTable<'a>>),
 }
 
 impl<'a> QueryWorker<'a> {
     fn finish(mut self) -> (Finished<'a>, ScanTotals) {
         self.totals.aggregate_time = self.groups.time();
         self.totals.lanes = self.groups.lanes();
-        let finished = match self.groups.are_in_lanes() {
-            true => Finished::InLanes(Box::new(self.groups)),
+        let finished = match self.groups.are_in_slots() {
+            true => Finished::InSlots(Box::new(self.groups)),
             false => Finished::Whole(Box::new(self.groups.finish(1))),
         };
         (finished, self.totals)

@@ -5,12 +5,12 @@ use crate::evaluate::Columns;
 use crate::keys::Keys;
 use crate::keys::access_path::{Lane, Lanes};
 use crate::keys::group_ids::GroupIds;
-use crate::partitions::{Dealer, Found, OwnGroups, Partitioning, Parts};
+use crate::partitions::{DisjointGroups, Partitioner, Partitioning, Parts, WorkerResult};
 use crate::plan::Plan;
 use crate::runtime::memory::Gauge;
-use crate::scan::computed::{RowPlace, Stage};
+use crate::scan::computed::{ComputedColumns, RowPosition};
 use crate::scan::conditions::Conditions;
-use crate::scan::filtered_batch::Compacted;
+use crate::scan::filtered_batch::FilteredBatch;
 use crate::values::fault::{Fault, Malformed};
 use crate::values::selection::Selection;
 use crate::values::selection::{check_lengths, halved};
@@ -29,12 +29,12 @@ pub(crate) struct GroupTable<'a> {
     level: Level,
     conditions: Conditions,
     /// The rows of a batch in which few are wanted.
-    compacted: Compacted,
+    filtered: FilteredBatch,
     /// Computes what is grouped and aggregated.
-    computed: Stage,
+    computed: ComputedColumns,
     /// Where in a batch what is computed belongs.
     computed_positions: Vec<usize>,
-    place: RowPlace,
+    place: RowPosition,
     /// The positions of columns that have no nulls.
     without_nulls: Vec<usize>,
     keys: Keys,
@@ -45,9 +45,9 @@ pub(crate) struct GroupTable<'a> {
     accumulators: Accumulators,
     partitioning: Option<&'a Partitioning>,
     /// Groups of keys that only one split has, if there are such.
-    own: Option<OwnGroups<'a>>,
-    /// Deals out rows, once there are many groups.
-    dealer: Option<Dealer<'a>>,
+    own: Option<DisjointGroups<'a>>,
+    /// Partitions rows, once there are many groups.
+    partitioner: Option<Partitioner<'a>>,
     gauge: Option<Gauge>,
     lanes: Lanes,
     /// What was written to a file, because memory was short.
@@ -69,15 +69,15 @@ impl<'a> GroupTable<'a> {
             plan,
             level: Level::best(),
             conditions: Conditions::new(plan),
-            compacted: Compacted::new(
+            filtered: FilteredBatch::new(
                 scanned.len(),
                 plan.grouped_columns()
                     .into_iter()
                     .map(|column| scanned.iter().position(|scanned| *scanned == column).unwrap_or(usize::MAX)),
             ),
-            computed: Stage::new(&sources, of_table),
+            computed: ComputedColumns::new(&sources, of_table),
             computed_positions: used.into_iter().map(|place| scanned.len() + place).collect(),
-            place: RowPlace::default(),
+            place: RowPosition::default(),
             without_nulls: (0..scanned.len()).filter(|&position| !fields[scanned[position]].nullable).collect(),
             keys: Keys::new(&plan.key_types()),
             key_positions: (!key_positions.iter().copied().eq(0..plan.keys.len())).then_some(key_positions),
@@ -85,7 +85,7 @@ impl<'a> GroupTable<'a> {
             accumulators: Accumulators::new(plan),
             partitioning: None,
             own: None,
-            dealer: None,
+            partitioner: None,
             gauge: None,
             lanes: Lanes::default(),
             spilled: None,
@@ -107,18 +107,18 @@ impl<'a> GroupTable<'a> {
     /// Deals rows out to partitions when there are many groups.
     pub(crate) fn with_partitions(self, partitioning: &'a Partitioning) -> Self {
         let gauge = partitioning.memory.of_scan(partitioning.threads);
-        let own = partitioning.own_groups(self.plan);
+        let own = partitioning.disjoint_groups(self.plan);
         let keys = self.keys.expecting(partitioning.expected());
         Self { partitioning: Some(partitioning), keys, gauge: Some(gauge), own, ..self }
     }
 
-    /// Whether there are groups, and all that is known of them lies in lanes.
-    pub(crate) fn are_in_lanes(&self) -> bool {
-        self.keys.len() > 0 && self.accumulators.are_in_lanes()
+    /// Whether there are groups, and all that is known of them lies in slots.
+    pub(crate) fn are_in_slots(&self) -> bool {
+        self.keys.len() > 0 && self.accumulators.are_in_slots()
     }
 
-    /// Adds up what is in lanes of both; the other has none then. Returns whether it did: they must have the same groups, and there
-    /// must be room in the lanes.
+    /// Adds up what is in slots of both; the other has none then. Returns whether it did: they must have the same
+    /// groups, and there must be room in the slots.
     pub(crate) fn absorb(&mut self, other: &mut Self) -> bool {
         let may = self.keys.are_same(&other.keys) && self.accumulators.have_room_for(&mut other.accumulators);
         if may {
@@ -135,10 +135,15 @@ impl<'a> GroupTable<'a> {
     }
 
     /// What was found.
-    pub(crate) fn finish(self, threads: usize) -> Found<'a> {
+    pub(crate) fn finish(self, threads: usize) -> WorkerResult<'a> {
         let groups = self.accumulators.finish(self.keys.finish(), threads);
-        let own = self.own.map_or(Vec::new(), OwnGroups::into_parts);
-        Found { groups, own, records: self.dealer.map(|dealer| dealer.records), spilled: self.spilled }
+        let own = self.own.map_or(Vec::new(), DisjointGroups::into_parts);
+        WorkerResult {
+            groups,
+            own,
+            records: self.partitioner.map(|partitioner| partitioner.records),
+            spilled: self.spilled,
+        }
     }
 
     /// Writes all that is kept to a file, if memory is short because of it.
@@ -156,12 +161,12 @@ impl<'a> GroupTable<'a> {
         }
         let groups = (self.keys.len() > 0).then(|| self.without_groups());
         let spilled = self.spilled.get_or_insert_default();
-        if let Some(dealer) = &mut self.dealer {
-            spilled.spill_records(&mut dealer.records, &partitioning.spill)?;
+        if let Some(partitioner) = &mut self.partitioner {
+            spilled.spill_records(&mut partitioner.records, &partitioning.spill)?;
         }
         if let Some((keys, accumulators)) = groups {
             let groups = accumulators.finish(keys.finish(), 1);
-            spilled.spill_groups(&groups, partitioning.dealing(), &partitioning.spill)?;
+            spilled.spill_groups(&groups, partitioning.scatter_plan(), &partitioning.spill)?;
         }
         partitioning.spill_tables(self.plan, self.path, spilled)?;
         self.gauge.iter_mut().for_each(Gauge::restart);
@@ -170,13 +175,13 @@ impl<'a> GroupTable<'a> {
 
     /// The next batches are those of that split.
     pub(crate) fn split_begins(&mut self, split: u64) {
-        self.place = RowPlace::of_split(split);
+        self.place = RowPosition::of_split(split);
         self.own.iter_mut().for_each(|own| own.split_begins(split));
     }
 
     /// All batches of the split were there.
     pub(crate) fn split_done(&mut self) -> Result<()> {
-        self.own.iter_mut().try_for_each(OwnGroups::split_done)
+        self.own.iter_mut().try_for_each(DisjointGroups::split_done)
     }
 
     fn check(&self, batch: &Batch<'_>) -> Result<(), Malformed> {
@@ -207,15 +212,15 @@ impl<'a> GroupTable<'a> {
         if selection.wanted(batch.rows) == 0 {
             return Ok(());
         }
-        let mut compacted = std::mem::take(&mut self.compacted);
-        let taken = match compacted.of(self.level, batch, selection)? {
+        let mut filtered = std::mem::take(&mut self.filtered);
+        let taken = match filtered.of(self.level, batch, selection)? {
             Some(columns) => {
                 let few = Batch { rows: selection.wanted(batch.rows), columns: &columns };
                 self.compute(&few, Selection::All, place, None)
             }
             None => self.compute(batch, selection, place, None),
         };
-        self.compacted = compacted;
+        self.filtered = filtered;
         taken
     }
 
@@ -230,7 +235,7 @@ impl<'a> GroupTable<'a> {
         if selection.wanted(batch.rows) == 0 {
             return Ok(());
         }
-        self.compute(batch, selection, RowPlace::default(), Some(weights))
+        self.compute(batch, selection, RowPosition::default(), Some(weights))
     }
 
     /// Computes what is grouped by and aggregated, and groups the selected rows.
@@ -238,7 +243,7 @@ impl<'a> GroupTable<'a> {
         &mut self,
         batch: &Batch<'_>,
         selection: Selection<'_>,
-        place: RowPlace,
+        place: RowPosition,
         weights: Option<&[u32]>,
     ) -> Result<(), Fault> {
         let group = |groups: &mut Self, batch: &Batch<'_>| match weights {
@@ -266,7 +271,7 @@ impl<'a> GroupTable<'a> {
         };
         let mut columns = batch.columns.to_vec();
         for (&position, column) in self.computed_positions.iter().zip(&computed) {
-            // Between are conditions, which nobody looks at any more.
+            // Between are conditions, which are tested by now.
             columns.resize(position + 1, column.column());
         }
         Ok(group(self, &Batch { rows: batch.rows, columns: &columns })?)
@@ -287,12 +292,12 @@ impl<'a> GroupTable<'a> {
         if selection.wanted(batch.rows) == 0 {
             return Ok(());
         }
-        if let (Some(partitioning), None) = (self.partitioning, &self.dealer) {
-            self.dealer = partitioning.worker((&self.keys, self.grouped), &keyed, batch)?;
+        if let (Some(partitioning), None) = (self.partitioning, &self.partitioner) {
+            self.partitioner = partitioning.worker((&self.keys, self.grouped), &keyed, batch)?;
         }
-        let selection = match &mut self.dealer {
-            Some(dealer) => {
-                let left = dealer.deal(&keyed, batch, selection)?;
+        let selection = match &mut self.partitioner {
+            Some(partitioner) => {
+                let left = partitioner.scatter(&keyed, batch, selection)?;
                 self.lanes.add_rows(Lane::Partitions, selection.wanted(batch.rows) - left.wanted(batch.rows));
                 left
             }
@@ -302,7 +307,8 @@ impl<'a> GroupTable<'a> {
             return Ok(());
         }
         let wanted = selection.wanted(batch.rows);
-        // Where most rows are wanted, it is cheaper to let the others add nothing than to leave them out of all columns.
+        // Where most rows are wanted, it is cheaper to let the others add nothing than to leave them out of all
+        // columns.
         let others_stay = wanted >= batch.rows / 2 && self.accumulators.ignore_others(batch);
         let (ids, groups) = self.keys.groups_of(self.level, &keyed, selection, others_stay)?;
         let selection = if ids.are_of_all(batch.rows) { Selection::All } else { selection };
@@ -321,7 +327,7 @@ impl<'a> GroupTable<'a> {
         Ok(Batch { rows: batch.rows, columns })
     }
 
-    /// Groups the selected rows of a batch that has all columns, each of which stands for so many equal ones.
+    /// Groups the selected rows of a batch that has all columns, each of which stands for this many equal ones.
     fn group_weighted(
         &mut self,
         batch: &Batch<'_>,
@@ -373,8 +379,8 @@ impl<'a> GroupTable<'a> {
         if let Some(partitioning) = self.partitioning.filter(|it| it.limits.are_too_many_values(values, groups)) {
             return Err(partitioning.give_up());
         }
-        self.timed(|groups| match (groups.partitioning, &mut groups.dealer) {
-            (Some(partitioning), Some(dealer)) => Ok(partitioning.take_records(groups.plan, dealer)?),
+        self.timed(|groups| match (groups.partitioning, &mut groups.partitioner) {
+            (Some(partitioning), Some(partitioner)) => Ok(partitioning.take_records(groups.plan, partitioner)?),
             _ => Ok(()),
         })?;
         self.relieve()

@@ -1,9 +1,9 @@
-//! By which of several ways the groups of rows were found.
+//! The ways in which the groups of rows are found, counted for `explain`.
 
 /// A way to find the group of a row, the cheapest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
-    /// Statistics told all that there is to know of the rows.
+    /// Statistics answered for the rows.
     Statistics,
     /// All rows are one group.
     One,
@@ -17,7 +17,7 @@ pub enum Lane {
     Hash,
     /// No other split has the key: splits are grouped one by one.
     Splits,
-    /// Rows are dealt out by ranges of their keys, and grouped later.
+    /// Rows are partitioned by ranges of their keys, and grouped later.
     Partitions,
 }
 

@@ -1,4 +1,4 @@
-//! The values of keys as the digits of a mixed-radix number, and the ranges that tell its radices.
+//! The values of keys as digits of a mixed-radix number, and the ranges of values that determine the radices.
 
 use brc_core::batch::codes_of;
 use brc_core::{Bitmap, Column, Data, Integers};
@@ -36,7 +36,8 @@ impl Default for Range {
 }
 
 impl Digits {
-    /// Takes the values of a key, those of rows that are null replaced by one that is not; `None` if they are no digits.
+    /// Takes the values of a key, those of rows that are null replaced by one that is not; `None` if they are no
+    /// digits.
     pub(super) fn take<'a>(&'a mut self, key: &Column<'a>, validity: Option<Bitmap<'_>>) -> Option<Digit<'a>> {
         self.codes.clear();
         self.integers.clear();
@@ -103,7 +104,8 @@ impl<'a> Digit<'a> {
         for_digits!(self, values => bounds(level, values), None)
     }
 
-    /// Makes the digits of the first key the slots, or adds those of a further key to them. Returns the bounds of the values.
+    /// Makes the digits of the first key the slots, or adds those of a further key to them. Returns the bounds of the
+    /// values.
     pub(super) fn add_to(
         self,
         level: Level,
@@ -138,8 +140,8 @@ impl Range {
         self.size > 0 && self.low <= low && i128::from(high) < end
     }
 
-    /// Becomes wide enough, and a little wider if it had to grow, so that it does not grow with every batch. Returns whether
-    /// it grew.
+    /// Becomes wide enough, and a little wider if it had to grow, so that it does not grow with every batch. Returns
+    /// whether it grew.
     pub(super) fn cover(&mut self, low: i64, high: i64) -> bool {
         if self.holds(low, high) {
             return false;

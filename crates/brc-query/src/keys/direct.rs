@@ -1,11 +1,11 @@
-//! A shortcut to groups whose keys have few values together: an array in place of a hash table.
+//! A shortcut for keys that have few values together: an array in place of a hash table.
 //!
-//! Each key's values so far lie in a range; the product of the ranges indexes the array. It only remembers which groups it
-//! was told: where a slot is empty, somebody else is asked, mostly a [`KeySet`], and when a range becomes wider, everything
-//! is asked anew. So nothing is checked here that is checked there.
+//! The values of each key so far lie in a range; the product of the ranges indexes the array. The array only remembers
+//! groups: an empty slot is looked up elsewhere, mostly in a [`KeySet`], and a wider range empties the array. So
+//! nothing is checked here that is checked there.
 //!
-//! Where it is known ahead which values there may be, and they are few for the rows of the table, all of them are groups from
-//! the beginning, some of which may stay without rows: the slots are the groups, and there is no array.
+//! If the possible values are known ahead and few for the rows of the table, all of them are groups from the beginning,
+//! some of which may stay without rows. Then the index is the group, and there is no array.
 
 use super::Numbered;
 use super::digits::{Digit, Digits, Range};
@@ -18,15 +18,15 @@ use brc_kernels::direct::look_up;
 use brc_kernels::filter::{valid_bits, words};
 
 /// More slots than these are no shortcut any more: they would not stay in the cache.
-const MOST: u64 = 1 << 20;
+const MAX_SLOTS: u64 = 1 << 20;
 
-/// So many slots are always worth it; more of them only once there have been rows for a good part of them.
-const SMALL: u64 = 1 << 16;
+/// This many slots are always worth it; more of them only once there have been rows for a good part of them.
+const MIN_SLOTS_TO_WAIT: u64 = 1 << 16;
 
 /// How many slots there may be for each row so far.
 const SLOTS_A_ROW: u64 = 16;
 
-/// So many slots are groups without being asked for, and one for so many rows of the table.
+/// So many slots are groups without being requested, and one for so many rows of the table.
 const FEW_GROUPS: u64 = 1 << 10;
 const ROWS_A_GROUP: u64 = 64;
 
@@ -107,8 +107,8 @@ impl Direct {
         self.off || self.no_digits
     }
 
-    /// Finds the groups of the wanted rows by these keys, of which the groups are those of `set`, and puts them in the places of
-    /// their rows, where those of others mean nothing; `false` if the array is of no use for that.
+    /// Finds the groups of the wanted rows by these keys, of which the groups are those of `set`, and puts them in the
+    /// places of their rows, where those of others mean nothing; `false` if the array is of no use for that.
     ///
     /// # Errors
     /// Those of [`KeySet::take`].
@@ -150,7 +150,7 @@ impl Direct {
             self.ranges.push(Range::of(*known, nullable && !never_null));
         }
         let mut digits = vec![Digits::default(); keys.len()];
-        let most = FEW_GROUPS.max(expected.rows / ROWS_A_GROUP).min(MOST);
+        let most = FEW_GROUPS.max(expected.rows / ROWS_A_GROUP).min(MAX_SLOTS);
         let few = FEWEST_GROUPS + 1..=most;
         let are_digits = self.cover(level, keys, &mut digits).is_some();
         let unknown = self.ranges.iter_mut().zip(&known).filter(|(_, known)| known.is_none());
@@ -211,7 +211,8 @@ impl Direct {
         spare.slots.len() == rows
     }
 
-    /// The same where all keys lie in their ranges as they are, which they mostly do; otherwise `false`, and slots mean nothing.
+    /// The same where all keys lie in their ranges as they are, which they mostly do; otherwise `false`, and slots mean
+    /// nothing.
     fn find_in_ranges(&self, level: Level, keys: &[Column<'_>], slots: &mut Vec<u32>) -> bool {
         let in_range = |(index, (key, range)): (usize, (&Column<'_>, &Range))| {
             let digit = Digit::of(key).filter(|_| !key.has_nulls());
@@ -223,8 +224,8 @@ impl Direct {
             && keys.iter().zip(&self.ranges).enumerate().all(in_range)
     }
 
-    /// Makes the ranges as wide as the keys need them. Returns whether the table has to be renewed; `None` if the keys are
-    /// no digits.
+    /// Makes the ranges as wide as the keys need them. Returns whether the table has to be renewed; `None` if the keys
+    /// are no digits.
     fn cover(&mut self, level: Level, keys: &[Column<'_>], digits: &mut [Digits]) -> Option<bool> {
         let bounds = keys.iter().zip(digits).map(|(key, digits)| {
             let validity = key.validity.filter(|validity| validity.count_nulls() > 0);
@@ -243,8 +244,8 @@ impl Direct {
     fn renew(&mut self) -> bool {
         let slots = self.slots();
         let Groups::Table(mut table) = std::mem::take(&mut self.groups) else { return self.renew() };
-        self.off = slots > MOST;
-        if self.off || slots > SMALL.max(self.rows.saturating_mul(SLOTS_A_ROW)) {
+        self.off = slots > MAX_SLOTS;
+        if self.off || slots > MIN_SLOTS_TO_WAIT.max(self.rows.saturating_mul(SLOTS_A_ROW)) {
             return false;
         }
         table.clear();

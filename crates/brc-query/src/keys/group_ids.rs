@@ -6,7 +6,8 @@ use brc_core::Run;
 /// The groups that the wanted rows of a batch belong to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum GroupIds<'a> {
-    /// A group for each row; those of [`NO_GROUP`](brc_kernels::accumulate::lanes::NO_GROUP) add nothing where that is known.
+    /// A group for each row; those of [`NO_GROUP`](brc_kernels::accumulate::lanes::NO_GROUP) add nothing where that is
+    /// known.
     Rows(&'a [u32]),
     /// A group for each run.
     Runs(&'a [Run]),
@@ -18,7 +19,7 @@ impl GroupIds<'_> {
         matches!(self, Self::Runs(_))
     }
 
-    /// Whether there is one for each of so many rows.
+    /// Whether there is one for each of this many rows.
     pub(crate) fn are_of_all(&self, rows: usize) -> bool {
         matches!(self, Self::Rows(groups) if groups.len() == rows)
     }

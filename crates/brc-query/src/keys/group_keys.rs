@@ -1,6 +1,6 @@
 //! The keys of all groups that were found: a set of keys of any type, or encoded keys of a partition.
 
-use super::encoding::PackedKeys;
+use super::encoding::EncodedKeys;
 use super::key_set::KeySet;
 use brc_core::{Dictionary, Value};
 use serde::{Deserialize, Serialize};
@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum GroupKeys {
     Set(KeySet),
-    /// Those of a partition. They are looked at where they are.
+    /// Those of a partition. They are read where they are.
     #[serde(skip)]
-    Packed(PackedKeys),
+    Encoded(EncodedKeys),
 }
 
 impl GroupKeys {
@@ -19,7 +19,7 @@ impl GroupKeys {
     pub(crate) fn keys(&self) -> usize {
         match self {
             Self::Set(keys) => keys.types().len(),
-            Self::Packed(keys) => keys.keys(),
+            Self::Encoded(keys) => keys.keys(),
         }
     }
 
@@ -27,7 +27,7 @@ impl GroupKeys {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Set(keys) => keys.len(),
-            Self::Packed(keys) => keys.len(),
+            Self::Encoded(keys) => keys.len(),
         }
     }
 
@@ -35,7 +35,7 @@ impl GroupKeys {
     pub(crate) fn value<'a>(&'a self, key: usize, group: usize, text: &'a mut Vec<u8>) -> Option<Value<'a>> {
         match self {
             Self::Set(keys) => keys.value(key, group),
-            Self::Packed(keys) => keys.value(key, group, text),
+            Self::Encoded(keys) => keys.value(key, group, text),
         }
     }
 
@@ -43,7 +43,7 @@ impl GroupKeys {
     pub(crate) fn is_null(&self, key: usize, group: usize) -> bool {
         match self {
             Self::Set(keys) => keys.value(key, group).is_none(),
-            Self::Packed(keys) => keys.is_null(key, group),
+            Self::Encoded(keys) => keys.is_null(key, group),
         }
     }
 
@@ -51,7 +51,7 @@ impl GroupKeys {
     pub(crate) fn codes(&self, key: usize) -> Option<(&Dictionary, impl Fn(usize) -> Option<u32>)> {
         match self {
             Self::Set(keys) => keys.codes(key),
-            Self::Packed(_) => None,
+            Self::Encoded(_) => None,
         }
     }
 
@@ -59,7 +59,7 @@ impl GroupKeys {
     pub(crate) fn pick(&self, groups: &[u32]) -> Self {
         match self {
             Self::Set(keys) => Self::Set(keys.pick(groups)),
-            Self::Packed(keys) => Self::Packed(keys.pick(groups)),
+            Self::Encoded(keys) => Self::Encoded(keys.pick(groups)),
         }
     }
 }

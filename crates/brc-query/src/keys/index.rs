@@ -1,5 +1,5 @@
-//! Numbers distinct things from 0, in the order of their first appearance. The things themselves lie outside, one after
-//! the other, so that nothing is kept twice.
+//! A hash index that numbers distinct values from 0, in the order of their first appearance. The values are stored
+//! outside, contiguously, and only once.
 
 use brc_core::Dictionary;
 use brc_kernels::memory::prefetch;
@@ -11,8 +11,8 @@ use std::hash::BuildHasher;
 
 /// Finds the number of a tuple of 64-bit words.
 ///
-/// As long as no tuple is below one before it, as with the keys that a file is sorted by, the last one is all that needs to be
-/// known: nothing is hashed before the first that is.
+/// As long as no tuple is below one before it, as with the keys that a file is sorted by, the last one is all that
+/// needs to be known: nothing is hashed before the first that is.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TupleIndex {
     /// Built at the first look-up.
@@ -29,21 +29,21 @@ struct Slots {
     /// The upper bits of a hash say the slot.
     shift: u32,
     seed: u64,
-    /// Rebuilt at so many tuples.
+    /// Rebuilt at this many tuples.
     most: usize,
 }
 
 /// The fewest slots.
-const FEWEST: usize = 64;
+const MIN_SLOTS: usize = 64;
 
-/// Up to so many tuples have at least four slots each, so that few look-ups have to go on, which cannot be predicted; more have
-/// at least two, so that more of them stay in the cache.
-const FEW: usize = 1 << 14;
+/// Up to so many tuples have at least four slots each, so that few look-ups have to go on, which cannot be predicted;
+/// more have at least two, so that more of them stay in the cache.
+const MAX_SPARSE_TUPLES: usize = 1 << 14;
 
-/// So many tuples are hashed before the first of them is looked up.
+/// This many tuples are hashed before the first of them is looked up.
 const BLOCK: usize = 128;
 
-/// Tuples of so many words are in the nearest cache anyway.
+/// Tuples of this many words are in the nearest cache anyway.
 const NEAR: usize = 1 << 14;
 
 /// 2^64 over the golden ratio, as in Fibonacci hashing, and another odd number without a pattern.
@@ -61,8 +61,8 @@ impl TupleIndex {
         Self { ascends: tuples.is_empty(), ..Self::default() }
     }
 
-    /// Replaces `numbers` by those of tuples of so many words that lie one after the other, among `tuples`, to which those that are
-    /// new are appended.
+    /// Replaces `numbers` by those of tuples of so many words that lie one after the other, among `tuples`, to which
+    /// those that are new are appended.
     ///
     /// # Panics
     /// If there might be 2³² - 1 tuples then.
@@ -103,8 +103,8 @@ impl TupleIndex {
 impl Slots {
     /// Knows these tuples, and has room for more.
     fn rebuild(&mut self, tuples: &[u64], width: usize) {
-        let most_of = |slots: usize| if slots / 4 <= FEW { slots / 4 } else { slots / 2 };
-        let mut slots = FEWEST;
+        let most_of = |slots: usize| if slots / 4 <= MAX_SPARSE_TUPLES { slots / 4 } else { slots / 2 };
+        let mut slots = MIN_SLOTS;
         while most_of(slots) <= tuples.len() / width {
             slots *= 2;
         }
@@ -129,8 +129,8 @@ impl Slots {
     /// A tuple's hash, whose upper bits say its slot.
     #[inline(always)]
     fn hash(&self, tuple: &[u64]) -> u64 {
-        // The folded multiply of foldhash, <https://github.com/orlp/foldhash>, of which only the seed is random. Its upper bits
-        // alone would crowd words that differ in a few middle bits.
+        // The folded multiply of foldhash, <https://github.com/orlp/foldhash>, of which only the seed is random. Its
+        // upper bits alone would crowd words that differ in a few middle bits.
         let fold = |hash: u64, word: u64| {
             let product = u128::from(hash ^ word) * u128::from(MULTIPLIERS[0]);
             product as u64 ^ (product >> 64) as u64
@@ -223,8 +223,8 @@ impl Slots {
     }
 }
 
-/// Appends the numbers of tuples among ascending ones, to which new ones are appended, up to the first that is below the last.
-/// Returns how many those are.
+/// Appends the numbers of tuples among ascending ones, to which new ones are appended, up to the first that is below
+/// the last. Returns how many those are.
 fn number_ascending<const WIDTH: usize>(
     wanted: &[[u64; WIDTH]],
     tuples: &mut Vec<u64>,
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn slots_are_not_crowded() {
-        /// How many slots behind its first one a tuple is found, on average.
+        /// How many slots after its first one a tuple is found, on average.
         fn looks(tuples: &[u64]) -> f64 {
             let mut slots = Slots::default();
             slots.rebuild(tuples, 1);

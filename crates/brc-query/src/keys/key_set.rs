@@ -228,8 +228,9 @@ impl KeySet {
         Ok(())
     }
 
-    /// Takes all tuples of values in these ranges, that of the last key changing first; `false` if there are some already, or the
-    /// keys cannot have these values. Strings are those of the dictionaries of `keys`, and their values are codes.
+    /// Takes all tuples of values in these ranges, that of the last key changing first; `false` if there are some
+    /// already, or the keys cannot have these values. Strings are those of the dictionaries of `keys`, and their values
+    /// are codes.
     pub(crate) fn take_all(&mut self, keys: &[Column<'_>], ranges: &[Range]) -> bool {
         let fits = |(key, range): (&KeyLayout, &Range)| {
             let ((low, high), (min, span)) = (range.bounds(), key.kind.integers());
@@ -306,7 +307,7 @@ impl KeySet {
         self.merge_with(other, |_, _| {})
     }
 
-    /// The same, each tuple being changed before. Those at the end have no number if nobody waits for it any more.
+    /// The same, each tuple being changed before. Those at the end have no number if the query is interrupted.
     pub(crate) fn merge_with(&mut self, other: &Self, change: impl Fn(&Layout, &mut [u64])) -> Vec<u32> {
         let codes: Vec<Option<Vec<u32>>> = self
             .strings

@@ -1,7 +1,8 @@
-//! How the values of several keys become one tuple of few 64-bit words: what is hashed, compared, kept and merged.
+//! The layout of key tuples: the values of several keys in a few 64-bit words, which are hashed, compared, kept and
+//! merged.
 //!
-//! Each value takes as many bits as its type needs, and one more if it may be null. What does not fit a word whole begins
-//! the next one. The bits of a value order as its type does.
+//! Each value takes as many bits as its type needs, and one more if it may be null. A value that does not fit the rest
+//! of a word begins the next one. The bits of a value sort as its type does.
 
 use brc_core::{LogicalType, PhysicalType};
 

@@ -1,8 +1,23 @@
-//! From the key columns of a batch to the numbers of groups.
+//! Grouping is as fast as the way from a row's keys to its group. This folder finds the cheapest way for the keys at
+//! hand:
 //!
-//! One string key needs no hashing: its codes are the groups, as long as there are codes and no nulls. Without a key all rows
-//! are one group. Any other keys are put together to tuples, which are numbered as they appear; an array remembers
-//! the numbers of those that have few values together.
+//! - without keys all rows are one group;
+//! - one string key needs no hashing: its codes are the groups, as long as there are codes and no nulls;
+//! - keys of few values together are a place in an array;
+//! - any other keys are put together to tuples of words, which a hash table numbers in the order of their appearance.
+//!
+//! In: the key columns of a batch and a selection. Out: the group of each wanted row (`GroupIds`) and, at the end, the
+//! keys of all groups (`GroupKeys`). What the rows of groups come to is not known here.
+//!
+//! Where to look:
+//!
+//! - the choice of the way (`Keys`): `mod.rs`
+//! - one string key: `strings.rs`, with short strings in `short.rs`
+//! - few values: an array in place of a hash table: `direct.rs`, `digits.rs`
+//! - tuples of keys and their numbers: `key_set.rs`, `layout.rs`, `index.rs`
+//! - the results: `group_ids.rs`, `group_keys.rs`
+//! - keys as words that sort as the keys do, for partitions (`KeyEncoding`, `EncodedKeys`): `encoding/`
+//! - the names of the ways, for `explain` (`Lane`, `Lanes`): `access_path.rs`
 
 pub(crate) mod access_path;
 mod digits;
@@ -113,8 +128,9 @@ impl Keys {
         self
     }
 
-    /// The groups of the wanted rows of a batch, and how many groups there are with those that are new. If `others_stay`, rows
-    /// that are not wanted may be there as well, as many as the batch has, all in their places: they are of [`NO_GROUP`].
+    /// The groups of the wanted rows of a batch, and how many groups there are with those that are new. If
+    /// `others_stay`, rows that are not wanted may be there as well, as many as the batch has, all in their places:
+    /// they are of [`NO_GROUP`].
     pub(crate) fn groups_of<'a>(
         &'a mut self,
         level: Level,
@@ -179,7 +195,7 @@ impl Keys {
             Kind::Strings(strings) => {
                 let (codes, dictionary) = key(0)?;
                 let found = strings.learn(&Column::codes(codes, dictionary))?;
-                Ok((if found == Found::Codes { codes } else { &strings.all }, strings.groups()))
+                Ok((if found == Lookup::Codes { codes } else { &strings.all }, strings.groups()))
             }
             Kind::Tuples(tuples, _) => {
                 for index in 0..tuples.types().len() {
@@ -274,7 +290,7 @@ struct StringKey {
 
 /// What the groups of a batch are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum Lookup {
     /// Its codes.
     Codes,
     /// Those of rows that were written down.
@@ -303,7 +319,7 @@ impl StringKey {
     }
 
     /// Learns the strings of a column, and finds its groups.
-    fn learn(&mut self, column: &Column<'_>) -> Result<Found, Malformed> {
+    fn learn(&mut self, column: &Column<'_>) -> Result<Lookup, Malformed> {
         let Self { strings, null, all, all_runs, hashed, .. } = self;
         *hashed = matches!(column.data, Data::Bytes(_));
         let unknown = Malformed("a code is not in its dictionary");
@@ -315,24 +331,24 @@ impl StringKey {
         match (column.data, validity) {
             (Data::Bytes(values), None) => {
                 *hashed = strings.number_all(Level::best(), values, all)?;
-                return Ok(Found::Rows);
+                return Ok(Lookup::Rows);
             }
             (Data::Bytes(values), Some(_)) => {
                 let valid = |row| validity.is_none_or(|validity| validity.get(row));
                 let number = |(row, string)| if valid(row) { Some(strings.number(string)) } else { *null };
                 all.extend(values.iter().enumerate().filter_map(number));
-                return Ok(Found::Rows);
+                return Ok(Lookup::Rows);
             }
             (Data::Runs { runs, dictionary }, None) => {
-                let Some(numbers) = strings.learn(dictionary) else { return Ok(Found::Codes) };
+                let Some(numbers) = strings.learn(dictionary) else { return Ok(Lookup::Codes) };
                 all_runs.clear();
                 for run in runs {
                     let code = *numbers.get(run.code as usize).ok_or(unknown)?;
                     all_runs.push(Run { code, ..*run });
                 }
-                return Ok(Found::Runs);
+                return Ok(Lookup::Runs);
             }
-            (Data::Codes { dictionary, .. }, None) if strings.learn(dictionary).is_none() => return Ok(Found::Codes),
+            (Data::Codes { dictionary, .. }, None) if strings.learn(dictionary).is_none() => return Ok(Lookup::Codes),
             (Data::Codes { .. } | Data::Runs { .. }, _) => {}
             (Data::Integers(_) | Data::Floats(_), _) => return Err(Malformed("a key is not of strings")),
         }
@@ -350,16 +366,16 @@ impl StringKey {
                 }
             }
         }
-        Ok(Found::Rows)
+        Ok(Lookup::Rows)
     }
 
     /// The groups of all rows of a column that was learnt.
-    fn all_groups<'a>(&'a self, data: Data<'a>, found: Found) -> GroupIds<'a> {
+    fn all_groups<'a>(&'a self, data: Data<'a>, found: Lookup) -> GroupIds<'a> {
         match (found, data) {
-            (Found::Codes, Data::Codes { codes, .. }) => GroupIds::Rows(codes),
-            (Found::Codes, Data::Runs { runs, .. }) => GroupIds::Runs(runs),
-            (Found::Runs, _) => GroupIds::Runs(&self.all_runs),
-            (Found::Codes | Found::Rows, _) => GroupIds::Rows(&self.all),
+            (Lookup::Codes, Data::Codes { codes, .. }) => GroupIds::Rows(codes),
+            (Lookup::Codes, Data::Runs { runs, .. }) => GroupIds::Runs(runs),
+            (Lookup::Runs, _) => GroupIds::Runs(&self.all_runs),
+            (Lookup::Codes | Lookup::Rows, _) => GroupIds::Rows(&self.all),
         }
     }
 }

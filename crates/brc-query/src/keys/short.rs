@@ -1,4 +1,4 @@
-//! Finds the code of a short string: its bytes lie in the table itself, so that one look there is enough.
+//! A hash index of short strings: their bytes are stored in the table itself, so that one access suffices.
 
 use brc_core::Dictionary;
 use foldhash::fast::RandomState;

@@ -1,4 +1,4 @@
-//! The strings of one column, numbered the same way however they come: as codes of the scanner's dictionary or as bytes.
+//! Numbers the strings of one column, whether they come as codes of the scanner's dictionary or as bytes.
 
 use super::direct::Direct;
 use super::index::NameIndex;
@@ -10,8 +10,8 @@ use brc_core::{ByteStrings, Column, Dictionary, Integers};
 use brc_kernels::cpu::Level;
 use brc_kernels::digits::Digits;
 
-/// The distinct strings of a column. As long as they only come as codes, which is nearly always, their numbers are those
-/// codes, and nothing is hashed.
+/// The distinct strings of a column. As long as they only come as codes, which is nearly always, their numbers are
+/// those codes, and nothing is hashed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Strings {
     pub(crate) names: Dictionary,
@@ -84,7 +84,8 @@ impl Strings {
         Self { names, mixed: None }
     }
 
-    /// Learns what was added to the scanner's dictionary. Returns the number of each of its codes, unless that is the code.
+    /// Learns what was added to the scanner's dictionary. Returns the number of each of its codes, unless that is the
+    /// code.
     pub(crate) fn learn(&mut self, dictionary: &Dictionary) -> Option<&[u32]> {
         let Self { names, mixed } = self;
         match mixed {
@@ -139,7 +140,8 @@ impl Strings {
         Ok(true)
     }
 
-    /// Whether an array may yet take the place of the hash table: strings were numbers in disguise so far, but too few of them came.
+    /// Whether an array may yet take the place of the hash table: strings were numbers in disguise so far, but too few
+    /// of them came.
     pub(crate) fn may_be_direct(&self) -> bool {
         self.mixed.as_ref().is_some_and(|mixed| mixed.digits.may_help())
     }

@@ -1,14 +1,14 @@
-//! Groups the rows whose [keys](OwnKeys) only the split at hand has.
+//! Groups the rows whose [keys](DisjointSplits) occur in the split at hand only.
 //!
-//! Rows of one key mostly lie one behind the other in such a table. So keys are looked at where they change, mostly ascend, and
-//! are numbered without a hash table; and all that is kept of a split stays in the caches until it is complete.
+//! Rows of one key are mostly adjacent in such a table. So keys are compared only where they change, mostly ascend, and
+//! are numbered without a hash table. The groups of a split stay in the caches until they are complete.
 
-use super::disjoint_splits::{OwnKeys, OwnRange};
+use super::disjoint_splits::{DisjointRange, DisjointSplits};
 use super::merge::in_order;
 use crate::accumulate::accumulators::Accumulators;
-use crate::accumulate::filtered_values::KeptIntegers;
+use crate::accumulate::filtered_values::FilteredIntegers;
 use crate::accumulate::partial::Partial;
-use crate::keys::encoding::{PackedKeys, Packer};
+use crate::keys::encoding::{EncodedKeys, KeyEncoder};
 use crate::keys::group_ids::GroupIds;
 use crate::keys::group_keys::GroupKeys;
 use crate::plan::Plan;
@@ -20,27 +20,27 @@ use brc_kernels::direct::integer_bounds;
 use brc_kernels::filter::{compress, count, mark_changes, range, valid_bits, words};
 use std::sync::Arc;
 
-/// Rows are told by runs if those have so many rows on average.
+/// Groups come as runs if these have at least this many rows on average.
 const FEWEST_ROWS: usize = 2;
 
 /// The groups of one worker.
 #[derive(Debug)]
-pub(crate) struct OwnGroups<'a> {
+pub(crate) struct DisjointGroups<'a> {
     plan: &'a Plan,
-    of_splits: &'a OwnKeys,
+    of_splits: &'a DisjointSplits,
     /// Of the split at hand; `None` if it has no keys of its own.
-    range: Option<OwnRange>,
-    packer: Packer<'a>,
-    keys: PackedKeys,
+    range: Option<DisjointRange>,
+    encoder: KeyEncoder<'a>,
+    keys: EncodedKeys,
     accumulators: Accumulators,
-    done: Vec<OwnPart>,
+    done: Vec<SplitGroups>,
     rows: Rows,
     runs: KeyRuns,
 }
 
 /// Groups that are complete: those of a split that no other split has.
 #[derive(Debug)]
-pub(crate) struct OwnPart {
+pub(crate) struct SplitGroups {
     /// Parts of larger ranks have larger keys.
     pub(crate) rank: usize,
     /// How many groups there were.
@@ -56,7 +56,7 @@ struct Rows {
     left: Vec<u64>,
     mask: Vec<u64>,
     /// The keys of the rows that are taken, where those are not all.
-    columns: Vec<KeptIntegers>,
+    columns: Vec<FilteredIntegers>,
 }
 
 /// Runs of rows with the same keys; memory that is used again for the next batch.
@@ -66,20 +66,20 @@ struct KeyRuns {
     all_rows: Vec<u32>,
     starts: Vec<u32>,
     /// The keys of each run.
-    keys: Vec<KeptIntegers>,
+    keys: Vec<FilteredIntegers>,
     numbers: Vec<u32>,
     runs: Vec<Run>,
     rows: Vec<u32>,
 }
 
-impl<'a> OwnGroups<'a> {
-    pub(crate) fn new(plan: &'a Plan, of_splits: &'a OwnKeys) -> Self {
+impl<'a> DisjointGroups<'a> {
+    pub(crate) fn new(plan: &'a Plan, of_splits: &'a DisjointSplits) -> Self {
         Self {
             plan,
             of_splits,
             range: None,
-            packer: Packer::new(&of_splits.packing),
-            keys: PackedKeys::new(Arc::clone(&of_splits.packing), 0),
+            encoder: KeyEncoder::new(&of_splits.encoding),
+            keys: EncodedKeys::new(Arc::clone(&of_splits.encoding), 0),
             accumulators: Accumulators::new(plan),
             done: Vec::new(),
             rows: Rows::default(),
@@ -96,23 +96,23 @@ impl<'a> OwnGroups<'a> {
     pub(crate) fn split_done(&mut self) -> Result<()> {
         let Some(range) = self.range.take().filter(|_| self.keys.len() > 0) else { return Ok(()) };
         let groups = self.keys.len();
-        let next = PackedKeys::new(Arc::clone(&self.of_splits.packing), groups);
+        let next = EncodedKeys::new(Arc::clone(&self.of_splits.encoding), groups);
         let mut keys = std::mem::replace(&mut self.keys, next);
         let accumulators = std::mem::replace(&mut self.accumulators, Accumulators::new(self.plan));
         keys.settle();
-        let mut partial = accumulators.finish(Some(GroupKeys::Packed(keys)), 1);
+        let mut partial = accumulators.finish(Some(GroupKeys::Encoded(keys)), 1);
         partial.settle(1);
-        self.done.push(OwnPart { rank: range.rank, groups: groups as u64, partial: in_order(self.plan, partial)? });
+        self.done.push(SplitGroups { rank: range.rank, groups: groups as u64, partial: in_order(self.plan, partial)? });
         Ok(())
     }
 
     /// The groups of all splits.
-    pub(crate) fn into_parts(self) -> Vec<OwnPart> {
+    pub(crate) fn into_parts(self) -> Vec<SplitGroups> {
         self.done
     }
 
-    /// Takes the wanted rows of a batch whose keys are the split's own; `keyed` begins with the columns of all keys. Returns
-    /// those that must be grouped elsewhere.
+    /// Takes the wanted rows of a batch whose keys are the split's own; `keyed` begins with the columns of all keys.
+    /// Returns those that must be grouped elsewhere.
     pub(crate) fn take<'s>(
         &'s mut self,
         level: Level,
@@ -120,8 +120,8 @@ impl<'a> OwnGroups<'a> {
         batch: &Batch<'_>,
         selection: Selection<'s>,
     ) -> Result<Selection<'s>, Malformed> {
-        let Some(OwnRange { all, own, .. }) = self.range else { return Ok(selection) };
-        let keys = keyed.columns.get(..self.of_splits.packing.keys()).ok_or(Malformed("a key is not there"))?;
+        let Some(DisjointRange { all, own, .. }) = self.range else { return Ok(selection) };
+        let keys = keyed.columns.get(..self.of_splits.encoding.keys()).ok_or(Malformed("a key is not there"))?;
         let keyed = &Batch { columns: keys, ..*keyed };
         let columns = integers_of(keyed)?;
         let key = *columns.get(self.of_splits.key).ok_or(Malformed("a key is not there"))?;
@@ -136,7 +136,7 @@ impl<'a> OwnGroups<'a> {
                 let (taken, left) = rows.part(level, keyed, key, selection, all, own)?;
                 let Rows { taken: mask, columns: kept, .. } = &mut rows;
                 if taken > 0 {
-                    kept.resize_with(columns.len(), KeptIntegers::default);
+                    kept.resize_with(columns.len(), FilteredIntegers::default);
                     let pairs = kept.iter_mut().zip(&columns);
                     let columns: Vec<_> = pairs.map(|(kept, &column)| kept.of(level, column, mask)).collect();
                     let selection = if taken == batch.rows { Selection::All } else { Selection::Some(mask, taken) };
@@ -157,14 +157,14 @@ impl<'a> OwnGroups<'a> {
         batch: &Batch<'_>,
         selection: Selection<'_>,
     ) -> Result<(), Malformed> {
-        let Self { packer, runs, .. } = self;
+        let Self { encoder, runs, .. } = self;
         let rows = selection.wanted(batch.rows);
         let (found, columns) = runs.find(level, keys, rows);
-        packer.pack(&Batch { rows: found, columns: &columns })?;
-        if !packer.fits.iter().all(|&fits| fits) {
+        encoder.encode(&Batch { rows: found, columns: &columns })?;
+        if !encoder.fits.iter().all(|&fits| fits) {
             return Err(OUT_OF_BOUNDS);
         }
-        self.keys.number(&packer.tuples, &mut runs.numbers);
+        self.keys.number(&encoder.tuples, &mut runs.numbers);
         self.accumulators.update(level, batch, selection, runs.groups(rows), self.keys.len())
     }
 }
@@ -172,7 +172,8 @@ impl<'a> OwnGroups<'a> {
 const OUT_OF_BOUNDS: Malformed = Malformed("a key lies outside of the bounds that statistics tell");
 
 impl Rows {
-    /// Parts the wanted rows of a batch: into those whose keys are a split's own, and others. Returns how many there are of each.
+    /// Parts the wanted rows of a batch: into those whose keys are a split's own, and others. Returns how many there
+    /// are of each.
     fn part(
         &mut self,
         level: Level,
@@ -218,13 +219,13 @@ impl KeyRuns {
         }
         all_rows.extend(all_rows.len() as u32..rows as u32);
         compress(level, &all_rows[..rows], changes, starts);
-        keys.resize_with(columns.len(), KeptIntegers::default);
+        keys.resize_with(columns.len(), FilteredIntegers::default);
         let pairs = keys.iter_mut().zip(columns);
         let keys = pairs.map(|(keys, &column)| Column::integers(keys.of(level, column, changes))).collect();
         (starts.len(), keys)
     }
 
-    /// The groups of so many rows, of whose runs the numbers are known.
+    /// The groups of this many rows, of whose runs the numbers are known.
     fn groups(&mut self, rows: usize) -> GroupIds<'_> {
         let Self { starts, numbers, runs, rows: of_rows, .. } = self;
         runs.clear();

@@ -1,8 +1,9 @@
-//! Which keys only one split of a table has, as statistics tell: of a table that is sorted or clustered by a key, nearly all.
+//! Finds by statistics the keys that occur in one split of a table only: nearly all keys of a table that is sorted or
+//! clustered by a key.
 //!
-//! Such a split is a partition that nobody needs to deal out: its groups are complete when the split is done.
+//! Such a split already is a partition: its groups are complete when the split is done.
 
-use crate::keys::encoding::{Packing, Sample};
+use crate::keys::encoding::{KeyEncoding, Sample};
 use crate::plan::Plan;
 use crate::runtime::memory::Memory;
 use brc_core::{Column, Integers, KnownValues, Table, Value};
@@ -16,16 +17,16 @@ const WORDS: u64 = 3;
 
 /// What statistics tell of the keys of each split.
 #[derive(Debug)]
-pub(crate) struct OwnKeys {
-    pub(super) packing: Arc<Packing>,
+pub(crate) struct DisjointSplits {
+    pub(super) encoding: Arc<KeyEncoding>,
     /// Which of the keys tells splits apart.
     pub(super) key: usize,
-    splits: Vec<Option<OwnRange>>,
+    splits: Vec<Option<DisjointRange>>,
 }
 
 /// The values that one split has for the key.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct OwnRange {
+pub(super) struct DisjointRange {
     /// The smallest and the largest.
     pub(super) all: (i64, i64),
     /// Those between which no other split has one, themselves included.
@@ -53,9 +54,9 @@ impl Sample for Extremes {
     }
 }
 
-impl OwnKeys {
-    /// For the groups of a plan, if most of them are of one split each, there may be `least` or more, and memory has room for all
-    /// that are kept.
+impl DisjointSplits {
+    /// For the groups of a plan, if most of them are of one split each, there may be `least` or more, and memory has
+    /// room for all that are kept.
     pub(crate) fn of(plan: &Plan, table: &dyn Table, memory: &Memory, least: u64) -> Option<Self> {
         let (rows, types) = (table.rows()?, plan.key_types());
         // What a group keeps besides is of any size; and what is added up before the scan ends is of no split.
@@ -69,8 +70,8 @@ impl OwnKeys {
         let bounds = plan.keys.iter().map(|&key| bounds_of_splits(table, key));
         let bounds = bounds.collect::<Option<Vec<_>>>()?;
         let (key, splits) = (0..bounds.len()).find_map(|key| Some((key, own_ranges(&bounds[key])?)))?;
-        let own_keys = splits.iter().flatten().map(|range| width(range.own)).sum::<u128>();
-        let groups = own_keys.min(rows.into()) as u64;
+        let disjoint_splits = splits.iter().flatten().map(|range| width(range.own)).sum::<u128>();
+        let groups = disjoint_splits.min(rows.into()) as u64;
         let is_large = rows / SMALL_SPLIT.min(least) >= splits.len() as u64 && groups >= least;
         let bytes = 8 * WORDS * groups.saturating_mul(1 + plan.states().len() as u64);
         let is_cut = plan.limit.is_some() && !plan.distinct;
@@ -79,12 +80,12 @@ impl OwnKeys {
         }
         let extremes = Extremes(bounds.iter().map(|splits| extremes_of(splits)).collect::<Option<_>>()?);
         let columns = vec![Column::integers(Integers::I64(&[])); types.len()];
-        let packing = Arc::new(Packing::of(&types, &vec![None; types.len()], &extremes, &columns)?);
-        Some(Self { packing, key, splits })
+        let encoding = Arc::new(KeyEncoding::of(&types, &vec![None; types.len()], &extremes, &columns)?);
+        Some(Self { encoding, key, splits })
     }
 
     /// What is known of a split; `None` if it has no keys of its own.
-    pub(super) fn of_split(&self, split: u64) -> Option<OwnRange> {
+    pub(super) fn of_split(&self, split: u64) -> Option<DisjointRange> {
         *self.splits.get(usize::try_from(split).ok()?)?
     }
 }
@@ -98,8 +99,8 @@ fn extremes_of(splits: &[Option<(i64, i64)>]) -> Option<(i64, i64)> {
     splits.iter().flatten().copied().reduce(|all, split| (all.0.min(split.0), all.1.max(split.1)))
 }
 
-/// The smallest and the largest integer that each split has in a column, or `None` for a split of nulls; `None` if that is not
-/// known of all.
+/// The smallest and the largest integer that each split has in a column, or `None` for a split of nulls; `None` if that
+/// is not known of all.
 fn bounds_of_splits(table: &dyn Table, column: usize) -> Option<Vec<Option<(i64, i64)>>> {
     let bounds = table.known_by_split(column).map(|known| match known.values {
         KnownValues::Numbers { min, max } => Some(Some((i64::try_from(min).ok()?, i64::try_from(max).ok()?))),
@@ -110,7 +111,7 @@ fn bounds_of_splits(table: &dyn Table, column: usize) -> Option<Vec<Option<(i64,
 }
 
 /// The ranges of splits with these bounds; `None` if most of what they span lies in several.
-fn own_ranges(bounds: &[Option<(i64, i64)>]) -> Option<Vec<Option<OwnRange>>> {
+fn own_ranges(bounds: &[Option<(i64, i64)>]) -> Option<Vec<Option<DisjointRange>>> {
     let mut order: Vec<(i64, i64, usize)> = Vec::new();
     order.extend(bounds.iter().enumerate().filter_map(|(split, bounds)| bounds.map(|(min, max)| (min, max, split))));
     order.sort_unstable();
@@ -122,7 +123,7 @@ fn own_ranges(bounds: &[Option<(i64, i64)>]) -> Option<Vec<Option<OwnRange>>> {
         if let (Some(first), Some(last)) = (first, last)
             && first <= last
         {
-            ranges[split] = Some(OwnRange { all: (min, max), own: (first, last), rank });
+            ranges[split] = Some(DisjointRange { all: (min, max), own: (first, last), rank });
             own += width((first, last));
         }
         all += width((min, max));

@@ -1,10 +1,10 @@
-//! What a record has besides its packed keys.
+//! The layout of a record after its encoded keys.
 //!
-//! Integers that are known to lie within bounds take the bits that the keys leave of their last word: half of the records that
-//! are aggregated by millions of groups are a single word so, which is all that is moved and sorted.
+//! Integers of known bounds take the free bits in the last word of the keys. So half of the records of queries with
+//! millions of groups are a single word, which is all that is moved and sorted.
 
 use super::fits_record;
-use crate::keys::encoding::{Packing, bits_of, push_tuple};
+use crate::keys::encoding::{KeyEncoding, bits_of, push_tuple};
 use crate::plan::Plan;
 use crate::states::StateKind;
 use brc_core::{Batch, Column, PhysicalType};
@@ -33,23 +33,23 @@ struct Value {
     bounds: Option<(i64, i64)>,
 }
 
-/// Where everything lies in a record of words: the packed keys, in whose last word values may lie, then values in words of their
-/// own, then nulls or the number of rows.
+/// Where everything lies in a record of words: the encoded keys, in whose last word values may lie, then values in
+/// words of their own, then nulls or the number of rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
     /// How many columns a batch has.
     pub(super) columns: usize,
-    /// Words of the packed keys.
+    /// Words of the encoded keys.
     pub(super) width: usize,
     /// The bits that keys have of the last of them.
     keys_mask: u64,
     /// The columns whose values lie in it.
     pub(super) within: Vec<Within>,
-    /// The columns whose values lie behind it, of which the flag says whether they are floats.
+    /// The columns whose values lie after it, of which the flag says whether they are floats.
     pub(super) values: Vec<(usize, bool)>,
     /// Whether a word of nulls follows; else there are none.
     pub(super) nulls: bool,
-    /// Whether a record may be of several rows: of sums in place of values, with the number of rows behind them.
+    /// Whether a record may be of several rows: of sums in place of values, with the number of rows after them.
     pub(super) folded: bool,
 }
 
@@ -99,16 +99,16 @@ impl Aggregated {
 }
 
 impl Layout {
-    /// For rows like those of a batch, whose keys do or do not come several times in a row. Rows with nulls, where a layout has
-    /// no room for them, are grouped elsewhere.
-    pub(super) fn new(aggregated: &Aggregated, packing: &Packing, batch: &Batch<'_>, keys_repeat: bool) -> Self {
+    /// For rows like those of a batch, whose keys do or do not come several times in a row. Rows with nulls, where a
+    /// layout has no room for them, are grouped elsewhere.
+    pub(super) fn new(aggregated: &Aggregated, encoding: &KeyEncoding, batch: &Batch<'_>, keys_repeat: bool) -> Self {
         let Aggregated { columns, values, may_fold } = aggregated;
         let column = |value: &Value| batch.columns.get(value.position);
         let nulls = values.iter().filter_map(column).any(Column::has_nulls);
         let folded = keys_repeat && *may_fold && !nulls;
         let mut layout = Self {
             columns: *columns,
-            width: packing.width(),
+            width: encoding.width(),
             keys_mask: u64::MAX,
             within: Vec::new(),
             values: Vec::new(),
@@ -118,7 +118,7 @@ impl Layout {
         let mut used = 0;
         for &Value { position, is_float, bounds, .. } in values {
             match bounds.filter(|_| !is_float && !nulls && !folded) {
-                Some((min, max)) if used < 64 && used + bits_of(max.abs_diff(min)) <= packing.free_bits() => {
+                Some((min, max)) if used < 64 && used + bits_of(max.abs_diff(min)) <= encoding.free_bits() => {
                     let span = max.abs_diff(min);
                     layout.within.push(Within { position, min, span, shift: used });
                     used += bits_of(span);
@@ -141,7 +141,7 @@ impl Layout {
         word & self.keys_mask
     }
 
-    /// Appends the packed keys of a record.
+    /// Appends the encoded keys of a record.
     #[inline(always)]
     pub(super) fn push_keys(&self, record: &[u64], tuples: &mut Vec<u64>) {
         push_tuple(&record[..self.width], tuples);
@@ -150,7 +150,7 @@ impl Layout {
         }
     }
 
-    /// Appends the packed keys of some records, which lie one behind the other.
+    /// Appends the encoded keys of some records, which lie in sequence.
     pub(super) fn keys_of_all(&self, records: &[u64], tuples: &mut Vec<u64>) {
         match (self.words(), self.width) {
             (words, width) if words == width && self.within.is_empty() => tuples.extend_from_slice(records),

@@ -1,6 +1,6 @@
-//! The second half of grouping by partitions: each becomes groups of its own.
+//! The merge phase: the records of each partition become groups.
 
-use super::partitioned::Dealt;
+use super::partitioned::Partitioned;
 use crate::accumulate::partial::Partial;
 use crate::finish::groups::foremost;
 use crate::plan::Plan;
@@ -9,23 +9,23 @@ use brc_core::Result;
 use std::path::Path;
 
 /// Calls `each` with the groups of each partition, no two of which have one in common, by several threads.
-pub(crate) fn regroup<T: Send>(
+pub(crate) fn merge_partitions<T: Send>(
     plan: &Plan,
     path: &Path,
-    dealt: &Dealt,
+    partitioned: &Partitioned,
     threads: usize,
     each: impl Fn(Partial) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let one = |number: usize| each(dealt.group(plan, number).map_err(|fault| fault.error(path))?);
-    let mut found = parallel::try_map(dealt.len(), threads, one)?;
-    if let Some(others) = dealt.others() {
+    let one = |number: usize| each(partitioned.group(plan, number).map_err(|fault| fault.error(path))?);
+    let mut found = parallel::try_map(partitioned.len(), threads, one)?;
+    if let Some(others) = partitioned.others() {
         found.push(each(others)?);
     }
     Ok(found)
 }
 
-/// The groups of a partition as they will be wanted: those only that may be among the first of an answer, or all in the order
-/// of their keys. So what is not needed is given back, and what is needed lies where it is looked for.
+/// The groups of a partition as they will be wanted: those only that may be among the first of an answer, or all in the
+/// order of their keys. So what is not needed is given back, and what is needed lies where it is looked for.
 pub(crate) fn in_order(plan: &Plan, partial: Partial) -> Result<Partial> {
     match (plan.limit, plan.order_by.is_empty()) {
         (Some(_), _) => Ok(match foremost(plan, &partial)? {

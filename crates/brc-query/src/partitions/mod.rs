@@ -1,20 +1,28 @@
-//! Millions of groups: rows are dealt out to partitions by ranges of their keys, and grouped partition by partition.
+//! A hash table that is larger than the caches costs a cache miss or more for every row. With millions of groups it is
+//! cheaper to scatter rows to partitions first and to group each partition by itself, in a small table.
 //!
-//! A hash table that is larger than the caches costs a miss or more for every row. Here a row costs a copy of its packed keys
-//! and of what is aggregated, one behind the other, to the end of its partition; and each partition, which has only a share
-//! of all groups, is aggregated in a small table later, by whichever thread is free. No group lies in two partitions, and one
-//! partition is wholly before the next: nothing is left to merge, and an answer in the order of its keys is one after the other.
+//! A row costs a copy of its encoded keys and of what is aggregated, in sequence, to the end of its partition (a
+//! record). Partitions are ranges of keys: no group lies in two, and one partition is wholly before the next. So
+//! nothing is left to merge, and an answer in the order of its keys is one partition after the other.
 //!
-//! Where keys repeat, records take more memory than their groups. So workers that have many records group them [in
-//! between](tables), and deal out the next rows to the same memory.
+//! In: batches, once a worker has more groups than its `Limits`. Out: `Partitioned` records and groups, which any
+//! thread makes `Partial`s of. Groups that workers have by then, and groups whose keys cannot be encoded, are merged
+//! in a hash table.
 //!
-//! Every worker starts with a table of its own. As soon as one has more groups than its [`Limits`], all of them deal out what
-//! they read from then on. The groups that they have by then, and those whose keys cannot be packed, are merged the plain way.
+//! - Where keys repeat, records take more memory than their groups. Workers that have many records group them in
+//!   between, and write the next rows to the same memory.
+//! - Where a table is sorted or clustered by a key, its splits are partitions already: nothing is scattered, and only
+//!   groups of keys that several splits have are merged.
+//! - Where memory is short, records and groups go to a file, part by part, and come back one part at a time.
 //!
-//! Where a table is sorted or clustered by a key, its [splits are partitions](disjoint_splits) already: nothing is dealt out, and only
-//! the groups of keys that several splits have are merged.
+//! Where to look:
 //!
-//! Where memory is short, all of that goes to a file, [part](parts) by part, and comes back one part at a time.
+//! - what all workers agree on (`Partitioning`, `Limits`), one worker's part (`Partitioner`): `mod.rs`
+//! - where ranges are cut: `ranges.rs`
+//! - records: what they have, how they are written and read: `layout.rs`, `records.rs`, `reader.rs`
+//! - groups of partitions, during a scan and after it: `tables.rs`, `partitioned.rs`, `sorted.rs`, `merge.rs`
+//! - splits that have keys of their own: `disjoint_splits.rs`, `disjoint_groups.rs`
+//! - spilling: the file, its parts, and their merge: `spill.rs`, `parts.rs`, `spilled_merge.rs`
 
 mod disjoint_groups;
 mod disjoint_splits;
@@ -30,17 +38,17 @@ pub(crate) mod spill;
 mod spilled_merge;
 mod tables;
 
-pub(crate) use disjoint_groups::{OwnGroups, OwnPart};
-pub(crate) use merge::{in_order, regroup};
-pub(crate) use partitioned::Dealt;
+pub(crate) use disjoint_groups::{DisjointGroups, SplitGroups};
+pub(crate) use merge::{in_order, merge_partitions};
+pub(crate) use partitioned::Partitioned;
 pub(crate) use parts::Parts;
 pub(crate) use sorted::Sorted;
-pub(crate) use spilled_merge::regroup_parts;
+pub(crate) use spilled_merge::merge_spilled;
 
 use crate::accumulate::partial::Partial;
 use crate::keys::Keys;
 use crate::keys::direct::Expected;
-use crate::keys::encoding::{Packer, Packing};
+use crate::keys::encoding::{KeyEncoder, KeyEncoding};
 use crate::plan::Plan;
 use crate::runtime::memory::Memory;
 use crate::states::StateKind;
@@ -48,7 +56,7 @@ use crate::values::fault::Fault;
 use crate::values::fault::Malformed;
 use crate::values::selection::Selection;
 use brc_core::{Batch, Error, LogicalType, PhysicalType, Result, Table};
-use disjoint_splits::OwnKeys;
+use disjoint_splits::DisjointSplits;
 pub(crate) use disjoint_splits::bounds_of;
 use layout::{Aggregated, Layout};
 use ranges::Ranges;
@@ -60,28 +68,28 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use tables::Tables;
 
-/// What a worker may have by itself before rows are dealt out.
+/// What a worker may have by itself before rows are partitioned.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// So many groups that are found by their hash; a quarter of that if most rows have one of their own, and an eighth if
-    /// nearly all have.
+    /// So many groups that are found by their hash; a quarter of that if most rows have one of their own, and an eighth
+    /// if nearly all have.
     pub(crate) hashed: usize,
     /// So many groups that are found otherwise.
     pub(crate) direct: usize,
-    /// A worker that has records of so many words groups them, if their keys repeat.
+    /// A worker that has records of this many words groups them, if their keys repeat.
     pub(crate) records: usize,
-    /// So many groups of a partition are grouped at once, where memory is short.
+    /// This many groups of a partition are grouped at once, where memory is short.
     pub(crate) partition: usize,
     /// So many distinct values that are to be counted, in all groups together,
     pub(crate) distinct: usize,
-    /// or so many in each group.
+    /// or this many in each group.
     pub(crate) distinct_of_group: usize,
     /// Where there may be so many groups at least, splits that have keys of their own are partitions.
     pub(crate) of_splits: u64,
 }
 
 impl Limits {
-    /// No rows are dealt out.
+    /// No rows are partitioned.
     pub(crate) const NONE: Self = Self {
         hashed: usize::MAX,
         direct: usize::MAX,
@@ -110,7 +118,7 @@ impl Default for Limits {
         Self {
             hashed: 1 << 16,
             direct: usize::MAX,
-            records: tables::FEWEST,
+            records: tables::MIN_WORDS_TO_GROUP,
             partition: usize::MAX,
             distinct: 1 << 17,
             distinct_of_group: 16,
@@ -119,13 +127,13 @@ impl Default for Limits {
     }
 }
 
-/// About so many groups tell where to cut ranges.
+/// About this many groups are sampled to cut ranges.
 const SAMPLED: usize = 1 << 13;
 
-/// How rows are dealt out.
+/// How rows are partitioned.
 #[derive(Debug)]
-pub(crate) struct Dealing {
-    packing: Arc<Packing>,
+pub(crate) struct ScatterPlan {
+    encoding: Arc<KeyEncoding>,
     layout: Layout,
     ranges: Ranges,
 }
@@ -142,10 +150,10 @@ pub(crate) struct Partitioning {
     /// How many rows the table has, as far as that is known.
     rows: u64,
     /// Which keys only one split has, if it is most of them.
-    own_keys: Option<OwnKeys>,
+    disjoint_splits: Option<DisjointSplits>,
     pub(crate) limits: Limits,
-    /// Set by the first worker with many groups; `None` if their keys cannot be packed.
-    dealing: OnceLock<Option<Dealing>>,
+    /// Set by the first worker with many groups; `None` if their keys cannot be encoded.
+    scatter_plan: OnceLock<Option<ScatterPlan>>,
     tables: Tables,
     /// Set by the first worker that finds memory short.
     is_short: AtomicBool,
@@ -157,7 +165,7 @@ pub(crate) struct Partitioning {
 }
 
 impl Partitioning {
-    /// For a plan's groups, if its rows can be dealt out.
+    /// For a plan's groups, if its rows can be partitioned.
     pub(crate) fn new(plan: &Plan, limits: Limits, memory: &Memory, threads: usize) -> Self {
         Self {
             aggregated: if plan.keys.is_empty() { None } else { Aggregated::of(plan) },
@@ -165,9 +173,9 @@ impl Partitioning {
             bounds: vec![None; plan.keys.len()],
             never_null: vec![false; plan.keys.len()],
             rows: 0,
-            own_keys: None,
+            disjoint_splits: None,
             limits,
-            dealing: OnceLock::new(),
+            scatter_plan: OnceLock::new(),
             tables: Tables::new(),
             is_short: AtomicBool::new(false),
             is_given_up: AtomicBool::new(false),
@@ -185,8 +193,8 @@ impl Partitioning {
         let has_nulls = |key: usize| table.known_by_split(key).any(|known| known.nulls);
         let never_null = plan.keys.iter().map(|&key| key < of_table && !has_nulls(key)).collect();
         let aggregated = self.aggregated.map(|aggregated| aggregated.with_bounds(bounds_of));
-        let own_keys = OwnKeys::of(plan, table, &self.memory, self.limits.of_splits);
-        Self { bounds, never_null, rows: table.rows().unwrap_or(0), aggregated, own_keys, ..self }
+        let disjoint_splits = DisjointSplits::of(plan, table, &self.memory, self.limits.of_splits);
+        Self { bounds, never_null, rows: table.rows().unwrap_or(0), aggregated, disjoint_splits, ..self }
     }
 
     /// Says that there are too many distinct values to count. Returns what ends the scan.
@@ -200,9 +208,9 @@ impl Partitioning {
         self.is_given_up.load(Relaxed)
     }
 
-    /// Whether groups of splits are in order, one split behind the other: it is the first key that tells splits apart.
+    /// Whether groups of splits are in order, split after split: the first key distinguishes splits.
     pub(crate) fn splits_are_in_order(&self) -> bool {
-        self.own_keys.as_ref().is_some_and(|own_keys| own_keys.key == 0)
+        self.disjoint_splits.as_ref().is_some_and(|disjoint_splits| disjoint_splits.key == 0)
     }
 
     /// What a worker may expect of keys.
@@ -211,35 +219,35 @@ impl Partitioning {
     }
 
     /// For the groups that a worker's splits have for themselves.
-    pub(crate) fn own_groups<'a>(&'a self, plan: &'a Plan) -> Option<OwnGroups<'a>> {
-        self.own_keys.as_ref().map(|own_keys| OwnGroups::new(plan, own_keys))
+    pub(crate) fn disjoint_groups<'a>(&'a self, plan: &'a Plan) -> Option<DisjointGroups<'a>> {
+        self.disjoint_splits.as_ref().map(|disjoint_splits| DisjointGroups::new(plan, disjoint_splits))
     }
 
-    /// Memory is short. Returns whether it is decided by now if rows can be dealt out: until then no groups may be written to
-    /// a file, for it is not known of which part they are. With its next batch a worker decides that.
+    /// Memory is short. Returns whether it is decided by now if rows can be partitioned: until then no groups may be
+    /// written to a file, for it is not known of which part they are. With its next batch a worker decides that.
     pub(crate) fn memory_is_short(&self) -> bool {
         self.is_short.store(true, Relaxed);
-        self.aggregated.is_none() || self.dealing.get().is_some()
+        self.aggregated.is_none() || self.scatter_plan.get().is_some()
     }
 
     /// Whether there is no room for all groups of what workers found, but only for those of one part after the other.
-    pub(crate) fn needs_parts(&self, found: &[Found<'_>]) -> bool {
+    pub(crate) fn needs_parts(&self, found: &[WorkerResult<'_>]) -> bool {
         self.memory.is_scarce() || found.iter().any(|found| found.spilled.is_some())
     }
 
-    /// How rows are dealt out, if they are.
-    pub(crate) fn dealing(&self) -> Option<&Dealing> {
-        self.dealing.get()?.as_ref()
+    /// How rows are partitioned, if they are.
+    pub(crate) fn scatter_plan(&self) -> Option<&ScatterPlan> {
+        self.scatter_plan.get()?.as_ref()
     }
 
-    /// A worker's partitions, once there are any: `keys` are its own so far, of so many `rows`; `keyed` has the columns of keys as they come, and
-    /// `batch` all columns.
+    /// A worker's partitions, once there are any: `keys` are its own so far, of this many `rows`; `keyed` has the
+    /// columns of keys as they come, and `batch` all columns.
     pub(crate) fn worker(
         &self,
         (keys, rows): (&Keys, u64),
         keyed: &Batch<'_>,
         batch: &Batch<'_>,
-    ) -> Result<Option<Dealer<'_>>, Malformed> {
+    ) -> Result<Option<Partitioner<'_>>, Malformed> {
         let Some(aggregated) = &self.aggregated else { return Ok(None) };
         let most = match keys.are_hashed() {
             true if keys.len() as u64 * 16 > rows * 15 => self.limits.hashed / 8,
@@ -247,20 +255,21 @@ impl Partitioning {
             true => self.limits.hashed,
             false => self.limits.direct,
         };
-        if self.dealing.get().is_none() {
+        if self.scatter_plan.get().is_none() {
             if keys.len() <= most && !self.is_short.load(Relaxed) {
                 return Ok(None);
             }
-            let packing = match &self.own_keys {
+            let encoding = match &self.disjoint_splits {
                 // Tuples of all partitions are compared.
-                Some(own_keys) => Some(Arc::clone(&own_keys.packing)),
-                None => Packing::of(&self.key_types, &self.bounds, keys, keyed.columns).map(Arc::new),
+                Some(disjoint_splits) => Some(Arc::clone(&disjoint_splits.encoding)),
+                None => KeyEncoding::of(&self.key_types, &self.bounds, keys, keyed.columns).map(Arc::new),
             };
-            let dealing = packing.map(|packing| Dealing::new(packing, aggregated, keys, keyed, batch)).transpose()?;
-            self.dealing.get_or_init(|| dealing);
+            let scatter_plan =
+                encoding.map(|encoding| ScatterPlan::new(encoding, aggregated, keys, keyed, batch)).transpose()?;
+            self.scatter_plan.get_or_init(|| scatter_plan);
         }
-        Ok(self.dealing().map(|Dealing { packing, layout, ranges }| Dealer {
-            packer: Packer::new(packing),
+        Ok(self.scatter_plan().map(|ScatterPlan { encoding, layout, ranges }| Partitioner {
+            encoder: KeyEncoder::new(encoding),
             records: Records::new(layout, ranges),
             most: self.limits.records,
             left: Vec::new(),
@@ -268,11 +277,11 @@ impl Partitioning {
     }
 
     /// Groups the records of a worker if there are many of them, and their keys repeat.
-    pub(crate) fn take_records(&self, plan: &Plan, dealer: &mut Dealer<'_>) -> Result<(), Malformed> {
-        if dealer.records.words() > dealer.most
-            && let Some(dealing) = self.dealing()
+    pub(crate) fn take_records(&self, plan: &Plan, partitioner: &mut Partitioner<'_>) -> Result<(), Malformed> {
+        if partitioner.records.words() > partitioner.most
+            && let Some(scatter_plan) = self.scatter_plan()
         {
-            dealer.most = self.tables.take(plan, dealing, &mut dealer.records, self.limits.records)?;
+            partitioner.most = self.tables.take(plan, scatter_plan, &mut partitioner.records, self.limits.records)?;
         }
         Ok(())
     }
@@ -280,44 +289,49 @@ impl Partitioning {
     /// Writes the groups that partitions have by now to the file.
     pub(crate) fn spill_tables(&self, plan: &Plan, path: &Path, parts: &mut Parts) -> Result<()> {
         for table in self.tables.take_all().flatten() {
-            let groups = table.finish().unpacked(plan).map_err(|malformed| Fault::from(malformed).error(path))?;
-            parts.spill_groups(&groups, self.dealing(), &self.spill)?;
+            let groups = table.finish().decoded(plan).map_err(|malformed| Fault::from(malformed).error(path))?;
+            parts.spill_groups(&groups, self.scatter_plan(), &self.spill)?;
         }
         Ok(())
     }
 
-    /// All that was dealt out, with the groups that workers had themselves.
-    pub(crate) fn dealt(&self, dealing: &Dealing, early: Partial, records: Vec<Records<'_>>) -> Dealt {
-        Dealt::new(dealing, early, records, self.tables.take_all(), self.threads)
+    /// All that was partitioned, with the groups that workers had themselves.
+    pub(crate) fn partitioned(
+        &self,
+        scatter_plan: &ScatterPlan,
+        early: Partial,
+        records: Vec<Records<'_>>,
+    ) -> Partitioned {
+        Partitioned::new(scatter_plan, early, records, self.tables.take_all(), self.threads)
     }
 }
 
-impl Dealing {
+impl ScatterPlan {
     /// For rows like those of a batch, of which `keyed` has the keys, and of groups like those of `keys`.
     fn new(
-        packing: Arc<Packing>,
+        encoding: Arc<KeyEncoding>,
         aggregated: &Aggregated,
         keys: &Keys,
         keyed: &Batch<'_>,
         batch: &Batch<'_>,
     ) -> Result<Self, Malformed> {
-        let mut packer = Packer::new(&packing);
-        packer.pack(keyed)?;
-        let tuples: Vec<&[u64]> = packer.tuples.chunks_exact(packing.width()).collect();
+        let mut encoder = KeyEncoder::new(&encoding);
+        encoder.encode(keyed)?;
+        let tuples: Vec<&[u64]> = encoder.tuples.chunks_exact(encoding.width()).collect();
         let repeated = tuples.windows(2).filter(|pair| pair[0] == pair[1]).count();
-        let layout = Layout::new(aggregated, &packing, batch, repeated * 2 > tuples.len());
-        let known = packing.sample(keys, SAMPLED);
-        let tuples = tuples.into_iter().chain(known.chunks_exact(packing.width())).collect();
-        let ranges = Ranges::of(tuples, PARTITIONS, packing.free_bits());
-        drop(packer);
-        Ok(Self { layout, ranges, packing })
+        let layout = Layout::new(aggregated, &encoding, batch, repeated * 2 > tuples.len());
+        let known = encoding.sample(keys, SAMPLED);
+        let tuples = tuples.into_iter().chain(known.chunks_exact(encoding.width())).collect();
+        let ranges = Ranges::of(tuples, PARTITIONS, encoding.free_bits());
+        drop(encoder);
+        Ok(Self { layout, ranges, encoding })
     }
 }
 
-/// Deals out one worker's rows.
+/// Partitions one worker's rows.
 #[derive(Debug)]
-pub(crate) struct Dealer<'a> {
-    packer: Packer<'a>,
+pub(crate) struct Partitioner<'a> {
+    encoder: KeyEncoder<'a>,
     pub(crate) records: Records<'a>,
     /// If its records have more words than that, they are to be grouped.
     most: usize,
@@ -325,31 +339,33 @@ pub(crate) struct Dealer<'a> {
     left: Vec<u64>,
 }
 
-impl Dealer<'_> {
-    /// Deals out the wanted rows of a batch, of which `keyed` has the keys. Returns those that must be grouped elsewhere.
-    pub(crate) fn deal(
+impl Partitioner<'_> {
+    /// Partitions the wanted rows of a batch, of which `keyed` has the keys. Returns those that must be grouped
+    /// elsewhere.
+    pub(crate) fn scatter(
         &mut self,
         keyed: &Batch<'_>,
         batch: &Batch<'_>,
         selection: Selection<'_>,
     ) -> Result<Selection<'_>, Malformed> {
-        self.packer.pack(keyed)?;
-        let Self { packer, records, left, .. } = self;
-        records.pack_values(&mut packer.tuples, &mut packer.fits, batch)?;
+        self.encoder.encode(keyed)?;
+        let Self { encoder, records, left, .. } = self;
+        records.pack_values(&mut encoder.tuples, &mut encoder.fits, batch)?;
         left.clear();
         left.resize(batch.rows.div_ceil(64), 0);
-        let unfit = records.add(&packer.tuples, &mut packer.fits, batch, selection, left)?;
+        let unfit = records.add(&encoder.tuples, &mut encoder.fits, batch, selection, left)?;
         Ok(if unfit == batch.rows { Selection::All } else { Selection::Some(left, unfit) })
     }
 }
 
 /// What one worker found.
-pub(crate) struct Found<'a> {
-    /// The state of all groups, but of those that are still to be made of rows which were dealt out or written to a file.
+pub(crate) struct WorkerResult<'a> {
+    /// The state of all groups, but of those that are still to be made of rows which were partitioned or written to a
+    /// file.
     pub(crate) groups: Partial,
     /// The groups of splits that no other split has.
-    pub(crate) own: Vec<OwnPart>,
-    /// The rows that were dealt out.
+    pub(crate) own: Vec<SplitGroups>,
+    /// The rows that were partitioned.
     pub(crate) records: Option<Records<'a>>,
     /// What was written to a file.
     pub(crate) spilled: Option<Parts>,

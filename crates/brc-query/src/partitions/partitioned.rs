@@ -1,8 +1,7 @@
-//! All that was dealt out, once the scan has ended, with the groups that workers had before: partition after partition, in the
-//! order of keys.
+//! All partitions after the scan, in the order of keys, with the groups that workers had before they partitioned rows.
 //!
-//! The first rows said where to cut. Where that was wrong, as with keys that ascend through a file, a partition has many times
-//! the rows of others; it is cut again, by a sample of its own.
+//! The first rows determine where ranges are cut. If a partition has many times the rows of others, as with keys that
+//! ascend through a file, it is cut again, by a sample of its own.
 
 use super::layout::Layout;
 use super::ranges::Ranges;
@@ -10,10 +9,10 @@ use super::reader::Reader;
 use super::records::{PARTITIONS, Records};
 use super::sorted::{Picked, Sorted};
 use super::tables::PartitionTable;
-use super::{Dealing, SAMPLED};
+use super::{SAMPLED, ScatterPlan};
 use crate::accumulate::accumulators::Accumulators;
 use crate::accumulate::partial::Partial;
-use crate::keys::encoding::{PackedKeys, Packing};
+use crate::keys::encoding::{EncodedKeys, KeyEncoding};
 use crate::keys::group_keys::GroupKeys;
 use crate::plan::Plan;
 use crate::runtime::parallel;
@@ -23,13 +22,13 @@ use brc_kernels::piles::{Chunks, Piles};
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// Memory is reserved for the keys of up to so many groups of a partition before they come.
+/// Memory is reserved for the keys of up to this many groups of a partition before they come.
 const MOST_EXPECTED: usize = 1 << 16;
 
-/// A partition of so many records is never cut.
-const SMALL: usize = 1 << 15;
+/// A partition of this many records is never cut.
+const MIN_RECORDS_TO_CUT: usize = 1 << 15;
 
-/// One of so many times the average is.
+/// A partition of this many times the average is cut.
 const LARGE: usize = 4;
 
 /// So often a partition is cut again.
@@ -37,20 +36,20 @@ const MOST_CUTS: u32 = 8;
 
 /// The partitions.
 #[derive(Debug)]
-pub(crate) struct Dealt {
-    packing: Arc<Packing>,
+pub(crate) struct Partitioned {
+    encoding: Arc<KeyEncoding>,
     layout: Layout,
     partitions: Vec<Partition>,
     /// The groups that workers had themselves.
     early: Arc<Partial>,
-    /// Those of them whose keys cannot be packed, which are in no partition.
+    /// Those of them whose keys cannot be encoded, which are in no partition.
     others: Vec<u32>,
 }
 
 #[derive(Debug, Default)]
 struct Partition {
     chunks: Vec<Chunks>,
-    /// The first words of the smallest tuple behind it; `None` for the last.
+    /// The first words of the smallest tuple after it; `None` for the last.
     end: Option<Vec<u64>>,
     /// The groups that were made of records before.
     table: Option<PartitionTable>,
@@ -66,16 +65,16 @@ struct Before {
     tuples: Vec<u64>,
 }
 
-impl Dealt {
+impl Partitioned {
     /// Of the records of all workers, the groups that were made of others, and those that they had themselves.
     pub(super) fn new(
-        dealing: &Dealing,
+        scatter_plan: &ScatterPlan,
         early: Partial,
         records: Vec<Records<'_>>,
         tables: impl Iterator<Item = Option<PartitionTable>>,
         threads: usize,
     ) -> Self {
-        let Dealing { packing, layout, ranges } = dealing;
+        let ScatterPlan { encoding, layout, ranges } = scatter_plan;
         let words = layout.words();
         let mut partitions: Vec<Partition> = Vec::new();
         partitions.extend((0..ranges.len()).map(|range| Partition { end: ranges.end(range), ..Partition::default() }));
@@ -86,7 +85,7 @@ impl Dealt {
         }
         partitions.iter_mut().zip(tables).for_each(|(partition, table)| partition.table = table);
         let total: usize = partitions.iter().map(|partition| partition.records(words)).sum();
-        let cut = Cut { packing, layout, average: total / PARTITIONS, threads: threads.max(1) };
+        let cut = Cut { encoding, layout, average: total / PARTITIONS, threads: threads.max(1) };
         let mut cuts = Vec::new();
         let parts_of = |partition| {
             let parts = cut.cut(partition, 0);
@@ -94,16 +93,16 @@ impl Dealt {
             parts
         };
         let partitions = partitions.into_iter().flat_map(parts_of).collect();
-        let (packing, layout, others) = (Arc::clone(packing), layout.clone(), Vec::new());
-        let mut dealt = Self { packing, layout, partitions, early: Arc::new(early), others };
-        dealt.place_early(ranges, &cuts);
-        dealt
+        let (encoding, layout, others) = (Arc::clone(encoding), layout.clone(), Vec::new());
+        let mut partitioned = Self { encoding, layout, partitions, early: Arc::new(early), others };
+        partitioned.place_early(ranges, &cuts);
+        partitioned
     }
 
     /// Finds the partitions of the groups that there were before; `cuts` tells how many partitions each range became.
     fn place_early(&mut self, ranges: &Ranges, cuts: &[usize]) {
-        let Self { packing, partitions, early, others, .. } = self;
-        let (tuples, fits) = early.encoded_keys(packing);
+        let Self { encoding, partitions, early, others, .. } = self;
+        let (tuples, fits) = early.encode_keys(encoding);
         let mut of_ranges: Vec<&mut [Partition]> = Vec::new();
         let mut rest = partitions.as_mut_slice();
         for &count in cuts {
@@ -111,7 +110,7 @@ impl Dealt {
             of_ranges.push(of_range);
             rest = behind;
         }
-        for (group, (tuple, fits)) in tuples.chunks_exact(packing.width()).zip(fits).enumerate() {
+        for (group, (tuple, fits)) in tuples.chunks_exact(encoding.width()).zip(fits).enumerate() {
             if !early.has_rows(group) {
                 continue;
             }
@@ -128,7 +127,7 @@ impl Dealt {
 
     /// All values of a key whose groups have codes of them.
     pub(crate) fn dictionary(&self, key: usize) -> Option<&Dictionary> {
-        self.packing.dictionary(key)
+        self.encoding.dictionary(key)
     }
 
     /// How many partitions there are.
@@ -152,7 +151,7 @@ impl Dealt {
     }
 
     /// The largest keys of each partition; `None` if it is empty.
-    pub(crate) fn last_keys(&self, threads: usize) -> Vec<Option<PackedKeys>> {
+    pub(crate) fn last_keys(&self, threads: usize) -> Vec<Option<EncodedKeys>> {
         let (width, words) = (self.layout.width, self.layout.words());
         let last = |number: usize| {
             let Partition { chunks, table, before, .. } = &self.partitions[number];
@@ -164,7 +163,7 @@ impl Dealt {
             let keys = |largest: &[u64]| {
                 let mut keys = Vec::with_capacity(width);
                 self.layout.push_keys(largest, &mut keys);
-                PackedKeys::of(&self.packing, keys)
+                EncodedKeys::of(&self.encoding, keys)
             };
             Ok::<_, Infallible>(largest.map(keys))
         };
@@ -177,7 +176,7 @@ impl Dealt {
         let Partition { chunks, table, before, .. } = &self.partitions[number];
         let mut reader = Reader::new(&self.layout);
         let expected = || self.most_groups(number).min(MOST_EXPECTED);
-        let mut table = table.clone().unwrap_or_else(|| PartitionTable::new(plan, &self.packing, expected()));
+        let mut table = table.clone().unwrap_or_else(|| PartitionTable::new(plan, &self.encoding, expected()));
         for chunk in chunks.iter().flat_map(Chunks::iter) {
             table.add(chunk, &mut reader)?;
         }
@@ -188,9 +187,9 @@ impl Dealt {
         Ok(groups)
     }
 
-    /// Groups a partition, in the order of its keys. Its records are sorted, unless others were grouped before: what belongs
-    /// together lies together then, and nothing has to be looked for nor moved again. That pays if most groups have a single
-    /// record.
+    /// Groups a partition, in the order of its keys. Its records are sorted, unless others were grouped before: what
+    /// belongs together lies together then, and nothing has to be looked for nor moved again. That pays if most groups
+    /// have a single record.
     pub(crate) fn group_sorted(&self, plan: &Plan, number: usize, sorted: &mut Sorted) -> Result<Partial, Fault> {
         let Partition { chunks, table, before, .. } = &self.partitions[number];
         if table.is_some() {
@@ -208,7 +207,7 @@ impl Dealt {
         let records = chunks.iter().flat_map(Chunks::iter);
         let tuples: Vec<u64> = before.iter().flat_map(|before| &before.tuples).copied().collect();
         let (keys, numbers) = sorted.group(&self.layout, records, &tuples, add)?;
-        let mut groups = accumulators.finish(Some(GroupKeys::Packed(PackedKeys::of(&self.packing, keys))), 1);
+        let mut groups = accumulators.finish(Some(GroupKeys::Encoded(EncodedKeys::of(&self.encoding, keys))), 1);
         let mut numbers = numbers.as_slice();
         for before in before {
             let (of_these, rest) = numbers.split_at(before.members.len());
@@ -228,7 +227,7 @@ impl Before {
 }
 
 impl Partition {
-    /// How many records of so many words it has.
+    /// How many records of this many words it has.
     fn records(&self, words: usize) -> usize {
         self.chunks.iter().map(|chunks| chunks.words() / words).sum()
     }
@@ -247,7 +246,7 @@ impl Partition {
 
 /// Cuts partitions that are too large.
 struct Cut<'a> {
-    packing: &'a Packing,
+    encoding: &'a KeyEncoding,
     layout: &'a Layout,
     /// How many records a partition should have.
     average: usize,
@@ -259,21 +258,21 @@ impl Cut<'_> {
     fn cut(&self, partition: Partition, depth: u32) -> Vec<Partition> {
         let words = self.layout.words();
         let records = partition.records(words);
-        if records <= SMALL.max(LARGE * self.average) || depth >= MOST_CUTS {
+        if records <= MIN_RECORDS_TO_CUT.max(LARGE * self.average) || depth >= MOST_CUTS {
             return vec![partition];
         }
         let (mut sample, width) = (Vec::new(), self.layout.width);
         let all = partition.chunks.iter().flat_map(Chunks::iter).flat_map(|chunk| chunk.chunks_exact(words));
         all.step_by(records.div_ceil(SAMPLED)).for_each(|record| self.layout.push_keys(record, &mut sample));
-        let parts = (records / self.average.max(SMALL / LARGE)).clamp(2, PARTITIONS);
-        let ranges = Ranges::of(sample.chunks_exact(width).collect(), parts, self.packing.free_bits());
+        let parts = (records / self.average.max(MIN_RECORDS_TO_CUT / LARGE)).clamp(2, PARTITIONS);
+        let ranges = Ranges::of(sample.chunks_exact(width).collect(), parts, self.encoding.free_bits());
         if ranges.len() == 1 {
             return vec![partition];
         }
         let end = |range| ranges.end(range).or_else(|| partition.end.clone());
         let mut parts: Vec<Partition> = Vec::new();
         parts.extend((0..ranges.len()).map(|range| Partition { end: end(range), ..Partition::default() }));
-        let deal = |thread: usize| {
+        let scatter = |thread: usize| {
             let mut piles = Piles::default();
             for chunk in partition.chunks.iter().flat_map(Chunks::iter).skip(thread).step_by(self.threads) {
                 for record in chunk.chunks_exact(words) {
@@ -282,15 +281,15 @@ impl Cut<'_> {
             }
             Ok::<_, Infallible>(piles)
         };
-        let Ok(dealt) = parallel::map(self.threads, self.threads, deal);
-        for chunks in dealt {
+        let Ok(partitioned) = parallel::map(self.threads, self.threads, scatter);
+        for chunks in partitioned {
             for (chunks, part) in chunks.into_each().zip(&mut parts) {
                 part.chunks.push(chunks);
             }
         }
         let width = self.layout.width;
         let table = partition.table.map(|table| Arc::new(table.finish()));
-        let keys = table.iter().filter_map(|groups| groups.packed_keys());
+        let keys = table.iter().filter_map(|groups| groups.encoded_keys());
         for (groups, keys) in table.iter().zip(keys) {
             for (group, tuple) in keys.tuples().chunks_exact(width).enumerate() {
                 parts[usize::from(ranges.of_tuple(tuple))].add_before(groups, group, tuple);

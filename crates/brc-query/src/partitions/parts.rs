@@ -1,17 +1,17 @@
-//! What groups will be made of, part by part: as records, in memory or in a file, and as groups that were made of some rows and
-//! then written to the file, because there was no room for more. No group is of two parts.
+//! Parts of what is to be grouped where memory is short: records in memory or in the spill file, and groups that were
+//! spilled. No group belongs to two parts.
 
-use super::Dealing;
+use super::ScatterPlan;
 use super::records::{PARTITIONS, Records};
 use super::spill::{Frame, Spill};
 use crate::accumulate::partial::Partial;
-use crate::keys::encoding::Packing;
+use crate::keys::encoding::KeyEncoding;
 use brc_core::{Result, Value};
 use brc_kernels::piles::{CHUNK, Chunks};
 use foldhash::fast::FixedState;
 use std::hash::{BuildHasher, Hasher};
 
-/// So many bytes of records are written at a time.
+/// This many bytes of records are written at a time.
 const FRAME: usize = 1 << 20;
 
 /// The hash by which parts are split is independent of that of the tables of their groups.
@@ -41,7 +41,7 @@ impl Part {
         self.groups.extend(other.groups);
     }
 
-    /// Calls `each` with some records of so many words after the other, as long as it wants more.
+    /// Calls `each` with some records of this many words after the other, as long as it wants more.
     pub(super) fn each_chunk(
         &self,
         spill: &Spill,
@@ -66,12 +66,12 @@ impl Part {
         Ok(true)
     }
 
-    /// Splits it by the next bits of the hash; it is of keys that can be packed if they are dealt out.
-    pub(super) fn split(self, spill: &Spill, dealing: Option<&Dealing>, depth: u32) -> Result<Vec<Self>> {
+    /// Splits it by the next bits of the hash; it is of keys that can be encoded if they are partitioned.
+    pub(super) fn split(self, spill: &Spill, scatter_plan: Option<&ScatterPlan>, depth: u32) -> Result<Vec<Self>> {
         let place = |hash: u64| (hash << (depth * SPLIT_BITS) >> (64 - SPLIT_BITS)) as usize;
         let mut parts: Vec<Self> = Vec::new();
         parts.resize_with(1 << SPLIT_BITS, Self::default);
-        if let Some(Dealing { layout, .. }) = dealing {
+        if let Some(ScatterPlan { layout, .. }) = scatter_plan {
             let words = layout.words();
             let hasher = hasher();
             let mut records: Vec<Vec<u8>> = vec![Vec::new(); parts.len()];
@@ -93,14 +93,14 @@ impl Part {
                 part.records.push(spill.write(records)?);
             }
         }
-        let packing = dealing.map(|dealing| dealing.packing.as_ref());
+        let encoding = scatter_plan.map(|scatter_plan| scatter_plan.encoding.as_ref());
         for frame in &self.groups {
             let groups: Partial = spill.read_value(frame)?;
             let hasher = hasher();
             let of_tuple = |tuple: &[u64]| place(hash_of_tuple(&hasher, tuple));
-            // What is not packed comes to parts of its own, which are split by bits of the same hash, but later ones.
+            // What is not encoded comes to parts of its own, which are split by bits of the same hash, but later ones.
             let of_hash = |hash: u64| place(hash << SPLIT_BITS);
-            let members = deal(&groups, packing, parts.len(), of_tuple, of_hash);
+            let members = scatter(&groups, encoding, parts.len(), of_tuple, of_hash);
             for (members, part) in members.iter().zip(&mut parts).filter(|(members, _)| !members.is_empty()) {
                 part.groups.push(spill.write_value(&groups.take(members))?);
             }
@@ -114,8 +114,8 @@ impl Part {
     }
 }
 
-/// All parts: first the partitions, then those of keys that cannot be packed. These are fewer, for to take groups out of many
-/// goes through all values that are kept of them.
+/// All parts: first the partitions, then those of keys that cannot be encoded. These are fewer, for to take groups out
+/// of many goes through all values that are kept of them.
 #[derive(Debug)]
 pub(crate) struct Parts(Vec<Part>);
 
@@ -141,7 +141,7 @@ impl Parts {
         self.0.iter_mut().zip(other.0).for_each(|(ours, theirs)| ours.append(theirs));
     }
 
-    /// The parts, each with whether its keys are packed.
+    /// The parts, each with whether its keys are encoded.
     pub(super) fn into_vec(self) -> Vec<(Part, bool)> {
         self.0.into_iter().enumerate().map(|(number, part)| (part, number < PARTITIONS)).collect()
     }
@@ -165,12 +165,18 @@ impl Parts {
         Ok(())
     }
 
-    /// Writes groups, whose keys are not packed, to the file.
-    pub(crate) fn spill_groups(&mut self, groups: &Partial, dealing: Option<&Dealing>, spill: &Spill) -> Result<()> {
-        let of_tuple = |tuple: &[u64]| dealing.map_or(0, |dealing| dealing.ranges.of_tuple(tuple).into());
+    /// Writes groups, whose keys are not encoded, to the file.
+    pub(crate) fn spill_groups(
+        &mut self,
+        groups: &Partial,
+        scatter_plan: Option<&ScatterPlan>,
+        spill: &Spill,
+    ) -> Result<()> {
+        let of_tuple =
+            |tuple: &[u64]| scatter_plan.map_or(0, |scatter_plan| scatter_plan.ranges.of_tuple(tuple).into());
         let of_hash = |hash: u64| PARTITIONS + (hash >> (64 - SPLIT_BITS)) as usize;
-        let packing = dealing.map(|dealing| dealing.packing.as_ref());
-        let members = deal(groups, packing, self.0.len(), of_tuple, of_hash);
+        let encoding = scatter_plan.map(|scatter_plan| scatter_plan.encoding.as_ref());
+        let members = scatter(groups, encoding, self.0.len(), of_tuple, of_hash);
         for (members, part) in members.iter().zip(&mut self.0).filter(|(members, _)| !members.is_empty()) {
             part.groups.push(spill.write_value(&groups.take(members))?);
         }
@@ -178,16 +184,17 @@ impl Parts {
     }
 }
 
-/// The groups of each of `parts` parts, of which those are found by tuples, or by the hash of keys that cannot be packed.
-fn deal(
+/// The groups of each of `parts` parts, of which those are found by tuples, or by the hash of keys that cannot be
+/// encoded.
+fn scatter(
     groups: &Partial,
-    packing: Option<&Packing>,
+    encoding: Option<&KeyEncoding>,
     parts: usize,
     of_tuple: impl Fn(&[u64]) -> usize,
     of_hash: impl Fn(u64) -> usize,
 ) -> Vec<Vec<u32>> {
     let (mut members, mut text) = (vec![Vec::new(); parts], Vec::new());
-    let packed = packing.map(|packing| (packing.width(), groups.encoded_keys(packing)));
+    let packed = encoding.map(|encoding| (encoding.width(), groups.encode_keys(encoding)));
     for group in (0..groups.groups()).filter(|&group| groups.has_rows(group)) {
         let place = match &packed {
             Some((width, (tuples, fits))) if fits[group] => of_tuple(&tuples[group * width..(group + 1) * width]),
@@ -208,7 +215,7 @@ fn hash_of_tuple(hasher: &FixedState, tuple: &[u64]) -> u64 {
     state.finish()
 }
 
-/// A hash of keys that cannot be packed.
+/// A hash of keys that cannot be encoded.
 fn hash_of_keys(groups: &Partial, group: usize, text: &mut Vec<u8>) -> u64 {
     let mut state = hasher().build_hasher();
     for key in 0..groups.keys() {

@@ -1,5 +1,5 @@
-//! Which partition a row belongs to: partitions are ranges of packed keys, so that one is wholly before the next, and the answer
-//! is one after the other. A sample tells where to cut.
+//! Finds the partition of a row: partitions are ranges of encoded keys, so that they can be output in sequence. A
+//! sample determines where ranges are cut.
 
 use crate::keys::encoding::bits_of;
 
@@ -11,7 +11,7 @@ const STEP_BITS: u32 = 12;
 pub(super) struct Ranges {
     /// The words that all tuples of the sample begin with.
     prefix: Vec<u64>,
-    /// The smallest word of the sample behind them, and the width of a step, as a shift.
+    /// The smallest word of the sample after them, and the width of a step, as a shift.
     low: u64,
     shift: u32,
     /// The partition of each step. What lies outside of all steps is of the first or the last.
@@ -19,8 +19,8 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// At most so many ranges, 256 of them or fewer, that share tuples like these about equally. They do not tell tuples apart by
-    /// `free` of the lower bits of the last word, which are 0 in the sample.
+    /// At most so many ranges, 256 of them or fewer, that share tuples like these about equally. They do not tell
+    /// tuples apart by `free` of the lower bits of the last word, which are 0 in the sample.
     pub(super) fn of(mut sample: Vec<&[u64]>, partitions: usize, free: u32) -> Self {
         sample.sort_unstable();
         let (Some(first), Some(last)) = (sample.first(), sample.last()) else { return Self::one() };
@@ -77,7 +77,7 @@ impl Ranges {
         self.steps.get(step as usize).map_or(self.last(), |partition| *partition)
     }
 
-    /// The first words of the smallest tuple behind a range; `None` if that is the last one.
+    /// The first words of the smallest tuple after a range; `None` if that is the last one.
     pub(super) fn end(&self, range: usize) -> Option<Vec<u64>> {
         let step = self.steps.partition_point(|&partition| usize::from(partition) <= range);
         let word = || self.low + ((step as u64) << self.shift);

@@ -1,4 +1,4 @@
-//! From the records of a partition back to what is aggregated.
+//! Reads the aggregated columns back from the records of a partition.
 
 use super::layout::Layout;
 use crate::accumulate::accumulators::Accumulators;
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         columns
     }
 
-    /// What is known of the rows of each record. Nobody asks for the smallest and the largest of their values.
+    /// What is known of the rows of each record. Their bounds are not wanted.
     fn sums(&self) -> Vec<ColumnSummary<'_>> {
         let numbers = |sums| ColumnSummary::Numbers(Numbers { min: sums, max: sums, sum: Sums::Narrow(sums) });
         let mut columns = vec![numbers(&[]); self.layout.columns];

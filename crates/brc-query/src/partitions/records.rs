@@ -1,4 +1,4 @@
-//! Rows of a partition, as words one behind the other: the packed keys, then the values that are aggregated.
+//! The rows of a partition as contiguous words: encoded keys, then aggregated values.
 
 use super::layout::Layout;
 use super::ranges::Ranges;
@@ -64,7 +64,7 @@ impl<'a> Records<'a> {
         self.piles.drain(partition as u8, each)
     }
 
-    /// Packs the values of a batch that lie within tuples behind the keys there. Tells which rows do not fit.
+    /// Packs the values of a batch that lie within tuples after the keys there. Reports which rows do not fit.
     pub(super) fn pack_values(
         &mut self,
         tuples: &mut [u64],
@@ -92,8 +92,8 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Adds the wanted rows of a batch whose tuples fit, as do their values. Marks the others in `left`, and returns how many
-    /// they are.
+    /// Adds the wanted rows of a batch whose tuples fit, as do their values. Marks the others in `left`, and returns
+    /// how many they are.
     pub(super) fn add(
         &mut self,
         tuples: &[u64],
@@ -128,22 +128,22 @@ impl<'a> Records<'a> {
                 Selection::Some(mask, _) => set_rows(mask).for_each(&mut add),
             }
         }
-        // Those that are folded have a count behind them.
+        // Those that are folded have a count after them.
         let are_records = self.layout.words() == self.layout.width && rows.is_none();
         if !are_records {
             self.lay_out(tuples, batch, rows.as_deref())?;
         }
         let records = are_records.then_some(tuples);
         match self.layout.words() {
-            1 => self.deal::<1>(records),
-            2 => self.deal::<2>(records),
-            3 => self.deal::<3>(records),
-            4 => self.deal::<4>(records),
-            5 => self.deal::<5>(records),
-            6 => self.deal::<6>(records),
-            7 => self.deal::<7>(records),
-            8 => self.deal::<8>(records),
-            9 => self.deal::<9>(records),
+            1 => self.scatter::<1>(records),
+            2 => self.scatter::<2>(records),
+            3 => self.scatter::<3>(records),
+            4 => self.scatter::<4>(records),
+            5 => self.scatter::<5>(records),
+            6 => self.scatter::<6>(records),
+            7 => self.scatter::<7>(records),
+            8 => self.scatter::<8>(records),
+            9 => self.scatter::<9>(records),
             _ => self.deal_long(records),
         }
         Ok(unfit)
@@ -190,8 +190,8 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Deals out `records`, or those of the batch that were laid out if there are none.
-    fn deal<const WORDS: usize>(&mut self, records: Option<&[u64]>) {
+    /// Partitions `records`, or those of the batch that were laid out if there are none.
+    fn scatter<const WORDS: usize>(&mut self, records: Option<&[u64]>) {
         let Self { layout, ranges, piles, batch, .. } = self;
         let records = match records {
             Some(records) => records.as_chunks::<WORDS>().0,
@@ -216,7 +216,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Sets a word of all records of so many words, of which these are the rows.
+/// Sets a word of all records of this many words, of which these are the rows.
 #[inline(always)]
 fn put(records: &mut [u64], words: usize, word: usize, rows: Option<&[u32]>, value: impl Fn(usize) -> u64) {
     let places = records.iter_mut().skip(word).step_by(words);
@@ -226,7 +226,8 @@ fn put(records: &mut [u64], words: usize, word: usize, rows: Option<&[u32]>, val
     }
 }
 
-/// Makes one record of those that follow each other with the same tuple, as far as their sums fit; returns how many are left.
+/// Makes one record of those that follow each other with the same tuple, as far as their sums fit; returns how many are
+/// left.
 fn fold<const WORDS: usize>(records: &mut [[u64; WORDS]], width: usize) -> usize {
     let Some(&(mut sum)) = records.first() else { return 0 };
     let mut last = 0;

@@ -1,11 +1,11 @@
-//! The records of a partition in the order of their keys, so that those of a group lie together.
+//! Sorts the records of a partition by their keys, so that those of a group are adjacent.
 
 use super::layout::Layout;
 use crate::keys::encoding::order::Sorting;
 use crate::keys::encoding::push_tuple;
 use crate::values::fault::Malformed;
 
-/// So many records are added up at a time.
+/// This many records are added up at a time.
 const AT_A_TIME: usize = 1 << 11;
 
 /// Memory for the records of a partition while they are sorted, used again for the next.
@@ -27,8 +27,8 @@ pub(super) enum Picked<'a> {
 }
 
 impl Sorted {
-    /// Calls `add` with the groups of some records after the other. Groups are numbered in the order of their keys, which are
-    /// returned with the groups of `early` tuples, which have no records.
+    /// Calls `add` with the groups of some records after the other. Groups are numbered in the order of their keys,
+    /// which are returned with the groups of `early` tuples, which have no records.
     pub(super) fn group<'r>(
         &mut self,
         layout: &Layout,
@@ -84,7 +84,7 @@ impl Sorted {
         let Self { records, tuples, sorting, order, groups } = self;
         tuples.clear();
         layout.keys_of_all(records, tuples);
-        // The groups that there were before come behind, as if they were records.
+        // The groups that there were before come after, as if they were records.
         tuples.extend_from_slice(early);
         sorting.order_of(tuples, layout.width, order);
         let keys = number_sorted(tuples, layout.width, order, groups);
@@ -116,7 +116,7 @@ struct Numbered {
 }
 
 impl Numbered {
-    /// None yet, of at most so many.
+    /// None yet, of at most this many.
     fn with_capacity(most: usize) -> Self {
         Self { keys: vec![0; most], count: 0 }
     }
@@ -124,7 +124,7 @@ impl Numbered {
     /// The number of a key, which is the last one or larger.
     #[inline(always)]
     fn number(&mut self, key: u64) -> u32 {
-        // Nobody can guess which it is: it is written in any case.
+        // A branch on the comparison would be mispredicted: the write is unconditional.
         let last = self.count.wrapping_sub(1);
         let is_new = self.keys.get(last).is_none_or(|&last| last != key);
         self.count += usize::from(is_new);

@@ -1,7 +1,7 @@
-//! A file for what memory has no room for.
+//! The spill file.
 //!
-//! The file has no name, so that nothing of it stays when the process ends, however it ends. Where each frame lies and what its
-//! checksum is stays in memory: nothing that the file says about itself needs to be believed.
+//! The file has no name, so that nothing of it stays when the process ends, however it ends. The position and the
+//! checksum of each frame stay in memory: nothing that the file says about itself is trusted.
 
 use crate::runtime::memory::Memory;
 use brc_core::{Error, ReadAt, Result, WriteAt};

@@ -1,10 +1,10 @@
-//! Groups part after part where memory is short: each becomes groups of its own, which are handed on before the next one is
-//! begun, and a part whose groups are too many is split.
+//! The merge phase where memory is short: parts are grouped one by one. The groups of a part are passed on before the
+//! next part begins, and a part with too many groups is split.
 
 use super::parts::{Part, Parts};
 use super::reader::Reader;
 use super::tables::PartitionTable;
-use super::{Dealing, Partitioning};
+use super::{Partitioning, ScatterPlan};
 use crate::accumulate::partial::Partial;
 use crate::plan::Plan;
 use crate::runtime::memory::Gauge;
@@ -22,7 +22,7 @@ enum Grouped {
 }
 
 /// Calls `each` with the groups of each part, by several threads. No two of them have a group in common.
-pub(crate) fn regroup_parts<T: Send>(
+pub(crate) fn merge_spilled<T: Send>(
     plan: &Plan,
     path: &Path,
     partitioning: &Partitioning,
@@ -33,13 +33,13 @@ pub(crate) fn regroup_parts<T: Send>(
     let one = |number: usize| -> Result<Vec<T>> {
         let mut part = parts[number].lock().unwrap_or_else(PoisonError::into_inner);
         let (part, is_packed) = (std::mem::take(&mut part.0), part.1);
-        let dealing = if is_packed { partitioning.dealing() } else { None };
+        let scatter_plan = if is_packed { partitioning.scatter_plan() } else { None };
         let mut found = Vec::new();
         let each = |groups| {
             found.push(each(groups)?);
             Ok(())
         };
-        let mut work = Regrouping { plan, path, partitioning, dealing, each };
+        let mut work = SpilledMerge { plan, path, partitioning, scatter_plan, each };
         work.group(part, 0)?;
         Ok(found)
     };
@@ -53,16 +53,16 @@ pub(crate) fn regroup_parts<T: Send>(
     Ok(found)
 }
 
-struct Regrouping<'a, F> {
+struct SpilledMerge<'a, F> {
     plan: &'a Plan,
     path: &'a Path,
     partitioning: &'a Partitioning,
-    /// Of the part, if it is one of keys that are packed.
-    dealing: Option<&'a Dealing>,
+    /// Of the part, if it is one of keys that are encoded.
+    scatter_plan: Option<&'a ScatterPlan>,
     each: F,
 }
 
-impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
+impl<F: FnMut(Partial) -> Result<()>> SpilledMerge<'_, F> {
     fn group(&mut self, part: Part, depth: u32) -> Result<()> {
         if part.is_empty() {
             return Ok(());
@@ -74,7 +74,7 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
                 (self.each)(*groups)
             }
             Grouped::TooLarge(2..) if Part::may_split(depth) => {
-                let parts = part.split(&self.partitioning.spill, self.dealing, depth)?;
+                let parts = part.split(&self.partitioning.spill, self.scatter_plan, depth)?;
                 parts.into_iter().try_for_each(|part| self.group(part, depth + 1))
             }
             Grouped::TooLarge(_) => Err(self.one_group_is_too_large()),
@@ -84,9 +84,9 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
     fn attempt(&self, part: &Part) -> Result<Grouped> {
         let gauge = self.partitioning.memory.of_partition(self.partitioning.threads);
         let spill = &self.partitioning.spill;
-        let (mut groups, packing) = match self.dealing {
-            Some(dealing) => match self.of_records(part, dealing, &gauge)? {
-                Grouped::Whole(groups) => (*groups, Some(&dealing.packing)),
+        let (mut groups, encoding) = match self.scatter_plan {
+            Some(scatter_plan) => match self.of_records(part, scatter_plan, &gauge)? {
+                Grouped::Whole(groups) => (*groups, Some(&scatter_plan.encoding)),
                 too_large => return Ok(too_large),
             },
             None => (self.plan.no_groups(), None),
@@ -96,9 +96,9 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
                 return Ok(Grouped::TooLarge(groups.groups()));
             }
             let more: Partial = spill.read_value(frame)?;
-            match packing {
-                Some(packing) => {
-                    let (tuples, fits) = more.encoded_keys(packing);
+            match encoding {
+                Some(encoding) => {
+                    let (tuples, fits) = more.encode_keys(encoding);
                     if fits.contains(&false) {
                         return Err(self.is_of_another_part());
                     }
@@ -111,10 +111,10 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
     }
 
     /// Groups the records of a part.
-    fn of_records(&self, part: &Part, dealing: &Dealing, gauge: &Gauge) -> Result<Grouped> {
-        let Dealing { packing, layout, .. } = dealing;
+    fn of_records(&self, part: &Part, scatter_plan: &ScatterPlan, gauge: &Gauge) -> Result<Grouped> {
+        let ScatterPlan { encoding, layout, .. } = scatter_plan;
         let mut reader = Reader::new(layout);
-        let mut table = PartitionTable::new(self.plan, packing, 0);
+        let mut table = PartitionTable::new(self.plan, encoding, 0);
         let whole = part.each_chunk(&self.partitioning.spill, layout.words(), |chunk| {
             if self.is_too_large(gauge, table.groups()) {
                 return Ok(false);
@@ -133,7 +133,7 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
         gauge.is_short() || groups > self.partitioning.limits.partition
     }
 
-    /// What was written for a part comes back with keys that cannot be packed, though only such as can be were.
+    /// What was written for a part comes back with keys that cannot be encoded, though only such as can be were.
     fn is_of_another_part(&self) -> Error {
         Error::corrupt(self.path, "the temporary file", "a group is not of the part that it was written for")
     }

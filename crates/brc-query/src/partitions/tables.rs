@@ -1,50 +1,50 @@
-//! The groups of partitions that are made while rows are still read, so that records need not be kept until the end.
+//! Groups of partitions that are made during the scan, so that records need not be kept until its end.
 //!
-//! Where keys repeat, records take many times the memory of their groups, and memory that is touched for the first time costs
-//! more than all that is done with it. So a worker that has [many records](FEWEST) groups them, one partition after the other,
-//! in tables that all workers share, and deals out the next rows to the same memory. As it comes to a table with many records
-//! at once, what is needed of the table comes to the cache once for all of them. Records of keys that hardly repeat are left
-//! until the end, when their partitions are sorted.
+//! Where keys repeat, records take many times the memory of their groups, and the first access to fresh memory costs
+//! more than all work on it. So a worker that has [many records](MIN_WORDS_TO_GROUP) groups them, partition by
+//! partition, in tables that all workers share, and reuses their memory for the next rows. A table gets many records at
+//! once, so that it is loaded into the cache once for all of them. Records whose keys hardly repeat are left until the
+//! end, when their partitions are sorted.
 
-use super::Dealing;
+use super::ScatterPlan;
 use super::reader::Reader;
 use super::records::{PARTITIONS, Records};
 use crate::accumulate::accumulators::Accumulators;
 use crate::accumulate::partial::Partial;
-use crate::keys::encoding::{PackedKeys, Packing};
+use crate::keys::encoding::{EncodedKeys, KeyEncoding};
 use crate::keys::group_keys::GroupKeys;
 use crate::plan::Plan;
 use crate::values::fault::Malformed;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
-/// Records that have so many words are grouped, unless limits say otherwise: they fit the largest caches.
-pub(super) const FEWEST: usize = 1 << 21;
+/// Records that have this many words are grouped, unless limits say otherwise: they fit the largest caches.
+pub(super) const MIN_WORDS_TO_GROUP: usize = 1 << 21;
 
-/// So many partitions tell whether keys repeat.
+/// This many partitions are tried to see whether keys repeat.
 const TRIED: usize = 4;
 
-/// About so many words a group takes besides those of its keys.
+/// About this many words a group takes besides those of its keys.
 const OF_GROUP: usize = 4;
 
 /// A partition of so many times the records that others have is grouped only if its keys repeat
 const LARGE: usize = 4;
 
-/// so many times: all workers would wait for its table, which would not fit the caches.
+/// this many times: all workers would wait for its table, which would not fit the caches.
 const OFTEN: usize = 16;
 
 /// The groups of a partition, as records are added to them.
 #[derive(Debug, Clone)]
 pub(super) struct PartitionTable {
-    keys: PackedKeys,
+    keys: EncodedKeys,
     accumulators: Accumulators,
     numbers: Vec<u32>,
 }
 
 impl PartitionTable {
-    /// No groups yet, of perhaps so many.
-    pub(super) fn new(plan: &Plan, packing: &Arc<Packing>, expected: usize) -> Self {
-        let keys = PackedKeys::new(Arc::clone(packing), expected);
+    /// No groups yet, of perhaps this many.
+    pub(super) fn new(plan: &Plan, encoding: &Arc<KeyEncoding>, expected: usize) -> Self {
+        let keys = EncodedKeys::new(Arc::clone(encoding), expected);
         Self { keys, accumulators: Accumulators::new(plan), numbers: Vec::new() }
     }
 
@@ -52,7 +52,7 @@ impl PartitionTable {
         self.keys.len()
     }
 
-    /// The packed keys of all groups.
+    /// The encoded keys of all groups.
     pub(super) fn tuples(&self) -> &[u64] {
         self.keys.tuples()
     }
@@ -77,7 +77,7 @@ impl PartitionTable {
 
     /// Its groups.
     pub(super) fn finish(self) -> Partial {
-        self.accumulators.finish(Some(GroupKeys::Packed(self.keys)), 1)
+        self.accumulators.finish(Some(GroupKeys::Encoded(self.keys)), 1)
     }
 }
 
@@ -94,7 +94,7 @@ pub(super) struct Tables {
     turns: AtomicUsize,
 }
 
-/// Whose turn it is begins with the partition that so many are before: far from where others are by then.
+/// Whose turn it is begins with the partition that this many are before: far from where others are by then.
 const APART: usize = PARTITIONS * 5 / 8;
 
 impl Tables {
@@ -108,32 +108,33 @@ impl Tables {
     pub(super) fn take(
         &self,
         plan: &Plan,
-        dealing: &Dealing,
+        scatter_plan: &ScatterPlan,
         records: &mut Records<'_>,
         fewest: usize,
     ) -> Result<usize, Malformed> {
         if !self.repeat.load(Relaxed) {
-            if !keys_repeat(dealing, records) {
+            if !keys_repeat(scatter_plan, records) {
                 return Ok(records.words().saturating_mul(2).max(fewest));
             }
             self.repeat.store(true, Relaxed);
         }
         let average = records.words() / PARTITIONS;
         let first = self.turns.fetch_add(1, Relaxed).wrapping_mul(APART) % PARTITIONS;
-        let mut reader = Reader::new(&dealing.layout);
+        let mut reader = Reader::new(&scatter_plan.layout);
         for partition in (0..PARTITIONS).map(|number| (first + number) % PARTITIONS) {
-            self.take_partition(plan, dealing, (records, partition), average * LARGE, &mut reader)?;
+            self.take_partition(plan, scatter_plan, (records, partition), average * LARGE, &mut reader)?;
         }
         // The more groups there are, the more records should come to them at once.
-        let of_groups = self.groups.load(Relaxed) * (dealing.layout.width + OF_GROUP);
+        let of_groups = self.groups.load(Relaxed) * (scatter_plan.layout.width + OF_GROUP);
         Ok(records.words() + of_groups.max(fewest))
     }
 
-    /// Groups the records of a partition, or leaves them, as they are many more than `most` words or the table is in use.
+    /// Groups the records of a partition, or leaves them, as they are many more than `most` words or the table is in
+    /// use.
     fn take_partition(
         &self,
         plan: &Plan,
-        dealing: &Dealing,
+        scatter_plan: &ScatterPlan,
         (records, partition): (&mut Records<'_>, usize),
         most: usize,
         reader: &mut Reader<'_>,
@@ -146,11 +147,11 @@ impl Tables {
         if records.are_none_of(partition) {
             return Ok(());
         }
-        let table = table.get_or_insert_with(|| PartitionTable::new(plan, &dealing.packing, 0));
+        let table = table.get_or_insert_with(|| PartitionTable::new(plan, &scatter_plan.encoding, 0));
         let before = table.groups();
         let (mut words, mut repeats) = (0, true);
         records.drain(partition, |chunk| {
-            repeats = words <= most || (table.groups() - before) * dealing.layout.words() * OFTEN <= words;
+            repeats = words <= most || (table.groups() - before) * scatter_plan.layout.words() * OFTEN <= words;
             if repeats {
                 words += chunk.len();
                 table.add(chunk, reader)?;
@@ -168,19 +169,19 @@ impl Tables {
 }
 
 /// Whether the keys of some partitions repeat so often that groups take less than half the memory of their records.
-fn keys_repeat(dealing: &Dealing, records: &mut Records<'_>) -> bool {
+fn keys_repeat(scatter_plan: &ScatterPlan, records: &mut Records<'_>) -> bool {
     let (mut tuples, mut numbers) = (Vec::new(), Vec::new());
     let (mut groups, mut all) = (0, 0);
     let partitions: Vec<usize> = (0..PARTITIONS).filter(|&partition| !records.are_none_of(partition)).collect();
     for &partition in partitions.iter().step_by(partitions.len().div_ceil(TRIED).max(1)) {
-        let mut keys = PackedKeys::new(Arc::clone(&dealing.packing), 0);
+        let mut keys = EncodedKeys::new(Arc::clone(&scatter_plan.encoding), 0);
         for chunk in records.of_partition(partition) {
             tuples.clear();
-            dealing.layout.keys_of_all(chunk, &mut tuples);
+            scatter_plan.layout.keys_of_all(chunk, &mut tuples);
             keys.number(&tuples, &mut numbers);
             all += numbers.len();
         }
         groups += keys.len();
     }
-    groups * (dealing.layout.width + OF_GROUP) * 2 <= all * dealing.layout.words()
+    groups * (scatter_plan.layout.width + OF_GROUP) * 2 <= all * scatter_plan.layout.words()
 }

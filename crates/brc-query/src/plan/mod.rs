@@ -1,4 +1,18 @@
-//! A question bound to the columns of a table: plain data, which may travel to where the table is.
+//! A plan is a question that needs no more thought: bound to the columns of a table, and plain data, which may travel
+//! to where the table is.
+//!
+//! In: a `Query` and a schema. Out: a `Plan`.
+//!
+//! Columns are positions in the schema, followed by the columns that are computed of each row. What is computed of
+//! groups has columns of its own: keys, then aggregates.
+//!
+//! Where to look:
+//!
+//! - what a plan says (`Plan`, `OutputExpression`, `SortKey`): `mod.rs`
+//! - how a query becomes a plan: `planner.rs`
+//! - which states its aggregates need: `states.rs`
+//! - whether a plan from another process makes sense: `check.rs`
+//! - the columns and the schema of an answer: `columns.rs`
 
 mod check;
 mod columns;
@@ -8,7 +22,7 @@ mod states;
 pub use columns::OutputColumn;
 pub(crate) use columns::schema;
 
-use crate::aggregates::Output;
+use crate::aggregates::AggregateCall;
 use crate::bind::inputs::{Computed, Source};
 use crate::functions::typed::{Node, Typed};
 use crate::runtime::memory::{Allowance, Memory};
@@ -20,8 +34,8 @@ use std::hash::Hash;
 
 /// What [`crate::Query::plan`] makes of a question.
 ///
-/// Columns are positions in the schema, and behind them those of what is computed of each row. What is computed of groups
-/// has columns of its own: keys, then aggregates.
+/// Columns are positions in the schema, and after them those of what is computed of each row. What is computed of
+/// groups has columns of its own: keys, then aggregates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     pub(crate) schema: Schema,
@@ -31,11 +45,11 @@ pub struct Plan {
     /// Whether rows are grouped; else each row gives one of the answer.
     pub(crate) grouped: bool,
     pub(crate) keys: Vec<usize>,
-    pub(crate) outputs: Vec<Output>,
+    pub(crate) outputs: Vec<AggregateCall>,
     pub(crate) filter: Option<String>,
     pub(crate) predicate: Option<Predicate>,
     pub(crate) having: Option<Typed>,
-    pub(crate) columns: Vec<Answer>,
+    pub(crate) columns: Vec<OutputExpression>,
     pub(crate) distinct: bool,
     pub(crate) order_by: Vec<SortKey>,
     pub(crate) offset: u64,
@@ -52,7 +66,7 @@ pub struct Plan {
 
 /// An output column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Answer {
+pub(crate) struct OutputExpression {
     pub(crate) name: String,
     /// What it is, of groups or of rows.
     pub(crate) value: Typed,
@@ -114,18 +128,18 @@ impl Plan {
     /// The columns of the answer.
     #[must_use]
     pub fn columns(&self) -> Vec<OutputColumn> {
-        let column = |answer: &Answer| {
-            let Answer { name, value } = answer;
+        let column = |answer: &OutputExpression| {
+            let OutputExpression { name, value } = answer;
             OutputColumn { name: name.clone(), logical_type: value.logical_type, nullable: value.nullable }
         };
         self.columns.iter().map(column).collect()
     }
 
-    /// For each column of the answer, which column of the table it is, if rows of the table are the answer; `None` is what is
-    /// computed, and what is said of groups.
+    /// For each column of the answer, which column of the table it is, if rows of the table are the answer; `None` is
+    /// what is computed, and what is said of groups.
     #[must_use]
     pub fn table_columns(&self) -> Vec<Option<usize>> {
-        let column = |answer: &Answer| match answer.value.node {
+        let column = |answer: &OutputExpression| match answer.value.node {
             Node::Column(place) if !self.grouped && place < self.schema.fields().len() => Some(place),
             _ => None,
         };
@@ -140,8 +154,8 @@ impl Plan {
         schema(&self.columns())
     }
 
-    /// Whether the answer fits the official line of the One Billion Row Challenge: one string key, and exactly min, mean
-    /// and max of one column of numbers.
+    /// Whether the answer fits the official line of the One Billion Row Challenge: one string key, and exactly min,
+    /// mean and max of one column of numbers.
     #[must_use]
     pub fn is_one_brc(&self) -> bool {
         let one_string = matches!(self.keys[..], [key] if self.is_text(key));
@@ -203,8 +217,8 @@ impl Plan {
         columns
     }
 
-    /// The columns that a scan has to deliver, each once: keys, then aggregated ones, then those filtered by, then those that
-    /// something is computed of.
+    /// The columns that a scan has to deliver, each once: keys, then aggregated ones, then those filtered by, then
+    /// those that something is computed of.
     pub(crate) fn projection(&self) -> Vec<usize> {
         let mut others = Vec::new();
         if let Some(predicate) = &self.predicate {
@@ -225,7 +239,7 @@ impl Plan {
     }
 
     /// A plan of other groups: all of them, as they are found.
-    pub(crate) fn with_keys(&self, keys: Vec<usize>, outputs: Vec<Output>) -> Self {
+    pub(crate) fn with_keys(&self, keys: Vec<usize>, outputs: Vec<AggregateCall>) -> Self {
         Self {
             keys,
             outputs,

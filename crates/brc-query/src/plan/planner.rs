@@ -1,6 +1,6 @@
 //! From a question to a plan: names and types are resolved against the columns of a table.
 
-use super::{Answer, Plan, SortKey};
+use super::{OutputExpression, Plan, SortKey};
 use crate::bind::groups::{GroupScope, has_aggregates, ordinal};
 use crate::bind::inputs::Inputs;
 use crate::bind::names::Names;
@@ -18,8 +18,8 @@ impl Query {
     /// Binds the question to the columns of a table.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a column is not there or is of the wrong type, two output columns have the same name, or it is not
-    /// clear by which column to group.
+    /// [`Error::Usage`] if a column is not there or is of the wrong type, two output columns have the same name, or it
+    /// is not clear by which column to group.
     pub fn plan(&self, schema: &Schema) -> Result<Plan> {
         let mut plan = Plan {
             schema: schema.clone(),
@@ -91,7 +91,7 @@ impl Query {
         plan.grouped = false;
         plan.computed.clone_from(&inputs.computed);
         for (name, expression) in self.items(schema, scope)? {
-            plan.columns.push(Answer { name, value: bind::bind(&expression, &mut scope)? });
+            plan.columns.push(OutputExpression { name, value: bind::bind(&expression, &mut scope)? });
         }
         plan.order_by = self.sort_keys(&plan.columns, &mut scope)?;
         Ok(())
@@ -116,7 +116,7 @@ impl Query {
                 false => bind::bind(&expression, &mut scope)?,
             };
             scope.name(&name, &value);
-            plan.columns.push(Answer { name, value });
+            plan.columns.push(OutputExpression { name, value });
         }
         plan.having =
             self.having.as_ref().map(|having| bind::condition(having, &mut scope as &mut dyn Scope)).transpose()?;
@@ -131,7 +131,7 @@ impl Query {
     }
 
     /// What the answer, which has these columns, is sorted by.
-    fn sort_keys(&self, columns: &[Answer], scope: &mut dyn Scope) -> Result<Vec<SortKey>> {
+    fn sort_keys(&self, columns: &[OutputExpression], scope: &mut dyn Scope) -> Result<Vec<SortKey>> {
         let mut keys = Vec::new();
         for order in &self.order_by {
             if order.is_all {
@@ -224,8 +224,8 @@ impl Query {
     }
 }
 
-/// Drops keys that tell no groups apart, because they are the same for all rows or follow from keys before them: rows that are
-/// selected can compute them. Equal floats may differ in their sign, so that nothing follows from them.
+/// Drops keys that tell no groups apart, because they are the same for all rows or follow from keys before them: rows
+/// that are selected can compute them. Equal floats may differ in their sign, so that nothing follows from them.
 fn drop_dependent(keys: &mut Vec<(String, Typed)>) {
     let columns_of = |key: &Typed| {
         let mut columns = Vec::new();
@@ -268,7 +268,7 @@ fn item(key: &Expression, items: Option<&[(String, Expression)]>, rows: RowScope
 }
 
 /// The output column that an item of `order by` names, by its number or its name.
-fn output(order: &OrderBy, columns: &[Answer]) -> Result<Option<Typed>> {
+fn output(order: &OrderBy, columns: &[OutputExpression]) -> Result<Option<Typed>> {
     let expression = &order.expression;
     if let Some(number) = ordinal(expression.syntax()) {
         let column = number.checked_sub(1).and_then(|place| columns.get(place));
@@ -302,9 +302,9 @@ fn predicate(filter: &Expression, mut rows: RowScope<'_>, inputs: &mut Inputs) -
     })
 }
 
-fn check_names(columns: &[Answer]) -> Result<()> {
+fn check_names(columns: &[OutputExpression]) -> Result<()> {
     let mut names = HashSet::new();
-    for Answer { name, .. } in columns {
+    for OutputExpression { name, .. } in columns {
         if !names.insert(name) {
             return Err(Error::Usage(format!("two output columns are named '{name}'; rename one with: as NAME")));
         }

@@ -1,7 +1,7 @@
 //! Which states the aggregates of a plan need: several aggregates may be computed from one.
 
 use super::{Plan, distinct};
-use crate::aggregates::Output;
+use crate::aggregates::AggregateCall;
 use crate::states::StateKind;
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ impl Plan {
     /// What is kept of which columns for each group, each once.
     pub(crate) fn states(&self) -> Vec<(Vec<usize>, StateKind)> {
         let fields = self.fields();
-        let state = |output: &Output| Some((output.columns.clone(), output.bind(&fields).ok()?.state?));
+        let state = |output: &AggregateCall| Some((output.columns.clone(), output.bind(&fields).ok()?.state?));
         let all = distinct(self.outputs.iter().filter_map(state));
         let known: HashSet<&(Vec<usize>, StateKind)> = all.iter().collect();
         let has = |columns: &[usize], kind| known.contains(&(columns.to_vec(), kind));
@@ -30,7 +30,7 @@ impl Plan {
     pub(crate) fn states_of_outputs(&self) -> Vec<Option<usize>> {
         let fields = self.fields();
         let positions: HashMap<_, _> = self.states().into_iter().zip(0..).collect();
-        let state = |output: &Output| {
+        let state = |output: &AggregateCall| {
             let kind = output.bind(&fields).ok()?.state?;
             let find = |kind| positions.get(&(output.columns.clone(), kind)).copied();
             find(kind).or_else(|| match kind {
@@ -45,7 +45,7 @@ impl Plan {
     /// The aggregates that keep values of rows, so that there is no limit to what they keep of one group.
     pub(crate) fn keeping(&self) -> Vec<String> {
         let fields = self.fields();
-        let keeps = |output: &&Output| {
+        let keeps = |output: &&AggregateCall| {
             let state = output.bind(&fields).ok().and_then(|bound| bound.state);
             state.is_some_and(StateKind::keeps_values)
         };
@@ -55,7 +55,7 @@ impl Plan {
     /// Whether an answer tells how many rows groups have.
     pub(crate) fn counts_rows(&self) -> bool {
         let fields = self.fields();
-        let needs_state = |output: &Output| output.bind(&fields).is_ok_and(|bound| bound.state.is_some());
+        let needs_state = |output: &AggregateCall| output.bind(&fields).is_ok_and(|bound| bound.state.is_some());
         !self.outputs.iter().all(needs_state)
     }
 }

@@ -1,4 +1,4 @@
-//! The first rows of a table that a question wants: as soon as there are enough, the scan ends.
+//! The first wanted rows of a table: the scan ends as soon as there are enough.
 
 use crate::answer::result::QueryResult;
 use crate::evaluate::computed::push_all;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The answer to a question that groups and sorts nothing, and has so many rows at most, those left out counted.
+/// The answer to a question that groups and sorts nothing, and has this many rows at most, those left out counted.
 pub(crate) fn first(
     plan: &Plan,
     most: u64,
@@ -21,8 +21,8 @@ pub(crate) fn first(
     threads: usize,
     progress: &Progress,
 ) -> Result<QueryResult> {
-    // Types that are inferred may be widened by rows that are not needed, if other workers read ahead. Which of these do is
-    // chance, and the answer must not be: where nothing else speaks for several workers, there is one.
+    // Types that are inferred may be widened by rows that are not needed, if other workers read ahead. Which of these
+    // do is chance, and the answer must not be: where nothing else speaks for several workers, there is one.
     let threads = if table.inferred().is_some() && plan.predicate.is_none() { 1 } else { threads };
     let found = Mutex::new(Found::default());
     let [offset, most] = [plan.offset, most].map(|rows| usize::try_from(rows).unwrap_or(usize::MAX));
@@ -56,8 +56,8 @@ pub(crate) fn first(
 /// Which of all rows that meet the conditions are wanted.
 struct Wanted {
     rows: Range<usize>,
-    /// How many rows are before each of the first splits, and after the last of these: as far as splits know their number of
-    /// rows. Empty if the first does not, or all rows from the first one on are wanted.
+    /// How many rows are before each of the first splits, and after the last of these: as far as splits know their
+    /// number of rows. Empty if the first does not, or all rows from the first one on are wanted.
     starts: Vec<usize>,
 }
 
@@ -110,7 +110,7 @@ impl Found {
 /// The rows of a split.
 struct Chunk {
     rows: usize,
-    /// So many of the first of them have no cells.
+    /// This many of the first of them have no cells.
     left_out: usize,
     cells: Vec<Cells>,
 }
@@ -132,7 +132,7 @@ struct Collector<'a> {
     wanted: &'a Wanted,
     selector: Selector<'a>,
     chunk: Chunk,
-    /// Of the rows of the split to come, so many are left out.
+    /// Of the rows of the split to come, this many are left out.
     left_out: usize,
     /// How many rows of the split are wanted at most, those left out counted.
     most: usize,

@@ -1,10 +1,10 @@
-//! The last rows of a table, or a random sample of them, in the table's order: found in one scan, in memory for a few times as
-//! many rows as are wanted.
+//! The last rows of a table, or a random sample of them, in the order of the table: one scan, with memory for a few
+//! times as many rows as are wanted.
 
 use crate::answer::result::QueryResult;
 use crate::evaluate::computed::push_all;
 use crate::plan::Plan;
-use crate::scan::computed::RowPlace;
+use crate::scan::computed::RowPosition;
 use crate::scan::selector::{Selector, takes_wanted_rows};
 use crate::scan::totals::ScanTotals;
 use crate::sql::query::Pick;
@@ -14,7 +14,7 @@ use brc_core::{Batch, Progress, Result, Scanned, Sink, Split, Table, Worker, sca
 /// A worker keeps at least so many rows before it drops some of them.
 const MIN_ROWS_BEFORE_CUT: usize = 1 << 12;
 
-/// The answer to a question that groups and sorts nothing, and wants so many rows at most.
+/// The answer to a question that groups and sorts nothing, and wants this many rows at most.
 pub(crate) fn picked(
     plan: &Plan,
     most: u64,
@@ -131,7 +131,7 @@ struct Picker<'a> {
     first_split: u64,
     /// There are enough rows whose rank is no larger.
     bound: u64,
-    place: RowPlace,
+    place: RowPosition,
     picked: Picked,
     totals: ScanTotals,
 }
@@ -144,7 +144,7 @@ impl<'a> Picker<'a> {
             table,
             first_split,
             bound: u64::MAX,
-            place: RowPlace::default(),
+            place: RowPosition::default(),
             picked: Picked::new(plan),
             totals: ScanTotals::default(),
         }
@@ -186,7 +186,7 @@ takes_wanted_rows!(Picker<'_>);
 
 impl Worker for Picker<'_> {
     fn split_begins(&mut self, split: &Split) {
-        self.place = RowPlace::of_split(split.index);
+        self.place = RowPosition::of_split(split.index);
     }
 
     fn skips(&mut self, split: &Split) -> Option<u64> {

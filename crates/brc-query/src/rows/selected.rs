@@ -1,8 +1,8 @@
-//! Answers questions that group nothing: each row of the table that is wanted gives one of the answer, in the table's order
-//! unless another one is asked for.
+//! Selected rows of a table as a table, [`SelectedRows`]: each wanted row gives one of the answer, in the order of the
+//! table unless the reader takes any.
 //!
-//! Such an answer is a table itself, [`SelectedRows`], whose rows are computed while it is scanned: who writes it to a file or
-//! prints it needs no memory for all of it. Only what is limited or sorted is collected.
+//! Rows are computed while they are scanned: writing or printing them takes no memory for all. Only limited or sorted
+//! rows are collected.
 
 use crate::plan::Plan;
 use crate::scan::selector::{Selector, takes_wanted_rows};
@@ -20,18 +20,19 @@ pub struct SelectedRows<'a> {
 }
 
 impl Plan {
-    /// Whether the answer is the rows of a table in its order, so that [`Plan::selected`] has them without collecting them.
+    /// Whether the answer is the rows of a table in its order, so that [`Plan::selected`] has them without collecting
+    /// them.
     #[must_use]
     pub fn is_row_by_row(&self) -> bool {
         !self.grouped && self.order_by.is_empty() && self.limit.is_none() && self.offset == 0
     }
 
-    /// The answer as a table that is computed while it is scanned. A scan ends with [`Error::Widened`] if the table's inferred
-    /// types turn out wider than those that the plan is for.
+    /// The answer as a table that is computed while it is scanned. A scan ends with [`Error::Widened`] if the table's
+    /// inferred types turn out wider than those that the plan is for.
     ///
     /// # Errors
-    /// [`Error::Usage`] if rows have to be collected first ([`Plan::is_row_by_row`]), or the table has other columns than the
-    /// plan is for; [`Error::Widened`] if its types are wider by now.
+    /// [`Error::Usage`] if rows have to be collected first ([`Plan::is_row_by_row`]), or the table has other columns
+    /// than the plan is for; [`Error::Widened`] if its types are wider by now.
     pub fn selected<'a>(&'a self, table: &'a dyn Table) -> Result<SelectedRows<'a>> {
         if !self.is_row_by_row() {
             return Err(Error::Usage("rows that are grouped, sorted or limited do not come one by one".to_owned()));

@@ -1,11 +1,11 @@
-//! The rows of a table that a question wants, sorted. Where it wants the first of them only, no worker keeps more than a few
-//! times as many, and nothing but the first thing to sort by is computed of rows that come too late for that. Where memory is
-//! short, a worker sorts what it has to a file; these runs are merged in the end.
+//! Sorted rows of a table. If only the first are wanted, no worker keeps more than a few times as many, and nothing but
+//! the first sort key is computed of rows that come too late for that. Where memory is short, workers spill sorted
+//! runs, which are merged at the end.
 
 use crate::answer::lazy_result::LongAnswer;
 use crate::answer::result::QueryResult;
 use crate::answer::sorted_runs::{Block, Sorter};
-use crate::answer::{Answered, MANY};
+use crate::answer::{Answered, MIN_ROWS_FOR_LAZY_RESULT};
 use crate::evaluate::Columns;
 use crate::evaluate::computed::{computed, push_all};
 use crate::finish::groups::BLOCK;
@@ -13,11 +13,11 @@ use crate::finish::order;
 use crate::finish::order::{OrderKey, SortedPart};
 use crate::functions::typed::Typed;
 use crate::partitions::spill::Spill;
-use crate::plan::{Answer, Plan, SortKey};
+use crate::plan::{OutputExpression, Plan, SortKey};
 use crate::rows::top_k_prefilter;
 use crate::runtime::memory::{Gauge, Memory};
 use crate::runtime::parallel;
-use crate::scan::computed::RowPlace;
+use crate::scan::computed::RowPosition;
 use crate::scan::selector::{Selector, Values, takes_wanted_rows};
 use crate::scan::totals::ScanTotals;
 use crate::values::cells::{Cells, prefix_of};
@@ -30,7 +30,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// A worker keeps at least so many rows before it leaves some of them out.
-const FEW: usize = 1 << 12;
+const MIN_ROWS_BEFORE_CUT: usize = 1 << 12;
 
 /// A table whose rows are to be sorted, and what there is for that.
 #[derive(Clone, Copy)]
@@ -44,10 +44,10 @@ pub(crate) struct SortedRows<'a> {
 impl SortedRows<'_> {
     /// Sorts the rows of a plan that groups nothing.
     ///
-    /// What is computed of rows may be an error, and which rows are found to come too late depends on who reads them when. So if
-    /// few rows are wanted, expressions are computed of them in the end, and of no others.
+    /// What is computed of rows may be an error, and which rows are found to come too late depends on who reads them
+    /// when. So if few rows are wanted, expressions are computed of them in the end, and of no others.
     pub(crate) fn answer(self, plan: &Plan) -> Result<Answered> {
-        let is_small = plan.limit.is_some_and(|limit| limit.saturating_add(plan.offset) < top_k_prefilter::MOST);
+        let is_small = plan.limit.is_some_and(|limit| limit.saturating_add(plan.offset) < top_k_prefilter::MAX_ROWS);
         if !is_small || shows_columns(plan) {
             return self.narrowed(plan);
         }
@@ -58,7 +58,7 @@ impl SortedRows<'_> {
         let fields = plan.fields();
         let column = |&column: &usize| {
             let value = Typed::column(column, fields[column].logical_type, fields[column].nullable);
-            Answer { name: format!("column {column}"), value }
+            OutputExpression { name: format!("column {column}"), value }
         };
         let of_columns = Plan { columns: used.iter().map(column).collect(), ..plan.clone() };
         let rows = self.narrowed(&of_columns)?.load(self.threads)?;
@@ -131,7 +131,7 @@ fn in_memory(plan: &Plan, parts: Vec<Rows>, threads: usize, totals: ScanTotals) 
         false => order::sorted(&sorted, plan.offset, plan.limit, threads)?,
     };
     drop(sorted);
-    let is_long = order.len() as u64 >= MANY;
+    let is_long = order.len() as u64 >= MIN_ROWS_FOR_LAZY_RESULT;
     let answer = LongAnswer::of_rows(plan, cells, order, totals)?;
     match is_long {
         true => Ok(Answered::Long(Box::new(answer))),
@@ -144,7 +144,7 @@ struct Rows {
     rows: usize,
     /// The columns of the answer.
     cells: Vec<Cells>,
-    /// What they are sorted by: what was asked for, then their places in the table.
+    /// What they are sorted by: what was requested, then their places in the table.
     keys: Vec<OrderKey>,
 }
 
@@ -226,7 +226,7 @@ struct Sorting<'a> {
     most: Option<u64>,
     /// There are enough rows whose first prefix is no larger.
     bound: u128,
-    place: RowPlace,
+    place: RowPosition,
     rows: Rows,
     runs: Vec<Vec<Block>>,
     gauge: Gauge,
@@ -246,7 +246,7 @@ impl<'a> Sorting<'a> {
             first: first.map(|key| (Values::new(plan, std::iter::once(&key.value).chain(expressions)), key)),
             most,
             bound: u128::MAX,
-            place: RowPlace::default(),
+            place: RowPosition::default(),
             rows: Rows::new(plan),
             runs: Vec::new(),
             gauge,
@@ -257,7 +257,7 @@ impl<'a> Sorting<'a> {
     fn take(&mut self, batch: &Batch<'_>, wanted: Option<Vec<u32>>) -> Result<()> {
         let path = self.selector.path();
         self.keep(batch, wanted).map_err(|fault| fault.error(path))?;
-        let many = self.most.map_or(u64::MAX, |most| most.saturating_mul(2)).max(FEW as u64);
+        let many = self.most.map_or(u64::MAX, |most| most.saturating_mul(2)).max(MIN_ROWS_BEFORE_CUT as u64);
         if self.rows.rows as u64 >= many {
             self.cut()?;
         }
@@ -320,7 +320,7 @@ takes_wanted_rows!(Sorting<'_>);
 
 impl Worker for Sorting<'_> {
     fn split_begins(&mut self, split: &Split) {
-        self.place = RowPlace::of_split(split.index);
+        self.place = RowPosition::of_split(split.index);
     }
 
     fn sink(&mut self) -> &mut dyn Sink {

@@ -1,17 +1,18 @@
-//! Narrows the question for the first of sorted rows: what is sorted by tells which rows they can be, and a condition on that
-//! column spares all others where a table is read column by column.
+//! The prefilter of top-k queries: a first scan reads the first sort key only, and a condition on it spares most rows
+//! in the second scan, where a table is read column by column.
 
 use crate::answer::result::QueryResult;
 use crate::functions::typed::Node;
-use crate::plan::{Answer, Plan, SortKey};
+use crate::plan::{OutputExpression, Plan, SortKey};
 use brc_core::{Comparison, PhysicalType, Predicate, Table, Value};
 
-/// So many rows are not few.
-pub(crate) const MOST: u64 = 1 << 16;
+/// More rows are not few.
+pub(crate) const MAX_ROWS: u64 = 1 << 16;
 
-/// The question for what the wanted rows are sorted by first, and for nothing else. `None` if the answer would spare nothing.
+/// The question for what the wanted rows are sorted by first, and for nothing else. `None` if the answer would spare
+/// nothing.
 pub(crate) fn of_first_key(plan: &Plan, table: &dyn Table) -> Option<Plan> {
-    let most = plan.limit?.checked_add(plan.offset).filter(|most| (1..MOST).contains(most))?;
+    let most = plan.limit?.checked_add(plan.offset).filter(|most| (1..MAX_ROWS).contains(most))?;
     let key = plan.order_by.first()?;
     column(plan, key)?;
     // What else is computed may be an error, whichever rows are spared.
@@ -19,7 +20,7 @@ pub(crate) fn of_first_key(plan: &Plan, table: &dyn Table) -> Option<Plan> {
         return None;
     }
     let of_key = Plan {
-        columns: vec![Answer { name: "key".to_owned(), value: key.value.clone() }],
+        columns: vec![OutputExpression { name: "key".to_owned(), value: key.value.clone() }],
         order_by: vec![key.clone()],
         offset: 0,
         limit: Some(most),

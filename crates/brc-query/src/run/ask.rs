@@ -1,4 +1,4 @@
-//! Questions asked of a table whose types may have to be inferred first.
+//! Queries on a table whose types may have to be inferred first.
 
 use crate::answer::Answered;
 use crate::answer::result::QueryResult;
@@ -8,8 +8,8 @@ use crate::sql::query::Query;
 use brc_core::{Progress, Result, Table, read_rows, with_types};
 
 impl Query {
-    /// Asks a table. Where its types are inferred, the question is bound and asked again if it does not fit the types of a
-    /// sample, or these do not hold all values ([`with_types`]). Returns the plan that fitted.
+    /// Asks a table. Where its types are inferred, the question is bound and asked again if it does not fit the types
+    /// of a sample, or these do not hold all values ([`with_types`]). Returns the plan that fitted.
     ///
     /// # Errors
     /// What is wrong with the question, as for [`Query::plan`], or goes wrong while the table is scanned.
@@ -37,7 +37,8 @@ impl Query {
         })
     }
 
-    /// Binds the question to a table. Where it does not fit types that are inferred from a sample, all rows are read for theirs.
+    /// Binds the question to a table. Where it does not fit types that are inferred from a sample, all rows are read
+    /// for theirs.
     ///
     /// # Errors
     /// As for [`Query::plan`], or what goes wrong while the table is scanned.
@@ -46,8 +47,8 @@ impl Query {
         with_types(table, threads, progress, |schema| self.plan(schema))
     }
 
-    /// What is asked for if nothing is said depends on all columns, also on those of which no value has been seen: their types
-    /// are found first.
+    /// What is requested if nothing is said depends on all columns, also on those of which no value has been seen:
+    /// their types are found first.
     fn find_defaults(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<()> {
         let has_defaults = self.by.is_none() || self.select.is_none() && self.aggregates.is_none();
         if has_defaults && (0..table.schema().fields().len()).any(|column| table.is_untyped(column)) {

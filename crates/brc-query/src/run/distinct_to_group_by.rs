@@ -1,22 +1,23 @@
-//! Counts distinct values where these are many: rows are grouped by the value too, for which there are partitions, all threads
-//! and files; then the groups that have a value each are counted, and folded to those that were asked for.
+//! The distinct-to-group-by rewrite: many distinct values are counted by grouping by the value too, for which
+//! partitions, all threads and spilling are available. The groups with a value are then counted, and merged to the
+//! groups of the plan.
 //!
-//! A scan begins without that, since most columns have few values, which are counted faster as they come. It ends as soon as a
-//! worker has found many, and many in each group; or more than there is memory for.
+//! A scan begins without the rewrite, since most columns have few values, which are counted faster as they come. It
+//! ends as soon as a worker has found many values, and many in each group, or when memory is short.
 
 use crate::accumulate::partial::Partial;
-use crate::aggregates::Output;
+use crate::aggregates::AggregateCall;
 use crate::answer::Answered;
 use crate::keys::Keys;
 use crate::partitions::{Limits, Partitioning};
 use crate::plan::Plan;
-use crate::run::subgroups::Finer;
+use crate::run::subgroups::Subgroups;
 use crate::runtime::memory::Memory;
 use crate::states::{State, StateKind};
 use brc_core::{Progress, Result, Table};
 
 /// A plan that counts the distinct values of one column.
-pub(crate) struct ByDistinct<'a> {
+pub(crate) struct DistinctToGroupBy<'a> {
     plan: &'a Plan,
     /// The plan whose groups are to be counted: it has the column as its last key.
     of_values: Plan,
@@ -28,7 +29,7 @@ pub(crate) struct ByDistinct<'a> {
     is_small: bool,
 }
 
-impl<'a> ByDistinct<'a> {
+impl<'a> DistinctToGroupBy<'a> {
     /// `None` if the plan counts distinct values of no column or of several, or keeps else what has no limit.
     pub(crate) fn of(plan: &'a Plan) -> Option<Self> {
         let states = plan.states();
@@ -40,7 +41,7 @@ impl<'a> ByDistinct<'a> {
         }
         let is_small = places.iter().all(|&place| states[place].1.is_small());
         let fields = plan.fields();
-        let counts = |output: &Output| {
+        let counts = |output: &AggregateCall| {
             output.bind(&fields).is_ok_and(|bound| bound.state == Some(StateKind::Distinct))
                 && output.columns == *columns
         };
@@ -65,8 +66,8 @@ impl<'a> ByDistinct<'a> {
         limits: Limits,
     ) -> Result<Option<Answered>> {
         let partitioning = Partitioning::new(&self.of_values, limits, memory, threads);
-        let finer = Finer { plan: self.plan, finer: &self.of_values };
-        finer.run(
+        let subgroups = Subgroups { plan: self.plan, of_subgroups: &self.of_values };
+        subgroups.run(
             table,
             progress,
             &partitioning,

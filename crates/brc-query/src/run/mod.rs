@@ -1,4 +1,18 @@
-//! Runs a plan: scans a table with several threads, and merges what they found.
+//! Several ways lead to the same answer, and the fastest depends on the plan, on the table's statistics and on memory.
+//! This folder chooses one and takes it.
+//!
+//! In: a plan (or a query), a table, threads and a memory limit. Out: an answer.
+//!
+//! Groups are made directly, or by one of two rewrites: by the column that all keys are computed of, if it has few
+//! values, or by the key and the value whose distinct values are counted. Where memory is short, partitions are
+//! grouped part by part.
+//!
+//! Where to look:
+//!
+//! - the choice of the way, and `Plan::run`, `Plan::partial`, `Plan::answer`: `mod.rs`
+//! - a query on a table whose types are inferred: `ask.rs`
+//! - the rewrites: grouping by pre-images, distinct values by `group by`: `pre_image.rs`, `distinct_to_group_by.rs`
+//! - what both have in common: subgroups that are merged to groups: `subgroups.rs`
 
 mod ask;
 mod distinct_to_group_by;
@@ -10,13 +24,13 @@ use crate::answer::Answered;
 use crate::answer::key_order::{KeyOrder, Part};
 use crate::answer::result::QueryResult;
 use crate::answer::sorted_runs::Sorter;
-use crate::partitions::{self, Limits, OwnPart, Partitioning, Parts};
+use crate::partitions::{self, Limits, Partitioning, Parts, SplitGroups};
 use crate::plan::Plan;
 use crate::rows::first;
 use crate::rows::picked;
 use crate::rows::sorted::SortedRows;
-use crate::run::distinct_to_group_by::ByDistinct;
-use crate::run::pre_image::BySource;
+use crate::run::distinct_to_group_by::DistinctToGroupBy;
+use crate::run::pre_image::PreImageGrouping;
 use crate::runtime::memory::Memory;
 use crate::scan::totals::ScanTotals;
 use crate::sql::query::Pick;
@@ -37,8 +51,8 @@ impl Plan {
     /// The same with no more memory than that. What is more is kept in a temporary file.
     ///
     /// # Errors
-    /// As for [`Plan::run`]; what goes wrong with the temporary file; [`Error::Memory`] if what is kept of a single group is
-    /// too much.
+    /// As for [`Plan::run`]; what goes wrong with the temporary file; [`Error::Memory`] if what is kept of a single
+    /// group is too much.
     pub fn run_within(
         &self,
         table: &dyn Table,
@@ -47,7 +61,7 @@ impl Plan {
         progress: &Progress,
     ) -> Result<Answered> {
         let answer = self.clone().within(memory).run_limited(table, threads, memory, progress, Limits::default())?;
-        // What was told to end may be anything.
+        // The answer of an interrupted query may be anything.
         interrupt::check()?;
         Ok(answer)
     }
@@ -73,18 +87,18 @@ impl Plan {
                 _ => SortedRows { table, threads, memory, progress }.answer(self),
             });
         }
-        if let Some(by_source) = BySource::of(self, table)
-            && let Some(answer) = by_source.run(table, threads, memory, progress, limits)?
+        if let Some(pre_image) = PreImageGrouping::of(self, table)
+            && let Some(answer) = pre_image.run(table, threads, memory, progress, limits)?
         {
             return Ok(answer);
         }
         let in_groups = |limits| self.answer_in_groups(table, threads, memory, progress, limits);
         let counted = Limits { distinct: usize::MAX, ..limits };
-        let Some(by_distinct) = ByDistinct::of(self) else { return in_groups(counted) };
-        match in_groups(if by_distinct.is_small() { limits } else { counted }) {
+        let Some(distinct_to_group_by) = DistinctToGroupBy::of(self) else { return in_groups(counted) };
+        match in_groups(if distinct_to_group_by.is_small() { limits } else { counted }) {
             Err(error @ (Error::Stopped | Error::Memory { .. })) => {
                 progress.restart();
-                match (by_distinct.run(table, threads, memory, progress, limits)?, error) {
+                match (distinct_to_group_by.run(table, threads, memory, progress, limits)?, error) {
                     (Some(answer), _) => Ok(answer),
                     (None, Error::Stopped) => {
                         progress.restart();
@@ -112,7 +126,7 @@ impl Plan {
         let partitioning = Partitioning::new(self, limits, memory, threads).with_splits_of(table, self);
         let (mut found, mut totals) = self.scanned(table, || self.groups(table, progress, &partitioning))?;
         let start = Instant::now();
-        let mut own: Vec<OwnPart> = found.iter_mut().flat_map(|found| std::mem::take(&mut found.own)).collect();
+        let mut own: Vec<SplitGroups> = found.iter_mut().flat_map(|found| std::mem::take(&mut found.own)).collect();
         own.sort_unstable_by_key(|part| part.rank);
         totals.groups = own.iter().map(|part| part.groups).sum();
         if partitioning.needs_parts(&found) {
@@ -120,7 +134,7 @@ impl Plan {
             return self.answer_in_parts(table.path(), parts, own, partitioning, totals);
         }
         let (mut merged, records) = self.merged(found)?;
-        let Some(dealing) = partitioning.dealing().filter(|_| !records.is_empty()) else {
+        let Some(scatter_plan) = partitioning.scatter_plan().filter(|_| !records.is_empty()) else {
             merged.settle(threads);
             totals.groups += merged.groups_with_rows();
             if self.is_in_key_order() && partitioning.splits_are_in_order() && !own.is_empty() {
@@ -132,16 +146,16 @@ impl Plan {
             let partials = own.into_iter().map(|part| part.partial).chain([merged]).collect();
             return self.answer_of(partials, threads, totals, start);
         };
-        let dealt = partitioning.dealt(dealing, merged, records);
+        let partitioned = partitioning.partitioned(scatter_plan, merged, records);
         if self.is_in_key_order() && own.is_empty() {
-            return self.in_key_order(KeyOrder::new(table.path(), dealt, threads), threads, totals, start);
+            return self.in_key_order(KeyOrder::new(table.path(), partitioned, threads), threads, totals, start);
         }
         let groups = AtomicU64::new(0);
         let in_order = |partial: Partial| {
             groups.fetch_add(partial.groups_with_rows(), Relaxed);
             partitions::in_order(self, partial)
         };
-        let mut partials = partitions::regroup(self, table.path(), &dealt, threads, in_order)?;
+        let mut partials = partitions::merge_partitions(self, table.path(), &partitioned, threads, in_order)?;
         totals.groups += groups.into_inner();
         totals.regroup_time = start.elapsed();
         partials.extend(own.into_iter().map(|part| part.partial));
@@ -156,8 +170,8 @@ impl Plan {
     /// Scans a table and groups its rows: the first half of [`Plan::run`].
     ///
     /// # Errors
-    /// As for [`Plan::run`]; [`Error::Usage`] if the plan groups nothing; [`Error::Widened`] if the table turns out to be of
-    /// other columns while it is scanned: a plan for those is needed ([`crate::Query::ask`]).
+    /// As for [`Plan::run`]; [`Error::Usage`] if the plan groups nothing; [`Error::Widened`] if the table turns out to
+    /// be of other columns while it is scanned: a plan for those is needed ([`crate::Query::ask`]).
     pub fn partial(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<(Partial, ScanTotals)> {
         if !self.grouped {
             return Err(Error::Usage("a question that groups nothing has no partial answers".to_owned()));
@@ -176,7 +190,7 @@ impl Plan {
         &self,
         path: &Path,
         parts: Parts,
-        own: Vec<OwnPart>,
+        own: Vec<SplitGroups>,
         partitioning: Partitioning,
         mut totals: ScanTotals,
     ) -> Result<Answered> {
@@ -188,7 +202,7 @@ impl Plan {
             groups.fetch_add(partial.groups_with_rows(), Relaxed);
             sorter.run_of_groups(&of_run, partial)
         };
-        let mut runs = partitions::regroup_parts(self, path, &partitioning, parts, run)?;
+        let mut runs = partitions::merge_spilled(self, path, &partitioning, parts, run)?;
         for part in own {
             runs.push(sorter.run_of_groups(&of_run, part.partial)?);
         }
@@ -208,7 +222,7 @@ impl Plan {
         QueryResult::of_groups(self, vec![self.all_merged(partials, 1)?], 1, totals)
     }
 
-    /// The same by several threads; where there are many groups, their rows are made when they are looked at.
+    /// The same by several threads; where there are many groups, their rows are made when they are read.
     ///
     /// # Errors
     /// As for [`Plan::answer`].

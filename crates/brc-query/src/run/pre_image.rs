@@ -1,6 +1,6 @@
-//! Keys that are computed of one column of few integers, as months are of dates: rows are grouped by the column itself, whose
-//! values are places in an array, and the keys are computed once for each of its values. So no row is looked up to find what
-//! its key is, nor to find the group of the key.
+//! Pre-image grouping: where all keys are computed of one column of few integers, as months are of dates, rows are
+//! grouped by the column itself, whose values index an array. The keys are computed once for each of these values, so
+//! that no row needs an expression or a hash table.
 
 use crate::answer::Answered;
 use crate::bind::inputs::Source;
@@ -9,18 +9,18 @@ use crate::evaluate::computed::computed;
 use crate::functions::typed::Typed;
 use crate::partitions::{Limits, Partitioning, bounds_of};
 use crate::plan::Plan;
-use crate::run::subgroups::Finer;
+use crate::run::subgroups::Subgroups;
 use crate::runtime::memory::Memory;
 use brc_core::{PhysicalType, Progress, Result, Table};
 
-/// What is kept of all values together stays in a worker's cache: so many words.
+/// What is kept of all values together stays in a worker's cache: this many words.
 const MOST_WORDS: u64 = 1 << 15;
 
 /// With fewer rows for each value it would not pay to group by all of them first.
 const ROWS_A_VALUE: u64 = 16;
 
 /// A plan whose keys are computed of one column.
-pub(crate) struct BySource<'a> {
+pub(crate) struct PreImageGrouping<'a> {
     plan: &'a Plan,
     /// The plan whose only key is the column.
     of_column: Plan,
@@ -28,7 +28,7 @@ pub(crate) struct BySource<'a> {
     keys: Vec<&'a Typed>,
 }
 
-impl<'a> BySource<'a> {
+impl<'a> PreImageGrouping<'a> {
     /// `None` if some key is something else, or the table does not tell that the column has few values for its rows.
     pub(crate) fn of(plan: &'a Plan, table: &dyn Table) -> Option<Self> {
         let of_table = plan.schema.fields();
@@ -69,8 +69,8 @@ impl<'a> BySource<'a> {
         let partitioning = Partitioning::new(of_column, limits, memory, threads).with_splits_of(table, of_column);
         let fields = plan.fields();
         let columns = Columns { fields: &fields, projection: &[*column], allowance: plan.allowance };
-        let finer = Finer { plan, finer: of_column };
-        finer.run(
+        let subgroups = Subgroups { plan, of_subgroups: of_column };
+        subgroups.run(
             table,
             progress,
             &partitioning,

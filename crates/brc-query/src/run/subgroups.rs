@@ -1,9 +1,9 @@
-//! Answers from finer groups than those that are asked for: rows are grouped by something else, for which there are partitions,
-//! all threads and files, and the groups found are folded to those asked for.
+//! Some groups are found faster, or in less memory, by way of smaller ones: rows are grouped by a finer key, for which
+//! partitions, all threads and spilling are available, and the subgroups are merged to the groups of the plan.
 
 use crate::accumulate::partial::Partial;
 use crate::answer::Answered;
-use crate::partitions::Found;
+use crate::partitions::WorkerResult;
 use crate::partitions::{self, Partitioning};
 use crate::plan::Plan;
 use crate::values::fault::Fault;
@@ -12,17 +12,17 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// Memory is never short because of fewer groups.
-const MANY_GROUPS: usize = 1 << 14;
+const MIN_GROUPS_TO_CHECK: usize = 1 << 14;
 
-/// A plan, and one of finer groups.
-pub(crate) struct Finer<'a> {
+/// A plan, and a plan of its subgroups.
+pub(crate) struct Subgroups<'a> {
     pub(crate) plan: &'a Plan,
-    pub(crate) finer: &'a Plan,
+    pub(crate) of_subgroups: &'a Plan,
 }
 
-impl Finer<'_> {
-    /// Asks a table: `no_groups` begins with none of those that are asked for, and `fold` adds finer ones to them. `None` if
-    /// there are so many of the former that memory is short.
+impl Subgroups<'_> {
+    /// Queries a table: `no_groups` makes an empty partial of the plan, and `fold` merges subgroups into it. `None` if
+    /// the plan has so many groups that memory is short.
     pub(crate) fn run(
         &self,
         table: &dyn Table,
@@ -32,14 +32,15 @@ impl Finer<'_> {
         fold: impl Fn(&mut Partial, &Partial) -> Result<(), Fault> + Sync,
     ) -> Result<Option<Answered>> {
         let (threads, memory) = (partitioning.threads, &partitioning.memory);
-        let (found, mut totals) = self.finer.scanned(table, || self.finer.groups(table, progress, partitioning))?;
+        let (found, mut totals) =
+            self.of_subgroups.scanned(table, || self.of_subgroups.groups(table, progress, partitioning))?;
         let start = Instant::now();
         let folded = Mutex::new(Vec::new());
-        let add = |finer: Partial| -> Result<bool> {
+        let add = |subgroups: Partial| -> Result<bool> {
             let known = folded.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let mut groups = known.unwrap_or_else(&no_groups);
-            fold(&mut groups, &finer).map_err(|fault| fault.error(table.path()))?;
-            let are_many = groups.groups() > MANY_GROUPS;
+            fold(&mut groups, &subgroups).map_err(|fault| fault.error(table.path()))?;
+            let are_many = groups.groups() > MIN_GROUPS_TO_CHECK;
             folded.lock().unwrap_or_else(PoisonError::into_inner).push(groups);
             Ok(are_many && memory.is_short())
         };
@@ -57,25 +58,25 @@ impl Finer<'_> {
         self.plan.answer_of(vec![groups], threads, totals, start).map(Some)
     }
 
-    /// Calls `add` with all finer groups, some after the other; returns whether it ever said so.
+    /// Calls `add` with all subgroups, a part at a time; returns whether it was ever true.
     fn each_part(
         &self,
         table: &dyn Table,
-        found: Vec<Found<'_>>,
+        found: Vec<WorkerResult<'_>>,
         partitioning: &Partitioning,
         add: impl Fn(Partial) -> Result<bool> + Sync,
     ) -> Result<bool> {
-        let (plan, path) = (self.finer, table.path());
+        let (plan, path) = (self.of_subgroups, table.path());
         if partitioning.needs_parts(&found) {
             let parts = plan.parts(path, found, partitioning)?;
-            return Ok(partitions::regroup_parts(plan, path, partitioning, parts, add)?.contains(&true));
+            return Ok(partitions::merge_spilled(plan, path, partitioning, parts, add)?.contains(&true));
         }
         let (merged, records) = plan.merged(found)?;
-        match partitioning.dealing().filter(|_| !records.is_empty()) {
-            Some(dealing) => {
+        match partitioning.scatter_plan().filter(|_| !records.is_empty()) {
+            Some(scatter_plan) => {
                 let threads = partitioning.threads;
-                let dealt = partitioning.dealt(dealing, merged, records);
-                Ok(partitions::regroup(plan, path, &dealt, threads, add)?.contains(&true))
+                let partitioned = partitioning.partitioned(scatter_plan, merged, records);
+                Ok(partitions::merge_partitions(plan, path, &partitioned, threads, add)?.contains(&true))
             }
             None => add(merged),
         }

@@ -1,4 +1,4 @@
-//! Sorts that end early if nobody waits for them any more: of millions of rows, each takes longer than Ctrl-C may.
+//! Sorts that end early when the query is interrupted: with millions of rows they take longer than Ctrl-C may.
 
 use brc_core::{Error, Result, interrupt};
 use std::cmp::Ordering;
@@ -15,7 +15,7 @@ pub(crate) fn sort_by<T>(all: &mut [T], compare: impl Fn(&T, &T) -> Ordering) ->
     ending(|| all.sort_unstable_by(checked(compare)))
 }
 
-/// Sorts as far as it takes to have the element at `place` there, those before it before it, and the others behind it.
+/// Sorts as far as it takes to have the element at `place` there, those before it before it, and the others after it.
 ///
 /// # Errors
 /// [`Error::Interrupted`]; then the order is any.

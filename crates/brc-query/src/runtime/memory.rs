@@ -1,7 +1,7 @@
-//! How much memory a question may take, and when it is time to write something to a file.
+//! How much memory a query may take, and when it spills.
 //!
-//! What counts is all that the program has allocated: buffers of the scan, tables, states, strings, whatever an aggregate keeps.
-//! Nobody needs to reckon how large each of them is, and nothing is forgotten.
+//! The limit is compared with all that the program has allocated: buffers of the scan, tables, states, strings and
+//! whatever else an aggregate keeps. So no stage has to estimate its size, and nothing is forgotten.
 
 use brc_kernels::memory::{in_use, kept_by_thread};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The same for many things, by all threads.
+//! Runs the same work for many items on several threads.
 
 use brc_core::workers::run_workers;
 use brc_core::{Result, interrupt};
@@ -27,7 +27,7 @@ pub(crate) fn map<T: Send, E: Send>(
     found.into_iter().map(|(_, result)| result).collect()
 }
 
-/// The same for work that takes long: it ends if nobody waits for it any more, for then its results may be anything
+/// The same for work that takes long: it ends early when the query is interrupted, and then its results may be anything
 /// ([`brc_core::interrupt`]).
 pub(crate) fn try_map<T: Send>(count: usize, threads: usize, of: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
     let one = |number| {

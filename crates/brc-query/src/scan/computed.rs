@@ -12,7 +12,7 @@ const ROW_BITS: u32 = 36;
 
 /// Computes columns for a worker's batches.
 #[derive(Debug)]
-pub(crate) struct Stage {
+pub(crate) struct ComputedColumns {
     steps: Vec<(Step, LogicalType)>,
 }
 
@@ -22,7 +22,7 @@ enum Step {
     Program(Box<Program>),
 }
 
-impl Stage {
+impl ComputedColumns {
     /// Computes these columns of batches of a projection.
     pub(crate) fn new(computed: &[Computed], columns: Columns<'_>) -> Self {
         let step = |computed: &Computed| {
@@ -45,7 +45,7 @@ impl Stage {
         level: Level,
         batch: &Batch<'a>,
         wanted: Option<&[u64]>,
-        place: RowPlace,
+        place: RowPosition,
     ) -> Result<Vec<Lent<'a>>, Fault> {
         let step = |(step, output): &mut (Step, LogicalType)| match (step, wanted) {
             (Step::RowNumber, _) => Ok(Lent::Vector(place.numbers(batch.rows))),
@@ -58,9 +58,9 @@ impl Stage {
 
 /// Where the next batch begins in its table.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct RowPlace(i64);
+pub(crate) struct RowPosition(i64);
 
-impl RowPlace {
+impl RowPosition {
     /// The first row of a split.
     pub(crate) fn of_split(split: u64) -> Self {
         Self((split as i64) << ROW_BITS)
@@ -70,7 +70,7 @@ impl RowPlace {
         self.0 += rows as i64;
     }
 
-    /// The number of the first row; those behind it have the next ones.
+    /// The number of the first row; those after it have the next ones.
     pub(crate) fn number(self) -> i64 {
         self.0
     }

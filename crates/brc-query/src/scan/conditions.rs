@@ -1,14 +1,14 @@
-//! Which rows a question wants: those that meet all of its conditions, tested one after the other.
+//! The conditions of a query, tested one after the other.
 //!
-//! A scan that decodes column by column asks for each test itself, and decodes the columns of the next only where rows are
-//! left; of any other the rows come with all of their columns. Either way what a condition computes is computed of rows that
-//! met those before, so that it is an error for them alone.
+//! A scan that decodes column by column calls for each test itself, and decodes the columns of the next only where rows
+//! are left; other scans deliver rows with all of their columns. Either way an expression in a condition is computed
+//! only of rows that met the conditions before, so that only these can cause an error.
 
 use crate::bind::inputs::Source;
 use crate::evaluate::filter::Filter;
 use crate::evaluate::{Columns, Lent};
 use crate::plan::Plan;
-use crate::scan::computed::{RowPlace, Stage};
+use crate::scan::computed::{ComputedColumns, RowPosition};
 use crate::values::fault::Fault;
 use crate::values::fault::Malformed;
 use crate::values::selection::Selection;
@@ -74,8 +74,8 @@ impl Plan {
         conditions
     }
 
-    /// Splits a predicate where all of its parts must hold, but for parts that look at the same columns of the table: `known`
-    /// says which condition these are.
+    /// Splits a predicate where all of its parts must hold, but for parts that look at the same columns of the table:
+    /// `known` says which condition these are.
     fn split(&self, predicate: &Predicate, conditions: &mut Vec<Condition>, known: &mut HashMap<Vec<usize>, usize>) {
         match predicate {
             Predicate::And(parts) => parts.iter().for_each(|part| self.split(part, conditions, known)),
@@ -110,8 +110,8 @@ pub(crate) struct Conditions {
 struct Test {
     /// Where its columns are in a batch of all columns.
     positions: Vec<usize>,
-    computed: Stage,
-    /// Looks at its columns, and behind them at what is computed of them.
+    computed: ComputedColumns,
+    /// Looks at its columns, and after them at what is computed of them.
     filter: Filter,
 }
 
@@ -125,8 +125,8 @@ impl Conditions {
         self.tests_of_scan = Some(Test::of_plan(plan));
     }
 
-    /// Clears the bits of rows that do not meet one of the conditions, of which the batch has the columns. Returns how many
-    /// are left.
+    /// Clears the bits of rows that do not meet one of the conditions, of which the batch has the columns. Returns how
+    /// many are left.
     pub(crate) fn test(&mut self, condition: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize, Fault> {
         check_lengths(batch.rows, batch.columns)?;
         let tests = self.tests_of_scan.as_mut().unwrap_or(&mut self.tests);
@@ -166,7 +166,7 @@ impl Test {
             let projection: Vec<usize> = columns.iter().copied().chain(computed).collect();
             Self {
                 positions: columns.iter().map(position).collect(),
-                computed: Stage::new(
+                computed: ComputedColumns::new(
                     &sources,
                     Columns { fields: &fields, projection: &columns, allowance: plan.allowance },
                 ),
@@ -191,7 +191,7 @@ impl Test {
     }
 
     fn run_at_once(&mut self, level: Level, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize, Fault> {
-        let computed = self.computed.run(level, batch, Some(rows), RowPlace::default())?;
+        let computed = self.computed.run(level, batch, Some(rows), RowPosition::default())?;
         let with_computed: Vec<Column<'_>>;
         let mut columns = batch.columns;
         if !computed.is_empty() {

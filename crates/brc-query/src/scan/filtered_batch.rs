@@ -1,5 +1,5 @@
-//! Batches in which few rows are wanted, as batches of nothing else: what is computed, grouped and added up then costs as much
-//! as the rows that are left.
+//! Batches in which few rows are wanted, reduced to these rows: all later work then costs as much as the rows that are
+//! left.
 
 use crate::values::fault::Malformed;
 use crate::values::selection::Selection;
@@ -7,22 +7,22 @@ use brc_core::{Batch, Bitmap, BitmapBuffer, ByteStrings, Column, Data, Dictionar
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{compress_runs, row_numbers};
 
-/// A batch is compacted if at most one in so many of its rows is wanted.
-const FEW: usize = 16;
+/// A batch is filtered if at most one in this many of its rows is wanted.
+const MIN_ROWS_PER_WANTED: usize = 16;
 
 /// Memory for the wanted rows of a batch, used again for the next.
 #[derive(Debug, Default)]
-pub(crate) struct Compacted {
-    columns: Vec<Kept>,
+pub(crate) struct FilteredBatch {
+    columns: Vec<FilteredColumn>,
     rows: Vec<u32>,
-    /// What stands for the rows of columns that nobody looks at.
+    /// What stands for the rows of unused columns.
     zeros: Vec<i8>,
 }
 
 /// The wanted rows of a column.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
-    /// Whether somebody looks at it.
+pub(crate) struct FilteredColumn {
+    /// Whether the plan uses it.
     is_used: bool,
     i8s: Vec<i8>,
     i16s: Vec<i16>,
@@ -37,10 +37,10 @@ pub(crate) struct Kept {
     validity: BitmapBuffer,
 }
 
-impl Compacted {
-    /// For batches of that many columns, of which these are looked at.
+impl FilteredBatch {
+    /// For batches of this many columns, of which these are used.
     pub(crate) fn new(columns: usize, used: impl Iterator<Item = usize>) -> Self {
-        let mut kept: Vec<Kept> = (0..columns).map(|_| Kept::default()).collect();
+        let mut kept: Vec<FilteredColumn> = (0..columns).map(|_| FilteredColumn::default()).collect();
         used.filter(|&position| position < columns).for_each(|position| kept[position].is_used = true);
         Self { columns: kept, rows: Vec::new(), zeros: Vec::new() }
     }
@@ -53,7 +53,7 @@ impl Compacted {
         selection: Selection<'_>,
     ) -> Result<Option<Vec<Column<'a>>>, Malformed> {
         let Selection::Some(mask, wanted) = selection else { return Ok(None) };
-        if wanted * FEW > batch.rows {
+        if wanted * MIN_ROWS_PER_WANTED > batch.rows {
             return Ok(None);
         }
         if batch.columns.len() != self.columns.len() {
@@ -63,15 +63,15 @@ impl Compacted {
         row_numbers(level, mask, rows);
         zeros.resize(zeros.len().max(wanted), 0);
         let zeros = &zeros[..wanted];
-        let compacted = columns.iter_mut().zip(batch.columns).map(|(kept, column)| match kept.is_used {
+        let filtered = columns.iter_mut().zip(batch.columns).map(|(kept, column)| match kept.is_used {
             true => kept.take(level, column, mask, rows),
             false => Column::integers(Integers::I8(zeros)),
         });
-        Ok(Some(compacted.collect()))
+        Ok(Some(filtered.collect()))
     }
 }
 
-impl Kept {
+impl FilteredColumn {
     fn take<'a>(&'a mut self, level: Level, column: &Column<'a>, mask: &[u64], rows: &[u32]) -> Column<'a> {
         if let Data::Runs { runs, dictionary } = column.data {
             compress_runs(level, runs, mask, &mut self.runs);
@@ -168,17 +168,17 @@ mod tests {
         let wanted = [3, 64, 131, 199];
         let mut mask = vec![0u64; 4];
         wanted.iter().for_each(|row| mask[row / 64] |= 1 << (row % 64));
-        let mut compacted = Compacted::new(5, 0..4);
-        let few = compacted.of(Level::best(), &batch, Selection::Some(&mask, 4)).unwrap().unwrap();
+        let mut filtered = FilteredBatch::new(5, 0..4);
+        let few = filtered.of(Level::best(), &batch, Selection::Some(&mask, 4)).unwrap().unwrap();
         for (few, all) in few.iter().zip(&columns).take(4) {
             let values = |column: &Column<'_>, rows: &mut dyn Iterator<Item = usize>| -> Vec<String> {
                 rows.map(|row| format!("{:?}", Value::of_row(column, row))).collect()
             };
             assert_eq!(values(few, &mut (0..4)), values(all, &mut wanted.into_iter()));
-            let (mut kept, rows) = (Kept::default(), wanted.map(|row| row as u32));
+            let (mut kept, rows) = (FilteredColumn::default(), wanted.map(|row| row as u32));
             assert_eq!(values(&kept.gather(all, &rows), &mut (0..4)), values(few, &mut (0..4)));
         }
         mask.fill(u64::MAX);
-        assert!(compacted.of(Level::best(), &batch, Selection::Some(&mask, 199)).unwrap().is_none());
+        assert!(filtered.of(Level::best(), &batch, Selection::Some(&mask, 199)).unwrap().is_none());
     }
 }

@@ -1,4 +1,18 @@
-//! S
+//! A table knows how to skip rows and to decode columns one by one, if it is told what a query needs. This folder
+//! tells it, and tests the rows that come.
+//!
+//! In: a `Plan` and batches. Out: `ScanOptions` for the table; for each batch the wanted rows, and the columns
+//! computed of them.
+//!
+//! Where to look:
+//!
+//! - columns, predicates, order and statistics that are requested: `options.rs`
+//! - conditions, tested in the order of their costs, column by column where the table can (`Conditions`):
+//!   `conditions.rs`
+//! - columns computed of rows for keys and aggregates (`ComputedColumns`): `computed.rs`
+//! - batches of which few rows are wanted (`FilteredBatch`): `filtered_batch.rs`
+//! - rows and values of queries that group nothing (`Selector`): `selector.rs`
+//! - what a scan did (`ScanTotals`): `totals.rs`
 
 pub(crate) mod computed;
 pub(crate) mod conditions;

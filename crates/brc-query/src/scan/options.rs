@@ -1,4 +1,4 @@
-//! What a plan asks of a table's scan: columns, predicates, statistics and order.
+//! What a plan requests of a table's scan: columns, predicates, statistics and order.
 
 use super::conditions::Condition;
 use crate::bind::inputs::Source;
@@ -40,8 +40,8 @@ impl Plan {
         }
     }
 
-    /// Whether sums, bounds and counts of rows are enough to answer: of integers, by keys that are strings. The statistics
-    /// of a number do not tell which groups there are. Where there are nulls, nobody sums up.
+    /// Whether sums, bounds and counts of rows are enough to answer: of integers, by keys that are strings. The
+    /// statistics of a number do not show which groups there are. Sums are not stored where there are nulls.
     fn sums_suffice(&self) -> bool {
         let logical_type = |column: usize| self.schema.fields()[column].logical_type;
         let keys = self.keys.iter().all(|&key| self.is_text(key));

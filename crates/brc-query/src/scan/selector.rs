@@ -1,10 +1,10 @@
-//! Which rows of a batch a question wants, and what is computed of them.
+//! The wanted rows of a batch, and the values computed of them, for queries that group nothing.
 
 use crate::evaluate::{Columns, Lent, Program};
 use crate::functions::typed::Typed;
 use crate::plan::Plan;
 use crate::scan::conditions::Conditions;
-use crate::scan::filtered_batch::Kept;
+use crate::scan::filtered_batch::FilteredColumn;
 use crate::values::fault::Fault;
 use crate::values::selection::{check_lengths, row_numbers};
 use crate::values::vector::Vector;
@@ -76,8 +76,8 @@ impl<'a> Selector<'a> {
         self.path
     }
 
-    /// Hands the values of wanted rows over, of at most the first `most` of them. Returns how many they are. `None` is all
-    /// rows.
+    /// Hands the values of wanted rows over, of at most the first `most` of them. Returns how many they are. `None` is
+    /// all rows.
     pub(crate) fn select(
         &mut self,
         batch: &Batch<'_>,
@@ -96,8 +96,8 @@ impl<'a> Selector<'a> {
         Ok(rows)
     }
 
-    /// Computes the values of these rows of a batch, or of all, and calls `each` with them and with the rows that they are of:
-    /// once, unless strings of all of them need too much memory.
+    /// Computes the values of these rows of a batch, or of all, and calls `each` with them and with the rows that they
+    /// are of: once, unless strings of all of them need too much memory.
     pub(crate) fn values<E>(
         &mut self,
         batch: &Batch<'_>,
@@ -154,7 +154,7 @@ pub(crate) struct Values {
 enum Use {
     Nothing,
     /// They are delivered as they are. What they are gathered in is used again.
-    Delivered(Box<Kept>),
+    Delivered(Box<FilteredColumn>),
     /// Values are computed of them. Strings are no codes for that: a dictionary may have many that no row has.
     Computed,
 }

@@ -1,4 +1,4 @@
-//! What a scan did to answer a question.
+//! What a scan did to answer a query.
 
 use crate::keys::access_path::Lanes;
 use brc_core::Scanned;
@@ -31,7 +31,7 @@ pub struct ScanTotals {
     pub decompress_time: Duration,
     /// Time spent on checksums and decoding (or parsing).
     pub decode_time: Duration,
-    /// Time spent on filtering and aggregation; measured only if [`crate::Query::timings`] asked for it.
+    /// Time spent on filtering and aggregation; measured only if [`crate::Query::timings`] requested it.
     pub aggregate_time: Duration,
     /// How long it took to scan and group, in all; this and the times below are those that went by.
     pub scan_time: Duration,

@@ -1,4 +1,4 @@
-//! Calls of functions, from the tree of `sqlparser` to ours.
+//! Converts calls of functions from the tree of `sqlparser`.
 
 use super::convert::{Converted, Converter};
 use super::{Call, Kind, Literal, Syntax, SyntaxError};

@@ -1,4 +1,4 @@
-//! From the tree of `sqlparser` to ours.
+//! Converts the tree of `sqlparser` to [`Syntax`].
 
 use super::parser::Places;
 use super::{Call, Kind, Literal, Syntax, SyntaxError, types};

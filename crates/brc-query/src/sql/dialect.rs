@@ -1,5 +1,5 @@
-//! The SQL of DuckDB, which is closest to what is supported here, but for the arguments of functions: in `bool_and(a = b)`
-//! these are conditions, not values with names.
+//! The SQL of DuckDB, which is closest to what is supported here, but for the arguments of functions: in `bool_and(a =
+//! b)` these are conditions, not values with names.
 
 use sqlparser::dialect::{Dialect, DuckDbDialect};
 use std::any::TypeId;

@@ -1,4 +1,4 @@
-//! What is wrong with a text that a user wrote, and where.
+//! Syntax errors, with their position in the text.
 
 use brc_core::Error;
 
@@ -28,7 +28,7 @@ impl SyntaxError {
         Self { types_of: Some(columns), ..self }
     }
 
-    /// The error with what may help behind it.
+    /// The error with what may help after it.
     pub(crate) fn with_hint(self, hint: &str) -> Self {
         Self { message: self.message + hint, ..self }
     }
@@ -44,7 +44,8 @@ impl SyntaxError {
         format!(" (line {line}, column {column})")
     }
 
-    /// The part of the line around the position as it fits a terminal, and how many characters stand before the position.
+    /// The part of the line around the position as it fits a terminal, and how many characters stand before the
+    /// position.
     fn shown(&self) -> (String, usize) {
         const AROUND: usize = 60;
         let printable = |character: char| if character.is_control() { ' ' } else { character };

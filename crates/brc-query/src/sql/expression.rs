@@ -1,4 +1,4 @@
-//! What a user writes for a question: expressions of SQL, each with the text that it was parsed from.
+//! Expressions of SQL as a user writes them, each with the text that it was parsed from.
 //!
 //! ```text
 //! temperature > 30 and (station = 'Hamburg' or station in ('Abha', 'São Paulo'))
@@ -6,10 +6,10 @@
 //! date_trunc('month', visited)
 //! ```
 //!
-//! Words are case-insensitive, but names of columns are not; names that are more than a word are `"quoted"`, strings are
-//! `'quoted'`, and a quote inside is doubled. Numbers are decimals of any length and are compared exactly with whatever is
-//! exact. Dates and times are `date '2024-02-01'`, `time '23:59'` and `timestamp '2024-02-01 23:59'`, or such strings alone
-//! where they are compared with one.
+//! Words are case-insensitive, but names of columns are not; names that are more than a word are `"quoted"`, strings
+//! are `'quoted'`, and a quote inside is doubled. Numbers are decimals of any length and are compared exactly with
+//! whatever is exact. Dates and times are `date '2024-02-01'`, `time '23:59'` and `timestamp '2024-02-01 23:59'`, or
+//! such strings alone where they are compared with one.
 
 use crate::sql::{Kind, Parser, Syntax, SyntaxError};
 use brc_core::{Result, identifier};
@@ -121,7 +121,8 @@ pub enum SelectItem {
 /// By what an answer is sorted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderBy {
-    /// An output column's name or number, an expression of what the answer is made of, or what stands for all output columns.
+    /// An output column's name or number, an expression of what the answer is made of, or what stands for all output
+    /// columns.
     pub expression: Expression,
     /// Whether it is `all`: every output column, from left to right.
     pub is_all: bool,

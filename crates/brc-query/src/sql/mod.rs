@@ -1,8 +1,17 @@
-//! SQL as people write it, before anything is known of a table.
+//! People write queries as SQL, as whole statements or as expressions in options. This folder reads them before
+//! anything is known of a table, so that a mistake in the text is reported with its place.
 //!
-//! `sqlparser` reads the text, so that precedence, quoting and literals are those that people know. What it makes of it is
-//! turned at once into the few forms of [`Syntax`] that there are here, each with its place in the text; what has no form is
-//! named with its place.
+//! In: a text. Out: a `Query`, an `Expression` or a `Statement`, which consist of few forms of `Syntax`, each with its
+//! position in the text. `sqlparser` reads the text, so that precedence, quoting and literals are those that people
+//! know; a form that is not supported is named with its position.
+//!
+//! Where to look:
+//!
+//! - a question (`Query`), expressions (`Expression`, `SelectItem`, `OrderBy`): `query.rs`, `expression.rs`
+//! - the layer over `sqlparser`: `parser.rs`, `dialect.rs`
+//! - its tree turned into ours: `convert.rs`, `calls.rs`, `types.rs`
+//! - `select`, clause by clause; several statements, `describe` and the like: `statement.rs`, `script.rs`
+//! - messages: `error.rs`; what to write instead of the words of other databases: `suggestions.rs`
 
 mod calls;
 mod convert;
@@ -83,7 +92,7 @@ pub(crate) enum Literal {
     Date(Vec<u8>),
     Time(Vec<u8>),
     Timestamp(Vec<u8>),
-    /// So many months, days and microseconds.
+    /// This many months, days and microseconds.
     Interval {
         months: i64,
         days: i64,

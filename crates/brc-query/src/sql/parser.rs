@@ -1,4 +1,4 @@
-//! The thin layer over `sqlparser`: places as bytes, messages as ours.
+//! A thin layer over `sqlparser`: positions become byte offsets, and messages become ours.
 
 use super::dialect::OurDialect;
 use super::{Kind, Syntax, SyntaxError, convert};
@@ -198,7 +198,7 @@ impl Places {
     }
 }
 
-/// Whoever walks a tree needs stack for its depth.
+/// Walking a tree needs stack for its depth.
 fn check_depth(tokens: &[TokenWithSpan], source: &str, places: &Places) -> Result<(), SyntaxError> {
     // `betweens` are those whose `and` is still to come.
     let (mut depth, mut nots, mut operators, mut betweens) = (0usize, 0usize, 0usize, 0usize);

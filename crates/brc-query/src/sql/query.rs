@@ -1,4 +1,4 @@
-//! What a user asks, and how it is bound to a table.
+//! A question as a user writes it, before it is bound to a table.
 
 use crate::sql::expression::{Expression, OrderBy, SelectItem};
 use crate::sql::{Kind, Literal, Parser, SyntaxError};
@@ -12,13 +12,13 @@ pub struct Query {
     pub select: Option<Vec<SelectItem>>,
     /// Whether rows of the answer that are the same are one.
     pub distinct: bool,
-    /// What to group by. `None` is the only string column; without any, all rows are one group. An empty list also makes all
-    /// rows one group; but where nothing is aggregated, each row is one of the answer.
+    /// What to group by. `None` is the only string column; without any, all rows are one group. An empty list also
+    /// makes all rows one group; but where nothing is aggregated, each row is one of the answer.
     pub by: Option<Vec<Expression>>,
     /// `group by all`: by every item of `select` that has no aggregate. Then `by` is an empty list.
     pub group_by_all: bool,
-    /// What is computed for each group, where `select` does not say it. `None` is min, mean and max of each column of numbers
-    /// that is no key, or the number of rows if there is no such column.
+    /// What is computed for each group, where `select` does not say it. `None` is min, mean and max of each column of
+    /// numbers that is no key, or the number of rows if there is no such column.
     pub aggregates: Option<Vec<Expression>>,
     /// Which rows count.
     pub filter: Option<Expression>,
@@ -28,7 +28,7 @@ pub struct Query {
     pub order_by: Vec<OrderBy>,
     /// How many of the sorted rows are left out first.
     pub offset: u64,
-    /// How many of the rows behind those are wanted.
+    /// How many of the rows after those are wanted.
     pub limit: Option<u64>,
     /// Which rows those are, where nothing is grouped or sorted and there is a limit.
     pub pick: Pick,
@@ -74,8 +74,8 @@ impl Default for Query {
 }
 
 impl Query {
-    /// The columns that the filter compares with strings that are not ASCII, each with the string: such a comparison depends
-    /// on the charset of the column.
+    /// The columns that the filter compares with strings that are not ASCII, each with the string: such a comparison
+    /// depends on the charset of the column.
     #[must_use]
     pub fn comparisons_beyond_ascii(&self) -> Vec<(&str, &str)> {
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Statements as people type them: `select`, and the few other words by which tables are looked at, with `;` between.
+//! Statements as people type them: `select`, and the few other statements that show tables, with `;` between.
 
 use super::{Parser, SyntaxError};
 use crate::sql::query::Query;

@@ -1,5 +1,5 @@
-//! `[from t] select … [from t] [where …] [group by …] [having …] [order by …] [limit n] [offset n]`: clause by clause, so that
-//! whatever else stands there is named with its place.
+//! `[from t] select … [from t] [where …] [group by …] [having …] [order by …] [limit n] [offset n]`: clause by clause,
+//! so that whatever else stands there is named with its place.
 
 use super::script::TableName;
 use super::{Parser, SyntaxError};
@@ -8,7 +8,7 @@ use crate::sql::query::Query;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::Token;
 
-/// What stands behind a column's expression without being its name.
+/// What stands after a column's expression without being its name.
 const CLAUSES: [Keyword; 11] = [
     Keyword::FROM,
     Keyword::WHERE,

@@ -1,4 +1,4 @@
-//! What to write instead of a function or an operator that there is not: people come with the words of other databases.
+//! Suggestions for functions and operators that do not exist: what to write instead of the words of other databases.
 
 use crate::aggregates::AGGREGATES;
 use crate::functions::FUNCTIONS;

@@ -1,4 +1,4 @@
-//! Types as SQL names them, besides our own names.
+//! The names of types: those of SQL besides our own.
 
 use brc_core::LogicalType;
 use sqlparser::ast::DataType;

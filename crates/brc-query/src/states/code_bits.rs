@@ -1,5 +1,5 @@
-//! Which of a dictionary's codes each group has, as long as groups and codes are few: a bit for each pair of both, which is set
-//! without a question, and taken over from others 64 at a time.
+//! Which of a dictionary's codes each group has, as long as groups and codes are few: a bit for each pair of both,
+//! which is set without a question, and taken over from others 64 at a time.
 
 use super::GroupIds;
 use crate::keys::strings::Strings;
@@ -29,8 +29,8 @@ impl CodeBits {
         self.words.is_empty()
     }
 
-    /// Makes room for the codes of a dictionary, to which values may have been added since the last time; `false` if that
-    /// would be too much.
+    /// Makes room for the codes of a dictionary, to which values may have been added since the last time; `false` if
+    /// that would be too much.
     pub(super) fn make_room(&mut self, groups: usize, dictionary: &Dictionary) -> bool {
         let has_room = self.widen(groups, dictionary.len());
         if has_room {
@@ -75,8 +75,8 @@ impl CodeBits {
         })
     }
 
-    /// Sets the bits that groups of another have in those that `groups` tells; `false` if the same codes stand for something
-    /// else, or there is no room.
+    /// Sets the bits that groups of another have in those in `groups`; `false` if the same codes stand for
+    /// something else, or there is no room.
     pub(super) fn merge(&mut self, other: &Self, groups: &[u32]) -> bool {
         if other.is_empty() {
             return true;

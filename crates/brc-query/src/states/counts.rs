@@ -41,7 +41,7 @@ impl Counts {
         self.change(groups, |count, rows| *count -= rows)
     }
 
-    /// Adds so many rows to each group.
+    /// Adds this many rows to each group.
     pub(crate) fn add_all(&mut self, rows: &[u64]) {
         self.0.iter_mut().zip(rows).for_each(|(count, rows)| *count += rows);
     }

@@ -1,4 +1,5 @@
-//! The distinct values of each group: a set of pairs of a group and a value, or bits as long as values are codes and few.
+//! The distinct values of each group: a set of pairs of a group and a value, or bits as long as values are codes and
+//! few.
 
 use super::code_bits::CodeBits;
 use super::value_pairs::ValuePairs;

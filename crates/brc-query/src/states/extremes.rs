@@ -1,5 +1,5 @@
-//! The value that goes with the smallest and with the largest other value of each group: what `min_by`, `max_by`, `first`
-//! and `last` are. Of equal ones, the smallest value counts.
+//! The value that goes with the smallest and with the largest other value of each group: what `min_by`, `max_by`,
+//! `first` and `last` are. Of equal ones, the smallest value counts.
 
 use super::{Accumulator, GroupIds, Values, owned};
 use crate::functions::typed::Scalar;

@@ -1,8 +1,8 @@
 //! Exact sums of the products of floats, for what variances and correlations are computed of.
 //!
-//! As for the [sums of floats](super::float_sums) there is a unit for all groups, and whether the values of a batch fit is
-//! asked once. A product that does not fit is added as the two floats that it exactly is, as long as it neither overflows
-//! nor is subnormal.
+//! As for the [sums of floats](super::float_sums) there is a unit for all groups, and whether the values of a batch fit
+//! is asked once. A product that does not fit is added as the two floats that it exactly is, as long as it neither
+//! overflows nor is subnormal.
 
 use super::float_sums::FloatSums;
 use super::{Accumulator, GroupIds};
@@ -13,7 +13,7 @@ use brc_kernels::cpu::Level;
 use num_bigint::BigInt;
 use serde::{Deserialize, Serialize};
 
-/// How far below the largest of the first products the unit lies. So many bits are left for exponents and for counts:
+/// How far below the largest of the first products the unit lies. This many bits are left for exponents and for counts:
 /// 256 − 106 − 1.
 const BELOW: i32 = 96;
 
@@ -86,7 +86,7 @@ impl FloatProducts {
         })
     }
 
-    /// Whether so many products of these exponents may be added without a question.
+    /// Whether this many products of these exponents may be added without a question.
     fn has_room(&mut self, rows: usize, low: i32, high: i32) -> bool {
         // Not where a product overflows, or has bits that no float has.
         if low < FINEST || high + 106 > 1023 {

@@ -1,8 +1,8 @@
 //! Sums of floats that are exact, and so the same for any order of values, any number of threads, and any split.
 //!
-//! Each group's sum is an integer of 128 bits in units of a power of two that all groups of a state share; floats of data
-//! that people have nearly always lie within its range. What does not is added up in an integer of any length. Whether the
-//! values of a batch fit is asked once for all of them.
+//! Each group's sum is an integer of 128 bits in units of a power of two that all groups of a state share; floats of
+//! data that people have nearly always lie within its range. What does not is added up in an integer of any length.
+//! Whether the values of a batch fit is asked once for all of them.
 
 use super::slots::{Gathered, Offer};
 use super::{Accumulator, GroupIds, Values};
@@ -27,10 +27,10 @@ const STEP: i32 = 8;
 /// How far below the largest of the first values the unit lies.
 const BELOW: i32 = 40;
 
-/// How far below the largest of the first values the unit of lanes lies, which have fewer bits.
-const LANES_BELOW: i32 = 26;
+/// How far below the largest of the first values the unit of slots lies, which have fewer bits.
+const SLOTS_BELOW: i32 = 26;
 
-/// The most bits that a float may have in the upper of its lanes, so that there is room for many.
+/// The most bits that a float may have in the upper of its slots, so that there is room for many.
 const UPPER_BITS: i32 = 46;
 
 /// Units by which scaling is exact: the result is a normal number.
@@ -50,9 +50,9 @@ pub(crate) struct FloatSums {
     rest: HashMap<u32, Rest>,
     /// No sum is above that.
     bound: u128,
-    /// The unit of what is in lanes.
-    lanes_unit: Option<i32>,
-    /// What that becomes as soon as the lanes are empty.
+    /// The unit of what is in slots.
+    slots_unit: Option<i32>,
+    /// What that becomes as soon as the slots are empty.
     next_unit: Option<i32>,
 }
 
@@ -94,10 +94,10 @@ fn in_units(value: i128, from: i32, to: i32) -> Option<i128> {
 }
 
 impl FloatSums {
-    /// Whether floats of another state are in lanes in the same unit. If ours has none yet, it takes theirs.
-    pub(super) fn shares_lanes_with(&mut self, other: &Self) -> bool {
-        self.lanes_unit = self.lanes_unit.or(other.lanes_unit);
-        other.lanes_unit.is_none_or(|unit| self.lanes_unit == Some(unit))
+    /// Whether floats of another state are in slots in the same unit. If ours has none yet, it takes theirs.
+    pub(super) fn shares_slots_with(&mut self, other: &Self) -> bool {
+        self.slots_unit = self.slots_unit.or(other.slots_unit);
+        other.slots_unit.is_none_or(|unit| self.slots_unit == Some(unit))
     }
 
     pub(super) fn count(&self, group: usize) -> u64 {
@@ -151,7 +151,7 @@ impl FloatSums {
 
     pub(super) fn add(&mut self, group: usize, value: f64) -> Result<(), Malformed> {
         let count = &mut self.sums.get_mut(group).ok_or(UnknownGroup)?.count;
-        // Where some values are in lanes, counts wrap in between.
+        // Where some values are in slots, counts wrap in between.
         *count = count.wrapping_add(1);
         if !value.is_finite() {
             let rest = self.rest.entry(group as u32).or_default();
@@ -181,7 +181,8 @@ impl FloatSums {
         }
     }
 
-    /// Whether so many floats of these exponents may be added without a question, which the unit is chosen or lowered for.
+    /// Whether this many floats of these exponents may be added without a question, which the unit is chosen or lowered
+    /// for.
     fn has_room(&mut self, rows: usize, low: i32, high: i32) -> bool {
         let unit = *self.unit.get_or_insert_with(|| unit_below(high));
         if low < unit && !self.lower(unit_below(low)) {
@@ -311,7 +312,7 @@ impl Accumulator for FloatSums {
 }
 
 impl Gathered for FloatSums {
-    fn lanes(&self) -> usize {
+    fn slots(&self) -> usize {
         2
     }
 
@@ -319,12 +320,12 @@ impl Gathered for FloatSums {
         let Some(values) = values.first() else { return Ok(Offer::Unfit) };
         let values = values.floats()?;
         let (low, high) = match exponents(level, values) {
-            Exponents::Zeros => return Ok(Offer::Lanes(Vec::new())),
+            Exponents::Zeros => return Ok(Offer::Slots(Vec::new())),
             Exponents::Between(low, high) => (low, high),
             Exponents::Special => return Ok(Offer::Unfit),
         };
         let upper_bits = |unit: i32| high + 53 - unit - Limbs::LOW_BITS as i32;
-        let unit = *self.lanes_unit.get_or_insert_with(|| low.min(high - LANES_BELOW));
+        let unit = *self.slots_unit.get_or_insert_with(|| low.min(high - SLOTS_BELOW));
         if low < unit && upper_bits(low) <= UPPER_BITS {
             self.next_unit = Some(low);
             return Ok(Offer::Full);
@@ -332,7 +333,7 @@ impl Gathered for FloatSums {
         let limbs = Limbs::of(unit).filter(|_| low >= unit && upper_bits(unit) <= UPPER_BITS);
         let Some(limbs) = limbs else { return Ok(Offer::Unfit) };
         let most = |bits: u32| (values.len() as u64) << bits;
-        Ok(Offer::Lanes(vec![
+        Ok(Offer::Slots(vec![
             (Addend::High(values, limbs), most(upper_bits(unit).max(0) as u32)),
             (Addend::Low(values, limbs), most(Limbs::LOW_BITS)),
         ]))
@@ -340,16 +341,16 @@ impl Gathered for FloatSums {
 
     fn gather(&mut self, group: usize, rows: u64, sums: &[i64]) {
         self.sums[group].count = self.sums[group].count.wrapping_add(rows);
-        let (sum, lanes_unit) = (Limbs::join(sums[0], sums[1]), self.lanes_unit.unwrap_or(0));
+        let (sum, slots_unit) = (Limbs::join(sums[0], sums[1]), self.slots_unit.unwrap_or(0));
         if sum != 0 {
-            // About that of lanes, none much finer: so sums may become larger.
-            self.unit.get_or_insert(lanes_unit.div_euclid(STEP) * STEP);
-            self.add_units(group, sum, lanes_unit);
+            // About that of slots, none much finer: so sums may become larger.
+            self.unit.get_or_insert(slots_unit.div_euclid(STEP) * STEP);
+            self.add_units(group, sum, slots_unit);
         }
     }
 
     fn gathered(&mut self) {
-        self.lanes_unit = self.next_unit.take().or(self.lanes_unit);
+        self.slots_unit = self.next_unit.take().or(self.slots_unit);
     }
 
     fn counts_mut(&mut self, group: usize) -> Option<&mut u64> {

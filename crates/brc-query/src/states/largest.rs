@@ -8,8 +8,8 @@ use brc_kernels::accumulate::{UnknownGroup, keep_largest, ordered_floats};
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
 
-/// So many are few; of more, [all values](super::values) are kept.
-pub(crate) const MOST: usize = 16;
+/// This many are few; of more, [all values](super::values) are kept.
+pub(crate) const MAX_KEPT_VALUES: usize = 16;
 
 /// The largest numbers of up to 64 bits, group by group, each group's largest first.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub(crate) struct Largest {
     groups: usize,
     /// Integers, or floats as [integers in their order](ordered_floats); what no value has come for is [`LEAST`].
     values: Vec<i64>,
-    /// How many values of each group are [`LEAST`], up to so many as are kept; empty as long as none is.
+    /// How many values of each group are [`LEAST`], up to this many as are kept; empty as long as none is.
     least: Vec<u8>,
     is_float: bool,
 }
@@ -28,18 +28,18 @@ pub(crate) struct Largest {
 const LEAST: i64 = i64::MIN;
 
 impl Largest {
-    /// Keeps so many of each group, at most [`MOST`].
+    /// Keeps this many of each group, at most [`MAX_KEPT_VALUES`].
     pub(super) fn new(logical_type: LogicalType, most: usize) -> Self {
         let is_float = logical_type.physical() == PhysicalType::Floats;
-        Self { most: most.min(MOST), groups: 0, values: Vec::new(), least: Vec::new(), is_float }
+        Self { most: most.min(MAX_KEPT_VALUES), groups: 0, values: Vec::new(), least: Vec::new(), is_float }
     }
 
     pub(super) fn is_like(&self, other: &Self) -> bool {
         (self.most, self.is_float) == (other.most, other.is_float)
     }
 
-    /// The values at some places among those of a group that were kept, from the smallest, which `places` finds for their
-    /// number.
+    /// The values at some places among those of a group that were kept, from the smallest, which `places` finds for
+    /// their number.
     pub(super) fn ranked<const PLACES: usize>(
         &self,
         group: usize,
@@ -149,7 +149,7 @@ impl Accumulator for Largest {
     }
 
     fn is_sound(&self) -> bool {
-        self.most <= MOST
+        self.most <= MAX_KEPT_VALUES
             && Some(self.values.len()) == self.groups.checked_mul(self.most)
             && self.least.len() <= self.groups
     }

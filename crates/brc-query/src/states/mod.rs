@@ -1,8 +1,21 @@
-//! What is kept of the values of each group while rows go by: one column of state for each column that is aggregated, with
-//! one entry for each group.
+//! An aggregate needs little of each group: a count, a sum, the smallest value. This folder keeps that for all groups
+//! side by side: a state is a column with one entry for each group, updated by whole batches.
 //!
-//! Several aggregates may be computed from one state. All states are exact: whatever the order in which values arrive and
-//! states merge, the same comes out.
+//! In: values that are not null and their groups (`Values`, `GroupIds`). Out: states that merge and from which
+//! aggregates are computed. Several aggregates may be computed from one state. All states are exact: whatever the
+//! order in which values arrive and states merge, the result is the same.
+//!
+//! Where to look:
+//!
+//! - all kinds (`StateKind`), a column of any kind (`State`), what each implements (`Accumulator`): `mod.rs`
+//! - counts, sums and bounds: `counts.rs`, `integers.rs`, `sums.rs`, `wide.rs`, `wide_sums.rs`, `float_sums.rs`,
+//!   `float_bounds.rs`, `bytes.rs`
+//! - states that share rows of accumulator slots while rows go by: `slots.rs`
+//! - variances and correlations: `moments.rs`, `pairs.rs`, `float_products.rs`, `big.rs`
+//! - distinct values, exactly and about: `distinct.rs`, `value_pairs.rs`, `code_bits.rs`, `sketch.rs`
+//! - all values: quantiles, modes, the largest: `values.rs`, `value_lists.rs`, `buckets.rs`, `frequencies.rs`,
+//!   `largest.rs`
+//! - values of first, last or extreme rows; strings in order: `extremes.rs`, `owned.rs`, `listed.rs`
 
 mod big;
 mod buckets;
@@ -135,13 +148,13 @@ pub(crate) trait Accumulator {
     /// The state of these groups only, in their order. No more values have come since [`Accumulator::finish`].
     fn take(&self, groups: &[u32]) -> Self;
 
-    /// Adds the groups of another to those that `groups` tells.
+    /// Adds the groups of another to those in `groups`.
     fn merge(&mut self, other: &Self, groups: &[u32]);
 
     /// Makes everything ready to be merged: no more values will come.
     fn finish(&mut self) {}
 
-    /// Makes everything ready to be looked at: nothing more will be merged either.
+    /// Makes everything ready to be read: nothing more will be merged either.
     fn settle(&mut self, _: usize) {}
 
     /// Whether what arrived from elsewhere makes sense.
@@ -178,7 +191,7 @@ pub(crate) enum StateKind {
     Distinct,
     /// How often each value occurs, of any type.
     Frequencies,
-    /// The largest numbers, so many of them.
+    /// The largest numbers, this many of them.
     Largest(usize),
     /// All numbers.
     Values,
@@ -221,7 +234,7 @@ impl StateKind {
     pub(crate) fn keeps_values(self) -> bool {
         match self {
             Self::Distinct | Self::Frequencies | Self::Values | Self::ValuesAndMoments | Self::Listed => true,
-            Self::Largest(most) => most > largest::MOST,
+            Self::Largest(most) => most > largest::MAX_KEPT_VALUES,
             Self::Counts
             | Self::Sums
             | Self::Integers
@@ -340,7 +353,7 @@ impl State {
             StateKind::Moments => Self::WideMoments(Default::default()),
             StateKind::Distinct => Self::Distinct(distinct::Distinct::new(logical_type)),
             StateKind::Frequencies => Self::Frequencies(frequencies::Frequencies::new(logical_type)),
-            StateKind::Largest(most @ 1..=largest::MOST) if is_float || logical_type.fits_64_bits() => {
+            StateKind::Largest(most @ 1..=largest::MAX_KEPT_VALUES) if is_float || logical_type.fits_64_bits() => {
                 Self::Largest(largest::Largest::new(logical_type, most))
             }
             StateKind::Values => Self::Values(values::AllValues::new(logical_type, true)),
@@ -468,7 +481,7 @@ impl State {
         }
     }
 
-    /// Adds the groups of another state, which [is like](State::is_like) this one, to those that `groups` tells.
+    /// Adds the groups of another state, which [is like](State::is_like) this one, to those in `groups`.
     pub(crate) fn absorb(&mut self, other: Self, groups: &[u32]) {
         match (self, other) {
             (Self::Values(ours), Self::Values(theirs)) => ours.append(theirs, groups),
@@ -553,7 +566,7 @@ impl State {
     }
 
     /// The sum of the values of a group; `None` if it has none.
-    /// Appends the sums of groups that lie one behind the other; `false` if they must be taken one by one.
+    /// Appends the sums of groups that lie in sequence; `false` if they must be taken one by one.
     pub(crate) fn sums(&self, groups: Range<usize>, cells: &mut Cells) -> bool {
         match self {
             Self::Sums(state) => state.sums(groups, cells),

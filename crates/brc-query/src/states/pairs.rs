@@ -12,8 +12,8 @@ use brc_kernels::cpu::Level;
 use num_bigint::BigInt;
 use serde::{Deserialize, Serialize};
 
-/// The moments of the pairs of a group. All sums are times two to the power of `exponent`; those of products of two values
-/// once, not twice.
+/// The moments of the pairs of a group. All sums are times two to the power of `exponent`; those of products of two
+/// values once, not twice.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct PairMoment {
     pub(crate) count: u64,
@@ -64,7 +64,7 @@ impl Accumulator for IntegerPairs {
         groups.each(values.len(), |group, row| {
             let moment = self.0.get_mut(group).ok_or(UnknownGroup)?;
             let (x, y) = (first.get(row), second.get(row));
-            // Where some values are in lanes, counts wrap in between.
+            // Where some values are in slots, counts wrap in between.
             moment.count = moment.count.wrapping_add(1);
             moment.x += x;
             moment.y += y;
@@ -93,7 +93,7 @@ impl Accumulator for IntegerPairs {
 }
 
 impl Gathered for IntegerPairs {
-    fn lanes(&self) -> usize {
+    fn slots(&self) -> usize {
         5
     }
 
@@ -101,7 +101,7 @@ impl Gathered for IntegerPairs {
         let Some([x, y]) = slots::integers(values) else { return Ok(Offer::Unfit) };
         let Some((x_size, y_size)) = size(level, x).zip(size(level, y)) else { return Ok(Offer::Unfit) };
         let most = |one: u64, other: u64| one.saturating_mul(other).saturating_mul(x.len() as u64);
-        Ok(Offer::Lanes(vec![
+        Ok(Offer::Slots(vec![
             (Addend::Integers(x), most(x_size, 1)),
             (Addend::Integers(y), most(y_size, 1)),
             (Addend::Products(x, x), most(x_size, x_size)),

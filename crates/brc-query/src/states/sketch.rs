@@ -1,5 +1,5 @@
-//! HyperLogLog sketches (Flajolet et al., 2007) of 4096 registers: about how many distinct values each group has, with a
-//! standard error of 1.6 %. Few values are kept as their hashes, and counted exactly.
+//! HyperLogLog sketches (Flajolet et al., 2007) of 4096 registers: about how many distinct values each group has, with
+//! a standard error of 1.6 %. Few values are kept as their hashes, and counted exactly.
 
 use super::{Accumulator, GroupIds, Values};
 use crate::values::fault::Malformed;
@@ -15,8 +15,8 @@ use std::hash::{BuildHasher, Hasher};
 /// The bits of a hash that choose its register.
 const REGISTER_BITS: u32 = 12;
 
-/// Up to so many hashes are kept; registers take no more memory from there on.
-const FEW: usize = 256;
+/// Up to this many hashes are kept; registers take no more memory from there on.
+const MAX_HASHES: usize = 256;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Sketches(Vec<Sketch>);
@@ -51,7 +51,7 @@ impl Sketch {
         match self {
             Self::Hashes(hashes) => {
                 hashes.insert(hash);
-                if hashes.len() > FEW {
+                if hashes.len() > MAX_HASHES {
                     let mut registers = Self::Registers(vec![0; 1 << REGISTER_BITS]);
                     hashes.iter().for_each(|&hash| registers.add(hash));
                     *self = registers;

@@ -1,5 +1,5 @@
-//! States that only add up: while rows go by, they share one row of state for each group, and take over what is in it when
-//! all rows have gone by, or when it becomes too large.
+//! States that only add up: while rows go by, they share one row of state for each group, and take over what is in it
+//! when all rows have gone by, or when it becomes too large.
 
 use super::{GroupIds, State, Values};
 use crate::values::fault::Malformed;
@@ -8,10 +8,10 @@ use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::accumulate::lanes::{Addend, Counted, Groups, LaneTable, NO_GROUP};
 use brc_kernels::cpu::Level;
 
-/// What values add to the lanes of a state.
+/// What values add to the slots of a state.
 pub(crate) enum Offer<'a> {
-    /// For each lane the addends, and what all of them may come to at most, whatever their signs.
-    Lanes(Vec<(Addend<'a>, u64)>),
+    /// For each slot the addends, and what all of them may come to at most, whatever their signs.
+    Slots(Vec<(Addend<'a>, u64)>),
     /// Nothing before the state has taken over what there is.
     Full,
     /// Lanes cannot hold such values.
@@ -20,13 +20,13 @@ pub(crate) enum Offer<'a> {
 
 /// A state that can share rows of state.
 pub(crate) trait Gathered {
-    /// How many lanes it needs.
-    fn lanes(&self) -> usize;
+    /// How many slots it needs.
+    fn slots(&self) -> usize;
 
     /// What values of its columns add to them.
     fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, Malformed>;
 
-    /// Takes over the sums of a group that is there, and so many rows.
+    /// Takes over the sums of a group that is there, and this many rows.
     fn gather(&mut self, group: usize, rows: u64, sums: &[i64]);
 
     /// All groups have been gathered.
@@ -36,11 +36,11 @@ pub(crate) trait Gathered {
     fn counts_mut(&mut self, group: usize) -> Option<&mut u64>;
 }
 
-/// Which lanes a state has.
+/// Which slots a state has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Those of a table from a first one on.
-    Lanes { table: usize, first: usize },
+    Slots { table: usize, first: usize },
     /// The one in which rows are counted: for small integers without nulls, which there is room for.
     WithRows,
 }
@@ -59,42 +59,42 @@ macro_rules! for_gathered {
 }
 
 impl State {
-    /// How many lanes it shares; 0 if it keeps all for itself.
-    pub(crate) fn lanes(&self) -> usize {
-        for_gathered!(self, state => state.lanes(), 0)
+    /// How many slots it shares; 0 if it keeps all for itself.
+    pub(crate) fn slots(&self) -> usize {
+        for_gathered!(self, state => state.slots(), 0)
     }
 
     pub(crate) fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, Malformed> {
         for_gathered!(self, state => state.offer(level, values), Ok(Offer::Unfit))
     }
 
-    /// Whether what is in the lanes of another worker's state may be added to what is in its own.
-    pub(crate) fn shares_lanes_with(&mut self, other: &Self) -> bool {
+    /// Whether what is in the slots of another worker's state may be added to what is in its own.
+    pub(crate) fn shares_slots_with(&mut self, other: &Self) -> bool {
         match (self, other) {
-            (Self::FloatSums(ours), Self::FloatSums(theirs)) => ours.shares_lanes_with(theirs),
-            (ours, _) => ours.lanes() > 0,
+            (Self::FloatSums(ours), Self::FloatSums(theirs)) => ours.shares_slots_with(theirs),
+            (ours, _) => ours.slots() > 0,
         }
     }
 
-    /// Takes over what is in its lanes, where groups have so many rows.
+    /// Takes over what is in its slots, where groups have this many rows.
     pub(crate) fn gather(&mut self, rows: &[u64], tables: &[LaneTable], place: Place) {
         self.grow(rows.len());
         for_gathered!(self, state => {
-            let lanes = state.lanes();
+            let slots = state.slots();
             match place {
                 Place::WithRows => {
                     for (group, (&rows, lane)) in rows.iter().zip(tables[0].lane(0)).enumerate() {
                         state.gather(group, rows, &[Counted::of(lane).sum]);
                     }
                 }
-                Place::Lanes { table, first } => {
+                Place::Slots { table, first } => {
                     let mut sums = [0; brc_kernels::accumulate::lanes::MOST_LANES];
                     for (group, &rows) in rows.iter().enumerate() {
                         match tables[table].sums(group) {
-                            Some(sums) => state.gather(group, rows, &sums[first..first + lanes]),
+                            Some(sums) => state.gather(group, rows, &sums[first..first + slots]),
                             None => {
-                                (0..lanes).for_each(|lane| sums[lane] = tables[table].sum(first + lane, group));
-                                state.gather(group, rows, &sums[..lanes]);
+                                (0..slots).for_each(|lane| sums[lane] = tables[table].sum(first + lane, group));
+                                state.gather(group, rows, &sums[..slots]);
                             }
                         }
                     }

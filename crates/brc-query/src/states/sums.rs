@@ -1,4 +1,4 @@
-//! Count and sum of integers of up to 64 bits, where neither the smallest nor the largest is asked for.
+//! Count and sum of integers of up to 64 bits, where neither the smallest nor the largest is requested.
 
 use super::slots::{Gathered, Offer};
 use super::{Accumulator, GroupIds, Sum, TOO_LARGE, Values};
@@ -64,7 +64,7 @@ impl IntegerSums {
                 return Ok(());
             }
             let count = self.counts.get_mut(group).ok_or(UnknownGroup)?;
-            // Where some values are in lanes, counts wrap in between.
+            // Where some values are in slots, counts wrap in between.
             *count = count.wrapping_add(1);
             let value = values[row].try_into().map_err(|_| TOO_LARGE)?;
             match self.sums[group].checked_add(value) {
@@ -133,7 +133,7 @@ impl Accumulator for IntegerSums {
 }
 
 impl Gathered for IntegerSums {
-    fn lanes(&self) -> usize {
+    fn slots(&self) -> usize {
         1
     }
 
@@ -141,7 +141,7 @@ impl Gathered for IntegerSums {
         let Some(Ok(values)) = values.first().map(Values::integers) else { return Ok(Offer::Unfit) };
         let Some(size) = size(level, values) else { return Ok(Offer::Unfit) };
         let most = size.saturating_mul(values.len() as u64);
-        Ok(Offer::Lanes(vec![(Addend::Integers(values), most)]))
+        Ok(Offer::Slots(vec![(Addend::Integers(values), most)]))
     }
 
     fn gather(&mut self, group: usize, rows: u64, sums: &[i64]) {

@@ -1,4 +1,5 @@
-//! The values of many groups, as they come: each group has pieces of memory that all share, so that nothing is moved to grow.
+//! The values of many groups, as they come: each group has pieces of memory that all share, so that nothing is moved to
+//! grow.
 
 use super::buckets::{Buckets, Ordinal};
 use super::{GroupIds, State};
@@ -11,13 +12,13 @@ use std::collections::BTreeMap;
 use std::ops::{Deref, Range};
 
 /// Fewer values are sorted by one thread.
-const FEW: usize = 1 << 14;
+const MIN_VALUES_FOR_PARALLEL_SORT: usize = 1 << 14;
 
-/// Groups of up to so many values are sorted, however few ranks will be asked for. Those of more are only sorted as far as it
-/// takes to find one that is.
+/// Groups of up to so many values are sorted, however few ranks will be requested. Those of more are only sorted as far
+/// as it takes to find one that is.
 const SHORT: usize = 32;
 
-/// From this number of values on, a group is looked through when one of few ranks is asked for.
+/// From this number of values on, a group is looked through when one of few ranks is requested.
 const LONG: usize = 1 << 17;
 
 /// The most values that a piece gets at a time.
@@ -26,7 +27,7 @@ const PIECE: usize = 256;
 /// The fewest and the most values of a slab.
 const SLAB: Range<usize> = 1 << 10..1 << 21;
 
-/// So many values are looked at together: they are still in the cache.
+/// This many values are read together: they are still in the cache.
 const TOGETHER: usize = 1 << 12;
 
 /// The values of each group; once they are settled, those of some groups are sorted.
@@ -40,7 +41,7 @@ pub(super) struct Lists<T> {
     slabs: Vec<Vec<T>>,
     /// How many values of the last slab are parts of a piece.
     used: usize,
-    /// Whether so few ranks will be asked for that only short groups need be sorted.
+    /// Whether so few ranks will be requested that only short groups need be sorted.
     few_ranks: bool,
     /// How the values of long groups are spread, if those are not sorted.
     long: BTreeMap<u32, Buckets>,
@@ -68,7 +69,7 @@ struct Piece {
 }
 
 impl<T: Ordinal> Lists<T> {
-    /// No groups, of whose values few ranks will be asked for or many.
+    /// No groups, of whose values few ranks will be requested or many.
     pub(super) fn new(few_ranks: bool) -> Self {
         let (open, pieces, slabs, long) = Default::default();
         Self { open, pieces, slabs, used: 0, few_ranks, long }
@@ -162,7 +163,7 @@ impl<T: Ordinal> Lists<T> {
         taken
     }
 
-    /// Takes the values of the groups of another, to which no more will come, for those that `groups` tells.
+    /// Takes the values of the groups of another, to which no more will come, for those in `groups`.
     pub(super) fn append(&mut self, mut other: Self, groups: &[u32]) {
         self.finish();
         other.finish();
@@ -207,7 +208,7 @@ impl<T: Ordinal> Lists<T> {
             let end = piece.start.checked_add(piece.length);
             slab.zip(end).is_some_and(|(slab, end)| end <= slab.len())
         };
-        // They neither overlap nor change places when all are looked at in the order in which they lie.
+        // They neither overlap nor change places when all are read in the order in which they lie.
         let mut all: Vec<_> =
             self.pieces.iter().flatten().map(|piece| (piece.slab, piece.start, piece.length)).collect();
         all.sort_unstable();
@@ -220,8 +221,9 @@ impl<T: Ordinal> Lists<T> {
             && self.pieces.iter().flatten().all(fits)
     }
 
-    /// Sorts the values of short groups, and counts those of long ones in buckets. Before that they are told to `add`, those of one or several
-    /// groups in runs, which adds them to moments that are `empty` before. Returns those of all groups.
+    /// Sorts the values of short groups, and counts those of long ones in buckets. Before that they are told to `add`,
+    /// those of one or several groups in runs, which adds them to moments that are `empty` before. Returns those of all
+    /// groups.
     pub(super) fn settle(
         &mut self,
         threads: usize,
@@ -253,7 +255,7 @@ impl<T: Ordinal> Lists<T> {
 /// Where the groups of each thread end, of which there are so many values each: all threads have about as many.
 fn shares(counts: &[usize], threads: usize) -> Vec<usize> {
     let values: usize = counts.iter().sum();
-    let share = if values < FEW { usize::MAX } else { values.div_ceil(threads.max(1)) };
+    let share = if values < MIN_VALUES_FOR_PARALLEL_SORT { usize::MAX } else { values.div_ceil(threads.max(1)) };
     let (mut ends, mut seen) = (Vec::new(), 0);
     for (group, count) in counts.iter().enumerate() {
         seen += count;
@@ -304,7 +306,7 @@ struct Shared {
     /// Where the groups of each end.
     ends: Vec<usize>,
     threads: usize,
-    /// Groups with so many values are long.
+    /// Groups with this many values are long.
     longest: usize,
     /// Moments that values are to be added to.
     empty: Option<State>,
@@ -353,8 +355,8 @@ struct Share<P> {
 }
 
 impl<T: Ordinal, P: Deref<Target = [T]>> Share<P> {
-    /// Adds each group's values to its moments, and calls `sort` for groups that are not long, with their values one behind the
-    /// other.
+    /// Adds each group's values to its moments, and calls `sort` for groups that are not long, with their values one
+    /// after the other.
     fn settle(&mut self, add: impl Fn(&mut State, GroupIds<'_>, &[T]), sort: impl Fn(&mut [Vec<P>], &mut [T])) {
         let Self { groups, longest, long, moments } = self;
         let is_long = |pieces: &[P]| pieces.iter().map(|piece| piece.len()).sum::<usize>() >= *longest;
@@ -440,8 +442,8 @@ fn add_runs<T>(
     add(moments, GroupIds::Runs(&runs), values);
 }
 
-/// A new piece of the last slab: four times as long as the one before, as far as pieces may be long. Where it lies behind the
-/// one before, that becomes longer instead.
+/// A new piece of the last slab: four times as long as the one before, as far as pieces may be long. Where it lies
+/// after the one before, that becomes longer instead.
 #[cold]
 fn new_piece<T: Copy + Default>(pieces: &mut Vec<Piece>, slabs: &mut Vec<Vec<T>>, used: &mut usize) -> Open {
     let length = pieces.last().map_or(4, |last| (4 * last.length).clamp(4, PIECE));

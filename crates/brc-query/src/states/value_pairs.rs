@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// The group is the first key of a pair. Its 32 bits are those of a date, group 0 being the first that there is.
 const GROUP: LogicalType = LogicalType::Date;
 
-/// Pairs that are looked at before anybody asks whether to go on.
+/// Pairs that are read between two checks for interruption.
 const TOGETHER: usize = 4096;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ impl ValuePairs {
         self.set.low_bits(0, pair) as usize
     }
 
-    /// Calls `each` with every pair and its group; not with all if nobody waits for it any more.
+    /// Calls `each` with every pair and its group; not with all if the query is interrupted.
     pub(super) fn for_each(&self, mut each: impl FnMut(usize, usize)) {
         for pair in 0..self.len() {
             if pair % TOGETHER == 0 && interrupt::check().is_err() {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct AllValues {
     kept: Kept,
-    /// The type of values of which moments are asked for as well.
+    /// The type of values of which moments are requested as well.
     with_moments: Option<LogicalType>,
     /// Those are made of the values when all have come: then the ones of a group lie together.
     #[serde(skip)]
@@ -28,7 +28,7 @@ enum Kept {
     Narrow(Lists<i32>),
     Integers(Lists<i64>),
     Wide(Lists<i128>),
-    /// Floats that are decimals of few digits, as so many units; how many digits behind the point they have.
+    /// Floats that are decimals of few digits, as this many units; how many digits after the point they have.
     Decimals(Lists<i32>, u8),
     /// Floats as their [keys](float_key).
     Floats(Lists<u64>),
@@ -119,7 +119,7 @@ macro_rules! for_lists {
 }
 
 impl AllValues {
-    /// Those of a type, of which few ranks will be asked for or many.
+    /// Those of a type, of which few ranks will be requested or many.
     pub(super) fn new(logical_type: LogicalType, few_ranks: bool) -> Self {
         let kept = match logical_type.physical() {
             PhysicalType::Floats => Kept::Floats(Lists::new(few_ranks)),
@@ -128,7 +128,7 @@ impl AllValues {
         Self { kept, with_moments: None, moments: None }
     }
 
-    /// The same, of which moments are asked for as well.
+    /// The same, of which moments are requested as well.
     pub(super) fn with_moments(logical_type: LogicalType) -> Self {
         Self { with_moments: Some(logical_type), ..Self::new(logical_type, true) }
     }
@@ -159,7 +159,7 @@ impl AllValues {
         })
     }
 
-    /// The moments of a group, if they were asked for.
+    /// The moments of a group, if they were requested.
     pub(super) fn moment(&self, group: usize) -> Option<Moment> {
         self.moments.as_ref()?.moment(group)
     }

@@ -1,5 +1,5 @@
-//! Count and sum of integers of up to 128 bits, where neither the smallest nor the largest is asked for. Most values of types
-//! that may need so many bits do not: what comes in 64 bits is added up in lanes.
+//! Count and sum of integers of up to 128 bits, where neither the smallest nor the largest is requested. Most values of
+//! types that may need this many bits do not: what comes in 64 bits is added up in slots.
 
 use super::slots::{Gathered, Offer};
 use super::sums::size;
@@ -31,7 +31,7 @@ impl WideSum {
 
     /// Adds so many values that come to `sum`.
     pub(super) fn add(&mut self, sum: i128, count: u64) {
-        // Where some values are in lanes, counts wrap in between.
+        // Where some values are in slots, counts wrap in between.
         self.merge(&Self { count, low: sum as u128, high: (sum >> 127) as i64 });
     }
 
@@ -91,14 +91,14 @@ impl Accumulator for WideSums {
 }
 
 impl Gathered for WideSums {
-    fn lanes(&self) -> usize {
+    fn slots(&self) -> usize {
         1
     }
 
     fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, Malformed> {
         let Some(Ok(values)) = values.first().map(Values::integers) else { return Ok(Offer::Unfit) };
         let Some(size) = size(level, values) else { return Ok(Offer::Unfit) };
-        Ok(Offer::Lanes(vec![(Addend::Integers(values), size.saturating_mul(values.len() as u64))]))
+        Ok(Offer::Slots(vec![(Addend::Integers(values), size.saturating_mul(values.len() as u64))]))
     }
 
     fn gather(&mut self, group: usize, rows: u64, sums: &[i64]) {

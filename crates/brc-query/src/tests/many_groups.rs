@@ -9,7 +9,7 @@ use crate::runtime::memory::Memory;
 use crate::{Expression, OrderBy, Plan, Query, QueryResult};
 use brc_core::Progress;
 
-/// The groups of what `y y` is, with others in between that are not packed like the first.
+/// The groups of what `y y` is, with others in between that are not encoded like the first.
 fn plan(table: &MemoryTable, aggregates: &str, query: Query) -> Plan {
     let query = Query {
         by: Some(vec![Expression::parse("\"y y\"").unwrap()]),
@@ -90,7 +90,8 @@ fn partitions_that_are_too_large_are_cut_again() {
 
 #[test]
 fn partitions_with_groups_are_cut_again() {
-    // Keys that repeat, so that records are grouped early; then others, which do not, and of which many are left in one partition.
+    // Keys that repeat, so that records are grouped early; then others, which do not, and of which many are left in one
+    // partition.
     let key = |number: i64| if number < 10_000 { number * 7919 % 151 } else { number ^ 7 };
     check((0..400_000).map(|number| record(key(number), number)).collect());
 }

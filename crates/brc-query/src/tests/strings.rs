@@ -4,7 +4,7 @@ use super::memory::{Manner, MemoryTable, Record};
 use crate::{Memory, Query};
 use brc_core::{Progress, Result};
 
-/// Forty rows, of which t has so many bytes.
+/// Forty rows, of which t has this many bytes.
 fn table(bytes: usize) -> MemoryTable {
     let row = |place: i64| Record { s: format!("{place:02}").into_bytes(), t: vec![b'a'; bytes], x: place, y: place };
     let manner = Manner { rows_in_split: 40, rows_in_batch: 40, runs: false, known_names: false };
@@ -19,7 +19,7 @@ fn ask(text: &str, bytes: usize, memory: &Memory) -> Result<(usize, i128)> {
     Ok((answer.len(), answer.rows().filter_map(|mut row| row.next()).map(number).sum()))
 }
 
-/// A string of so many bytes for each of t.
+/// A string of this many bytes for each of t.
 fn replaced(bytes: usize) -> String {
     format!("replace(t, 'a', '{}')", "b".repeat(bytes))
 }

@@ -3,7 +3,8 @@
 use brc_core::{Batch, Conjunct, Result, Sink};
 use brc_kernels::filter::{valid_bits, words};
 
-/// Hands over the rows of a batch of a projection that meet all conjuncts; all of its rows, untested, if there are none.
+/// Hands over the rows of a batch of a projection that meet all conjuncts; all of its rows, untested, if there are
+/// none.
 pub(crate) fn hand_over(
     batch: &Batch<'_>,
     projection: &[usize],

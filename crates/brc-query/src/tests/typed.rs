@@ -385,7 +385,7 @@ fn computed(place: usize, column: Option<usize>, rows: &[&Vec<Cell>]) -> Option<
     }
 }
 
-/// What lies so many tenths of the way between sorted values behind the first one.
+/// What lies so many tenths of the way between sorted values after the first one.
 fn between(logical_type: LogicalType, at: &dyn Fn(usize) -> Option<Cell>, tenths: usize) -> Cell {
     let (index, part) = (tenths / 10, (tenths % 10) as i128);
     let high = if part > 0 { at(index + 1) } else { at(index) };
@@ -411,8 +411,8 @@ fn between(logical_type: LogicalType, at: &dyn Fn(usize) -> Option<Cell>, tenths
     }
 }
 
-/// Whether they are the same; any NaN is as good as another. Variances of floats that overflow or nearly vanish when they
-/// are squared are not looked at.
+/// Whether they are the same; any NaN is as good as another. Variances of floats that overflow or nearly vanish when
+/// they are squared are not read.
 fn same(found: &[Vec<Cell>], expected: &[Vec<Cell>]) -> bool {
     let same = |(one, other): (&Cell, &Cell)| match (one, other) {
         (Cell::Float(one), Cell::Float(other)) => one.to_bits() == other.to_bits() || (one.is_nan() && other.is_nan()),

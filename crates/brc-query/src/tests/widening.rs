@@ -8,7 +8,8 @@ use brc_core::{
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// Splits of one value each, in tenths, or null. The type of the only column, `x`, is inferred: it starts as an integer.
+/// Splits of one value each, in tenths, or null. The type of the only column, `x`, is inferred: it starts as an
+/// integer.
 struct Inferred {
     first: Schema,
     now: Mutex<Arc<Schema>>,

@@ -1,4 +1,4 @@
-//! The values of one column of an answer.
+//! An owned column of an answer.
 
 use crate::values::fault::Fault;
 use crate::values::float_key::float_key;
@@ -44,7 +44,7 @@ impl Cells {
         Self::with_capacity(logical_type, 0)
     }
 
-    /// The same, with room for so many.
+    /// The same, with room for this many.
     pub(crate) fn with_capacity(logical_type: LogicalType, rows: usize) -> Self {
         let data = match logical_type.physical() {
             PhysicalType::Integers if logical_type.fits_64_bits() => Data::Integers(Vec::with_capacity(rows)),
@@ -253,7 +253,7 @@ impl Cells {
         if descending { ordering.reverse() } else { ordering }
     }
 
-    /// Whether so many rows are known to be integers of which each is larger than the one before.
+    /// Whether this many rows are known to be integers of which each is larger than the one before.
     pub(crate) fn are_increasing(&self, rows: usize) -> bool {
         match (&self.data, self.validity.bitmap()) {
             (Data::Integers(values), None) => values[..rows].is_sorted_by(|one, next| one < next),
@@ -267,7 +267,7 @@ impl Cells {
         prefix_of(self.get(row), is_wide, descending, nulls_first)
     }
 
-    /// Calls `each` with each of so many rows and its [prefix](Cells::prefix).
+    /// Calls `each` with each of this many rows and its [prefix](Cells::prefix).
     pub(crate) fn each_prefix(
         &self,
         rows: usize,

@@ -1,10 +1,10 @@
-//! What may be wrong with a batch, or with the values computed of one.
+//! Errors in a batch, or in values computed of one.
 
 use brc_core::Error;
 use brc_kernels::accumulate::UnknownGroup;
 use std::path::Path;
 
-/// What a batch lacks that its scan was asked for, or has wrong.
+/// What a batch lacks that its scan was requested, or has wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Malformed(pub(crate) &'static str);
 
@@ -22,7 +22,7 @@ pub(crate) const TOO_LONG: &str = "a string of more than 2 GiB";
 /// Why an expression cannot be computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A batch is not what its scan was asked for.
+    /// A batch is not what its scan was requested.
     Malformed(&'static str),
     /// A value of a row does not allow it.
     Value(String),

@@ -1,4 +1,5 @@
-//! Floats as unsigned integers of the same order. The two zeros are one, and so are all NaNs, which are above all numbers.
+//! Floats as unsigned integers of the same order. The two zeros are one, and so are all NaNs, which are above all
+//! numbers.
 
 use brc_core::float_of_order;
 use brc_kernels::accumulate::ordered_float;

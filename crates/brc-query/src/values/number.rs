@@ -12,7 +12,7 @@ pub(crate) struct Number {
     decimals: String,
 }
 
-/// No number of a column has so many digits before or behind its point.
+/// No number of a column has this many digits before or after its point.
 const FAR: usize = 400;
 
 impl Number {
@@ -52,7 +52,7 @@ impl Number {
         Self { negative: !self.negative, ..self }
     }
 
-    /// How many digits it has behind its point.
+    /// How many digits it has after its point.
     pub(crate) fn scale(&self) -> usize {
         self.decimals.len()
     }
@@ -90,8 +90,8 @@ impl Number {
         format!("{sign}{}.{}", self.whole, self.decimals).parse().unwrap_or(f64::NAN)
     }
 
-    /// The largest integer not above the number times ten to the power of `scale`, and whether it equals that. Beyond 127
-    /// bits it is only as exact as to stay beyond all numbers that columns have.
+    /// The largest integer not above the number times ten to the power of `scale`, and whether it equals that. Beyond
+    /// 127 bits it is only as exact as to stay beyond all numbers that columns have.
     pub(crate) fn floor(&self, scale: u8) -> (i128, bool) {
         let scale = usize::from(scale);
         let (kept, cut) = self.decimals.split_at(scale.min(self.decimals.len()));

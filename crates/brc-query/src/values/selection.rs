@@ -1,4 +1,4 @@
-//! Which rows of a batch are wanted, as bit masks.
+//! The wanted rows of a batch, as bit masks.
 
 use super::fault::Malformed;
 use brc_core::{Column, Data};
@@ -10,7 +10,7 @@ use brc_kernels::filter;
 pub(crate) enum Selection<'a> {
     /// Every row.
     All,
-    /// So many rows, but not all: those whose bit is set.
+    /// This many rows, but not all: those whose bit is set.
     Some(&'a [u64], usize),
 }
 

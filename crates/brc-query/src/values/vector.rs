@@ -1,4 +1,4 @@
-//! Columns that expressions compute, and how rows of any column are looked at.
+//! Columns that expressions compute, and access to the rows of any column.
 
 use crate::runtime::memory::Allowance;
 use crate::values::fault::{Fault, Malformed};
@@ -35,7 +35,7 @@ pub(crate) enum Values {
     },
 }
 
-/// Strings one behind the other.
+/// Strings in sequence.
 #[derive(Debug, Clone)]
 pub(crate) struct Strings {
     offsets: Vec<i32>,
@@ -73,7 +73,8 @@ impl Strings {
     }
 }
 
-/// The strings of a batch while another one is written. What would be too much is not appended, nor is anything after it.
+/// The strings of a batch while another is written. What would be too much is not appended, nor is anything after
+/// it.
 pub(crate) struct Text<'a> {
     bytes: &'a mut Vec<u8>,
     allowance: Allowance,
@@ -104,7 +105,7 @@ impl Text<'_> {
         }
     }
 
-    /// Whether so many bytes may be appended; room is made for them.
+    /// Whether this many bytes may be appended; room is made for them.
     pub(crate) fn has_room_for(&mut self, more: usize) -> bool {
         let (length, capacity) = (self.bytes.len(), self.bytes.capacity());
         if self.fault.is_some() || more <= capacity - length {
@@ -161,7 +162,7 @@ impl Vector {
         Ok(Self { values, validity })
     }
 
-    /// The same value in so many rows.
+    /// The same value in this many rows.
     pub(crate) fn repeat(logical_type: LogicalType, value: Option<Value<'_>>, rows: usize) -> Result<Self, Fault> {
         Ok(match value {
             Some(Value::Integer(value)) if logical_type.fits_64_bits() => {

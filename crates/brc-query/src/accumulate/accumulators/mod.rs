@@ -1,8 +1,8 @@
-//! The states of all aggregates of a plan, as rows of known groups are added to them.
+//! The states of all aggregates of a plan, updated by batches whose groups are known.
 
 mod weighted;
 
-use crate::accumulate::filtered_values::Wanted;
+use crate::accumulate::filtered_values::FilteredValues;
 use crate::accumulate::partial::{Partial, Rows};
 use crate::keys::group_ids::GroupIds;
 use crate::keys::group_keys::GroupKeys;
@@ -18,23 +18,23 @@ use brc_kernels::accumulate::lanes::{self, Addend, LaneTable, MOST_AT_ONCE, MOST
 use brc_kernels::cpu::Level;
 use std::collections::HashMap;
 
-/// What is in the lanes of so many groups is gathered by several threads.
-const MANY: usize = 1 << 14;
+/// What is in the slots of this many groups is gathered by several threads.
+const MIN_GROUPS_FOR_PARALLEL_GATHER: usize = 1 << 14;
 
 /// Integers up to that size are counted together with rows: there is room for millions of them.
-const SMALL: u64 = 1 << 16;
+const MAX_COUNTED_INTEGER: u64 = 1 << 16;
 
 /// The states, and how many rows each group has.
 #[derive(Debug, Clone)]
 pub(crate) struct Accumulators {
     rows: Rows,
-    /// Somebody asks how many rows a group has, and not just whether it has some.
+    /// Whether the numbers of rows are wanted, and not just whether a group has rows.
     rows_are_asked_for: bool,
-    /// At most so many groups have no rows yet.
+    /// At most this many groups have no rows yet.
     empty: usize,
     columns: Vec<Aggregated>,
     memory: Vec<Memory>,
-    /// What states share that only add up; none if no state does. The first lane of the first counts rows.
+    /// What states share that only add up; none if no state does. The first slot of the first counts rows.
     tables: Vec<LaneTable>,
 }
 
@@ -52,15 +52,15 @@ struct Kept {
     /// Its place among all states of the plan.
     index: usize,
     state: State,
-    /// Its lanes in the tables, if it has some.
+    /// Its slots in the tables, if it has some.
     place: Option<Place>,
 }
 
 /// Memory for the values of a batch, used again for the next.
 #[derive(Debug, Clone, Default)]
 struct Memory {
-    first: Wanted,
-    second: Wanted,
+    first: FilteredValues,
+    second: FilteredValues,
     /// Rows of which both columns have a value.
     both: BitmapBuffer,
 }
@@ -73,7 +73,7 @@ struct Counted<'a> {
     nulls: bool,
 }
 
-/// What a batch adds to the lanes of one table.
+/// What a batch adds to the slots of one table.
 type Addends<'a> = Vec<(usize, Addend<'a>)>;
 
 impl Accumulators {
@@ -116,7 +116,7 @@ impl Accumulators {
         kept.map(|kept| if let State::Distinct(distinct) = &kept.state { distinct.values() } else { 0 }).sum()
     }
 
-    /// Gives lanes to the states that add up, but for the one whose integers are counted together with rows.
+    /// Gives slots to the states that add up, but for the one whose integers are counted together with rows.
     fn lay_out(&mut self) {
         let sums = self.kept().filter(|kept| matches!(kept.state, State::Sums(_)));
         if let Some(kept) = sums.min_by_key(|kept| kept.index) {
@@ -125,20 +125,20 @@ impl Accumulators {
         self.lay_out_others();
     }
 
-    /// Gives lanes to the states that add up and have no place yet.
+    /// Gives slots to the states that add up and have no place yet.
     fn lay_out_others(&mut self) {
         let mut lanes = vec![1];
         let mut shared = false;
-        for Kept { state, place, .. } in self.kept().filter(|kept| kept.state.lanes() > 0) {
+        for Kept { state, place, .. } in self.kept().filter(|kept| kept.state.slots() > 0) {
             shared = true;
             if *place != Some(Place::WithRows) {
-                *place = Some(next_place(&mut lanes, state.lanes()));
+                *place = Some(next_place(&mut lanes, state.slots()));
             }
         }
         self.tables = lanes.into_iter().filter(|_| shared).map(LaneTable::new).collect();
     }
 
-    /// Gives lanes of its own to the state whose integers were counted together with rows: they are not small any more.
+    /// Gives slots of its own to the state whose integers were counted together with rows: they are not small any more.
     fn part(&mut self, groups: usize) {
         self.gather(1);
         self.kept().filter(|kept| kept.place == Some(Place::WithRows)).for_each(|kept| kept.place = None);
@@ -146,7 +146,8 @@ impl Accumulators {
         self.tables.iter_mut().for_each(|table| table.grow(groups));
     }
 
-    /// Whether rows of a batch may be of [no group](lanes::NO_GROUP): all states are sums of integers, of which none is null.
+    /// Whether rows of a batch may be of [no group](lanes::NO_GROUP): all states are sums of integers, of which none is
+    /// null.
     pub(crate) fn ignore_others(&self, batch: &Batch<'_>) -> bool {
         let ignores = |kept: &Kept| kept.place.is_some() && matches!(kept.state, State::Sums(_) | State::WideSums(_));
         let has_nulls = |&position: &usize| batch.columns.get(position).is_some_and(Column::has_nulls);
@@ -154,7 +155,7 @@ impl Accumulators {
             && self.columns.iter().all(|it| it.states.iter().all(ignores) && !it.positions.iter().any(has_nulls))
     }
 
-    /// Adds the selected rows of a batch that has all columns of the plan, of which `ids` tells the groups. There are
+    /// Adds the selected rows of a batch that has all columns of the plan, whose groups are `ids`. There are
     /// `groups` of them by now.
     pub(crate) fn update(
         &mut self,
@@ -189,7 +190,7 @@ impl Accumulators {
         Ok(())
     }
 
-    /// Makes room to count the rows of so many groups, the new ones being empty.
+    /// Makes room to count the rows of this many groups, the new ones being empty.
     fn grow_rows(&mut self, groups: usize) {
         self.empty += groups.saturating_sub(self.rows.others.len());
         self.rows.others.grow(groups);
@@ -206,7 +207,7 @@ impl Accumulators {
         Ok(())
     }
 
-    /// Adds values to the lanes of the states that share rows of state.
+    /// Adds values to the slots of the states that share rows of state.
     fn share(
         &mut self,
         level: Level,
@@ -230,12 +231,12 @@ impl Accumulators {
                 }
                 match (addends, place) {
                     (Some(mut addends), Place::WithRows) => of_all[0].splice(..1, addends.drain(..1)).for_each(drop),
-                    (Some(addends), Place::Lanes { table, .. }) if counted.nulls => {
+                    (Some(addends), Place::Slots { table, .. }) if counted.nulls => {
                         kept.recount(counted.ids, u64::wrapping_add)?;
                         let values = counted.values[0].len();
                         self.tables[table].add(level, counted.ids.into(), values, &addends)?;
                     }
-                    (Some(addends), Place::Lanes { table, .. }) => of_all[table].extend(addends),
+                    (Some(addends), Place::Slots { table, .. }) => of_all[table].extend(addends),
                     (None, _) => kept.add(level, counted.ids, &counted.values)?,
                 }
             }
@@ -252,8 +253,8 @@ impl Accumulators {
             for kept in column.states.iter_mut().filter(|kept| kept.place == Some(Place::WithRows)) {
                 let offer = kept.state.offer(level, &counted.values)?;
                 let rows = counted.values[0].len() as u64;
-                let small = |(_, most): &(Addend<'_>, u64)| *most <= rows.saturating_mul(SMALL);
-                if counted.nulls || !matches!(offer, Offer::Lanes(offered) if offered.iter().all(small)) {
+                let small = |(_, most): &(Addend<'_>, u64)| *most <= rows.saturating_mul(MAX_COUNTED_INTEGER);
+                if counted.nulls || !matches!(offer, Offer::Slots(offered) if offered.iter().all(small)) {
                     self.part(groups);
                     return Ok(());
                 }
@@ -262,8 +263,8 @@ impl Accumulators {
         Ok(())
     }
 
-    /// What values add to the lanes of a state; `None` if lanes cannot hold them. What is in all lanes may be taken over for
-    /// that.
+    /// What values add to the slots of a state; `None` if slots cannot hold them. What is in all slots may be taken
+    /// over for that.
     fn addends<'a>(
         &mut self,
         level: Level,
@@ -274,10 +275,10 @@ impl Accumulators {
         for _ in 0..2 {
             match self.columns[column].states[state].state.offer(level, values)? {
                 Offer::Unfit => return Ok(None),
-                Offer::Lanes(offered) if offered.iter().any(|(_, most)| *most > MOST_AT_ONCE) => return Ok(None),
-                Offer::Lanes(offered) => {
+                Offer::Slots(offered) if offered.iter().any(|(_, most)| *most > MOST_AT_ONCE) => return Ok(None),
+                Offer::Slots(offered) => {
                     let (table, first, offered) = match place {
-                        Place::Lanes { table, first } => (table, first, offered),
+                        Place::Slots { table, first } => (table, first, offered),
                         Place::WithRows => (0, 0, offered.into_iter().map(with_rows).collect()),
                     };
                     let table = &mut self.tables[table];
@@ -304,31 +305,31 @@ impl Accumulators {
         self.rows.others.add_all(&rows);
         let kept = self.columns.iter_mut().flat_map(|column| &mut column.states);
         let mut placed: Vec<_> = kept.filter_map(|kept| Some((&mut kept.state, kept.place?))).collect();
-        let threads = if rows.len() < MANY { 1 } else { threads };
+        let threads = if rows.len() < MIN_GROUPS_FOR_PARALLEL_GATHER { 1 } else { threads };
         parallel::for_each(&mut placed, threads, |(state, place)| state.gather(&rows, &self.tables, *place));
         self.tables.iter_mut().for_each(LaneTable::clear);
     }
 
-    /// Whether the first lane of all holds more than numbers of rows.
+    /// Whether the first slot of all holds more than numbers of rows.
     fn counts_with_rows(&self) -> bool {
         self.columns.iter().flat_map(|it| &it.states).any(|it| it.place == Some(Place::WithRows))
     }
 
-    /// Whether all there is lies in lanes.
-    pub(crate) fn are_in_lanes(&self) -> bool {
-        let in_lanes = |kept: &Kept| kept.place.is_some() && kept.state.len() == 0;
+    /// Whether all there is lies in slots.
+    pub(crate) fn are_in_slots(&self) -> bool {
+        let in_slots = |kept: &Kept| kept.place.is_some() && kept.state.len() == 0;
         !self.tables.is_empty()
-            && self.columns.iter().all(|column| column.states.iter().all(in_lanes))
+            && self.columns.iter().all(|column| column.states.iter().all(in_slots))
             && self.rows.others.are_zero()
     }
 
-    /// Whether the lanes of others may be [added](Accumulators::absorb) to these. All that both have must be
-    /// [in lanes](Accumulators::are_in_lanes), and of the same groups.
+    /// Whether the slots of others may be [added](Accumulators::absorb) to these. All that both have must be
+    /// [in slots](Accumulators::are_in_slots), and of the same groups.
     pub(crate) fn have_room_for(&mut self, other: &mut Self) -> bool {
         let states = self.columns.iter_mut().flat_map(|it| &mut it.states);
         let mut pairs = states.zip(other.columns.iter().flat_map(|it| &it.states));
         if self.tables.len() != other.tables.len()
-            || !pairs.all(|(ours, theirs)| ours.place == theirs.place && ours.state.shares_lanes_with(&theirs.state))
+            || !pairs.all(|(ours, theirs)| ours.place == theirs.place && ours.state.shares_slots_with(&theirs.state))
         {
             return false;
         }
@@ -344,7 +345,7 @@ impl Accumulators {
         })
     }
 
-    /// Adds the lanes of others, for which [there is room](Accumulators::have_room_for).
+    /// Adds the slots of others, for which [there is room](Accumulators::have_room_for).
     pub(crate) fn absorb(&mut self, other: &Self) {
         self.tables.iter_mut().zip(&other.tables).for_each(|(ours, theirs)| ours.absorb(theirs));
     }
@@ -381,7 +382,7 @@ impl Accumulators {
     }
 }
 
-/// The next lanes, of tables that have so many.
+/// The next slots, of tables that have this many.
 fn next_place(tables: &mut Vec<usize>, wanted: usize) -> Place {
     if tables.last().is_none_or(|lanes| lanes + wanted > MOST_LANES) {
         tables.push(0);
@@ -389,16 +390,17 @@ fn next_place(tables: &mut Vec<usize>, wanted: usize) -> Place {
     let table = tables.len() - 1;
     let first = tables[table];
     tables[table] += wanted;
-    Place::Lanes { table, first }
+    Place::Slots { table, first }
 }
 
-/// Whether a batch of which the addends of a lane come together to `most` may be added; room is made if that is easy.
+/// Whether a batch of which the addends of a slot come together to `most` may be added; room is made if that is easy.
 fn reserve(table: &mut LaneTable, lane: usize, addend: &Addend<'_>, most: u64) -> bool {
     let is_counted = matches!(addend, Addend::Counted(_));
     table.reserve(lane, most) || (most <= MOST_AT_ONCE && tighten(table, lane, is_counted) && table.reserve(lane, most))
 }
 
-/// Makes room in a lane, which holds [`Counted`](lanes::Counted) words or plain sums; `false` if less than half is free afterwards.
+/// Makes room in a lane, which holds [`Counted`](lanes::Counted) words or plain sums; `false` if less than half is free
+/// afterwards.
 fn tighten(table: &mut LaneTable, lane: usize, is_counted: bool) -> bool {
     match is_counted {
         true => table.tighten(lane, |sum| lanes::Counted::of(sum).size()),

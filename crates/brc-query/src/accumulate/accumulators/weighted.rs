@@ -1,4 +1,4 @@
-//! Rows that stand for many equal ones, as a file tells them that counts its values.
+//! Updates by (value, count) rows, which a table with stored value counts delivers.
 
 use super::{Accumulators, Counted, Kept};
 use crate::keys::group_ids::GroupIds;
@@ -8,8 +8,8 @@ use brc_core::Batch;
 use brc_kernels::cpu::Level;
 
 impl Accumulators {
-    /// Adds the selected rows of a batch that has all columns of the plan, of which `ids` tells the groups and `weights` how many
-    /// rows each stands for. There are `groups` by now.
+    /// Adds the selected rows of a batch that has all columns of the plan, whose groups are `ids` and
+    /// `weights` how many rows each stands for. There are `groups` by now.
     pub(crate) fn update_weighted(
         &mut self,
         level: Level,

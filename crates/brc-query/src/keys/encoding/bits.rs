@@ -1,4 +1,5 @@
-//! Bits of tuples: runs of up to 64 of them that begin anywhere in a tuple of words, counted from the uppermost of the first.
+//! Reads and writes runs of up to 64 bits that begin anywhere in a tuple of words, counted from the uppermost bit of
+//! the first word.
 
 /// How many bits a number takes that is no larger.
 pub(crate) fn bits_of(largest: u64) -> u32 {
@@ -29,7 +30,7 @@ pub(crate) fn set(tuple: &mut [u64], start: u32, bits: u32, value: u64) {
     }
 }
 
-/// Appends what [`get`] gives of tuples of so many words that lie one behind the other, each as `of` makes it.
+/// Appends what [`get`] gives of tuples of so many words that lie in sequence, each as `of` makes it.
 #[inline(always)]
 pub(crate) fn get_all<T: Clone>(
     tuples: &[u64],
@@ -55,7 +56,7 @@ pub(crate) fn get_all<T: Clone>(
     }
 }
 
-/// [`set`] of tuples of so many words that lie one behind the other.
+/// [`set`] of tuples of so many words that lie in sequence.
 pub(crate) fn set_all(tuples: &mut [u64], width: usize, start: u32, bits: u32, lane: &[u64]) {
     let (word, used) = ((start / 64) as usize, start % 64);
     let room = 64 - used;

@@ -1,4 +1,4 @@
-//! The values of a dictionary in their order, so that strings are packed as places among them.
+//! A dictionary in sorted order, so that strings are encoded as ranks.
 
 use crate::keys::index::NameIndex;
 use brc_core::Dictionary;
@@ -69,13 +69,13 @@ fn sorted(dictionary: &Dictionary) -> (Dictionary, Vec<u32>) {
 const MOST_PIECES: u32 = 4;
 
 /// Fewer values are compared as a whole.
-const FEW: usize = 32;
+const MIN_VALUES_FOR_RADIX_SORT: usize = 32;
 
-/// Sorts codes of values that have the same first bytes, so many: by a piece of each, which lies beside its code, then
-/// those of the same piece by the next one.
+/// Sorts codes of values that have the same first bytes, this many: by a piece of each, which lies beside its code,
+/// then those of the same piece by the next one.
 fn sort(dictionary: &Dictionary, codes: &mut [(u128, u32)], start: usize, pieces: u32) {
     let by_value = |one: &(u128, u32), other: &(u128, u32)| dictionary.get(one.1).cmp(dictionary.get(other.1));
-    if codes.len() < FEW || pieces == 0 {
+    if codes.len() < MIN_VALUES_FOR_RADIX_SORT || pieces == 0 {
         return codes.sort_by(by_value);
     }
     let start = start + shared(codes.iter().map(|&(_, code)| &dictionary.get(code)[start..]));

@@ -1,4 +1,4 @@
-//! Short strings as their bytes, words at a time, and their length behind them.
+//! Short strings encoded as their bytes, word by word, followed by their length.
 
 use super::bits::bits_of;
 use brc_core::ByteStrings;
@@ -9,7 +9,7 @@ pub(crate) fn pieces(longest: usize) -> impl Iterator<Item = u32> {
     words.chain([bits_of(longest as u64)])
 }
 
-/// A piece of that string, which has so many bits.
+/// A piece of that string, which has this many bits.
 pub(crate) fn piece(string: &[u8], index: usize, bits: u32, longest: usize) -> u64 {
     match index * 8 >= longest {
         true => string.len() as u64,

@@ -1,30 +1,30 @@
-//! The packed keys of groups.
+//! The encoded keys of groups.
 
-use super::Packing;
+use super::KeyEncoding;
 use super::order::Sorting;
 use crate::keys::index::TupleIndex;
 use crate::values::cells::Cells;
 use brc_core::Value;
 use std::sync::Arc;
 
-/// Tuples of packed keys, each once.
+/// Tuples of encoded keys, each once.
 #[derive(Debug, Clone)]
-pub(crate) struct PackedKeys {
-    packing: Arc<Packing>,
+pub(crate) struct EncodedKeys {
+    encoding: Arc<KeyEncoding>,
     tuples: Vec<u64>,
     index: TupleIndex,
 }
 
-impl PackedKeys {
-    /// None yet, of perhaps so many.
-    pub(crate) fn new(packing: Arc<Packing>, expected: usize) -> Self {
-        let tuples = Vec::with_capacity(expected * packing.width);
-        Self { packing, tuples, index: TupleIndex::of(&[]) }
+impl EncodedKeys {
+    /// None yet, of perhaps this many.
+    pub(crate) fn new(encoding: Arc<KeyEncoding>, expected: usize) -> Self {
+        let tuples = Vec::with_capacity(expected * encoding.width);
+        Self { encoding, tuples, index: TupleIndex::of(&[]) }
     }
 
     /// Just these tuples, each once.
-    pub(crate) fn of(packing: &Arc<Packing>, tuples: Vec<u64>) -> Self {
-        Self { packing: Arc::clone(packing), tuples, index: TupleIndex::default() }
+    pub(crate) fn of(encoding: &Arc<KeyEncoding>, tuples: Vec<u64>) -> Self {
+        Self { encoding: Arc::clone(encoding), tuples, index: TupleIndex::default() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -33,17 +33,17 @@ impl PackedKeys {
 
     /// How many keys a tuple has.
     pub(crate) fn keys(&self) -> usize {
-        self.packing.keys()
+        self.encoding.keys()
     }
 
     /// Words of a tuple.
     pub(crate) fn width(&self) -> usize {
-        self.packing.width
+        self.encoding.width
     }
 
     /// Replaces `numbers` by those of some tuples, of which some may be new.
     pub(crate) fn number(&mut self, tuples: &[u64], numbers: &mut Vec<u32>) {
-        self.index.number_all(tuples, self.packing.width, &mut self.tuples, numbers);
+        self.index.number_all(tuples, self.encoding.width, &mut self.tuples, numbers);
     }
 
     /// No more tuples will come.
@@ -54,7 +54,7 @@ impl PackedKeys {
     /// The words of a tuple: they order as the keys do, nulls last.
     #[inline]
     pub(crate) fn tuple(&self, number: usize) -> &[u64] {
-        &self.tuples[number * self.packing.width..(number + 1) * self.packing.width]
+        &self.tuples[number * self.encoding.width..(number + 1) * self.encoding.width]
     }
 
     /// Whether all tuples lie in their order.
@@ -76,27 +76,27 @@ impl PackedKeys {
     pub(crate) fn pick(&self, numbers: &[u32]) -> Self {
         let mut tuples = Vec::with_capacity(numbers.len() * self.width());
         numbers.iter().for_each(|&number| push_tuple(self.tuple(number as usize), &mut tuples));
-        Self { packing: Arc::clone(&self.packing), tuples, index: TupleIndex::default() }
+        Self { encoding: Arc::clone(&self.encoding), tuples, index: TupleIndex::default() }
     }
 
     /// The value that a tuple has for a key; `None` if it is null. Strings may be written to `text`.
     pub(crate) fn value<'a>(&'a self, key: usize, number: usize, text: &'a mut Vec<u8>) -> Option<Value<'a>> {
-        self.packing.value(key, self.tuple(number), text)
+        self.encoding.value(key, self.tuple(number), text)
     }
 
     /// Whether a tuple has a null for a key.
     pub(crate) fn is_null(&self, key: usize, number: usize) -> bool {
-        self.packing.is_null(key, self.tuple(number))
+        self.encoding.is_null(key, self.tuple(number))
     }
 
-    /// All tuples, one behind the other.
+    /// All tuples, in sequence.
     pub(crate) fn tuples(&self) -> &[u64] {
         &self.tuples
     }
 
-    /// Appends the values that some tuples, which lie one behind the other, have for a key.
-    pub(crate) fn unpack(&self, key: usize, tuples: &[u64], cells: &mut Cells) {
-        self.packing.unpack(key, tuples, cells);
+    /// Appends the values that some tuples, which lie in sequence, have for a key.
+    pub(crate) fn decode(&self, key: usize, tuples: &[u64], cells: &mut Cells) {
+        self.encoding.decode(key, tuples, cells);
     }
 }
 

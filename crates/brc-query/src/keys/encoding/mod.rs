@@ -1,20 +1,22 @@
-//! How the keys of a row become few bits that order as the keys do.
+//! Sorting and comparing keys is fastest if they are a few words that sort as the keys do. This folder encodes keys so
+//! (a normalised key), in as few bits as possible.
 //!
-//! What the first groups show is believed of all: integers lie in about the same range, strings are codes of the same
-//! dictionary, of the same symbols, or about as long. So six keys fit two words, where types alone would need nine. A row that
-//! does not fit is told as such: it is grouped elsewhere, and its group is none of those whose keys fit.
+//! In: the types and bounds of keys, a sample of groups, and then key columns. Out: tuples of words, and whether the
+//! keys of a row fit. The sample determines the encoding: integers lie in about the same range, and strings are codes
+//! of the same dictionary, of the same alphabet, or about as long. So six keys fit two words, where types alone would
+//! need nine. A row whose keys do not fit is grouped elsewhere, and its group is none of those whose keys fit.
 
 mod bits;
 mod coded;
+mod encoder;
 mod inline;
 mod keys;
 pub(crate) mod order;
-mod packer;
 mod symbols;
 
-pub(crate) use keys::{PackedKeys, push_tuple};
-pub(crate) use packer::Packer;
-pub(crate) use packer::integers;
+pub(crate) use encoder::KeyEncoder;
+pub(crate) use encoder::integers;
+pub(crate) use keys::{EncodedKeys, push_tuple};
 
 use crate::keys::group_keys::GroupKeys;
 use crate::values::cells::Cells;
@@ -26,7 +28,7 @@ use coded::Coded;
 use std::sync::Arc;
 use symbols::Symbols;
 
-/// Strings of more bytes are not packed.
+/// Strings of more bytes are not encoded.
 const LONGEST: usize = brc_kernels::inline::LONGEST;
 
 /// A dictionary with values for at least so many groups each is believed to have all values that will come.
@@ -35,22 +37,22 @@ const GROUPS_OF_VALUE: usize = 4;
 /// A dictionary that is known to have all values is used if it has no more than that, which are sorted first,
 const MOST_VALUES: usize = 1 << 17;
 
-/// or no more than that, if strings would take more than so many bytes of a tuple otherwise.
+/// or no more than that, if strings would take more than this many bytes of a tuple otherwise.
 const MOST_LONG_VALUES: usize = 1 << 20;
 const LONG: usize = 16;
 
-/// Tuples of more words are not packed.
+/// Tuples of more words are not encoded.
 const WIDEST: usize = 16;
 
 /// Where the bits of all keys lie in a tuple of words: the first key in the upper bits of the first word.
 #[derive(Debug, Clone)]
-pub(crate) struct Packing {
-    keys: Vec<PackedKey>,
+pub(crate) struct KeyEncoding {
+    keys: Vec<EncodedKey>,
     width: usize,
 }
 
 #[derive(Debug, Clone)]
-struct PackedKey {
+struct EncodedKey {
     kind: Kind,
     /// The bit that is set for null, counted from the uppermost of the first word; all others of the key are 0 then.
     null: Option<u32>,
@@ -85,7 +87,7 @@ impl Kind {
     }
 }
 
-/// What is known of the keys before they are packed.
+/// What is known of the keys before they are encoded.
 pub(crate) trait Sample {
     /// How many groups there are.
     fn groups(&self) -> usize;
@@ -99,9 +101,9 @@ pub(crate) trait Sample {
     }
 }
 
-impl Packing {
-    /// A packing for keys of these types, each with whether it may be null, which come as in these columns and lie within
-    /// these bounds, where they are known; `None` if there is none.
+impl KeyEncoding {
+    /// The encoding for keys of these types, each with whether it may be null, which come as in these columns and lie
+    /// within these bounds, where they are known; `None` if there is none.
     pub(crate) fn of(
         types: &[(LogicalType, bool)],
         bounds: &[Option<(i64, i64)>],
@@ -131,18 +133,18 @@ impl Packing {
             let start = end + u32::from(has_nulls);
             let null = has_nulls.then_some(end);
             end = start + kind.bits();
-            keys.push(PackedKey { kind, null, start });
+            keys.push(EncodedKey { kind, null, start });
         }
         let width = end.div_ceil(64).max(1) as usize;
         (width <= WIDEST).then_some(Self { keys, width })
     }
 
-    /// The tuples of about so many of some groups, one behind the other.
+    /// The tuples of about so many of some groups, in sequence.
     pub(crate) fn sample(&self, groups: &dyn Sample, most: usize) -> Vec<u64> {
         let mut tuples = Vec::new();
         for group in (0..groups.groups()).step_by(groups.groups().div_ceil(most).max(1)) {
             let mut tuple = vec![0; self.width];
-            if (0..self.keys.len()).all(|key| self.pack_value(key, groups.value(key, group), &mut tuple)) {
+            if (0..self.keys.len()).all(|key| self.encode_value(key, groups.value(key, group), &mut tuple)) {
                 tuples.extend(tuple);
             }
         }
@@ -165,20 +167,20 @@ impl Packing {
         self.keys.len()
     }
 
-    /// All values of a key that is packed as codes.
+    /// All values of a key that is encoded as codes.
     pub(crate) fn dictionary(&self, key: usize) -> Option<&Dictionary> {
         if let Kind::Coded(coded) = &self.keys[key].kind { Some(coded.names()) } else { None }
     }
 
-    /// The tuples of all groups, one behind the other, and whether the keys of each fit.
-    pub(crate) fn pack(&self, keys: &GroupKeys) -> (Vec<u64>, Vec<bool>) {
+    /// The tuples of all groups, in sequence, and whether the keys of each fit.
+    pub(crate) fn encode(&self, keys: &GroupKeys) -> (Vec<u64>, Vec<bool>) {
         let (mut tuples, mut fits) = (vec![0; keys.len() * self.width], vec![true; keys.len()]);
         let mut text = Vec::new();
         for (index, key) in self.keys.iter().enumerate() {
             let rows = tuples.chunks_exact_mut(self.width).zip(&mut fits).enumerate();
             match keys.codes(index).filter(|_| !matches!(key.kind, Kind::Inline { .. })) {
                 Some((names, code)) => {
-                    let number = |code: u32| packer::number(&key.kind, names.get(code), code);
+                    let number = |code: u32| encoder::number(&key.kind, names.get(code), code);
                     // Each string is looked up once, not once per group, unless most are of no group.
                     let is_worth_it = names.len() <= keys.len();
                     let numbers = is_worth_it.then(|| (0..names.len() as u32).map(number).collect::<Vec<_>>());
@@ -186,7 +188,7 @@ impl Packing {
                     rows.for_each(|(group, (tuple, fits))| *fits &= key.set(code(group).map(number), tuple));
                 }
                 None => rows.for_each(|(group, (tuple, fits))| {
-                    *fits &= key.pack(keys.value(index, group, &mut text), tuple);
+                    *fits &= key.encode(keys.value(index, group, &mut text), tuple);
                 }),
             }
         }
@@ -194,8 +196,8 @@ impl Packing {
     }
 
     /// Packs a value of a key into a tuple that has none of that key; `false` if it does not fit.
-    pub(crate) fn pack_value(&self, key: usize, value: Option<Value<'_>>, tuple: &mut [u64]) -> bool {
-        self.keys[key].pack(value, tuple)
+    pub(crate) fn encode_value(&self, key: usize, value: Option<Value<'_>>, tuple: &mut [u64]) -> bool {
+        self.keys[key].encode(value, tuple)
     }
 
     /// Whether a tuple has a null for a key.
@@ -208,7 +210,7 @@ impl Packing {
         if self.is_null(key, tuple) {
             return None;
         }
-        let PackedKey { kind, start, .. } = &self.keys[key];
+        let EncodedKey { kind, start, .. } = &self.keys[key];
         Some(match kind {
             Kind::Integers { min, .. } => {
                 Value::Integer(min.wrapping_add(get(tuple, *start, kind.bits()) as i64).into())
@@ -228,9 +230,9 @@ impl Packing {
         })
     }
 
-    /// Appends the values that some tuples, which lie one behind the other, have for a key.
-    pub(crate) fn unpack(&self, key: usize, tuples: &[u64], cells: &mut Cells) {
-        let PackedKey { kind, null, start } = &self.keys[key];
+    /// Appends the values that some tuples, which lie in sequence, have for a key.
+    pub(crate) fn decode(&self, key: usize, tuples: &[u64], cells: &mut Cells) {
+        let EncodedKey { kind, null, start } = &self.keys[key];
         let (width, bits, rows) = (self.width, kind.bits(), tuples.len() / self.width);
         let mut nulls = Vec::new();
         null.iter().for_each(|&null| get_all(tuples, width, null, 1, |bit| bit == 1, &mut nulls));
@@ -273,8 +275,8 @@ fn write_inline(tuple: &[u64], start: u32, longest: usize, out: &mut Vec<u8>) {
     inline::write(pieces, longest, out);
 }
 
-impl PackedKey {
-    fn pack(&self, value: Option<Value<'_>>, tuple: &mut [u64]) -> bool {
+impl EncodedKey {
+    fn encode(&self, value: Option<Value<'_>>, tuple: &mut [u64]) -> bool {
         let Some(value) = value else { return self.set(None, tuple) };
         let word = match (&self.kind, value) {
             (Kind::Integers { min, span }, Value::Integer(value)) => {
@@ -297,8 +299,8 @@ impl PackedKey {
         self.set(Some(word), tuple)
     }
 
-    /// Sets the bits of a key that is one number; `false` if it does not fit. `None` is null, `Some(None)` a value that has no
-    /// number.
+    /// Sets the bits of a key that is one number; `false` if it does not fit. `None` is null, `Some(None)` a value that
+    /// has no number.
     fn set(&self, word: Option<Option<u64>>, tuple: &mut [u64]) -> bool {
         match (word, self.null) {
             (Some(Some(word)), _) => set(tuple, self.start, self.kind.bits(), word),
@@ -329,7 +331,7 @@ fn widen(kinds: &mut [Kind], bounds: &[Option<(i64, i64)>], nulls: u32) {
     }
 }
 
-/// How a key that comes as in that column is packed.
+/// How a key that comes as in that column is encoded.
 fn kind_of(key: usize, logical_type: LogicalType, sample: &dyn Sample, column: &Column<'_>) -> Option<Kind> {
     let values = || (0..sample.groups()).filter_map(|group| sample.value(key, group));
     match logical_type.physical() {
@@ -423,15 +425,15 @@ mod tests {
                 Data::Floats(&floats).into(),
                 Column::codes(&codes, &dictionary),
             ];
-            let packing = Packing::of(&types, &vec![None; types.len()], &sample, &columns).unwrap();
-            let mut packer = Packer::new(&packing);
-            packer.pack(&Batch { rows: rows.len(), columns: &columns }).unwrap();
-            prop_assert!(packer.fits.iter().all(|&fits| fits));
+            let encoding = KeyEncoding::of(&types, &vec![None; types.len()], &sample, &columns).unwrap();
+            let mut encoder = KeyEncoder::new(&encoding);
+            encoder.encode(&Batch { rows: rows.len(), columns: &columns }).unwrap();
+            prop_assert!(encoder.fits.iter().all(|&fits| fits));
             let mut text = Vec::new();
-            let tuples: Vec<&[u64]> = packer.tuples.chunks_exact(packing.width()).collect();
+            let tuples: Vec<&[u64]> = encoder.tuples.chunks_exact(encoding.width()).collect();
             for (row, tuple) in tuples.iter().enumerate() {
                 for key in 0..4 {
-                    let found = packing.value(key, tuple, &mut text);
+                    let found = encoding.value(key, tuple, &mut text);
                     match (found, sample.value(key, row)) {
                         (Some(Value::Float(found)), Some(Value::Float(expected))) => {
                             prop_assert_eq!(float_key(found), float_key(expected));
@@ -462,10 +464,10 @@ mod tests {
             Column::integers(Integers::I64(&integers)),
             Data::Bytes(ByteStrings::new(&[0, 3, 6, 10, 13], bytes)).into(),
         ];
-        let packing = Packing::of(&types, &vec![None; types.len()], &sample, &columns).unwrap();
-        let mut packer = Packer::new(&packing);
-        packer.pack(&Batch { rows: 4, columns: &columns }).unwrap();
-        assert_eq!(packer.fits, [true, false, false, false]);
+        let encoding = KeyEncoding::of(&types, &vec![None; types.len()], &sample, &columns).unwrap();
+        let mut encoder = KeyEncoder::new(&encoding);
+        encoder.encode(&Batch { rows: 4, columns: &columns }).unwrap();
+        assert_eq!(encoder.fits, [true, false, false, false]);
     }
     #[test]
     fn keys_take_the_bits_of_what_is_known_of_them() {
@@ -485,16 +487,16 @@ mod tests {
                 Column::integers(Integers::I64(&[5; 5])),
             ]
         };
-        let packing = Packing::of(&types, &bounds, &sample, &columns(None)).unwrap();
-        assert_eq!(packing.width(), 1);
-        assert!(packing.keys.iter().all(|key| key.null.is_none()));
-        let starts: Vec<u32> = packing.keys.iter().map(|key| key.start).collect();
+        let encoding = KeyEncoding::of(&types, &bounds, &sample, &columns(None)).unwrap();
+        assert_eq!(encoding.width(), 1);
+        assert!(encoding.keys.iter().all(|key| key.null.is_none()));
+        let starts: Vec<u32> = encoding.keys.iter().map(|key| key.start).collect();
         assert_eq!(starts, [0, 7, 10]);
-        let mut packer = Packer::new(&packing);
-        packer.pack(&Batch { rows: 5, columns: &columns(validity.bitmap()) }).unwrap();
-        assert_eq!(packer.fits, [true, true, true, false, false]);
+        let mut encoder = KeyEncoder::new(&encoding);
+        encoder.encode(&Batch { rows: 5, columns: &columns(validity.bitmap()) }).unwrap();
+        assert_eq!(encoder.fits, [true, true, true, false, false]);
         let mut cells = Cells::new(LogicalType::String);
-        packing.unpack(1, &packer.tuples[..3], &mut cells);
+        encoding.decode(1, &encoder.tuples[..3], &mut cells);
         let strings =
             |cells: &Cells| (0..3).map(|row| cells.get(row) == Some(Value::Bytes(&[b"adb"[row]]))).collect::<Vec<_>>();
         assert_eq!(strings(&cells), [true; 3]);

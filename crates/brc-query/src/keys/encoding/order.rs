@@ -1,23 +1,24 @@
-//! The order of tuples. What is sorted is a word for each: as many as there is room for of the bits in which the first of them
-//! differ, with its number. Whole tuples are compared only where these bits are the same.
+//! Sorts tuples by one word each: the first bits in which tuples differ, and the number of the tuple. Whole tuples are
+//! compared only where these bits are equal.
 
 use super::bits::bits_of;
 
 /// Fewer words are not worth counting.
-const FEW: usize = 512;
+const MIN_WORDS_FOR_RADIX_SORT: usize = 512;
 
-/// The words are dealt out by so many of their upper bits, digit by digit from the lowest of these on: that sorts millions of
-/// groups but for a few neighbours.
+/// The words are partitioned by so many of their upper bits, digit by digit from the lowest of these on: that sorts
+/// millions of groups but for a few neighbours.
 const UPPER: u32 = 24;
 
-/// From so many words on, there is more to gain from dealing them out once less than to lose by counting larger digits.
-const MANY: usize = 1 << 14;
+/// From this many words on, there is more to gain from one pass of scattering less than to lose by counting larger
+/// digits.
+const MIN_WORDS_FOR_LARGE_DIGITS: usize = 1 << 14;
 
 /// Memory for what is sorted, used again for the next tuples.
 #[derive(Debug, Default)]
 pub(crate) struct Sorting {
     words: Vec<u64>,
-    dealt: Vec<u64>,
+    partitioned: Vec<u64>,
 }
 
 impl Sorting {
@@ -25,10 +26,10 @@ impl Sorting {
     pub(crate) fn sort(&mut self, words: &mut Vec<u64>) {
         let Some(&first) = words.first() else { return };
         let differing = words.iter().fold(0, |differing, word| differing | (word ^ first));
-        sort(words, &mut self.dealt, differing.leading_zeros());
+        sort(words, &mut self.partitioned, differing.leading_zeros());
     }
 
-    /// The numbers of tuples of so many words, which lie one behind the other, in their order; those that are the same stay in
+    /// The numbers of tuples of so many words, which lie in sequence, in their order; those that are the same stay in
     /// the order of their numbers.
     pub(crate) fn order_of(&mut self, tuples: &[u64], width: usize, order: &mut Vec<u32>) {
         order.clear();
@@ -53,7 +54,7 @@ impl Sorting {
                 entry(tuple[word] << above | below, number)
             })),
         }
-        sort(&mut self.words, &mut self.dealt, 0);
+        sort(&mut self.words, &mut self.partitioned, 0);
         let tuple = |entry: &u64| &tuples[number(*entry) * width..][..width];
         for same in self.words.chunk_by_mut(|one, other| one >> for_numbers == other >> for_numbers) {
             if same.len() > 1 {
@@ -64,15 +65,15 @@ impl Sorting {
     }
 }
 
-/// Sorts words that differ in the bits below so many upper ones.
-fn sort(words: &mut Vec<u64>, dealt: &mut Vec<u64>, above: u32) {
-    if words.len() < FEW {
+/// Sorts words that differ in the bits below this many upper ones.
+fn sort(words: &mut Vec<u64>, partitioned: &mut Vec<u64>, above: u32) {
+    if words.len() < MIN_WORDS_FOR_RADIX_SORT {
         return words.sort_unstable();
     }
     let below = (64 - UPPER).saturating_sub(above);
-    match words.len() < MANY {
-        true => deal::<256, 3>(words, dealt, below),
-        false => deal::<4096, 2>(words, dealt, below),
+    match words.len() < MIN_WORDS_FOR_LARGE_DIGITS {
+        true => scatter::<256, 3>(words, partitioned, below),
+        false => scatter::<4096, 2>(words, partitioned, below),
     }
     for same in words.chunk_by_mut(|one, other| one >> below == other >> below) {
         if same.len() > 1 {
@@ -82,23 +83,23 @@ fn sort(words: &mut Vec<u64>, dealt: &mut Vec<u64>, above: u32) {
 }
 
 /// Sorts words by so many digits that begin above so many bits, each of which has so many values.
-fn deal<const VALUES: usize, const DIGITS: usize>(words: &mut Vec<u64>, dealt: &mut Vec<u64>, below: u32) {
+fn scatter<const VALUES: usize, const DIGITS: usize>(words: &mut Vec<u64>, partitioned: &mut Vec<u64>, below: u32) {
     const { assert!(VALUES.pow(DIGITS as u32) == 1 << UPPER) };
     let digit = |word: u64, place: usize| (word >> (below + VALUES.ilog2() * place as u32)) as usize % VALUES;
     let mut places = [[0u32; VALUES]; DIGITS];
     for &word in words.iter() {
         (0..DIGITS).for_each(|place| places[place][digit(word, place)] += 1);
     }
-    dealt.resize(words.len(), 0);
+    partitioned.resize(words.len(), 0);
     for (place, places) in places.iter_mut().enumerate() {
         let mut start = 0;
         places.iter_mut().for_each(|count| start += std::mem::replace(count, start));
         for &word in words.iter() {
             let next = &mut places[digit(word, place)];
-            dealt[*next as usize] = word;
+            partitioned[*next as usize] = word;
             *next += 1;
         }
-        std::mem::swap(words, dealt);
+        std::mem::swap(words, partitioned);
     }
 }
 

@@ -1,8 +1,8 @@
-//! Strings over few symbols as numbers that order as they do: addresses, identifiers, numbers as text. A text of twelve
-//! digits and points takes 44 bits where its bytes would take 96.
+//! Strings over a small alphabet, such as addresses, identifiers and numbers as text, encoded as integers that sort as
+//! the strings do. A text of twelve digits and points takes 44 bits where its bytes would take 96.
 //!
-//! A string is a number of as many digits as there are places: at each, the rank of its byte among the symbols of that place,
-//! and 0 from its end on.
+//! A string becomes a number with one digit for each position: the rank of its byte in the alphabet of that position,
+//! and 0 after its end.
 
 use brc_core::ByteStrings;
 use brc_kernels::cpu::Level;
@@ -17,12 +17,12 @@ const LIMIT: u64 = 1 << 62;
 /// What is no symbol at its place adds that, which shows in the sum's bits.
 const NONE: u64 = 1 << 63;
 
-/// One for each byte, and some more: so those of digits do not take each other's place in the cache, as they would if places lay
-/// a power of two apart.
+/// One for each byte, and some more: so those of digits do not take each other's place in the cache, as they would if
+/// places lay a power of two apart.
 type Weights = [u64; WEIGHTS];
 const WEIGHTS: usize = 256 + 16;
 
-/// So many combinations of symbols are kept as texts.
+/// This many combinations of symbols are kept as texts.
 const TEXTS: u64 = 4096;
 
 #[derive(Debug, Clone)]
@@ -144,7 +144,7 @@ impl Symbols {
             for part in &self.parts {
                 let text;
                 (text, rest) = part.text(rest);
-                // What is written behind a text is written over by the next one.
+                // What is written after a text is written over by the next one.
                 let place = end + part.start;
                 bytes[place..place + size_of::<Text>()].copy_from_slice(&text.bytes().to_le_bytes());
                 length += text.len();

@@ -3,7 +3,7 @@
 use super::memory::{Manner, Record};
 use super::{PLAIN, cells, table};
 use crate::partitions::Limits;
-use crate::run::pre_image::BySource;
+use crate::run::pre_image::PreImageGrouping;
 use crate::runtime::memory::Memory;
 use crate::{Expression, Query};
 use brc_core::Progress;
@@ -48,7 +48,7 @@ fn groups_are_the_same_as_those_of_rows() {
                     ..Query::default()
                 };
                 let plan = query.plan(&table.schema).unwrap();
-                assert!(BySource::of(&plan, &table).is_some(), "{by}");
+                assert!(PreImageGrouping::of(&plan, &table).is_some(), "{by}");
                 let of_rows = plan.partial(&table, 2, &Progress::default());
                 let expected = of_rows.map(|(partial, totals)| cells(&plan.answer([partial], totals).unwrap()));
                 let expected = expected.map_err(|error| error.to_string());

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An aggregate to compute.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) struct Output {
+pub(crate) struct AggregateCall {
     /// The function.
     #[serde(serialize_with = "serialize_function", deserialize_with = "deserialize_function")]
     pub(crate) function: &'static AggregateFunction,
@@ -25,7 +25,7 @@ fn deserialize_function<'a, D: Deserializer<'a>>(deserializer: D) -> Result<&'st
     FunctionName::deserialize(deserializer)?.try_into().map_err(serde::de::Error::custom)
 }
 
-impl Output {
+impl AggregateCall {
     /// How it is computed.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ impl Output {
         Ok(bound)
     }
 
-    /// How it is told in messages.
+    /// Its name in messages.
     pub(crate) fn name(&self, fields: &[Field]) -> String {
         let columns = self.columns.iter().filter_map(|&column| fields.get(column)).map(|field| field.name.as_str());
         let shown: Vec<&str> = columns.take(self.function.form.columns()).chain(self.parameter.as_deref()).collect();

@@ -1,8 +1,8 @@
-//! Packs keys batch by batch.
+//! Encodes keys batch by batch.
 
 use super::bits::{set, set_all};
 use super::inline;
-use super::{Kind, PackedKey, Packing};
+use super::{EncodedKey, KeyEncoding, Kind};
 use crate::values::fault::Malformed;
 use crate::values::fault::TOO_LARGE;
 use crate::values::float_key::float_key;
@@ -15,9 +15,9 @@ const NO_CODE: Malformed = Malformed("a code is not in its dictionary");
 
 /// Packs the keys of batch after batch for one worker.
 #[derive(Debug)]
-pub(crate) struct Packer<'a> {
-    packing: &'a Packing,
-    /// What each of the scanner's codes is packed as, for each key whose strings are packed as one number.
+pub(crate) struct KeyEncoder<'a> {
+    encoding: &'a KeyEncoding,
+    /// What each of the scanner's codes is encoded as, for each key whose strings are encoded as one number.
     numbers: Vec<Numbers>,
     codes: Vec<u32>,
     lane: Vec<u64>,
@@ -27,7 +27,7 @@ pub(crate) struct Packer<'a> {
     pub(crate) fits: Vec<bool>,
 }
 
-/// What codes are packed as.
+/// What codes are encoded as.
 #[derive(Debug, Clone)]
 struct Numbers {
     of_codes: Vec<Option<u64>>,
@@ -50,28 +50,28 @@ impl Nulls {
     }
 }
 
-impl<'a> Packer<'a> {
-    pub(crate) fn new(packing: &'a Packing) -> Self {
-        let numbers = vec![Numbers { of_codes: Vec::new(), are_codes: true }; packing.keys.len()];
-        Self { packing, numbers, codes: Vec::new(), lane: Vec::new(), tuples: Vec::new(), fits: Vec::new() }
+impl<'a> KeyEncoder<'a> {
+    pub(crate) fn new(encoding: &'a KeyEncoding) -> Self {
+        let numbers = vec![Numbers { of_codes: Vec::new(), are_codes: true }; encoding.keys.len()];
+        Self { encoding, numbers, codes: Vec::new(), lane: Vec::new(), tuples: Vec::new(), fits: Vec::new() }
     }
 
     /// Packs the keys of all rows of a batch, which has nothing else.
-    pub(crate) fn pack(&mut self, batch: &Batch<'_>) -> Result<(), Malformed> {
+    pub(crate) fn encode(&mut self, batch: &Batch<'_>) -> Result<(), Malformed> {
         self.fits.clear();
         self.fits.resize(batch.rows, true);
         self.tuples.clear();
-        self.tuples.resize(batch.rows * self.packing.width, 0);
-        for (index, (key, column)) in self.packing.keys.iter().zip(batch.columns).enumerate() {
+        self.tuples.resize(batch.rows * self.encoding.width, 0);
+        for (index, (key, column)) in self.encoding.keys.iter().zip(batch.columns).enumerate() {
             self.pack_key(index, key, column)?;
         }
         Ok(())
     }
 
-    fn pack_key(&mut self, index: usize, key: &PackedKey, column: &Column<'_>) -> Result<(), Malformed> {
+    fn pack_key(&mut self, index: usize, key: &EncodedKey, column: &Column<'_>) -> Result<(), Malformed> {
         let nulls = Nulls::of(column);
         if let Some(bit) = key.null.filter(|_| !nulls.0.is_empty()) {
-            let tuples = self.tuples.chunks_exact_mut(self.packing.width);
+            let tuples = self.tuples.chunks_exact_mut(self.encoding.width);
             tuples.zip(&nulls.0).for_each(|(tuple, &null)| set(tuple, bit, 1, null.into()));
         } else if !nulls.0.is_empty() {
             self.fits.iter_mut().zip(&nulls.0).for_each(|(fits, null)| *fits &= !null);
@@ -123,7 +123,7 @@ impl<'a> Packer<'a> {
                 return Err(Malformed("a key is of another type than its column"));
             }
         }
-        set_all(&mut self.tuples, self.packing.width, key.start, key.kind.bits(), &self.lane);
+        set_all(&mut self.tuples, self.encoding.width, key.start, key.kind.bits(), &self.lane);
         Ok(())
     }
 
@@ -181,20 +181,20 @@ impl<'a> Packer<'a> {
         }
     }
 
-    fn strings(&mut self, key: &PackedKey, longest: usize, strings: ByteStrings<'_>, nulls: &Nulls) {
+    fn strings(&mut self, key: &EncodedKey, longest: usize, strings: ByteStrings<'_>, nulls: &Nulls) {
         let (offsets, bytes) = strings.parts();
         for (row, (pair, fits)) in offsets.windows(2).zip(&mut self.fits).enumerate() {
             *fits &= (pair[1] - pair[0]) as usize <= longest || nulls.has(row);
         }
         if key.start == 0 && nulls.0.is_empty() {
-            let width = self.packing.width;
+            let width = self.encoding.width;
             brc_kernels::inline::write(Level::best(), offsets, bytes, longest, &mut self.tuples, width);
             return;
         }
         let mut at = key.start;
         for piece in inline::pieces(longest).enumerate() {
             inline::pieces_of(strings, piece, longest, |row| nulls.has(row), &mut self.lane);
-            set_all(&mut self.tuples, self.packing.width, at, piece.1, &self.lane);
+            set_all(&mut self.tuples, self.encoding.width, at, piece.1, &self.lane);
             at += piece.1;
         }
     }
