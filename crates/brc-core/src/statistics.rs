@@ -57,18 +57,32 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// The statistics by their definition, not by merging.
+    fn expected(values: &[i64]) -> Statistics {
+        Statistics {
+            count: values.len() as u64,
+            sum: values.iter().map(|&value| i128::from(value)).sum(),
+            min: values.iter().copied().min().unwrap_or(i64::MAX),
+            max: values.iter().copied().max().unwrap_or(i64::MIN),
+        }
+    }
+
+    fn any_values() -> impl Strategy<Value = Vec<i64>> {
+        let value = prop_oneof![any::<i64>(), -3i64..4, Just(i64::MIN), Just(i64::MAX)];
+        prop::collection::vec(value, 0..20)
+    }
+
     proptest! {
         #[test]
-        fn merging_parts_equals_the_whole(values: Vec<i64>, cut in 0usize..100) {
-            let cut = cut.min(values.len());
-            let whole: Statistics = values.iter().copied().collect();
-            let mut left: Statistics = values[..cut].iter().copied().collect();
-            let right: Statistics = values[cut..].iter().copied().collect();
-            let mut swapped = right;
-            swapped.merge(&left);
-            left.merge(&right);
-            prop_assert_eq!(left, whole);
-            prop_assert_eq!(swapped, whole);
+        fn merged_statistics_are_those_of_all_values(one in any_values(), other in any_values()) {
+            let all = expected(&[&one[..], &other].concat());
+            let [first, second]: [Statistics; 2] = [&one, &other].map(|values| values.iter().copied().collect());
+            prop_assert_eq!(first, expected(&one));
+            let (mut merged, mut swapped) = (first, second);
+            merged.merge(&second);
+            swapped.merge(&first);
+            prop_assert_eq!(merged, all);
+            prop_assert_eq!(swapped, all);
         }
     }
 }
