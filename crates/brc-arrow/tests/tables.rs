@@ -12,11 +12,10 @@ use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema as ArrowSchema, TimeUnit};
 use brc_arrow::{Feed, Options, Reader, StringForm, arrow_schema, requested_schema};
 use brc_core::{
-    Batch, Bitmap, ByteStrings, Column, Data, Dictionary, Error, Field, LogicalType, Result, ScanError, ScanOptions,
-    Scanned, Scanner, Schema, Sink, Split, Table, float32, uuid,
+    Batch, Bitmap, ByteStrings, Column, Data, Dictionary, Error, Field, LogicalType, ScanOptions, Scanned, Schema,
+    Sink, Split, Table, float32, uuid,
 };
 use brc_testing::{Cell, Delivery, FunctionTable, MemoryTable, Typed, all_types, extremes};
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -69,47 +68,6 @@ fn cell(array: &dyn Array, row: usize) -> Cell {
     }
 }
 
-/// A table that owns what it is made of.
-struct Owned(Typed, Delivery);
-
-impl Table for Owned {
-    fn path(&self) -> &Path {
-        Path::new("memory")
-    }
-
-    fn schema(&self) -> &Schema {
-        &self.0.schema
-    }
-
-    fn rows(&self) -> Option<u64> {
-        Some(self.0.rows() as u64)
-    }
-
-    fn bytes(&self) -> Option<u64> {
-        None
-    }
-
-    fn split(&self, index: u64) -> Option<Split> {
-        MemoryTable::new(&self.0, self.1).split(index)
-    }
-
-    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        let dictionaries = vec![Dictionary::new(); self.0.columns.len()];
-        Ok(Box::new(OwnedScanner(self, options.projection.clone(), dictionaries)))
-    }
-}
-
-struct OwnedScanner<'a>(&'a Owned, Vec<usize>, Vec<Dictionary>);
-
-impl Scanner for OwnedScanner<'_> {
-    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
-        let Owned(table, delivery) = self.0;
-        let rows = split.start as usize..split.end as usize;
-        delivery.give(table, rows.clone(), &self.1, &mut self.2, sink)?;
-        Ok(Some(Scanned { rows: rows.len() as u64, ..Scanned::default() }))
-    }
-}
-
 /// All values of all columns.
 fn read(reader: Reader) -> Vec<Vec<Cell>> {
     let schema = reader.schema();
@@ -141,8 +99,8 @@ fn every_type_comes_as_it_is_in_the_table() {
     let table = Typed::of_types(&all_types(), 3_000, text_extremes, |row, column| (row + column) % 7 == 3);
     for (seed, strings) in [StringForm::View, StringForm::Dictionary, StringForm::Plain].into_iter().enumerate() {
         for (threads, batch_rows, bytes_ahead) in [(1, 1 << 16, 0), (3, 100, 1 << 20), (4, 1_000, 1)] {
-            let delivery = Delivery { split_rows: 700, batch_rows: 90, seed: seed as u64 + 5 };
-            let source = Arc::new(Owned(table.clone(), delivery));
+            let delivery = Delivery { split_rows: 700, batch_rows: 90, seed: seed as u64 + 5, ..Delivery::default() };
+            let source = Arc::new(MemoryTable::new(table.clone(), delivery));
             let reader = Reader::of(source, options(strings, threads, batch_rows, bytes_ahead)).unwrap();
             let found = read(reader);
             for ((field, expected), found) in table.schema.fields().iter().zip(&table.columns).zip(&found) {
@@ -155,7 +113,7 @@ fn every_type_comes_as_it_is_in_the_table() {
 #[test]
 fn columns_are_chosen_and_rows_without_any_are_counted() {
     let table = Typed::of_every_type(2_500, |_, _| false);
-    let source = || Arc::new(Owned(table.clone(), Delivery::default()));
+    let source = || Arc::new(MemoryTable::new(table.clone(), Delivery::default()));
     let reader = Reader::of_columns(source(), vec![9, 0], Options::default()).unwrap();
     assert_eq!(read(reader), [table.columns[9].clone(), table.columns[0].clone()]);
     let reader = Reader::of_columns(source(), vec![], Options::default()).unwrap();
@@ -167,13 +125,13 @@ fn endless(bad: Option<u64>) -> (Arc<dyn Table>, Arc<AtomicU64>) {
     let scanned = Arc::new(AtomicU64::new(0));
     let schema = Schema::new(vec![Field::required("s", LogicalType::String)]).unwrap();
     let counter = Arc::clone(&scanned);
-    let deliver = move |split: &Split, sink: &mut dyn Sink| {
+    let deliver = move |split: &Split, _: &ScanOptions, sink: &mut dyn Sink| {
         counter.fetch_add(1, Relaxed);
         let is_bad = bad == Some(split.index);
         let dictionary: Dictionary = [if is_bad { &b"\xff is no UTF-8"[..] } else { b"text" }].into_iter().collect();
         let column = Column::from(Data::Codes { codes: &[0], dictionary: &dictionary });
         sink.batch(&Batch { rows: 1, columns: &[column] })?;
-        Ok(1)
+        Ok(Some(Scanned { rows: 1, ..Scanned::default() }))
     };
     (Arc::new(FunctionTable::new("endless", schema, u64::MAX, deliver)), scanned)
 }
@@ -230,7 +188,7 @@ fn strings_that_are_no_text_may_be_bytes() {
 /// Two strings, of which the rows have only the first, then both as bytes, and then the first again.
 fn mixed(strings: [&'static [u8]; 2]) -> Arc<dyn Table> {
     let schema = Schema::new(vec![Field::nullable("s", LogicalType::String)]).unwrap();
-    let deliver = move |_: &Split, sink: &mut dyn Sink| {
+    let deliver = move |_: &Split, _: &ScanOptions, sink: &mut dyn Sink| {
         let dictionary = strings.into_iter().collect::<Dictionary>().complete();
         let bits = [0b101];
         let validity = Some(Bitmap::new(&bits, 0, 3));
@@ -241,7 +199,7 @@ fn mixed(strings: [&'static [u8]; 2]) -> Arc<dyn Table> {
         let bytes = Column::from(Data::Bytes(ByteStrings::new(&[0, 20, 20, 22], bytes.as_bytes())));
         sink.batch(&Batch { rows: 3, columns: &[bytes] })?;
         sink.batch(&Batch { rows: 3, columns: &[codes] })?;
-        Ok(9)
+        Ok(Some(Scanned { rows: 9, ..Scanned::default() }))
     };
     Arc::new(FunctionTable::new("mixed", schema, 1, deliver))
 }
@@ -312,7 +270,7 @@ fn types_are_those_that_were_requested_where_these_hold_all_values() {
         let found: Vec<_> = requested.fields().iter().map(|field| field.data_type().clone()).collect();
         assert_eq!(found[..5], given.unwrap_or(wanted));
         assert_eq!(found[5..], [DataType::Int64, DataType::Float64, DataType::Date32]);
-        let source = Owned(table.clone(), Delivery::default());
+        let source = MemoryTable::new(table.clone(), Delivery::default());
         let fields = fields.clone();
         let scan = move |feed: &Feed| feed.scan(&source, &fields, &ScanOptions::everything(source.schema()));
         assert!(read(Reader::new(requested, Options::default(), scan).unwrap()) == table.columns);

@@ -353,58 +353,19 @@ impl Drop for Converter<'_, '_, '_> {
 mod tests {
     use super::*;
     use crate::output::OutputOptions;
-    use brc_core::{Column, Data, Integers, RowFault, ScanError, ScanOptions, Scanner, Schema};
-    use std::path::Path;
+    use brc_core::{Column, Data, Integers, RowFault, ScanError, ScanOptions, Schema};
+    use brc_testing::FunctionTable;
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
     /// A table of numbers: each split has as many rows as its entry says, and a split that is `None` is bad.
-    struct Numbers {
-        schema: Schema,
-        splits: Vec<Option<u32>>,
-        rows: Option<u64>,
-    }
-
-    impl Numbers {
-        fn new(splits: Vec<Option<u32>>) -> Self {
-            Self { schema: Schema::parse("n:int").unwrap(), splits, rows: None }
-        }
-    }
-
-    impl Table for Numbers {
-        fn path(&self) -> &Path {
-            Path::new("numbers")
-        }
-
-        fn schema(&self) -> &Schema {
-            &self.schema
-        }
-
-        fn rows(&self) -> Option<u64> {
-            self.rows
-        }
-
-        fn bytes(&self) -> Option<u64> {
-            None
-        }
-
-        fn split(&self, index: u64) -> Option<Split> {
-            (index < self.splits.len() as u64).then_some(Split { index, start: index, end: index + 1 })
-        }
-
-        fn scanner(&self, _: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-            Ok(Box::new(NumbersScanner(self)))
-        }
-    }
-
-    struct NumbersScanner<'a>(&'a Numbers);
-
-    impl Scanner for NumbersScanner<'_> {
-        fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+    fn numbers(splits: Vec<Option<u32>>, rows: Option<u64>) -> impl Table {
+        let count = splits.len() as u64;
+        let deliver = move |split: &Split, _: &ScanOptions, sink: &mut dyn Sink| {
             if split.index.is_multiple_of(3) {
                 std::thread::sleep(std::time::Duration::from_micros(500));
             }
-            let Some(rows) = self.0.splits[split.index as usize] else {
+            let Some(rows) = splits[split.index as usize] else {
                 let fault = RowFault::EmptyNumber;
                 return Err(ScanError::BadRow { line_in_split: 4, byte: 7, column: Some(0), fault });
             };
@@ -412,7 +373,8 @@ mod tests {
             let columns = [Column::integers(Integers::I64(&values))];
             sink.batch(&Batch { rows: values.len(), columns: &columns })?;
             Ok(Some(Scanned { rows: u64::from(rows), bytes: 10, ..Scanned::default() }))
-        }
+        };
+        FunctionTable::new("numbers", Schema::parse("n:int").unwrap(), count, deliver).with_rows(rows)
     }
 
     #[derive(Default)]
@@ -462,7 +424,7 @@ mod tests {
         }
     }
 
-    fn run(table: &Numbers, threads: usize) -> (Result<Converted>, Option<String>) {
+    fn run(table: &dyn Table, threads: usize) -> (Result<Converted>, Option<String>) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("lines");
         let output = Output::create(&path, &OutputOptions::default()).unwrap();
@@ -475,7 +437,7 @@ mod tests {
 
     #[test]
     fn parts_come_in_order_whatever_the_threads() {
-        let table = Numbers::new((0..40).map(|split| Some(split % 5)).collect());
+        let table = numbers((0..40).map(|split| Some(split % 5)).collect(), None);
         let mut expected = String::from("start\n");
         for split in 0..40 {
             expected.extend((0..split % 5).map(|row| format!("{}\n", split * 1000 + row)));
@@ -496,7 +458,7 @@ mod tests {
         let mut splits = vec![Some(3); 60];
         splits[21] = None;
         splits[22] = None;
-        let table = Numbers::new(splits);
+        let table = numbers(splits, None);
         for threads in 1..=8 {
             let (result, text) = run(&table, threads);
             assert_eq!(result.unwrap_err().to_string(), "numbers: line 68, byte 7, column 'n': empty number");
@@ -504,62 +466,29 @@ mod tests {
         }
     }
 
-    /// A table whose numbers have one decimal from some split on, which its first rows do not tell.
-    struct Inferred {
-        schemas: [Arc<Schema>; 2],
-        splits: u64,
-        surprise: u64,
-        widened: AtomicBool,
-    }
-
-    impl Table for Inferred {
-        fn path(&self) -> &Path {
-            Path::new("inferred")
-        }
-
-        fn schema(&self) -> &Schema {
-            &self.schemas[0]
-        }
-
-        fn inferred(&self) -> Option<Arc<Schema>> {
-            Some(Arc::clone(&self.schemas[usize::from(self.widened.load(Relaxed))]))
-        }
-
-        fn rows(&self) -> Option<u64> {
-            None
-        }
-
-        fn bytes(&self) -> Option<u64> {
-            None
-        }
-
-        fn split(&self, index: u64) -> Option<Split> {
-            (index < self.splits).then_some(Split { index, start: index, end: index + 1 })
-        }
-
-        fn scanner(&self, _: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-            Ok(Box::new(InferredScanner(self)))
-        }
-    }
-
-    struct InferredScanner<'a>(&'a Inferred);
-
-    impl Scanner for InferredScanner<'_> {
-        fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
-            let unit = if self.0.widened.load(Relaxed) { 10 } else { 1 };
-            sink.schema(&self.0.schemas[usize::from(unit == 10)])?;
+    /// A table of 40 splits whose numbers have one decimal from one split on, which its first rows do not tell.
+    fn inferred(schemas: [Arc<Schema>; 2], surprise: u64) -> impl Table {
+        let [first, _] = schemas.each_ref().map(|schema| Schema::clone(schema));
+        let widened = Arc::new(AtomicBool::new(false));
+        let now = Arc::clone(&widened);
+        let all = schemas.clone();
+        let deliver = move |split: &Split, _: &ScanOptions, sink: &mut dyn Sink| {
+            let unit = if widened.load(Relaxed) { 10 } else { 1 };
+            sink.schema(&schemas[usize::from(unit == 10)])?;
             let whole = [split.index as i64 * unit; 3];
             sink.batch(&Batch { rows: 3, columns: &[Column::integers(Integers::I64(&whole))] })?;
-            if split.index >= self.0.surprise {
+            if split.index >= surprise {
                 if unit == 1 {
-                    self.0.widened.store(true, Relaxed);
+                    widened.store(true, Relaxed);
                     return Err(ScanError::Widened);
                 }
                 sink.batch(&Batch { rows: 1, columns: &[Column::integers(Integers::I8(&[5]))] })?;
             }
-            let rows = 3 + u64::from(split.index >= self.0.surprise);
+            let rows = 3 + u64::from(split.index >= surprise);
             Ok(Some(Scanned { rows, bytes: 10, ..Scanned::default() }))
-        }
+        };
+        FunctionTable::new("inferred", first, 40, deliver)
+            .with_inferred(move || Arc::clone(&all[usize::from(now.load(Relaxed))]))
     }
 
     #[test]
@@ -567,8 +496,7 @@ mod tests {
         let schemas = ["n:int64", "n:decimal(18,1)"].map(|text| Arc::new(Schema::parse(text).unwrap()));
         for threads in [1, 2, 5] {
             for surprise in [0, 1, 17, 39, 40] {
-                let (schemas, widened) = (schemas.clone(), AtomicBool::new(false));
-                let table = Inferred { schemas, splits: 40, surprise, widened };
+                let table = inferred(schemas.clone(), surprise);
                 let directory = tempfile::tempdir().unwrap();
                 let path = directory.path().join("lines");
                 let mut begun = Vec::new();
@@ -594,7 +522,7 @@ mod tests {
 
     #[test]
     fn rows_that_the_table_promised_must_come() {
-        let table = Numbers { rows: Some(7), ..Numbers::new(vec![Some(3), Some(3)]) };
+        let table = numbers(vec![Some(3), Some(3)], Some(7));
         let (result, text) = run(&table, 2);
         assert!(matches!(result, Err(Error::Corrupt { .. })));
         assert_eq!(text, None);

@@ -224,8 +224,7 @@ impl RecordBatches {
 mod tests {
     use super::*;
     use arrow_array::{Int64Array, RecordBatchIterator, StringArray, StructArray};
-    use brc_core::{Batch, Progress, Summary, Value, Worker, scan};
-    use std::collections::BTreeMap;
+    use brc_testing::{Cell, collect};
     use std::sync::Arc;
 
     fn schema() -> Arc<ArrowSchema> {
@@ -250,51 +249,10 @@ mod tests {
         RecordBatches::new(Path::new("it"), Box::new(RecordBatchIterator::new(batches, schema()))).unwrap()
     }
 
-    /// A number and a text.
-    type Row = (i128, Option<String>);
-
-    /// Collects rows by split.
-    struct Rows<'a> {
-        split: u64,
-        all: &'a Mutex<BTreeMap<u64, Vec<Row>>>,
-    }
-
-    impl Sink for Rows<'_> {
-        fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-            let text = |row| Value::of_row(&batch.columns[1], row).map(|value| value.to_text(LogicalType::String));
-            let number = |row| match Value::of_row(&batch.columns[0], row) {
-                Some(Value::Integer(number)) => number,
-                other => panic!("{other:?}"),
-            };
-            let rows = (0..batch.rows).map(|row| (number(row), text(row)));
-            self.all.lock().unwrap().entry(self.split).or_default().extend(rows);
-            Ok(())
-        }
-
-        fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-            unreachable!()
-        }
-    }
-
-    impl Worker for Rows<'_> {
-        fn split_begins(&mut self, split: &Split) {
-            self.split = split.index;
-        }
-
-        fn sink(&mut self) -> &mut dyn Sink {
-            self
-        }
-
-        fn split_done(&mut self, _: &Split, _: Scanned) -> Result<()> {
-            Ok(())
-        }
-    }
-
-    fn read(table: &RecordBatches, threads: usize) -> Result<Vec<Vec<Row>>> {
-        let all = Mutex::default();
-        let options = ScanOptions::everything(table.schema());
-        scan(table, &options, threads, &Progress::default(), || Rows { split: 0, all: &all })?;
-        Ok(all.into_inner().unwrap().into_values().collect())
+    /// The rows of each split.
+    fn read(table: &RecordBatches, threads: usize) -> Result<Vec<Vec<Vec<Cell>>>> {
+        let splits = collect(table, &ScanOptions::everything(table.schema()), threads)?;
+        Ok(splits.into_iter().map(|(rows, _)| rows.into_rows()).collect())
     }
 
     #[test]
@@ -305,7 +263,8 @@ mod tests {
             let rows: usize = sizes.iter().sum();
             assert!(splits.len() > 3 && splits[..splits.len() - 1].iter().all(|split| split.len() == splits[0].len()));
             let found = splits.into_iter().flatten();
-            let wanted = (0..rows as i128).map(|n| (n, (n % 3 != 0).then(|| (n % 7).to_string())));
+            let text = |n: i64| if n % 3 == 0 { Cell::Null } else { (n % 7).to_string().into() };
+            let wanted = (0..rows as i64).map(|n| vec![n.into(), text(n)]);
             assert!(found.eq(wanted));
         }
         assert!(read(&table(Vec::new()), 2).unwrap().is_empty());

@@ -3,10 +3,11 @@
 
 use brc_compress::{COMPRESSIONS, Compressor};
 use brc_core::{
-    Batch, BatchWriter, Column, Comparison, Data, Dictionary, Error, Integers, Order, Predicate, Progress, Result, Run,
-    ScanOptions, Scanned, Schema, Sink, Split, Summary, Table, Value, Worker, scan,
+    Batch, BatchWriter, Column, Comparison, Data, Dictionary, Error, Field, Integers, Order, Predicate, Progress,
+    Result, Run, ScanOptions, Schema, Table,
 };
 use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions, Output, OutputOptions, RejectLog, by_name, convert};
+use brc_testing::{Cell, collect, collect_rows};
 use proptest::prelude::*;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -42,48 +43,13 @@ fn converted(table: &dyn Table, to: &dyn Encoding, compression: Compressor, thre
     Ok(std::fs::read(&path).unwrap())
 }
 
-/// Rows as text, column by column.
-struct Text<'a> {
-    schema: &'a Schema,
-    text: Vec<u8>,
-}
-
-impl Sink for Text<'_> {
-    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        for row in 0..batch.rows {
-            for (index, (column, field)) in batch.columns.iter().zip(self.schema.fields()).enumerate() {
-                self.text.extend((index > 0).then_some(b';'));
-                match Value::of_row(column, row) {
-                    Some(value) => value.write(field.logical_type, &mut self.text),
-                    None => self.text.extend_from_slice(b"NULL"),
-                }
-            }
-            self.text.push(b'\n');
-        }
-        Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        panic!("no summaries here")
-    }
-}
-
-impl Worker for Text<'_> {
-    fn sink(&mut self) -> &mut dyn Sink {
-        self
-    }
-
-    fn split_done(&mut self, _: &Split, _: Scanned) -> Result<()> {
-        Ok(())
-    }
-}
-
+/// Rows as text, line by line.
 fn as_text(encoding: &dyn Encoding, bytes: &[u8]) -> Result<String> {
     let table = open(encoding, bytes, None, 1)?;
     let schema = table.schema();
-    let new_text = || Text { schema, text: Vec::new() };
-    let texts = scan(table.as_ref(), &ScanOptions::everything(schema), 1, &Progress::default(), new_text)?;
-    Ok(texts.into_iter().map(|text| String::from_utf8(text.text).unwrap()).collect())
+    let text = |(cell, field): (&Cell, &Field)| cell.to_text(field.logical_type);
+    let line = |row: &Vec<Cell>| row.iter().zip(schema.fields()).map(text).collect::<Vec<_>>().join(";") + "\n";
+    Ok(collect_rows(table.as_ref(), &ScanOptions::everything(schema), 1)?.iter().map(line).collect())
 }
 
 /// Some text as a file, converted in splits of that size.
@@ -149,7 +115,7 @@ fn numbers_beyond_eighteen_digits() {
     round_trip(text, "x:decimal(19,1) not null");
 }
 
-/// Takes rows as text, and counts what was skipped.
+/// Rows as text, and what was skipped and read.
 #[derive(Default)]
 struct Rows {
     rows: Vec<Vec<String>>,
@@ -157,40 +123,14 @@ struct Rows {
     bytes: u64,
 }
 
-impl Sink for Rows {
-    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let cell = |column: &Column<'_>, row: usize| match column.data {
-            _ if !column.is_valid(row) => "NULL".to_owned(),
-            Data::Codes { codes, dictionary } => String::from_utf8_lossy(dictionary.get(codes[row])).into_owned(),
-            Data::Integers(values) => values.get(row).to_string(),
-            Data::Floats(values) => values[row].to_string(),
-            Data::Bytes(strings) => String::from_utf8_lossy(strings.get(row)).into_owned(),
-            Data::Runs { .. } => panic!("nothing of that here"),
-        };
-        self.rows.extend((0..batch.rows).map(|row| batch.columns.iter().map(|column| cell(column, row)).collect()));
-        Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        panic!("no summaries here")
-    }
-}
-
-impl Worker for Rows {
-    fn sink(&mut self) -> &mut dyn Sink {
-        self
-    }
-
-    fn split_done(&mut self, _: &Split, scanned: Scanned) -> Result<()> {
-        self.skipped += scanned.skipped_rows;
-        self.bytes += scanned.bytes;
-        Ok(())
-    }
-}
-
 fn rows(table: &dyn Table, options: &ScanOptions) -> Result<Rows> {
-    let workers = scan(table, options, 1, &Progress::default(), Rows::default)?;
-    Ok(workers.into_iter().next().unwrap())
+    let mut all = Rows::default();
+    for (rows, scanned) in collect(table, options, 1)? {
+        all.rows.extend(rows.into_rows().iter().map(|row| row.iter().map(Cell::to_string).collect()));
+        all.skipped += scanned.skipped_rows;
+        all.bytes += scanned.bytes;
+    }
+    Ok(all)
 }
 
 #[test]

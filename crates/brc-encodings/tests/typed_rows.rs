@@ -5,9 +5,9 @@
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 use brc_compress::Compressor;
-use brc_core::{Dictionary, Error, Field, LogicalType, PhysicalType, Result, Schema, float32};
+use brc_core::{Error, Field, LogicalType, PhysicalType, Result, Schema, float32};
 use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions, by_name, writer};
-use brc_testing::{Cell, Delivery, Gathered, Typed, all_types, extremes, is_plain};
+use brc_testing::{Cell, Delivery, Typed, all_types, collect_columns, extremes, is_plain};
 use proptest::prelude::{BoxedStrategy, Just, ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
 use std::io::{Cursor, Write};
 
@@ -31,10 +31,8 @@ fn file_of(table: &Typed, encoding: &dyn Encoding, step: usize, seed: u64) -> Ve
     let mut writer = writer(encoding, &table.schema, &options).unwrap();
     let mut bytes = writer.start();
     let mut encoder = writer.encoder();
-    let everything: Vec<_> = (0..table.columns.len()).collect();
-    let mut dictionaries = vec![Dictionary::new(); table.columns.len()];
     let delivery = Delivery { batch_rows: step, seed, ..Delivery::default() };
-    delivery.give(table, 0..table.rows(), &everything, &mut dictionaries, encoder.as_mut()).unwrap();
+    table.give(0..table.rows(), delivery, encoder.as_mut()).unwrap();
     let mut part = encoder.finish().unwrap();
     writer.append(&mut part).unwrap();
     bytes.extend(part.bytes);
@@ -57,7 +55,7 @@ fn read(encoding: &dyn Encoding, input: Input, schema: &Schema, projection: &[us
     let told = (encoding.name() == "json").then(|| schema.clone());
     let table = encoding.open(input, &OpenOptions { schema: told, ..OpenOptions::default() })?;
     assert_eq!(table.schema(), schema, "{}", encoding.name());
-    Gathered::columns(table.as_ref(), projection, 1)
+    collect_columns(table.as_ref(), projection, 1)
 }
 
 fn check(encoding: &dyn Encoding, table: &Typed, step: usize, seed: u64, what: &str) {

@@ -1,6 +1,7 @@
 //! Single values, and those of each type that are worth a test.
 
 use brc_core::{LogicalType, PhysicalType, TimeUnit, Value, float32};
+use std::fmt;
 
 /// A value with memory of its own. Floats are their bits, so that each is equal to itself alone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,6 +24,61 @@ impl From<Option<Value<'_>>> for Cell {
             Some(Value::Float(value)) => Self::Float(value.to_bits()),
             Some(Value::Bytes(value)) => Self::Bytes(value.to_vec()),
         }
+    }
+}
+
+impl From<i64> for Cell {
+    fn from(value: i64) -> Self {
+        Self::Integer(value.into())
+    }
+}
+
+impl From<&[u8]> for Cell {
+    fn from(value: &[u8]) -> Self {
+        Self::Bytes(value.to_vec())
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(value: &str) -> Self {
+        Self::from(value.as_bytes())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(value: String) -> Self {
+        Self::Bytes(value.into_bytes())
+    }
+}
+
+/// Integers as they lie in memory, whatever their type's scale.
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("NULL"),
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Float(bits) => write!(f, "{:?}", f64::from_bits(*bits)),
+            Self::Bytes(value) => f.write_str(&String::from_utf8_lossy(value)),
+        }
+    }
+}
+
+impl Cell {
+    /// The value; `None` if it is null.
+    #[must_use]
+    pub fn value(&self) -> Option<Value<'_>> {
+        match self {
+            Self::Null => None,
+            Self::Integer(value) => Some(Value::Integer(*value)),
+            Self::Float(bits) => Some(Value::Float(f64::from_bits(*bits))),
+            Self::Bytes(value) => Some(Value::Bytes(value)),
+        }
+    }
+
+    /// The text form of a value of that type; `NULL` for none.
+    #[must_use]
+    pub fn to_text(&self, logical_type: LogicalType) -> String {
+        self.value().map_or("NULL".to_owned(), |value| value.to_text(logical_type))
     }
 }
 

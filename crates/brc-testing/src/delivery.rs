@@ -4,10 +4,11 @@ use crate::{Cell, Typed};
 use brc_core::{
     Batch, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Integers, LogicalType, PhysicalType, Result, Run, Sink,
 };
+use std::collections::HashMap;
 use std::ops::Range;
 
-/// Columns of more distinct values come as bytes alone: looking them up here is slow.
-const LARGEST_DICTIONARY: usize = 200;
+/// Columns of more distinct values come as bytes alone from then on.
+const LARGEST_DICTIONARY: usize = 20_000;
 
 /// In what portions and forms rows are delivered.
 #[derive(Debug, Clone, Copy)]
@@ -18,43 +19,48 @@ pub struct Delivery {
     pub batch_rows: usize,
     /// What decides the form of each column of each batch.
     pub seed: u64,
+    /// Whether all batches come in one form instead: integers of 64 bits where they fit, and strings as codes.
+    pub is_uniform: bool,
 }
+
+/// The form of integers of 64 bits, and of codes.
+const UNIFORM: u8 = 13;
 
 impl Default for Delivery {
     fn default() -> Self {
-        Self { split_rows: 1000, batch_rows: 300, seed: 1 }
+        Self { split_rows: 1000, batch_rows: 300, seed: 1, is_uniform: false }
     }
 }
 
 impl Delivery {
     /// A number below 16 for a column of the batch that begins with a row.
     fn form(self, row: usize, column: usize) -> u8 {
+        if self.is_uniform {
+            return UNIFORM;
+        }
         let mixed = self.seed ^ (row as u64) << 12 ^ column as u64;
         (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60) as u8
     }
 
-    /// Gives the columns of a projection of some rows to a sink; a dictionary for each column of the table grows with it.
-    ///
-    /// # Errors
-    /// Those of the sink.
-    pub fn give(
+    /// Delivers the columns of a projection of some rows; the dictionaries grow with them.
+    pub(crate) fn deliver(
         self,
         table: &Typed,
         rows: Range<usize>,
         projection: &[usize],
-        dictionaries: &mut [Dictionary],
+        dictionaries: &mut Dictionaries,
         sink: &mut dyn Sink,
     ) -> Result<()> {
         let end = rows.end;
         for start in rows.step_by(self.batch_rows) {
-            let rows = start..end.min(start + self.batch_rows);
-            let mut lend = |column: usize| {
+            let rows = start..end.min(start.saturating_add(self.batch_rows));
+            let mut own = |&column: &usize| {
                 let logical_type = table.schema.fields()[column].logical_type;
                 let cells = &table.columns[column][rows.clone()];
-                Lent::new(cells, logical_type, self.form(start, column), &mut dictionaries[column])
+                OwnedColumn::new(cells, logical_type, self.form(start, column), &mut dictionaries.0[column])
             };
-            let lent: Vec<Lent> = projection.iter().map(|&column| lend(column)).collect();
-            let columns = projection.iter().zip(&lent).map(|(&column, lent)| lent.column(&dictionaries[column]));
+            let owned: Vec<OwnedColumn> = projection.iter().map(&mut own).collect();
+            let columns = projection.iter().zip(&owned).map(|(&column, owned)| owned.column(&dictionaries.0[column]));
             let columns: Vec<Column<'_>> = columns.collect();
             sink.batch(&Batch { rows: rows.len(), columns: &columns })?;
         }
@@ -62,13 +68,40 @@ impl Delivery {
     }
 }
 
+/// A dictionary for each column of a table.
+pub(crate) struct Dictionaries(Vec<Interner>);
+
+impl Dictionaries {
+    pub(crate) fn new(table: &Typed) -> Self {
+        Self(table.columns.iter().map(|_| Interner::default()).collect())
+    }
+}
+
+/// A dictionary that finds the codes of its values.
+#[derive(Default)]
+struct Interner {
+    dictionary: Dictionary,
+    codes: HashMap<Vec<u8>, u32>,
+}
+
+impl Interner {
+    fn code(&mut self, value: &[u8]) -> u32 {
+        if let Some(&code) = self.codes.get(value) {
+            return code;
+        }
+        let code = self.dictionary.push(value);
+        self.codes.insert(value.to_vec(), code);
+        code
+    }
+}
+
 /// A column of a batch. Where a row is null, there is some value that means nothing.
-struct Lent {
-    data: LentData,
+struct OwnedColumn {
+    data: OwnedData,
     validity: BitmapBuffer,
 }
 
-enum LentData {
+enum OwnedData {
     Codes(Vec<u32>),
     Runs(Vec<Run>),
     Bytes(Vec<i32>, Vec<u8>),
@@ -80,73 +113,70 @@ enum LentData {
     Floats(Vec<f64>),
 }
 
-impl Lent {
-    fn new(cells: &[Cell], logical_type: LogicalType, form: u8, dictionary: &mut Dictionary) -> Self {
+impl OwnedColumn {
+    fn new(cells: &[Cell], logical_type: LogicalType, form: u8, interner: &mut Interner) -> Self {
         let mut validity = BitmapBuffer::default();
         Extend::extend(&mut validity, cells.iter().map(|cell| *cell != Cell::Null));
         let data = match logical_type.physical() {
             PhysicalType::Integers => integers(cells, form),
             PhysicalType::Floats => {
                 let float = |cell: &Cell| if let Cell::Float(bits) = cell { f64::from_bits(*bits) } else { 7.5 };
-                LentData::Floats(cells.iter().map(float).collect())
+                OwnedData::Floats(cells.iter().map(float).collect())
             }
-            PhysicalType::Bytes => strings(cells, form, dictionary),
+            PhysicalType::Bytes => strings(cells, form, interner),
         };
         Self { data, validity }
     }
 
-    fn column<'a>(&'a self, dictionary: &'a Dictionary) -> Column<'a> {
+    fn column<'a>(&'a self, Interner { dictionary, .. }: &'a Interner) -> Column<'a> {
         let data = match &self.data {
-            LentData::Codes(codes) => Data::Codes { codes, dictionary },
-            LentData::Runs(runs) => Data::Runs { runs, dictionary },
-            LentData::Bytes(offsets, bytes) => Data::Bytes(ByteStrings::new(offsets, bytes)),
-            LentData::I8(values) => Data::Integers(Integers::I8(values)),
-            LentData::I16(values) => Data::Integers(Integers::I16(values)),
-            LentData::I32(values) => Data::Integers(Integers::I32(values)),
-            LentData::I64(values) => Data::Integers(Integers::I64(values)),
-            LentData::I128(values) => Data::Integers(Integers::I128(values)),
-            LentData::Floats(values) => Data::Floats(values),
+            OwnedData::Codes(codes) => Data::Codes { codes, dictionary },
+            OwnedData::Runs(runs) => Data::Runs { runs, dictionary },
+            OwnedData::Bytes(offsets, bytes) => Data::Bytes(ByteStrings::new(offsets, bytes)),
+            OwnedData::I8(values) => Data::Integers(Integers::I8(values)),
+            OwnedData::I16(values) => Data::Integers(Integers::I16(values)),
+            OwnedData::I32(values) => Data::Integers(Integers::I32(values)),
+            OwnedData::I64(values) => Data::Integers(Integers::I64(values)),
+            OwnedData::I128(values) => Data::Integers(Integers::I128(values)),
+            OwnedData::Floats(values) => Data::Floats(values),
         };
         Column::from(data).with_validity(self.validity.bitmap())
     }
 }
 
 /// Integers in the narrowest width that holds them, or a wider one.
-fn integers(cells: &[Cell], form: u8) -> LentData {
+fn integers(cells: &[Cell], form: u8) -> OwnedData {
     fn narrowed<T: TryFrom<i128>>(all: &[i128]) -> Option<Vec<T>> {
         all.iter().map(|&value| T::try_from(value).ok()).collect()
     }
     let value = |cell: &Cell| if let Cell::Integer(value) = cell { *value } else { 77 };
     let all: Vec<i128> = cells.iter().map(value).collect();
     let form = form % 5;
-    let narrow = (form < 1).then(|| narrowed(&all).map(LentData::I8)).flatten();
+    let narrow = (form < 1).then(|| narrowed(&all).map(OwnedData::I8)).flatten();
     narrow
-        .or_else(|| narrowed(&all).map(LentData::I16).filter(|_| form < 2))
-        .or_else(|| narrowed(&all).map(LentData::I32).filter(|_| form < 3))
-        .or_else(|| narrowed(&all).map(LentData::I64).filter(|_| form < 4))
-        .unwrap_or(LentData::I128(all))
+        .or_else(|| narrowed(&all).map(OwnedData::I16).filter(|_| form < 2))
+        .or_else(|| narrowed(&all).map(OwnedData::I32).filter(|_| form < 3))
+        .or_else(|| narrowed(&all).map(OwnedData::I64).filter(|_| form < 4))
+        .unwrap_or(OwnedData::I128(all))
 }
 
 /// Strings as bytes, codes or runs of codes.
-fn strings(cells: &[Cell], form: u8, dictionary: &mut Dictionary) -> LentData {
-    let text = |cell: &'_ Cell| if let Cell::Bytes(bytes) = cell { bytes.clone() } else { b"?".to_vec() };
-    if form.is_multiple_of(3) || dictionary.len() > LARGEST_DICTIONARY {
+fn strings(cells: &[Cell], form: u8, interner: &mut Interner) -> OwnedData {
+    fn text(cell: &Cell) -> &[u8] {
+        if let Cell::Bytes(bytes) = cell { bytes } else { b"?" }
+    }
+    if form.is_multiple_of(3) || interner.dictionary.len() > LARGEST_DICTIONARY {
         let (mut offsets, mut bytes) = (vec![0], Vec::new());
         for cell in cells {
             bytes.extend(text(cell));
             offsets.push(bytes.len() as i32);
         }
-        return LentData::Bytes(offsets, bytes);
+        return OwnedData::Bytes(offsets, bytes);
     }
-    let code = |cell: &Cell| {
-        let text = text(cell);
-        let known = dictionary.iter().position(|known| known == text);
-        known.map_or_else(|| dictionary.push(&text), |code| code as u32)
-    };
-    let codes: Vec<u32> = cells.iter().map(code).collect();
+    let codes: Vec<u32> = cells.iter().map(|cell| interner.code(text(cell))).collect();
     if form % 3 == 1 {
-        return LentData::Codes(codes);
+        return OwnedData::Codes(codes);
     }
     let runs = codes.chunk_by(|one, other| one == other);
-    LentData::Runs(runs.map(|run| Run { code: run[0], rows: run.len() as u32 }).collect())
+    OwnedData::Runs(runs.map(|run| Run { code: run[0], rows: run.len() as u32 }).collect())
 }

@@ -1,55 +1,94 @@
-//! A table of which a function delivers the rows, for what no table in memory does: splits without end, bad rows, strings in
-//! one form after the other.
+//! A table of which a function delivers the rows, for what no table in memory does: splits without end, bad rows, types
+//! that become wider, rows that were promised and do not come.
 
 use brc_core::{Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table};
 use std::path::Path;
+use std::sync::Arc;
 
-/// A table of which nobody knows how many rows it has.
+/// A table of which a function delivers the rows. It does not tell how many these are, unless it is made to.
 pub struct FunctionTable<F> {
-    name: &'static str,
+    path: &'static str,
     schema: Schema,
     splits: u64,
+    rows: Option<u64>,
+    header_lines: u64,
+    inferred: Option<Box<dyn Fn() -> Arc<Schema> + Send + Sync>>,
     deliver: F,
 }
 
-impl<F: Fn(&Split, &mut dyn Sink) -> Result<u64> + Send + Sync> FunctionTable<F> {
-    /// A table of so many splits, each of which `deliver` gives to the sink; it returns how many rows those were.
-    pub fn new(name: &'static str, schema: Schema, splits: u64, deliver: F) -> Self {
-        Self { name, schema, splits, deliver }
+/// What [`Scanner::scan`] returns.
+type Delivered = Result<Option<Scanned>, ScanError>;
+
+impl<F: Fn(&Split, &ScanOptions, &mut dyn Sink) -> Result<Option<Scanned>, ScanError> + Send + Sync> FunctionTable<F> {
+    /// A table of `splits` splits, each of which `deliver` gives to the sink, as [`Scanner::scan`] does.
+    pub fn new(path: &'static str, schema: Schema, splits: u64, deliver: F) -> Self {
+        Self { path, schema, splits, rows: None, header_lines: 0, inferred: None, deliver }
+    }
+
+    /// Makes it promise a number of rows.
+    #[must_use]
+    pub fn with_rows(self, rows: Option<u64>) -> Self {
+        Self { rows, ..self }
+    }
+
+    /// Makes it count that many lines before the first row.
+    #[must_use]
+    pub fn with_header_lines(self, header_lines: u64) -> Self {
+        Self { header_lines, ..self }
+    }
+
+    /// Makes its types inferred: `inferred` returns those of all rows so far.
+    #[must_use]
+    pub fn with_inferred(self, inferred: impl Fn() -> Arc<Schema> + Send + Sync + 'static) -> Self {
+        Self { inferred: Some(Box::new(inferred)), ..self }
     }
 }
 
-impl<F: Fn(&Split, &mut dyn Sink) -> Result<u64> + Send + Sync> Table for FunctionTable<F> {
+impl<F: Fn(&Split, &ScanOptions, &mut dyn Sink) -> Result<Option<Scanned>, ScanError> + Send + Sync> Table
+    for FunctionTable<F>
+{
     fn path(&self) -> &Path {
-        Path::new(self.name)
+        Path::new(self.path)
     }
 
     fn schema(&self) -> &Schema {
         &self.schema
     }
 
+    fn inferred(&self) -> Option<Arc<Schema>> {
+        self.inferred.as_ref().map(|inferred| inferred())
+    }
+
     fn rows(&self) -> Option<u64> {
-        None
+        self.rows
     }
 
     fn bytes(&self) -> Option<u64> {
         None
     }
 
+    fn header_lines(&self) -> u64 {
+        self.header_lines
+    }
+
     fn split(&self, index: u64) -> Option<Split> {
         (index < self.splits).then_some(Split { index, start: index, end: index + 1 })
     }
 
-    fn scanner(&self, _: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        Ok(Box::new(FunctionScanner(&self.deliver)))
+    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        Ok(Box::new(FunctionScanner { deliver: &self.deliver, options: options.clone() }))
     }
 }
 
-struct FunctionScanner<'a, F>(&'a F);
+struct FunctionScanner<'a, F> {
+    deliver: &'a F,
+    options: ScanOptions,
+}
 
-impl<F: Fn(&Split, &mut dyn Sink) -> Result<u64> + Send + Sync> Scanner for FunctionScanner<'_, F> {
-    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
-        let rows = (self.0)(split, sink)?;
-        Ok(Some(Scanned { rows, ..Scanned::default() }))
+impl<F: Fn(&Split, &ScanOptions, &mut dyn Sink) -> Result<Option<Scanned>, ScanError> + Sync> Scanner
+    for FunctionScanner<'_, F>
+{
+    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Delivered {
+        (self.deliver)(split, &self.options, sink)
     }
 }

@@ -3,18 +3,20 @@
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 mod cell;
+mod collect;
 mod delivery;
 mod function_table;
-mod gathered;
 mod memory_table;
 
 pub use cell::{Cell, all_types, extremes, is_plain, ordinary};
+pub use collect::{Collector, collect, collect_columns, collect_rows, read};
 pub use delivery::Delivery;
 pub use function_table::FunctionTable;
-pub use gathered::{Gathered, read};
 pub use memory_table::MemoryTable;
 
-use brc_core::{Field, LogicalType, Schema};
+use brc_core::{Field, LogicalType, Result, Schema, Sink};
+use delivery::Dictionaries;
+use std::ops::Range;
 
 /// A table in memory, column by column.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +38,18 @@ impl Typed {
         let table = Self { schema: Schema::new(fields).unwrap(), columns };
         assert!(table.columns.iter().all(|column| column.len() == table.rows()), "columns of several lengths");
         table
+    }
+
+    /// A table of these rows.
+    ///
+    /// # Panics
+    /// If a row has another number of cells than there are columns.
+    #[must_use]
+    pub fn of_rows(schema: Schema, rows: &[Vec<Cell>]) -> Self {
+        let width = schema.fields().len();
+        assert!(rows.iter().all(|row| row.len() == width), "rows of several lengths");
+        let column = |column: usize| rows.iter().map(|row| row[column].clone()).collect();
+        Self { columns: (0..width).map(column).collect(), schema }
     }
 
     /// A column of each type, `c0`, `c1` …, with values that every encoding can hold. `null` tells for a row and a column
@@ -84,5 +98,13 @@ impl Typed {
     #[must_use]
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, Vec::len)
+    }
+    /// Gives all columns of some rows to a sink, such as an encoder.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn give(&self, rows: Range<usize>, delivery: Delivery, sink: &mut dyn Sink) -> Result<()> {
+        let everything: Vec<usize> = (0..self.columns.len()).collect();
+        delivery.deliver(self, rows, &everything, &mut Dictionaries::new(self), sink)
     }
 }

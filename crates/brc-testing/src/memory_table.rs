@@ -1,35 +1,37 @@
 //! A table in memory as whoever scans tables wants it.
 
+use crate::delivery::Dictionaries;
 use crate::{Delivery, Typed};
-use brc_core::{Dictionary, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table};
+use brc_core::{Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table};
+use std::borrow::Borrow;
 use std::path::Path;
 
-/// A table in memory that can be scanned.
+/// A table in memory that can be scanned: a [`Typed`], owned or borrowed.
 #[derive(Debug, Clone)]
-pub struct MemoryTable<'a> {
-    table: &'a Typed,
+pub struct MemoryTable<T> {
+    table: T,
     delivery: Delivery,
 }
 
-impl<'a> MemoryTable<'a> {
+impl<T: Borrow<Typed>> MemoryTable<T> {
     /// That table, delivered in that way.
     #[must_use]
-    pub fn new(table: &'a Typed, delivery: Delivery) -> Self {
+    pub fn new(table: T, delivery: Delivery) -> Self {
         Self { table, delivery }
     }
 }
 
-impl Table for MemoryTable<'_> {
+impl<T: Borrow<Typed> + Send + Sync> Table for MemoryTable<T> {
     fn path(&self) -> &Path {
         Path::new("memory")
     }
 
     fn schema(&self) -> &Schema {
-        &self.table.schema
+        &self.table.borrow().schema
     }
 
     fn rows(&self) -> Option<u64> {
-        Some(self.table.rows() as u64)
+        Some(self.table.borrow().rows() as u64)
     }
 
     fn bytes(&self) -> Option<u64> {
@@ -38,27 +40,32 @@ impl Table for MemoryTable<'_> {
 
     fn split(&self, index: u64) -> Option<Split> {
         let start = index as usize * self.delivery.split_rows;
-        let end = self.table.rows().min(start + self.delivery.split_rows);
+        let end = self.table.borrow().rows().min(start + self.delivery.split_rows);
         (start < end).then_some(Split { index, start: start as u64, end: end as u64 })
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        let dictionaries = vec![Dictionary::new(); self.table.columns.len()];
-        Ok(Box::new(MemoryScanner { table: self, projection: options.projection.clone(), dictionaries }))
+        let table = self.table.borrow();
+        Ok(Box::new(MemoryScanner {
+            table,
+            delivery: self.delivery,
+            projection: options.projection.clone(),
+            dictionaries: Dictionaries::new(table),
+        }))
     }
 }
 
 struct MemoryScanner<'a> {
-    table: &'a MemoryTable<'a>,
+    table: &'a Typed,
+    delivery: Delivery,
     projection: Vec<usize>,
-    dictionaries: Vec<Dictionary>,
+    dictionaries: Dictionaries,
 }
 
 impl Scanner for MemoryScanner<'_> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
-        let MemoryTable { table, delivery } = self.table;
         let rows = split.start as usize..split.end as usize;
-        delivery.give(table, rows.clone(), &self.projection, &mut self.dictionaries, sink)?;
+        self.delivery.deliver(self.table, rows.clone(), &self.projection, &mut self.dictionaries, sink)?;
         Ok(Some(Scanned { rows: rows.len() as u64, ..Scanned::default() }))
     }
 }

@@ -2,17 +2,13 @@
 
 use crate::tables::Source;
 use brc_compress::{COMPRESSIONS, Compressor};
-use brc_core::{
-    Batch, Column, Data, LogicalType, Progress, Result, Schema, Sink, Split, Summary, Table, Value, Worker,
-};
-use brc_core::{ScanOptions, Scanned, batch, decimal, scan};
+use brc_core::{Field, Progress, Result, ScanOptions, Schema, Table};
 use brc_encodings::{CreateOptions, ENCODINGS, Encoding, Input, OpenOptions, Output, OutputOptions, RejectLog};
 use brc_query::{OutputColumn, Query};
-use std::collections::BTreeMap;
+use brc_testing::{Cell as Value, collect_rows};
 use std::fmt;
 use std::io::{Cursor, Write};
 use std::path::PathBuf;
-use std::sync::Mutex;
 
 pub(crate) struct Cell {
     pub(crate) encoding: &'static dyn Encoding,
@@ -151,8 +147,8 @@ impl File {
 /// The answer of a table to a query, as text.
 pub(crate) fn answer(table: &dyn Table, query: &Query, threads: usize) -> Result<String, String> {
     let (_, answer) = query.ask(table, threads, &Progress::default()).map_err(|error| error.to_string())?;
-    let value = |(value, column): (Option<Value<'_>>, &OutputColumn)| match value {
-        Some(Value::Bytes(bytes)) => bytes.escape_ascii().to_string(),
+    let value = |(value, column): (Option<brc_core::Value<'_>>, &OutputColumn)| match value {
+        Some(brc_core::Value::Bytes(bytes)) => bytes.escape_ascii().to_string(),
         Some(value) => value.to_text(column.logical_type),
         None => "null".to_owned(),
     };
@@ -170,63 +166,10 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
     encoding.open(input, options)
 }
 
-type Rows = Vec<Vec<String>>;
-
-fn rows(table: &dyn Table, threads: usize) -> Result<Rows> {
-    let splits = Mutex::default();
-    let schema = table.schema();
-    let gather = || Gather { schema, splits: &splits, rows: Vec::new() };
-    scan(table, &ScanOptions::everything(schema), threads, &Progress::default(), gather)?;
-    Ok(splits.into_inner().unwrap().into_values().flatten().collect())
-}
-
-struct Gather<'a> {
-    schema: &'a Schema,
-    splits: &'a Mutex<BTreeMap<u64, Rows>>,
-    rows: Rows,
-}
-
-impl Worker for Gather<'_> {
-    fn sink(&mut self) -> &mut dyn Sink {
-        self
-    }
-
-    fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()> {
-        assert_eq!(scanned.rows, self.rows.len() as u64);
-        self.splits.lock().unwrap().insert(split.index, std::mem::take(&mut self.rows));
-        Ok(())
-    }
-}
-
-impl Sink for Gather<'_> {
-    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let texts: Vec<Vec<String>> = batch
-            .columns
-            .iter()
-            .zip(self.schema.fields())
-            .map(|(column, field)| texts(column, field.logical_type))
-            .collect();
-        self.rows.extend((0..batch.rows).map(|row| texts.iter().map(|column| column[row].clone()).collect()));
-        Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        unreachable!("nobody allowed statistics")
-    }
-}
-
-fn texts(column: &Column<'_>, logical_type: LogicalType) -> Vec<String> {
-    match column.data {
-        Data::Integers(values) => {
-            let scale = logical_type.scale();
-            (0..values.len()).map(|row| decimal::to_string(values.get(row), scale)).collect()
-        }
-        Data::Bytes(strings) => strings.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect(),
-        _ => {
-            let mut codes = Vec::new();
-            assert!(batch::codes_of(column, &mut codes));
-            let text = |code: &u32| String::from_utf8_lossy(column.dictionary().unwrap().get(*code)).into_owned();
-            codes.iter().map(text).collect()
-        }
-    }
+/// All rows of a table as text.
+fn rows(table: &dyn Table, threads: usize) -> Result<Vec<Vec<String>>> {
+    let fields = table.schema().fields();
+    let rows = collect_rows(table, &ScanOptions::everything(table.schema()), threads)?;
+    let text = |(cell, field): (&Value, &Field)| cell.to_text(field.logical_type);
+    Ok(rows.iter().map(|row| row.iter().zip(fields).map(text).collect()).collect())
 }

@@ -222,7 +222,7 @@ fn a_million_distinct_strings_come_back() {
     let strings = (0..1_000_000u64).map(|row| row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24);
     let cells = strings.map(|string| Value::Bytes(format!("{string:x}").into_bytes())).collect();
     let table = Typed::new(vec![(Field::required("s", LogicalType::String), cells)]);
-    let delivery = Delivery { split_rows: 300_000, batch_rows: 4096, seed: 3 };
+    let delivery = Delivery { split_rows: 300_000, batch_rows: 4096, seed: 3, ..Delivery::default() };
     every_cell(|cell| {
         if cell.compression.is_none() {
             let (file, _) = cell.encode_table(&MemoryTable::new(&table, delivery), 2).unwrap();

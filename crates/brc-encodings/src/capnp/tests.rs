@@ -8,91 +8,20 @@ use crate::{CreateOptions, Encoding, Input, OpenOptions};
 use ::capnp::message::ReaderOptions;
 use ::capnp::serialize_packed;
 use brc_compress::Compressor;
-use brc_core::{Batch, Column, Data, Dictionary, Integers, ScanError, ScanOptions, Sink, Summary, batch};
+use brc_core::{Batch, ScanOptions, Sink, Summary};
+use brc_testing::{Cell, Collector, Typed, collect_rows};
 use proptest::prelude::*;
-use std::collections::HashMap;
 use std::io::{Cursor, Write};
-use std::ops::Range;
 use std::path::PathBuf;
 
 static ENCODINGS: [Framed; 2] = [Framed(&CAPNP), Framed(&CAPNP_PACKED)];
 
-/// A value of a row.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Value {
-    Text(Vec<u8>),
-    Number(i64),
-}
+type Row = Vec<Cell>;
 
-type Row = Vec<Value>;
-
-#[derive(Default)]
-struct Gather {
-    rows: Vec<Row>,
-}
-
-impl Sink for Gather {
-    fn batch(&mut self, batch: &Batch<'_>) -> brc_core::Result<()> {
-        let mut rows = vec![Vec::new(); batch.rows];
-        for column in batch.columns {
-            let mut codes = Vec::new();
-            match column.data {
-                Data::Integers(values) => {
-                    assert_eq!(values.len(), batch.rows);
-                    rows.iter_mut().enumerate().for_each(|(at, row)| row.push(Value::Number(values.get(at) as i64)));
-                }
-                _ => {
-                    assert!(batch::codes_of(column, &mut codes));
-                    assert_eq!(codes.len(), batch.rows);
-                    let dictionary = column.dictionary().unwrap();
-                    let text = |code| Value::Text(dictionary.get(code).to_vec());
-                    rows.iter_mut().zip(codes).for_each(|(row, code)| row.push(text(code)));
-                }
-            }
-        }
-        self.rows.append(&mut rows);
-        Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> brc_core::Result<()> {
-        unreachable!()
-    }
-}
-
-/// Rows as the columns of batches.
-struct Lent {
-    dictionary: Dictionary,
-    columns: Vec<(Vec<u32>, Vec<i64>)>,
-}
-
-impl Lent {
-    fn new(schema: &Schema, rows: &[Row]) -> Self {
-        let mut dictionary = Dictionary::new();
-        let mut known = HashMap::new();
-        let mut columns = vec![(Vec::new(), Vec::new()); schema.fields().len()];
-        for row in rows {
-            for ((codes, numbers), value) in columns.iter_mut().zip(row) {
-                match value {
-                    Value::Number(number) => numbers.push(*number),
-                    Value::Text(text) => {
-                        codes.push(*known.entry(text.clone()).or_insert_with(|| dictionary.push(text)));
-                    }
-                }
-            }
-        }
-        Self { dictionary, columns }
-    }
-
-    fn send(&self, rows: Range<usize>, sink: &mut (impl Sink + ?Sized)) {
-        let mut columns = Vec::new();
-        for (codes, numbers) in &self.columns {
-            columns.push(match numbers.is_empty() {
-                true => Column::codes(&codes[rows.clone()], &self.dictionary),
-                false => Column::integers(Integers::I64(&numbers[rows.clone()])),
-            });
-        }
-        sink.batch(&Batch { rows: rows.len(), columns: &columns }).unwrap();
-    }
+/// Gives rows to a sink, in one batch.
+fn give(schema: &Schema, rows: &[Row], sink: &mut dyn Sink) {
+    let delivery = brc_testing::Delivery { batch_rows: usize::MAX, ..brc_testing::Delivery::default() };
+    Typed::of_rows(schema.clone(), rows).give(0..rows.len(), delivery, sink).unwrap();
 }
 
 /// A file of those rows, in parts of so many.
@@ -103,9 +32,8 @@ fn written(encoding: &Framed, schema: &Schema, rows: &[Row], part: usize, compre
     let mut writer = crate::writer(encoding, schema, &options).unwrap();
     let mut bytes = writer.start();
     let mut encoder = writer.encoder();
-    let lent = Lent::new(schema, rows);
-    for start in (0..rows.len()).step_by(part) {
-        lent.send(start..rows.len().min(start + part), encoder.as_mut());
+    for rows in rows.chunks(part) {
+        give(schema, rows, encoder.as_mut());
         let mut part = encoder.finish().unwrap();
         writer.append(&mut part).unwrap();
         bytes.extend_from_slice(&part.bytes);
@@ -136,24 +64,13 @@ fn read(
     let table = encoding.open(input, &options).map_err(|error| error.to_string())?;
     let mut options = ScanOptions::everything(table.schema());
     options.projection = projection.map_or(options.projection, <[usize]>::to_vec);
-    let mut scanner = table.scanner(&options).unwrap();
-    let mut gather = Gather::default();
-    for index in 0.. {
-        let Some(split) = table.split(index) else { break };
-        match scanner.scan(&split, &mut gather) {
-            Ok(Some(_)) => {}
-            Ok(None) => break,
-            Err(ScanError::Other(error)) => return Err(error.to_string()),
-            Err(error) => panic!("{error:?}"),
-        }
-    }
-    Ok(gather.rows)
+    collect_rows(table.as_ref(), &options, 1).map_err(|error| error.to_string())
 }
 
 type Outcome = Result<Vec<Row>, String>;
 
-fn text(text: impl AsRef<[u8]>) -> Value {
-    Value::Text(text.as_ref().to_vec())
+fn text(text: impl AsRef<[u8]>) -> Cell {
+    text.as_ref().into()
 }
 
 fn three_columns() -> Schema {
@@ -164,7 +81,7 @@ fn three_columns() -> Schema {
 fn rows_of_all_kinds() -> Vec<Row> {
     let names: [&[u8]; 7] = [b"Abha", b"", b"a\0b\0", b"\xff\xfe\n", &[b'x'; 100], "S\u{e3}o Paulo".as_bytes(), b"\0"];
     let numbers = [0, -1, i64::MAX, i64::MIN, 127, -128, 40_000];
-    let row = |(name, number): (&&[u8], &i64)| vec![text(name), Value::Number(number % 100), Value::Number(*number)];
+    let row = |(name, number): (&&[u8], &i64)| vec![text(name), (number % 100).into(), (*number).into()];
     names.iter().cycle().zip(numbers.iter()).map(row).collect()
 }
 
@@ -222,7 +139,7 @@ fn all_kinds_of_rows_come_back() {
 #[test]
 fn many_frames_with_many_names_come_back() {
     let schema = Schema::one_brc();
-    let row = |row: i64| vec![text(format!("name {}", row * row % 10_007)), Value::Number(row % 1999 - 999)];
+    let row = |row: i64| vec![format!("name {}", row * row % 10_007).into(), (row % 1999 - 999).into()];
     let rows: Vec<Row> = (0..150_000).map(row).collect();
     for encoding in &ENCODINGS {
         let bytes = written(encoding, &schema, &rows, rows.len(), "none");
@@ -305,20 +222,20 @@ fn two_columns(mut rows: rows::Builder<'_>, count: u32, codes: &[u32], numbers: 
 fn decode(form: Form, bytes: &[u8]) -> Outcome {
     let schema = Schema::one_brc();
     let options = ScanOptions::everything(&schema);
-    let mut gather = Gather::default();
-    let mut delivery = Delivery::new(&options, &mut gather);
+    let mut found = Collector::new(2);
+    let mut delivery = Delivery::new(&options, &mut found);
     let decoded = decoder::ColumnsDecoder::new(form, &schema, &[0, 1]).decode(bytes, &mut delivery);
     match decoded {
-        Ok(rows) => assert_eq!(rows as usize, gather.rows.len()),
+        Ok(rows) => assert_eq!(rows as usize, found.rows),
         Err(DecodeError::Malformed(malformed)) => return Err(malformed.reason),
         Err(error) => panic!("{error:?}"),
     }
-    Ok(gather.rows)
+    Ok(found.into_rows())
 }
 
 #[test]
 fn what_a_message_claims_is_checked() {
-    let row = |name: &str| vec![text(name), Value::Number(-1)];
+    let row = |name: &str| vec![text(name), Cell::from(-1)];
     let sound = message(|rows| two_columns(rows, 3, &[1, 0, 1], 3));
     assert_eq!(decode(Form::Plain, &sound), Ok(vec![row("b"), row("a"), row("b")]));
     let no_columns = message(|mut rows| rows.set_rows(u32::MAX));
@@ -379,7 +296,7 @@ fn lists_are_as_narrow_as_their_numbers() {
         (i64::MAX, 8),
     ] {
         let mut encoder = CAPNP.encoder(&schema);
-        Lent::new(&schema, &vec![vec![Value::Number(number)]; 64]).send(0..64, &mut Encode(encoder.as_mut()));
+        give(&schema, &vec![vec![number.into()]; 64], &mut Encode(encoder.as_mut()));
         let expected = encoder.pending();
         let mut out = RowBuffer::default();
         encoder.finish(&mut out);
@@ -418,7 +335,7 @@ fn a_message_is_one_segment_of_the_length_that_was_reckoned() {
     let schema = three_columns();
     let mut encoder = CAPNP.encoder(&schema);
     for rows in 1..=rows_of_all_kinds().len() {
-        Lent::new(&schema, &rows_of_all_kinds()[..rows]).send(0..rows, &mut Encode(encoder.as_mut()));
+        give(&schema, &rows_of_all_kinds()[..rows], &mut Encode(encoder.as_mut()));
         let expected = encoder.pending();
         let mut out = RowBuffer::default();
         encoder.finish(&mut out);

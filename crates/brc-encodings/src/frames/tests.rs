@@ -3,15 +3,11 @@ use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
 use crate::{ENCODINGS, Output, OutputOptions, RejectLog, bincode, capnp, cbor, convert, msgpack, protobuf, writer};
 use brc_compress::Compressor;
-use brc_core::{
-    Column, Data, Dictionary, Integers, Part, Progress, ScanOptions, Scanned, Sink, Split, Summary, Table, Worker,
-    batch, scan,
-};
+use brc_core::{Part, Progress, ScanOptions, Scanned, Sink, Split, Summary, Table, Worker, scan};
+use brc_testing::{Cell, Delivery, Typed, collect_rows};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::sync::Mutex;
 
 static LAYOUTS: &[&dyn Layout] =
     &[&capnp::CAPNP, &capnp::CAPNP_PACKED, &protobuf::Protobuf, &bincode::Bincode, &msgpack::MsgPack, &cbor::Cbor];
@@ -22,15 +18,9 @@ fn all_layouts_are_tested() {
     assert!(framed.eq(LAYOUTS.iter().map(|layout| layout.name())));
 }
 
-#[derive(Debug, Clone, PartialEq)]
-enum Value {
-    Text(Vec<u8>),
-    Number(i64),
-}
+type Row = Vec<Cell>;
 
-type Row = Vec<Value>;
-
-/// A table in memory.
+/// Rows and their columns.
 #[derive(Debug, Clone)]
 struct Rows {
     schema: Schema,
@@ -42,43 +32,14 @@ impl Rows {
         Self { schema: Schema::parse(schema).unwrap(), rows }
     }
 
-    /// Hands over all rows in batches of `step`.
-    fn give(&self, step: usize, sink: &mut dyn Sink) {
-        let width = self.schema.fields().len();
-        let mut dictionaries = vec![Dictionary::new(); width];
-        let mut known = vec![BTreeMap::new(); width];
-        for rows in self.rows.chunks(step) {
-            let mut codes = vec![Vec::new(); width];
-            let mut numbers = vec![Vec::new(); width];
-            for row in rows {
-                for (index, value) in row.iter().enumerate() {
-                    match value {
-                        Value::Number(number) => numbers[index].push(*number),
-                        Value::Text(text) => {
-                            let code =
-                                known[index].entry(text.clone()).or_insert_with(|| dictionaries[index].push(text));
-                            codes[index].push(*code);
-                        }
-                    }
-                }
-            }
-            let columns: Vec<_> = (0..width)
-                .map(|index| match self.rows[0][index] {
-                    Value::Number(_) => Column::integers(Integers::I64(&numbers[index])),
-                    Value::Text(_) => Column::codes(&codes[index], &dictionaries[index]),
-                })
-                .collect();
-            sink.batch(&Batch { rows: rows.len(), columns: &columns }).unwrap();
-        }
-    }
-
     /// The three pieces of a file: its beginning, its rows and its end.
     fn pieces(&self, layout: &'static dyn Layout, step: usize) -> (Vec<u8>, Part, Vec<u8>) {
         let options = CreateOptions::new(Compressor::none());
         let mut writer = writer(&Framed(layout), &self.schema, &options).unwrap();
         let start = writer.start();
         let mut encoder = writer.encoder();
-        self.give(step, encoder.as_mut());
+        let delivery = Delivery { batch_rows: step, is_uniform: true, ..Delivery::default() };
+        Typed::of_rows(self.schema.clone(), &self.rows).give(0..self.rows.len(), delivery, encoder.as_mut()).unwrap();
         let mut part = encoder.finish().unwrap();
         writer.append(&mut part).unwrap();
         (start, part, writer.finish().unwrap())
@@ -115,7 +76,7 @@ fn odd_rows() -> Rows {
     let numbers = powers.chain([i64::MAX, i64::MIN, i64::MIN + 1, 2047, 2048, -2048, -2049]);
     let row = |(index, number): (usize, i64)| {
         let name = names[index % names.len()].clone();
-        vec![Value::Text(name), Value::Number(number), Value::Number(-(number / 2)), Value::Text(b"x".to_vec())]
+        vec![Cell::Bytes(name), number.into(), (-(number / 2)).into(), "x".into()]
     };
     Rows::new("name:string,a:int,b:decimal(2),c:string", numbers.enumerate().map(row).collect())
 }
@@ -123,10 +84,7 @@ fn odd_rows() -> Rows {
 fn many_keys() -> Rows {
     let row = |row: usize| {
         let key = row * 7919 % 10_000;
-        vec![
-            Value::Text(format!("{key:0width$}", width = 1 + key % 100).into_bytes()),
-            Value::Number(row as i64 % 1999 - 999),
-        ]
+        vec![format!("{key:0width$}", width = 1 + key % 100).into(), (row as i64 % 1999 - 999).into()]
     };
     Rows::new("station:string,temperature:decimal(1)", (0..25_000).map(row).collect())
 }
@@ -136,59 +94,16 @@ fn wide_rows() -> Rows {
     let name = |column: usize| format!("c{column}:{}", if column.is_multiple_of(3) { "string" } else { "int" });
     let schema = (0..40).map(name).collect::<Vec<_>>().join(",");
     let value = |row: usize, column: usize| match column % 3 {
-        0 => Value::Text(vec![b'v'; (row + column) % 9]),
-        _ => Value::Number((row * column) as i64),
+        0 => Cell::Bytes(vec![b'v'; (row + column) % 9]),
+        _ => ((row * column) as i64).into(),
     };
     Rows::new(&schema, (0..700).map(|row| (0..40).map(|column| value(row, column)).collect()).collect())
 }
 
 fn small() -> Rows {
-    let row = |(name, number): (&str, i64)| vec![Value::Text(name.into()), Value::Number(number)];
+    let row = |(name, number): (&str, i64)| vec![Cell::from(name), Cell::from(number)];
     let rows = [("Abha", -230), ("Abidjan", 0), ("", 599), ("Abha", 7), ("a name that is longer than a key", 1 << 40)];
     Rows::new("station:string,temperature:decimal(1)", rows.map(row).to_vec())
-}
-
-/// Gathers the rows of each split.
-struct Gather<'a> {
-    splits: &'a Mutex<BTreeMap<u64, Vec<Row>>>,
-    rows: Vec<Row>,
-}
-
-impl Worker for Gather<'_> {
-    fn sink(&mut self) -> &mut dyn Sink {
-        self
-    }
-
-    fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()> {
-        assert_eq!(scanned.rows, self.rows.len() as u64);
-        self.splits.lock().unwrap().insert(split.index, std::mem::take(&mut self.rows));
-        Ok(())
-    }
-}
-
-impl Sink for Gather<'_> {
-    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let column = |column: &Column<'_>| -> Vec<Value> {
-            match column.data {
-                Data::Integers(values) => (0..values.len()).map(|row| Value::Number(values.get(row) as i64)).collect(),
-                Data::Bytes(strings) => strings.iter().map(|string| Value::Text(string.to_vec())).collect(),
-                _ => {
-                    let mut codes = Vec::new();
-                    assert!(batch::codes_of(column, &mut codes));
-                    let dictionary = column.dictionary().unwrap();
-                    codes.iter().map(|&code| Value::Text(dictionary.get(code).to_vec())).collect()
-                }
-            }
-        };
-        let columns: Vec<_> = batch.columns.iter().map(column).collect();
-        assert!(columns.iter().all(|column| column.len() == batch.rows));
-        self.rows.extend((0..batch.rows).map(|row| columns.iter().map(|column| column[row].clone()).collect()));
-        Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        unreachable!()
-    }
 }
 
 /// Gives its bytes in portions of a few, as a pipe may.
@@ -229,10 +144,8 @@ fn open(
 }
 
 fn projected(table: &dyn Table, projection: &[usize], threads: usize) -> Result<Vec<Row>> {
-    let splits = Mutex::default();
     let options = ScanOptions { projection: projection.to_vec(), ..ScanOptions::everything(table.schema()) };
-    scan(table, &options, threads, &Progress::default(), || Gather { splits: &splits, rows: Vec::new() })?;
-    Ok(splits.into_inner().unwrap().into_values().flatten().collect())
+    collect_rows(table, &options, threads)
 }
 
 fn read(table: Result<Box<dyn Table>>, threads: usize) -> Result<Vec<Row>> {
@@ -564,8 +477,8 @@ fn any_rows() -> impl Strategy<Value = Rows> {
         Just(vec![b'n'; 300]),
     ];
     let number = prop_oneof![any::<i64>(), -3000..3000i64, any::<i16>().prop_map(i64::from)];
-    let row = (name, number, any::<i32>())
-        .prop_map(|(name, a, b)| vec![Value::Number(a), Value::Text(name), Value::Number(b.into())]);
+    let row =
+        (name, number, any::<i32>()).prop_map(|(name, a, b)| vec![a.into(), Cell::Bytes(name), i64::from(b).into()]);
     prop::collection::vec(row, 1..300).prop_map(|rows| Rows::new("a:int,name:string,b:decimal(3)", rows))
 }
 

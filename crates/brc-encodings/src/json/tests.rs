@@ -6,6 +6,7 @@ use crate::text::{BadRow, LONGEST_LINE};
 use crate::{Output, RejectLog, convert};
 use brc_compress::Compressor;
 use brc_core::{Batch, Column, Data, Dictionary, Integers, LogicalType, PartEncoder, Progress, decimal};
+use brc_testing::{Cell, collect};
 use column::JsonColumn;
 use proptest::prelude::*;
 use row::Row;
@@ -881,24 +882,8 @@ fn nulls_and_the_short_way_mix() {
     let text = "{\"s\":\"a\",\"n\":1}\n{\"s\":null,\"n\":2}\n{\"n\":null,\"s\":\"b\"}\n{\"s\":\"a\",\"n\":32768}\n{}\n";
     let options = testing::options(&schema, 1 << 20, true);
     let table = Json.open(file(text.as_bytes()), &options).unwrap();
-    let mut gather = Validity(Vec::new());
-    let mut scanner = table.scanner(&ScanOptions::everything(&schema)).unwrap();
-    let scanned = scanner.scan(&table.split(0).unwrap(), &mut gather).unwrap().unwrap();
+    let (found, scanned) = collect(table.as_ref(), &ScanOptions::everything(&schema), 1).unwrap().remove(0);
     assert_eq!((scanned.rows, scanned.rejects.len()), (4, 1));
-    assert_eq!(gather.0, [vec![true, false, true, false], vec![true, true, false, false]]);
-}
-
-/// The validity of each column of the only batch.
-struct Validity(Vec<Vec<bool>>);
-
-impl brc_core::Sink for Validity {
-    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let rows = |column: &Column<'_>| (0..batch.rows).map(|row| column.is_valid(row)).collect();
-        self.0 = batch.columns.iter().map(rows).collect();
-        Ok(())
-    }
-
-    fn summary(&mut self, _: &brc_core::Summary<'_>) -> Result<()> {
-        unreachable!()
-    }
+    let strings = [Cell::from("a"), Cell::Null, Cell::from("b"), Cell::Null];
+    assert_eq!(found.columns, [strings, [Cell::from(1), Cell::from(2), Cell::Null, Cell::Null]]);
 }

@@ -5,52 +5,19 @@
 use super::{BadRow, strip_carriage_return};
 use crate::encoding::{Encoding, OpenOptions};
 use crate::input::{Input, Source};
-use brc_core::{Batch, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table, Worker, scan};
-use std::collections::BTreeMap;
+use brc_core::{ScanOptions, Schema, Table};
+use brc_testing::{Cell, collect};
 use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::sync::Mutex;
 
 /// Rows as text.
 pub(crate) type Rows = Vec<Vec<String>>;
 
-struct Gather<'a> {
-    splits: &'a Mutex<BTreeMap<u64, (Rows, Scanned)>>,
-    rows: Rows,
-}
-
-impl Worker for Gather<'_> {
-    fn sink(&mut self) -> &mut dyn Sink {
-        self
-    }
-
-    fn split_restarts(&mut self, _: &Split) -> Result<()> {
-        self.rows.clear();
-        Ok(())
-    }
-
-    fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()> {
-        self.splits.lock().unwrap().insert(split.index, (std::mem::take(&mut self.rows), scanned));
-        Ok(())
-    }
-}
-
-impl Sink for Gather<'_> {
-    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        for row in 0..batch.rows {
-            let value = |column: &brc_core::Column<'_>| match brc_core::Value::of_row(column, row) {
-                None => "null".to_owned(),
-                Some(brc_core::Value::Integer(value)) => value.to_string(),
-                Some(brc_core::Value::Float(value)) => format!("{value:?}"),
-                Some(brc_core::Value::Bytes(text)) => text.escape_ascii().to_string(),
-            };
-            self.rows.push(batch.columns.iter().map(value).collect());
-        }
-        Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        unreachable!()
+fn shown(cell: &Cell) -> String {
+    match cell {
+        Cell::Null => "null".to_owned(),
+        Cell::Bytes(text) => text.escape_ascii().to_string(),
+        Cell::Integer(_) | Cell::Float(_) => cell.to_string(),
     }
 }
 
@@ -90,7 +57,7 @@ pub(crate) fn pipe(text: &[u8], portion: usize) -> Input {
 }
 
 /// All rows in order, and the lines and bytes of the rejects.
-pub(crate) type Outcome = std::result::Result<(Rows, Vec<(u64, u64, Vec<u8>)>), String>;
+pub(crate) type Outcome = Result<(Rows, Vec<(u64, u64, Vec<u8>)>), String>;
 
 pub(crate) fn read(encoding: &dyn Encoding, input: Input, options: &OpenOptions, threads: usize) -> Outcome {
     let table = encoding.open(input, options).map_err(|error| error.to_string())?;
@@ -99,15 +66,12 @@ pub(crate) fn read(encoding: &dyn Encoding, input: Input, options: &OpenOptions,
 
 /// The same of a table that is open.
 pub(crate) fn read_table(table: &dyn Table, threads: usize) -> Outcome {
-    let splits = Mutex::default();
     let inferred = table.inferred();
     let everything = ScanOptions::everything(inferred.as_deref().unwrap_or(table.schema()));
-    let gather = || Gather { splits: &splits, rows: Vec::new() };
-    scan(table, &everything, threads, &Progress::default(), gather).map_err(|error| error.to_string())?;
+    let splits = collect(table, &everything, threads).map_err(|error| error.to_string())?;
     let (mut rows, mut rejects, mut lines) = (Vec::new(), Vec::new(), table.header_lines());
-    for (split_rows, scanned) in splits.into_inner().unwrap().into_values() {
-        assert_eq!(split_rows.len() as u64, scanned.rows);
-        rows.extend(split_rows);
+    for (split_rows, scanned) in splits {
+        rows.extend(split_rows.into_rows().iter().map(|row| row.iter().map(shown).collect::<Vec<_>>()));
         let place =
             |reject: brc_core::Reject<'_>| (lines + reject.line_in_split + 1, reject.byte, reject.text.to_vec());
         rejects.extend(scanned.rejects.iter().map(place));
@@ -135,7 +99,7 @@ pub(crate) fn oracle(text: &[u8], keep_rejects: bool, parse: Parse) -> Outcome {
 }
 
 /// Reads a line into its values.
-pub(crate) type Parse = fn(&[u8]) -> std::result::Result<Vec<String>, BadRow>;
+pub(crate) type Parse = fn(&[u8]) -> Result<Vec<String>, BadRow>;
 
 pub(crate) fn options(schema: &Schema, split_bytes: u64, keep_rejects: bool) -> OpenOptions {
     OpenOptions {

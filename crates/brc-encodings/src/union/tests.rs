@@ -4,9 +4,9 @@ use super::*;
 use crate::encoding::read_all;
 use brc_core::{
     Batch, Bitmap, Column, Comparison, Data, Dictionary, Integers, LogicalType, Progress, ScanError, Scanned, Sink,
-    Summary, Value, Worker, scan,
+    Summary,
 };
-use std::sync::Mutex;
+use brc_testing::{Cell, FunctionTable, collect_rows};
 
 /// A table with a row in each split: its position, and a string. A stream does not know how many there are.
 struct Memory {
@@ -20,109 +20,57 @@ fn memory(path: &'static str, schema: &str, strings: &[Option<&'static str>]) ->
     Memory { path, schema: Schema::parse(schema).unwrap(), strings: strings.to_vec(), is_stream: false }
 }
 
-impl Table for Memory {
-    fn path(&self) -> &Path {
-        Path::new(self.path)
-    }
-
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn rows(&self) -> Option<u64> {
-        (!self.is_stream).then_some(self.strings.len() as u64)
-    }
-
-    fn bytes(&self) -> Option<u64> {
-        None
-    }
-
-    fn split(&self, index: u64) -> Option<Split> {
-        (self.is_stream || index < self.strings.len() as u64).then_some(Split { index, start: 0, end: 0 })
-    }
-
-    fn header_lines(&self) -> u64 {
-        1
-    }
-
-    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        Ok(Box::new(MemoryScanner { table: self, options: options.clone(), dictionary: Dictionary::new() }))
-    }
-}
-
-struct MemoryScanner<'a> {
-    table: &'a Memory,
-    options: ScanOptions,
-    dictionary: Dictionary,
-}
-
-impl Scanner for MemoryScanner<'_> {
-    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
-        let Some(string) = self.table.strings.get(split.index as usize) else { return Ok(None) };
-        if *string == Some("bad") {
-            let fault = brc_core::RowFault::EmptyLine;
-            return Err(ScanError::BadRow { line_in_split: 0, byte: 0, column: Some(1), fault });
-        }
-        let known = self.dictionary.iter().position(|known| Some(known) == string.map(str::as_bytes));
-        let code = match (known, string) {
-            (Some(code), _) => code as u32,
-            (None, Some(string)) => self.dictionary.push(string.as_bytes()),
-            (None, None) => 0,
-        };
-        let bits = [u8::from(string.is_some())];
-        let codes = Column::codes(std::slice::from_ref(&code), &self.dictionary);
-        let numbers = [split.index as i64];
-        let column = |&column: &usize| match self.table.schema.fields()[column].logical_type {
-            LogicalType::String => codes.with_validity(Some(Bitmap::new(&bits, 0, 1))),
-            _ => Column::integers(Integers::I64(&numbers)),
-        };
-        let columns: Vec<_> = self.options.projection.iter().map(column).collect();
-        sink.batch(&Batch { rows: 1, columns: &columns })?;
-        Ok(Some(Scanned { rows: 1, ..Scanned::default() }))
-    }
-}
-
-/// The rows that a scan delivers, in any order.
-fn rows(table: &dyn Table, options: &ScanOptions, threads: usize) -> Result<Vec<String>> {
-    struct Collector<'a>(&'a dyn Table, &'a [usize], &'a Mutex<Vec<String>>);
-    impl Sink for Collector<'_> {
-        fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-            for row in 0..batch.rows {
-                let field = |(column, &position): (&Column<'_>, &usize)| {
-                    let logical_type = self.0.schema().fields()[position].logical_type;
-                    Value::of_row(column, row).map_or("NULL".into(), |value| value.to_text(logical_type))
-                };
-                let fields: Vec<_> = batch.columns.iter().zip(self.1).map(field).collect();
-                self.2.lock().unwrap().push(fields.join(","));
+impl Memory {
+    fn into_table(self) -> Box<dyn Table> {
+        let Self { path, schema, strings, is_stream } = self;
+        let rows = (!is_stream).then_some(strings.len() as u64);
+        let types: Vec<_> = schema.fields().iter().map(|field| field.logical_type).collect();
+        let deliver = move |split: &Split, options: &ScanOptions, sink: &mut dyn Sink| {
+            let Some(string) = strings.get(split.index as usize) else { return Ok(None) };
+            if *string == Some("bad") {
+                let fault = brc_core::RowFault::EmptyLine;
+                return Err(ScanError::BadRow { line_in_split: 0, byte: 0, column: Some(1), fault });
             }
-            Ok(())
-        }
+            // Each split adds to the dictionary of those before it.
+            let mut distinct: Vec<&str> = Vec::new();
+            for string in strings[..=split.index as usize].iter().flatten() {
+                if !distinct.contains(string) {
+                    distinct.push(string);
+                }
+            }
+            let code = distinct.iter().position(|it| Some(*it) == *string).unwrap_or(0) as u32;
+            let (dictionary, bits): (Dictionary, _) = (distinct.into_iter().collect(), [u8::from(string.is_some())]);
+            let codes = Column::codes(std::slice::from_ref(&code), &dictionary);
+            let numbers = [split.index as i64];
+            let column = |&column: &usize| match types[column] {
+                LogicalType::String => codes.with_validity(Some(Bitmap::new(&bits, 0, 1))),
+                _ => Column::integers(Integers::I64(&numbers)),
+            };
+            let columns: Vec<_> = options.projection.iter().map(column).collect();
+            sink.batch(&Batch { rows: 1, columns: &columns })?;
+            Ok(Some(Scanned { rows: 1, ..Scanned::default() }))
+        };
+        let splits = rows.unwrap_or(u64::MAX);
+        Box::new(FunctionTable::new(path, schema, splits, deliver).with_rows(rows).with_header_lines(1))
+    }
+}
 
-        fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-            panic!("nobody asked for summaries")
-        }
-    }
-    impl Worker for Collector<'_> {
-        fn sink(&mut self) -> &mut dyn Sink {
-            self
-        }
+fn tables_of(tables: Vec<Memory>) -> Vec<Box<dyn Table>> {
+    tables.into_iter().map(Memory::into_table).collect()
+}
 
-        fn split_done(&mut self, _: &Split, _: Scanned) -> Result<()> {
-            Ok(())
-        }
-    }
-    let all = Mutex::new(Vec::new());
-    scan(table, options, threads, &Progress::default(), || Collector(table, &options.projection, &all))?;
-    let mut rows = all.into_inner().unwrap();
-    if threads > 1 {
-        rows.sort();
-    }
-    Ok(rows)
+/// The rows that a scan delivers, as text.
+fn rows(table: &dyn Table, options: &ScanOptions, threads: usize) -> Result<Vec<String>> {
+    let text = |(cell, &column): (&Cell, &usize)| cell.to_text(table.schema().fields()[column].logical_type);
+    let line = |row: Vec<Cell>| row.iter().zip(&options.projection).map(text).collect::<Vec<_>>().join(",");
+    Ok(collect_rows(table, options, threads)?.into_iter().map(line).collect())
 }
 
 fn union(tables: Vec<Memory>, by_name: bool, file_name: Option<&str>) -> Result<Union> {
-    let tables = tables.into_iter().map(|table| Box::new(table) as Box<dyn Table>).collect();
-    Union::new(tables, UnionOptions { by_name, file_name: file_name.map(str::to_owned), ..UnionOptions::default() })
+    Union::new(
+        tables_of(tables),
+        UnionOptions { by_name, file_name: file_name.map(str::to_owned), ..UnionOptions::default() },
+    )
 }
 
 fn everything(table: &Union) -> ScanOptions {
@@ -143,9 +91,8 @@ fn rows_of_all_tables_come_in_order_under_shared_codes() {
         let table = union(tables, false, Some("file")).unwrap();
         assert_eq!(table.schema().to_string(), "n:int64 not null,s:string,file:string not null");
         assert_eq!(table.rows(), (streams == 0).then_some(6));
-        let mut expected = ["0,x,a", "1,NULL,a", "2,y,a", "0,y,c", "1,z,c", "2,x,c"].map(str::to_owned).to_vec();
+        let expected = ["0,x,a", "1,NULL,a", "2,y,a", "0,y,c", "1,z,c", "2,x,c"].map(str::to_owned).to_vec();
         assert_eq!(rows(&table, &everything(&table), 1).unwrap(), expected, "{streams:b}");
-        expected.sort();
         for threads in [2, 3, 7] {
             let mut tables: Vec<_> = ["a", "b", "c"].map(|path| memory(path, "n:int64,s:string", &[])).into();
             tables[0].strings = vec![Some("x"), None, Some("y")];
@@ -272,11 +219,10 @@ fn constants_are_columns_and_prune_files() {
         for (index, table) in tables.iter_mut().enumerate() {
             table.is_stream = streams >> index & 1 == 1;
         }
-        let tables = tables.into_iter().map(|table| Box::new(table) as Box<dyn Table>).collect();
         let years = ConstantColumn::integers("year", LogicalType::Int64, vec![Some(2023), Some(2024), None]);
         let cities = ConstantColumn::strings("city", [Some(&b"Oslo"[..]), None, Some(&b"Oslo"[..])]);
         let constants = vec![years, cities];
-        let table = Union::new(tables, UnionOptions { constants, ..UnionOptions::default() }).unwrap();
+        let table = Union::new(tables_of(tables), UnionOptions { constants, ..UnionOptions::default() }).unwrap();
         assert_eq!(table.schema().to_string(), "n:int64,year:int64,city:string");
         let all = ["0,2023,Oslo", "0,2024,NULL", "0,NULL,Oslo", "1,NULL,Oslo"];
         assert_eq!(rows(&table, &everything(&table), 1).unwrap(), all, "{streams:b}");
