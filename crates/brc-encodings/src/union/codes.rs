@@ -70,10 +70,12 @@ impl SharedCodes {
             return;
         }
         self.form = match data {
-            _ if self.is_first(dictionary) => Form::First,
+            // This depends on the table alone, not on the tables that a worker has scanned before: encodings may write codes
+            // and strings differently, and what they write must not depend on threads.
             Data::Codes { codes, .. } if self.is_distinct(dictionary) && self.spell(codes, dictionary, wanted) => {
                 Form::Strings
             }
+            _ if self.is_first(dictionary) => Form::First,
             _ => Form::Shared,
         };
         if self.form == Form::Shared {
@@ -267,12 +269,14 @@ mod tests {
     #[test]
     fn strings_that_are_too_large_for_a_batch_stay_codes() {
         let large = dictionary(["a", "b"].map(|letter| letter.repeat(MAX_BATCH_BYTES / 4)));
-        let other = dictionary(["a".to_owned()]);
         let mut shared = SharedCodes::new(false);
-        for (dictionary, codes, form) in
-            [(&other, vec![0], Form::First), (&large, vec![0, 1], Form::Strings), (&large, vec![0; 5], Form::Shared)]
-        {
-            shared.turn(Some(3));
+        for (dictionary, codes, form) in [
+            (&large, vec![0, 1], Form::Strings),
+            (&large, vec![0; 5], Form::First),
+            (&dictionary(["a".to_owned()]), vec![0], Form::Strings),
+            (&dictionary(["a".repeat(MAX_BATCH_BYTES + 1)]), vec![0], Form::Shared),
+        ] {
+            shared.turn(Some(1));
             let data = Data::Codes { codes: &codes, dictionary };
             let (own, strings) = strings(&mut shared, data, None);
             assert!(strings == strings_of(&data.into(), None));

@@ -13,9 +13,12 @@ use x86::{avx2, avx512};
 /// The maximum number of groups for which a pass each is worthwhile.
 pub(super) const FEW: usize = 8;
 
-/// The number of rows that are processed for all groups while they are in the cache. The sum of this many 16-bit
-/// integers fits in 32 bits.
+/// The number of rows that are processed for all groups while they are in the cache. The sum of this many
+/// [small](SMALL_BITS) integers fits in 32 bits.
 const CHUNK: usize = 1024;
+
+/// The number of bits of a small integer, without its sign.
+const SMALL_BITS: u32 = 31 - CHUNK.ilog2();
 
 /// Adds the number of rows of each group to `counts`.
 pub(super) fn count(level: Level, groups: &[u32], counts: &mut [i64]) {
@@ -66,7 +69,7 @@ fn add_chunks<T: Lane>(level: Level, groups: &[u32], values: &[T], sums: &mut [i
             #[cfg(target_arch = "x86_64")]
             // SAFETY: likewise.
             Level::Avx2 => unsafe { T::add_avx2(groups, values, sums) },
-            _ => by_group(sums, |group| T::sum(level, groups, values, group)),
+            _ => T::add_by_group(level, groups, values, sums),
         }
     }
 }
@@ -78,8 +81,8 @@ fn by_group(sums: &mut [i64], of_group: impl Fn(u32) -> i64) {
 
 /// A type of values, with the kernels for it.
 trait Lane: Copy {
-    /// The sum of the values of a group within at most a chunk.
-    fn sum(level: Level, groups: &[u32], values: &[Self], group: u32) -> i64;
+    /// Adds the values of at most a chunk to the sums of their groups, in one pass for each.
+    fn add_by_group(level: Level, groups: &[u32], values: &[Self], sums: &mut [i64]);
 
     /// Adds the values of at most a chunk to the sums of their groups, of which there are [few](FEW).
     ///
@@ -97,10 +100,10 @@ trait Lane: Copy {
 }
 
 macro_rules! lane {
-    ($($integer:ty, $kernel:ident, $add:ident;)+) => {$(
+    ($($integer:ty, $by_group:ident, $add:ident;)+) => {$(
         impl Lane for $integer {
-            fn sum(level: Level, groups: &[u32], values: &[Self], group: u32) -> i64 {
-                run_at(level, $kernel { groups, values, group })
+            fn add_by_group(level: Level, groups: &[u32], values: &[Self], sums: &mut [i64]) {
+                $by_group(level, groups, values, sums);
             }
 
             #[cfg(target_arch = "x86_64")]
@@ -119,10 +122,47 @@ macro_rules! lane {
 }
 
 lane! {
-    i8, SumSmall, add;
-    i16, SumSmall, add;
-    i32, Sum, add;
-    i64, Sum, add_wide;
+    i8, add_small, add;
+    i16, add_small, add;
+    i32, add_any, add;
+    i64, add_any, add_wide;
+}
+
+/// Adds the small values of a chunk.
+fn add_small<T: Copy + Into<i32>>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
+    by_group(sums, |group| run_at(level, SumSmall { groups, values, group }));
+}
+
+/// Adds the values of a chunk, which mostly are small: to make them 32 bits wide once and to add them up so for each group
+/// takes half the time of sums of 64 bits.
+fn add_any<T: Copy + Into<i64>>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
+    let mut narrow = [0; CHUNK];
+    let narrow = &mut narrow[..values.len()];
+    match run_at(level, NarrowSmall { values, narrow: &mut *narrow }) {
+        true => add_small(level, groups, narrow, sums),
+        false => by_group(sums, |group| run_at(level, Sum { groups, values, group })),
+    }
+}
+
+/// Makes values 32 bits wide. Returns whether all are small.
+struct NarrowSmall<'a, T> {
+    values: &'a [T],
+    narrow: &'a mut [i32],
+}
+
+impl<T: Copy + Into<i64>> Kernel for NarrowSmall<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let mut bits = 0;
+        for (narrow, &value) in self.narrow.iter_mut().zip(self.values) {
+            let value: i64 = value.into();
+            bits |= value ^ (value >> 63);
+            *narrow = value as i32;
+        }
+        bits >> SMALL_BITS == 0
+    }
 }
 
 struct Count<'a> {
