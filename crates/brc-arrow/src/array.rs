@@ -1,6 +1,6 @@
-//! Rows of one column, gathered until they are as many as a record batch has.
+//! Collects the rows of a column until they fill a record batch.
 
-use crate::reused::Reused;
+use crate::recycled::RecycledVec;
 use crate::strings::Strings;
 use arrow_array::types::{Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{
@@ -11,85 +11,87 @@ use arrow_schema::{ArrowError, DataType};
 use brc_core::{Bitmap, BitmapBuffer, Column, Data, Integers, LogicalType, float32, for_integers, uuid};
 use std::sync::Arc;
 
-/// The values of a column that were taken so far.
+/// The values of a column that were appended so far.
 pub(crate) struct ColumnBuilder {
     data_type: DataType,
     validity: BitmapBuffer,
-    values: Values,
+    values: Buffers,
 }
 
-/// Values as Arrow has them in memory.
-enum Values {
+/// Values in Arrow's memory layout.
+enum Buffers {
     Bits(BitmapBuffer),
-    I8(Reused<i8>),
-    I16(Reused<i16>),
-    I32(Reused<i32>),
-    I64(Reused<i64>),
-    U64(Reused<u64>),
-    I128(Reused<i128>),
-    Uuids(Reused<u8>),
-    F32(Reused<f32>),
-    F64(Reused<f64>),
+    I8(RecycledVec<i8>),
+    I16(RecycledVec<i16>),
+    I32(RecycledVec<i32>),
+    I64(RecycledVec<i64>),
+    U64(RecycledVec<u64>),
+    I128(RecycledVec<i128>),
+    Uuids(RecycledVec<u8>),
+    F32(RecycledVec<f32>),
+    F64(RecycledVec<f64>),
     Strings(Strings),
 }
 
 impl ColumnBuilder {
-    /// For a column of a type that becomes arrays of `data_type`.
+    /// A builder of arrays of `data_type` for a column of `logical_type`.
     pub(crate) fn new(logical_type: LogicalType, data_type: DataType) -> Self {
         let values = match logical_type {
-            LogicalType::Bool => Values::Bits(BitmapBuffer::default()),
+            LogicalType::Bool => Buffers::Bits(BitmapBuffer::default()),
             LogicalType::Int8 | LogicalType::Int16 | LogicalType::Int32 | LogicalType::Int64 => match data_type {
-                DataType::Int8 => Values::I8(Reused::default()),
-                DataType::Int16 => Values::I16(Reused::default()),
-                DataType::Int32 => Values::I32(Reused::default()),
-                _ => Values::I64(Reused::default()),
+                DataType::Int8 => Buffers::I8(RecycledVec::default()),
+                DataType::Int16 => Buffers::I16(RecycledVec::default()),
+                DataType::Int32 => Buffers::I32(RecycledVec::default()),
+                _ => Buffers::I64(RecycledVec::default()),
             },
-            LogicalType::Date => Values::I32(Reused::default()),
-            LogicalType::Time { .. } if matches!(data_type, DataType::Time32(_)) => Values::I32(Reused::default()),
-            LogicalType::Time { .. } | LogicalType::Timestamp { .. } => Values::I64(Reused::default()),
-            LogicalType::UInt64 => Values::U64(Reused::default()),
-            LogicalType::Decimal { .. } => Values::I128(Reused::default()),
-            LogicalType::Uuid => Values::Uuids(Reused::default()),
-            LogicalType::Float32 => Values::F32(Reused::default()),
-            LogicalType::Float64 => Values::F64(Reused::default()),
-            LogicalType::String | LogicalType::Binary => Values::Strings(Strings::new(&data_type)),
+            LogicalType::Date => Buffers::I32(RecycledVec::default()),
+            LogicalType::Time { .. } if matches!(data_type, DataType::Time32(_)) => {
+                Buffers::I32(RecycledVec::default())
+            }
+            LogicalType::Time { .. } | LogicalType::Timestamp { .. } => Buffers::I64(RecycledVec::default()),
+            LogicalType::UInt64 => Buffers::U64(RecycledVec::default()),
+            LogicalType::Decimal { .. } => Buffers::I128(RecycledVec::default()),
+            LogicalType::Uuid => Buffers::Uuids(RecycledVec::default()),
+            LogicalType::Float32 => Buffers::F32(RecycledVec::default()),
+            LogicalType::Float64 => Buffers::F64(RecycledVec::default()),
+            LogicalType::String | LogicalType::Binary => Buffers::Strings(Strings::new(&data_type)),
         };
         Self { data_type, validity: BitmapBuffer::default(), values }
     }
 
-    /// Says that so many rows are going to come.
+    /// Reserves memory for the given number of rows.
     pub(crate) fn expect(&mut self, rows: usize) {
         match &mut self.values {
-            Values::Bits(_) => {}
-            Values::I8(values) => values.expect(rows),
-            Values::I16(values) => values.expect(rows),
-            Values::I32(values) => values.expect(rows),
-            Values::I64(values) => values.expect(rows),
-            Values::U64(values) => values.expect(rows),
-            Values::I128(values) => values.expect(rows),
-            Values::Uuids(bytes) => bytes.expect(rows * uuid::BYTES),
-            Values::F32(values) => values.expect(rows),
-            Values::F64(values) => values.expect(rows),
-            Values::Strings(strings) => strings.expect(rows),
+            Buffers::Bits(_) => {}
+            Buffers::I8(values) => values.expect(rows),
+            Buffers::I16(values) => values.expect(rows),
+            Buffers::I32(values) => values.expect(rows),
+            Buffers::I64(values) => values.expect(rows),
+            Buffers::U64(values) => values.expect(rows),
+            Buffers::I128(values) => values.expect(rows),
+            Buffers::Uuids(bytes) => bytes.expect(rows * uuid::BYTES),
+            Buffers::F32(values) => values.expect(rows),
+            Buffers::F64(values) => values.expect(rows),
+            Buffers::Strings(strings) => strings.expect(rows),
         }
     }
 
-    /// Takes all rows of a column.
+    /// Appends all rows of a column.
     ///
     /// # Errors
-    /// If the column is of a different type, or strings are not UTF-8 where they have to be.
+    /// If the column has a different type, or strings are not UTF-8 where the array type requires it.
     pub(crate) fn take(&mut self, column: &Column<'_>, rows: usize) -> Result<(), ArrowError> {
         self.validity.extend(column.validity, rows);
         let is_taken = match (&mut self.values, column.data) {
-            (Values::Strings(strings), Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_)) => {
+            (Buffers::Strings(strings), Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_)) => {
                 strings.take(column, rows)?;
                 true
             }
-            (Values::F64(values), Data::Floats(floats)) => {
+            (Buffers::F64(values), Data::Floats(floats)) => {
                 values.extend_from_slice(floats);
                 true
             }
-            (Values::F32(values), Data::Floats(floats)) => {
+            (Buffers::F32(values), Data::Floats(floats)) => {
                 values.extend(floats.iter().map(|&value| float32::nearest(value)));
                 true
             }
@@ -102,51 +104,51 @@ impl ColumnBuilder {
         }
     }
 
-    /// About how many bytes the values take.
+    /// The approximate number of bytes of the values.
     pub(crate) fn string_bytes(&self) -> usize {
         match &self.values {
-            Values::Strings(strings) => strings.bytes(),
+            Buffers::Strings(strings) => strings.bytes(),
             _ => 0,
         }
     }
 
-    /// The array of all rows that were taken since the last one.
+    /// The array of all rows since the previous array.
     ///
     /// # Errors
-    /// If the values are none of the type.
+    /// If the values are invalid for the type.
     pub(crate) fn finish(&mut self) -> Result<ArrayRef, ArrowError> {
         let nulls = self.validity.bitmap().map(|bitmap| NullBuffer::new(bits(bitmap)));
         let rows = self.validity.len();
         self.validity.clear();
         let data_type = &self.data_type;
         Ok(match &mut self.values {
-            Values::Bits(values) => {
+            Buffers::Bits(values) => {
                 let all = values.bitmap().map_or_else(|| BooleanBuffer::new_set(rows), bits);
                 values.clear();
                 Arc::new(BooleanArray::new(all, nulls))
             }
-            Values::I8(values) => primitive::<Int8Type>(values, nulls, data_type)?,
-            Values::I16(values) => primitive::<Int16Type>(values, nulls, data_type)?,
-            Values::I32(values) => primitive::<Int32Type>(values, nulls, data_type)?,
-            Values::I64(values) => primitive::<Int64Type>(values, nulls, data_type)?,
-            Values::U64(values) => primitive::<UInt64Type>(values, nulls, data_type)?,
-            Values::F32(values) => primitive::<Float32Type>(values, nulls, data_type)?,
-            Values::F64(values) => primitive::<Float64Type>(values, nulls, data_type)?,
-            Values::I128(values) => {
+            Buffers::I8(values) => primitive::<Int8Type>(values, nulls, data_type)?,
+            Buffers::I16(values) => primitive::<Int16Type>(values, nulls, data_type)?,
+            Buffers::I32(values) => primitive::<Int32Type>(values, nulls, data_type)?,
+            Buffers::I64(values) => primitive::<Int64Type>(values, nulls, data_type)?,
+            Buffers::U64(values) => primitive::<UInt64Type>(values, nulls, data_type)?,
+            Buffers::F32(values) => primitive::<Float32Type>(values, nulls, data_type)?,
+            Buffers::F64(values) => primitive::<Float64Type>(values, nulls, data_type)?,
+            Buffers::I128(values) => {
                 let array = Decimal128Array::try_new(ScalarBuffer::from(values.take()), nulls)?;
                 Arc::new(array.with_data_type(data_type.clone()))
             }
-            Values::Uuids(bytes) => Arc::new(FixedSizeBinaryArray::try_new(uuid::BYTES as i32, bytes.take(), nulls)?),
-            Values::Strings(strings) => strings.finish(nulls)?,
+            Buffers::Uuids(bytes) => Arc::new(FixedSizeBinaryArray::try_new(uuid::BYTES as i32, bytes.take(), nulls)?),
+            Buffers::Strings(strings) => strings.finish(nulls)?,
         })
     }
 }
 
-impl Values {
-    /// Takes integers; returns whether they have a place here.
+impl Buffers {
+    /// Appends integers; returns whether the array holds integers.
     #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "one text for integers of all widths")]
     fn take_integers(&mut self, integers: &Integers<'_>) -> bool {
-        // Rows that are null may have any value, so that nothing is checked.
+        // Nulls may have any value, so nothing is checked.
         match self {
             Self::Bits(bits) => {
                 for_integers!(integers, values => values.iter().for_each(|&value| bits.push(value != 0)));
@@ -168,9 +170,9 @@ impl Values {
     }
 }
 
-/// An array of numbers, whose type may be a date or a time.
+/// An array of numbers, dates or times.
 fn primitive<T: ArrowPrimitiveType>(
-    values: &mut Reused<T::Native>,
+    values: &mut RecycledVec<T::Native>,
     nulls: Option<NullBuffer>,
     data_type: &DataType,
 ) -> Result<ArrayRef, ArrowError> {
@@ -178,7 +180,7 @@ fn primitive<T: ArrowPrimitiveType>(
     if *data_type == T::DATA_TYPE {
         return Ok(Arc::new(array));
     }
-    // Dates and times lie as the integers do.
+    // Dates and times have the same layout as integers.
     let data = arrow_array::Array::to_data(&array).into_builder().data_type(data_type.clone());
     Ok(make_array(data.build()?))
 }

@@ -1,4 +1,4 @@
-//! Makes record batches of what a scan delivers.
+//! Converts scanned batches to record batches.
 
 use crate::array::ColumnBuilder;
 use arrow_array::{RecordBatch, RecordBatchOptions};
@@ -6,32 +6,32 @@ use arrow_schema::{ArrowError, SchemaRef};
 use brc_core::{Batch, Error, Field};
 use std::path::Path;
 
-/// Why a record batch did not come about.
+/// Why a record batch could not be made or delivered.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum BatchError {
     Arrow(ArrowError),
     /// A string of a column is not UTF-8.
     NotUtf8 {
         column: String,
     },
-    /// Its taker failed.
+    /// The consumer failed.
     Taker(Error),
 }
 
-impl From<ArrowError> for Fault {
+impl From<ArrowError> for BatchError {
     fn from(error: ArrowError) -> Self {
         Self::Arrow(error)
     }
 }
 
-impl From<Error> for Fault {
+impl From<Error> for BatchError {
     fn from(error: Error) -> Self {
         Self::Taker(error)
     }
 }
 
-impl Fault {
-    /// The error of a scan of that file.
+impl BatchError {
+    /// The error of a scan of this file.
     pub(crate) fn error(self, path: &Path) -> Error {
         match self {
             Self::Taker(error) => error,
@@ -42,42 +42,42 @@ impl Fault {
     }
 }
 
-/// The rows of one worker until they are as many as a record batch has.
+/// Collects the rows of a worker until they fill a record batch.
 pub(crate) struct Batches {
     schema: SchemaRef,
     columns: Vec<ColumnBuilder>,
-    /// How many rows there are at hand.
+    /// The number of collected rows.
     rows: usize,
-    /// How many a record batch has at most.
+    /// The maximum number of rows per record batch.
     most: usize,
 }
 
-/// From so many bytes of strings on a record batch is whole: their offsets have 31 bits.
+/// A record batch with this number of string bytes is complete: string offsets have 31 bits.
 const MAX_STRING_BYTES: usize = 256 << 20;
 
 impl Batches {
-    /// For columns of a table that become those of `arrow_schema`.
+    /// For table columns that become the columns of `arrow_schema`.
     pub(crate) fn new(fields: &[Field], arrow_schema: &SchemaRef, most: usize) -> Self {
         let fields = fields.iter().zip(arrow_schema.fields());
         let columns = fields.map(|(field, arrow)| ColumnBuilder::new(field.logical_type, arrow.data_type().clone()));
         Self { schema: SchemaRef::clone(arrow_schema), columns: columns.collect(), rows: 0, most: most.max(1) }
     }
 
-    /// Says that so many rows are going to come.
+    /// Reserves memory for the given number of rows.
     pub(crate) fn expect(&mut self, rows: u64) {
         let rows = usize::try_from(rows).map_or(self.most, |rows| rows.min(self.most));
         self.columns.iter_mut().for_each(|column| column.expect(rows));
     }
 
-    /// Takes rows, and calls `each` with every record batch that is whole.
+    /// Appends rows, and calls `each` with every complete record batch.
     ///
     /// # Errors
-    /// If rows cannot be held in arrays of their types; those of `each`.
+    /// If arrays of the given types cannot hold the rows; the errors of `each`.
     pub(crate) fn take(
         &mut self,
         batch: &Batch<'_>,
         mut each: impl FnMut(RecordBatch) -> brc_core::Result<()>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), BatchError> {
         let mut start = 0;
         while start < batch.rows {
             let rows = start..batch.rows.min(start + self.most - self.rows);
@@ -95,20 +95,20 @@ impl Batches {
         Ok(())
     }
 
-    /// The record batch of the rows at hand, if there are any.
+    /// The record batch of the collected rows, if there are any.
     ///
     /// # Errors
-    /// If rows cannot be held in arrays of their types: the column is named.
-    pub(crate) fn finish(&mut self) -> Result<Option<RecordBatch>, Fault> {
+    /// If arrays of the given types cannot hold the rows: the error names the column.
+    pub(crate) fn finish(&mut self) -> Result<Option<RecordBatch>, BatchError> {
         let rows = std::mem::take(&mut self.rows);
         if rows == 0 {
             return Ok(None);
         }
         let columns = self.columns.iter_mut().zip(self.schema.fields()).map(|(column, field)| {
-            let named = |error: ArrowError| -> Fault {
+            let named = |error: ArrowError| -> BatchError {
                 let reason = match error {
                     ArrowError::InvalidArgumentError(reason) if reason.contains("non UTF-8") => {
-                        return Fault::NotUtf8 { column: field.name().clone() };
+                        return BatchError::NotUtf8 { column: field.name().clone() };
                     }
                     ArrowError::InvalidArgumentError(reason) => reason,
                     error => error.to_string(),

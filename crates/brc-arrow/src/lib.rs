@@ -5,7 +5,7 @@ mod array;
 mod batches;
 mod queue;
 mod reader;
-mod reused;
+mod recycled;
 mod strings;
 mod types;
 mod utf8;

@@ -1,4 +1,4 @@
-//! Record batches on their way from several workers to one reader, who gets them in the order of the table.
+//! A queue of record batches from several workers to one reader, who receives them in table order.
 
 use arrow_array::RecordBatch;
 use brc_core::{Error, Result};
@@ -7,8 +7,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// Batches of splits that several workers read at the same time. Those of the split that the reader is at never wait; all
-/// others do while more bytes than a bound are in the queue.
+/// Record batches of splits that several workers scan at the same time. Batches of the reader's current split are added
+/// without waiting; the others wait while the queue exceeds its bound.
 pub(crate) struct Queue {
     /// In bytes.
     bound: usize,
@@ -18,23 +18,23 @@ pub(crate) struct Queue {
 
 #[derive(Default)]
 struct State {
-    /// The split that the reader is at, counted from the first that is scanned.
+    /// The reader's current split, counted from the first scanned one.
     next: u64,
-    /// The splits from which on nothing will come: one failed.
+    /// The splits from this one on are not delivered: one failed.
     end: Option<u64>,
-    splits: BTreeMap<u64, OfSplit>,
-    /// The size of all batches in the queue.
+    splits: BTreeMap<u64, SplitQueue>,
+    /// The size of all batches in the queue, in bytes.
     bytes: usize,
-    /// Whether there is no reader any more.
+    /// Whether the reader was dropped.
     is_closed: bool,
-    /// How the scan ended, once it has.
+    /// The result of the scan, once it has ended.
     outcome: Option<Result<()>>,
 }
 
 #[derive(Default)]
-struct OfSplit {
+struct SplitQueue {
     batches: VecDeque<(RecordBatch, usize)>,
-    is_whole: bool,
+    is_complete: bool,
 }
 
 impl Queue {
@@ -45,7 +45,7 @@ impl Queue {
     /// Adds a batch of a split.
     ///
     /// # Errors
-    /// [`Error::Stopped`] if no one will read it.
+    /// [`Error::Stopped`] if it will not be read.
     pub(crate) fn push(&self, split: u64, batch: RecordBatch) -> Result<()> {
         let bytes = batch.get_array_memory_size();
         let mut state = self.lock();
@@ -63,13 +63,13 @@ impl Queue {
         Ok(())
     }
 
-    /// Tells that all batches of a split are there.
+    /// Marks a split as complete.
     pub(crate) fn finish_split(&self, split: u64) {
-        self.lock().splits.entry(split).or_default().is_whole = true;
+        self.lock().splits.entry(split).or_default().is_complete = true;
         self.moved.notify_all();
     }
 
-    /// Tells that a split failed: it and those after it will not come.
+    /// Marks a split as failed: neither it nor later ones are delivered.
     pub(crate) fn abandon(&self, split: u64) {
         let mut state = self.lock();
         state.end = Some(state.end.map_or(split, |end| end.min(split)));
@@ -77,13 +77,13 @@ impl Queue {
         self.moved.notify_all();
     }
 
-    /// Tells how the scan ended.
+    /// Records the result of the scan.
     pub(crate) fn finish(&self, outcome: Result<()>) {
         self.lock().outcome = Some(outcome);
         self.moved.notify_all();
     }
 
-    /// Tells that there is no reader any more.
+    /// Records that the reader was dropped.
     pub(crate) fn close(&self) {
         let mut state = self.lock();
         state.is_closed = true;
@@ -92,10 +92,10 @@ impl Queue {
         self.moved.notify_all();
     }
 
-    /// The next batch, as soon as it is there; `None` after the last. [`Poll::Pending`] if it is not there after so long.
+    /// The next batch; `None` after the last one. [`Poll::Pending`] if none arrives within `patience`.
     ///
     /// # Errors
-    /// That of the scan, after the batches of all splits before the one that failed.
+    /// The error of the scan, after the batches of all splits before the failed one.
     pub(crate) fn pop_within(&self, patience: Duration) -> Poll<Result<Option<RecordBatch>>> {
         let begun = Instant::now();
         let mut state = self.lock();
@@ -108,10 +108,10 @@ impl Queue {
                     self.moved.notify_all();
                     return Poll::Ready(Ok(Some(batch)));
                 }
-                if of_split.is_whole {
+                if of_split.is_complete {
                     state.splits.remove(&next);
                     state.next += 1;
-                    // Batches of the split that is next now need not wait any more.
+                    // Batches of the new current split no longer wait.
                     self.moved.notify_all();
                     continue;
                 }
@@ -122,7 +122,7 @@ impl Queue {
                     return Poll::Ready(Ok(None));
                 }
                 Some(Err(error)) => {
-                    // It is told once; then nothing more comes.
+                    // The error is returned once; then the queue is at its end.
                     (state.outcome, state.splits) = (Some(Ok(())), BTreeMap::new());
                     return Poll::Ready(Err(error));
                 }

@@ -1,4 +1,4 @@
-//! Reads a table as record batches, one after the other, while threads of its own scan what comes next.
+//! Reads a table as an iterator of record batches, while background threads scan ahead.
 
 use crate::batches::Batches;
 use crate::queue::Queue;
@@ -18,15 +18,15 @@ use std::time::Duration;
 /// How record batches are made.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How many rows a record batch has at most; it has fewer at the end of a split.
+    /// The maximum number of rows per record batch; the last one of a split may have fewer.
     pub batch_rows: usize,
-    /// How strings lie in memory.
+    /// The layout of strings in memory.
     pub strings: StringForm,
-    /// Makes columns of strings those of bytes, whatever is in them.
+    /// Converts string columns to binary, whatever they contain.
     pub strings_as_binary: bool,
-    /// How many threads scan the table.
+    /// The number of threads that scan the table.
     pub threads: usize,
-    /// How many bytes of record batches may be made ahead of the reader.
+    /// The maximum size in bytes of the record batches that are made ahead of the reader.
     pub bytes_ahead: usize,
 }
 
@@ -42,14 +42,14 @@ impl Default for Options {
     }
 }
 
-/// Record batches of a table. They come in its order; what is not read yet is given up when the reader is dropped.
+/// The record batches of a table, in its order. Dropping the reader stops the scan.
 pub struct Reader {
     schema: SchemaRef,
     queue: Arc<Queue>,
     progress: Arc<Progress>,
 }
 
-/// What scans of a [`Reader`] fill.
+/// The producer of a [`Reader`]'s record batches.
 pub struct Feed {
     schema: SchemaRef,
     options: Options,
@@ -58,22 +58,22 @@ pub struct Feed {
 }
 
 impl Reader {
-    /// All rows of all columns of a table. Where types are inferred, all rows are read once before.
+    /// All rows and columns of a table. Inferred types require a pass over all rows first.
     ///
     /// # Errors
-    /// What goes wrong with that; the system's, if it allows no thread.
+    /// The errors of type inference, or the system's if a thread cannot be started.
     pub fn of(table: Arc<dyn Table>, options: Options) -> Result<Self, ArrowError> {
         let projection = (0..table.schema().fields().len()).collect();
         Self::of_columns(table, projection, options)
     }
 
-    /// The same for some columns, as positions in the table's schema.
+    /// Some columns of a table, as positions in its schema.
     ///
     /// # Errors
-    /// As for [`Reader::of`].
+    /// See [`Reader::of`].
     ///
     /// # Panics
-    /// If the table does not have one of the columns.
+    /// If the table lacks one of the columns.
     pub fn of_columns(table: Arc<dyn Table>, projection: Vec<usize>, options: Options) -> Result<Self, ArrowError> {
         if table.inferred().is_some() {
             read_rows(table.as_ref(), options.threads, &Progress::default()).map_err(external)?;
@@ -86,11 +86,11 @@ impl Reader {
         Self::new(arrow, options, move |feed| feed.scan(table.as_ref(), &fields, &request))
     }
 
-    /// Record batches of a schema that [`arrow_schema()`] made. `scan` reads their rows: it runs on a thread of its own,
-    /// and calls [`Feed::scan`] once.
+    /// A reader with a schema made by [`arrow_schema()`]. `scan` produces its rows: it runs on its own thread, and
+    /// calls [`Feed::scan`] once.
     ///
     /// # Errors
-    /// The system's, if it allows no thread.
+    /// The system's, if a thread cannot be started.
     pub fn new(
         schema: ArrowSchema,
         options: Options,
@@ -102,7 +102,7 @@ impl Reader {
         let (feed_queue, feed_progress) = (Arc::clone(&queue), Arc::clone(&progress));
         let feed = Feed { schema: SchemaRef::clone(&schema), options, queue: feed_queue, progress: feed_progress };
         let work = move || {
-            // Whatever happens to the scan, the reader must not wait for ever.
+            // The reader must not wait forever, even if the scan panics.
             let end = End(&feed.queue);
             let outcome = scan(&feed);
             end.0.finish(outcome);
@@ -113,7 +113,7 @@ impl Reader {
     }
 }
 
-/// Ends a queue that no one ended: the scan panicked.
+/// Ends a queue that is still open because the scan panicked.
 struct End<'a>(&'a Queue);
 
 impl Drop for End<'_> {
@@ -125,10 +125,10 @@ impl Drop for End<'_> {
 }
 
 impl Feed {
-    /// Scans a table. The columns of the request are `fields`.
+    /// Scans a table. `fields` are the columns of the request.
     ///
     /// # Errors
-    /// Those of the scan; none if the reader was dropped meanwhile.
+    /// The errors of the scan; none if the reader was dropped meanwhile.
     pub fn scan(&self, table: &dyn Table, fields: &[Field], request: &ScanOptions) -> Result<()> {
         let new_worker = || {
             let batches = Batches::new(fields, &self.schema, self.options.batch_rows);
@@ -137,7 +137,7 @@ impl Feed {
         scan(table, request, self.options.threads, &self.progress, new_worker).map(drop)
     }
 
-    /// How far the scans are; it is stopped when the reader is dropped.
+    /// The progress of the scans; it is stopped when the reader is dropped.
     #[must_use]
     pub fn progress(&self) -> &Progress {
         &self.progress
@@ -145,7 +145,7 @@ impl Feed {
 }
 
 impl Reader {
-    /// The next record batch, `None` after the last; or [`Poll::Pending`] if it is not there after so long.
+    /// The next record batch, `None` after the last one; or [`Poll::Pending`] if none arrives within `patience`.
     pub fn next_within(&mut self, patience: Duration) -> Poll<Option<Result<RecordBatch, ArrowError>>> {
         self.queue.pop_within(patience).map(|popped| popped.map_err(external).transpose())
     }
@@ -176,12 +176,12 @@ impl Drop for Reader {
     }
 }
 
-/// Scans a table on this thread, and calls `each` with one record batch after the other, in its order. The columns of the
-/// request are `fields`, which become those of `schema`, as [`arrow_schema()`] made it. Splits for which `skips` is true
-/// are left out when it is their turn. `progress` tells how far it is.
+/// Scans a table on this thread, and calls `each` with its record batches in order. `fields` are the columns of the
+/// request, which become those of `schema`, made by [`arrow_schema()`]. Splits for which `skips` returns true when they
+/// are next are not scanned. `progress` reports the progress of the scan.
 ///
 /// # Errors
-/// Those of the scan and of `each`; none if that is [`Error::Stopped`].
+/// The errors of the scan and of `each`, except [`Error::Stopped`].
 pub fn scan_batches(
     table: &dyn Table,
     (fields, schema): (&[Field], &SchemaRef),
@@ -205,9 +205,9 @@ pub fn scan_batches(
     Ok(())
 }
 
-/// Takes record batches of splits, of which it may not want some.
+/// Consumes the record batches of splits, and may skip splits.
 trait Target: Sync {
-    /// Whether a record batch has rows of one split only.
+    /// Whether a record batch has rows of only one split.
     const BY_SPLIT: bool;
 
     fn skips(&self, _split: &Split) -> bool {
@@ -237,7 +237,7 @@ impl Target for Queue {
     }
 }
 
-/// Who is called with record batches.
+/// Calls a function with record batches.
 struct Caller<'a> {
     skips: &'a (dyn Fn(&Split) -> bool + Sync),
     each: &'a (dyn Fn(RecordBatch) -> Result<()> + Sync),
@@ -255,24 +255,24 @@ impl Target for Caller<'_> {
     }
 }
 
-/// An error of `brc` as one of Arrow: it is kept as it is.
+/// Wraps an error of `brc` as one of Arrow, so that it can be downcast.
 fn external(error: Error) -> ArrowError {
     ArrowError::ExternalError(Box::new(error))
 }
 
-/// One worker: makes record batches of what it scans.
+/// A worker, which converts scanned rows to record batches.
 struct Converter<'a, T> {
     table: &'a dyn Table,
     fields: &'a [Field],
     request: &'a ScanOptions,
     batches: Batches,
     target: &'a T,
-    /// Which of the splits to scan is at hand, from 0.
+    /// The current split, counted from the first scanned one.
     split: u64,
 }
 
 impl<T: Target> Converter<'_, T> {
-    /// Hands the rows at hand over.
+    /// Delivers the collected rows.
     fn finish_batch(&mut self) -> Result<()> {
         let batch = self.batches.finish().map_err(|fault| fault.error(self.table.path()))?;
         batch.map_or(Ok(()), |batch| self.target.push(self.split, batch))

@@ -1,9 +1,9 @@
-//! Strings of a column in the forms that Arrow has for them.
+//! Strings of a column in Arrow's layouts.
 //!
-//! Most strings come as codes of a dictionary. Its bytes are, or are copied once into, a buffer that every array of views shares:
-//! of a row only the sixteen bytes of its view are copied.
+//! Most strings are codes of a dictionary, whose bytes are shared with, or copied once to, a buffer that all view
+//! arrays share: only the 16 bytes of the view are copied for each row.
 
-use crate::reused::Reused;
+use crate::recycled::RecycledVec;
 use arrow_array::builder::{ArrayBuilder, StringViewBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
@@ -21,22 +21,22 @@ use std::collections::HashMap;
 use std::iter::repeat_n;
 use std::sync::Arc;
 
-/// How strings lie in memory.
+/// The layout of strings in memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum StringForm {
-    /// Views of sixteen bytes: what most programs of today read fastest.
+    /// Views of 16 bytes, which most current programs read fastest.
     #[default]
     View,
-    /// Codes of 32 bits and a dictionary, which may be a different one in each batch.
+    /// Codes of 32 bits and a dictionary, which may differ between batches.
     Dictionary,
     /// Offsets and bytes, which every program reads.
     Plain,
 }
 
-/// A dictionary that grows beyond so many bytes is not copied: its strings are, row by row.
+/// A dictionary that grows beyond this number of bytes is not copied; the strings of rows are copied instead.
 const MAX_GROWING_BYTES: usize = 1 << 25;
 
-/// The strings that were taken since the last array.
+/// The strings that were appended since the previous array.
 pub(crate) enum Strings {
     Views(Box<Views>),
     Codes(Codes),
@@ -44,7 +44,7 @@ pub(crate) enum Strings {
 }
 
 impl Strings {
-    /// For arrays of a type of strings.
+    /// For arrays of a string type.
     pub(crate) fn new(data_type: &DataType) -> Self {
         match data_type {
             DataType::Utf8View => Self::Views(Box::new(Views::new())),
@@ -53,35 +53,35 @@ impl Strings {
         }
     }
 
-    /// Says that so many rows are going to come.
+    /// Reserves memory for the given number of rows.
     pub(crate) fn expect(&mut self, rows: usize) {
         if let Self::Views(views) = self {
             views.codes.expect(rows);
         }
     }
 
-    /// Takes all rows of a column of strings.
+    /// Appends all rows of a string column.
     ///
     /// # Errors
-    /// If they have 2 GiB together.
+    /// If they have 2 GiB or more in total.
     pub(crate) fn take(&mut self, column: &Column<'_>, rows: usize) -> Result<(), ArrowError> {
         match self {
             Self::Views(views) => views.take(column, rows),
             Self::Codes(codes) => {
                 if let Some(dictionary) = column.dictionary()
-                    && codes.takes(dictionary)?
+                    && codes.accepts(dictionary)?
                 {
                     push_codes(column, dictionary.len() as u32, &mut codes.codes);
                     return Ok(());
                 }
-                codes.leave_whole();
+                codes.switch_to_own();
                 each_string(column, rows, |string| codes.push(string))
             }
             Self::Plain(plain) => plain.take(column, rows),
         }
     }
 
-    /// How many bytes of strings an array of the rows at hand has for itself.
+    /// The number of string bytes that the array of the collected rows does not share.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Views(views) => views.plain.bytes.len(),
@@ -90,10 +90,10 @@ impl Strings {
         }
     }
 
-    /// The array of all rows that were taken since the last one.
+    /// The array of all rows since the previous array.
     ///
     /// # Errors
-    /// If a string is not UTF-8 where it has to be.
+    /// If a string is not UTF-8 where the array type requires it.
     pub(crate) fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, ArrowError> {
         match self {
             Self::Views(views) => views.finish(nulls),
@@ -112,7 +112,7 @@ fn each_code(column: &Column<'_>, mut each: impl FnMut(u32)) {
     }
 }
 
-/// Adds the code of every row, or 0 for one that is not below `known`: that row is null.
+/// Appends the code of every row, or 0 if it is not below `known`, which occurs only in nulls.
 fn push_codes(column: &Column<'_>, known: u32, all: &mut Vec<u32>) {
     let code = |code: u32| if code < known { code } else { 0 };
     match column.data {
@@ -124,7 +124,7 @@ fn push_codes(column: &Column<'_>, known: u32, all: &mut Vec<u32>) {
     }
 }
 
-/// Calls `each` with the string of every row; an empty one for a null.
+/// Calls `each` with the string of every row; nulls are empty.
 pub(crate) fn each_string(
     column: &Column<'_>,
     rows: usize,
@@ -149,35 +149,36 @@ fn too_large() -> ArrowError {
     ArrowError::OffsetOverflowError(i32::MAX as usize)
 }
 
-/// Views of strings. Rows are gathered as codes of a dictionary or as bytes, and become views all together, so that they are
-/// checked together, too: one by one, that would take longer than all else.
+/// Builds views of strings. Rows are collected as codes or bytes and converted to views together, so that they are
+/// validated together as well: one by one, validation would dominate.
 pub(crate) struct Views {
-    /// Rows before those at hand, where these came in the other form.
-    pieces: Vec<StringViewArray>,
-    codes: Reused<u32>,
+    /// Arrays of earlier rows, which were collected in the other form.
+    parts: Vec<StringViewArray>,
+    codes: RecycledVec<u32>,
     plain: Plain,
     shared: Shared,
 }
 
-/// Shared strings lie in buffers of so many bytes. Each array has a copy of the last one, if that may get more strings.
+/// The size in bytes of buffers with shared strings. Each array copies the last one, if it may be extended.
 const SHARED_BLOCK: u32 = 1 << 17;
 
 /// The strings of a dictionary as views of buffers that all arrays share.
 struct Shared {
-    /// Those that others may follow.
+    /// The builder of the strings.
     growing: StringViewBuilder,
-    /// All of them as an array, if no others came since it was made.
+    /// All strings as an array, unless some were added since it was made.
     array: Option<StringViewArray>,
-    /// How many there are.
+    /// The number of strings.
     known: usize,
-    /// Whether the dictionary grew too large, or has a string that is not UTF-8, which need not be one of a row.
+    /// Whether the dictionary cannot be shared because it grew too large, or has a string that is not UTF-8, which rows
+    /// may not even use.
     is_off: bool,
 }
 
-/// A dictionary whose bytes an array holds.
-struct Lent(Dictionary);
+/// Keeps a dictionary alive whose bytes an array shares.
+struct DictionaryBytes(Dictionary);
 
-impl AsRef<[u8]> for Lent {
+impl AsRef<[u8]> for DictionaryBytes {
     fn as_ref(&self) -> &[u8] {
         self.0.span(0..self.0.len() as u32)
     }
@@ -189,13 +190,13 @@ impl Shared {
         Self { growing, array: None, known: 0, is_off: false }
     }
 
-    /// Learns the strings of a dictionary. Returns whether there are views of all of them, and any.
-    fn takes(&mut self, dictionary: &Dictionary) -> Result<bool, ArrowError> {
+    /// Adds the new strings of a dictionary. Returns whether all of them have views, and there are any.
+    fn accepts(&mut self, dictionary: &Dictionary) -> Result<bool, ArrowError> {
         self.is_off |= !dictionary.is_complete() && dictionary.value_bytes() > MAX_GROWING_BYTES;
         self.is_off |= dictionary.value_bytes() > i32::MAX as usize;
         if !self.is_off && self.known < dictionary.len() {
             let is_large = dictionary.value_bytes() > SHARED_BLOCK as usize;
-            self.array = if dictionary.is_complete() && is_large { Self::lend(dictionary) } else { None };
+            self.array = if dictionary.is_complete() && is_large { Self::share(dictionary) } else { None };
             if self.array.is_none() {
                 self.copy(dictionary)?;
             }
@@ -204,16 +205,16 @@ impl Shared {
         Ok(!self.is_off && !dictionary.is_empty())
     }
 
-    /// Views of the memory of a dictionary; `None` if it has a string that is not UTF-8.
-    fn lend(dictionary: &Dictionary) -> Option<StringViewArray> {
+    /// Views that share the memory of a dictionary; `None` if a string is not UTF-8.
+    fn share(dictionary: &Dictionary) -> Option<StringViewArray> {
         let mut views = StringViewBuilder::with_capacity(dictionary.len());
-        let block = views.append_block(Bytes::from_owner(Lent(dictionary.clone())).into());
-        let mut places = (0..dictionary.len() as u32).map(|code| dictionary.place(code).1);
-        places.try_for_each(|place| views.try_append_view(block, place.start as u32, place.len() as u32)).ok()?;
+        let block = views.append_block(Bytes::from_owner(DictionaryBytes(dictionary.clone())).into());
+        let mut ranges = (0..dictionary.len() as u32).map(|code| dictionary.place(code).1);
+        ranges.try_for_each(|range| views.try_append_view(block, range.start as u32, range.len() as u32)).ok()?;
         Some(views.finish())
     }
 
-    /// Makes views of copies of the strings that are not among those yet.
+    /// Copies the new strings of a dictionary.
     fn copy(&mut self, dictionary: &Dictionary) -> Result<(), ArrowError> {
         for code in self.growing.len() as u32..dictionary.len() as u32 {
             match std::str::from_utf8(dictionary.get(code)) {
@@ -227,7 +228,7 @@ impl Shared {
         Ok(())
     }
 
-    /// All strings, by their codes.
+    /// All strings, in the order of their codes.
     fn array(&mut self) -> &StringViewArray {
         self.array.get_or_insert_with(|| self.growing.finish_cloned())
     }
@@ -235,33 +236,38 @@ impl Shared {
 
 impl Views {
     fn new() -> Self {
-        Self { pieces: Vec::new(), codes: Reused::default(), plain: Plain::new(DataType::Utf8), shared: Shared::new() }
+        Self {
+            parts: Vec::new(),
+            codes: RecycledVec::default(),
+            plain: Plain::new(DataType::Utf8),
+            shared: Shared::new(),
+        }
     }
 
     fn take(&mut self, column: &Column<'_>, rows: usize) -> Result<(), ArrowError> {
         if let Some(dictionary) = column.dictionary()
-            && self.shared.takes(dictionary)?
+            && self.shared.accepts(dictionary)?
         {
             if self.plain.rows() > 0 {
-                self.end_piece()?;
+                self.end_part()?;
             }
             push_codes(column, self.shared.known as u32, &mut self.codes);
             return Ok(());
         }
         if !self.codes.is_empty() || !self.plain.has_room_for(column) {
-            self.end_piece()?;
+            self.end_part()?;
         }
         self.plain.take(column, rows)
     }
 
-    fn end_piece(&mut self) -> Result<(), ArrowError> {
-        let piece = self.piece(None)?;
-        self.pieces.push(piece);
+    fn end_part(&mut self) -> Result<(), ArrowError> {
+        let part = self.part_array(None)?;
+        self.parts.push(part);
         Ok(())
     }
 
-    /// The views of rows that all came in one form.
-    fn piece(&mut self, nulls: Option<NullBuffer>) -> Result<StringViewArray, ArrowError> {
+    /// The views of the rows that were collected in one form.
+    fn part_array(&mut self, nulls: Option<NullBuffer>) -> Result<StringViewArray, ArrowError> {
         if self.codes.is_empty() {
             return Ok(StringViewArray::from(&self.plain.text(nulls)?));
         }
@@ -270,54 +276,54 @@ impl Views {
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, ArrowError> {
-        if self.pieces.is_empty() {
-            return Ok(Arc::new(self.piece(nulls)?));
+        if self.parts.is_empty() {
+            return Ok(Arc::new(self.part_array(nulls)?));
         }
-        self.end_piece()?;
-        let pieces = std::mem::take(&mut self.pieces);
-        let pieces: Vec<&dyn Array> = pieces.iter().map(|piece| -> &dyn Array { piece }).collect();
-        let (views, buffers, _) = concat(&pieces)?.as_string_view().clone().into_parts();
+        self.end_part()?;
+        let parts = std::mem::take(&mut self.parts);
+        let parts: Vec<&dyn Array> = parts.iter().map(|part_array| -> &dyn Array { part_array }).collect();
+        let (views, buffers, _) = concat(&parts)?.as_string_view().clone().into_parts();
         Ok(Arc::new(StringViewArray::try_new(views, buffers, nulls)?))
     }
 }
 
-/// Codes of a dictionary that is the table's, or of one for the array alone.
+/// Builds codes of the table's dictionary, or of one of the array's own.
 #[derive(Default)]
 pub(crate) struct Codes {
     codes: Vec<u32>,
-    /// The table's dictionary, and the same as an array.
-    whole: Option<(Dictionary, Arc<StringArray>)>,
-    /// Whether the rows at hand have codes of that.
-    is_whole: bool,
+    /// The table's dictionary, and its array.
+    table: Option<(Dictionary, Arc<StringArray>)>,
+    /// Whether the collected rows are codes of the table's dictionary.
+    uses_table: bool,
     /// The strings of the array's own dictionary, and their codes.
     own: Vec<Vec<u8>>,
     known: HashMap<Vec<u8>, u32>,
-    /// How many bytes those strings have.
+    /// The total length of these strings in bytes.
     bytes: usize,
 }
 
 impl Codes {
-    /// Whether codes of that dictionary are those of the array.
-    fn takes(&mut self, dictionary: &Dictionary) -> Result<bool, ArrowError> {
+    /// Whether codes of this dictionary can be used in the array.
+    fn accepts(&mut self, dictionary: &Dictionary) -> Result<bool, ArrowError> {
         let is_first = self.codes.is_empty();
-        if !dictionary.is_complete() || dictionary.value_bytes() > i32::MAX as usize || !(is_first || self.is_whole) {
+        if !dictionary.is_complete() || dictionary.value_bytes() > i32::MAX as usize || !(is_first || self.uses_table) {
             return Ok(false);
         }
-        if self.whole.as_ref().is_none_or(|(known, _)| known != dictionary) {
+        if self.table.as_ref().is_none_or(|(known, _)| known != dictionary) {
             if !is_first {
                 return Ok(false);
             }
             let mut plain = Plain::new(DataType::Utf8);
             dictionary.iter().try_for_each(|string| plain.push(string))?;
-            self.whole = Some((dictionary.clone(), Arc::new(plain.text(None)?)));
+            self.table = Some((dictionary.clone(), Arc::new(plain.text(None)?)));
         }
-        self.is_whole = true;
+        self.uses_table = true;
         Ok(true)
     }
 
-    /// Gives the rows at hand codes of the array's own dictionary.
-    fn leave_whole(&mut self) {
-        if let (true, Some((dictionary, _))) = (self.is_whole, self.whole.clone()) {
+    /// Converts the collected rows to codes of the array's own dictionary.
+    fn switch_to_own(&mut self) {
+        if let (true, Some((dictionary, _))) = (self.uses_table, self.table.clone()) {
             let codes = std::mem::take(&mut self.codes);
             codes.iter().for_each(|&code| {
                 let known = (code as usize) < dictionary.len();
@@ -325,7 +331,7 @@ impl Codes {
                 self.codes.push(code);
             });
         }
-        self.is_whole = false;
+        self.uses_table = false;
     }
 
     fn push(&mut self, string: &[u8]) -> Result<(), ArrowError> {
@@ -349,8 +355,8 @@ impl Codes {
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, ArrowError> {
         let codes = std::mem::take(&mut self.codes).into_iter().map(|code| code as i32).collect();
         let codes = PrimitiveArray::<Int32Type>::try_new(codes, nulls)?;
-        let values = match &self.whole {
-            Some((_, whole)) if self.is_whole => Arc::clone(whole),
+        let values = match &self.table {
+            Some((_, array)) if self.uses_table => Arc::clone(array),
             _ => {
                 let mut plain = Plain::new(DataType::Utf8);
                 self.own.iter().try_for_each(|string| plain.push(string))?;
@@ -359,31 +365,31 @@ impl Codes {
         };
         self.own.clear();
         self.known.clear();
-        (self.bytes, self.is_whole) = (0, false);
+        (self.bytes, self.uses_table) = (0, false);
         Ok(Arc::new(DictionaryArray::try_new(codes, values)?))
     }
 }
 
-/// The bytes of strings, and where each ends.
+/// The bytes of strings and their ends.
 pub(crate) struct Plain {
-    offsets: Reused<i32>,
-    bytes: Reused<u8>,
-    /// That of text or binary data, with offsets of 32 or 64 bits.
+    offsets: RecycledVec<i32>,
+    bytes: RecycledVec<u8>,
+    /// The type of text or binary data, with offsets of 32 or 64 bits.
     data_type: DataType,
 }
 
 impl Plain {
     fn new(data_type: DataType) -> Self {
-        let mut offsets = Reused::default();
+        let mut offsets = RecycledVec::default();
         offsets.push(0);
-        Self { offsets, bytes: Reused::default(), data_type }
+        Self { offsets, bytes: RecycledVec::default(), data_type }
     }
 
     fn rows(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Whether offsets reach as far as the strings of a column.
+    /// Whether offsets can represent the strings of a column.
     fn has_room_for(&self, column: &Column<'_>) -> bool {
         match column.data {
             Data::Bytes(strings) => self.bytes.len() + strings.span().len() <= i32::MAX as usize,

@@ -1,4 +1,4 @@
-//! Which types of Arrow the columns of a table have.
+//! The Arrow types of table columns.
 
 use crate::reader::Options;
 use crate::strings::StringForm;
@@ -6,10 +6,10 @@ use arrow_schema::{DataType, Field, FieldRef, Schema as ArrowSchema, TimeUnit as
 use brc_core::{LogicalType, TimeUnit, uuid};
 use std::collections::HashMap;
 
-/// The key of a field's metadata that names its extension type, and the name of that of UUIDs.
+/// The metadata key of a field's extension type, and the name of the UUID type.
 const EXTENSION: (&str, &str) = ("ARROW:extension:name", "arrow.uuid");
 
-/// The schema of the record batches that columns become; there may be no columns.
+/// The schema of the record batches for these columns, of which there may be none.
 #[must_use]
 pub fn arrow_schema(fields: &[brc_core::Field], options: &Options) -> ArrowSchema {
     let field = |field: &brc_core::Field| {
@@ -24,8 +24,8 @@ pub fn arrow_schema(fields: &[brc_core::Field], options: &Options) -> ArrowSchem
     ArrowSchema::new(fields.iter().map(field).collect::<Vec<_>>())
 }
 
-/// The same columns in the types that a consumer requests, of the columns of the same names: strings in any form, and integers in
-/// more bits. What else is requested is ignored: nobody has to be given that, and not all of it could be without loss.
+/// The schema with the types that a consumer requests for columns of the same names, if these are other string layouts
+/// or wider integers. Other requests are ignored: they are optional, and some conversions would lose data.
 #[must_use]
 pub fn requested_schema(own: &ArrowSchema, requested: &ArrowSchema) -> ArrowSchema {
     let field = |field: &FieldRef| match requested.column_with_name(field.name()) {
@@ -39,7 +39,7 @@ pub fn requested_schema(own: &ArrowSchema, requested: &ArrowSchema) -> ArrowSche
     ArrowSchema::new(fields).with_metadata(own.metadata().clone())
 }
 
-/// The type of arrays in place of those of another type, if these can be made and hold all of its values.
+/// The requested type, if such arrays can be made and hold all values.
 fn requested_type(own: &DataType, requested: &DataType) -> Option<DataType> {
     let is_wider = |all: &[DataType]| all.contains(requested).then(|| requested.clone());
     match own {
@@ -55,12 +55,12 @@ fn requested_type(own: &DataType, requested: &DataType) -> Option<DataType> {
     }
 }
 
-/// What strings are as codes.
+/// The type of dictionary-encoded strings.
 fn dictionary() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }
 
-/// The type of the arrays that a column becomes.
+/// The array type of a column.
 pub(crate) fn data_type(logical_type: LogicalType, options: &Options) -> DataType {
     match logical_type {
         LogicalType::Bool => DataType::Boolean,

@@ -1,5 +1,5 @@
-//! Where a string is that is not UTF-8. Who makes record batches sees selected or grouped rows, and checks many strings at once:
-//! only when that fails, the table is read for the row.
+//! Locates a string that is not UTF-8. Record batches contain selected or grouped rows, whose strings are validated
+//! many at a time: the table is scanned for the row only after an error.
 
 use crate::strings::each_string;
 use brc_core::{
@@ -8,14 +8,14 @@ use brc_core::{
 };
 use std::path::PathBuf;
 
-/// The error of a scan, or of an answer made of a table's rows. If it is [`Error::NotUtf8`], it becomes one that names the first
-/// row of the table that has such a string.
+/// The error of a scan, or of a query result derived from a table. [`Error::NotUtf8`] is replaced by an error that
+/// names the first row of the table with such a string.
 #[must_use]
 pub fn located(error: Error, table: &dyn Table) -> Error {
     let Error::NotUtf8 { column, .. } = &error else { return error };
     let types = current_schema(table);
     let fields = types.fields();
-    // An answer may have other columns than the table.
+    // A query result may have other columns than the table.
     let is_known = fields.iter().any(|field| field.name == *column);
     let texts = fields.iter().enumerate().filter(|(_, field)| field.logical_type == LogicalType::String);
     let texts = texts.filter(|(_, field)| !is_known || field.name == *column);
@@ -31,9 +31,9 @@ pub fn located(error: Error, table: &dyn Table) -> Error {
 
 /// Ends a scan at the first string that is not UTF-8.
 struct Checker<'a> {
-    /// Of the columns.
+    /// The names of the columns.
     names: &'a [String],
-    /// How many rows of the split were seen.
+    /// The number of rows of the split so far.
     rows: u64,
 }
 
@@ -42,7 +42,7 @@ impl Sink for Checker<'_> {
         let mut first = None::<(u64, (String, String))>;
         for (column, name) in batch.columns.iter().zip(self.names) {
             let mut row = self.rows;
-            // No more than rows and strings are looked at here.
+            // `each_string` fails only if the callback does.
             let _ = each_string(column, batch.rows, |string| {
                 row += 1;
                 if first.as_ref().is_none_or(|(earlier, _)| row < *earlier) && std::str::from_utf8(string).is_err() {

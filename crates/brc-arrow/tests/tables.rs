@@ -1,4 +1,4 @@
-//! What tables are as record batches: every type, every form of strings, any number of threads.
+//! Tables as record batches: all types and string layouts, with several numbers of threads.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -87,7 +87,7 @@ fn options(strings: StringForm, threads: usize, batch_rows: usize, bytes_ahead: 
     Options { strings, threads, batch_rows, bytes_ahead, ..Options::default() }
 }
 
-/// Extreme values of a type, but strings only where they are text.
+/// The extreme values of a type; only valid UTF-8 for strings.
 fn text_extremes(logical_type: LogicalType) -> Vec<Cell> {
     let is_text = |cell: &Cell| !matches!(cell, Cell::Bytes(bytes) if std::str::from_utf8(bytes).is_err());
     let all = extremes(logical_type).into_iter();
@@ -95,7 +95,7 @@ fn text_extremes(logical_type: LogicalType) -> Vec<Cell> {
 }
 
 #[test]
-fn every_type_comes_as_it_is_in_the_table() {
+fn every_type_round_trips() {
     let table = Typed::of_types(&all_types(), 3_000, text_extremes, |row, column| (row + column) % 7 == 3);
     for (seed, strings) in [StringForm::View, StringForm::Dictionary, StringForm::Plain].into_iter().enumerate() {
         for (threads, batch_rows, bytes_ahead) in [(1, 1 << 16, 0), (3, 100, 1 << 20), (4, 1_000, 1)] {
@@ -111,7 +111,7 @@ fn every_type_comes_as_it_is_in_the_table() {
 }
 
 #[test]
-fn columns_are_chosen_and_rows_without_any_are_counted() {
+fn projections_may_be_empty() {
     let table = Typed::of_every_type(2_500, |_, _| false);
     let source = || Arc::new(MemoryTable::new(table.clone(), Delivery::default()));
     let reader = Reader::of_columns(source(), vec![9, 0], Options::default()).unwrap();
@@ -120,7 +120,7 @@ fn columns_are_chosen_and_rows_without_any_are_counted() {
     assert_eq!(reader.map(|batch| batch.unwrap().num_rows()).sum::<usize>(), 2_500);
 }
 
-/// Splits without end of one row each, of which one may be bad; counts those that were scanned.
+/// Endless splits of one row each, of which one may be bad; counts the scanned ones.
 fn endless(bad: Option<u64>) -> (Arc<dyn Table>, Arc<AtomicU64>) {
     let scanned = Arc::new(AtomicU64::new(0));
     let schema = Schema::new(vec![Field::required("s", LogicalType::String)]).unwrap();
@@ -144,14 +144,14 @@ fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
 }
 
 #[test]
-fn a_reader_that_is_dropped_ends_the_scan() {
+fn dropping_a_reader_ends_the_scan() {
     in_time(|| {
         for taken in [0, 1, 100] {
             let (table, scanned) = endless(None);
             let mut reader = Reader::of(table, options(StringForm::View, 3, 10, 1_000)).unwrap();
             assert_eq!(reader.by_ref().take(taken).map(|batch| batch.unwrap().num_rows()).sum::<usize>(), taken);
             drop(reader);
-            // The scan's thread gives its share of the counter back when it ends.
+            // The scan's thread drops its reference to the counter when it ends.
             while Arc::strong_count(&scanned) > 1 {
                 std::thread::yield_now();
             }
@@ -161,7 +161,7 @@ fn a_reader_that_is_dropped_ends_the_scan() {
 }
 
 #[test]
-fn rows_before_a_bad_one_come_and_then_its_error() {
+fn rows_before_an_error_are_delivered() {
     in_time(|| {
         for threads in [1, 4] {
             let (table, _) = endless(Some(50));
@@ -178,14 +178,14 @@ fn rows_before_a_bad_one_come_and_then_its_error() {
 }
 
 #[test]
-fn strings_that_are_no_text_may_be_bytes() {
+fn invalid_strings_may_be_binary() {
     let (table, _) = endless(Some(0));
     let mut reader = Reader::of(table, Options { strings_as_binary: true, ..Options::default() }).unwrap();
     let batch = reader.next().unwrap().unwrap();
     assert_eq!(batch.column(0).as_binary::<i32>().value(0), b"\xff is no UTF-8");
 }
 
-/// Two strings, of which the rows have only the first, then both as bytes, and then the first again.
+/// Rows with only the first string of a dictionary of two, then both as bytes, then the first one again.
 fn mixed(strings: [&'static [u8]; 2]) -> Arc<dyn Table> {
     let schema = Schema::new(vec![Field::nullable("s", LogicalType::String)]).unwrap();
     let deliver = move |_: &Split, _: &ScanOptions, sink: &mut dyn Sink| {
@@ -205,12 +205,12 @@ fn mixed(strings: [&'static [u8]; 2]) -> Arc<dyn Table> {
 }
 
 #[test]
-fn strings_may_come_in_several_forms_and_only_those_of_rows_have_to_be_text() {
+fn strings_may_change_form_and_only_used_ones_are_validated() {
     for second in [&b"second"[..], b"\xff is no UTF-8"] {
         let table = mixed([b"first, which is long", second]);
         for batch_rows in [2, 4, 100] {
             for strings in [StringForm::View, StringForm::Plain, StringForm::Dictionary] {
-                // An array of codes has all strings of the dictionary.
+                // A dictionary array has all strings of the dictionary.
                 if strings == StringForm::Dictionary && second[0] == 0xff {
                     continue;
                 }
@@ -226,7 +226,7 @@ fn strings_may_come_in_several_forms_and_only_those_of_rows_have_to_be_text() {
 }
 
 #[test]
-fn types_are_those_that_were_requested_where_these_hold_all_values() {
+fn requested_types_are_used_if_lossless() {
     let names = ["s", "b", "i8", "i16", "i32", "i64", "f", "d"];
     let types = [
         LogicalType::String,
@@ -246,7 +246,7 @@ fn types_are_those_that_were_requested_where_these_hold_all_values() {
     for (wanted, given) in [
         ([DataType::LargeUtf8, DataType::LargeBinary, DataType::Int64, DataType::Int32, DataType::Int64], None),
         ([DataType::Utf8, DataType::Binary, DataType::Int16, DataType::Int16, DataType::Int32], None),
-        // A narrower type is ignored, and of dictionaries there is one kind.
+        // A narrower type is ignored, and only one dictionary type is supported.
         (
             [
                 dictionary(DataType::Int8, DataType::LargeUtf8),

@@ -1,32 +1,32 @@
-//! Vectors that become the buffers of arrays, one after the other.
+//! Vectors that become buffers of arrays, with recycled memory.
 //!
-//! Memory that is new to the process costs a page fault every four kilobytes, about as long as it takes to fill them. Whoever
-//! reads record batch after record batch gives up the one before, so that its memory is there for the next.
+//! Memory that is new to the process costs a page fault per 4 KiB, which takes about as long as filling it. A reader
+//! that drops each record batch before the next one lets its memory be reused.
 
 use arrow_buffer::{ArrowNativeType, Buffer};
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 
-/// So many buffers may be on their way to a reader, and in its hands, until the first of them comes back.
-const LENT: usize = 8;
+/// The maximum number of buffers that are kept for recycling, including those that readers still hold.
+const MAX_RETAINED: usize = 8;
 
-/// A vector that becomes a buffer when it is full, and begins anew: in the memory of one that nobody else holds any more.
+/// A vector that becomes a buffer when it is full, and restarts in the memory of a buffer that has been released.
 #[derive(Default)]
-pub(crate) struct Reused<T> {
+pub(crate) struct RecycledVec<T> {
     values: Vec<T>,
-    /// As many values as there were at most.
+    /// The maximum number of values so far.
     room: usize,
     /// The last buffers.
-    lent: VecDeque<Buffer>,
+    retained: VecDeque<Buffer>,
 }
 
-impl<T: ArrowNativeType> Reused<T> {
-    /// Says that so many values are going to come.
+impl<T: ArrowNativeType> RecycledVec<T> {
+    /// Reserves memory for the given number of values.
     pub(crate) fn expect(&mut self, values: usize) {
         self.room = self.room.max(values);
     }
 
-    /// All values, in little more memory than they need: what they do not use would be lost, where memory is in huge pages.
+    /// All values, in memory that is little larger than they need: with huge pages, unused memory would be wasted.
     pub(crate) fn take(&mut self) -> Buffer {
         let mut values = std::mem::take(&mut self.values);
         self.room = self.room.max(values.len());
@@ -34,32 +34,32 @@ impl<T: ArrowNativeType> Reused<T> {
             values.shrink_to_fit();
         }
         let buffer = Buffer::from_vec(values);
-        if self.lent.len() == LENT {
-            self.lent.pop_front();
+        if self.retained.len() == MAX_RETAINED {
+            self.retained.pop_front();
         }
-        self.lent.push_back(buffer.clone());
+        self.retained.push_back(buffer.clone());
         buffer
     }
 
-    /// Begins anew, as late as that can be.
+    /// Starts a new vector, as late as possible.
     fn begin(&mut self) {
-        self.values = self.returned().unwrap_or_default();
-        // What it held is not copied, then.
+        self.values = self.take_released().unwrap_or_default();
+        // Allocates instead of growing, which would copy the old contents.
         if self.values.capacity() < self.room {
             self.values = Vec::with_capacity(self.room);
         }
     }
 
-    /// A vector that came back, without values.
-    fn returned(&mut self) -> Option<Vec<T>> {
-        let place = self.lent.iter().position(|buffer| buffer.strong_count() == 1)?;
-        let mut values = self.lent.remove(place)?.into_vec().ok()?;
+    /// A vector of a released buffer, without values.
+    fn take_released(&mut self) -> Option<Vec<T>> {
+        let index = self.retained.iter().position(|buffer| buffer.strong_count() == 1)?;
+        let mut values = self.retained.remove(index)?.into_vec().ok()?;
         values.clear();
         Some(values)
     }
 }
 
-impl<T> Deref for Reused<T> {
+impl<T> Deref for RecycledVec<T> {
     type Target = Vec<T>;
 
     fn deref(&self) -> &Vec<T> {
@@ -67,7 +67,7 @@ impl<T> Deref for Reused<T> {
     }
 }
 
-impl<T: ArrowNativeType> DerefMut for Reused<T> {
+impl<T: ArrowNativeType> DerefMut for RecycledVec<T> {
     fn deref_mut(&mut self) -> &mut Vec<T> {
         if self.values.capacity() == 0 {
             self.begin();
@@ -81,26 +81,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_comes_back_once_nobody_holds_it() {
-        let mut values = Reused::default();
+    fn released_memory_is_recycled() {
+        let mut values = RecycledVec::default();
         let mut fill = |number: i64| {
             values.extend(std::iter::repeat_n(number, 1000));
             values.take()
         };
         let first = fill(1);
-        let place = first.as_ptr();
+        let pointer = first.as_ptr();
         let second = fill(2);
         assert_eq!(second.typed_data::<i64>(), [2; 1000]);
-        assert_ne!(second.as_ptr(), place);
+        assert_ne!(second.as_ptr(), pointer);
         drop(first);
         let third = fill(3);
-        assert_eq!(third.as_ptr(), place);
+        assert_eq!(third.as_ptr(), pointer);
         assert_eq!((second.typed_data::<i64>(), third.typed_data::<i64>()), (&[2; 1000][..], &[3; 1000][..]));
     }
 
     #[test]
-    fn values_have_little_more_memory_than_they_need() {
-        let mut values = Reused::default();
+    fn buffers_waste_little_memory() {
+        let mut values = RecycledVec::default();
         for rows in [100_000, 10, 100_000, 90_000] {
             values.extend(std::iter::repeat_n(0u8, rows));
             let buffer = values.take();
