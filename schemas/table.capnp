@@ -24,69 +24,11 @@ struct Header {
   # nulls, and no name has a comma or outer spaces; otherwise 2.
 
   checksum @1 :UInt32;
-  # CRC-32C of the columns in the form `name:type,name:type`. In version 1 the types are `string`, `int` and
-  # `decimal(SCALE)`; in version 2 they are those of `brc --schema`, with ` not null` where that is so.
+  # CRC-32C of the schema.
 
-  fields @2 :List(Field);
-  # The columns.
-}
-
-struct Field {
-  name @0 :Text;
-
-  union {
-    string @1 :Void;
-
-    decimal @2 :UInt8;
-    # Values are integers in units of ten to the power of minus this. 0 stands for integers of 64 bits, anything else for
-    # decimals of 18 digits (or of as many as decimals).
-
-    # All others are of version 2.
-
-    bool @3 :Void;
-    int8 @4 :Void;
-    int16 @5 :Void;
-    int32 @6 :Void;
-    uint64 @7 :Void;
-
-    preciseDecimal :group {
-      # Any other decimal.
-      precision @8 :UInt8;
-      scale @9 :UInt8;
-    }
-
-    float64 @10 :Void;
-
-    date @11 :Void;
-    # Days since 1970-01-01.
-
-    time @12 :TimeUnit;
-    # Units since midnight.
-
-    timestamp :group {
-      # Units since 1970-01-01 00:00:00, in UTC if it has a zone.
-      unit @13 :TimeUnit;
-      zone @14 :Bool;
-    }
-
-    binary @15 :Void;
-
-    float32 @17 :Void;
-
-    uuid @18 :Void;
-    # Integers of 128 bits: the 16 bytes of the UUID, the first of them the highest, minus 2^127. So they are ordered as the
-    # texts are.
-  }
-
-  nullable @16 :Bool;
-  # Whether rows may be null.
-}
-
-enum TimeUnit {
-  second @0;
-  millisecond @1;
-  microsecond @2;
-  nanosecond @3;
+  schema @2 :Text;
+  # The columns with their types: "station:string,temperature:decimal(1)"; in version 2 as `brc --schema` has them,
+  # "station:string not null,at:timestamp with zone".
 }
 
 # What stands before each message of rows, always in as many bytes. The last one in the file has length 0 and rows 0,
@@ -132,7 +74,10 @@ struct Column {
       }
     }
 
-    # Integers, for each row one, as narrow as those of this message allow: numbers, decimals, dates, times, timestamps.
+    # Integers, for each row one, as narrow as those of this message allow: numbers; decimals in units of their column's
+    # scale; days since 1970-01-01; times since midnight and timestamps since 1970-01-01 00:00:00, in UTC if they have a
+    # zone, in units of their column's type; UUIDs as the 16 bytes of the UUID, the first of them the highest, minus 2^127,
+    # so that they are ordered as the texts are.
     int8 @3 :List(Int8);
     int16 @4 :List(Int16);
     int32 @5 :List(Int32);

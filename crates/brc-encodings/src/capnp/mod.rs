@@ -17,10 +17,10 @@ mod strings;
 mod tests;
 
 use crate::frames::{FileHeader, FrameDecoder, FrameEncoder, FrameHeader, Layout, Malformed};
-use crate::table_capnp::{TimeUnit as Unit, entry, field, header};
+use crate::table_capnp::{entry, header};
 use ::capnp::message::{Builder, HeapAllocator};
 use ::capnp::serialize;
-use brc_core::{Field, LogicalType, Schema, TimeUnit};
+use brc_core::Schema;
 use messages::{Form, Messages, NoMessage, malformed};
 use std::io::Write;
 
@@ -102,12 +102,7 @@ impl Layout for Capnp {
         let mut root = message.init_root::<entry::Builder<'_>>().init_header();
         root.set_version(header.version);
         root.set_checksum(header.checksum);
-        let schema = header.columns();
-        let columns = schema.as_ref().map_or(&[][..], Schema::fields);
-        let mut fields = root.init_fields(columns.len() as u32);
-        for (index, column) in columns.iter().enumerate() {
-            write_field(column, fields.reborrow().get(index as u32));
-        }
+        root.set_schema(header.schema.as_str());
         let mut bytes = self.magic().to_vec();
         write(&message, self.0, &mut bytes);
         bytes
@@ -176,74 +171,6 @@ fn write(message: &Builder<HeapAllocator>, form: Form, out: &mut impl Write) {
     }
 }
 
-fn write_field(column: &Field, mut field: field::Builder<'_>) {
-    field.set_name(&column.name);
-    field.set_nullable(column.nullable);
-    match column.logical_type {
-        LogicalType::String => field.set_string(()),
-        LogicalType::Binary => field.set_binary(()),
-        LogicalType::Uuid => field.set_uuid(()),
-        LogicalType::Bool => field.set_bool(()),
-        LogicalType::Int8 => field.set_int8(()),
-        LogicalType::Int16 => field.set_int16(()),
-        LogicalType::Int32 => field.set_int32(()),
-        LogicalType::Int64 => field.set_decimal(0),
-        LogicalType::UInt64 => field.set_uint64(()),
-        LogicalType::Float32 => field.set_float32(()),
-        LogicalType::Float64 => field.set_float64(()),
-        LogicalType::Date => field.set_date(()),
-        LogicalType::Time { unit } => field.set_time(unit_of(unit)),
-        LogicalType::Timestamp { unit, zone } => {
-            let mut timestamp = field.init_timestamp();
-            timestamp.set_unit(unit_of(unit));
-            timestamp.set_zone(zone);
-        }
-        LogicalType::Decimal { scale, .. } if column.logical_type == LogicalType::number(scale) => {
-            field.set_decimal(scale);
-        }
-        LogicalType::Decimal { precision, scale } => {
-            let mut decimal = field.init_precise_decimal();
-            decimal.set_precision(precision);
-            decimal.set_scale(scale);
-        }
-    }
-}
-
-fn read_type(field: field::Reader<'_>) -> Result<LogicalType, ::capnp::NotInSchema> {
-    let unit = |unit: Unit| match unit {
-        Unit::Second => TimeUnit::Second,
-        Unit::Millisecond => TimeUnit::Millisecond,
-        Unit::Microsecond => TimeUnit::Microsecond,
-        Unit::Nanosecond => TimeUnit::Nanosecond,
-    };
-    Ok(match field.which()? {
-        field::String(()) => LogicalType::String,
-        field::Binary(()) => LogicalType::Binary,
-        field::Uuid(()) => LogicalType::Uuid,
-        field::Bool(()) => LogicalType::Bool,
-        field::Int8(()) => LogicalType::Int8,
-        field::Int16(()) => LogicalType::Int16,
-        field::Int32(()) => LogicalType::Int32,
-        field::Uint64(()) => LogicalType::UInt64,
-        field::Float32(()) => LogicalType::Float32,
-        field::Float64(()) => LogicalType::Float64,
-        field::Date(()) => LogicalType::Date,
-        field::Time(of) => LogicalType::Time { unit: unit(of?) },
-        field::Timestamp(of) => LogicalType::Timestamp { unit: unit(of.get_unit()?), zone: of.get_zone() },
-        field::Decimal(scale) => LogicalType::number(scale),
-        field::PreciseDecimal(of) => LogicalType::Decimal { precision: of.get_precision(), scale: of.get_scale() },
-    })
-}
-
-fn unit_of(unit: TimeUnit) -> Unit {
-    match unit {
-        TimeUnit::Second => Unit::Second,
-        TimeUnit::Millisecond => Unit::Millisecond,
-        TimeUnit::Microsecond => Unit::Microsecond,
-        TimeUnit::Nanosecond => Unit::Nanosecond,
-    }
-}
-
 /// Takes a message off; returns its header, if it is one.
 fn take_header(form: Form, bytes: &mut &[u8]) -> Result<Option<FileHeader>, NoMessage> {
     let mut messages = Messages::default();
@@ -255,14 +182,7 @@ fn take_header(form: Form, bytes: &mut &[u8]) -> Result<Option<FileHeader>, NoMe
 }
 
 fn read_header(header: header::Reader<'_>) -> Result<FileHeader, NoMessage> {
-    let wrong = |reason: String| NoMessage::Malformed(reason);
-    let mut fields = Vec::new();
-    for field in header.get_fields().map_err(malformed)? {
-        let name = field.get_name().map_err(malformed)?.to_string().map_err(|error| wrong(error.to_string()))?;
-        let logical_type = read_type(field).map_err(|_| wrong(format!("column '{name}' is of an unknown type")))?;
-        fields.push(Field { name, logical_type, nullable: field.get_nullable() });
-    }
-    let schema = Schema::new(fields).map_err(|error| wrong(error.to_string()))?;
-    let (version, checksum) = (header.get_version(), header.get_checksum());
-    Ok(FileHeader::new(version, &schema, checksum))
+    let schema = header.get_schema().map_err(malformed)?.to_string();
+    let schema = schema.map_err(|error| NoMessage::Malformed(error.to_string()))?;
+    Ok(FileHeader { version: header.get_version(), schema, checksum: header.get_checksum() })
 }

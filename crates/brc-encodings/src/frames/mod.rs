@@ -68,16 +68,10 @@ pub(crate) struct FileHeader {
 impl FileHeader {
     /// The header of a table of these columns.
     pub(crate) fn of(columns: &Schema) -> Self {
-        let first = Self::new(FIRST_VERSION, columns, 0);
-        let is_first = first.columns().is_ok_and(|told| told.fields() == columns.fields());
-        let header = if is_first { first } else { Self::new(VERSION, columns, 0) };
-        Self { checksum: checksum(header.schema.as_bytes()), ..header }
-    }
-
-    /// The header of a file that tells its columns in a form of its own.
-    pub(crate) fn new(version: u32, columns: &Schema, checksum: u32) -> Self {
-        let schema = if version == FIRST_VERSION { columns_text::write(columns) } else { columns.to_string() };
-        Self { version, schema, checksum }
+        let first = columns_text::write(columns);
+        let is_first = columns_text::parse(&first).is_ok_and(|told| told.fields() == columns.fields());
+        let (version, schema) = if is_first { (FIRST_VERSION, first) } else { (VERSION, columns.to_string()) };
+        Self { version, checksum: checksum(schema.as_bytes()), schema }
     }
 
     /// The columns.
