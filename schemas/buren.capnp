@@ -47,7 +47,7 @@ struct DictionaryPart {
   # Those of this part and of the parts behind it, until one has tokens of its own. None if the part has the tokens of
   # the one before it.
 
-  blocks @2 :List(DictionaryBlock);
+  blocks @2 :List(Block);
 }
 
 struct Entry {
@@ -96,28 +96,27 @@ struct Chunk {
   tokens @5 :Block;
   # Of strings, or of the dictionary.
 
-  dictionary @6 :List(DictionaryBlock);
+  dictionary @6 :List(Block);
   # What codes stand for: the distinct values in byte order.
 
-  blocks @7 :List(RowBlock);
-  # Each but the last one has 65,536 rows.
+  blocks @7 :List(Block);
+  # The values of each block of rows. Each but the last one has 65,536 rows.
 
   validity @12 :List(Block);
   # Of each block of rows, that of a block without nulls is empty; none if no block has nulls.
 
   bounds @8 :Bounds;
-  # None if they are not known, or if all rows are null.
 
   smallest @13 :List(Int64);
   largest @14 :List(Int64);
   # The bounds of each block of rows, if there are several, and their bounds are integers of 64 bits. A block whose smallest
   # value is larger than the largest one has no bounds.
 
-  boundsOfBlocks @15 :List(OptionalBounds);
+  boundsOfBlocks @15 :List(Bounds);
   # The same of all other values. None, as those above, if they are not known.
 
-  sum @9 :Sum;
-  # None if it is not known.
+  sum @9 :Data;
+  # A signed integer, lowest byte first. None if it is not known.
 
   codes @10 :UInt32;
   # With layout 5, all codes are below it; else 0.
@@ -126,34 +125,10 @@ struct Chunk {
   # The statistics of each run; none if they are not stored.
 }
 
-struct RowBlock {
-  stored @0 :UInt32;
-  length @1 :UInt32;
-  checksum @2 :UInt32;
-  # As those of a Block, of the values.
-
-  nulls @3 :UInt32;
-}
-
-struct OptionalBounds {
-  bounds @0 :Bounds;
-  # None if they are not known, or if all rows of the block are null.
-}
-
-struct DictionaryBlock {
-  values @0 :UInt32;
-  block @1 :Block;
-}
-
 struct Bounds {
   min @0 :Data;
   max @1 :Data;
-}
-
-struct Sum {
-  low @0 :UInt64;
-  high @1 :Int64;
-  # The sum is high * 2^64 + low.
+  # None of both if they are not known, or if all rows are null.
 }
 
 struct Block {
@@ -165,4 +140,10 @@ struct Block {
 
   checksum @2 :UInt32;
   # CRC-32C of the stored bytes.
+
+  nulls @3 :UInt32;
+  # How many values are null; only of values of a block of rows.
+
+  values @4 :UInt32;
+  # How many values there are; only of blocks of a dictionary.
 }

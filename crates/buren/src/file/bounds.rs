@@ -45,7 +45,7 @@ impl Bounds {
         }
     }
 
-    /// Numbers as the footer has them: little-endian, in as few bytes as hold them. Strings as they are.
+    /// Numbers as [`number_to_bytes`] has them, strings as they are.
     pub(super) fn to_bytes(&self) -> (Vec<u8>, Vec<u8>) {
         match self {
             Self::Numbers { min, max } => (number_to_bytes(*min), number_to_bytes(*max)),
@@ -143,13 +143,15 @@ fn rounded_up(value: &[u8]) -> Option<Vec<u8>> {
     Some(cut)
 }
 
-fn number_to_bytes(value: i128) -> Vec<u8> {
+/// A number as the footer has it: little-endian, in as few bytes as hold it.
+pub(super) fn number_to_bytes(value: i128) -> Vec<u8> {
     let bytes = value.to_le_bytes();
     let bits = 129 - if value < 0 { value.leading_ones() } else { value.leading_zeros() };
     bytes[..bits.div_ceil(8) as usize].to_vec()
 }
 
-fn number_of(bytes: &[u8]) -> Option<i128> {
+/// Reads such a number, in any number of bytes that hold it; `None` if there are none or more than sixteen.
+pub(super) fn number_of(bytes: &[u8]) -> Option<i128> {
     let sign = *bytes.last()? as i8 >> 7;
     let mut all = [sign as u8; 16];
     all.get_mut(..bytes.len())?.copy_from_slice(bytes);

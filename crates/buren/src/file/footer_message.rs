@@ -1,14 +1,12 @@
 //! The footer as a Cap'n Proto message.
 
-use super::bounds::{Bounds, BoundsOfBlocks};
+use super::bounds::{Bounds, BoundsOfBlocks, number_of, number_to_bytes};
 use super::footer::{
     CHUNKS_OF_CLUSTER, Chunk, Cluster, Dictionary, DictionaryPart, Footer, Layout, RowBlock, RowGroup, StoredColumn,
     Unused,
 };
 use crate::block::Block;
-use crate::buren_capnp::{
-    block, bounds, chunk, column, dictionary_block, dictionary_part, footer, optional_bounds, row_block, row_group,
-};
+use crate::buren_capnp::{block, bounds, chunk, column, dictionary_part, footer, row_group};
 use brc_core::{Error, Field, LogicalType, PhysicalType, Result, Schema};
 use capnp::message::{Builder, ReaderOptions};
 use capnp::struct_list;
@@ -76,11 +74,11 @@ fn write_dictionary(dictionary: &Dictionary, mut builders: struct_list::Builder<
     }
 }
 
-fn write_dictionary_blocks(blocks: &[(u32, Block)], mut builders: struct_list::Builder<'_, dictionary_block::Owned>) {
+fn write_dictionary_blocks(blocks: &[(u32, Block)], mut builders: struct_list::Builder<'_, block::Owned>) {
     for (index, (values, block)) in (0..).zip(blocks) {
         let mut builder = builders.reborrow().get(index);
+        fill_block(block, builder.reborrow());
         builder.set_values(*values);
-        write_block(block, || builder.init_block());
     }
 }
 
@@ -97,10 +95,7 @@ fn write_chunk(chunk: &Chunk, mut builder: chunk::Builder<'_>) {
     let mut blocks = builder.reborrow().init_blocks(chunk.blocks.len() as u32);
     for (index, block) in (0..).zip(&chunk.blocks) {
         let mut builder = blocks.reborrow().get(index);
-        let Block { stored, length, checksum, .. } = block.values;
-        builder.set_stored(stored);
-        builder.set_length(length);
-        builder.set_checksum(checksum);
+        fill_block(&block.values, builder.reborrow());
         builder.set_nulls(block.nulls);
     }
     if chunk.blocks.iter().any(|block| block.nulls > 0) {
@@ -112,20 +107,21 @@ fn write_chunk(chunk: &Chunk, mut builder: chunk::Builder<'_>) {
     write_bounds_of_blocks(&chunk.bounds_of_blocks, &mut builder);
     write_bounds(chunk.bounds.as_ref(), || builder.reborrow().init_bounds());
     if let Some(sum) = chunk.sum {
-        let mut builder = builder.init_sum();
-        builder.set_low(sum as u64);
-        builder.set_high((sum >> 64) as i64);
+        builder.set_sum(&number_to_bytes(sum));
     }
 }
 
 /// Writes a block, unless there is none: then the footer has no words for it.
 fn write_block<'a>(block: &Block, builder: impl FnOnce() -> block::Builder<'a>) {
     if block.length > 0 {
-        let mut builder = builder();
-        builder.set_stored(block.stored);
-        builder.set_length(block.length);
-        builder.set_checksum(block.checksum);
+        fill_block(block, builder());
     }
+}
+
+fn fill_block(block: &Block, mut builder: block::Builder<'_>) {
+    builder.set_stored(block.stored);
+    builder.set_length(block.length);
+    builder.set_checksum(block.checksum);
 }
 
 fn write_bounds_of_blocks(bounds: &BoundsOfBlocks, builder: &mut chunk::Builder<'_>) {
@@ -140,7 +136,7 @@ fn write_bounds_of_blocks(bounds: &BoundsOfBlocks, builder: &mut chunk::Builder<
         BoundsOfBlocks::Each(bounds) => {
             let mut builders = builder.reborrow().init_bounds_of_blocks(bounds.len() as u32);
             for (index, bounds) in (0..).zip(bounds) {
-                write_bounds(bounds.as_ref(), || builders.reborrow().get(index).init_bounds());
+                write_bounds(bounds.as_ref(), || builders.reborrow().get(index));
             }
         }
     }
@@ -265,16 +261,14 @@ fn read_field(column: column::Reader<'_>) -> Result<Field, Problem> {
 
 fn read_dictionary(parts: struct_list::Reader<'_, dictionary_part::Owned>) -> Result<Dictionary, Problem> {
     let read_part = |part: dictionary_part::Reader<'_>| {
-        let (tokens, blocks) = (read_block(part.get_tokens()?), read_dictionary_blocks(part.get_blocks()?)?);
+        let (tokens, blocks) = (read_block(part.get_tokens()?), read_dictionary_blocks(part.get_blocks()?));
         Ok(DictionaryPart { offset: part.get_offset(), tokens, blocks })
     };
     Ok(Dictionary { parts: parts.iter().map(read_part).collect::<Result<_, Problem>>()? })
 }
 
-fn read_dictionary_blocks(
-    blocks: struct_list::Reader<'_, dictionary_block::Owned>,
-) -> Result<Vec<(u32, Block)>, Problem> {
-    blocks.iter().map(|block| Ok((block.get_values(), read_block(block.get_block()?)))).collect()
+fn read_dictionary_blocks(blocks: struct_list::Reader<'_, block::Owned>) -> Vec<(u32, Block)> {
+    blocks.iter().map(|block| (block.get_values(), read_block(block))).collect()
 }
 
 fn read_row_group(row_group: row_group::Reader<'_>, schema: &Schema) -> Result<RowGroup, Problem> {
@@ -297,7 +291,7 @@ fn read_row_group(row_group: row_group::Reader<'_>, schema: &Schema) -> Result<R
 fn read_chunk(reader: chunk::Reader<'_>) -> Result<Chunk, Problem> {
     let id = reader.get_layout();
     let layout = Layout::from_id(id).ok_or_else(|| Problem::Unknown(format!("unknown layout {id}")))?;
-    let dictionary = read_dictionary_blocks(reader.get_dictionary()?)?;
+    let dictionary = read_dictionary_blocks(reader.get_dictionary()?);
     let validity = reader.get_validity()?;
     let blocks = reader.get_blocks()?;
     if !validity.is_empty() && validity.len() != blocks.len() {
@@ -305,10 +299,8 @@ fn read_chunk(reader: chunk::Reader<'_>) -> Result<Chunk, Problem> {
     }
     let validity = (0..).map(|index| validity.try_get(index).map_or(Block::default(), read_block));
     let blocks = blocks.iter().zip(validity).map(|(block, validity)| read_row_block(block, validity)).collect();
-    let bounds = if reader.has_bounds() { Some(read_bounds(reader.get_bounds()?, layout)?) } else { None };
     let sum = if reader.has_sum() {
-        let sum = reader.get_sum()?;
-        Some(i128::from(sum.get_high()) << 64 | i128::from(sum.get_low()))
+        Some(number_of(reader.get_sum()?).ok_or_else(|| Problem::malformed("a sum that is none"))?)
     } else {
         None
     };
@@ -323,16 +315,15 @@ fn read_chunk(reader: chunk::Reader<'_>) -> Result<Chunk, Problem> {
         codes: reader.get_codes(),
         run_index: read_block(reader.get_run_index()?),
         blocks,
-        bounds,
+        bounds: read_bounds(reader.get_bounds()?, layout)?,
         bounds_of_blocks: read_bounds_of_blocks(reader, layout)?,
         sum,
         reference: None,
     })
 }
 
-fn read_row_block(reader: row_block::Reader<'_>, validity: Block) -> RowBlock {
-    let (stored, length, checksum) = (reader.get_stored(), reader.get_length(), reader.get_checksum());
-    RowBlock { nulls: reader.get_nulls(), validity, values: Block { offset: 0, stored, length, checksum } }
+fn read_row_block(reader: block::Reader<'_>, validity: Block) -> RowBlock {
+    RowBlock { nulls: reader.get_nulls(), validity, values: read_block(reader) }
 }
 
 fn read_bounds_of_blocks(reader: chunk::Reader<'_>, layout: Layout) -> Result<BoundsOfBlocks, Problem> {
@@ -344,25 +335,59 @@ fn read_bounds_of_blocks(reader: chunk::Reader<'_>, layout: Layout) -> Result<Bo
             Ok(BoundsOfBlocks::Numbers(smallest.iter().zip(largest.iter()).collect()))
         }
         (0, 0, _) => {
-            let read = |it: optional_bounds::Reader<'_>| match it.has_bounds() {
-                true => read_bounds(it.get_bounds()?, layout).map(Some),
-                false => Ok(None),
-            };
-            Ok(BoundsOfBlocks::Each(each.iter().map(read).collect::<Result<_, Problem>>()?))
+            let each = each.iter().map(|bounds| read_bounds(bounds, layout));
+            Ok(BoundsOfBlocks::Each(each.collect::<Result<_, Problem>>()?))
         }
         _ => Err(Problem::malformed("bounds of blocks that are none")),
     }
 }
 
-fn read_bounds(reader: bounds::Reader<'_>, layout: Layout) -> Result<Bounds, Problem> {
+fn read_bounds(reader: bounds::Reader<'_>, layout: Layout) -> Result<Option<Bounds>, Problem> {
+    if !reader.has_min() && !reader.has_max() {
+        return Ok(None);
+    }
     let (min, max) = (reader.get_min()?, reader.get_max()?);
     let bounds = match layout.physical() {
         PhysicalType::Integers | PhysicalType::Floats => Bounds::numbers_of(min, max),
         PhysicalType::Bytes => Bounds::strings_of(min, max),
     };
-    bounds.ok_or_else(|| Problem::malformed("bounds that are none"))
+    bounds.map(Some).ok_or_else(|| Problem::malformed("bounds that are none"))
 }
 
 fn read_block(block: block::Reader<'_>) -> Block {
     Block { offset: 0, stored: block.get_stored(), length: block.get_length(), checksum: block.get_checksum() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_come_back_and_so_does_that_there_are_none() {
+        let schema = Schema::parse("s:string").unwrap();
+        let strings = |min: &[u8], max: &[u8]| Bounds::strings(min, max);
+        let mut chunk = Chunk::new(Layout::Strings, 16);
+        chunk.bounds = strings(b"", b"");
+        chunk.bounds_of_blocks = BoundsOfBlocks::Each(vec![strings(b"", b""), None, strings(b"", b"z"), None]);
+        for sum in [None, Some(0), Some(-1), Some(1 << 63), Some(i128::MIN), Some(i128::MAX)] {
+            let footer = Footer {
+                schema: schema.clone(),
+                rows: 4,
+                compression: brc_compress::by_id(0).unwrap(),
+                dictionaries: vec![Dictionary::default()],
+                row_groups: vec![RowGroup { rows: 4, cluster: None }],
+                unused: Vec::new(),
+                metadata: Vec::new(),
+            };
+            let chunk = Chunk { sum, ..chunk.clone() };
+            let bytes = write(&footer, &[vec![chunk.clone()]], &[None]).unwrap();
+            let mut words = capnp::Word::allocate_zeroed_vec(bytes.len() / 8);
+            capnp::Word::words_to_bytes_mut(&mut words).copy_from_slice(&bytes);
+            let Ok(column) = read_column(&words, 0) else { panic!() };
+            let found = &column.chunks[0];
+            assert_eq!(found.bounds, chunk.bounds);
+            assert_eq!(found.bounds_of_blocks, chunk.bounds_of_blocks);
+            assert_eq!(found.sum, sum);
+        }
+    }
 }
