@@ -76,8 +76,8 @@ struct Column {
 
     # Integers, for each row one, as narrow as those of this message allow: numbers; decimals in units of their column's
     # scale; days since 1970-01-01; times since midnight and timestamps since 1970-01-01 00:00:00, in UTC if they have a
-    # zone, in units of their column's type; UUIDs as the 16 bytes of the UUID, the first of them the highest, minus 2^127,
-    # so that they are ordered as the texts are.
+    # zone, in units of their column's type; UUIDs as the 16 bytes of the UUID, the first of them the highest, minus
+    # 2^127, so that they are ordered as the texts are.
     int8 @3 :List(Int8);
     int16 @4 :List(Int16);
     int32 @5 :List(Int32);

@@ -34,6 +34,35 @@ plugin=$plugin_root/bin/capnpc-rust
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# strip FILE: removes what the plugin generates for reflection and remote calls, which is nearly half of the code, since
+# nothing here uses either. The `capnp` crate requires `Introspect` of every type; without a schema it panics. The file
+# must be formatted: then an item ends at the brace that is indented as its first line is.
+strip() {
+    awk '
+        removing { removing = $0 != end; next }
+        /^ *fn introspect\(\)/ { print; print "unimplemented!(\"generated without its schema\") }"; remove() }
+        /^ *mod _private \{$/ { remove() }
+        /^ *(pub struct|impl|impl .* for) Pipeline \{$/ { remove() }
+        /^ *impl Pipeline \{\}$/ { next }
+        /^ *impl.* ::capnp::traits::(Pipelined|HasTypeId|Imbue|ImbueMut)[<> ].*\{$/ { remove() }
+        /^ *impl.* for ::capnp::dynamic_value::.*\{$/ { remove() }
+        /^ *impl ::core::fmt::Debug for Reader<.*\{$/ { remove() }
+        !removing
+
+        function remove() {
+            end = $0
+            sub(/[^ ].*/, "}", end)
+            removing = 1
+        }
+    ' "$1" >"$1.stripped"
+    mv "$1.stripped" "$1"
+    if grep -nE '_private|Pipeline|dynamic_value|Imbue|HasTypeId' "$1" >&2; then
+        echo "schemas: the plugin generates items that are not removed in full" >&2
+        exit 1
+    fi
+    sed -i '2i // Without reflection and remote calls: scripts/regenerate-schemas.sh removes them.' "$1"
+}
+
 # generate SCHEMA TARGET: the code of one schema, formatted as `cargo fmt` leaves it.
 generate() {
     local code
@@ -41,6 +70,8 @@ generate() {
     code=$work/$(basename "$1" .capnp)_capnp.rs
     # The tool that parsed the schema says its version; the code does not depend on it.
     sed -i "/^\/\/ capnp binary version/d" "$code"
+    rustfmt --edition 2024 --config-path "$root" "$code"
+    strip "$code"
     rustfmt --edition 2024 --config-path "$root" "$code"
     if ! $check; then
         cp "$code" "$2"
