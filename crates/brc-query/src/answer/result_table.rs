@@ -32,7 +32,7 @@ impl QueryResult {
     /// The answer as a table of the same rows.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a column's name is not one that columns of tables have.
+    /// [`brc_core::Error::Usage`] if a column's name is not one that columns of tables have.
     pub fn table(&self) -> Result<ResultTable<'_>> {
         Ok(ResultTable { answer: self, schema: schema(self.columns())?, split_rows: SPLIT_ROWS })
     }

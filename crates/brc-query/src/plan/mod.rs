@@ -149,7 +149,7 @@ impl Plan {
     /// The schema of the answer.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a column's name is not one that columns of tables have.
+    /// [`brc_core::Error::Usage`] if a column's name is not one that columns of tables have.
     pub fn answer_schema(&self) -> Result<Schema> {
         schema(&self.columns())
     }
