@@ -259,7 +259,7 @@ impl<'a> Choice<'a> {
         Ok(Values::Floats(out))
     }
 
-    /// Strings as codes of a dictionary: a constant's as told, a column's as they are.
+    /// Strings as codes of a dictionary: a constant's as given, a column's as they are.
     fn codes(&self, level: Level, dictionary: &Arc<Dictionary>, code: impl Fn(&[u8]) -> Option<u32>) -> Values {
         let (mut codes, mut of_column) = (vec![0; self.rows], Vec::new());
         for (mask, part) in &self.parts {

@@ -21,18 +21,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The groups and their state.
+/// The groups of one worker and their states.
 #[derive(Debug)]
 pub(crate) struct GroupTable<'a> {
     path: &'a Path,
     plan: &'a Plan,
     level: Level,
     conditions: Conditions,
-    /// The rows of a batch in which few are wanted.
+    /// Batches in which few rows are wanted, reduced to these.
     filtered: FilteredBatch,
-    /// Computes what is grouped and aggregated.
+    /// Computes the keys and the operands of aggregates that are expressions.
     computed: ComputedColumns,
-    /// Where in a batch what is computed belongs.
+    /// The positions of computed columns in a batch.
     computed_positions: Vec<usize>,
     place: RowPosition,
     /// The positions of columns that have no nulls.
@@ -40,24 +40,24 @@ pub(crate) struct GroupTable<'a> {
     keys: Keys,
     /// Where the keys are in a batch, unless they are its first columns.
     key_positions: Option<Vec<usize>>,
-    /// How many rows the keys had.
+    /// The number of rows grouped by `keys`.
     grouped: u64,
     accumulators: Accumulators,
     partitioning: Option<&'a Partitioning>,
-    /// Groups of keys that only one split has, if there are such.
+    /// Groups of keys that only one split has, if the table has such splits.
     own: Option<DisjointGroups<'a>>,
     /// Partitions rows, once there are many groups.
     partitioner: Option<Partitioner<'a>>,
     gauge: Option<Gauge>,
     lanes: Lanes,
-    /// What was written to a file, because memory was short.
+    /// What was spilled because memory was short.
     spilled: Option<Parts>,
     timings: bool,
     time: Duration,
 }
 
 impl<'a> GroupTable<'a> {
-    /// An empty one for the scan of a file, of which messages tell the name.
+    /// An empty one for the scan of a file, which messages name.
     pub(crate) fn new(plan: &'a Plan, path: &'a Path) -> Self {
         let (scanned, projection, fields) = (plan.projection(), plan.batch_columns(), plan.fields());
         let place = |key: &usize| projection.iter().position(|projected| projected == key).unwrap_or(usize::MAX);
@@ -99,12 +99,12 @@ impl<'a> GroupTable<'a> {
         self.time
     }
 
-    /// By which ways the groups of rows were found.
+    /// The ways in which the groups of rows were found.
     pub(crate) fn lanes(&self) -> Lanes {
         self.lanes
     }
 
-    /// Deals rows out to partitions when there are many groups.
+    /// Partitions rows when there are many groups.
     pub(crate) fn with_partitions(self, partitioning: &'a Partitioning) -> Self {
         let gauge = partitioning.memory.of_scan(partitioning.threads);
         let own = partitioning.disjoint_groups(self.plan);
@@ -112,13 +112,13 @@ impl<'a> GroupTable<'a> {
         Self { partitioning: Some(partitioning), keys, gauge: Some(gauge), own, ..self }
     }
 
-    /// Whether there are groups, and all that is known of them lies in slots.
+    /// Whether there are groups, and all of their state is in accumulator slots.
     pub(crate) fn are_in_slots(&self) -> bool {
         self.keys.len() > 0 && self.accumulators.are_in_slots()
     }
 
-    /// Adds up what is in slots of both; the other has none then. Returns whether it did: they must have the same
-    /// groups, and there must be room in the slots.
+    /// Adds the slots of another table to these and empties it. Returns whether it did: both must have the same groups,
+    /// and the slots must have room.
     pub(crate) fn absorb(&mut self, other: &mut Self) -> bool {
         let may = self.keys.are_same(&other.keys) && self.accumulators.have_room_for(&mut other.accumulators);
         if may {
@@ -146,7 +146,7 @@ impl<'a> GroupTable<'a> {
         }
     }
 
-    /// Writes all that is kept to a file, if memory is short because of it.
+    /// Spills all groups and records if memory is short because of them.
     fn relieve(&mut self) -> Result<()> {
         let (Some(partitioning), Some(gauge)) = (self.partitioning, &self.gauge) else { return Ok(()) };
         if !gauge.is_short() {
@@ -173,13 +173,13 @@ impl<'a> GroupTable<'a> {
         Ok(())
     }
 
-    /// The next batches are those of that split.
+    /// The next batches belong to this split.
     pub(crate) fn split_begins(&mut self, split: u64) {
         self.place = RowPosition::of_split(split);
         self.own.iter_mut().for_each(|own| own.split_begins(split));
     }
 
-    /// All batches of the split were there.
+    /// The split has no more batches.
     pub(crate) fn split_done(&mut self) -> Result<()> {
         self.own.iter_mut().try_for_each(DisjointGroups::split_done)
     }
@@ -224,7 +224,7 @@ impl<'a> GroupTable<'a> {
         taken
     }
 
-    /// Takes rows that stand for as many equal ones as their weights say.
+    /// Takes (value, count) rows.
     fn take_weighted(&mut self, batch: &Batch<'_>, weights: &[u32]) -> Result<(), Fault> {
         self.check(batch)?;
         if weights.len() != batch.rows {
@@ -327,7 +327,7 @@ impl<'a> GroupTable<'a> {
         Ok(Batch { rows: batch.rows, columns })
     }
 
-    /// Groups the selected rows of a batch that has all columns, each of which stands for this many equal ones.
+    /// Groups the selected rows of a batch that has all columns, with the weight of each.
     fn group_weighted(
         &mut self,
         batch: &Batch<'_>,
@@ -373,7 +373,8 @@ impl<'a> GroupTable<'a> {
         taken.map_err(|fault| fault.error(self.path))
     }
 
-    /// Sees to it that what is kept does not become too much.
+    /// Ends the scan if there are too many distinct values, groups the records if they are many, and spills if memory is
+    /// short.
     fn limit(&mut self) -> Result<()> {
         let (values, groups) = (self.accumulators.distinct_values(), self.keys.len().max(1));
         if let Some(partitioning) = self.partitioning.filter(|it| it.limits.are_too_many_values(values, groups)) {

@@ -166,7 +166,7 @@ impl Direct {
         self.ranges.iter().map(Range::radix).fold(1, u64::saturating_mul)
     }
 
-    /// The same, where `ask` tells the groups of rows.
+    /// The same, where `ask` finds the groups of rows.
     pub(crate) fn groups_of(
         &mut self,
         level: Level,

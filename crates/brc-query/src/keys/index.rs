@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn many_tuples_are_numbered() {
-        // Each comes twice, and neither their upper nor their lower bits tell them apart.
+        // Each comes twice, and neither their upper nor their lower bits distinguish them.
         for shift in [0, 20, 40] {
             let tuple = |number: u64| vec![(number * 7 % 50_000) << shift];
             let batches: Vec<_> =

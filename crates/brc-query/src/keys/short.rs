@@ -54,7 +54,8 @@ impl ShortNames {
     }
 }
 
-/// The bytes of a string of at most 16 of them, some of which are there twice; together with its length they tell it.
+/// The bytes of a string of at most 16 of them, some of which are there twice; together with its length they determine
+/// it.
 #[inline(always)]
 fn words(name: &[u8]) -> Option<[u64; 2]> {
     let ends = |first: u64, last: u64| Some([first, last]);

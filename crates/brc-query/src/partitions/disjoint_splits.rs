@@ -15,11 +15,11 @@ const SMALL_SPLIT: u64 = 1 << 13;
 /// Words that a group takes for each state and for its keys, about.
 const WORDS: u64 = 3;
 
-/// What statistics tell of the keys of each split.
+/// The keys of each split, as far as statistics know them.
 #[derive(Debug)]
 pub(crate) struct DisjointSplits {
     pub(super) encoding: Arc<KeyEncoding>,
-    /// Which of the keys tells splits apart.
+    /// The key by which splits differ.
     pub(super) key: usize,
     splits: Vec<Option<DisjointRange>>,
 }

@@ -68,23 +68,23 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use tables::Tables;
 
-/// What a worker may have by itself before rows are partitioned.
+/// How much a worker may keep by itself before its rows are partitioned, or before a scan takes another way.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// So many groups that are found by their hash; a quarter of that if most rows have one of their own, and an eighth
-    /// if nearly all have.
+    /// Groups found by hash: the full number if keys repeat, a quarter if most rows have a group of their own, and an
+    /// eighth if nearly all have.
     pub(crate) hashed: usize,
-    /// So many groups that are found otherwise.
+    /// Groups found without a hash table.
     pub(crate) direct: usize,
-    /// A worker that has records of this many words groups them, if their keys repeat.
+    /// Words of records: a worker that has more groups them, if their keys repeat.
     pub(crate) records: usize,
-    /// This many groups of a partition are grouped at once, where memory is short.
+    /// Groups of a partition that are made at once where memory is short.
     pub(crate) partition: usize,
-    /// So many distinct values that are to be counted, in all groups together,
+    /// Distinct values that are counted directly, in all groups together,
     pub(crate) distinct: usize,
-    /// or this many in each group.
+    /// or in each group.
     pub(crate) distinct_of_group: usize,
-    /// Where there may be so many groups at least, splits that have keys of their own are partitions.
+    /// The expected number of groups from which splits that have keys of their own are used as partitions.
     pub(crate) of_splits: u64,
 }
 
@@ -102,7 +102,7 @@ impl Limits {
 }
 
 impl Limits {
-    /// Whether so many values to be counted of so many groups are more than may be.
+    /// Whether this number of distinct values of this number of groups is over both limits.
     pub(crate) fn are_too_many_values(&self, values: usize, groups: usize) -> bool {
         values > self.distinct && values > self.distinct_of_group * groups
     }
@@ -218,7 +218,7 @@ impl Partitioning {
         Expected { bounds: self.bounds.clone(), never_null: self.never_null.clone(), rows: self.rows }
     }
 
-    /// For the groups that a worker's splits have for themselves.
+    /// Makes the groups that only a worker's own splits have.
     pub(crate) fn disjoint_groups<'a>(&'a self, plan: &'a Plan) -> Option<DisjointGroups<'a>> {
         self.disjoint_splits.as_ref().map(|disjoint_splits| DisjointGroups::new(plan, disjoint_splits))
     }

@@ -99,7 +99,8 @@ impl Partitioned {
         partitioned
     }
 
-    /// Finds the partitions of the groups that there were before; `cuts` tells how many partitions each range became.
+    /// Finds the partitions of the groups that there were before; `cuts` has the number of partitions that each range
+    /// became.
     fn place_early(&mut self, ranges: &Ranges, cuts: &[usize]) {
         let Self { encoding, partitions, early, others, .. } = self;
         let (tuples, fits) = early.encode_keys(encoding);

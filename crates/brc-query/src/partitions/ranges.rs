@@ -3,7 +3,7 @@
 
 use crate::keys::encoding::bits_of;
 
-/// How many steps of equal width the values of a word are told apart by.
+/// The number of steps of equal width into which the values of a word are divided.
 const STEP_BITS: u32 = 12;
 
 /// Ranges of tuples.

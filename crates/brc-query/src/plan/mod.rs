@@ -262,7 +262,7 @@ impl Plan {
             ours.name == theirs.name && ours.logical_type == theirs.logical_type
         };
         let columns = self.projection();
-        // Metadata tell how values are written, and so which ones they are.
+        // Metadata says how values are written, and so which ones they are.
         let is_same_table = ours.len() == theirs.len() && self.schema.metadata() == schema.metadata();
         is_same_table && columns.iter().all(is_like) && columns.iter().all(fits)
     }

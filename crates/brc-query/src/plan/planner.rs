@@ -224,7 +224,7 @@ impl Query {
     }
 }
 
-/// Drops keys that tell no groups apart, because they are the same for all rows or follow from keys before them: rows
+/// Drops keys that distinguish no groups, because they are the same for all rows or follow from keys before them: rows
 /// that are selected can compute them. Equal floats may differ in their sign, so that nothing follows from them.
 fn drop_dependent(keys: &mut Vec<(String, Typed)>) {
     let columns_of = |key: &Typed| {

@@ -52,7 +52,7 @@ impl Plan {
         self.outputs.iter().filter(keeps).map(|output| output.name(&fields)).collect()
     }
 
-    /// Whether an answer tells how many rows groups have.
+    /// Whether an answer needs the numbers of rows of groups.
     pub(crate) fn counts_rows(&self) -> bool {
         let fields = self.fields();
         let needs_state = |output: &AggregateCall| output.bind(&fields).is_ok_and(|bound| bound.state.is_some());

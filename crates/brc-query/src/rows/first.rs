@@ -69,7 +69,7 @@ impl Wanted {
     }
 }
 
-/// How many rows are before each split, where that tells which rows are to be left out.
+/// How many rows are before each split, where that determines which rows are left out.
 fn starts(plan: &Plan, table: &dyn Table) -> Vec<usize> {
     if plan.offset == 0 || plan.predicate.is_some() {
         return Vec::new();

@@ -29,7 +29,7 @@ pub(crate) struct PreImageGrouping<'a> {
 }
 
 impl<'a> PreImageGrouping<'a> {
-    /// `None` if some key is something else, or the table does not tell that the column has few values for its rows.
+    /// `None` if some key is something else, or the column is not known to have few values for its rows.
     pub(crate) fn of(plan: &'a Plan, table: &dyn Table) -> Option<Self> {
         let of_table = plan.schema.fields();
         let key = |&key: &usize| match &plan.computed.get(key.checked_sub(of_table.len())?)?.source {

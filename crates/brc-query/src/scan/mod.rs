@@ -1,5 +1,5 @@
-//! A table knows how to skip rows and to decode columns one by one, if it is told what a query needs. This folder
-//! tells it, and tests the rows that come.
+//! A table knows how to skip rows and to decode columns one by one, if it knows what a query needs. This folder
+//! says so, and tests the rows that come.
 //!
 //! In: a `Plan` and batches. Out: `ScanOptions` for the table; for each batch the wanted rows, and the columns
 //! computed of them.

@@ -71,7 +71,7 @@ impl<'a> Selector<'a> {
         self.plan
     }
 
-    /// The file that errors tell.
+    /// The file that errors name.
     pub(crate) fn path(&self) -> &'a Path {
         self.path
     }

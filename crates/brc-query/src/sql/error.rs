@@ -3,7 +3,7 @@
 use brc_core::Error;
 
 /// What is wrong with a text that a user wrote, and where. It displays as the message, the line, and a caret below; of
-/// several lines it tells which.
+/// several lines it says which.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}{place}\n  {line}\n  {caret:>width$}", place = self.place(), line = self.shown().0, caret = '^',
         width = self.shown().1 + 1)]

@@ -174,7 +174,7 @@ impl Parser {
     }
 }
 
-/// Where the characters of a text are, which `sqlparser` tells by line and column.
+/// Where the characters of a text are, which `sqlparser` reports by line and column.
 #[derive(Clone)]
 pub(super) struct Places {
     /// The byte of each character, and the end.

@@ -56,7 +56,7 @@ use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Values that are not null, as many as [`GroupIds`] tells groups.
+/// Values that are not null, one for each row of [`GroupIds`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Values<'a> {
     Integers(Integers<'a>),

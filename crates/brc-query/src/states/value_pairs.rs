@@ -139,7 +139,7 @@ impl ValuePairs {
         Self::of(set, groups.len())
     }
 
-    /// Takes the pairs of another under the groups that `groups` tells. Returns the number that each has here.
+    /// Takes the pairs of another under the numbers in `groups`. Returns the number that each has here.
     pub(super) fn merge(&mut self, other: &Self, groups: &[u32]) -> Vec<u32> {
         self.set.merge_with(&other.set, |layout, pair| {
             let group = &layout.keys[0];

@@ -86,7 +86,7 @@ impl Cells {
         fits
     }
 
-    /// Adds integers of up to 64 bits, of which [`Cells::extend_validity`] tells next which are null.
+    /// Adds integers of up to 64 bits, whose nulls [`Cells::extend_validity`] sets next.
     ///
     /// # Panics
     /// If the column is of another type, as below.

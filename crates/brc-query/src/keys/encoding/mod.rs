@@ -95,7 +95,7 @@ pub(crate) trait Sample {
     /// The value that a group has for a key.
     fn value(&self, key: usize, group: usize) -> Option<Value<'_>>;
 
-    /// Whether a key may be null, as far as the groups tell.
+    /// Whether a key may be null, as far as the groups show.
     fn has_nulls(&self, key: usize) -> bool {
         (0..self.groups()).any(|group| self.value(key, group).is_none())
     }
