@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
-"""Measures what each set of instructions costs: the same binary with BRC_CPU_LEVEL lowered, by turns.
+"""Measures the same binary at each CPU instruction set level, by lowering BRC_CPU_LEVEL.
 
     python3 -m venv /tmp/bench && /tmp/bench/bin/pip install duckdb duckdb-cli polars pyarrow datafusion tpchgen-cli
     /tmp/bench/bin/python scripts/bench-levels.py [--rows 50M] [--table-rows 10M] [--runs 5] [--c-program FILE]
                                                   [--engines] [--binary FILE] [--data DIR] [--out bench-results/DATE-levels]
 
-Builds the release binary, makes the tables of scripts/bench.py and scripts/bench-tables.py if --data does not have them, and
-times, as whole processes with --threads threads and a warm page cache, at each level that this processor has:
+Builds the release binary, generates the tables of scripts/bench.py and scripts/bench-tables.py if --data does not have
+them, and times whole processes with --threads threads and a warm page cache, at each level this processor supports:
 
-- the question of the One Billion Row Challenge over text with 413 and with 10,000 names, and the text's conversion to buren;
-- the conversion of three CSV files to buren;
-- the questions of scripts/bench-tables.py, over the CSV and over buren.
+- the query of the One Billion Row Challenge over text with 413 and with 10,000 names, and converting that text to
+  buren;
+- converting three CSV files to buren;
+- the queries of scripts/bench-tables.py, over the CSV and over buren.
 
-Each cell runs at all levels by turns, so that whatever else the machine does hits all alike; once to warm up, then --runs times
-or more where that takes less than half a second. While it warms up, its answers must have the same lines at all levels, and its
-files the same bytes. --c-program is a program of the challenge that is called with a file and a number of threads; it takes its
-turns, too. --engines asks the other engines the questions of the CSV. Written to --out: results.json and README.md.
+Each cell is run at all levels in turn, so that background load affects them equally: one warm-up run, then --runs runs,
+or more where that takes less than half a second. During warm-up, the results must have the same lines at all levels,
+and the files the same bytes. --c-program is a solution to the challenge that is called with a file and a number of
+threads; it is run in turn as well. --engines also runs the CSV queries on the other engines. Writes results.json and
+README.md to --out.
 """
 
 import argparse
@@ -37,14 +39,14 @@ from tables.querying import TEXT, ask_engine
 from tables.questions import QUESTIONS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# With what `/proc/cpuinfo` says of a processor that has all of it.
+# With the flags in `/proc/cpuinfo` that each level requires.
 LEVELS = {"x86_64": {"avx512": "avx512_vbmi2", "avx2": "avx2", "portable": "sse2"}, "aarch64": {"neon": "asimd", "portable": "asimd"}}
 PRESETS = {"413": "1brc", "10k": "1brc-10k"}
 PEER = "C program"
 
 
 class Cell:
-    """A command whose standard output or target is the same at all levels; `form` says how output is written that is timed."""
+    """A command whose output must be the same at all levels; `form` is the output format of the timed runs."""
 
     def __init__(self, group, name, command, form=(), target=None, peer=None):
         self.group, self.name, self.command, self.form, self.target, self.peer = group, name, command, form, target, peer
@@ -76,7 +78,7 @@ class Cell:
         return seconds
 
     def digest(self, level):
-        """Of the target's bytes, or of the lines of the answer, which may come in any order."""
+        """A hash of the target's bytes, or of the result's sorted lines."""
         form = ["--format", "csv"] if self.form else []
         with self.started(level, [*self.command, *form], subprocess.PIPE) as process:
             lines = sum(map(hash, process.stdout)) if not self.target else process.stdout.read()
@@ -117,7 +119,7 @@ def cells_of_tables(options, binary, work):
 
 
 def engines_of_tables(options, work):
-    """Milliseconds of each engine for each question of the CSV."""
+    """Milliseconds per engine and CSV query."""
     found = {}
     for table in QUESTIONS:
         source = os.path.join(options.data or work, f"{table}-{options.table_rows}.csv")

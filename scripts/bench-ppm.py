@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Measures how fast brc reads PPM images, in text and in binary, beside reading their bytes, netpbm and Pillow.
+"""Measures how fast brc reads text and binary PPM images, compared with a raw read, netpbm and Pillow.
 
     apt-get install netpbm; python3 -m venv /tmp/ppm && /tmp/ppm/bin/pip install pillow
     /tmp/ppm/bin/python scripts/bench-ppm.py [--sizes 0.3,5,56,1000] [--runs 15] [--data DIR]
                                              [--out bench-results/DATE-ppm]
 
-The sizes are those of the text, in MB; the images are of random samples of one byte, which is the hardest to predict.
-RAW, P3 and P6 are measured inside of one process (`examples/ppm_floor.rs`), which reads the file anew in each run: RAW
-only reads its bytes, the others parse it, check it and hand over all columns. netpbm (`pnmtopnm -plain` from P6 and
-`pnmtopnm` from P3, both to P6; `ppmtoppm` only copies) and Pillow (open and load) are timed as what their users run: a
-process, and a call. Cold means that the file's pages were given back to the system before each run. A cycle is one of the
-clock that was measured right before: virtual machines often have no counter of cycles. Runs of all rows take turns.
+The sizes are those of the text, in MB. The samples are random bytes, the worst case for branch prediction. RAW, P3 and
+P6 are measured within one process (`examples/ppm_floor.rs`) that reads the file again in each run: RAW only reads the
+bytes; the others parse and validate them and deliver all columns. netpbm (`pnmtopnm -plain` from P6 and `pnmtopnm` from
+P3, both to P6; `ppmtoppm` only copies) is timed as a whole process, and Pillow (open and load) as a call. "Cold" means
+that the file was dropped from the page cache before each run. Cycles are computed from the clock rate measured just
+before, as virtual machines often have no cycle counter. The runs of all rows are interleaved.
 """
 
 import argparse
@@ -27,7 +27,7 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# The 97.5 % quantile of Student's distribution by degrees of freedom; beyond the last one 1.96.
+# The 97.5 % quantile of Student's t-distribution by degrees of freedom; 1.96 beyond the table.
 STUDENT = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09]
 
 
@@ -39,7 +39,7 @@ def build():
 
 
 def make_images(brc, data, size):
-    """A binary image and the same in text, of about `size` MB."""
+    """A binary image, and the same image as text of about `size` MB."""
     pixels = int(size * 1e6 / 10.71)
     width = max(1, math.isqrt(pixels * 3 // 2))
     height = max(1, pixels // width)
@@ -87,7 +87,7 @@ def pillow(path):
 
 
 def rows(floor, threads, size):
-    """Name, form, how it is run, and how often at most."""
+    """Name, format, how to run it, and the maximum number of runs."""
     listed = []
     for count in sorted({1, threads}):
         of = f", {count} thread{'s' * (count > 1)}"

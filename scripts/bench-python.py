@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Measures the Python module beside pyarrow and Polars on TPC-H's lineitem, and another table, in one run:
+"""Compares the Python module with pyarrow and Polars on TPC-H's lineitem and, if given, on uservisits:
 
     python3 -m venv /tmp/bench && /tmp/bench/bin/pip install pyarrow polars tpchgen-cli ./crates/brc-python
     /tmp/bench/bin/python scripts/bench-python.py [--scale 2] [--uservisits FILE] [--runs 5] [--dir DIR]
 
-Each line is the median of the runs, of both by turns and for two seconds at least, and what part of the other's time brc takes.
-Then comes the memory that processes of their own need at most for a pyarrow table, as a part of that table's size, and how long
-the shortest query takes."""
+Each line shows the median of the runs, which alternate and take at least two seconds, and brc's time as a fraction of
+the other's. Then come the peak memory that a fresh process needs to load a pyarrow table, relative to that table's
+size, and the time of the shortest query."""
 
 import argparse
 import os
@@ -21,7 +21,7 @@ import polars as pl
 import pyarrow.parquet as pq
 
 
-# All that is measured is for so long, however few runs were asked for.
+# The minimum measuring time in seconds, whatever --runs says.
 LEAST_SECONDS = 2
 
 
@@ -92,7 +92,7 @@ def measure(table, name, runs, three, question):
         ("write a pyarrow table", write_buren, write_parquet, 0.6),
     ]:
         both = ([], [])
-        # What is short is measured more often.
+        # Short operations are repeated more often.
         while len(both[0]) < runs or sum(map(sum, both)) < LEAST_SECONDS:
             for times, work in zip(both, (ours, theirs)):
                 begun = time.perf_counter()
@@ -108,7 +108,7 @@ def measure(table, name, runs, three, question):
 
 
 def overhead():
-    """How long a query takes that has hardly anything to do."""
+    """The latency of a query with almost no work to do."""
     table = brc.open(b"a,b\n1,2\n3,4\n", schema="a:int64,b:int64")
     times = []
     for _ in range(200):
@@ -119,7 +119,7 @@ def overhead():
 
 
 def peak(buren, columns):
-    """The memory that a fresh process needs for a table, as a part of the table's own size."""
+    """The memory a fresh process needs to load a table, relative to the table's size."""
     program = """
 import sys, brc, pyarrow
 def most():

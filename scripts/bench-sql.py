@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Measures `brc-sql` on buren beside DataFusion on Parquet and DuckDB on its own tables, and compares the answers.
+"""Compares `brc-sql` on buren with DataFusion on Parquet and DuckDB on its own tables: times and results.
 
     cargo build --release --locked && (cd crates/brc-datafusion && cargo build --release --locked)
     python3 -m venv /tmp/bench && /tmp/bench/bin/pip install duckdb datafusion==55.0.0 pyarrow tpchgen-cli
     /tmp/bench/bin/python scripts/bench-sql.py BRC_SQL BRC [--suites tpch,joins,clickbench,1brc] [--data DIR] [--runs 3]
 
-The suites are the 22 questions of TPC-H, h2o's five joins (their answers are kept as tables), ClickBench's 43 of a made table,
-and the question of the One Billion Row Challenge. Tables are made in --data where they are not yet: Parquet with zstd, buren
-of that, and a database of DuckDB's. All engines are warm: one process asks a question --runs times after once to warm up, and
-medians count. Several --rounds have the engines take turns. Answers are those of DuckDB, of TPC-H those of
-DataFusion on Parquet: floats to 9 digits.
+The suites are the 22 queries of TPC-H, h2o's five joins (whose results are stored as tables), ClickBench's 43 queries
+over a generated table, and the query of the One Billion Row Challenge. Tables missing from --data are generated:
+Parquet with zstd, buren converted from it, and a DuckDB database. All engines are warm: one process runs a query once
+to warm up and then --runs times; medians are reported. With --rounds, the engines take turns. Expected results are
+DuckDB's, for TPC-H those of DataFusion on Parquet; floats are compared to 9 digits.
 """
 
 import argparse
@@ -33,7 +33,7 @@ THREADS = 2
 
 
 class Suite:
-    """Tables, and questions of them: each is a list of statements, of which the last but `after` is timed."""
+    """Tables and queries; each query is a list of statements, of which the last one before `after` is timed."""
 
     def __init__(self, name, directory, tables, questions, check=None, drop=None):
         self.name, self.directory, self.tables, self.questions = name, directory, tables, questions
@@ -110,7 +110,7 @@ def of_1brc(data, rows, brc):
 
 
 def ask_brc_sql(brc_sql, suite, runs, more):
-    """The seconds of each run of each question; the first of each warms up."""
+    """The seconds of each run of each query; the first run of each is the warm-up."""
     script, timed = [], []
     for text in suite.questions.values():
         for _ in range(runs + 1):
@@ -132,7 +132,7 @@ def grouped(suite, seconds, each):
 
 
 def ask_peer(engine, suite, runs):
-    """The same of an engine in a process of its own."""
+    """The same for an engine in a separate process."""
     request = {"engine": engine, "directory": str(suite.directory), "tables": suite.tables, "runs": runs, "drop": suite.drop,
                "questions": [of_datafusion(text) if engine == "datafusion" else text for text in suite.questions.values()]}
     ended = subprocess.run([sys.executable, __file__, "--peer"], input=json.dumps(request), capture_output=True, text=True)
@@ -185,7 +185,7 @@ def rows_of(text):
 
 
 class OfBrcSql(clickbench.ClickBench):
-    """ClickBench's questions asked of `brc-sql`: rows of which a limit leaves out some are compared as there."""
+    """Compares `brc-sql`'s results for ClickBench's queries; rows cut off by a limit are compared as in that module."""
 
     def __init__(self, brc_sql, suite):
         self.brc_sql, self.database = brc_sql, suite.database()
@@ -208,7 +208,7 @@ def answer_of(brc_sql, suite, script):
 
 
 def answers_of_datafusion(suite):
-    """Those of DataFusion on Parquet."""
+    """The results of DataFusion on Parquet."""
     context = datafusion_context(suite)
     answers = {}
     for n, text in suite.questions.items():
@@ -218,16 +218,16 @@ def answers_of_datafusion(suite):
 
 
 def difference(ours, theirs):
-    """JSON has no nulls, so they are left out of both."""
+    """JSON output omits nulls, so they are dropped from both sides."""
     ours, theirs = ([[value for value in row if value is not None] for row in rows] for rows in (ours, theirs))
     return None if ours == theirs else f"{ours[:2]} in place of {theirs[:2]} ({len(ours)} and {len(theirs)} rows)"
 
 
 def check(suite, brc_sql):
-    """Says which answers are wrong; returns how many."""
+    """Prints the wrong results; returns their number."""
     failed = 0
     if suite.name == "tpch":
-        # DuckDB has averages of decimals as floats.
+        # DuckDB averages decimals as floats.
         theirs = answers_of_datafusion(suite)
         differences = {n: difference(answer_of(brc_sql, suite, text), theirs[str(n)]) for n, text in suite.questions.items()}
     elif suite.name == "clickbench":
@@ -269,7 +269,7 @@ def measure(suite, arguments):
 
 
 def ask_brc(brc, suite, runs):
-    """`brc query` asks one question a process; it tells how long it took without the start."""
+    """`brc query` runs one query per process and reports its time without startup."""
     found = {}
     for n, text in suite.questions.items():
         seconds = []

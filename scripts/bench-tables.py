@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
-"""Measures how fast and how small `brc` converts ordinary CSV files, and how fast it answers questions of them, beside the
-engines that people use for it.
+"""Measures speed and file size of `brc` converting ordinary CSV files, and the speed of its queries over them, compared
+with other engines.
 
     python3 -m venv /tmp/bench && /tmp/bench/bin/pip install duckdb duckdb-cli polars pyarrow datafusion chdb tpchgen-cli
     /tmp/bench/bin/python scripts/bench-tables.py [--tables lineitem,uservisits,g1] [--rows 10M] [--runs 3]
                                                   [--parts convert,query] [--data DIR] [--out bench-results/DATE-tables]
 
-Builds the release binary and makes the tables, if they are not in --data yet:
+Builds the release binary and generates the tables that are missing from --data:
 
-- lineitem: TPC-H's, by tpchgen-cli; its scale is the one that has about --rows rows (6 M rows a scale factor of 1).
+- lineitem: TPC-H's, by tpchgen-cli, at the scale factor that gives about --rows rows (6 M rows per scale factor).
 - uservisits: the schema of AMPLab's big data benchmark, with skewed URLs and words.
-- g1: the group-by table of h2o's db-benchmark with 100 groups; its v3 has six decimals, and a few exponents.
+- g1: the group-by table of h2o's db-benchmark with 100 groups; v3 has six decimal places and a few exponents.
 
-All work with --threads threads; the medians of --runs runs after one to warm up count, and of up to nine where that takes
-less than half a second. `brc` is timed as a whole process; its peers time themselves, after they were imported, but for one
-order of lineitem, where it is the whole process of DuckDB's shell. Each is asked right after its storage was written: what
-the system has read again lies in other pages. Each way to convert is run in turn, and DuckDB reads what was written: its
-rows must be those that DuckDB reads from the CSV, told all types. Questions are asked of what each engine stores best, and
-of the CSV itself; the answers of `brc` must be DuckDB's. What fails or differs is shown as such and has no time. Written to
---out: results.json and README.md.
+All programs use --threads threads. The median of --runs runs after one warm-up is reported, of up to nine where that
+takes less than half a second. `brc` is timed as a whole process. The peers time themselves, excluding imports, except
+for "one order" of lineitem, where DuckDB's shell is timed as a whole process. Each is queried right after its storage
+was written, as re-reading a file later places it in different pages. The ways to convert are run in turn, and DuckDB
+reads what was written: its rows must equal those that DuckDB reads from the CSV with all types given. Queries run on
+each engine's best storage and on the CSV itself; `brc`'s results must equal DuckDB's. Failures and differences are
+shown as such, without a time. Writes results.json and README.md to --out.
 """
 
 import argparse

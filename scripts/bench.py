@@ -1,27 +1,27 @@
 #!/usr/bin/env python3
-"""Measures brc: whole processes, against what reading and writing the same bytes costs by itself.
+"""Measures brc as whole processes, relative to the cost of just reading or writing the same bytes.
 
     scripts/bench.py [--rows 100M] [--runs 11] [--threads 2] [--data DIR] [--out bench-results/DATE-ROWS] [--cold]
                      [--manual]
 
-Needs Python 3.9 and cargo, nothing else. Builds the release binary, makes the tables of the presets 1brc (413 names) and
-1brc-10k (10,000 names) and measures what the list of cells in this file says: each one once to warm up, then --runs
-rounds of all cells in turn, so that whatever else the machine does hits all alike.
+Needs only Python 3.9 and cargo. Builds the release binary, generates the tables of the presets 1brc (413 names) and
+1brc-10k (10,000 names) and measures the cells listed in this file: one warm-up each, then --runs rounds of all cells in
+turn, so that background load affects them equally.
 
-- Times are from before the process is started until it was waited for, in seconds. Peak memory is what the system says
-  of the process (ru_maxrss); it cannot be told below that of the process that starts it, which an empty one shows.
-- Before anything is timed, the text query is checked on a small table of each preset against an answer computed by
-  this script in plain Python. Each run of each cell is then checked: queries against the text query's answer to the same
-  question; conversions to buren against the bytes of the first run, of which the rows were compared; conversions to
-  text against the table. A cell with a wrong answer fails and is not timed any more.
-- The page cache is warm, if the files fit in memory. With --cold, some cells are measured again at the end with the
-  file dropped from the page cache before each run.
-- What a cell writes is deleted before the next one starts, so that no write-back of it goes on meanwhile.
+- Times are wall-clock seconds from before the process is started until it has been waited for. Peak memory is what the
+  system reports (ru_maxrss); it cannot be measured below that of the parent process, which an empty process shows.
+- Before anything is timed, the text query is checked on a small table of each preset against a result computed by this
+  script in plain Python. Each run of each cell is then checked: queries against the text query's result; conversions to
+  buren against the bytes of the first run, whose rows were compared; conversions to text against the table. A cell with
+  a wrong result fails and is not timed any further.
+- The page cache is warm if the files fit in memory. With --cold, some cells are measured again at the end with the file
+  dropped from the page cache before each run.
+- A cell's output is deleted before the next one starts, so that its write-back does not overlap with the next cell.
 
-Written to --out, anew after each measurement: results.json (machine, command line, all samples) and README.md (the
-summary). --data keeps the tables in a directory and takes those that are there; without, they live in a temporary one.
-A hundred million rows need 8 GB of disk, and as much free memory to stay in the page cache.
-The exit code is 1 if a cell failed. A missed goal is no failure: the summary says so.
+Writes to --out after each measurement: results.json (machine, command line, all samples) and README.md (the summary).
+--data keeps the tables in a directory and reuses existing ones; without it, they live in a temporary directory. A
+hundred million rows need 8 GB of disk, and as much free memory to stay in the page cache. The exit code is 1 if a cell
+failed. A missed target is not a failure: the summary reports it.
 """
 
 import argparse
@@ -43,8 +43,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PRESETS = {"413": "1brc", "10k": "1brc-10k"}
 ORACLE_ROWS = 1_000_000
 
-# What is aimed at, for 100 M rows on 2 cores: what, cell, measure, must, aim. The measure is a time in milliseconds
-# ("ms"), a memory in MiB ("MiB"), or another cell whose time this one's is divided by.
+# Targets for 100 M rows on 2 cores: description, cell, measure, must, aim. The measure is a time in milliseconds
+# ("ms"), a
+# memory size in MiB ("MiB"), or another cell by whose time this one's is divided.
 GOALS = [
     ("query text, 413 names", "query text 413", "ms", 200, 165),
     ("… as a multiple of cat", "query text 413", "cat text 413", 1.65, None),
@@ -71,10 +72,10 @@ GOALS = [
     ("peak memory of convert, 413 names", "convert none 413", "MiB", 256, 64),
     ("peak memory of convert, 10,000 names", "convert none 10k", "MiB", 256, 64),
 ]
-# The goals of time are for this many rows and threads only.
+# Time targets apply only to this number of rows and threads.
 GOALS_ROWS, GOALS_THREADS = 100_000_000, 2
 
-# What docs/performance.md shows: what, cell, measure.
+# The table in docs/performance.md: description, cell, measure.
 FIGURES = [
     ("`cat` the text to nowhere", "cat text", "ms"),
     ("read the text into a buffer, and nothing else", "read text", "ms"),
@@ -96,11 +97,11 @@ FIGURES = [
 
 
 class Wrong(Exception):
-    """A process failed, or its answer is not the right one."""
+    """A process failed or gave a wrong result."""
 
 
 class Cell:
-    """Something to measure: a command, what it reads or writes, and how its answer is checked."""
+    """A measurement: a command, its input or output file, and how its result is checked."""
 
     def __init__(self, name, command, *, rows=0, size=0, floor=None, target=None, check=None, drop=None):
         self.name, self.command, self.rows, self.size = name, command, rows, size
@@ -143,9 +144,11 @@ def output_of(*command):
         return ""
 
 
-# A process of its own starts what is measured, because the memory of the one that starts a process counts as that of
-# the new one until it runs its own program: this one is as small as Python gets. A line of its input is a command, its
-# words separated by NUL, the first one being the file for its standard output.
+# A separate small process starts the measured one: until `exec`, the parent's memory counts as the child's peak memory,
+# so
+# the parent should be as small as Python allows. Each input line is a command whose words are separated by NUL; the
+# first
+# word is the file for its standard output.
 STARTER = """
 import os, sys, time
 flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -167,7 +170,7 @@ starter = None
 
 
 def measure(command, stdout):
-    """Runs a process, and says what it took."""
+    """Runs a process; returns its time and memory."""
     global starter
     if starter is None:
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -209,7 +212,7 @@ def same_files(left, right):
 
 
 def oracle(path):
-    """The official answer about a table, and that about its rows over 30 degrees, slowly and in whole numbers."""
+    """The challenge's result for a table, and for its rows over 30 degrees, computed in integers."""
     groups, warm = {}, {}
     with open(path, "rb") as file:
         for line in file:
@@ -234,7 +237,7 @@ def one_brc(groups):
 
 
 def machine():
-    """What the figures depend on."""
+    """The hardware and software that the figures depend on."""
     cpu, memory, caches = "", "", {}
     try:
         with open("/proc/cpuinfo") as file:
@@ -304,7 +307,7 @@ class Bench:
         return path
 
     def buren(self, names, compression):
-        """The converted table, its rows compared with the text's."""
+        """The converted table, whose rows are compared with the text's."""
         text = self.text(names, self.options.rows)
         path = self.path(names, self.options.rows, f"{compression}.buren")
         self.say(f"converting to {os.path.basename(path)}")
@@ -317,7 +320,7 @@ class Bench:
         return path
 
     def check_against_oracle(self):
-        """The text query on tables small enough for plain Python, which runs in a process of its own."""
+        """Checks the text query on tables small enough for plain Python, which runs in a separate process."""
         for names in PRESETS:
             path = self.text(names, ORACLE_ROWS)
             with concurrent.futures.ProcessPoolExecutor(1) as pool:
@@ -412,7 +415,7 @@ class Bench:
             name = f"convert {compression} {names}"
             self.add(name, [*command, "--no-sync"], floor=floor, check=check, **about)
             self.add(f"{name}, synced", command, floor=floor, check=check, **about)
-        # Not before the queries: the system is busy for a while with what was written.
+        # After the queries: write-back keeps the system busy for a while.
         write = [self.write_floor, self.target, str(about["size"]), str(self.options.threads)]
         self.add(f"write text {names}", write, **about)
         buren = self.path(names, rows, "none.buren")
@@ -423,7 +426,7 @@ class Bench:
         self.add(f"generate {names}", generate, floor=floor, check=check, **about)
 
     def make_scaling(self):
-        """A hundredth, a tenth and all of the rows; one thread and all."""
+        """1 %, 10 % and all of the rows; with one thread and with all."""
         for rows in (self.options.rows // 100, self.options.rows // 10, self.options.rows):
             text = self.text("413", max(rows, 1))
             expected = self.run(self.brc, "query", text)
@@ -441,7 +444,7 @@ class Bench:
                 self.add(f"scaling: convert, {name}", command, check=self.writes(stored), **about)
 
     def make_cold_cells(self):
-        """Some cells again, with their file out of the page cache. Returns the names."""
+        """Measures some cells again, with their file out of the page cache. Returns their names."""
         cold = []
         for names in PRESETS:
             for kind, cells in (("text", ("read text", "query text")), ("buren", ("read buren", "query buren data"))):
@@ -460,7 +463,7 @@ class Bench:
     # Measuring
 
     def once(self, cell, keep):
-        """Measures a cell once, checks its answer, and keeps the sample if it was no warm-up."""
+        """Measures a cell once, checks its result, and keeps the sample unless it is a warm-up."""
         try:
             if cell.target and os.path.exists(cell.target):
                 os.unlink(cell.target)
@@ -478,7 +481,7 @@ class Bench:
         finally:
             if cell.target and os.path.exists(cell.target):
                 os.unlink(cell.target)
-                # What the system still has to do with it would run beside the next cell.
+                # Otherwise its write-back would overlap with the next cell.
                 os.sync()
         self.flush()
 
@@ -643,7 +646,7 @@ class Bench:
         return f"{size / 1e6:,.0f} MB, {size / cell.rows:.2f} bytes a row"
 
     def write_manual(self):
-        """Puts the table into docs/performance.md, between its marks."""
+        """Replaces the table between the markers in docs/performance.md."""
         path = os.path.join(ROOT, "docs", "performance.md")
         begin, end = "<!-- figures: scripts/bench.py --manual -->\n", "<!-- end of figures -->\n"
         text = content(path).decode()
@@ -682,7 +685,7 @@ def parse(arguments):
         parser.error("needs at least 100k rows, one run and one thread")
     today = datetime.date.today().isoformat()
     options.out = os.path.abspath(options.out or os.path.join(ROOT, "bench-results", f"{today}-{short(options.rows)}"))
-    # Where things lie on this machine is nobody's business who reads the results.
+    # Published results do not show local paths.
     options.arguments = [re.sub(r"^(--(?:data|out)=)?/.*", r"\1…", word) for word in arguments]
     return options
 

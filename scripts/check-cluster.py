@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Checks that a cluster of Ballista answers as one machine does: TPC-H's and ClickBench's questions, and the demo's.
+"""Checks that a Ballista cluster gives the same results as one machine for TPC-H, ClickBench and the demo's queries.
 
     (cd crates/brc-datafusion && cargo build --features ballista) && cargo build --release
     python3 -m venv /tmp/cluster && /tmp/cluster/bin/pip install -r scripts/interop/cluster.txt
     /tmp/cluster/bin/python scripts/check-cluster.py BIN_DIR BRC
 
-BIN_DIR has brc-sql, brc-scheduler and brc-executor. A scheduler and two executors on loopback are asked the 22 questions of TPC-H
-at scale 0.01 and the 43 of ClickBench of its made table, with adaptive and static plans: the scheduler refuses a plan that does
-not come back from its bytes, so these plans all do. Then the demo's questions are asked of small tables in an object store
-(moto's), and two of them while an executor is killed. Floats are compared to ten digits, as sums of them are
-made in any order; rows that are equal in what they are ordered by are in any order, and where a limit cuts some of them off it
-may be any of them.
+BIN_DIR contains brc-sql, brc-scheduler and brc-executor. A scheduler and two executors on loopback run the 22 queries
+of TPC-H at scale 0.01 and the 43 of ClickBench over its generated table, with adaptive and static plans; as the
+scheduler rejects a plan that does not round-trip through serialisation, this covers the plan codecs. Then the demo's
+queries run over small tables in an object store (moto's), two of them while an executor is killed. Floats are compared
+to ten digits, as they are summed in any order; rows that tie in the sort order may be in any order, and a limit may
+keep any of them.
 """
 
 import argparse
@@ -30,13 +30,13 @@ from cluster.tables import AMPLAB, JOINS, ONE_BILLION, Maker, of_tpch
 from interop import clickbench
 from interop.hits import make_hits
 
-# Small enough for programs that are not optimised; and small row groups, so that a table has several splits.
+# Small enough for unoptimised programs; small row groups, so that a table has several splits.
 SCALE, HITS, MEASUREMENTS, VISITS = 0.01, 20_000, 200_000, 40_000
 ROW_GROUP = "256k"
 PARTITIONS = 4
 
-# Plans of different kinds: with broadcast, sort-merge and partitioned hash joins, and with groups of brc's and DataFusion's.
-# Static plans with partitioned hash joins are left out: Ballista 55 answers some of them wrong.
+# Different kinds of plans: with broadcast, sort-merge and partitioned hash joins, and with brc's and DataFusion's
+# grouping. Static plans with partitioned hash joins are not tested: Ballista 55 gives wrong results for some of them.
 ADAPTIVE, STATIC = (f"set ballista.planner.adaptive.enabled = {value}" for value in ("true", "false"))
 PLANS = {
     "adaptive plans": [ADAPTIVE],
@@ -51,7 +51,7 @@ PLANS = {
 
 
 def of_clickbench():
-    """The questions, and those with a limit once more without."""
+    """The queries, and those with a limit a second time without it."""
     found = []
     for number, (text, keys) in enumerate(clickbench.QUESTIONS):
         text = clickbench.of_datafusion(text)
@@ -77,7 +77,7 @@ class Check:
         return self.client(maker, "--cluster", cluster.address, "--partitions", PARTITIONS)
 
     def compare(self, name, maker, questions):
-        """Questions with both planners."""
+        """Runs queries with both planners."""
         start = time.monotonic()
         known = references(self.client(maker), questions)
         print(f"{name}: one machine answers {len(questions)} questions in {time.monotonic() - start:.0f} s", flush=True)
@@ -111,7 +111,7 @@ class Check:
         self.compare("ClickBench", maker, of_clickbench())
 
     def demo(self):
-        """The demo's questions, of tables in an object store; two of them once more while an executor is killed."""
+        """Runs the demo's queries over tables in an object store; two of them again while an executor is killed."""
         files = store(Loopback.hub, self.directory / "store")
         try:
             maker = self.maker(files)

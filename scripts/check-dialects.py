@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that `brc` reads random tables back equal that Python, DuckDB and Polars wrote in random dialects of CSV.
+"""Checks that `brc` reads back random tables that Python, DuckDB and Polars wrote in random CSV dialects.
 
     scripts/check-dialects.py target/release/brc [--seed SEED] [--tables COUNT] [--keep DIRECTORY]
 
-The dialect is inferred from the text. The seed is printed; with it and --only N, one table is tried again. pyarrow is
-needed; DuckDB and Polars are left out, and said, where they are not installed.
+The dialect is inferred from the text. The seed is printed; pass it with --only N to repeat one table. pyarrow is
+required; DuckDB and Polars are skipped, with a message, where they are not installed.
 """
 
 import random
@@ -20,9 +20,9 @@ from interop.texts import assert_texts
 
 
 def assert_ledger(said, rows, skipped):
-    """Every line is accounted for: those that are rows, and by kind those that are not."""
+    """Every line must be accounted for: rows, and by kind the lines that are not rows."""
     assert f"{rows:,} row{'' if rows == 1 else 's'} written, 0 rejected" in said, said
-    # Comments are told apart by where they are only if none are among the rows.
+    # Comments are recognised by position only if none of them are between rows.
     above, among = skipped.get("before the table", 0), skipped.get("comment", 0)
     if above and among and f"{above + among:,} comment lines" in said:
         skipped = {**skipped, "comment": above + among}
@@ -37,7 +37,7 @@ def assert_ledger(said, rows, skipped):
 
 
 def try_table(brc, directory, seed):
-    """Writes a random table, and reads it by way of buren and of Parquet; gives what to show of it if it fails."""
+    """Writes a random table and reads it via buren and Parquet; returns what to print if that fails."""
     rng = random.Random(seed)
     program = rng.choice([program for program in WRITERS if program == "python" or is_installed(program)])
     table = random_table(rng)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that other programs read what `brc` writes, and `brc` what they write: every type, with nulls and without.
+"""Checks that other programs read what `brc` writes and vice versa: every type, with and without nulls.
 
     cargo build --release
     python3 -m venv /tmp/interop && /tmp/interop/bin/pip install -r scripts/interop/requirements.txt
     /tmp/interop/bin/python scripts/check-interop.py target/release/brc
 
-A program that is not installed is left out, and said. What a program cannot do is listed here with the reason, and
-nothing else may differ.
+Programs that are not installed are skipped, with a message. Known limitations of a program are listed here with the
+reason; no other difference is accepted.
 """
 
 import subprocess
@@ -30,18 +30,18 @@ COMPRESSIONS = {
 }
 DECIMALS_AS_FLOATS = "it reads a number with a decimal point or of more than 64 bits as a float"
 
-# Columns that a program does not read right, with the reason: (program, extension, start of the column's name).
+# Columns that a program reads wrongly, with the reason: (program, extension, prefix of the column's name).
 LEFT_OUT = {
     (program, ".json", column): "it reads a number with a decimal point, or of more than 64 bits, as a float"
     for program in ("duckdb", "polars")
     for column in ("decimal(18,1)", "decimal(19,0)", "decimal(38,")
 }
-# Columns of which a program reads no more than microseconds: its instants have no other unit.
+# Columns that a program truncates to microseconds, the only unit of its timestamps.
 IN_MICROSECONDS = [("duckdb", ".csv", "instant ns"), ("duckdb", ".json", "instant ns")]
 
 
 class Checks:
-    """What was tried, and what failed."""
+    """The checks that ran, and those that failed."""
 
     def __init__(self, brc, directory):
         self.brc, self.directory = brc, directory
@@ -57,7 +57,7 @@ class Checks:
             self.done += 1
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # Whatever a library does, the others are still to be tried; Polars panics.
+        except BaseException as error:  # A failing library must not end the run; Polars panics.
             self.failed += 1
             print(f"FAILED  {what}: {type(error).__name__}: {error}")
 
@@ -70,9 +70,9 @@ def source_of(checks, name, table):
 
 
 def others_read(checks, name, table, programs=None, extensions=COMPRESSIONS):
-    """Every program reads what brc writes, by way of buren."""
+    """Every program reads what brc writes from buren."""
     for extension in extensions:
-        # A NUL byte would be the end of a field for many programs, so brc writes none.
+        # Many programs end a field at a NUL byte, so brc writes none.
         left = [column for column in table.column_names if extension == ".csv" and column == "binary"]
         expected = table.drop_columns(left)
         buren = checks.directory / f"{name}{extension}.buren"
@@ -88,7 +88,7 @@ def others_read(checks, name, table, programs=None, extensions=COMPRESSIONS):
 
 
 def reads(program, read, path, expected):
-    """A program finds in a file what is expected, but for what it cannot read."""
+    """A program reads the expected table from a file, except for its known limitations."""
     applies = lambda key, column: key[:2] == (program, path.suffix) and column.startswith(key[2])
     left = [column for column in expected.column_names if any(applies(key, column) for key in LEFT_OUT)]
     rounded = [column for column in expected.column_names if any(applies(key, column) for key in IN_MICROSECONDS)]
@@ -97,7 +97,7 @@ def reads(program, read, path, expected):
 
 
 def streams_are_read(checks, name, table):
-    """pyarrow and Polars read an answer as a stream."""
+    """pyarrow and Polars read a query result as a stream."""
     source = source_of(checks, f"{name}-stream", table)
     answer = subprocess.run([checks.brc, "query", source, "select *", "--format", "arrow"], capture_output=True).stdout
 
@@ -112,13 +112,13 @@ def streams_are_read(checks, name, table):
 
 
 def brc_reads(checks):
-    """brc finds in the files of others what they wrote."""
+    """brc reads back what other programs wrote."""
     for writer in WRITERS:
         for path, expected in writer(checks.directory):
             back = checks.directory / "back.arrow"
 
             def run(path=path, expected=expected):
-                # The types of JSON are fewer than those of the table.
+                # JSON has fewer types than the table.
                 schema = ("--schema", brc_schema(expected)) if path.suffix == ".json" else ()
                 checks.convert(path, back, "--force", *schema)
                 assert_same(pa.ipc.open_file(back).read_all(), expected)
@@ -143,7 +143,7 @@ def main():
             streams_are_read(checks, name, table)
         ends = ends_of_the_ranges()
         others_read(checks, "ends", ends, ["pyarrow", "datafusion"], [".arrow"])
-        # Parquet counts no seconds.
+        # Parquet has no unit of seconds.
         seconds = [column for column in ends.column_names if column.endswith(" s")]
         others_read(checks, "ends", ends.drop_columns(seconds), ["pyarrow", "datafusion", "polars"], [".parquet"])
         brc_reads(checks)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks that `brc` reads random tables back equal that Python, DuckDB and Polars wrote as JSON in all their forms.
+"""Checks that `brc` reads back random tables that Python, DuckDB and Polars wrote as JSON in all its layouts.
 
     scripts/check-json.py target/release/brc [--seed SEED] [--tables COUNT] [--keep DIRECTORY]
 
-Lines, arrays, objects over several lines or several on one; from a file, a compressed one, and a pipe. What `brc` writes as
-JSON itself is read back, too. The seed is printed; with it and --only N, one table is tried again. pyarrow is needed;
-DuckDB and Polars are left out, and said, where they are not installed.
+Layouts are lines, arrays, and objects that span several lines or share one; sources are a file, a compressed file and a
+pipe. JSON written by `brc` itself is read back, too. The seed is printed; pass it with --only N to repeat one table.
+pyarrow is required; DuckDB and Polars are skipped, with a message, where they are not installed.
 """
 
 import gzip
@@ -21,12 +21,12 @@ from interop.readers import is_installed
 from interop.rounds import check_tables
 from interop.texts import assert_texts
 
-# No conversion of such a table takes as long.
+# Far longer than any conversion of such a table takes.
 TIMEOUT = 60
 
 
 def with_odd_floats(rng, table, program):
-    """The table with some floats that JSON has no number for, where the program writes them."""
+    """The table with some non-finite floats, if the program writes them."""
     if program == "polars":
         return table
     for index, field in enumerate(table.schema):
@@ -44,7 +44,7 @@ def convert(brc, source, target, **options):
 
 
 def try_table(brc, directory, seed):
-    """Writes a random table, and reads it by way of buren and of Parquet; gives what to show of it if it fails."""
+    """Writes a random table and reads it via buren and Parquet; returns what to print if that fails."""
     rng = random.Random(seed)
     program = rng.choice([program for program in WRITERS if program == "python" or is_installed(program)])
     table = with_odd_floats(rng, random_table(rng), program)

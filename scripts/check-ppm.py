@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sends random images through brc, netpbm and Pillow, both ways, and compares what comes back.
+"""Passes random images through brc, netpbm and Pillow in both directions, and compares the results.
 
     apt-get install netpbm; python3 -m venv /tmp/ppm && /tmp/ppm/bin/pip install pillow
     /tmp/ppm/bin/python scripts/check-ppm.py target/release/brc [COUNT]
@@ -20,7 +20,7 @@ def run(*command, data=None):
 
 
 def brc_convert(brc, image, name, *options):
-    """The image as `brc` writes it, by way of that file."""
+    """The image as `brc` writes it after converting it via that file."""
     with tempfile.TemporaryDirectory() as place:
         paths = [os.path.join(place, file) for file in ("in.ppm", name, "out.ppm")]
         with open(paths[0], "wb") as file:
@@ -33,7 +33,7 @@ def brc_convert(brc, image, name, *options):
 
 
 def pixels(image):
-    """Size and samples of an image of one byte a sample, as Pillow sees it."""
+    """Size and samples of an image with one byte per sample, as read by Pillow."""
     opened = Image.open(io.BytesIO(image))
     return opened.size, opened.convert("RGB").tobytes()
 

@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""Asks `brc` and DuckDB random questions of random tables, and compares the answers.
+"""Runs random queries over random tables with `brc` and DuckDB, and compares the results.
 
     cargo build --release
     python3 -m venv /tmp/interop && /tmp/interop/bin/pip install -r scripts/interop/requirements.txt
     /tmp/interop/bin/python scripts/check-queries.py target/release/brc [--rounds 24] [--questions 60] [--seed N | --known | --clickbench]
 
-Each round makes a table of columns of all kinds with nulls, converts it to every encoding, and asks questions of random
-functions, aggregates, filters, keys, having, order, limit and distinct; some are asked of a few of its columns, without nulls,
-which buren keeps by a cluster key whose statistics answer. `brc` is asked twice, each time another encoding with
-1 to 7 threads, with or without statistics, and perhaps with so little memory that everything goes to temporary files: the two
-answers must be the same to the last bit, and DuckDB's the same but for the rounding of its floats. Where `brc` and DuckDB
-differ by decision, the question is written for each in its own way; `interop/questions.py` lists these places with the
-reason. A question that fails is printed with the seed of its round, which asks it again.
+Each round generates a table with columns of all kinds with nulls, converts it to every encoding, and runs queries with
+random functions, aggregates, filters, keys, having, order, limit and distinct. Some use a few columns without nulls,
+which buren stores with a cluster key whose statistics answer the query. `brc` runs each query twice, with a different
+encoding each time, 1 to 7 threads, with or without statistics, and sometimes with so little memory that everything
+spills: the two results must be bit-identical, and DuckDB's equal up to the rounding of floats. Where `brc` and DuckDB
+differ by design, the query is written differently for each; `interop/questions.py` lists these cases with the reason. A
+failing query is printed with the seed of its round, which repeats it.
 
-With --known, it asks the questions of benchmarks, of TPC-H's lineitem (pip install tpchgen-cli) and of generated tables, whose
-answers are published or DuckDB's. With --clickbench, it asks the 43 questions of ClickBench of a made table of its 105 columns.
+With --known, it runs benchmark queries over TPC-H's lineitem (pip install tpchgen-cli) and generated tables, whose
+expected results are published or DuckDB's. With --clickbench, it runs the 43 queries of ClickBench over a generated
+table with its 105 columns.
 """
 
 import argparse
@@ -33,9 +34,9 @@ from interop.known import check_known
 from interop.questions import Question, few_columns, random_table
 
 ENCODINGS = ["parquet", "buren", "arrow", "capnp", "cpacked", "pb", "bincode", "msgpack", "cbor", "json", "csv"]
-# Files in these do not tell the types of their columns.
+# Formats that do not store column types.
 WITHOUT_TYPES = ["json", "csv"]
-# Those of the table of few columns.
+# The encodings of the table with few columns.
 OF_FEW_COLUMNS = ["parquet", "buren"]
 
 
@@ -45,7 +46,7 @@ def is_close(ours, theirs):
 
 
 def is_same(ours, theirs):
-    """Whether a value of JSON is one of DuckDB."""
+    """Whether a JSON value equals one of DuckDB's."""
     if ours is None and theirs != theirs:
         return True
     if ours is None or theirs is None or isinstance(theirs, bool):
@@ -58,7 +59,7 @@ def is_same(ours, theirs):
 
 
 def instant(value):
-    """A text, in which what begins at midnight may be a date or a timestamp."""
+    """The text of a value; a time at midnight may be a date or a timestamp."""
     return str(value).removesuffix(".000000").removesuffix(" 00:00:00")
 
 
@@ -88,7 +89,7 @@ class Table:
         return run.stdout
 
     def ours(self, question, encoding, threads, options):
-        """The answer of `brc` as JSON, in which floats have all the digits that tell them apart."""
+        """The result of `brc` as JSON, in which floats have their shortest round-trip digits."""
         options = [*options, *(["--schema", self.schema] if encoding in WITHOUT_TYPES else [])]
         file = self.directory / f"{question.table}.{encoding}"
         return self.run("query", file, question.ours, "--format", "json-array", "--threads", threads, *options)
@@ -98,7 +99,7 @@ class Table:
 
 
 def difference(table, question, ways):
-    """What tells the answers apart; None if they are the same."""
+    """The first difference between the results; None if they are equal."""
     try:
         theirs, theirs_failed = table.theirs(question.theirs), None
     except duckdb.Error as error:
@@ -112,7 +113,7 @@ def difference(table, question, ways):
     if len(set(texts)) > 1:
         ours, others = next(lines for lines in zip(*(text.splitlines() for text in texts)) if len(set(lines)) > 1)
         return f"brc answers {ours}, and {others}"
-    # Objects of one name twice would lose a column, but brc allows no such answer.
+    # A duplicate name in an object would lose a column, but brc rejects such queries.
     ours = [list(row.values()) for row in json.loads(texts[0], parse_float=Decimal)]
     if len(ours) != len(theirs):
         return f"{len(ours)} rows, but {len(theirs)} expected"
@@ -123,13 +124,13 @@ def difference(table, question, ways):
 
 
 def random_way(source, encodings):
-    """One of the encodings, how many threads, and options."""
+    """A random encoding, number of threads, and options."""
     options = source.choice([[], [], ["--no-statistics"]]) + source.choice([[], ["--memory", "1"]])
     return source.choice(encodings), source.randint(1, 7), options
 
 
 def run_round(brc, seed, questions):
-    """Returns how many questions failed."""
+    """Returns the number of failed queries."""
     source = random.Random(seed)
     failed = 0
     with tempfile.TemporaryDirectory() as directory:

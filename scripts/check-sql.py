@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Asks `brc-sql` and DuckDB random questions with joins, windows, subqueries and groups, and compares the answers.
+"""Runs random queries with joins, windows, subqueries and groups in `brc-sql` and DuckDB, and compares the results.
 
     cargo build --manifest-path crates/brc-datafusion/Cargo.toml && cargo build --release
     python3 -m venv /tmp/interop && /tmp/interop/bin/pip install -r scripts/interop/requirements.txt
     /tmp/interop/bin/python scripts/check-sql.py BRC_SQL BRC [--questions 100] [--seed N]
 
-Two tables with nulls in all columns are written as CSV, and converted to buren with and without a cluster key. A question is
-asked of one form of each, with 1 to 5 threads, and with brc or DataFusion grouping rows.
+Two tables with nulls in all columns are written as CSV, and converted to buren with and without a cluster key. A query
+uses one form of each table, 1 to 5 threads, and either brc's or DataFusion's grouping.
 """
 
 import argparse

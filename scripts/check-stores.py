@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that `brc` reads and writes files in an object store as it does local ones, and with few requests.
+"""Checks that `brc` reads and writes files in an object store like local ones, and with few requests.
 
     scripts/check-stores.py target/release/brc
 
-The store is moto's Amazon S3 (PyPI: moto[s3,server]), which this starts on this machine. Wrong answers of servers are tried
-in the tests of the crate brc-store.
+The store is moto's Amazon S3 (PyPI: moto[s3,server]), which this script starts locally. Invalid server responses are
+covered by the tests of the crate brc-store.
 """
 
 import argparse
@@ -25,13 +25,13 @@ from moto.server import ThreadedMotoServer
 TIMEOUT = 120
 BUCKET = "tables"
 
-# Of buren: one request for the footer, and few for what a question needs; little of what comes is not needed.
+# For buren: one request for the footer and a few for the blocks a query needs, with little excess.
 MOST_REQUESTS = 4
 MOST_BYTES = 1.1
-# What comes with the footer.
+# The bytes read together with the footer.
 LITTLE = 70_000
-# Of a clustered row group also what comes sooner than the answer to one more request, and a block of which no row is wanted in
-# the end.
+# The excess for a clustered row group: bytes that arrive faster than another request would, and a block that turns out
+# to contain no selected row.
 LITTLE_OF_RUNS = 250_000
 
 
@@ -70,7 +70,7 @@ class Place:
 
 
 def make_tables(place):
-    """Tables that differ in how their bytes are read: in parts, in order, decompressed, with and without clusters."""
+    """Tables whose bytes are read differently: by range, sequentially, decompressed, with and without clustering."""
     place.run("generate", "--preset", "uservisits", "--rows", 400_000, "visits.csv")
     place.run("generate", "--rows", 2_000_000, "measurements.txt")
     place.run("convert", "visits.csv", "visits.buren")
@@ -100,7 +100,7 @@ MEASUREMENTS = [
 
 
 def check_answers(place):
-    """Each file answers in the store as it does here."""
+    """Queries give the same results in the store as locally."""
     names = ["visits.buren", "clustered.buren", "sorted.buren", "visits.parquet", "visits.arrow", "visits.csv", "visits.csv.gz"]
     few = [(name, VISITS) for name in ("few.json", "few.avro")]
     files = [(name, VISITS) for name in names] + few + [("measurements.buren", MEASUREMENTS), ("measurements.txt", MEASUREMENTS)]
@@ -111,7 +111,7 @@ def check_answers(place):
                 here = place.run("query", name, question, *options).stdout
                 there = place.run("query", address, question, *options).stdout
                 assert here == there, f"{name}: {question}\n{here.decode()[:500]}\n{there.decode()[:500]}"
-        # How many bytes a compressed file has is not known before it was read.
+        # The uncompressed size of a compressed file is unknown until it has been read.
         commands = ["head", "count", "schema", "tail"] + ["verify"] * (not name.endswith(".gz"))
         for command in ([command] for command in commands):
             here, there = (place.run(*command, file).stdout for file in (name, address))
@@ -127,7 +127,7 @@ def usage(run):
 
 
 def check_requests(place):
-    """A filter that keeps one row group of a buren file brings little more than that one."""
+    """A filter that keeps one row group of a buren file reads little more than that row group."""
     place.run("generate", "--preset", "uservisits", "--rows", 3_000_000, "many.csv")
     place.run("query", "many.csv", "select * order by visit_date", "-o", "many.buren")
     place.run("convert", "many.buren", "runs.buren", "--key", "country_code")
@@ -167,7 +167,7 @@ def check_patterns(place):
 
 
 def check_writing(place):
-    """What is written is there when it is whole, and as it would be here."""
+    """A written object appears only once it is complete, with the same bytes as a local file."""
     target = f"s3://{BUCKET}/out/visits.buren"
     place.run("convert", "visits.csv", target)
     assert place.content("out/visits.buren") == (place.directory / "visits.buren").read_bytes()
@@ -209,10 +209,10 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 def check_web(place):
-    """A web server without parts of files: they are read in order, and copied where they are needed in parts."""
+    """A web server without range requests: files are read sequentially, and copied where ranges are needed."""
     handler = functools.partial(Quiet, directory=str(place.directory))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    # Who sees that parts do not come closes the connection.
+    # The client closes the connection when its range request is ignored.
     server.handle_error = lambda *_: None
     threading.Thread(target=server.serve_forever, daemon=True).start()
     for name in ("visits.buren", "visits.csv", "visits.csv.gz", "visits.parquet"):

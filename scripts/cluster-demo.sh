@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# A cluster on this machine, one scheduler and up to three executors: asks it questions of the One Billion Row Challenge, of
-# AMPLab's benchmark and of TPC-H, also while an executor is killed, and checks that the answers are those of one machine.
+# Runs a cluster of one scheduler and up to three executors on this machine: queries of the One Billion Row Challenge,
+# of
+# AMPLab's benchmark and of TPC-H, also while an executor is killed; checks that the results equal those of one machine.
 #
 #   python3 -m venv /tmp/cluster && /tmp/cluster/bin/pip install -r scripts/interop/cluster.txt
 #   PYTHON=/tmp/cluster/bin/python scripts/cluster-demo.sh [--programs DIR] [--rows 4M] [--visits 500k] [--scale 0.1] [--loopback]
 #
-# --programs is a directory with brc-sql, brc-scheduler and brc-executor, and brc; what is missing there is built. Without moto
-# the tables are in a directory, without tpchgen-cli there is no TPC-H. As root each program has a network namespace of its own.
-# Works in a temporary directory and leaves nothing behind. scripts/cluster/demo.py says what is printed, and has more options.
+# --programs is a directory with brc-sql, brc-scheduler, brc-executor and brc; missing programs are built. Without moto
+# the
+# tables are in a directory; without tpchgen-cli TPC-H is skipped. As root, each program gets its own network namespace.
+# Works in a temporary directory and removes it. scripts/cluster/demo.py describes the output and further options.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -22,7 +24,7 @@ while [ $# -gt 0 ]; do
     esac
 done
 
-# built MANIFEST ARGUMENTS...: builds a workspace, and prints the directory of its programs.
+# built MANIFEST ARGUMENTS...: builds a workspace and prints the directory of its programs.
 built() {
     local manifest=$root/$1
     shift

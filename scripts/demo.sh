@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# The whole job in one go: makes a table of 10 million rows, converts it, asks both files the same question, and checks
-# that the answers and the rows are the same.
+# Generates a table of 10 million rows, converts it, runs the same query on both files, and checks that the results and
+# the
+# rows are the same.
 #
 #   scripts/demo.sh [ROWS]
 #
-# Works in a temporary directory and leaves nothing behind.
+# Works in a temporary directory and removes it.
 set -euo pipefail
 
 rows=${1:-10M}
@@ -35,7 +36,7 @@ run() {
     "$@"
 }
 
-# ask ANSWER ARGUMENTS...: puts a question, keeps the answer in a file, shows its beginning and how long it took.
+# ask ANSWER ARGUMENTS...: runs a query, saves the result to a file, shows its first lines and the time taken.
 ask() {
     local answer=$1
     shift

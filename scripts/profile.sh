@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Where the time goes: the functions in which a text query, a conversion and a buren query spend most of it.
+# Profiles a text query, a conversion and a buren query: the functions that take most of the time.
 #
 #   scripts/profile.sh [ROWS] [PRESET]      default: 20M rows of the preset 1brc
 #
-# Needs `perf` (Debian: apt-get install linux-perf) and leave to use it (kernel.perf_event_paranoid at most 2, or root).
-# Works in a temporary directory and leaves nothing behind. It builds the profile `profiling`, which is the release with
-# symbols; the first time this takes as long as a release build. Looking closer at one command:
+# Needs `perf` (Debian: apt-get install linux-perf) and permission to use it (kernel.perf_event_paranoid at most 2, or
+# root).
+# Works in a temporary directory and removes it. Builds the profile `profiling`, which is the release with symbols; the
+# first
+# time this takes as long as a release build. To look closer at one command:
 #
 #   perf record -g target/profiling/brc query measurements.txt > /dev/null && perf report
 set -euo pipefail
@@ -28,11 +30,11 @@ cd "$directory"
 brc generate table.txt --rows "$rows" --preset "$preset"
 brc convert table.txt table.buren --no-sync
 
-# Virtual machines often have no counter of cycles: then the clock must do.
+# Virtual machines often have no cycle counter; fall back to the clock.
 event=cycles
 perf stat -e cycles true 2>&1 | grep -q 'not supported' && event=cpu-clock
 
-# profile TIMES COMMAND...: the functions at the top of a command that is run so often.
+# profile TIMES COMMAND...: runs a command the given number of times and prints its hottest functions.
 profile() {
     local times=$1
     shift

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Writes the Rust code of the Cap'n Proto schemas; it is committed, so that building needs no extra tool.
+# Generates the Rust code of the Cap'n Proto schemas, which is committed so that building needs no extra tool.
 #
 #   scripts/regenerate-schemas.sh           generate
-#   scripts/regenerate-schemas.sh --check   say whether the committed code is current (what CI runs)
+#   scripts/regenerate-schemas.sh --check   check that the committed code is current (what CI runs)
 #
-# Needs `capnp` 0.9 or newer (Debian: apt-get install capnproto) and fetches the plugin of the version below by itself.
+# Needs `capnp` 0.9 or newer (Debian: apt-get install capnproto); downloads the plugin version given below.
 set -euo pipefail
 
 plugin_version=0.27.0
@@ -68,7 +68,7 @@ generate() {
     local code
     capnp compile --src-prefix=schemas -o"$plugin:$work" "$1"
     code=$work/$(basename "$1" .capnp)_capnp.rs
-    # The tool that parsed the schema says its version; the code does not depend on it.
+    # The version of the schema parser is in the output, but does not affect the code.
     sed -i "/^\/\/ capnp binary version/d" "$code"
     rustfmt --edition 2024 --config-path "$root" "$code"
     strip "$code"

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Builds the Python module unoptimised, and runs its tests: scripts/test-python.sh [PYTHON] [PYTEST ARGUMENTS...]
+# Builds the Python module without optimisation and runs its tests: scripts/test-python.sh [PYTHON] [PYTEST
+# ARGUMENTS...]
 #
-# The Python needs what crates/brc-python/tests/requirements.txt lists.
+# PYTHON needs the packages in crates/brc-python/tests/requirements.txt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 python=${1:-python3}
 shift || true
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
-# It is built against whatever Python there is, for all of them.
+# The module uses the stable ABI, so any Python can build it.
 PYO3_PYTHON=$(command -v "$python")
 export PYO3_PYTHON
 

@@ -1,4 +1,4 @@
-"""Answers of `brc-sql`, and what tells two of them apart."""
+"""Results of `brc-sql`, and how to compare them."""
 
 import json
 import re
@@ -9,31 +9,31 @@ from concurrent.futures import ThreadPoolExecutor
 
 from interop.clickbench import difference, window, without_limit
 
-# Of a process that is asked some questions, in seconds.
+# For a process that runs a batch of queries, in seconds.
 LIMIT = 150
-# How many a process is asked.
+# Queries per process.
 BATCH = 12
 
 
 class Question:
-    """Its name, its text, and the columns of the answer that it is ordered by: None where it is ordered by others."""
+    """A query's name, its text, and the result columns it is ordered by; None if it is ordered by other columns."""
 
     def __init__(self, name, text, keys):
         self.name, self.text, self.keys = name, text, keys
 
     def whole(self):
-        """The question for all rows, of which a limit keeps some."""
+        """The query without its limit."""
         return without_limit(self.text)
 
     def reference(self):
-        """The same, with what it is ordered by as further columns."""
+        """The query with its sort keys as additional columns."""
         hidden = re.search(r"(?i) order by (.*)$", self.whole())[1].split(", ") if self.keys is None else []
         more = "".join(f", {key} as hidden_{at}" for at, key in enumerate(hidden))
         return re.sub(r"(?i)\sfrom\s", f"{more} from ", self.whole(), count=1), len(hidden)
 
 
 class Client:
-    """`brc-sql` with files as tables, on this machine or, with `--cluster`, on that of a scheduler."""
+    """`brc-sql` with files as tables, on this machine or, with `--cluster`, on a scheduler's cluster."""
 
     def __init__(self, program, tables, environment, *more):
         files = [f"{table}={address}" for table, address in tables.items()]
@@ -45,7 +45,7 @@ class Client:
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment)
 
     def finish(self, process, limit=LIMIT):
-        """The answers of the statements that have any, what went wrong with the next one, and the seconds of each statement."""
+        """The results of the successful queries, the error of the next one, and the seconds of each statement."""
         try:
             out, err = process.communicate(timeout=limit)
             failed = None
@@ -63,7 +63,7 @@ class Client:
         return list(arrays(out)), failed, seconds
 
     def ask(self, questions, settings=()):
-        """The answer of each question, or a text that says what went wrong. What follows a failure is asked once more."""
+        """The result of each query, or an error message. Queries after a failed one are run again."""
         answers = []
         while len(answers) < len(questions):
             batch = questions[len(answers) : len(answers) + BATCH]
@@ -75,7 +75,7 @@ class Client:
 
 
 def arrays(text):
-    """The arrays that stand one after the other, with numbers as they are written."""
+    """Parses consecutive JSON arrays; numbers keep their text."""
     decoder = json.JSONDecoder(parse_float=str)
     at = 0
     while at < len(text.rstrip()):
@@ -88,7 +88,7 @@ def arrays(text):
 
 
 class Reference:
-    """What one machine answers: all rows, in order, and the types of their columns."""
+    """The result on one machine: all rows, in order, and the types of their columns."""
 
     def __init__(self, question, types, rows, hidden):
         self.question = question
@@ -102,13 +102,13 @@ class Reference:
         self.shown = shown
 
     def _row(self, row, shown=None):
-        """Floats have ten digits, as sums of rounded numbers do; all else is compared as it is written."""
+        """Rounds floats to ten digits, as sums depend on the order of addition; other values are compared as text."""
         values = [row.get(column) for column in self.columns[:shown]]
         return tuple(float(f"{float(value):.10g}") if is_float and value is not None else value
                      for value, is_float in zip(values, self.floats))
 
     def difference(self, answer, is_whole=False):
-        """What is wrong with an answer; None if nothing is."""
+        """Describes the first difference from the expected result; None if there is none."""
         if isinstance(answer, str):
             return answer
         start, end = (0, None) if is_whole else window(self.question.text)
@@ -118,7 +118,7 @@ class Reference:
 
 
 def references(client, questions):
-    """What one machine answers to all of them."""
+    """The results of all queries on one machine."""
     asked = []
     for question in questions:
         text, _ = question.reference()
@@ -129,16 +129,16 @@ def references(client, questions):
         if failed:
             raise RuntimeError(f"one machine: {failed}")
         answers += found
-    # A view has no answer.
+    # A view has no result.
     pairs = zip(answers[::2], answers[1::2])
     return [Reference(question, types, rows, question.reference()[1]) for question, (types, rows) in zip(questions, pairs)]
 
 
 def timed(client, text, watch, limit):
-    """The answer of a question in a process of its own that is watched, or what went wrong, and its seconds."""
+    """Runs a query in a separate, monitored process; returns its result or error message, and its seconds."""
     start = time.perf_counter()
     process = client.start([text])
-    # What it writes must not wait until it is read.
+    # Output is read continuously, so that the process never blocks on a full pipe.
     with ThreadPoolExecutor(1) as pool:
         finished = pool.submit(client.finish, process, limit)
         try:

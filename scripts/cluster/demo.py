@@ -1,16 +1,16 @@
-"""Asks a cluster the questions of benchmarks, with one to three executors and while one is killed; `scripts/cluster-demo.sh`.
+"""Runs benchmark queries on a cluster of one to three executors, and while one is killed (scripts/cluster-demo.sh).
 
     PYTHONPATH=scripts python -m cluster.demo BIN_DIR BRC [--rows 4M] [--visits 500k] [--scale 0.1] [--loopback]
 
-BIN_DIR has brc-sql, brc-scheduler and brc-executor. Each executor has two slots, and reads the tables from an object store
-(moto's, where moto is installed, otherwise a directory). As root each program has a network namespace of its own. All answers
-must be those of `brc-sql` on one machine: rows in order where the question orders them, otherwise as a set; all but floats to
-the last digit.
+BIN_DIR contains brc-sql, brc-scheduler and brc-executor. Each executor has two slots and reads the tables from an
+object store (moto's, where moto is installed, otherwise a directory). As root, each program gets its own network
+namespace. All results must equal those of `brc-sql` on one machine: in order where the query has an order, otherwise as
+a set; floats are compared to ten digits.
 
-What is printed: the seconds of each question without the start of `brc-sql`; of each stage of its plan the time from the first
-launch of a task to the end of the last one, as the scheduler's REST API has it, and the bytes that it wrote for the next stage or
-the client: the sizes of its files in the executors' directories, looked at while the question runs, as some are removed at its
-end.
+Prints the seconds of each query, excluding the start of `brc-sql`. For each stage of its plan, prints the time from the
+first launch of a task to the end of the last one, according to the scheduler's REST API, and the bytes written for the
+next stage or the client. These are the sizes of the files in the executors' directories, sampled while the query runs,
+as some files are removed at its end.
 """
 
 import argparse
@@ -29,24 +29,24 @@ from cluster.tables import AMPLAB, JOINS, ONE_BILLION, Maker, of_tpch
 from interop.hits import count
 
 EXECUTORS = 3
-# Of a question in a cluster, in seconds.
+# For a query on the cluster, in seconds.
 LIMIT = 30
-# How often a question is asked again that was answered before the executor was killed.
+# Attempts at a query that finishes before the executor is killed.
 ATTEMPTS = 4
 
 
 class Demo:
-    """Questions to a cluster, whose answers are compared with those of one machine."""
+    """Queries on a cluster, whose results are compared with those of one machine."""
 
     def __init__(self, cluster, client, limit=LIMIT):
         self.cluster, self.client, self.limit = cluster, client, limit
         self.failed = []
-        # The seconds of each question's job, from its begin to its end.
+        # The seconds from start to end of each query's job.
         self.job_seconds = {}
         print(f"\n{'question':<10} {'executors':<14} {'seconds':>7}  stages: ms, bytes written", flush=True)
 
     def ask(self, reference):
-        """A question, with the executors that there are."""
+        """Runs a query with the current executors."""
         watcher = Watcher(self.cluster)
         answer, seconds = timed(self.client, reference.question.text, watcher, self.limit)
         jobs = self.cluster.jobs()
@@ -55,7 +55,7 @@ class Demo:
         self.report(reference, str(len(self.cluster.executors)), answer, seconds, watcher)
 
     def ask_and_kill(self, reference, share=0.5):
-        """The same, while an executor is killed: after that share of the job's time, or sooner if that was too late."""
+        """Runs a query and kills an executor after a share of the job's time; retries sooner if that was too late."""
         for attempt in range(1, ATTEMPTS + 1):
             self.cluster.settle(EXECUTORS)
             watcher = Watcher(self.cluster, self.job_seconds[reference.question.name] * share / attempt)
@@ -83,17 +83,17 @@ class Demo:
 
 
 class Watcher:
-    """Looks at the files that executors write for a question while it runs, and may kill the executor that has written most."""
+    """Samples the files that executors write during a query; may kill the executor that has written most."""
 
     def __init__(self, cluster, kill_after=None):
         self.cluster, self.kill_after = cluster, kill_after
         self.before = set(cluster.jobs())
-        # The files of each job of the question.
+        # The files of each job of the query.
         self.written = {}
         self.was_in_time = False
 
     def __call__(self, process):
-        """Until the process has ended."""
+        """Samples until the process has ended."""
         while process.poll() is None and not self.look():
             time.sleep(0.005)
         begin = time.monotonic()
@@ -104,7 +104,7 @@ class Watcher:
             time.sleep(0.005)
 
     def look(self):
-        """Whether there is a job."""
+        """Whether a job has started."""
         for job in set(self.cluster.jobs()) - self.before:
             files = self.written.setdefault(job, {})
             for file, size in self.cluster.written(job).items():
@@ -131,7 +131,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def stop(*_):
-    """What has begun is ended and removed, undisturbed."""
+    """Handles a signal: ignores further ones, so that the cleanup is not interrupted."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt

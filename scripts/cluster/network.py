@@ -1,4 +1,4 @@
-"""Where the machines of a cluster are: each in a network namespace of its own, or all on loopback."""
+"""The network of a cluster: a network namespace per machine, or loopback for all."""
 
 import ctypes
 import os
@@ -8,12 +8,12 @@ import socket
 import subprocess
 
 CLONE_NEWNET = 0x40000000
-# Below the ports that systems give to outgoing connections, so that none of these takes one in between.
+# Below the ephemeral port range, so that no outgoing connection takes one of these ports.
 PORTS = range(15_000, 30_000)
 
 
 class Loopback:
-    """All on this machine's own address, with different ports."""
+    """All members on the loopback address, with different ports."""
 
     name = "all programs on loopback"
     hub = "127.0.0.1"
@@ -22,7 +22,7 @@ class Loopback:
         self.used = set()
 
     def join(self, _):
-        """The address of a new member, and what its commands begin with."""
+        """The address of a new member, and the command prefix to run programs on it."""
         return self.hub, []
 
     def port(self):
@@ -49,7 +49,7 @@ def is_free(port):
 
 
 class Namespaces:
-    """A namespace for each member, joined by a bridge in one more, which is also that of this process from then on."""
+    """A namespace per member, joined by a bridge in one more namespace, which this process enters as well."""
 
     name = "each program in a network namespace of its own, joined by a bridge"
     hub = "10.0.0.1"
@@ -75,7 +75,7 @@ class Namespaces:
         return namespace
 
     def join(self, member):
-        """The address of a new member, and what its commands begin with."""
+        """The address of a new member, and the command prefix to run programs on it."""
         number = next(self.ports)
         bridge, namespace = f"{self.prefix}-hub", self._add(member)
         address = f"10.0.{1 + number // 250 % 250}.{1 + number % 250}"
@@ -103,7 +103,7 @@ def ip(*words):
 
 
 def enter(namespace):
-    """Moves this thread, and the threads and processes that it starts, into a namespace."""
+    """Moves this thread, and the threads and processes it starts, into a namespace."""
     library = ctypes.CDLL(None, use_errno=True)
     with open(f"/run/netns/{namespace}", "rb") as file:
         if library.setns(file.fileno(), CLONE_NEWNET):
@@ -111,7 +111,7 @@ def enter(namespace):
 
 
 def network(wants_namespaces=True):
-    """Namespaces where this user may have them, else loopback; and says which."""
+    """Namespaces if this user may create them, else loopback; prints which."""
     if not wants_namespaces:
         reason = ""
     elif os.geteuid() != 0:

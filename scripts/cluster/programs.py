@@ -1,4 +1,4 @@
-"""A cluster of Ballista on this machine: `brc-scheduler` and processes of `brc-executor`."""
+"""A Ballista cluster on this machine: `brc-scheduler` and `brc-executor` processes."""
 
 import json
 import os
@@ -9,11 +9,11 @@ from pathlib import Path
 
 from cluster.store import fetch
 
-# Of programs that start or end.
+# For programs to start or stop, in seconds.
 LIMIT = 60
-# An executor that is silent for so many seconds is lost.
+# The scheduler gives up on an executor after this many seconds without a heartbeat.
 EXECUTOR_TIMEOUT = 8
-# The scheduler deals a stage's tasks to all executors in turn, also where one could take them all.
+# The scheduler assigns a stage's tasks round-robin, even where one executor could take them all.
 DISTRIBUTION = "round-robin"
 
 
@@ -31,7 +31,7 @@ class Executor:
 
 
 class Cluster:
-    """A scheduler, and executors with two slots each. Use it in `with`: all of it ends there."""
+    """A scheduler, and executors with two slots each. A context manager: all programs are stopped on exit."""
 
     def __init__(self, programs, network, directory, environment):
         self.programs, self.network, self.directory, self.environment = Path(programs), network, Path(directory), environment
@@ -85,7 +85,7 @@ class Cluster:
         return {executor["id"] for executor in self.api("executors")}
 
     def grow(self):
-        """One more executor; waits until the scheduler knows it."""
+        """Starts an executor; waits until it is registered with the scheduler."""
         self.count += 1
         name = f"executor-{self.count}"
         host, before = self.network.join(name)
@@ -102,13 +102,13 @@ class Cluster:
         wait(f"{name} starts", lambda: self._is_up(name, process) and name in self.known())
 
     def kill(self, executor):
-        """SIGKILL."""
+        """Kills an executor with SIGKILL."""
         self.executors.remove(executor)
         self.lost.append(executor)
         end(executor.process)
 
     def settle(self, executors):
-        """Starts executors until there are so many; waits until the scheduler knows these, and no others."""
+        """Starts executors up to the given number; waits until exactly these are registered with the scheduler."""
         while len(self.executors) < executors:
             self.grow()
         names = {executor.name for executor in self.executors}
@@ -122,7 +122,7 @@ class Cluster:
             shutil.rmtree(executor.directory, ignore_errors=True)
 
     def restart(self):
-        """A new scheduler at the same address, without executors: the old one may wait for ever."""
+        """Starts a new scheduler at the same address, without executors: the old one may hang."""
         self.close()
         self.lost, self.executors = self.executors + self.lost, []
         self._forget_lost()
@@ -132,7 +132,7 @@ class Cluster:
         return {job["job_id"]: job for job in self.api("jobs")}
 
     def stages(self, job):
-        """The number of each stage of a job, and its seconds from the first launch of a task to the end of the last one."""
+        """The number of each stage of a job, and its seconds from the first task's launch to the last task's end."""
         found = {}
         for stage in self.api(f"job/{job}/stages")["stages"]:
             tasks = [task for task in stage.get("tasks") or [] if task and task["finish_time"]]
@@ -141,7 +141,7 @@ class Cluster:
         return dict(sorted(found.items()))
 
     def written(self, job, executors=None):
-        """Each file that executors have written for a job, under the number of its stage, and its bytes."""
+        """The files that executors have written for a job, by stage number, with their sizes in bytes."""
         found = {}
         for executor in executors or self.executors + self.lost:
             place = executor.directory / job
@@ -158,7 +158,7 @@ class Cluster:
 
 
 def size(path):
-    """Of a file; 0 if it has just been removed."""
+    """The size of a file; 0 if it has just been removed."""
     try:
         return path.stat().st_size
     except OSError:

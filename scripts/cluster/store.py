@@ -1,4 +1,4 @@
-"""Where the files of tables are, so that all machines of a cluster read them."""
+"""Storage for table files that all machines of a cluster can read."""
 
 import logging
 import os
@@ -9,7 +9,7 @@ BUCKET = "tables"
 
 
 class ObjectStore:
-    """moto's Amazon S3 in this process (PyPI: moto[s3,server])."""
+    """moto's Amazon S3, served by this process (PyPI: moto[s3,server])."""
 
     name = "an object store, moto's Amazon S3"
 
@@ -32,7 +32,7 @@ class ObjectStore:
 
 
 class Directory:
-    """A directory: on this machine all programs see the same."""
+    """A directory, which all programs on this machine share."""
 
     name = "a directory that all programs see"
 
@@ -49,19 +49,19 @@ class Directory:
 
 
 def direct():
-    """The environment without proxies, which do not lead to this machine."""
+    """The environment without proxies, which cannot reach this machine."""
     return {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
 
 
 def fetch(address, method="GET", limit=10):
-    """What a server answers, in bytes."""
+    """The body of a server's response, in bytes."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(urllib.request.Request(address, method=method), timeout=limit) as answer:
         return answer.read()
 
 
 def store(host, directory):
-    """An object store at that address, or a directory where moto is not installed; and says which."""
+    """An object store at the address, or a directory if moto is not installed; prints which."""
     try:
         found, reason = ObjectStore(host), ""
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Tables for the questions to a cluster: made on this machine, kept as buren where all programs read them."""
+"""The tables that the cluster queries: generated locally, stored as buren where all programs can read them."""
 
 import shutil
 import subprocess
@@ -8,7 +8,7 @@ from cluster.answers import Question
 from sql import tpch
 from tables.made import tpchgen
 
-# A table and one column is what each of these is about.
+# Each of these queries uses one table and one column.
 ONE_BILLION = Question(
     "1BRC",
     "select station, min(temperature) as low, avg(temperature) as mean, max(temperature) as high, count(*) as n "
@@ -25,7 +25,7 @@ AMPLAB = [
     for letter, length in [("A", 8), ("B", 10), ("C", 12)]
 ]
 
-# The columns that the answers to TPC-H's questions are ordered by.
+# The columns by which the results of TPC-H's queries are ordered.
 TPCH_ORDER = {
     1: [0, 1], 2: [0, 2, 1, 3], 3: [1, 2], 4: [0], 5: [1], 6: [], 7: [0, 1, 2], 8: [0], 9: [0, 1], 10: [2], 11: [1], 12: [0],
     13: [1, 0], 14: [], 15: [0], 16: [3, 0, 1, 2], 17: [], 18: [4, 3], 19: [], 20: [0], 21: [1, 0], 22: [0],
@@ -38,7 +38,7 @@ def of_tpch(numbers):
 
 
 class Maker:
-    """Makes tables with `brc`, in a directory, and converts them to buren into a store."""
+    """Generates tables with `brc` in a directory, and converts them to buren in a store."""
 
     def __init__(self, brc, directory, store, row_group):
         self.brc, self.directory, self.store, self.row_group = brc, Path(directory), store, row_group
@@ -56,7 +56,7 @@ class Maker:
         file.unlink()
 
     def generate(self, table, preset, extension, rows, files):
-        """So many rows, of as many seeds as files."""
+        """Generates the given number of rows, with one seed per file."""
         for number in range(files):
             file = self.directory / f"{table}-{number}.{extension}"
             self.run(self.brc, "generate", "--preset", preset, "--rows", rows // files, "--seed", number + 1, file)
@@ -70,7 +70,7 @@ class Maker:
         self.generate("uservisits", "uservisits", "csv", rows, files)
 
     def tpch(self, scale):
-        """TPC-H's tables; says so where its generator is missing, and is false then."""
+        """Generates TPC-H's tables; returns False, with a message, if its generator is missing."""
         if not shutil.which(tpchgen()):
             print("LEFT OUT: TPC-H, for tpchgen-cli is not installed", flush=True)
             return False

@@ -1,8 +1,8 @@
-"""The 43 questions of ClickBench as they are published for DuckDB, asked of a made table `hits`, and DuckDB's answers.
+"""The 43 queries of ClickBench as published for DuckDB, run over a generated table `hits`, and DuckDB's results.
 
-Each question is asked as it is, and once more for its whole answer: without limit and offset, and of groups that a small table
-has too. Where rows are equal in what they are ordered by, their order and which of them a limit cuts off is not determined:
-such rows may be in any order.
+Each query is run as published, and again for its whole result: without limit and offset, and with a lower threshold in
+`having` so that a small table has matching groups. Rows that tie in the sort order may be in any order, and a limit may
+keep any of them.
 """
 
 import json
@@ -16,7 +16,7 @@ from interop.hits import count, make_hits
 RANGE = "CounterID = 62 AND EventDate >= '2013-07-01' AND EventDate <= '2013-07-31'"
 WIDTHS = ", ".join(["SUM(ResolutionWidth)", *(f"SUM(ResolutionWidth + {more})" for more in range(1, 90))])
 
-# Each with the columns of the answer that it is ordered by.
+# Each query, and the result columns it is ordered by.
 QUESTIONS = [
     ("SELECT COUNT(*) FROM hits", []),
     ("SELECT COUNT(*) FROM hits WHERE AdvEngineID <> 0", []),
@@ -65,7 +65,7 @@ QUESTIONS = [
 
 
 def of_datafusion(question):
-    """In the words of DataFusion."""
+    """A query in DataFusion's dialect."""
     return re.sub(r"\bSTRLEN\(", "octet_length(", question).replace("REGEXP_REPLACE(", "regexp_replace(")
 
 
@@ -74,14 +74,14 @@ def without_limit(question):
 
 
 def window(question):
-    """The rows of the whole answer that a question wants: the first, and the one after the last."""
+    """The range of rows of the whole result that a query returns: first, and one past the last."""
     limit, offset = (re.search(rf" {word} (\d+)", question, re.IGNORECASE) for word in ["LIMIT", "OFFSET"])
     start = int(offset[1]) if offset else 0
     return start, start + int(limit[1]) if limit else None
 
 
 def plain(value):
-    """A value so that those of brc and of DuckDB are equal: floats to ten digits, as they are sums of rounded numbers."""
+    """Normalises a value for comparison: floats to ten digits, as sums depend on the order of addition."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
@@ -94,13 +94,13 @@ def plain_row(row):
 
 
 def instants(rows, columns):
-    """Rows whose dates and times are as DuckDB shows them."""
+    """Rows with dates and times in DuckDB's format."""
     short = lambda value, is_instant: value.removesuffix(".000000") if is_instant else value
     return [tuple(map(short, row, columns)) for row in rows]
 
 
 def difference(ours, whole, keys, start, end):
-    """What is wrong with an answer, of which `whole` is the whole ordered one and `keys` what its rows are ordered by."""
+    """Describes what is wrong with a result, given the whole ordered one and the sort keys of its rows."""
     end = len(whole) if end is None else min(end, len(whole))
     if len(ours) != max(0, end - start):
         return f"{len(ours)} rows, but {max(0, end - start)} expected"
@@ -118,7 +118,7 @@ def difference(ours, whole, keys, start, end):
 
 
 class ClickBench:
-    """The table in files of brc, and in DuckDB."""
+    """The table in brc's files and in DuckDB."""
 
     def __init__(self, brc, directory, rows):
         import duckdb
@@ -137,12 +137,12 @@ class ClickBench:
         return run.stdout
 
     def ours(self, file, question):
-        # An object would have one of two columns of the same name only, but brc allows no such answer.
+        # A duplicate name in an object would lose a column, but brc rejects such queries.
         rows = json.loads(self.run("query", file, question, "--format", "json-array"), parse_float=Decimal)
         return [tuple(row.values()) for row in rows]
 
     def check(self, question, keys):
-        """What is wrong with an answer; None if nothing is."""
+        """Describes what is wrong with a result; None if it is correct."""
         smaller = without_limit(question).replace("> 100000", f"> {max(1, self.rows // 1000)}")
         for asked, is_whole in [(question, False), (smaller, True)]:
             reference = without_limit(asked)
@@ -168,7 +168,7 @@ class ClickBench:
 
 
 def check_clickbench(brc, directory, rows):
-    """Returns how many answers are wrong."""
+    """Returns the number of wrong results."""
     bench = ClickBench(brc, directory, count(rows))
     failed = 0
     for number, (question, keys) in enumerate(QUESTIONS):

@@ -1,7 +1,7 @@
-"""Tables written in random dialects of CSV by several programs.
+"""Tables written in random CSV dialects by several programs.
 
-Each writer gives what the text says: for every column its name and the texts of its fields, with None for a null. An
-empty field without quotes is a null, whatever the program took it from; `""` is an empty string.
+Each writer returns the content of the text: for every column its name and the texts of its fields, with None for a
+null. An empty field without quotes is a null, whatever the program wrote it for; `""` is an empty string.
 """
 
 import csv
@@ -17,7 +17,7 @@ DELIMITERS = [",", ",", ";", "\t", "|"]
 
 
 def random_dialect(rng, program):
-    """What a program can be told of how to write."""
+    """The options of a writer."""
     dialect = {
         "delimiter": rng.choice(DELIMITERS),
         "quote": '"',
@@ -38,14 +38,14 @@ def random_dialect(rng, program):
 
 
 def names_of(table, dialect):
-    """The names that the columns get: without a header, numbers."""
+    """The resulting column names; numbers if there is no header."""
     if dialect["header"]:
         return table.column_names
     return [f"column_{number + 1}" for number in range(table.num_columns)]
 
 
 def _texts(column):
-    """Values as Python writes them; None for nulls."""
+    """Values as text, as Python formats them; None for nulls."""
     return [None if value is None else _text(value) for value in column.to_pylist()]
 
 
@@ -58,7 +58,7 @@ def _text(value):
 
 
 def lines_above(rng, kind, delimiter):
-    """Lines before a table that are not rows of it, and what `brc` calls them."""
+    """Random lines before the table that are not rows, and the kind that `brc` reports for them."""
     count = rng.randrange(1, 6)
     if kind == "titles":
         return [f"Report number {rng.randrange(100)} of all" for _ in range(count)], "before the table"
@@ -72,16 +72,16 @@ def lines_above(rng, kind, delimiter):
 
 
 def decorated(lines, dialect):
-    """The rows of a table, each as text, with lines among them that are not rows; and how many of each kind."""
+    """The rows of a table as text with non-row lines inserted, and the number of such lines by kind."""
     rng = random.Random(dialect["seed"])
     above, kind = lines_above(rng, dialect["above"], dialect["delimiter"])
     skipped = {kind: len(above)} if above else {}
     among = {"comments": ("# a note", "comment"), "blank": ("", "blank")}.get(dialect["among"])
-    # What comments are is told by rows that are no comments on both sides.
+    # A comment is recognised if it has other rows on both sides.
     if among and len(lines) > 4:
         line, kind = among
         count = rng.randrange(1, 4)
-        # Comments are found in the sample only.
+        # Comments are detected in the sample only.
         sampled = sum(1 for end in itertools.accumulate(map(len, lines)) if end < 20_000)
         last = len(lines) if kind == "blank" else max(min(len(lines), sampled), 4)
         for _ in range(count):
@@ -91,8 +91,8 @@ def decorated(lines, dialect):
 
 
 def may_be_decorated(table, dialect, text):
-    """Whether lines that are no rows can be told from rows: not if these are of one column or of several lines, or if
-    the header is no surer than a title."""
+    """Whether non-row lines can be distinguished from rows: not if rows have one column or span several lines, or if
+    the header is no more certain than a title."""
     is_text = lambda kind: pa.types.is_string(kind) or kind == pa.uuid()
     is_typed = any(not is_text(column.type) and column.null_count == 0 for column in table.columns)
     lines = text.removesuffix(dialect["line_end"]).split(dialect["line_end"])
@@ -123,7 +123,7 @@ def _python(path, table, dialect):
     if not dialect["last_line_end"]:
         text = text.removesuffix(dialect["line_end"])
     path.write_bytes(text.encode(dialect["encoding"]))
-    # Python writes nulls and empty strings alike: with quotes if all have some, else without.
+    # Python writes nulls and empty strings alike: quoted if everything is, else unquoted.
     empty = "" if dialect["quote_all"] else None
     return dict(zip(names_of(table, dialect), ([text or empty for text in column] for column in columns)))
 
@@ -145,7 +145,7 @@ def _duckdb(path, table, dialect):
 def _polars(path, table, dialect):
     import polars
 
-    # It has no UUIDs.
+    # Polars has no UUIDs.
     as_text = lambda column: pa.array(_texts(column), pa.string()) if column.type == pa.uuid() else column
     frame = polars.from_arrow(pa.table({name: as_text(table[name]) for name in table.column_names}))
     style = "non_numeric" if dialect["quote_all"] else "necessary"
@@ -158,7 +158,7 @@ def _polars(path, table, dialect):
         include_bom=dialect["bom"],
         quote_style=style,
     )
-    # It writes floats of 32 bits as short as they can be told apart.
+    # Polars writes the shortest round-trip digits of 32-bit floats.
     short = lambda column: column.cast(pa.string()) if pa.types.is_float32(column.type) else column
     return dict(zip(names_of(table, dialect), (_texts(short(column)) for column in table.columns)))
 

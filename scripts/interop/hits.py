@@ -1,16 +1,17 @@
-"""A made table like ClickBench's `hits`: its 105 columns with their types, and values such as its questions look for.
+"""Generates a table like ClickBench's `hits`: its 105 columns and types, with values that its queries match.
 
     python scripts/interop/hits.py hits.parquet --rows 10M [--published]
 
-Every value is a function of the row's number, so that a table of so many rows is always the same. With --published the file is
-as ClickBench publishes it: times as seconds, dates as days, and strings as binary.
+Every value is a function of the row number, so a table of a given size is always the same. With --published the file
+has the physical types that ClickBench publishes: times as seconds, dates as days, and strings as binary.
 """
 
 import argparse
 import re
 
-# Each column with its type and, unless it is a number from 0 to 4, what it is. `r(k)` is a random integer of the row, `few(k, n)`
-# one below n of which the small ones are frequent.
+# The type of each column and, unless it is a number from 0 to 4, its value. `r(k)` is a random integer of the row;
+# `few(k, n)`
+# is a random integer below n, skewed towards small ones.
 COLUMNS = """
 WatchID bigint: 4611686018427387904 + r(1) % 4611686018427387904
 JavaEnable smallint
@@ -121,7 +122,7 @@ CLID integer: few(64, 1000)
 
 HOSTS = "['http://www.google.ru', 'https://www.example.com', 'http://yandex.ru', 'http://maps.google.com', 'https://kino.example.org', 'http://irr.ru']"
 
-# What rows have in common that several columns are made of.
+# Properties of a row from which several columns are computed.
 BASE = f"""
 select i,
     timestamp '2013-06-28 00:00:00' + to_seconds((r(101) % (35 * 86400))::bigint) as time,
@@ -156,7 +157,7 @@ def columns(published=False):
 
 
 def make_hits(database, rows, path, published=False):
-    """Writes a table of so many rows as parquet."""
+    """Writes a table of the given number of rows as Parquet."""
     for macro in MACROS:
         database.execute(macro)
     question = f"select {', '.join(columns(published))} from ({BASE.format(rows=rows)})"

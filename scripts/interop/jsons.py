@@ -1,7 +1,7 @@
-"""Tables written as JSON by several programs in all their forms, and what such a text says.
+"""Tables written as JSON by several programs in all layouts, and the content of such texts.
 
-What a text says is found by Python's own parser: for every column its name and the texts of its values, with None for a
-null or a key that is missing. Numbers keep the digits they are written with.
+The content is found by Python's own parser: for every column its name and the texts of its values, with None for a null
+or a missing key. Numbers keep their digits.
 """
 
 import json
@@ -16,7 +16,7 @@ FORMS = ["lines", "array", "pretty lines", "pretty array", "several a line"]
 
 
 def random_form(rng, program):
-    """What a program can be told of how to write."""
+    """The options of a writer."""
     if program == "duckdb":
         return {"form": rng.choice(["lines", "array"])}
     if program == "polars":
@@ -30,7 +30,7 @@ def random_form(rng, program):
         "last_line_end": rng.random() < 0.8,
         "blank_lines": rng.random() < 0.2,
         "bom": rng.random() < 0.1,
-        # Keys of nulls are left out, and those that are there stand in another order.
+        # The keys of nulls are omitted, and the others are shuffled.
         "sparse": rng.random() < 0.3,
         "shuffled": rng.random() < 0.2,
         "nested": rng.random() < 0.2,
@@ -39,7 +39,7 @@ def random_form(rng, program):
 
 
 def _plain(value):
-    """A value as Python's JSON has it; decimals are numbers with all their digits."""
+    """A value for Python's JSON writer; decimals become numbers with all their digits."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Decimal):
@@ -48,7 +48,7 @@ def _plain(value):
 
 
 class _Digits(float):
-    """A number that is written with just these digits."""
+    """A number that is written with exactly these digits."""
 
     def __new__(cls, digits):
         new = super().__new__(cls, digits)
@@ -60,7 +60,7 @@ class _Digits(float):
 
 
 def _dumps(row, form):
-    """`json.dumps`, which writes floats of other classes as it does its own, where they are no dictionaries of these."""
+    """`json.dumps` that writes a `_Digits` value of the row as a number with exactly these digits."""
     indent = form["indent"] if form["form"].startswith("pretty") else None
     marks = {}
 
@@ -129,7 +129,7 @@ WRITERS = {"python": _python, "duckdb": _duckdb, "polars": _polars}
 
 
 def _objects(text):
-    """All objects of a text, in an array or not. Numbers are texts of a class of their own."""
+    """All objects of a text, in an array or not. Numbers are strings of a separate class."""
     decoder = json.JSONDecoder(parse_float=_Number, parse_int=_Number, parse_constant=_Number)
     objects, at = [], 0
     while at < len(text):
@@ -146,7 +146,7 @@ class _Number(str):
 
 
 def texts_of(path):
-    """The columns of texts that a file has, without those that have only lists and objects."""
+    """The columns of a file as texts, without those that contain only lists and objects."""
     objects = _objects(path.read_text(encoding="utf-8-sig"))
     columns = {}
     for number, row in enumerate(objects):
@@ -162,7 +162,7 @@ def texts_of(path):
 
 
 def assert_kinds(found, table, expected, program):
-    """Sees to it that columns come back as what they were, and not as strings of the same text."""
+    """Asserts that columns keep their types instead of becoming strings of the same text."""
     for field in table.schema:
         texts = [text for text in expected.get(field.name, []) if text is not None]
         if not texts:
@@ -176,7 +176,8 @@ def _is_of_kind(kind, was, texts, program):
     if pa.types.is_integer(was):
         return pa.types.is_integer(kind)
     if pa.types.is_floating(was):
-        # brc writes strings in their place, and such a string is a float among numbers only: alone, it may be a name.
+        # brc writes them as strings. Such a string is read as a float only next to numbers: by itself, it may be a
+        # name.
         return is_number or all(text in ("NaN", "Infinity", "-Infinity") for text in texts)
     if pa.types.is_decimal(was):
         # Polars writes decimals as strings.

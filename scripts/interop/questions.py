@@ -1,21 +1,21 @@
-"""Random tables, and random questions of them, each as brc and as DuckDB take it.
+"""Random tables, and random queries over them, each in the SQL of brc and of DuckDB.
 
-Where the two differ by decision:
+Where the two differ by design:
 
-- `prefix(s, n)` is the first n characters for brc, as `left` is for DuckDB, whose `prefix` tests how a string begins.
-- `first`, `last`, `string_agg` and rows without `order by` are in the order of rows for brc; DuckDB is told the order. For brc,
-  nulls are no values, also of `first` and `last`.
-- Of several values that are equally frequent, `mode` is the smallest for brc, and any for DuckDB.
-- `top(x, k)` is text for brc, and a list for DuckDB.
+- `prefix(s, n)` is the first n characters in brc, like `left` in DuckDB, whose `prefix` tests how a string starts.
+- In brc, `first`, `last`, `string_agg` and results without `order by` follow the order of rows; for DuckDB the order is
+  given. In brc, `first` and `last` skip nulls like other aggregates.
+- Among equally frequent values, `mode` is the smallest in brc, and any in DuckDB.
+- `top(x, k)` is text in brc, and a list in DuckDB.
 - `quantile(x, q)` is a value of the column, DuckDB's `quantile_disc`.
-- `bucket(x, w)` is a function of brc.
-- `median` and `quantile_cont` of numbers are floats for brc, and of the column's type for DuckDB.
-- An integer is cast to a date or a timestamp, and back, by brc only.
-- `date_diff` counts the Mondays between two dates as weeks for brc, and whole weeks for DuckDB.
-- What is not a number, as the slope of a line through one point, is null for brc as in the SQL standard, and NaN for DuckDB.
-- Exact numbers divided by zero are null for brc, as they are for DuckDB if it is set so.
-- Floats are sums of exact arithmetic for brc, and of rounded arithmetic for DuckDB: they need only be near each other. So they
-  are no keys, and nothing is ordered or limited by them.
+- `bucket(x, w)` exists only in brc.
+- `median` and `quantile_cont` of numbers are floats in brc, and have the column's type in DuckDB.
+- Only brc casts integers to dates and timestamps, and back.
+- `date_diff` in weeks counts the Mondays between two dates in brc, and whole weeks in DuckDB.
+- Undefined results, such as the slope of a line through one point, are null in brc and the SQL standard, NaN in DuckDB.
+- Exact numbers divided by zero are null in brc, and in DuckDB with a setting.
+- Sums of floats are exact in brc and rounded in DuckDB, so they are compared approximately, and are not used as keys,
+  for ordering or under limits.
 """
 
 import datetime
@@ -64,7 +64,7 @@ def random_table(source, path):
 
 
 def few_columns(path, to):
-    """Writes a table of some columns of a random one, none of which may be null."""
+    """Writes a table with some columns of a random one, without nulls."""
     table = pa.parquet.read_table(path, columns=["u", "rid", "j"])
     strings = table["u"].fill_null("none").combine_chunks()
     fields = [pa.field("s", pa.string(), False), pa.field("rid", pa.int64(), False), pa.field("j", pa.int64(), False)]
@@ -78,7 +78,7 @@ CLOCK_PARTS = ["hour", "minute", "second", "millisecond", "microsecond"]
 
 
 class Both:
-    """An expression as brc takes it, and as DuckDB does."""
+    """An expression in brc's SQL and in DuckDB's."""
 
     def __init__(self, ours, theirs=None):
         self.ours, self.theirs = ours, ours if theirs is None else theirs
@@ -89,7 +89,7 @@ def both(template, *parts):
 
 
 class Question:
-    """A question in the SQL of either."""
+    """A query in brc's SQL and in DuckDB's."""
 
     def __init__(self, source):
         self.source = source
@@ -120,7 +120,7 @@ class Question:
         items = [source.choice([self.key, self.number, self.text, self.condition])() for _ in range(source.randint(1, 4))]
         limit = self.limit()
         by = source.choice(["rid", "j desc", "j"])
-        # Without an order, rows are in that of the table.
+        # Without an order, rows are in table order.
         ours = source.choice(["", " order by rid"]) if by == "rid" else f" order by {by}"
         return [
             f"select {listed(items, 'ours')} from t{self.where[0]}{ours}{limit}",
@@ -136,7 +136,7 @@ class Question:
         ]
 
     def of_statistics(self):
-        """What statistics of a cluster key answer for a part of the rows, or for all of them."""
+        """Aggregates that the statistics of a cluster key can answer, over some or all rows."""
         source, self.table = self.source, "few"
         column = source.choice(["rid", "j"])
         most = 30_000 if column == "rid" else 10**9
@@ -148,7 +148,7 @@ class Question:
         return [question, question]
 
     def order(self, keys):
-        """By all keys, in a random order, so that the rows of the answer have just one."""
+        """Sorts by all keys, in random order, so that the order of the result is unique."""
         source = self.source
         places = source.sample(range(1, keys + 1), keys)
         directions = ["", " desc", " nulls first", " desc nulls first", " asc nulls last"]
@@ -217,7 +217,7 @@ class Question:
         )()
 
     def between_dates(self):
-        """How many periods begin between two dates."""
+        """The number of periods that start between two dates."""
         part = self.source.choice(["year", "quarter", "month", "week", "day", "hour", "minute", "second", "microsecond"])
         one, other = self.column("time"), self.instant()
         ours = f"date_diff('{part}', {one.ours}, {other.ours})"

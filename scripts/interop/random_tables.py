@@ -38,7 +38,7 @@ def _moments(rng):
 
 
 def _short_floats(rng):
-    """Floats of 32 bits, as Python has them: widened."""
+    """32-bit floats, widened to Python's floats."""
     kinds = [lambda: rng.randint(-99_999, 99_999) / 100, rng.random, lambda: rng.uniform(-3e38, 3e38), lambda: 1.1]
     return lambda: struct.unpack("f", struct.pack("f", rng.choice(kinds)()))[0]
 
@@ -50,7 +50,7 @@ def _uuids(rng):
 
 
 def _columns(rng):
-    """For each kind of column, its type and what makes a value."""
+    """The type and value generator of each kind of column."""
     words = rng.sample(WORDS, 6)
     return {
         "small integers": (pa.int32(), _integers(rng, 100)),
@@ -72,7 +72,7 @@ def _columns(rng):
 
 
 def random_table(rng):
-    """A table of some columns, one of which at least is no string, so that a header can be told."""
+    """A table with at least one non-string column, so that a header can be detected."""
     kinds = _columns(rng)
     # A UUID in a text is a string.
     typed = [name for name, (kind, _) in kinds.items() if not pa.types.is_string(kind) and kind != pa.uuid()]

@@ -1,6 +1,6 @@
-"""How other programs read the files that brc writes: each gives a pyarrow table of about the types that are expected.
+"""How other programs read the files that brc writes: each returns a pyarrow table of roughly the expected types.
 
-Text is read with these types; columns of it that the program does not read are taken for strings."""
+Text is read with these types; text columns that the program does not parse are read as strings."""
 
 import importlib.util
 import json
@@ -15,7 +15,7 @@ def is_installed(name):
 
 
 def _parsed(table, expected, unread):
-    """A table whose strings are values of the expected types."""
+    """A table with its strings parsed to the expected types."""
     parse = lambda field: table[field.name] if field.name in unread else _parse(table[field.name], field.type)
     return pa.table({field.name: parse(field) for field in expected})
 
@@ -59,7 +59,7 @@ def _pyarrow(path, expected, unread):
 
 
 def duckdb_type(kind):
-    """The type of DuckDB for a type of pyarrow."""
+    """The DuckDB type for a pyarrow type."""
     names = {"double": "DOUBLE", "float": "FLOAT", "date32[day]": "DATE", "string": "VARCHAR", "binary": "BLOB"}
     names |= {"extension<arrow.uuid>": "UUID"}
     names |= {"bool": "BOOLEAN", "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT"}
@@ -88,7 +88,7 @@ def _duckdb(path, expected, unread):
         return connection.read_parquet(str(path)).to_arrow_table()
     if path.suffix == ".arrow":
         return connection.from_arrow(_pyarrow(path, expected, unread)).to_arrow_table()
-    # In JSON, its own form of binary data is another one.
+    # DuckDB's own representation of binary data in JSON differs.
     is_text = lambda field: field.name in unread or pa.types.is_binary(field.type)
     types = {field.name: "VARCHAR" if is_text(field) else duckdb_type(field.type) for field in expected}
     columns = "{" + ", ".join(f"'{name}': '{kind}'" for name, kind in types.items()) + "}"
@@ -129,7 +129,7 @@ def _datafusion(path, expected, unread):
 
 
 def _python(path, expected, unread):
-    """Python's own JSON, which has no types but numbers and strings."""
+    """Python's own JSON, which has only numbers and strings as types."""
     with open(path, encoding="utf-8") as lines:
         rows = [json.loads(line, parse_float=Decimal) for line in lines]
     text = lambda value: None if value is None else str(value)
@@ -141,9 +141,9 @@ def _python(path, expected, unread):
     return _parsed(pa.table(columns), expected, unread)
 
 
-# By the extension of a file, the programs that read it.
+# The programs that read a file, by its extension.
 def _fastavro(path, expected, unread):
-    """Names are as Avro allows them, so columns are matched by their order."""
+    """Avro restricts names, so columns are matched by position."""
     import fastavro
 
     with open(path, "rb") as file:
@@ -153,7 +153,7 @@ def _fastavro(path, expected, unread):
 
 
 def _of_avro(column, kind):
-    """What Avro has another type for: seconds are milliseconds, uint64 a decimal, nanoseconds plain numbers."""
+    """Types that change in Avro: seconds become milliseconds, uint64 a decimal, nanoseconds plain integers."""
     if pa.types.is_uint64(kind):
         column = [value if value is None else int(value) for value in column]
     if kind == pa.uuid():

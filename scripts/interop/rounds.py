@@ -1,4 +1,4 @@
-"""Random tables, one after the other: what the scripts that try them have in common."""
+"""The loop over random tables that several scripts share."""
 
 import argparse
 import random
@@ -10,8 +10,8 @@ from .readers import is_installed
 
 
 def check_tables(about, writers, try_table):
-    """Tries random tables, and ends the program. `try_table` takes the path of brc, a directory and a seed, and gives what
-    to show of a table that fails."""
+    """Tries random tables, and ends the program. `try_table` takes the path of brc, a directory and a seed, and returns
+    what to print for a table that fails."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("brc", nargs="?", default="target/release/brc")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))

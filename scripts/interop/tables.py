@@ -1,4 +1,4 @@
-"""Tables of every type, as pyarrow has them, and whether two of them hold the same values."""
+"""Tables of every type as pyarrow tables, and their comparison."""
 
 import uuid
 from decimal import Context, Decimal
@@ -16,7 +16,7 @@ PER_SECOND = {"s": 1, "ms": 1000, "us": 10**6, "ns": 10**9}
 
 
 def _column(integers, storage, kind):
-    """Integers as they lie in memory, seen as values of `kind`; every column has its nulls elsewhere."""
+    """Integers reinterpreted as values of `kind`; each column has its nulls at other rows."""
     return pa.array(integers, storage).view(kind)
 
 
@@ -25,21 +25,21 @@ def _times():
     for unit, per_second in PER_SECOND.items():
         storage, kind = (pa.int32(), pa.time32(unit)) if unit in ("s", "ms") else (pa.int64(), pa.time64(unit))
         yield f"time {unit}", storage, kind, (0, DAY * per_second - 1)
-        # From 1902 to 2067, which every unit can tell.
+        # From 1902 to 2067, within the range of every unit.
         limit = 2**31 * per_second
         for zone, name in ((None, "timestamp"), ("UTC", "instant")):
             yield f"{name} {unit}", pa.int64(), pa.timestamp(unit, zone), (-limit, limit)
 
 
 def _kept(array, keep):
-    """Values where they are kept, else null; pyarrow computes nothing of extension types but of what they lie on."""
+    """Sets the values not in `keep` to null; pyarrow computes on extension types only via their storage type."""
     if array.type == pa.uuid():
         return pa.ExtensionArray.from_storage(array.type, _kept(array.storage, keep))
     return pa.compute.if_else(keep, array, pa.scalar(None, array.type))
 
 
 def _nulled(columns, gap):
-    """A table of columns of which every `gap`-th value is null, in other rows for each."""
+    """A table in which every `gap`-th value of a column is null, at other rows in each column."""
     arrays = {}
     for index, (name, array) in enumerate(columns.items()):
         keep = pa.array([gap == 0 or (row + index) % gap != 0 for row in range(len(array))])
@@ -49,14 +49,14 @@ def _nulled(columns, gap):
 
 
 def _spread(low, high, rows):
-    """Integers all over a range, with its ends."""
+    """Integers spread over a range, including its ends."""
     steps = [low, high, 0, -1, 1, low + 1, high - 1]
     mixed = (low + (row * 0x9E3779B97F4A7C15F39CC0605CEDC835) % (high - low + 1) for row in range(rows))
     return [max(low, steps[row]) if row < len(steps) else value for row, value in enumerate(mixed)]
 
 
 def every_type(rows=ROWS, gap=5):
-    """All types of brc, within what every program can hold; every `gap`-th value is null unless it is 0."""
+    """All types of brc, with values that every program supports; every `gap`-th value is null unless `gap` is 0."""
     columns = {
         "bool": pa.array([row % 3 == 0 for row in range(rows)], pa.bool_()),
         "float64": pa.array([FLOATS[row % len(FLOATS)] if row % 2 else row / 100 for row in range(rows)], pa.float64()),
@@ -80,7 +80,7 @@ def every_type(rows=ROWS, gap=5):
 
 
 def only_others_have(rows=ROWS, gap=7):
-    """Types that brc reads as a wider one of its own."""
+    """Types that brc reads as a wider type."""
     columns = {
         "date64": _column([(row - 900) * DAY * 1000 for row in range(rows)], pa.int64(), pa.date64()),
         "fixed": pa.array([bytes([row % 256, 0, 255]) for row in range(rows)], pa.binary(3)),
@@ -96,7 +96,7 @@ def only_others_have(rows=ROWS, gap=7):
 
 
 def ends_of_the_ranges():
-    """The least and the greatest values of types that not every program can hold."""
+    """The minimum and maximum of types that some programs cannot represent in full."""
     bounds = {"date": (pa.int32(), pa.date32(), 32)}
     for unit in PER_SECOND:
         bounds |= {f"timestamp {unit}": (pa.int64(), pa.timestamp(unit), 64)}
@@ -109,12 +109,12 @@ def ends_of_the_ranges():
 
 
 def brc_schema(table):
-    """The columns of a table as --schema takes them."""
+    """The columns of a table as an argument for --schema."""
     return ",".join(f'"{field.name}":{brc_type(field.type)}' for field in table.schema)
 
 
 def brc_type(kind):
-    """What brc calls a type."""
+    """brc's name of a type."""
     if pa.types.is_decimal(kind):
         return f"decimal({kind.precision},{kind.scale})"
     if pa.types.is_time(kind):
@@ -126,7 +126,7 @@ def brc_type(kind):
 
 
 def _bits(column, kind):
-    """Values of one type; floats are their bits, so that each is equal to itself alone."""
+    """Comparable values of one type; floats are compared by their bits."""
     if pa.types.is_null(kind):
         return pa.chunked_array([column.is_valid()])
     if pa.types.is_dictionary(kind):
@@ -136,7 +136,7 @@ def _bits(column, kind):
     if kind == pa.uuid():
         return _uuids(column)
     column = column.cast(kind)
-    # A NaN has no sign and no payload in most programs.
+    # Most programs do not keep the sign and payload of a NaN.
     if pa.types.is_floating(kind):
         nan = pa.scalar(float("nan"), kind)
         column = pa.compute.if_else(pa.compute.is_nan(column), nan, column)
@@ -145,15 +145,15 @@ def _bits(column, kind):
 
 
 def _uuids(column):
-    """The 16 bytes of UUIDs, which some programs have as text."""
+    """The 16 bytes of UUIDs, which some programs represent as text."""
     value = lambda it: uuid.UUID(it) if isinstance(it, str) else uuid.UUID(bytes=it) if isinstance(it, bytes) else it
     return pa.chunked_array([pa.array([it and value(it).bytes for it in column.to_pylist()], pa.binary(16))])
 
 
 def assert_same(found, expected, in_microseconds=()):
-    """Sees to it that tables have the same values, whatever of several types each column has.
+    """Asserts that tables have equal values, allowing for equivalent column types.
 
-    Times in the columns `in_microseconds` are compared without what is less than that.
+    Times in the columns `in_microseconds` are truncated to microseconds for the comparison.
     """
     found.validate(full=True)
     assert found.column_names == expected.column_names, f"columns {found.column_names}"

@@ -1,4 +1,4 @@
-"""What a text says, and whether the typed values that were read from it say the same."""
+"""Compares typed values with the texts they were read from."""
 
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -10,7 +10,7 @@ NULL_TOKENS = {"", "-", "--", ".", "?", "NA", "N/A", "n/a", "NULL", "null", "Non
 
 
 def _is_same(value, text):
-    """Whether a value is what the text of a field means."""
+    """Whether a value equals the meaning of a field's text."""
     if value is None or text is None:
         return value is None and text is None
     if isinstance(value, str):
@@ -31,14 +31,14 @@ def _is_same(value, text):
 
 
 def assert_texts(found, expected):
-    """Sees to it that a table has the values that these columns of texts mean, and their names."""
+    """Asserts that a table has the names of these text columns and the values they mean."""
     assert found.column_names == list(expected), f"columns {found.column_names} instead of {list(expected)}"
     rows = len(next(iter(expected.values())))
     assert found.num_rows == rows, f"{found.num_rows} rows instead of {rows}"
     for name, texts in expected.items():
         is_text = pa.types.is_string(found[name].type)
         for row, (value, text) in enumerate(zip(found[name].to_pylist(), texts)):
-            # Words for missing values are null among numbers, dates and booleans.
+            # Words for missing values are null in columns of numbers, dates and booleans.
             if not is_text and value is None and text in NULL_TOKENS:
                 text = None
             assert _is_same(value, text), f"column '{name}' ({found[name].type}), row {row}: {value!r} instead of {text!r}"

@@ -1,4 +1,4 @@
-"""Files that other programs write: each is a path and the table that is in it."""
+"""Files written by other programs: each is a path and the expected table."""
 
 import itertools
 import json
@@ -12,7 +12,7 @@ import pyarrow.parquet
 from .readers import duckdb_connection, is_installed
 from .tables import every_type, only_others_have
 
-# What each column can be encoded with in Parquet besides a dictionary.
+# The Parquet encodings of each column besides dictionary encoding.
 DELTA_OR_SPLIT = ["DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT"]
 PARQUET_ENCODINGS = {
     pa.types.is_boolean: ["RLE"],
@@ -36,12 +36,12 @@ def _encodings(table, choice):
     return encodings
 
 
-# Times beyond what nanoseconds reach, in microseconds since 1970: 0001-01-01, the last one of 9999, one before 1970.
+# Times outside the range of nanoseconds, in microseconds since 1970: 0001-01-01, the last of 9999, and one before 1970.
 FAR_TIMES = [-62_135_596_800_000_000, None, 253_402_300_799_999_999, -1]
 
 
 def _doubled_names():
-    """A table of which columns have the same name or none, and what brc makes of it."""
+    """A table with duplicate and empty column names, and how brc reads it."""
     columns = [pa.array([row, row + 1]) for row in range(5)]
     renamed = ["v", "v_2", "column_3", "V", "v_1"]
     return (pa.Table.from_arrays(columns, names=names) for names in (["v", "v", "", "V", "v_1"], renamed))
@@ -65,7 +65,7 @@ def pyarrow_parquet(directory):
     for (form, options), page, (name, table) in itertools.product(forms.items(), ("1.0", "2.0"), tables.items()):
         options = options | small | {"data_page_version": page}
         if form == "int96":
-            # Their range is that of nanoseconds, and they have no zone.
+            # INT96 timestamps have the range of nanoseconds and no time zone.
             table = typed.select([name for name in typed.column_names if name.startswith("timestamp")])
         if "column_encoding" in options:
             options["column_encoding"] = _encodings(table, options["column_encoding"])
@@ -88,7 +88,7 @@ def pyarrow_parquet(directory):
     yield path, renamed
     for version in ("1.0", "2.4", "2.6"):
         path = directory / f"pyarrow-format-{version}.parquet"
-        # Older versions of the format have no nanoseconds.
+        # Older versions of the format do not have nanoseconds.
         table = typed.select([name for name in typed.column_names if not name.endswith("ns")])
         pyarrow.parquet.write_table(table, path, version=version)
         yield path, table
@@ -102,7 +102,7 @@ def _arrow(path, table, compression=None, rows=None, **options):
 
 
 def _dictionaries(table):
-    """Strings and numbers as dictionaries of several index types; one has a null among its values."""
+    """Strings and numbers as dictionaries of several index types; one dictionary contains a null."""
     columns = {}
     for index in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"):
         kind = pa.dictionary(getattr(pa, index)(), pa.string())
@@ -149,7 +149,7 @@ def pyarrow_arrow(directory):
 
 
 def json_files(directory):
-    """One object a line. Of binary data, every program has a form of its own."""
+    """One object per line. Each program represents binary data differently."""
     table = every_type().drop_columns(["binary"])
     decimals = [name for name in table.column_names if name.startswith("decimal")]
     path = directory / "python.json"
@@ -161,7 +161,7 @@ def json_files(directory):
     yield path, table
     if is_installed("duckdb"):
         path = directory / "duckdb.json"
-        # It writes Infinity and NaN, which JSON has not; its decimals go through floats, its instants through microseconds.
+        # DuckDB writes Infinity and NaN, which JSON lacks; decimals go through floats, timestamps through microseconds.
         exact = table.drop_columns(["float32", "float64", "instant ns", *decimals[1:]])
         connection = duckdb_connection()
         connection.register("t", exact)
@@ -171,14 +171,14 @@ def json_files(directory):
         import polars
 
         path = directory / "polars.json"
-        # It writes decimals as strings, null for floats that JSON has not, and has no UUIDs.
+        # Polars writes decimals as strings and non-finite floats as null, and has no UUIDs.
         exact = table.drop_columns(["float32", "float64", "uuid", *decimals])
         polars.from_arrow(exact).write_ndjson(path)
         yield path, exact
 
 
 def _json_texts(column):
-    """Values as they stand in JSON: numbers keep all their digits."""
+    """Values as written in JSON: numbers keep all their digits."""
     if pa.types.is_decimal(column.type):
         return ["null" if value is None else f"{value:f}" for value in column.to_pylist()]
     if pa.types.is_floating(column.type):
@@ -194,10 +194,10 @@ def duckdb_files(directory):
         return
     connection = duckdb_connection()
     for name, table in {"typed": every_type(), "required": every_type(gap=0)}.items():
-        # DuckDB has no instants but of microseconds.
+        # DuckDB has timestamps with time zone in microseconds only.
         table = table.drop_columns(["instant ns"])
         for version, codec in itertools.product(("V1", "V2"), ("uncompressed", "snappy", "zstd", "gzip", "lz4_raw")):
-            # The deltas it writes for 32-bit integers may have 33 bits, which the standard forbids and most readers refuse.
+            # DuckDB writes 33-bit deltas for 32-bit integers, which the standard forbids and most readers reject.
             written = table.drop_columns(["int32"]) if version == "V2" else table
             connection.register("t", written)
             path = directory / f"duckdb-{name}-{version}-{codec}.parquet"
@@ -243,7 +243,7 @@ def datafusion_files(directory):
 
 
 def fastavro_avro(directory):
-    """Rows in blocks of every compression, with a column that brc has another type for."""
+    """Rows in blocks of every compression, with a column whose type brc changes."""
     import fastavro
 
     fields = [
@@ -273,7 +273,7 @@ def fastavro_avro(directory):
 
 
 def openpyxl_xlsx(directory):
-    """A sheet has five types, and timestamps of whole seconds here."""
+    """A sheet has five types; timestamps here are whole seconds."""
     import openpyxl
 
     rows = range(1000)

@@ -1,8 +1,8 @@
-"""The five joins of h2o's db-benchmark, and tables like its own: most keys of one are in the other, and some of each are not."""
+"""The five joins of h2o's db-benchmark, and similar tables: most, but not all, keys of one are in the other."""
 
 KEYS = {"small": "id1", "medium": "id2", "large": "id3"}
 
-# Each answer is kept as a table; of that some sums are looked at.
+# Each result is stored as a table; sums over it are compared.
 QUESTIONS = {
     1: "select x.*, small.id4 as small_id4, small.v2 from x join small on x.id1 = small.id1",
     2: "select x.*, medium.id1 as medium_id1, medium.id4 as medium_id4, medium.id5 as medium_id5, medium.v2 "

@@ -1,4 +1,4 @@
-"""The 22 questions of TPC-H, with the parameters by which its answers are validated. The views of question 15 are a `with`."""
+"""The 22 queries of TPC-H with their validation parameters. The view of query 15 is a `with` clause."""
 
 TABLES = ["region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem"]
 

@@ -10,7 +10,7 @@ from .files import remove, size
 from .made import TYPES, fingerprint
 from .process import apart, run
 
-# What a peer does in a process of its own, not counting what it takes to import it.
+# What a peer runs in a separate process; imports are not timed.
 PEERS = {
     "polars to parquet zstd": ("polars", "parquet", "polars.scan_csv({source!r}, try_parse_dates=True).sink_parquet({target!r}, compression='zstd')"),
     "polars to parquet snappy": ("polars", "parquet", "polars.scan_csv({source!r}, try_parse_dates=True).sink_parquet({target!r}, compression='snappy')"),
@@ -20,7 +20,7 @@ PEERS = {
     "datafusion to parquet zstd": ("datafusion", "parquet", "c = datafusion.SessionContext(datafusion.SessionConfig().with_target_partitions({threads})); c.register_csv('t', {source!r}); c.sql('select * from t').write_parquet({target!r}, compression='zstd')"),
 }
 
-# What brc does: the target's extension, and the options.
+# brc's conversions: the target's extension and the options.
 OURS = {
     "brc to buren": ("buren", []),
     "brc to buren, from a pipe": ("buren", []),
@@ -30,7 +30,7 @@ OURS = {
 
 
 def check(name, kind, binary, target, expected):
-    """Whether the rows of a file are those of the CSV."""
+    """Whether a file has the same rows as the CSV."""
     types = TYPES[name]
     if kind == "parquet":
         return fingerprint(f"read_parquet('{target}{'/*.parquet' if os.path.isdir(target) else ''}')", types) == expected
@@ -45,7 +45,7 @@ def check(name, kind, binary, target, expected):
 
 
 class Cell:
-    """One way to convert one table."""
+    """Measures one way to convert one table."""
 
     def __init__(self, name, kind, command, source, target, from_pipe=False, is_peer=False):
         self.name, self.kind, self.command, self.source, self.target = name, kind, command, source, target

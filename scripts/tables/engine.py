@@ -1,10 +1,10 @@
-"""One engine in a process of its own: stores a CSV file as it does best, and answers questions of it.
+"""One engine in a separate process: stores a CSV file in its best format, and runs queries over it.
 
     python -m tables.engine ENGINE TABLE SOURCE DIRECTORY THREADS RUNS
 
-ENGINE is duckdb, polars, datafusion or chdb, with what it asks: `-own`, its own storage; `-parquet`, Parquet that it wrote
-itself; `-file`, the source as it is (CSV or Parquet). Prints a line of JSON a question: the seconds of each run after one to
-warm up (with `-file` of CSV, of all runs), or why there are none.
+ENGINE is duckdb, polars, datafusion or chdb, followed by the source: `-own` for its own storage, `-parquet` for Parquet
+it wrote itself, `-file` for the source as it is (CSV or Parquet). Prints a line of JSON per query: the seconds of each
+run after one warm-up (with `-file` of CSV, of all runs), or the reason why there are none.
 """
 
 import json
@@ -86,7 +86,7 @@ def main():
     engine, table, source, directory, threads, runs = sys.argv[1:]
     name, kind = engine.split("-")
     ask = globals()[name](kind, source, directory, int(threads))
-    # So that nothing is being written while questions are asked.
+    # Finish write-back before queries are timed.
     os.sync()
     for question, (text, _) in QUESTIONS[table].items():
         text = asked(engine, question, text)
@@ -94,7 +94,7 @@ def main():
             if text is None:
                 raise ValueError("it has no such aggregate or function")
             found = {"seconds": [seconds for seconds, _ in repeated(lambda: timed(ask, text), int(runs))]}
-        except Exception as error:  # whatever an engine throws is its answer
+        except Exception as error:  # any exception is reported as the result
             found = {"failure": (str(error).splitlines() or [type(error).__name__])[0][:150]}
         print(json.dumps({"question": question, **found}), flush=True)
 

@@ -1,4 +1,4 @@
-"""The tables that are measured: their columns, how they are made, and what tells whether a file has their rows."""
+"""The benchmark tables: their columns, how to generate them, and how to check a file's rows."""
 
 import os
 import shutil
@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 
-# The columns of each table as DuckDB has them: what the content of all files is compared in.
+# The columns of each table as DuckDB types, in which the content of all files is compared.
 TYPES = {
     "lineitem": {
         "l_orderkey": "BIGINT", "l_partkey": "BIGINT", "l_suppkey": "BIGINT", "l_linenumber": "BIGINT",
@@ -57,7 +57,7 @@ from random_row
 
 
 def tpchgen():
-    """TPC-H's generator, of this Python's environment if that has it."""
+    """The path of TPC-H's generator, preferably from this Python's environment."""
     return shutil.which("tpchgen-cli", path=os.path.dirname(sys.executable)) or "tpchgen-cli"
 
 
@@ -79,7 +79,7 @@ def make_table(name, rows, path):
 
 
 def fingerprint(source, types):
-    """Rows, and a sum over all rows that does not depend on their order."""
+    """The number of rows, and a checksum that does not depend on their order."""
     import duckdb
 
     columns = ", ".join(f'"{name}"::{kind}' for name, kind in types.items())

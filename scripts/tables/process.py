@@ -1,4 +1,4 @@
-"""Processes of their own, timed or not."""
+"""Runs work in separate processes, timed or not."""
 
 import multiprocessing
 import os
@@ -7,7 +7,7 @@ import time
 
 
 def run(command, threads, stdin=None, timed_by_itself=False):
-    """Seconds of the whole process, or those that it prints itself, and peak memory in bytes."""
+    """The seconds of the whole process, or those that it reports itself, and its peak memory in bytes."""
     environment = {**os.environ, "POLARS_MAX_THREADS": str(threads), "RAYON_NUM_THREADS": str(threads)}
     start = time.perf_counter()
     process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE if timed_by_itself else subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
@@ -21,13 +21,13 @@ def run(command, threads, stdin=None, timed_by_itself=False):
     return seconds, usage.ru_maxrss * 1024
 
 
-# What takes little time is repeated up to so often, until so many seconds are over: single samples of it vary.
+# Short operations are repeated up to this number of times or seconds, as single samples vary.
 MOST_RUNS = 9
 A_WHILE = 0.5
 
 
 def repeated(sample, runs):
-    """Samples of what `sample` returns seconds and something else of, at least `runs` of them, after one to warm up."""
+    """At least `runs` samples of `sample`, which returns seconds and another value, after one warm-up."""
     sample()
     samples = []
     while len(samples) < runs or (len(samples) < MOST_RUNS and sum(seconds for seconds, _ in samples) < A_WHILE):
@@ -36,6 +36,6 @@ def repeated(sample, runs):
 
 
 def apart(function, *arguments):
-    """What a function returns in a process of its own: the memory that it takes would count as that of all later ones."""
+    """Runs a function in a separate process, as its memory would otherwise count towards later child processes."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(function, arguments)

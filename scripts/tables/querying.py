@@ -1,4 +1,4 @@
-"""How fast `brc` and its peers answer the questions of a table, and whether the answers are the same."""
+"""Query times of `brc` and its peers over a table, and the comparison of their results."""
 
 import importlib.util
 import json
@@ -13,16 +13,16 @@ from .made import TYPES
 from .process import apart, repeated, run
 from .questions import QUESTIONS, WHOLE_PROCESS, asked
 
-# So many seconds the system may take to clear away what ran before.
+# Seconds to let the system clean up after the previous process.
 SETTLING = 3
 
-# What is asked: of each peer's storage and of ours. The peers' best time counts.
+# The storage that each peer and brc are queried on. The best peer's time counts.
 STORED = ["duckdb-own", "duckdb-parquet", "polars-own", "polars-parquet", "datafusion-parquet", "chdb-own"]
 TEXT = ["duckdb-file", "polars-file", "datafusion-file", "chdb-file"]
 
 
 def ask_engine(engine, table, source, arguments, work):
-    """Medians in seconds by question; a question that failed is left out."""
+    """Medians in seconds by query, without failed queries."""
     package = engine.split("-")[0]
     with tempfile.TemporaryDirectory(dir=work) as directory:
         command = [sys.executable, "-m", "tables.engine", engine, table, source, directory, str(arguments.threads), str(arguments.runs)]
@@ -43,8 +43,8 @@ def ask_engine(engine, table, source, arguments, work):
 
 
 def ask_duckdb_shell(table, source, arguments, work):
-    """DuckDB's shell, asked of its own storage, or of Parquet as it is: medians of whole processes in seconds, by those questions
-    that take one.
+    """Medians in seconds of whole processes of DuckDB's shell, over its own storage or Parquet, for the queries
+    that are compared with whole processes.
     """
     questions = {name: text for name, (text, _) in QUESTIONS[table].items() if name in WHOLE_PROCESS}
     if not questions:
@@ -53,7 +53,7 @@ def ask_duckdb_shell(table, source, arguments, work):
     if package is None:
         print(f"{table}: DuckDB's shell is left out", flush=True)
         return {}
-    # The command that the package installs starts this one from Python.
+    # The installed command is a Python wrapper that starts this one.
     shell = os.path.join(os.path.dirname(package.origin), "duckdb")
     found = {}
     with tempfile.TemporaryDirectory(dir=work) as directory:
@@ -71,12 +71,12 @@ def ask_duckdb_shell(table, source, arguments, work):
 
 
 def ask_brc(binary, table, file, arguments):
-    """Medians of whole processes in seconds, and the largest peak memory in bytes, by question."""
+    """Medians of whole processes in seconds, and the largest peak memory in bytes, by query."""
     os.sync()
     time.sleep(SETTLING)
     found = {}
     for question, (text, _) in QUESTIONS[table].items():
-        # Where an engine's shell prints its answer, so do we; else each makes a table as Arrow has it.
+        # Where an engine's shell prints its result, so does brc; otherwise both build an Arrow table.
         form = "csv" if question in WHOLE_PROCESS else "arrow"
         command = [binary, "query", file, text, "--format", form, "--threads", str(arguments.threads)]
         try:
@@ -90,7 +90,7 @@ def ask_brc(binary, table, file, arguments):
 
 
 def wrong_answers(binary, table, file, source, arguments, work):
-    """The questions whose answers are not DuckDB's, in which numbers may differ in the tenth digit."""
+    """The queries whose results differ from DuckDB's; numbers may differ in the tenth digit."""
     import duckdb
 
     database = duckdb.connect()
@@ -135,25 +135,25 @@ def without_whole_processes(seconds):
 
 
 def stored_answers(table, source, arguments, work):
-    """What each peer needs for its own storage: the whole process where that counts, else the question alone."""
+    """The times of each peer on its own storage: of the whole process where that counts, else of the query alone."""
     found = {engine: without_whole_processes(ask_engine(engine, table, source, arguments, work)) for engine in STORED}
     return found | {"duckdb shell": ask_duckdb_shell(table, source, arguments, work)}
 
 
 def duckdb_answers(table, parquet, arguments, work):
-    """The same of DuckDB for a Parquet file."""
+    """The times of DuckDB on a Parquet file."""
     seconds = without_whole_processes(ask_engine("duckdb-file", table, parquet, arguments, work))
     return seconds | ask_duckdb_shell(table, parquet, arguments, work)
 
 
 def written_and_asked(binary, table, source, file, arguments):
-    """What `brc` needs for a file that was just written."""
+    """The times of `brc` on a file that was just written."""
     convert(binary, source, file, arguments)
     return ask_brc(binary, table, file, arguments)
 
 
 def measure_questions(table, source, binary, arguments, work):
-    """All questions of a table: of buren and Parquet that brc wrote and of the CSV, beside the peers."""
+    """Measures all queries of a table: on buren and Parquet written by brc and on the CSV, with brc and its peers."""
     buren, parquet = (os.path.join(work, f"{table}.{encoding}") for encoding in ("buren", "parquet"))
     convert(binary, source, buren, arguments)
     found = {

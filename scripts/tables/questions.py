@@ -1,4 +1,4 @@
-"""The questions that are asked of each table, and how many times as fast as the best peer the answer is wanted."""
+"""The queries over each table, and the target speedup over the best peer."""
 
 G1 = {
     "q1": ("select id1, sum(v1) a from t group by id1", 2.5),
@@ -49,10 +49,10 @@ USERVISITS = {
 
 QUESTIONS = {"g1": G1, "lineitem": LINEITEM, "uservisits": USERVISITS}
 
-# So little is read for these that starting and opening is what counts: the peers' whole processes are timed too.
+# These read so little that startup and opening dominate: the peers' whole processes are timed as well.
 WHOLE_PROCESS = {"one order"}
 
-# What an engine is asked where it has another name for the same, or none.
+# Engine-specific replacements in a query; None where the engine lacks the function.
 IN_OTHER_WORDS = {
     ("duckdb", "q8"): "select id6, array_to_string(max(v3, 2), ', ') a from t group by id6",
     ("datafusion", "q8"): None,
@@ -63,5 +63,5 @@ IN_OTHER_WORDS = {
 
 
 def asked(engine, name, question):
-    """What an engine is asked; None if it cannot be."""
+    """The query for an engine; None if the engine cannot run it."""
     return IN_OTHER_WORDS.get((engine.split("-")[0], name), question)
