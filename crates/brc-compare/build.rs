@@ -1,4 +1,4 @@
-//! Notes what a build is made of, so that results of measurements can tell: the compiler, the commit, the crates.
+//! Records the compiler, the commit and the crate versions of a build, so that reports can name them.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -10,7 +10,7 @@ fn main() {
     let compiler = env::var("RUSTC").ok().and_then(|rustc| first_line(Command::new(rustc).arg("--version")));
     note("BRC_COMPILER", compiler);
     note("BRC_COMMIT", first_line(Command::new("git").args(["rev-parse", "HEAD"])));
-    // It changes with every commit. Without a repository there is nothing to look at, and nothing to note.
+    // The log changes with every commit. Outside a repository there is nothing to watch.
     if let Some(log) = first_line(Command::new("git").args(["rev-parse", "--git-path", "logs/HEAD"]))
         && Path::new(&log).exists()
     {
@@ -38,7 +38,7 @@ fn first_line(command: &mut Command) -> Option<String> {
     String::from_utf8(output.stdout).ok()?.lines().next().map(str::to_owned)
 }
 
-/// The crates of a lock file that come from elsewhere, as lines of name and version.
+/// The external crates of a lock file, one line of name and version each.
 fn crates(lock: &str) -> String {
     let mut lines = String::new();
     for package in lock.split("[[package]]").filter(|package| package.contains("\nsource = ")) {

@@ -1,34 +1,34 @@
-//! The sweet spots: what to pick, said in plain sentences, and what the pick costs elsewhere.
+//! Recommends an encoding for each purpose, and says which other encoding is better at what.
 //!
-//! Everything is computed from what was measured; no encoding is favoured by name. Lines that answer from statistics do
-//! not compete: they did not read the data.
+//! Everything is computed from measurements; no encoding is favoured by name. Lines answered from statistics are not
+//! ranked, because they did not read the data.
 
 use super::best::{Measure, best, cold_query, convert, is_close, memory, once, query, size};
 use super::pareto::front;
 use super::view::{Line, View};
 use crate::quantity::{bytes, count, digits, time};
 
-/// What a comparison comes to.
+/// The conclusions drawn from the results of one table.
 pub(crate) struct Advice<'v, 'a> {
-    /// No other is both smaller and quicker to query; the smallest first.
+    /// The Pareto front of size and query time, smallest first.
     pub(crate) query_front: Vec<&'v Line<'a>>,
-    /// No other is both smaller and quicker to make; the smallest first.
+    /// The Pareto front of size and conversion time, smallest first.
     pub(crate) convert_front: Vec<&'v Line<'a>>,
-    /// One for each purpose.
+    /// One recommendation per purpose.
     pub(crate) picks: Vec<Pick>,
-    /// Who is first in what.
+    /// Sentences that name the winner of each measure.
     pub(crate) firsts: Vec<String>,
 }
 
-/// What to pick for a purpose.
+/// The recommendation for one purpose.
 pub(crate) struct Pick {
-    /// As in "For repeated queries".
+    /// For example "For repeated queries".
     pub(crate) purpose: &'static str,
     pub(crate) name: String,
     pub(crate) sentence: String,
 }
 
-/// What to make of a table's results; `None` if no cell went well.
+/// Derives the advice for one table; `None` if no cell was measured.
 pub(crate) fn advise<'v, 'a>(view: &'v View<'a>) -> Option<Advice<'v, 'a>> {
     let lines: Vec<&Line<'a>> = view.reading().collect();
     if lines.is_empty() {
@@ -73,14 +73,14 @@ fn repeated_queries(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
 
 fn smallest_size(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
     let small = best(lines, size);
-    // Of files that are as small, the one that answers soonest; of those that answer as soon, the smallest.
+    // Among files of equal size take the one that is queried fastest; among equally fast ones the smallest.
     let line = *best(&small, query).first()?;
     let sentence = format!("takes {} and answers in {}", view.size(line), time(line.query.median));
     Some(Pick { purpose: "For the smallest size", name: line.name(), sentence })
 }
 
 fn frequent_conversion(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
-    // A copy of the input in its own encoding is no conversion that anybody waits for.
+    // An uncompressed copy of the input in its own encoding is not a useful conversion.
     let is_copy = |line: &Line<'_>| line.encoding == view.facts.encoding && line.compression == "none";
     let others: Vec<&Line<'_>> = lines.iter().filter(|line| !is_copy(line)).copied().collect();
     let level = best(&others, once);
@@ -99,13 +99,13 @@ fn frequent_conversion(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
     Some(Pick { purpose: "For frequent conversion", name: names(&level), sentence })
 }
 
-/// After how many queries converting has taken less time than querying the input as often; `None` if never.
+/// The number of queries after which converting plus querying is faster than querying the input; `None` if never.
 fn queries_to_pay(view: &View<'_>, line: &Line<'_>) -> Option<u64> {
     let saved = view.input.query.median - line.query.median;
     (saved > 0.0).then(|| (convert(line).value / saved).ceil().max(1.0) as u64)
 }
 
-/// The names of lines, as in "a, b or c": the first few of many.
+/// The names of lines, as in "a, b and c"; a long list is cut with "n others".
 fn names(lines: &[&Line<'_>]) -> String {
     const SHOWN: usize = 6;
     let mut names: Vec<String> = lines.iter().take(SHOWN).map(|line| line.name()).collect();
@@ -124,7 +124,7 @@ fn range(lines: &[&Line<'_>], value: impl Fn(&Line<'_>) -> f64) -> (f64, f64) {
     (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
 }
 
-/// The figures of lines from the smallest to the largest.
+/// The range of a measure over lines, from the smallest to the largest value.
 fn span(lines: &[&Line<'_>], measure: Measure, show: fn(f64) -> String) -> String {
     let (least, most) = range(lines, |line| measure(line).value);
     from_to(least, most, show)
@@ -135,7 +135,7 @@ fn from_to(least: f64, most: f64, show: fn(f64) -> String) -> String {
     if least == most { least } else { format!("{least} to {most}") }
 }
 
-/// Who wins what. If another encoding than the winner of query time wins anything, it is said with both figures.
+/// Names the winner of each measure. Where an encoding other than the fastest to query wins, both values are given.
 fn firsts(view: &View<'_>, lines: &[&Line<'_>]) -> Vec<String> {
     let level = best(lines, query);
     let Some(leader) = level.first().copied() else { return Vec::new() };
@@ -150,9 +150,9 @@ fn firsts(view: &View<'_>, lines: &[&Line<'_>]) -> Vec<String> {
     }
     let (mut also, mut lost) = (Vec::new(), Vec::new());
     for measure in measures {
-        match place_in(leader, lines, measure) {
-            Some(Place::First(words)) => also.push(words),
-            Some(Place::Lost(sentence)) => lost.push(sentence),
+        match standing_in(leader, lines, measure) {
+            Some(Standing::First(words)) => also.push(words),
+            Some(Standing::Behind(sentence)) => lost.push(sentence),
             None => {}
         }
     }
@@ -173,38 +173,38 @@ fn firsts(view: &View<'_>, lines: &[&Line<'_>]) -> Vec<String> {
     sentences
 }
 
-/// What is measured, of what, and how it is shown.
+/// A measure: its name, its value for a line, and its formatter.
 type Ranking = (&'static str, Measure, fn(f64) -> String);
 
-/// Where an encoding stands.
-enum Place {
-    /// First, alone or with others: in what, and with how much.
+/// The rank of the leading encoding in one measure.
+enum Standing {
+    /// It is first, alone or with others: the measure with its value.
     First(String),
-    /// Others are first.
-    Lost(String),
+    /// Another encoding is first: a whole sentence.
+    Behind(String),
 }
 
 fn as_size(value: f64) -> String {
     bytes(value as u64)
 }
 
-fn place_in(leader: &Line<'_>, lines: &[&Line<'_>], (what, measure, show): Ranking) -> Option<Place> {
+fn standing_in(leader: &Line<'_>, lines: &[&Line<'_>], (what, measure, show): Ranking) -> Option<Standing> {
     let level = best(lines, measure);
     level.first()?;
-    // Another compression of the same encoding is not another encoding.
+    // A different compression of the same encoding is not a different encoding.
     let is_own = |line: &&&Line<'_>| line.encoding == leader.encoding;
     let least = |one: &&&Line<'_>, other: &&&Line<'_>| measure(one).value.total_cmp(&measure(other).value);
     if let Some(own) = level.iter().filter(is_own).min_by(least) {
         let name = if own.compression == leader.compression { String::new() } else { format!(" as {}", own.name()) };
         let others: Vec<&Line<'_>> = level.iter().filter(|line| !is_own(line)).copied().collect();
         let others = if others.is_empty() { String::new() } else { format!(", on a par with {}", names(&others)) };
-        return Some(Place::First(format!("{what} ({}{name}{others})", show(measure(own).value))));
+        return Some(Standing::First(format!("{what} ({}{name}{others})", show(measure(own).value))));
     }
     let own = lines.iter().filter(is_own).min_by(least)?;
     let (are, won, figure) =
         (if level.len() == 1 { "is" } else { "are" }, span(&level, measure, show), show(measure(own).value));
     let (first, own) = (names(&level), own.name());
-    Some(Place::Lost(format!("But {first} {are} first in {what}, with {won}; {own} has {figure}.")))
+    Some(Standing::Behind(format!("But {first} {are} first in {what}, with {won}; {own} has {figure}.")))
 }
 
 #[cfg(test)]
@@ -229,14 +229,14 @@ mod tests {
     }
 
     #[test]
-    fn each_purpose_gets_what_fits() {
+    fn each_purpose_gets_a_recommendation() {
         let names: Vec<String> = picks(|_| {}).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["columns", "text small:9", "columns"]);
     }
 
     #[test]
-    fn of_equals_all_are_named_and_the_smaller_or_the_quicker_is_taken() {
-        // As quick as the quickest within five percent, and smaller.
+    fn ties_are_all_named_and_broken_by_size_or_speed() {
+        // Within 5 % of the fastest, and smaller.
         let names = picks(|results| {
             let quickest = measurements(results, 0).times.query.samples.clone();
             measurements(results, 2).times.query.samples = quickest;
@@ -245,14 +245,14 @@ mod tests {
         let words = "are too close to call: they answer in 2.10 ms, 4.67 times as fast as the input itself; \
                      columns small:9 is the smallest of them";
         assert!(names[0].1.starts_with(words), "{}", names[0].1);
-        // As small as the smallest within five percent, and quicker.
+        // Within 5 % of the smallest, and faster.
         let names = picks(|results| measurements(results, 2).bytes = 1_950_000);
         assert_eq!(names[1].0, "columns small:9");
     }
 
-    /// What three runs of the same comparison find differs by chance: they must not name three winners.
+    /// Three runs of the same comparison differ by noise; they must not recommend three different winners.
     #[test]
-    fn chance_changes_no_advice() {
+    fn noise_does_not_change_the_advice() {
         let run = |factors: [u64; 3]| {
             picks(|results| {
                 let wide = [80, 90, 100, 110, 120];
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_to_convert_in_vain() {
+    fn conversion_is_not_recommended_if_the_input_is_as_fast() {
         let picks = picks(|results| {
             for sample in &mut results.tables[0].as_it_is.as_mut().unwrap().query.samples.warm {
                 sample.wall_ns = 1_000_000;
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_wins_anything_is_named() {
+    fn the_winner_of_each_measure_is_named() {
         let results = sample::results();
         let view = View::new(&results, &results.tables[0]).unwrap();
         let text = advise(&view).unwrap().firsts.join("\n");

@@ -1,21 +1,21 @@
-//! What counts as best: the smallest figure, and every other one that cannot be told from it. Advice and marks in tables
-//! share this definition, so they never name different winners.
+//! Decides which lines count as best: the smallest value and every one statistically indistinguishable from it. Advice
+//! and table marks share this definition, so that they name the same winners.
 
 use crate::statistics::Summary;
 use crate::view::Line;
 use std::cmp::Ordering;
 
-/// Closer than this, times and sizes count as equal, and something else decides.
-const EQUAL: f64 = 1.05;
+/// Times and sizes within this ratio count as equal.
+const EQUAL_RATIO: f64 = 1.05;
 
-/// A figure of a line, and how far its true value may be from it.
+/// A measured value and the half-width of its confidence interval.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Figure {
     pub(crate) value: f64,
     margin: f64,
 }
 
-/// What lines are compared by.
+/// The function that extracts the compared value of a line.
 pub(crate) type Measure = fn(&Line<'_>) -> Figure;
 
 impl Figure {
@@ -27,15 +27,16 @@ impl Figure {
         Self { value: summary.median, margin: summary.median_margin }
     }
 
-    /// Of a line that has none.
+    /// The value of a line without a measurement.
     fn none() -> Self {
         Self::exact(f64::INFINITY)
     }
 
-    /// Whether it may be as small as the smallest one: they differ by less than 5 %, or their intervals overlap.
-    fn is_level_with(self, smallest: Self) -> bool {
+    /// Whether the value ties with the smallest one: they differ by less than 5 %, or their intervals overlap.
+    fn ties_with(self, smallest: Self) -> bool {
         self.value.is_finite()
-            && (self.value <= smallest.value * EQUAL || self.value - self.margin <= smallest.value + smallest.margin)
+            && (self.value <= smallest.value * EQUAL_RATIO
+                || self.value - self.margin <= smallest.value + smallest.margin)
     }
 }
 
@@ -59,7 +60,7 @@ pub(crate) fn memory(line: &Line<'_>) -> Figure {
     line.peak_memory.map_or(Figure::none(), |bytes| Figure::exact(bytes as f64))
 }
 
-/// Converting and one query.
+/// The time of one conversion and one query.
 pub(crate) fn once(line: &Line<'_>) -> Figure {
     let (convert, query) = (convert(line), query(line));
     Figure { value: convert.value + query.value, margin: convert.margin.hypot(query.margin) }
@@ -67,16 +68,16 @@ pub(crate) fn once(line: &Line<'_>) -> Figure {
 
 /// Whether two figures count as equal.
 pub(crate) fn is_close(one: f64, other: f64) -> bool {
-    one.max(other) <= one.min(other) * EQUAL
+    one.max(other) <= one.min(other) * EQUAL_RATIO
 }
 
-/// The lines that may be the best by `measure`; the smallest file of them first, and never by chance.
+/// The lines that tie for the best value of `measure`, smallest file first, then by name.
 pub(crate) fn best<'v, 'a>(lines: &[&'v Line<'a>], measure: Measure) -> Vec<&'v Line<'a>> {
     let Some(smallest) = lines.iter().map(|line| measure(line)).min_by(|one, other| one.value.total_cmp(&other.value))
     else {
         return Vec::new();
     };
-    let mut level: Vec<_> = lines.iter().filter(|line| measure(line).is_level_with(smallest)).copied().collect();
+    let mut level: Vec<_> = lines.iter().filter(|line| measure(line).ties_with(smallest)).copied().collect();
     level.sort_by(|one, other| by_size(one, other));
     level
 }
@@ -85,7 +86,7 @@ fn by_size(one: &Line<'_>, other: &Line<'_>) -> Ordering {
     one.bytes.cmp(&other.bytes).then_with(|| one.name().cmp(&other.name()))
 }
 
-/// Whether a line is among the best of its column: of those that read the data and have its compression.
+/// Whether a line ties for the best of its column: the lines that read the data and have its compression.
 pub(crate) fn is_best_of_column<'v>(
     line: &Line<'_>,
     reading: impl Iterator<Item = &'v Line<'v>>,
@@ -93,7 +94,7 @@ pub(crate) fn is_best_of_column<'v>(
 ) -> bool {
     let column = reading.filter(|other| other.compression == line.compression).map(measure);
     let smallest = column.min_by(|one, other| one.value.total_cmp(&other.value));
-    !line.statistics && smallest.is_some_and(|smallest| measure(line).is_level_with(smallest))
+    !line.statistics && smallest.is_some_and(|smallest| measure(line).ties_with(smallest))
 }
 
 #[cfg(test)]
@@ -101,12 +102,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_told_apart_is_level() {
+    fn close_values_and_overlapping_intervals_tie() {
         let figure = |value, margin| Figure { value, margin };
         // 4 % apart; 20 % apart with intervals that overlap and with ones that do not.
-        assert!(figure(104.0, 0.0).is_level_with(figure(100.0, 0.0)));
-        assert!(figure(120.0, 12.0).is_level_with(figure(100.0, 9.0)));
-        assert!(!figure(120.0, 9.0).is_level_with(figure(100.0, 9.0)));
-        assert!(!Figure::none().is_level_with(figure(1.0, 1.0)) && !Figure::none().is_level_with(Figure::none()));
+        assert!(figure(104.0, 0.0).ties_with(figure(100.0, 0.0)));
+        assert!(figure(120.0, 12.0).ties_with(figure(100.0, 9.0)));
+        assert!(!figure(120.0, 9.0).ties_with(figure(100.0, 9.0)));
+        assert!(!Figure::none().ties_with(figure(1.0, 1.0)) && !Figure::none().ties_with(Figure::none()));
     }
 }

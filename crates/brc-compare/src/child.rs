@@ -1,41 +1,41 @@
-//! A process that must not go on for ever: waited for no longer than a limit, then ended with all that it started.
+//! Runs a command with a time limit; on timeout it kills the process and its children.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// What a process that has ended in time said is heard for so long.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long to wait for the rest of the output of a process that has exited.
+const DRAIN_TIME: Duration = Duration::from_secs(1);
 
-/// How a process ended, and what it said.
+/// The exit status and the output of a process.
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
 }
 
-/// Runs a command to its end; `None` if that did not come within the limit.
+/// Runs a command to its end; `None` if it exceeded the limit and was killed.
 ///
 /// # Errors
-/// The system's, if the process cannot be started or heard.
+/// I/O errors of starting the process or reading its output.
 pub(crate) fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<Option<Ended>> {
     let end = limit.and_then(|limit| Instant::now().checked_add(limit));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A group of its own, so that it goes with its children.
+    // A process group of its own, so that its children can be killed with it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     let mut child = command.spawn()?;
-    let listened = listen(&mut child, end);
-    // Once it was waited for, its number may be that of another process.
-    if !matches!(listened, Ok(Some(_))) && child.try_wait()?.is_none() {
+    let read = read_output(&mut child, end);
+    // Once the process is reaped, its id may be reused.
+    if !matches!(read, Ok(Some(_))) && child.try_wait()?.is_none() {
         kill(&mut child);
     }
     let status = child.wait()?;
-    Ok(listened?.map(|[stdout, stderr]| Ended { status, stdout, stderr }))
+    Ok(read?.map(|[stdout, stderr]| Ended { status, stdout, stderr }))
 }
 
-/// Ends a process with all that it started; it may just have ended by itself.
+/// Kills a process and its children; it may have just exited.
 #[cfg(unix)]
 fn kill(child: &mut Child) {
     use rustix::process::{Pid, Signal, kill_process_group};
@@ -45,52 +45,60 @@ fn kill(child: &mut Child) {
     }
 }
 
-/// Ends a process, which may just have ended by itself.
+/// Kills a process; it may have just exited.
 #[cfg(not(unix))]
 fn kill(child: &mut Child) {
     let _ = child.kill();
 }
 
-/// Hears all that a process says until it has closed both streams; `None` if it has not when the time comes.
-fn listen(child: &mut Child, end: Option<Instant>) -> io::Result<Option<[Vec<u8>; 2]>> {
-    let (sender, heard) = channel();
-    hear(0, child.stdout.take(), &sender)?;
-    hear(1, child.stderr.take(), &sender)?;
+/// Reads both output streams until they are closed; `None` if they are still open at `end`.
+fn read_output(child: &mut Child, end: Option<Instant>) -> io::Result<Option<[Vec<u8>; 2]>> {
+    let (sender, receiver) = channel();
+    spawn_reader(0, child.stdout.take(), &sender)?;
+    spawn_reader(1, child.stderr.take(), &sender)?;
     drop(sender);
-    let mut said = [None, None];
-    while let Some((stream, all)) = next(&heard, child, end)? {
-        said[stream] = Some(all?);
+    let mut output = [None, None];
+    while let Some((stream, all)) = next(&receiver, child, end)? {
+        output[stream] = Some(all?);
     }
-    Ok(match said {
+    Ok(match output {
         [Some(stdout), Some(stderr)] => Some([stdout, stderr]),
         _ => None,
     })
 }
 
-/// All that a stream of that number said.
-type Heard = (usize, io::Result<Vec<u8>>);
+/// The number of a stream (0 stdout, 1 stderr) and all of its bytes.
+type StreamOutput = (usize, io::Result<Vec<u8>>);
 
-/// Hears a stream to its end, on a thread of its own.
-fn hear(number: usize, stream: Option<impl Read + Send + 'static>, heard: &Sender<Heard>) -> io::Result<()> {
-    let heard = heard.clone();
+/// Reads a stream to its end on a thread of its own.
+fn spawn_reader(
+    number: usize,
+    stream: Option<impl Read + Send + 'static>,
+    sender: &Sender<StreamOutput>,
+) -> io::Result<()> {
+    let sender = sender.clone();
     let work = move || {
         let mut all = Vec::new();
         let outcome = stream.map_or(Ok(0), |mut stream| stream.read_to_end(&mut all));
-        // Nobody listens any more if it took too long.
-        let _ = heard.send((number, outcome.map(|_| all)));
+        // The receiver is gone after a timeout.
+        let _ = sender.send((number, outcome.map(|_| all)));
     };
     std::thread::Builder::new().spawn(work).map(drop)
 }
 
-/// The next stream that has come to its end; `None` if there is no other, or the time is over.
-fn next(heard: &Receiver<Heard>, child: &mut Child, end: Option<Instant>) -> io::Result<Option<Heard>> {
-    let Some(end) = end else { return Ok(heard.recv().ok()) };
-    if let Ok(heard) = heard.recv_timeout(end.saturating_duration_since(Instant::now())) {
-        return Ok(Some(heard));
+/// The next stream that was read to its end; `None` if there is none left, or after a timeout.
+fn next(
+    receiver: &Receiver<StreamOutput>,
+    child: &mut Child,
+    end: Option<Instant>,
+) -> io::Result<Option<StreamOutput>> {
+    let Some(end) = end else { return Ok(receiver.recv().ok()) };
+    if let Ok(output) = receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
+        return Ok(Some(output));
     }
-    // One that has ended meanwhile, while this process was stopped perhaps, is heard to its last word.
-    let has_ended = child.try_wait()?.is_some();
-    Ok(if has_ended { heard.recv_timeout(LAST_WORDS).ok() } else { None })
+    // The process may have exited while this one was suspended; then the rest of its output is read.
+    let has_exited = child.try_wait()?.is_some();
+    Ok(if has_exited { receiver.recv_timeout(DRAIN_TIME).ok() } else { None })
 }
 
 #[cfg(test)]
@@ -104,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn both_streams_are_heard_however_much_they_say() {
+    fn both_streams_are_read_whatever_their_length() {
         let script = "head -c 300000 /dev/zero >&2; head -c 200000 /dev/zero; exit 3";
         let ended = run(&mut shell(script), Some(Duration::from_secs(60))).unwrap().unwrap();
         assert_eq!((ended.status.code(), ended.stdout.len(), ended.stderr.len()), (Some(3), 200_000, 300_000));
@@ -112,21 +120,21 @@ mod tests {
     }
 
     #[test]
-    fn what_has_ended_in_time_is_heard_even_later() {
+    fn output_of_an_exited_process_is_read_after_the_limit() {
         let mut child = shell("echo done").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         child.wait().unwrap();
-        assert_eq!(listen(&mut child, Some(Instant::now())).unwrap().unwrap()[0], b"done\n");
+        assert_eq!(read_output(&mut child, Some(Instant::now())).unwrap().unwrap()[0], b"done\n");
     }
 
-    /// The shell's child would write a file if it outlived the shell.
+    /// The child of the shell would go on writing to a file if it outlived the shell.
     #[test]
-    fn what_takes_too_long_is_ended_with_its_children() {
-        let place = tempfile::tempdir().unwrap();
+    fn a_timeout_kills_the_process_and_its_children() {
+        let directory = tempfile::tempdir().unwrap();
         let script = "(while sleep 0.02; do echo x >> alive; done) & wait";
         let start = Instant::now();
-        let ended = run(shell(script).current_dir(place.path()), Some(Duration::from_millis(200))).unwrap();
+        let ended = run(shell(script).current_dir(directory.path()), Some(Duration::from_millis(200))).unwrap();
         assert!(ended.is_none() && start.elapsed() < Duration::from_secs(20));
-        let size = || std::fs::metadata(place.path().join("alive")).map_or(0, |found| found.len());
+        let size = || std::fs::metadata(directory.path().join("alive")).map_or(0, |found| found.len());
         std::thread::sleep(Duration::from_millis(50));
         let before = size();
         std::thread::sleep(Duration::from_millis(100));

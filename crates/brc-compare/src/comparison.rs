@@ -1,4 +1,4 @@
-//! A whole comparison: from what was asked for, through the measuring, to the reports.
+//! Runs a comparison from the request to the reports.
 
 use crate::environment::{Environment, now};
 use crate::error::Error;
@@ -17,9 +17,9 @@ use brc_encodings::Encoding;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What to compare, and how often to measure it.
+/// The tables, encodings and queries to compare, and the number of runs.
 pub struct Request {
-    /// The tables, each compared by itself. What comes again is left out, in all lists.
+    /// The tables, each compared by itself. Duplicates are ignored, in all lists.
     pub files: Vec<PathBuf>,
     /// How to read them.
     pub table: TableOptions,
@@ -27,45 +27,45 @@ pub struct Request {
     pub encodings: Vec<&'static dyn Encoding>,
     /// The compressions to compare.
     pub compressions: Vec<Compressor>,
-    /// What is computed of each table.
+    /// The queries to run on each table.
     pub queries: Vec<QueryOptions>,
-    /// Only so many first rows of each table.
+    /// The number of first rows to take from each table; all if `None`.
     pub rows: Option<u64>,
     /// Timed runs of each query and each read.
     pub runs: u32,
     /// Timed conversions to each file.
     pub convert_runs: u32,
-    /// Runs of each query before those; one at least is made.
+    /// Untimed runs of each query before the timed ones; at least one is made.
     pub warmup: u32,
     /// Whether to measure everything once more without the page cache. Linux only.
     pub cold: bool,
-    /// How long a process of a cell may take.
+    /// The time limit of each process of a cell.
     pub timeout: Option<Duration>,
     /// Threads of each process.
     pub threads: usize,
-    /// How much memory each conversion and each query may use, in bytes, if not as much as usual.
+    /// The memory limit of each conversion and each query, in bytes; `None` for the default.
     pub memory: Option<u64>,
     /// The directory of results and reports, if they are kept.
     pub out: Option<PathBuf>,
-    /// Whether converted files stay there too.
+    /// Whether converted files are kept there too.
     pub keep: bool,
-    /// Whether to measure anew what is known there.
+    /// Whether to discard results found there and measure again.
     pub force: bool,
     /// The command line, for the reports.
     pub command: String,
 }
 
-/// What was measured.
+/// The results of a comparison.
 pub struct Comparison {
     results: Results,
     not_kept: Vec<String>,
 }
 
-/// Measures what is asked for, and writes the reports if they are kept.
+/// Runs the requested measurements, and writes the reports if `out` is set.
 ///
 /// # Errors
-/// If a table cannot be read, nothing can be measured of it, or results cannot be kept. What goes wrong in a cell is a
-/// result.
+/// If a table cannot be read, if no cell of a table is possible, or if results cannot be written. A failure within a
+/// cell is recorded as its outcome.
 pub fn compare(request: &Request, host: &Host) -> Result<Comparison, Error> {
     if request.cold && cfg!(not(target_os = "linux")) {
         let reason = "--cold works on Linux only, where files can be dropped from the page cache";
@@ -97,14 +97,14 @@ impl Comparison {
         tables.join("\n\n")
     }
 
-    /// In how many cells something went wrong.
+    /// The number of failed cells.
     #[must_use]
     pub fn failed_cells(&self) -> usize {
         let cells = self.results.tables.iter().flat_map(|table| &table.cells);
         cells.filter(|cell| matches!(cell.outcome, Outcome::Failed { .. })).count()
     }
 
-    /// Why files are not where they should stay.
+    /// The reasons why converted files could not be kept.
     #[must_use]
     pub fn not_kept(&self) -> &[String] {
         &self.not_kept
@@ -115,7 +115,7 @@ impl Comparison {
     }
 }
 
-/// Refuses a table for which nothing can be measured: all encodings and compressions exclude each other.
+/// Rejects a table whose encodings and compressions all exclude each other.
 fn refuse_impossible(wanted: &Results) -> brc_core::Result<()> {
     for table in &wanted.tables {
         let reasons: Vec<String> = table.cells.iter().map_while(why_impossible).collect();
@@ -134,7 +134,7 @@ fn why_impossible(cell: &Cell) -> Option<String> {
     }
 }
 
-/// Has everything measured that is not known yet. Returns why files are not where they should stay.
+/// Runs all measurements that are not known yet. Returns why files could not be kept.
 fn measure(
     request: &Request,
     host: &Host,
@@ -170,7 +170,7 @@ impl Request {
         once_each(&self.compressions, ToString::to_string)
     }
 
-    /// What there will be in the end, without any figure yet, and the files of its tables.
+    /// The results to fill, without measurements, and the input file of each table.
     fn wanted(&self, host: &Host) -> Result<(Results, Vec<PathBuf>), Error> {
         let (inputs, tables) = self.tables()?.into_iter().unzip();
         let settings = Settings {
@@ -189,7 +189,7 @@ impl Request {
             version: VERSION,
             command: self.command.clone(),
             started: now(),
-            environment: Environment::look_around(),
+            environment: Environment::detect(),
             program: FileIdentity::of(&host.program, "brc")?,
             settings,
             empty_process: Vec::new(),
@@ -198,7 +198,7 @@ impl Request {
         Ok((results, inputs))
     }
 
-    /// The files with every query, of which nothing is known but that they can be planned.
+    /// One table per file and query. Each query is planned, to find errors early.
     fn tables(&self) -> brc_core::Result<Vec<(PathBuf, TableResults)>> {
         let (encodings, compressions) = (self.encodings(), self.compressions());
         let mut tables = Vec::new();
@@ -219,7 +219,7 @@ impl Request {
     }
 }
 
-/// Refuses what can be read only once. A directory is no table either, but that is said when it is opened.
+/// Rejects inputs that can be read only once.
 fn refuse_streams(file: &Path) -> brc_core::Result<()> {
     let refuse = |why: &str| Err(TableError::Usage(format!("{}: {why}", file.display())));
     if file == Path::new("-") {
@@ -236,7 +236,7 @@ fn refuse_streams(file: &Path) -> brc_core::Result<()> {
     }
 }
 
-/// The entries without those whose name came before.
+/// The entries without duplicate names.
 fn once_each<T: Clone>(list: &[T], name: impl Fn(&T) -> String) -> Vec<T> {
     let first = |index: usize| list[..index].iter().all(|earlier| name(earlier) != name(&list[index]));
     (0..list.len()).filter(|&index| first(index)).map(|index| list[index].clone()).collect()

@@ -1,5 +1,5 @@
-//! `results.csv`: a line for each cell and each way to ask it, for spreadsheets and scripts (RFC 4180, but that lines end as
-//! Unix has it). Times in milliseconds.
+//! `results.csv`: one line for each cell, with and without statistics, for spreadsheets and scripts (RFC 4180, but with
+//! LF line ends). Times are in milliseconds.
 
 use super::results::Outcome;
 use super::statistics::Summary;
@@ -10,7 +10,7 @@ const HEADER: &str = "table,question,rows,encoding,compression,statistics,outcom
                       raw_ms,cold_raw_ms,cpu_ms,read_ms,decompress_ms,decode_ms,aggregate_ms,rest_ms,rows_per_second,\
                       cycles_per_text_byte,peak_memory_bytes,convert_peak_memory_bytes";
 
-/// All tables, one below the other.
+/// All tables in one file.
 pub(crate) fn render(views: &[View<'_>]) -> String {
     let mut text = format!("{HEADER}\n");
     for view in views {
@@ -93,7 +93,7 @@ mod tests {
         let text = render(&views);
         let columns = HEADER.split(',').count();
         for line in text.lines() {
-            // Where a field of the sample has a comma, it is quoted.
+            // Fields with a comma are quoted.
             let outside: String = line.split('"').step_by(2).collect();
             assert_eq!(outside.split(',').count(), columns, "{line}");
         }

@@ -1,4 +1,4 @@
-//! What was measured on and with: a time without them says little.
+//! Describes the machine, the system and the build, without which times cannot be compared.
 
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The machine, its system, and this program. What a system does not tell is `None`.
+/// The machine, its system and this program. Facts that the system does not report are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Environment {
     pub(crate) cpu: Option<String>,
-    /// The set of instructions that was used: the best one, or a lower one that was asked for.
+    /// The instruction set in use: the best one available, or a lower one that was requested.
     #[serde(default)]
     pub(crate) cpu_level: Option<String>,
     /// Processors that this process may use.
     pub(crate) processors: usize,
-    /// The clock that the system tells, from which cycles are computed.
+    /// The clock rate that the system reports, from which cycles are computed.
     pub(crate) mhz: Option<f64>,
     /// Of one core: `L2 unified 1024K`.
     pub(crate) caches: Vec<String>,
@@ -27,13 +27,13 @@ pub(crate) struct Environment {
     pub(crate) compiler: Option<String>,
     pub(crate) profile: Option<String>,
     pub(crate) target: Option<String>,
-    /// The versions of all crates of the build, a crate in several versions once with all of them.
+    /// The versions of all crates of the build, several versions of a crate separated by commas.
     pub(crate) crates: BTreeMap<String, String>,
 }
 
 impl Environment {
-    /// What this process can find out.
-    pub(crate) fn look_around() -> Self {
+    /// Detects all facts available to this process.
+    pub(crate) fn detect() -> Self {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
         let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
@@ -54,7 +54,7 @@ impl Environment {
             crates: crates(include_str!(concat!(env!("OUT_DIR"), "/crates.txt"))),
         };
         #[cfg(target_vendor = "apple")]
-        return found.of_apple();
+        return found.with_apple_facts();
         #[cfg(windows)]
         return Self { memory_bytes: brc_kernels::windows::machine_memory(), ..found };
         #[cfg(not(any(windows, target_vendor = "apple")))]
@@ -62,7 +62,7 @@ impl Environment {
     }
 
     #[cfg(target_vendor = "apple")]
-    fn of_apple(self) -> Self {
+    fn with_apple_facts(self) -> Self {
         use brc_kernels::apple::{machine_memory, text};
         let kernel = text(c"kern.osrelease").unwrap_or_default();
         Self {
@@ -73,7 +73,7 @@ impl Environment {
         }
     }
 
-    /// What matters to whoever reads times, as label and text.
+    /// The facts that matter for reading times, as label and text.
     pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = Vec::new();
         let virtual_machine = if self.virtual_machine == Some(true) { ", virtual machine" } else { "" };
@@ -99,7 +99,7 @@ impl Environment {
         facts
     }
 
-    /// What to be careful with.
+    /// Reasons to distrust the times, as sentences.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.profile.as_deref() == Some("debug") {
@@ -117,7 +117,7 @@ fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     })
 }
 
-/// The processor's name. Systems on ARM tell numbers of its maker and model instead, and some the name of the board.
+/// The name of the processor. On ARM systems it is made from the board's name and the codes of vendor and part.
 fn cpu(cpuinfo: &str, board: Option<&str>) -> Option<String> {
     if let Some(name) = value(cpuinfo, "model name") {
         return Some(name.to_owned());
@@ -143,7 +143,7 @@ fn cpu(cpuinfo: &str, board: Option<&str>) -> Option<String> {
     }
 }
 
-/// A number with `kB` behind it, in bytes.
+/// A number followed by `kB`, in bytes.
 fn kibibytes(text: &str) -> Option<u64> {
     text.strip_suffix(" kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
@@ -171,7 +171,7 @@ fn crates(lines: &str) -> BTreeMap<String, String> {
     crates
 }
 
-/// What the machine is called, where the system or the shell tells.
+/// The host name, if the system or the shell reports it.
 pub(crate) fn host_name() -> Option<String> {
     let of_system = fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let name = of_system.or_else(|| std::env::var("HOSTNAME").ok())?;
@@ -187,7 +187,7 @@ pub fn now() -> String {
     format!("{year}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", time / 3600, time / 60 % 60, time % 60)
 }
 
-/// The date that so many days after 1970-01-01 is.
+/// The date `days` after 1970-01-01.
 fn date(mut days: u64) -> (u64, u64, u64) {
     let is_leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let mut year = 1970;
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn the_crates_of_the_build_are_known() {
-        let environment = Environment::look_around();
+        let environment = Environment::detect();
         assert!(environment.crates.contains_key("clap"), "{:?}", environment.crates);
         assert_eq!(crates("a 1\nb 2\na 3\n").get("a").map(String::as_str), Some("1, 3"));
         assert!(environment.processors > 0);

@@ -1,15 +1,15 @@
-//! What goes wrong in a comparison: here, or in one of its processes.
+//! Errors of a comparison and of its processes.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Why there is no comparison.
+/// Why a comparison failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file could not be read or written, or options do not go together.
+    /// A file could not be read or written, or options conflict.
     #[error(transparent)]
     Table(#[from] brc_core::Error),
-    /// One of its processes failed.
+    /// A job failed in its process.
     #[error(transparent)]
     Job(#[from] Failure),
     /// Anything else.
@@ -17,19 +17,19 @@ pub enum Error {
     Other(String),
 }
 
-/// A failure in the words of the program: plain data, so that one process can tell it for another.
+/// A failure as the program reports it: plain data, passed from one process to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// What went wrong, and where.
     pub message: String,
-    /// What may help.
+    /// Suggestions for the user.
     pub hints: Vec<String>,
     /// The exit code.
     pub code: u8,
 }
 
 impl Failure {
-    /// A run that failed for no reason that has an exit code of its own.
+    /// A failure with the general exit code 1.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), hints: Vec::new(), code: 1 }
     }

@@ -1,63 +1,63 @@
-//! What a comparison needs of the world outside. Behind a trait, so that what is measured in which order, and what
-//! becomes of a failure, can be tested without running anything.
+//! The interface of a comparison to processes and files. It is a trait, so that the order of measurements and the
+//! handling of failures can be tested without running anything.
 
-use super::job::{Found, Job};
+use super::job::{Job, JobResult};
 use super::results::{FileIdentity, Sample};
 use crate::error::Failure;
 use std::path::Path;
 use std::time::Duration;
 
-/// Does what takes time.
+/// Runs jobs and manages their files.
 pub(crate) trait Executor {
-    /// Runs a job in a process of its own, which is ended if it takes longer than `limit`.
+    /// Runs a job in a process of its own, which is killed after `limit`.
     ///
     /// # Errors
-    /// What went wrong, for a report.
-    fn run(&mut self, job: &Job, input: &Path, other: &Path, limit: Option<Duration>) -> Result<Ran, Failure>;
+    /// The failure of the job or of its process.
+    fn run(&mut self, job: &Job, input: &Path, other: &Path, limit: Option<Duration>) -> Result<Completed, Failure>;
 
     /// The size of a file in bytes.
     ///
     /// # Errors
-    /// The system's, for a report.
+    /// The I/O error as text.
     fn size(&mut self, file: &Path) -> Result<u64, String>;
 
-    /// Waits until a file is safe on the disk, so that bringing it there disturbs nothing that is timed.
+    /// Syncs a file to the disk, so that writing it back does not disturb later timings.
     ///
     /// # Errors
-    /// The system's, for a report.
-    fn settle(&mut self, file: &Path) -> Result<(), String>;
+    /// The I/O error as text.
+    fn sync(&mut self, file: &Path) -> Result<(), String>;
 
     /// Removes a file, if it is there.
     fn remove(&mut self, file: &Path);
 
-    /// Makes a directory that is empty.
+    /// Creates an empty directory, replacing an old one.
     ///
     /// # Errors
-    /// The system's, for a report.
+    /// The I/O error as text.
     fn make_empty(&mut self, directory: &Path) -> Result<(), String>;
 
-    /// Removes a directory with all that is in it, finished or not.
+    /// Removes a directory with its content.
     fn remove_all(&mut self, directory: &Path);
 
-    /// Gives a file the name under which it stays.
+    /// Moves a file to its final name.
     ///
     /// # Errors
-    /// The system's, for a report.
+    /// The I/O error as text.
     fn keep(&mut self, file: &Path, name: &Path) -> Result<(), String>;
 
-    /// Whether a file of that size is there that was made of this input: it is no older.
+    /// Whether a file of that size exists and is no older than the input.
     fn is_kept(&self, file: &Path, bytes: u64, input: &FileIdentity) -> bool;
 
     /// Drops a file from the page cache.
     ///
     /// # Errors
-    /// If there is no way to do so here.
+    /// If the system does not support it.
     fn drop_from_cache(&mut self, file: &Path) -> Result<(), String>;
 }
 
-/// A job that was done.
+/// The outcome of a job, with the resources it used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Ran {
+pub(crate) struct Completed {
     pub(crate) sample: Sample,
-    pub(crate) found: Found,
+    pub(crate) result: JobResult,
 }

@@ -1,5 +1,4 @@
-//! What the comparison asks of a process of its own, and what that answers: plain data that goes from one to the other as
-//! a JSON document.
+//! The jobs that a comparison sends to worker processes and their replies: plain data exchanged as JSON documents.
 
 use crate::error::Failure;
 use crate::options::{QueryOptions, TableOptions};
@@ -8,44 +7,44 @@ use brc_core::Schema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// A job as arguments of the process that does it: the program that is run passes them to [`crate::Worker`].
+/// A job as arguments of its process: the program passes them to [`crate::Worker`].
 #[derive(Debug, Clone, Copy)]
 pub struct JobArguments<'a> {
-    /// What to do, as JSON.
+    /// The job as JSON.
     pub job: &'a str,
     /// The file to read.
     pub input: &'a Path,
-    /// The file to write, or to compare with.
+    /// The file to write or to compare with.
     pub other: &'a Path,
-    /// How many threads work.
+    /// The number of worker threads.
     pub threads: usize,
-    /// How many bytes of memory a conversion or a query may use; `None` is as for any other.
+    /// The memory limit of a conversion or query in bytes; `None` for the default.
     pub memory: Option<u64>,
 }
 
-/// What a process is to do with a file, and perhaps with another one.
+/// What a process does with the input file and, for most jobs, a second file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Job {
-    /// Write the first rows of the file to the other one, in the same encoding.
+    /// Write the first rows of the input to the second file, in the same encoding.
     Cut { format: TableOptions, rows: u64 },
-    /// Read the table, answer the question, and keep the answer in the other file.
+    /// Run the query on the table, and store its result in the second file.
     Reference { format: TableOptions, question: QueryOptions },
-    /// Write the table to the other file.
+    /// Convert the table to the second file.
     Convert { format: TableOptions, to: String, compression: String },
-    /// Answer the question, and compare the answer with the other file.
+    /// Run the query, and compare its result with the second file.
     Query {
         format: TableOptions,
         question: QueryOptions,
         statistics: bool,
-        /// Whether to measure where the time goes.
+        /// Whether to measure the phases of the query.
         parts: bool,
     },
-    /// Read the bytes of the file and nothing else.
+    /// Read the bytes of the input without decoding them.
     Read,
 }
 
-/// What a process says when it is done.
+/// What a process prints when it is done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reply {
@@ -53,22 +52,22 @@ pub(crate) enum Reply {
     Failed(Failure),
 }
 
-/// What it did, and what it took as far as it knows itself.
+/// The result of a job and the resources it used, as measured within the process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Report {
     pub(crate) inside_ns: u64,
     pub(crate) cpu_ns: Option<u64>,
     pub(crate) peak_memory: Option<u64>,
     pub(crate) fetched_bytes: Option<u64>,
-    /// How long it took afterwards to check the answer: no part of the work.
+    /// The time spent checking the answer, which does not count as work.
     pub(crate) check_ns: u64,
-    pub(crate) found: Found,
+    pub(crate) result: JobResult,
 }
 
 /// The result of a [`Job`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Found {
+pub(crate) enum JobResult {
     Bytes(u64),
     Rows(u64),
     Columns(Schema),

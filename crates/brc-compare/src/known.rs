@@ -1,14 +1,14 @@
-//! Questions that are known by name: those of the benchmarks whose tables `brc generate` and TPC-H's generators make.
+//! Named benchmark queries, for the tables made by `brc generate` and by the generators of TPC-H.
 
-/// A question that has a name.
+/// A named query.
 pub struct KnownQuery {
     /// The name, as in `--query`.
     pub name: &'static str,
-    /// The question in SQL.
+    /// The query in SQL.
     pub sql: &'static str,
 }
 
-/// All of them, in the order in which help texts show them.
+/// All named queries, in the order of the help text.
 pub static KNOWN_QUERIES: &[KnownQuery] = &[
     KnownQuery { name: "2a", sql: "select substr(source_ip, 1, 8), sum(ad_revenue) group by 1" },
     KnownQuery { name: "2b", sql: "select substr(source_ip, 1, 10), sum(ad_revenue) group by 1" },
@@ -42,7 +42,7 @@ pub static KNOWN_QUERIES: &[KnownQuery] = &[
 ];
 
 impl KnownQuery {
-    /// The question of that name.
+    /// The query with the given name, ignoring case.
     #[must_use]
     pub fn by_name(name: &str) -> Option<&'static Self> {
         KNOWN_QUERIES.iter().find(|query| query.name.eq_ignore_ascii_case(name))
@@ -56,7 +56,7 @@ mod tests {
     use brc_query::Query;
 
     #[test]
-    fn the_questions_fit_their_tables() {
+    fn the_queries_can_be_planned() {
         let schema = "source_ip:string,ad_revenue:decimal(18,2),id1:string,id2:string,id3:string,id4:int64,id5:int64,id6:int64,\
             v1:int64,v2:int64,v3:decimal(18,6),l_returnflag:string,l_linestatus:string,l_quantity:decimal(18,2),\
             l_extendedprice:decimal(18,2),l_discount:decimal(18,2),l_tax:decimal(18,2),l_shipdate:date";

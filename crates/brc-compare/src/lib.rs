@@ -1,11 +1,10 @@
-//! Which encoding should a table be kept in? Measures all of them on the user's own table and machine, checks every
-//! result, and says what to pick.
+//! Compares encodings on the user's own table and machine: measures each one, checks every result, and recommends one.
 //!
-//! A `matrix::Matrix` goes through the cells (an encoding with a compression each) and has each one measured
-//! (`measure`) in processes of its own (`process`, whose other side is `worker`): this needs the program that calls
-//! it, which says in [`Host`] how it is run once more. What is found is plain data (`results`), kept after each cell
-//! (`store`) and gone on with if it still holds (`resume`). Reports are made from nothing else: `view` turns samples
-//! into figures, `advice` into sentences, and there is one file for each form of report.
+//! A `matrix::Matrix` goes through the cells (one per encoding and compression) and measures each one (`measure`) in
+//! separate processes (`process`; `worker` is their side). This needs the calling program, which describes in [`Host`]
+//! how to start itself again. Results are plain data (`results`), saved after each cell (`store`) and resumed while
+//! they are still valid (`resume`). Reports are made from these results alone: `view` computes figures from samples,
+//! `advice` turns them into sentences, and each report format has a module of its own.
 
 #![forbid(unsafe_code)]
 
@@ -58,7 +57,7 @@ pub use store::remove_directory;
 pub use terminal::Screen;
 pub use worker::{Render, Worker};
 
-/// The example of the README is compiled and run as a test.
+/// Compiles the example of the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

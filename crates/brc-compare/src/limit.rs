@@ -1,4 +1,4 @@
-//! The first rows of a table as a table of their own.
+//! A table that is limited to the first rows of another table.
 
 use brc_core::{
     Batch, Column, Result, Run, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Summary, Table,
@@ -7,12 +7,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// A table that ends after so many rows. It must be scanned by one worker at a time, for rows are counted in the order in
-/// which they come.
+/// The first `rows` rows of a table. Only one worker may scan it at a time, because rows are counted in scan order.
 pub(crate) struct FirstRows<'a> {
     table: &'a dyn Table,
     rows: u64,
-    /// How many of them the scan that runs has not met.
+    /// The number of rows that the current scan has not yet delivered.
     left: AtomicU64,
 }
 
@@ -66,7 +65,7 @@ struct FirstRowsScanner<'a> {
 impl Scanner for FirstRowsScanner<'_> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
         let before = self.left.load(Relaxed);
-        let mut first = First { sink, left: before };
+        let mut first = FirstRowsSink { sink, left: before };
         let scanned = self.scanner.scan(split, &mut first)?;
         let left = first.left;
         self.left.store(left, Relaxed);
@@ -74,13 +73,13 @@ impl Scanner for FirstRowsScanner<'_> {
     }
 }
 
-/// Hands on the first rows that it gets.
-struct First<'a> {
+/// Passes on the first `left` rows.
+struct FirstRowsSink<'a> {
     sink: &'a mut dyn Sink,
     left: u64,
 }
 
-impl Sink for First<'_> {
+impl Sink for FirstRowsSink<'_> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
         self.sink.schema(schema)
     }

@@ -1,4 +1,4 @@
-//! `README.md`: the results as Markdown tables, as a repository shows them.
+//! `README.md`: the results as Markdown tables.
 
 use super::advice::{Advice, advise};
 use super::best::{Measure, cold_query, convert, is_best_of_column, query, size};
@@ -8,7 +8,7 @@ use super::view::{Line, View};
 use crate::quantity::{bytes, digits, rows, time};
 use brc_core::Schema;
 
-/// All tables, one below the other.
+/// The whole report.
 pub(crate) fn render(results: &Results, views: &[View<'_>]) -> String {
     let mut text = String::from("# brc compare\n\n");
     for (label, fact) in results.environment.facts() {
@@ -34,7 +34,7 @@ fn section(view: &View<'_>) -> String {
         bytes(facts.bytes),
         facts.encoding,
         bytes(facts.text_bytes),
-        view.asked().map(|asked| format!("; query: {}", escape(&asked))).unwrap_or_default(),
+        view.query_text().map(|query| format!("; query: {}", escape(&query))).unwrap_or_default(),
     );
     text.push_str(&columns(&facts.schema));
     if let Some(advice) = advise(view) {
@@ -43,15 +43,15 @@ fn section(view: &View<'_>) -> String {
     for warning in view.warnings() {
         text.push_str(&format!("\n> {warning}\n"));
     }
-    for (title, asks, figure) in matrices(view) {
-        text.push_str(&format!("\n### {title}\n\n{}", matrix(view, asks, figure)));
+    for (title, with_statistics, figure) in matrices(view) {
+        text.push_str(&format!("\n### {title}\n\n{}", matrix(view, with_statistics, figure)));
     }
     text.push_str(&format!("\n### All figures\n\nThe table is wide; scroll to the right.\n\n{}", all_figures(view)));
     let blanks = view.blanks();
     if !blanks.is_empty() {
         text.push_str("\n### Cells without figures\n\n");
         for (name, failed, reason) in blanks {
-            let what = if failed { "**FAILED**" } else { "cannot be" };
+            let what = if failed { "**FAILED**" } else { "not possible" };
             text.push_str(&format!("- {name}: {what}: {}\n", escape(reason)));
         }
     }
@@ -81,10 +81,10 @@ fn sweet_spots(advice: &Advice<'_, '_>) -> String {
     text
 }
 
-/// What lines are judged by, and what is shown of one.
+/// The measure of a matrix and its formatter.
 type Shown = (Measure, fn(&Line<'_>) -> String);
 
-/// Titles, whether the way to ask makes a difference, and figures.
+/// The matrices: title, whether lines with statistics have figures of their own, and the figure shown.
 fn matrices(view: &View<'_>) -> Vec<(&'static str, bool, Shown)> {
     let mut matrices: Vec<(&'static str, bool, Shown)> = vec![
         ("Size", false, (size, |line| bytes(line.bytes))),
@@ -99,13 +99,13 @@ fn matrices(view: &View<'_>) -> Vec<(&'static str, bool, Shown)> {
     matrices
 }
 
-/// Encodings × compressions, those with statistics only where that `asks`; the best figures of each column are bold,
-/// among those that read the data.
-fn matrix(view: &View<'_>, asks: bool, (measure, show): Shown) -> String {
+/// Encodings × compressions. Lines with statistics are shown only if `with_statistics` is set. The best figures of each
+/// column are bold; lines with statistics are not ranked.
+fn matrix(view: &View<'_>, with_statistics: bool, (measure, show): Shown) -> String {
     let compressions = &view.results.settings.compressions;
     let mut text = format!("| | {} |\n|---|{}\n", compressions.join(" | "), "---:|".repeat(compressions.len()));
     for (encoding, statistics) in view.matrix_rows() {
-        if statistics && !asks {
+        if statistics && !with_statistics {
             continue;
         }
         let label = if statistics { format!("{encoding}, with statistics") } else { encoding.to_owned() };
@@ -158,14 +158,14 @@ fn all_figures(view: &View<'_>) -> String {
     text
 }
 
-/// A mean with its confidence, in one unit.
+/// A mean with its confidence interval, in one unit.
 pub(crate) fn mean(summary: &Summary) -> String {
     let (divisor, unit) = if summary.mean >= 999.5e6 { (1e9, "s") } else { (1e6, "ms") };
     let confidence = summary.confidence.map_or("?".to_owned(), |confidence| digits(confidence / divisor));
     format!("{} ± {confidence} {unit}", digits(summary.mean / divisor))
 }
 
-/// Text that is nothing but text, on one line.
+/// Escapes text for Markdown, on one line.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -180,7 +180,7 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-/// Text as code, on one line, between more backticks than it has in a row.
+/// Formats text as inline code, fenced by more backticks than it contains in a row.
 fn code(text: &str) -> String {
     let text: String = text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect();
     let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
@@ -194,14 +194,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sample_looks_as_it_did() {
+    fn the_sample_matches_its_snapshot() {
         let results = crate::sample::results();
         let views: Vec<_> = results.tables.iter().filter_map(|table| View::new(&results, table)).collect();
         insta::assert_snapshot!("README.md", render(&results, &views));
     }
 
     #[test]
-    fn markup_in_names_stays_text() {
+    fn markup_in_names_is_escaped() {
         assert_eq!(escape("a|b*c_d<e"), "a\\|b\\*c\\_d&lt;e");
         assert_eq!(escape("&amp;\n[x](y)\\"), "&amp;amp; \\[x\\](y)\\\\");
         assert_eq!(code("a `b``\n"), "```a `b`` ```");

@@ -1,7 +1,7 @@
-//! Goes through all cells of all tables, in their order, and keeps what is found after each.
+//! Measures all cells of all tables in order, and saves the results after each.
 
-use super::executor::{Executor, Ran};
-use super::job::{Found, Job};
+use super::executor::{Completed, Executor};
+use super::job::{Job, JobResult};
 use super::measure::{Bench, file_steps, steps};
 use super::monitor::Monitor;
 use super::results::{Cell, Measurements, Outcome, Results, Sample, Settings, TableFacts, TableResults};
@@ -13,50 +13,50 @@ use brc_encodings::Encoding;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Runs of a process that does nothing: some, for the quickest of them counts.
+/// Runs of an empty process; the fastest one counts.
 const EMPTY_RUNS: u32 = 10;
 
-/// How long a process of a cell may take if nobody says: this long, or so many times as long as it took to read and ask
-/// the input for the first time.
-const USUAL_LIMIT: Duration = Duration::from_secs(600);
-const USUAL_FACTOR: u32 = 100;
+/// The default time limit of a process of a cell: 10 minutes, or 100 times the time of the first query of the input if
+/// that is longer.
+const DEFAULT_LIMIT: Duration = Duration::from_secs(600);
+const DEFAULT_LIMIT_FACTOR: u32 = 100;
 
-/// A comparison that is to be made.
+/// A comparison in progress.
 pub(crate) struct Matrix<'a> {
     pub(crate) executor: &'a mut dyn Executor,
     pub(crate) monitor: &'a mut dyn Monitor,
-    /// Keeps results: called after each cell.
+    /// Saves the results; called after each cell.
     pub(crate) save: &'a mut dyn FnMut(&Results) -> Result<(), Error>,
     pub(crate) format: &'a TableOptions,
-    /// Where files may be made for a while.
+    /// The directory for temporary files.
     pub(crate) scratch: &'a Path,
-    /// Where converted files are to stay, if they are.
+    /// The directory for converted files, if they are kept.
     pub(crate) kept: Option<&'a Path>,
-    /// How long a process of a cell may take, if that is given.
+    /// The time limit of a process of a cell, if set.
     pub(crate) timeout: Option<Duration>,
-    /// Why files are not where they should stay.
+    /// The reasons why converted files could not be kept.
     pub(crate) not_kept: Vec<String>,
 }
 
-/// Files of one table.
+/// The files of one table.
 struct Files {
     input: PathBuf,
     format: TableOptions,
-    /// The format of files that are made of it, but for their encoding.
+    /// How to read files converted from it, except for their encoding.
     made: TableOptions,
     reference: PathBuf,
-    /// What the names of converted files start with.
+    /// The start of the names of converted files.
     stem: String,
-    /// How long a process of a cell may take.
+    /// The time limit of a process of a cell.
     limit: Duration,
 }
 
 impl Matrix<'_> {
-    /// Measures what is not in `results` yet; cells that failed get another chance. `inputs` are the files of its tables.
-    /// Returns why files are not where they should stay.
+    /// Measures what is missing in `results`, and repeats failed cells. `inputs` has the file of each table. Returns
+    /// why converted files could not be kept.
     ///
     /// # Errors
-    /// If a table cannot be read at all, or results cannot be kept. What goes wrong in a cell is kept as its outcome.
+    /// If a table cannot be read, or results cannot be saved. A failure within a cell is recorded as its outcome.
     pub(crate) fn run(&mut self, results: &mut Results, inputs: &[PathBuf]) -> Result<Vec<String>, Error> {
         if results.empty_process.is_empty() {
             results.empty_process = self.empty_process()?;
@@ -64,7 +64,7 @@ impl Matrix<'_> {
         for table in 0..results.tables.len() {
             self.monitor.plan(self.steps_left(results, table));
         }
-        // All tables are read to their ends before anything is timed: a bad row in the last one is found early.
+        // All tables are read completely before anything is timed, so that a bad row in the last one is found early.
         let mut prepared = Vec::new();
         for (table, input) in inputs.iter().enumerate() {
             if !self.is_complete(results, table) {
@@ -90,33 +90,33 @@ impl Matrix<'_> {
         known.facts.is_some() && known.as_it_is.is_some() && self.steps_left(results, table) == 0
     }
 
-    /// How many processes are still to be run, as far as it is known beforehand.
+    /// The number of processes still to run, as far as it is known beforehand.
     fn steps_left(&self, results: &Results, table: usize) -> u64 {
         let known = &results.tables[table];
         let own = if known.as_it_is.is_none() { file_steps(&results.settings) } else { 0 };
         let stem = stem(results, table);
         let cells = known.cells.iter().map(|cell| match &cell.outcome {
             Outcome::Impossible { .. } => 0,
-            Outcome::Measured(measured) if self.is_where_it_stays(cell, measured, known, &stem) => 0,
+            Outcome::Measured(measured) if self.is_file_in_place(cell, measured, known, &stem) => 0,
             Outcome::Measured(_) => 1,
             Outcome::Pending | Outcome::Failed { .. } => steps(&results.settings),
         });
         own + cells.sum::<u64>()
     }
 
-    /// Whether the file of a cell need not be made, since it is there or is not to stay.
-    fn is_where_it_stays(&self, cell: &Cell, measured: &Measurements, table: &TableResults, stem: &str) -> bool {
+    /// Whether the file of a cell is in place, or need not be kept.
+    fn is_file_in_place(&self, cell: &Cell, measured: &Measurements, table: &TableResults, stem: &str) -> bool {
         let is_kept =
             |kept: &Path| self.executor.is_kept(&kept.join(file_name(stem, cell)), measured.bytes, &table.input);
         self.kept.is_none_or(is_kept)
     }
 
-    /// Finds out what the table is and what the answer is.
+    /// Reads the table once: determines its schema and size, and stores the reference answer.
     fn prepare(&mut self, results: &mut Results, table: usize, input: &Path) -> Result<Files, Error> {
         let stem = stem(results, table);
         let name = results.tables[table].name().to_owned();
         self.monitor.begin(&name, 0);
-        // The files of a directory become one, which is the table as it is.
+        // The files of a directory are first merged into one, which then counts as the input.
         let rows = results.settings.rows.or(input.is_dir().then_some(u64::MAX));
         self.monitor.more_steps(1 + u64::from(rows.is_some()));
         let (input, format) = match rows {
@@ -127,29 +127,30 @@ impl Matrix<'_> {
         let question = results.tables[table].question.clone();
         let reference = self.scratch.join(format!("{table}.answer"));
         let job = Job::Reference { format: format.clone(), question };
-        let Ran { sample, found } = self.executor.run(&job, &input, &reference, None)?;
-        let Found::Table { encoding, schema, rows, text_bytes, groups } = found else {
+        let Completed { sample, result } = self.executor.run(&job, &input, &reference, None)?;
+        let JobResult::Table { encoding, schema, rows, text_bytes, groups } = result else {
             return Err(Error::Other(format!("{name}: no table was found")));
         };
         let bytes = self.executor.size(&input).map_err(Error::Other)?;
         let made = format.of_written(schema.clone());
         let format = TableOptions { from: Some(encoding.clone()), ..format };
         results.tables[table].facts = Some(TableFacts { encoding, schema, rows, bytes, text_bytes, groups });
-        let much = Duration::from_nanos(sample.wall_ns).saturating_mul(USUAL_FACTOR);
-        let limit = self.timeout.unwrap_or(USUAL_LIMIT.max(much));
+        let much = Duration::from_nanos(sample.wall_ns).saturating_mul(DEFAULT_LIMIT_FACTOR);
+        let limit = self.timeout.unwrap_or(DEFAULT_LIMIT.max(much));
         Ok(Files { input, format, made, reference, stem, limit })
     }
 
-    /// The first rows of a table in a file of their own, and how to read that: a text loses its header.
+    /// Writes the first rows of a table to a file of their own, and returns how to read that; a text file loses its
+    /// header.
     fn first_rows(&mut self, rows: u64, input: &Path, stem: &str) -> Result<(PathBuf, TableOptions), Error> {
         let first = self.scratch.join(format!("{stem}.input"));
         self.executor.remove(&first);
         self.monitor.step("take the first rows", 0);
         let ran = self.executor.run(&Job::Cut { format: self.format.clone(), rows }, input, &first, None)?;
-        let Found::Columns(schema) = ran.found else {
+        let JobResult::Columns(schema) = ran.result else {
             return Err(Error::Other(format!("{stem}: no columns were found")));
         };
-        self.executor.settle(&first).map_err(Error::Other)?;
+        self.executor.sync(&first).map_err(Error::Other)?;
         Ok((first, self.format.of_written(schema)))
     }
 
@@ -172,9 +173,9 @@ impl Matrix<'_> {
             let cell = &known.cells[index];
             let outcome = match &cell.outcome {
                 Outcome::Impossible { .. } => continue,
-                Outcome::Measured(measured) if self.is_where_it_stays(cell, measured, known, &files.stem) => continue,
+                Outcome::Measured(measured) if self.is_file_in_place(cell, measured, known, &files.stem) => continue,
                 Outcome::Measured(_) => {
-                    self.make_again(cell, files);
+                    self.recreate_file(cell, files);
                     continue;
                 }
                 Outcome::Pending | Outcome::Failed { .. } => self.measured(cell, known, &results.settings, files),
@@ -188,7 +189,7 @@ impl Matrix<'_> {
     fn measured(&mut self, cell: &Cell, table: &TableResults, settings: &Settings, files: &Files) -> Outcome {
         let rows = table.facts.as_ref().map_or(0, |facts| facts.rows);
         let format = TableOptions { from: Some(cell.encoding.clone()), ..files.made.clone() };
-        let made = self.in_own_directory(cell, steps(settings), files, |matrix, target| {
+        let made = self.in_scratch_directory(cell, steps(settings), files, |matrix, target| {
             let mut bench = matrix.bench(settings, table, files);
             bench.cell(&convert(cell, files), rows, &files.input, target, &format)
         });
@@ -198,9 +199,9 @@ impl Matrix<'_> {
         }
     }
 
-    /// Makes the file of a cell that was measured before but is not where it should stay.
-    fn make_again(&mut self, cell: &Cell, files: &Files) {
-        let made = self.in_own_directory(cell, 1, files, |matrix, target| {
+    /// Converts again for a cell that is measured, but whose file is missing.
+    fn recreate_file(&mut self, cell: &Cell, files: &Files) {
+        let made = self.in_scratch_directory(cell, 1, files, |matrix, target| {
             matrix.monitor.step("convert", 0);
             let made = matrix.executor.run(&convert(cell, files), &files.input, target, Some(files.limit));
             made.map(drop).map_err(|failure| format!("converting: {failure}"))
@@ -208,8 +209,8 @@ impl Matrix<'_> {
         self.not_kept.extend(made.err());
     }
 
-    /// Has a cell's file made in a directory that goes afterwards, whatever else was left there; the file may stay.
-    fn in_own_directory<T>(
+    /// Creates the file of a cell in a scratch directory that is removed afterwards; keeps the file if requested.
+    fn in_scratch_directory<T>(
         &mut self,
         cell: &Cell,
         steps: u64,
@@ -243,7 +244,7 @@ impl Matrix<'_> {
     }
 }
 
-/// Every encoding with every compression, for a table of that schema; those that cannot be say why.
+/// One cell for every encoding and compression, given the schema of the table; impossible ones have their reason.
 pub(crate) fn cells(encodings: &[&'static dyn Encoding], compressions: &[Compressor], schema: &Schema) -> Vec<Cell> {
     let cell = |encoding: &'static dyn Encoding, compressor: &Compressor| {
         let possible = encoding.supports(schema).and_then(|()| encoding.can_compress(compressor.compression));
@@ -263,19 +264,19 @@ fn convert(cell: &Cell, files: &Files) -> Job {
     Job::Convert { format: files.format.clone(), to: cell.encoding.clone(), compression: cell.compression.clone() }
 }
 
-/// What the names of a table's files start with: tables of several files are told apart by their numbers.
+/// The start of the names of a table's files; with several input files it includes the number of the table.
 fn stem(results: &Results, table: usize) -> String {
-    /// In characters. With what comes around it, a name stays within the 255 bytes that file systems allow.
-    const LONGEST: usize = 48;
+    /// In characters. The complete name stays within the 255 bytes that file systems allow.
+    const MAX_CHARS: usize = 48;
     let input = &results.tables[table].input;
     let name = results.tables[table].name();
     let stem = name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or("table");
-    let stem: String = stem.chars().take(LONGEST).collect();
+    let stem: String = stem.chars().take(MAX_CHARS).collect();
     let first = results.tables.iter().position(|other| other.input == *input).unwrap_or(table);
     if results.tables.iter().all(|other| other.input == *input) { stem } else { format!("{}-{stem}", first + 1) }
 }
 
-/// What the file of a cell is called: as `brc convert` would have it, so that extensions tell the truth.
+/// The file name of a cell, with the extensions that `brc convert` would expect.
 fn file_name(stem: &str, cell: &Cell) -> String {
     let encoding = brc_encodings::by_name(&cell.encoding);
     let extension = encoding.and_then(|encoding| encoding.extensions().first().copied()).unwrap_or("table");

@@ -1,17 +1,17 @@
-//! Measures one cell: what it takes to make its file, to read it, and to ask it.
+//! Measures one cell: converting the input, reading the file, and querying it.
 //!
-//! A cell counts only if everything in it is right: each answer is compared with the reference, that of the first run
-//! before anything is timed.
+//! A cell counts only if every answer is right: each one is compared with the reference, the first one before anything
+//! is timed.
 
-use super::executor::{Executor, Ran};
-use super::job::{Found, Job};
+use super::executor::{Completed, Executor};
+use super::job::{Job, JobResult};
 use super::monitor::Monitor;
-use super::results::{Asked, FileTimes, Measurements, Parts, Sample, Settings, Temperatures, Work};
+use super::results::{FileTimes, Measurements, Parts, QueryTimes, Sample, Settings, Temperatures, Work};
 use crate::options::{QueryOptions, TableOptions};
 use std::path::Path;
 use std::time::Duration;
 
-/// Runs that only find out where the time goes.
+/// Separate runs that measure the phases of a query.
 const PARTS_RUNS: u32 = 3;
 
 /// Measures the cells of one table.
@@ -20,18 +20,18 @@ pub(crate) struct Bench<'a> {
     pub(crate) monitor: &'a mut dyn Monitor,
     pub(crate) settings: &'a Settings,
     pub(crate) question: &'a QueryOptions,
-    /// How long a process may take before it is given up.
+    /// The time after which a process is killed.
     pub(crate) limit: Duration,
-    /// The answer that all others must be equal to.
+    /// The file with the expected answer.
     pub(crate) reference: &'a Path,
 }
 
-/// How many processes a cell takes, as far as it is known beforehand.
+/// The number of processes that a cell takes, as far as it is known beforehand.
 pub(crate) fn steps(settings: &Settings) -> u64 {
     u64::from(settings.convert_runs) + file_steps(settings)
 }
 
-/// How many processes it takes to read and to ask a file.
+/// The number of processes to read and query a file.
 pub(crate) fn file_steps(settings: &Settings) -> u64 {
     let runs = settings.runs;
     let warm = settings.warmup.max(1) + runs + PARTS_RUNS.min(runs) + 1 + runs + 1;
@@ -39,10 +39,11 @@ pub(crate) fn file_steps(settings: &Settings) -> u64 {
 }
 
 impl Bench<'_> {
-    /// Converts `input` to `target` and measures both. The target is there afterwards if all went well.
+    /// Converts `input` to `target` and measures the conversion and the new file. On success the target is left in
+    /// place.
     ///
     /// # Errors
-    /// Why there can be no times.
+    /// The reason why the cell fails.
     pub(crate) fn cell(
         &mut self,
         convert: &Job,
@@ -54,24 +55,24 @@ impl Bench<'_> {
         let mut samples = Vec::new();
         for run in 0..self.settings.convert_runs {
             self.executor.remove(target);
-            let Ran { sample, found } = self.run("convert", run, convert, input, target)?;
-            if found != Found::Rows(rows) {
-                return Err(format!("the conversion wrote {found:?} of {rows} rows"));
+            let Completed { sample, result } = self.run("convert", run, convert, input, target)?;
+            if result != JobResult::Rows(rows) {
+                return Err(format!("the conversion wrote {result:?} of {rows} rows"));
             }
             samples.push(sample);
         }
-        self.executor.settle(target)?;
+        self.executor.sync(target)?;
         let bytes = self.executor.size(target)?;
         Ok(Measurements { bytes, convert: samples, times: self.file(target, format)? })
     }
 
-    /// Reads and asks a file.
+    /// Measures reading and querying a file.
     ///
     /// # Errors
-    /// Why there can be no times.
+    /// The reason why the cell fails.
     pub(crate) fn file(&mut self, file: &Path, format: &TableOptions) -> Result<FileTimes, String> {
-        let mut query = self.asked(file, format, false)?;
-        let mut with_statistics = self.asked_with_statistics(file, format)?;
+        let mut query = self.query_times(file, format, false)?;
+        let mut with_statistics = self.query_times_with_statistics(file, format)?;
         let mut raw = Temperatures::default();
         self.run("read", 0, &Job::Read, file, file)?;
         for run in 0..self.settings.runs {
@@ -80,14 +81,14 @@ impl Bench<'_> {
         if self.settings.cold {
             raw.cold = self.cold("cold read", &Job::Read, file)?;
             query.samples.cold = self.cold("cold query", &self.query(format, false, false), file)?;
-            if let Some(asked) = &mut with_statistics {
-                asked.samples.cold = self.cold("cold query", &self.query(format, true, false), file)?;
+            if let Some(times) = &mut with_statistics {
+                times.samples.cold = self.cold("cold query", &self.query(format, true, false), file)?;
             }
         }
         Ok(FileTimes { raw, query, with_statistics })
     }
 
-    fn asked(&mut self, file: &Path, format: &TableOptions, statistics: bool) -> Result<Asked, String> {
+    fn query_times(&mut self, file: &Path, format: &TableOptions, statistics: bool) -> Result<QueryTimes, String> {
         let job = self.query(format, statistics, false);
         let mut work = Work::default();
         for run in 0..self.settings.warmup.max(1) {
@@ -102,11 +103,15 @@ impl Bench<'_> {
         for run in 0..PARTS_RUNS.min(self.settings.runs) {
             parts.push(self.answer("parts", run, &job, file)?.2);
         }
-        Ok(Asked { samples: Temperatures { warm, cold: Vec::new() }, parts, work })
+        Ok(QueryTimes { samples: Temperatures { warm, cold: Vec::new() }, parts, work })
     }
 
-    /// Asks with statistics allowed, if they answer for any row.
-    fn asked_with_statistics(&mut self, file: &Path, format: &TableOptions) -> Result<Option<Asked>, String> {
+    /// Measures queries that may use stored statistics; `None` if the statistics answer for no row.
+    fn query_times_with_statistics(
+        &mut self,
+        file: &Path,
+        format: &TableOptions,
+    ) -> Result<Option<QueryTimes>, String> {
         let job = self.query(format, true, false);
         let (_, work, _) = self.answer("statistics", 0, &job, file)?;
         if work.summarised_rows == 0 {
@@ -115,7 +120,7 @@ impl Bench<'_> {
         let settings = self.settings;
         let more = settings.warmup.max(1) + settings.runs + PARTS_RUNS.min(settings.runs);
         self.monitor.more_steps(u64::from(more + if settings.cold { settings.runs } else { 0 }));
-        self.asked(file, format, true).map(Some)
+        self.query_times(file, format, true).map(Some)
     }
 
     fn cold(&mut self, stage: &'static str, job: &Job, file: &Path) -> Result<Vec<Sample>, String> {
@@ -130,7 +135,7 @@ impl Bench<'_> {
         Ok(samples)
     }
 
-    /// Asks once; an answer that is not the reference's is an error.
+    /// Runs a query once; an answer that differs from the reference is an error.
     fn answer(
         &mut self,
         stage: &'static str,
@@ -138,10 +143,10 @@ impl Bench<'_> {
         job: &Job,
         file: &Path,
     ) -> Result<(Sample, Work, Parts), String> {
-        let Ran { sample, found } = self.run(stage, run, job, file, self.reference)?;
-        match found {
-            Found::Answer { difference: None, parts, work } => Ok((sample, work, parts)),
-            Found::Answer { difference: Some(difference), .. } => Err(difference),
+        let Completed { sample, result } = self.run(stage, run, job, file, self.reference)?;
+        match result {
+            JobResult::Answer { difference: None, parts, work } => Ok((sample, work, parts)),
+            JobResult::Answer { difference: Some(difference), .. } => Err(difference),
             other => Err(format!("no answer but {other:?}")),
         }
     }
@@ -150,7 +155,14 @@ impl Bench<'_> {
         Job::Query { format: format.clone(), question: self.question.clone(), statistics, parts }
     }
 
-    fn run(&mut self, stage: &'static str, run: u32, job: &Job, input: &Path, other: &Path) -> Result<Ran, String> {
+    fn run(
+        &mut self,
+        stage: &'static str,
+        run: u32,
+        job: &Job,
+        input: &Path,
+        other: &Path,
+    ) -> Result<Completed, String> {
         self.monitor.step(stage, run);
         self.executor.run(job, input, other, Some(self.limit)).map_err(|failure| match job {
             Job::Convert { .. } => format!("converting: {failure}"),

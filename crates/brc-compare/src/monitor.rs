@@ -1,33 +1,33 @@
-//! Tells how far a comparison is, and how long it will take, to whoever looks at the terminal.
+//! Reports progress and remaining time on the terminal.
 
 use crate::printable;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt;
 use std::io::IsTerminal;
 
-/// Hears of every step of a comparison, a step being a process.
+/// Receives progress events; a step is one process.
 pub(crate) trait Monitor {
-    /// So many steps more will be taken in all.
+    /// Adds steps to the total.
     fn plan(&mut self, steps: u64);
 
-    /// Something begins that takes so many of them.
+    /// Starts a table or a cell with the given number of steps.
     fn begin(&mut self, name: &str, steps: u64);
 
-    /// It will take more than that.
+    /// Adds steps to the current table or cell.
     fn more_steps(&mut self, steps: u64);
 
-    /// A step of it begins.
+    /// Starts a step.
     fn step(&mut self, stage: &'static str, run: u32);
 
-    /// It has ended, perhaps early.
+    /// Ends the current table or cell, possibly before all of its steps.
     fn end(&mut self, failure: Option<&str>);
 }
 
-/// A bar on standard error, if that is a terminal.
+/// A progress bar on standard error, if that is a terminal.
 pub(crate) struct Bar {
     bar: ProgressBar,
     name: String,
-    /// Where the bar will be when what goes on has ended.
+    /// The position at the end of the current table or cell.
     end: u64,
 }
 
@@ -48,10 +48,10 @@ impl Bar {
     }
 }
 
-/// How long it will take, as soon as anybody can tell.
+/// The remaining time, from the first completed step on.
 fn left(state: &ProgressState, text: &mut dyn fmt::Write) {
     if state.pos() > 0 {
-        // The text takes all that is written.
+        // Writing to this text does not fail.
         let _ = write!(text, ", {:#} to go", HumanDuration(state.eta()));
     }
 }

@@ -1,9 +1,9 @@
-//! How figures came about, for whoever wants to know what they may conclude from them.
+//! Explains in the reports how the figures were measured.
 
 use super::results::{Results, Sample};
 use crate::quantity::{digits, time};
 
-/// What all reports say about the measuring, in sentences.
+/// The notes common to all reports, as sentences.
 pub(crate) fn notes(results: &Results) -> Vec<String> {
     let settings = &results.settings;
     let mut notes = vec![
@@ -53,8 +53,8 @@ pub(crate) fn notes(results: &Results) -> Vec<String> {
     notes
 }
 
-/// How long a process takes that does nothing. Chance can only make it slower, so the quickest of several counts; and what
-/// is a part of every query is never longer than one.
+/// The time of an empty process. Noise can only make it slower, so the fastest of several runs counts; and since every
+/// query includes it, it is at most the time of the fastest query.
 fn empty_process(results: &Results) -> Option<String> {
     let quickest = |samples: &[Sample]| samples.iter().map(|sample| sample.wall_ns).min();
     let empty = quickest(&results.empty_process)?;
@@ -62,8 +62,8 @@ fn empty_process(results: &Results) -> Option<String> {
         let cells = table.cells.iter().filter_map(|cell| cell.measurements()).map(|measured| &measured.times);
         table.as_it_is.iter().chain(cells)
     });
-    let asked = times.flat_map(|times| [Some(&times.query), times.with_statistics.as_ref()]).flatten();
-    let query = asked.filter_map(|asked| quickest(&asked.samples.warm)).min().unwrap_or(u64::MAX);
+    let queries = times.flat_map(|times| [Some(&times.query), times.with_statistics.as_ref()]).flatten();
+    let query = queries.filter_map(|query| quickest(&query.samples.warm)).min().unwrap_or(u64::MAX);
     let most = if query < empty { " at most" } else { "" };
     let shown = time(empty.min(query) as f64);
     Some(format!("A process that does nothing takes{most} {shown}; all times include that."))
@@ -75,9 +75,9 @@ mod tests {
     use crate::sample;
 
     #[test]
-    fn doing_nothing_takes_no_longer_than_a_query() {
+    fn an_empty_process_takes_no_longer_than_a_query() {
         let mut results = sample::results();
-        // The quickest of those around 1.1 ms, which is slower than the query of 1.05 ms at its best.
+        // The fastest empty process takes 1.08 ms, longer than the fastest query with 1.03 ms.
         let note = empty_process(&results).unwrap();
         assert!(note.starts_with("A process that does nothing takes at most 1.03 ms;"), "{note}");
         for (sample, wall_ns) in results.empty_process.iter_mut().zip([90_000_000, 800_000, 900_000]) {

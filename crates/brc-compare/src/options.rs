@@ -1,5 +1,5 @@
-//! The options of `brc query` that a comparison passes on to its processes, as plain data: how to read a table, and what
-//! to compute.
+//! The options of `brc query` that a comparison passes to its processes, as plain data: how to read a table, and which
+//! query to run.
 
 use brc_core::{Result, Schema, Table, identifier};
 use brc_encodings::brc_text::dialect::Byte;
@@ -12,22 +12,22 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-/// What to compute, as text: a whole `select`, or what `--by`, `--agg` and `--where` say. What is not given is left to the
-/// query engine.
+/// A query as text: a whole `select`, or the values of `--by`, `--agg` and `--where`. Missing options get the defaults
+/// of the query engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryOptions {
-    /// The whole question in SQL, in place of all others.
+    /// The whole query in SQL; the other options are then unset.
     pub select: Option<String>,
-    /// The expressions to group by, with commas between; none if empty.
+    /// The comma-separated expressions to group by; no grouping if empty.
     pub by: Option<String>,
-    /// The aggregates, with commas between.
+    /// The comma-separated aggregates.
     pub agg: Option<String>,
-    /// The condition under which rows count.
+    /// The condition that rows must satisfy.
     pub filter: Option<String>,
 }
 
 impl QueryOptions {
-    /// The query they describe.
+    /// Parses the options.
     ///
     /// # Errors
     /// If one of them cannot be parsed.
@@ -59,39 +59,39 @@ impl fmt::Display for QueryOptions {
     }
 }
 
-/// Reads what to group by, which may be nothing.
+/// Parses the grouping expressions; an empty list is allowed.
 fn keys(list: &str) -> Result<Vec<Expression>> {
     if list.trim().is_empty() { Ok(Vec::new()) } else { Ok(Expression::parse_list(list)?) }
 }
 
-/// How to read a table: what `--from`, `--schema`, `--names`, `--max-copy` and the options for text say.
+/// How to read a table: the values of `--from`, `--schema`, `--names`, `--max-copy` and the options for text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableOptions {
-    /// The name of its encoding, if it is not to be told by the first bytes.
+    /// The name of the encoding; `None` to detect it.
     pub from: Option<String>,
-    /// The columns of a text.
+    /// The schema of a text file.
     pub schema: Option<Schema>,
-    /// The names of a text's columns.
+    /// The column names of a text file.
     pub names: Option<Vec<String>>,
-    /// How to read a text otherwise.
+    /// The other options for text.
     pub text: TextOptions,
-    /// Whether binary columns of parquet and arrow files are strings.
+    /// Whether binary columns of Parquet and Arrow files are read as strings.
     #[serde(default)]
     pub binary_as_string: bool,
-    /// The longest temporary copy of a file that is read at any place, in bytes.
+    /// The largest temporary copy of an input that needs random access, in bytes.
     pub max_copy: u64,
 }
 
 impl TableOptions {
-    /// Opens a table, and finds its encoding. A directory is one table of all files below it.
+    /// Opens a table and determines its encoding. A directory is one table of all files below it.
     ///
     /// # Errors
-    /// If it cannot be read or its encoding or columns cannot be told.
+    /// If it cannot be read, or its encoding or columns cannot be determined.
     pub(crate) fn open(&self, path: &Path) -> Result<(&'static dyn Encoding, Box<dyn Table>)> {
         self.open_in(path, None)
     }
 
-    /// The same for a table whose splits become row groups of so many bytes of rows.
+    /// Like `open`, with splits that become row groups of `row_group_bytes` bytes.
     pub(crate) fn open_in(
         &self,
         path: &Path,
@@ -112,7 +112,7 @@ impl TableOptions {
         let files = folders::files_of(path)?;
         let open = |path: &Path, options: &OpenOptions| self.open_file(path, options);
         let (encodings, table) = FilesAsTable::default().open(&files, &options, open)?;
-        // What is cut out of it is one file, which has to be written.
+        // The rows taken from a directory are written as one file, so the encoding must be writable.
         let writable = encodings.into_iter().find(|encoding| !encoding.is_read_only());
         Ok((writable.unwrap_or_else(brc_encodings::text), table))
     }
@@ -126,7 +126,8 @@ impl TableOptions {
         Ok((encoding, encoding.open(input, options)?))
     }
 
-    /// How to read a file that was written from the table: its columns are known, and a text has our own dialect.
+    /// How to read a file that was written from the table: its schema is known, and text has the dialect that brc
+    /// writes.
     pub(crate) fn of_written(&self, schema: Schema) -> Self {
         let delimiter = self.written_delimiter().map(Delimiter::Byte);
         let dialect = DialectOverrides { delimiter, ..DialectOverrides::default() };
@@ -134,7 +135,7 @@ impl TableOptions {
         Self { schema: Some(schema), names: None, text, binary_as_string: false, ..self.clone() }
     }
 
-    /// What stands between the columns of a text that is written: what does so in the one that is read, if that was said.
+    /// The delimiter of written text: that of the input, if it was specified.
     pub(crate) fn written_delimiter(&self) -> Option<u8> {
         match self.text.dialect.delimiter {
             Some(Delimiter::Byte(delimiter)) => Some(delimiter),
@@ -142,7 +143,7 @@ impl TableOptions {
         }
     }
 
-    /// What is said of columns and text, by the names of the command-line options.
+    /// The given options for schema and text, keyed by command-line option.
     pub(crate) fn given(&self) -> BTreeMap<String, String> {
         fn part<T: ToString>(part: Option<&Option<T>>) -> Option<String> {
             part.map(|part| part.as_ref().map_or_else(|| "none".to_owned(), T::to_string))

@@ -1,7 +1,7 @@
-//! Which points are worth a look when two things should be small at once.
+//! Computes the Pareto front of points whose two coordinates should both be small.
 
-/// The positions of the points that no other point beats: none is at most as large in both coordinates and smaller in
-/// one. In the order of the first coordinate. Equal points stand together.
+/// The indices of the points on the Pareto front: no other point is at most as large in both coordinates and smaller in
+/// one. Sorted by the first coordinate; equal points are adjacent.
 pub(crate) fn front(points: &[(f64, f64)]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len()).collect();
     order.sort_by(|&one, &other| {
@@ -34,7 +34,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_what_no_point_beats(points in prop::collection::vec((0u8..8, 0u8..8), 0..30)) {
+        fn the_front_has_the_points_that_no_point_beats(points in prop::collection::vec((0u8..8, 0u8..8), 0..30)) {
             let points: Vec<(f64, f64)> = points.into_iter().map(|(x, y)| (f64::from(x), f64::from(y))).collect();
             let beats = |one: (f64, f64), other: (f64, f64)| one != other && one.0 <= other.0 && one.1 <= other.1;
             let mut found = front(&points);

@@ -1,16 +1,16 @@
-//! What a terminal can be given: a name may have any bytes, and a terminal obeys control characters.
+//! Escapes text for terminals: a file name may contain any bytes, and a terminal interprets control characters.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Some bytes as text for a terminal: control characters but for line feeds and tabs, and what is not UTF-8, are
-/// written as escapes like `\x1b`.
+/// Bytes as text for a terminal. Control characters except line feeds and tabs, and invalid UTF-8, are escaped like
+/// `\x1b`.
 #[must_use]
 pub fn lines(bytes: &[u8]) -> Cow<'_, str> {
     escaped(bytes, |character| character.is_control() && !matches!(character, '\n' | '\t'))
 }
 
-/// The same for what has to stay in its place on a line: line feeds and tabs are escaped too.
+/// Like [`lines`], for text on a single line: line feeds and tabs are escaped too.
 #[must_use]
 pub fn line(bytes: &[u8]) -> Cow<'_, str> {
     escaped(bytes, char::is_control)
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_escaped() {
+    fn control_characters_are_escaped() {
         for (bytes, one_line) in [
             (&b"Abha"[..], "Abha"),
             ("São Paulo 一 \\".as_bytes(), "São Paulo 一 \\"),

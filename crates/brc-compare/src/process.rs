@@ -1,7 +1,7 @@
-//! Runs each job in a process of its own: the program that compares once more, with arguments of its choice.
+//! Runs each job in a process of its own: the calling program, started again with other arguments.
 
 use super::child;
-use super::executor::{Executor, Ran};
+use super::executor::{Completed, Executor};
 use super::job::{Job, JobArguments, Reply};
 use super::results::{FileIdentity, Sample};
 use crate::error::Failure;
@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// What a comparison needs of the program that makes it.
+/// How a comparison starts worker processes.
 #[derive(Debug, Clone)]
 pub struct Host {
-    /// Its executable, which is run for each job.
+    /// The executable to start for each job.
     pub program: PathBuf,
-    /// The arguments with which it hands a job to [`crate::Worker`], and prints what that replies.
+    /// Builds the arguments with which the executable hands a job to [`crate::Worker`] and prints the reply.
     pub arguments: fn(&JobArguments<'_>) -> Vec<OsString>,
-    /// Called with the directory of files that do not stay, before there are any: it should go, too, if the program is
+    /// Called with the directory of temporary files before any is created, so that the program can remove it when it is
     /// killed.
     pub before_files: fn(&Path),
 }
@@ -35,7 +35,7 @@ pub(crate) struct Processes<'a> {
 }
 
 impl Executor for Processes<'_> {
-    fn run(&mut self, job: &Job, input: &Path, other: &Path, limit: Option<Duration>) -> Result<Ran, Failure> {
+    fn run(&mut self, job: &Job, input: &Path, other: &Path, limit: Option<Duration>) -> Result<Completed, Failure> {
         let job = document::to_json(job).map_err(|error| Failure::new(error.to_string()))?;
         let mut command = Command::new(&self.host.program);
         let (threads, memory) = (self.threads, self.memory);
@@ -55,15 +55,15 @@ impl Executor for Processes<'_> {
                     peak_memory: report.peak_memory,
                     fetched_bytes: report.fetched_bytes,
                 };
-                Ok(Ran { sample, found: report.found })
+                Ok(Completed { sample, result: report.result })
             }
             Some(Reply::Failed(failure)) => Err(failure),
             _ => {
                 let stderr = String::from_utf8_lossy(&output.stderr);
                 let lines: Vec<&str> = stderr.lines().filter(|line| !line.trim().is_empty()).collect();
-                // A panic tells its place first and what it is on the next line.
-                let said = lines.iter().take(2).map(|line| format!(": {line}")).collect::<String>();
-                Err(Failure::new(format!("its process failed with {}{said}", output.status)))
+                // A panic prints its location on the first line and its message on the second.
+                let message = lines.iter().take(2).map(|line| format!(": {line}")).collect::<String>();
+                Err(Failure::new(format!("its process failed with {}{message}", output.status)))
             }
         }
     }
@@ -72,13 +72,13 @@ impl Executor for Processes<'_> {
         fs::metadata(file).map(|found| found.len()).map_err(|error| format!("{}: {error}", file.display()))
     }
 
-    fn settle(&mut self, file: &Path) -> Result<(), String> {
+    fn sync(&mut self, file: &Path) -> Result<(), String> {
         let synced = OpenOptions::new().write(true).open(file).and_then(|file| file.sync_all());
         synced.map_err(|error| format!("{}: {error}", file.display()))
     }
 
     fn remove(&mut self, file: &Path) {
-        // It may not be there; and if it cannot go, the directory around it will not go either, and says so.
+        // The file may be missing. If it cannot be removed, removing its directory fails as well and reports the error.
         let _ = fs::remove_file(file);
     }
 
@@ -101,27 +101,27 @@ impl Executor for Processes<'_> {
     }
 
     fn drop_from_cache(&mut self, file: &Path) -> Result<(), String> {
-        forget(file).map_err(|error| format!("{}: cannot be dropped from the page cache: {error}", file.display()))
+        drop_pages(file).map_err(|error| format!("{}: cannot be dropped from the page cache: {error}", file.display()))
     }
 }
 
-/// What is said of a process that was not waited for any longer.
+/// The failure of a process that exceeded its time limit.
 fn too_slow(limit: Duration) -> Failure {
     let limit = quantity::time(limit.as_nanos() as f64);
     Failure::new(format!("stopped after {limit} (--timeout sets the limit)"))
 }
 
-/// Has the system forget what it holds of a file in memory. Only what is safe on the disk can be forgotten.
+/// Drops a file from the page cache. Only pages that are on the disk can be dropped.
 #[cfg(target_os = "linux")]
-fn forget(file: &Path) -> std::io::Result<()> {
+fn drop_pages(file: &Path) -> std::io::Result<()> {
     let file = File::open(file)?;
-    // File systems that are only read have nothing to bring to a disk, and some of them say that this is an error.
+    // Some read-only file systems report an error here, and have nothing to sync.
     let _ = file.sync_all();
     Ok(rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn forget(file: &Path) -> std::io::Result<()> {
+fn drop_pages(file: &Path) -> std::io::Result<()> {
     File::open(file)?;
     Err(std::io::ErrorKind::Unsupported.into())
 }

@@ -1,4 +1,4 @@
-//! Numbers as people read them: `1,000,000` rows, `1.38 GB`.
+//! Formats numbers for people: `1,000,000` rows, `1.38 GB`.
 
 use brc_core::decimal;
 
@@ -26,7 +26,7 @@ pub fn time(nanoseconds: f64) -> String {
     format!("{} {unit}", digits(value))
 }
 
-/// A number with three digits, and all of those before the point.
+/// A number with at least three significant digits; all digits before the decimal point are kept.
 #[must_use]
 pub fn digits(value: f64) -> String {
     let decimals = match value.abs() {
@@ -37,13 +37,13 @@ pub fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// So many rows: `1 row`, `2_000 rows`.
+/// A number of rows: `1 row`, `2,000 rows`.
 #[must_use]
 pub fn rows(number: u64) -> String {
     if number == 1 { "1 row".to_owned() } else { format!("{} rows", count(number)) }
 }
 
-/// A count with `_` between thousands, as `--rows` takes it.
+/// A count with commas between thousands.
 #[must_use]
 pub fn count(number: u64) -> String {
     decimal::with_thousands(number)

@@ -1,84 +1,84 @@
-//! What a comparison finds: plain data, kept as `results.json`. Everything that is shown is computed from it.
+//! The results of a comparison: plain data, stored as `results.json`. All reports are computed from it.
 
 use super::environment::Environment;
 use crate::options::QueryOptions;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The version of this shape; files of another one are not read.
+/// The version of this structure; files of other versions are not read.
 pub(crate) const VERSION: u32 = 2;
 
 /// A whole comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Results {
     pub(crate) version: u32,
-    /// The command line, as a shell takes it.
+    /// The command line, quoted for a shell.
     pub(crate) command: String,
-    /// When it was started first, in UTC.
+    /// The start of the first run, in UTC.
     pub(crate) started: String,
     pub(crate) environment: Environment,
     /// The program that measured.
     pub(crate) program: FileIdentity,
     pub(crate) settings: Settings,
-    /// What it takes to start a process and end it again: a part of every time below.
+    /// The cost of starting and ending a process, which every time below includes.
     pub(crate) empty_process: Vec<Sample>,
     pub(crate) tables: Vec<TableResults>,
 }
 
-/// What was asked for.
+/// The options of the comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Settings {
     pub(crate) encodings: Vec<String>,
     pub(crate) compressions: Vec<String>,
-    /// How many rows of each table were taken, if not all.
+    /// The number of first rows taken from each table; all if `None`.
     pub(crate) rows: Option<u64>,
     pub(crate) runs: u32,
     pub(crate) convert_runs: u32,
     pub(crate) warmup: u32,
     pub(crate) cold: bool,
     pub(crate) threads: usize,
-    /// How many bytes of memory a conversion or a query might use, if that was asked for.
+    /// The memory limit of a conversion or a query in bytes, if set.
     #[serde(default)]
     pub(crate) memory: Option<u64>,
-    /// The options that say how to read the tables, by name.
+    /// The options for reading the tables, by name.
     #[serde(default)]
     pub(crate) reading: BTreeMap<String, String>,
 }
 
-/// One table in all its cells, asked one question.
+/// The results of one query on one table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TableResults {
     pub(crate) input: FileIdentity,
     pub(crate) question: QueryOptions,
-    /// `None` until the table was read for the first time.
+    /// `None` until the table has been read once.
     pub(crate) facts: Option<TableFacts>,
-    /// The input itself: just read, and asked.
+    /// Times of reading and querying the input itself.
     pub(crate) as_it_is: Option<FileTimes>,
     pub(crate) cells: Vec<Cell>,
 }
 
-/// How a file is known again.
+/// Identifies the content of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileIdentity {
     pub(crate) path: String,
     pub(crate) bytes: u64,
     /// Nanoseconds since 1970.
     pub(crate) modified: u64,
-    /// Of its first and last bytes.
+    /// A hash of its first and last bytes.
     pub(crate) hash: String,
 }
 
-/// What a table is.
+/// Schema and sizes of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TableFacts {
     pub(crate) encoding: String,
     pub(crate) schema: brc_core::Schema,
     pub(crate) rows: u64,
-    /// Of the file that was compared: the input, or its first rows.
+    /// The size of the compared file: the input, or its first rows.
     pub(crate) bytes: u64,
-    /// The size of the table as plain text: what ratios and cycles refer to.
+    /// The size of the table as plain text, to which ratios and cycles refer.
     pub(crate) text_bytes: u64,
-    /// Rows of the answer.
+    /// The number of rows of the answer.
     pub(crate) groups: u64,
 }
 
@@ -90,18 +90,18 @@ pub(crate) struct Cell {
     pub(crate) outcome: Outcome,
 }
 
-/// What became of a cell.
+/// The state of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
     /// Not measured yet.
     Pending,
-    /// There is no such thing.
+    /// The encoding cannot hold the table, or does not support the compression.
     Impossible {
         /// Why not.
         reason: String,
     },
-    /// It went wrong, or its answer was wrong: no time counts then.
+    /// A run failed or gave a wrong answer; no times are kept.
     Failed {
         /// What went wrong.
         reason: String,
@@ -112,68 +112,68 @@ pub(crate) enum Outcome {
 /// All samples of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Measurements {
-    /// The size of the file.
+    /// The size of the file in bytes.
     pub(crate) bytes: u64,
-    /// Conversions of the input, each to a new file that is not synced to the disk.
+    /// Conversions of the input, each to a new file that is not synced.
     pub(crate) convert: Vec<Sample>,
     pub(crate) times: FileTimes,
 }
 
-/// What it takes to read a file and to ask it.
+/// Times of reading and querying a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FileTimes {
-    /// Just reading the bytes.
+    /// Reading the bytes without decoding them.
     pub(crate) raw: Temperatures,
-    /// The question, answered by reading the data.
-    pub(crate) query: Asked,
-    /// The question, where statistics in the file may answer, if that makes a difference.
-    pub(crate) with_statistics: Option<Asked>,
+    /// The query, answered by reading the data.
+    pub(crate) query: QueryTimes,
+    /// The query with stored statistics allowed, if they answer for any row.
+    pub(crate) with_statistics: Option<QueryTimes>,
 }
 
-/// A question, asked again and again.
+/// Repeated runs of a query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct QueryTimes {
     pub(crate) samples: Temperatures,
-    /// Where the time goes, from further runs: measuring it takes a little time itself.
+    /// Times of the query phases, from separate runs because measuring them costs time.
     pub(crate) parts: Vec<Parts>,
     pub(crate) work: Work,
 }
 
-/// Samples with the file in the page cache, and without.
+/// Samples with the file in the page cache (warm) and not in it (cold).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Temperatures {
     pub(crate) warm: Vec<Sample>,
-    /// Empty unless asked for.
+    /// Empty unless requested.
     pub(crate) cold: Vec<Sample>,
 }
 
-/// What one process took.
+/// The resources used by one process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sample {
-    /// From before it was started until it had ended, without the time in which it checked its answer.
+    /// Elapsed time from before the start of the process until after its end, without the time to check its answer.
     pub(crate) wall_ns: u64,
-    /// From the start of its work until it had the answer.
+    /// Elapsed time within the process, from the start of its work to the answer.
     pub(crate) inside_ns: u64,
-    /// Time on processors, of all threads together.
+    /// CPU time of all threads.
     pub(crate) cpu_ns: Option<u64>,
-    /// The most memory that it had at once, in bytes.
+    /// Peak memory in bytes.
     pub(crate) peak_memory: Option<u64>,
-    /// Bytes that came from the disk rather than from the page cache.
+    /// Bytes read from the disk rather than from the page cache.
     pub(crate) fetched_bytes: Option<u64>,
 }
 
-/// Where the time of a query goes, in nanoseconds of all threads together.
+/// The phases of a query, in nanoseconds summed over all threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Parts {
     pub(crate) read_ns: u64,
     pub(crate) decompress_ns: u64,
     pub(crate) decode_ns: u64,
     pub(crate) aggregate_ns: u64,
-    /// All of it: what the parts do not add up to is starting, merging, sorting and printing.
+    /// Total CPU time; the rest beyond the phases is starting, merging, sorting and printing.
     pub(crate) cpu_ns: Option<u64>,
 }
 
-/// What a query had to do.
+/// The amount of work of a query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Work {
     pub(crate) rows: u64,
@@ -183,14 +183,14 @@ pub(crate) struct Work {
 }
 
 impl TableResults {
-    /// The part of the table's path that names it.
+    /// The file name of the table.
     pub(crate) fn name(&self) -> &str {
         self.input.path.rsplit('/').next().unwrap_or(&self.input.path)
     }
 }
 
 impl Cell {
-    /// What was measured, if all went well.
+    /// The measurements, if the cell succeeded.
     pub(crate) fn measurements(&self) -> Option<&Measurements> {
         match &self.outcome {
             Outcome::Measured(measurements) => Some(measurements),

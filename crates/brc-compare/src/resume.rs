@@ -1,7 +1,7 @@
-//! Whether samples of an earlier run can stand beside those of this one.
+//! Decides whether the results of an earlier run can be continued.
 //!
-//! They can if the same program measured the same files on the same machine with the same options. How long a process may
-//! take is no such option: a cell that was given up is tried again.
+//! They can if the same program measured the same files on the same machine with the same options. The time limit is
+//! not one of these options: a cell that exceeded it is measured again.
 
 use super::results::{FileIdentity, Results, Settings, TableResults, VERSION};
 use brc_core::{Error, ReadAt, Result};
@@ -13,7 +13,8 @@ use std::hash::Hasher;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-/// What `found` was measured with other than `wanted`, for a sentence: "with …", "on …". Nothing if they go together.
+/// How `found` was measured differently from `wanted`, as phrases that start with "with", "on", "by" or "before". Empty
+/// if the results can be continued.
 pub(crate) fn differences(found: &Results, wanted: &Results) -> Vec<String> {
     let mut differences = Vec::new();
     differences.extend(program(found, wanted));
@@ -83,16 +84,16 @@ fn options(found: &Settings, wanted: &Settings) -> Vec<String> {
 }
 
 fn tables(found: &[TableResults], wanted: &[TableResults]) -> Vec<String> {
-    let asked = |tables: &[TableResults]| {
-        let asked: Vec<_> = tables.iter().map(|table| format!("'{}'", table.question)).collect();
-        asked.join(" ")
+    let queries = |tables: &[TableResults]| {
+        let queries: Vec<_> = tables.iter().map(|table| format!("'{}'", table.question)).collect();
+        queries.join(" ")
     };
     let names = |tables: &[TableResults]| tables.iter().map(TableResults::name).collect::<Vec<_>>().join(" ");
     if names(found) != names(wanted) {
         return vec![format!("with the input files {}, not {}", names(found), names(wanted))];
     }
-    if asked(found) != asked(wanted) {
-        return vec![format!("with the queries {}, not {}", asked(found), asked(wanted))];
+    if queries(found) != queries(wanted) {
+        return vec![format!("with the queries {}, not {}", queries(found), queries(wanted))];
     }
     let content = |input: &FileIdentity| (input.bytes, input.modified, input.hash.clone());
     let changed = found.iter().zip(wanted).filter(|(found, wanted)| content(&found.input) != content(&wanted.input));
@@ -103,14 +104,14 @@ fn tables(found: &[TableResults], wanted: &[TableResults]) -> Vec<String> {
 }
 
 impl FileIdentity {
-    /// Of a file as it is now, or of all files in a directory; `name` is what it is called in results.
+    /// The identity of a file in its current state, or of all files in a directory; `name` is its path in results.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub(crate) fn of(path: &Path, name: &str) -> Result<Self> {
         let files = if path.is_dir() { folders::files_of(path)? } else { vec![FoundFile::named(path)] };
         let mut all = Self { path: name.to_owned(), bytes: 0, modified: 0, hash: String::new() };
-        // The same in all processes, as long as they are of the same build.
+        // The hash is the same in all processes of one build.
         let mut hash = std::hash::DefaultHasher::new();
         for FoundFile { path: file, .. } in &files {
             if files.len() > 1 {
@@ -127,8 +128,8 @@ impl FileIdentity {
         let metadata = file.metadata().map_err(Error::io(path, "open"))?;
         let bytes = metadata.len();
         let mut buffer = vec![0; PROBE.min(bytes) as usize];
-        for place in [0, bytes.saturating_sub(PROBE)] {
-            let read = file.read_full_at(&mut buffer, place).map_err(Error::io(path, "read"))?;
+        for offset in [0, bytes.saturating_sub(PROBE)] {
+            let read = file.read_full_at(&mut buffer, offset).map_err(Error::io(path, "read"))?;
             hash.write(&buffer[..read]);
         }
         self.bytes += bytes;
@@ -136,7 +137,7 @@ impl FileIdentity {
         Ok(())
     }
 
-    /// When a file was changed last, in nanoseconds since 1970.
+    /// The modification time of a file, in nanoseconds since 1970.
     pub(crate) fn modified(found: &Metadata) -> u64 {
         let since = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         since.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))

@@ -1,8 +1,8 @@
-//! A fixed set of results, made up, that the tests of all reports show.
+//! A fixed set of made-up results for the snapshot tests of all reports.
 
 use super::environment::Environment;
 use super::results::{
-    Asked, Cell, FileIdentity, FileTimes, Measurements, Outcome, Parts, Results, Sample, Settings, TableFacts,
+    Cell, FileIdentity, FileTimes, Measurements, Outcome, Parts, QueryTimes, Results, Sample, Settings, TableFacts,
     TableResults, Temperatures, VERSION, Work,
 };
 use crate::options::QueryOptions;
@@ -43,7 +43,7 @@ pub(crate) fn results() -> Results {
     }
 }
 
-/// What was asked for.
+/// The options of the comparison.
 pub(crate) fn settings() -> Settings {
     let names = |names: [&str; 3]| names.map(str::to_owned).to_vec();
     Settings {
@@ -113,12 +113,12 @@ fn times(bytes: u64, query_us: u64, cold: bool, statistics: bool) -> FileTimes {
     let raw_ns = 1_200_000 + bytes / 10;
     FileTimes {
         raw: Temperatures { warm: warm(raw_ns), cold: cold_of(raw_ns, bytes, cold) },
-        query: asked(query_us * 1000, bytes, cold, 0),
-        with_statistics: statistics.then(|| asked(query_us * 500, bytes / 100, cold, ROWS)),
+        query: query_times(query_us * 1000, bytes, cold, 0),
+        with_statistics: statistics.then(|| query_times(query_us * 500, bytes / 100, cold, ROWS)),
     }
 }
 
-fn asked(query_ns: u64, bytes: u64, cold: bool, summarised_rows: u64) -> Asked {
+fn query_times(query_ns: u64, bytes: u64, cold: bool, summarised_rows: u64) -> QueryTimes {
     let parts = Parts {
         read_ns: query_ns / 5,
         decompress_ns: query_ns / 10,
@@ -126,14 +126,14 @@ fn asked(query_ns: u64, bytes: u64, cold: bool, summarised_rows: u64) -> Asked {
         aggregate_ns: query_ns / 4,
         cpu_ns: Some(query_ns * 8 / 5),
     };
-    Asked {
+    QueryTimes {
         samples: Temperatures { warm: warm(query_ns), cold: cold_of(query_ns, bytes, cold) },
         parts: vec![parts; 3],
         work: Work { rows: ROWS - summarised_rows, summarised_rows, skipped_rows: 0, bytes_read: bytes },
     }
 }
 
-/// Five samples around that time; the longest ones have an outlier.
+/// Five samples around `ns`; the longest times get an outlier.
 fn warm(ns: u64) -> Vec<Sample> {
     let last = if ns > 29_000_000 { 300 } else { 103 };
     [98, 100, 99, 101, last].map(|percent| sample(ns * percent / 100)).to_vec()

@@ -1,27 +1,28 @@
-//! What can be said of some samples of the same thing.
+//! Summary statistics of repeated samples.
 
-/// The samples in a few numbers, in their unit.
+/// A summary of samples, in the unit of the samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Summary {
     pub(crate) runs: usize,
     pub(crate) median: f64,
-    /// Half the width of the notch of a box plot: medians whose notches do not overlap differ, at about 95 %. Unlike the
-    /// mean's interval, an outlier does not widen it. 0 for a single sample.
+    /// Half the width of the notch of a box plot: medians whose notches do not overlap differ at about 95 % confidence.
+    /// Unlike the confidence interval of the mean, it is not widened by an outlier. 0 for a single sample.
     pub(crate) median_margin: f64,
     pub(crate) mean: f64,
     /// Half the width of the 95 % confidence interval of the mean; `None` for a single sample.
     pub(crate) confidence: Option<f64>,
     pub(crate) min: f64,
     pub(crate) max: f64,
-    /// How many samples lie far from the others: the machine may have been busy.
+    /// The number of outliers: the machine may have been busy.
     pub(crate) outliers: usize,
 }
 
-/// Of a notch, in interquartile ranges by the root of the number of samples (McGill, Tukey and Larsen, 1978).
+/// The half-width of a notch, in interquartile ranges divided by the square root of the number of samples (McGill,
+/// Tukey and Larsen, 1978).
 const NOTCH: f64 = 1.57;
 
 impl Summary {
-    /// Of these samples; `None` if there are none.
+    /// Summarises samples; `None` if there are none.
     pub(crate) fn of(samples: &[f64]) -> Option<Self> {
         let (min, max) = (samples.iter().copied().reduce(f64::min)?, samples.iter().copied().reduce(f64::max)?);
         let runs = samples.len();
@@ -37,12 +38,12 @@ impl Summary {
     }
 }
 
-/// The middle of some samples; 0 of none.
+/// The median of samples; 0 if there are none.
 pub(crate) fn median(samples: &[f64]) -> f64 {
     quantile(samples, 0.5)
 }
 
-/// The value below which that share of some samples lies, between two of them in proportion; 0 of none.
+/// The quantile of samples at `share` from 0 to 1, linearly interpolated; 0 if there are none.
 fn quantile(samples: &[f64], share: f64) -> f64 {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -55,23 +56,23 @@ fn quantile(samples: &[f64], share: f64) -> f64 {
     }
 }
 
-/// How many samples have a modified z-score beyond ten: so far from the median, in units of the median deviation from
-/// it, that chance does not explain them. Of a few samples nobody can tell.
+/// The number of samples with a modified z-score above 10: their distance from the median, in units of the scaled
+/// median absolute deviation. 0 for fewer than `MIN_SAMPLES` samples.
 fn outliers(samples: &[f64], middle: f64) -> usize {
-    const ENOUGH: usize = 5;
-    /// Makes the median deviation of normally distributed samples their standard deviation.
+    const MIN_SAMPLES: usize = 5;
+    /// Scales the median absolute deviation of normally distributed samples to their standard deviation.
     const NORMAL: f64 = 1.4826;
-    /// Samples may happen to be closer to each other than anybody cares for.
-    const LEAST: f64 = 0.01;
-    if samples.len() < ENOUGH {
+    /// The smallest deviation, relative to the median: very close samples must not make others outliers.
+    const MIN_RELATIVE_DEVIATION: f64 = 0.01;
+    if samples.len() < MIN_SAMPLES {
         return 0;
     }
     let deviations: Vec<f64> = samples.iter().map(|sample| (sample - middle).abs()).collect();
-    let usual = (median(&deviations) * NORMAL).max(middle.abs() * LEAST);
+    let usual = (median(&deviations) * NORMAL).max(middle.abs() * MIN_RELATIVE_DEVIATION);
     deviations.iter().filter(|&&deviation| deviation > 10.0 * usual).count()
 }
 
-/// The 97.5 % quantile of Student's t distribution: between minus and plus that lie 95 %.
+/// The 97.5 % quantile of Student's t distribution, which bounds the central 95 %.
 fn student_t(freedom: usize) -> f64 {
     const TABLE: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
@@ -79,7 +80,7 @@ fn student_t(freedom: usize) -> f64 {
     ];
     match freedom.checked_sub(1).and_then(|index| TABLE.get(index)) {
         Some(quantile) => *quantile,
-        // The first terms of its expansion around the normal distribution's: exact to three digits from here on.
+        // The first terms of the expansion around the normal quantile: exact to three digits from here on.
         None => {
             let (z, n) = (1.959_964_f64, freedom.max(1) as f64);
             z + (z.powi(3) + z) / (4.0 * n) + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * n * n)
@@ -108,14 +109,14 @@ mod tests {
     }
 
     #[test]
-    fn the_median_needs_no_order() {
+    fn the_median_does_not_need_sorted_samples() {
         assert_eq!(median(&[9.0, 1.0, 5.0]), 5.0);
         assert_eq!(median(&[9.0, 1.0, 5.0, 2.0]), 3.5);
         assert_eq!(median(&[]), 0.0);
     }
 
     #[test]
-    fn what_lies_far_out_is_seen() {
+    fn outliers_are_counted() {
         assert_eq!(Summary::of(&[10.0, 10.1, 9.9, 10.2, 9.8, 30.0]).unwrap().outliers, 1);
         assert_eq!(Summary::of(&[10.0, 10.1, 9.9, 10.2, 9.8, 11.0]).unwrap().outliers, 0);
         assert_eq!(Summary::of(&[5.0, 5.0, 5.0, 5.0, 5.4]).unwrap().outliers, 0);
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_those_of_the_books() {
+    fn student_t_matches_published_tables() {
         for (freedom, quantile) in [(1, 12.706), (10, 2.228), (30, 2.042), (31, 2.040), (60, 2.000), (120, 1.980)] {
             assert!((student_t(freedom) - quantile).abs() < 0.001, "{freedom}: {}", student_t(freedom));
         }

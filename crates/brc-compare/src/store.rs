@@ -1,7 +1,7 @@
-//! Keeps results in a directory, so that a run that was interrupted goes on where it was.
+//! Stores results in a directory, so that an interrupted run can be resumed.
 //!
-//! The directory may be anybody's: what is in it and is not a comparison's stays as it is. Only one comparison at a time
-//! works in it, so whatever looks like the scratch directory of one is left over from one that was killed, and goes.
+//! The directory may contain files of the user, which are left untouched. Only one comparison at a time uses it, so any
+//! scratch directory found there was left by a killed comparison and is removed.
 
 use super::results::Results;
 use super::resume::differences;
@@ -13,32 +13,32 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// The file of the results.
+/// The name of the results file.
 const RESULTS: &str = "results.json";
 
-/// All files that are written beside it.
+/// The names of the reports beside it.
 pub(crate) const REPORTS: [&str; 3] = ["results.csv", "README.md", "report.html"];
 
-/// Where converted files stay.
+/// The subdirectory of converted files that are kept.
 pub(crate) const FILES: &str = "files";
 
-/// What the names of directories start with that do not stay.
+/// The prefix of the names of scratch directories.
 const SCRATCH: &str = ".brc-compare-";
 
-/// A directory of results, of which no other process is another.
+/// A directory of results, locked against other processes.
 pub(crate) struct Store {
     directory: PathBuf,
-    /// Files that are read, and so must not be replaced.
+    /// The input files, which must not be overwritten.
     inputs: Vec<PathBuf>,
     _lock: File,
 }
 
 impl Store {
-    /// The directory, made if it is not there, for a comparison of `inputs`.
+    /// Opens or creates the directory for a comparison of `inputs`.
     ///
     /// # Errors
-    /// [`Error::Usage`] if it is something else, if another comparison works there, or if an input is where files are
-    /// going to be written; the system's.
+    /// [`Error::Usage`] if the path is not a directory, if another comparison uses it, or if an input is where files
+    /// will be written; I/O errors.
     pub(crate) fn new(directory: &Path, inputs: &[PathBuf]) -> Result<Self> {
         let refuse = |what: &str| Err(Error::Usage(format!("{}: {what}", directory.display())));
         if fs::metadata(directory).is_ok_and(|found| !found.is_dir()) {
@@ -50,11 +50,11 @@ impl Store {
             return refuse("another brc compare is writing its results there");
         }
         let store = Self { directory: directory.to_owned(), inputs: inputs.to_owned(), _lock: lock };
-        store.refuse_own_files_as_inputs()?;
+        store.refuse_outputs_as_inputs()?;
         Ok(store)
     }
 
-    fn refuse_own_files_as_inputs(&self) -> Result<()> {
+    fn refuse_outputs_as_inputs(&self) -> Result<()> {
         let real = |path: &Path| fs::canonicalize(path).ok();
         let (own, files) = (real(&self.directory), real(&self.directory.join(FILES)));
         let is_own = |input: &&PathBuf| {
@@ -74,11 +74,10 @@ impl Store {
         }
     }
 
-    /// What `wanted` has got so far: itself if there is nothing yet.
+    /// Loads earlier results of the same comparison; returns `wanted` if there are none.
     ///
     /// # Errors
-    /// If results are there that were measured with anything else than what is wanted, or cannot be read; if files are
-    /// there that are none of a comparison's, but in its way.
+    /// If the results there were measured differently or cannot be read, or if reports are in the way without results.
     pub(crate) fn resume(&self, wanted: Results) -> Result<Results> {
         let path = self.directory.join(RESULTS);
         let text = match fs::read_to_string(&path) {
@@ -100,7 +99,7 @@ impl Store {
         }
     }
 
-    /// Without results, nobody knows whose the reports are.
+    /// Refuses to overwrite reports that may not belong to a comparison, since there are no results beside them.
     fn begin(&self, wanted: Results) -> Result<Results> {
         match REPORTS.iter().map(|name| self.directory.join(name)).find(|path| path.exists()) {
             Some(path) => Err(Error::Usage(format!(
@@ -111,10 +110,10 @@ impl Store {
         }
     }
 
-    /// A directory for files that do not stay, beside those that do. What a comparison left that was killed goes.
+    /// Creates a scratch directory, and removes those that killed comparisons left.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub(crate) fn scratch(&self) -> Result<TempDir> {
         let entries = fs::read_dir(&self.directory).map_err(Error::io(&self.directory, "read"))?;
         for entry in entries {
@@ -128,29 +127,29 @@ impl Store {
         scratch(&self.directory)
     }
 
-    /// The directory for converted files that stay.
+    /// Creates the directory for converted files that are kept.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub(crate) fn files(&self) -> Result<PathBuf> {
         let files = self.directory.join(FILES);
         fs::create_dir_all(&files).map_err(Error::io(&files, "create"))?;
         Ok(files)
     }
 
-    /// Replaces the results as a whole.
+    /// Replaces the results atomically.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub(crate) fn save(&self, results: &Results) -> std::result::Result<(), error::Error> {
         let json = document::to_json(results).map_err(|error| error::Error::Other(error.to_string()))?;
         Ok(self.write(RESULTS, json.as_bytes())?)
     }
 
-    /// Replaces a file beside the results.
+    /// Replaces a file beside the results atomically.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<()> {
         let options = OutputOptions { force: true, sync: true, inputs: self.inputs.clone() };
         let output = Output::create(&self.directory.join(name), &options)?;
@@ -159,23 +158,23 @@ impl Store {
     }
 }
 
-/// A directory for files that do not stay.
+/// Creates a scratch directory within `parent`.
 ///
 /// # Errors
-/// The system's.
-pub(crate) fn scratch(beside: &Path) -> Result<TempDir> {
-    // A missing directory is told before `tempfile` tells it in words of its own.
-    fs::metadata(beside).map_err(Error::io(beside, "make a directory in"))?;
-    let made = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(beside);
-    made.map_err(|error| std::io::Error::from(error.kind())).map_err(Error::io(beside, "make a directory in"))
+/// I/O errors.
+pub(crate) fn scratch(parent: &Path) -> Result<TempDir> {
+    // Checked first, because `tempfile` would report a missing directory in its own words.
+    fs::metadata(parent).map_err(Error::io(parent, "make a directory in"))?;
+    let made = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(parent);
+    made.map_err(|error| std::io::Error::from(error.kind())).map_err(Error::io(parent, "make a directory in"))
 }
 
-/// Removes a directory in which another process, one that is about to end, may be making a file right now.
+/// Removes a directory in which a process that is about to end may still create files.
 ///
 /// # Errors
-/// The system's.
+/// I/O errors.
 pub fn remove_directory(directory: &Path) -> std::io::Result<()> {
-    /// How often a directory is removed that is not empty again and again.
+    /// How often removal is retried while new files appear.
     const ATTEMPTS: u32 = 20;
     let attempt = || match fs::remove_dir_all(directory) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),

@@ -1,4 +1,4 @@
-//! The results on a terminal: encodings down, compressions across, as many of them side by side as fit.
+//! Formats the results for a terminal: encodings as rows, and as many compressions side by side as fit.
 
 use super::advice::advise;
 use super::best::{Measure, convert, is_best_of_column, query, size};
@@ -9,19 +9,19 @@ use crate::printable;
 use crate::quantity::{bytes, digits, time};
 use std::borrow::Cow;
 
-/// What the terminal can show.
+/// The capabilities of the terminal.
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
-    /// Columns.
+    /// The width in columns.
     pub width: usize,
-    /// Whether it knows colours.
+    /// Whether it supports colours.
     pub colour: bool,
 }
 
 const LABEL: usize = 18;
 const FIGURE: usize = 8;
 const BAR: usize = 6;
-/// A compression: size, time to convert, time of a query, a bar, and what stands between.
+/// The width of one compression: size, conversion time, query time, a bar, and the spaces between.
 const GROUP: usize = 3 * (FIGURE + 1) + BAR + 2;
 
 const BOLD: &str = "\x1b[1;32m";
@@ -29,7 +29,7 @@ const DIM: &str = "\x1b[2m";
 const RED: &str = "\x1b[31m";
 const PLAIN: &str = "\x1b[0m";
 
-/// A table's results.
+/// Formats the results of one table.
 pub(crate) fn render(view: &View<'_>, screen: Screen) -> String {
     let facts = view.facts;
     let mut text = format!(
@@ -40,8 +40,8 @@ pub(crate) fn render(view: &View<'_>, screen: Screen) -> String {
         facts.encoding,
         bytes(facts.text_bytes)
     );
-    if let Some(asked) = view.asked() {
-        text.push_str(&format!("query: {}\n", printable(&asked)));
+    if let Some(query) = view.query_text() {
+        text.push_str(&format!("query: {}\n", printable(&query)));
     }
     let raw = &view.input.raw;
     text.push_str(&format!(
@@ -93,7 +93,7 @@ fn matrix(view: &View<'_>, compressions: &[String], screen: Screen) -> String {
     text
 }
 
-/// Something in place of the figures of a group; `bare` is what it looks like without colours.
+/// Pads text that replaces the figures of a group; `bare` is the text without colours.
 fn pad(shown: &str, bare: &str) -> String {
     let left = FIGURE.saturating_sub(bare.chars().count());
     format!("{}{shown}{}", " ".repeat(left), " ".repeat(GROUP - 2 - FIGURE))
@@ -102,18 +102,18 @@ fn pad(shown: &str, bare: &str) -> String {
 fn group(view: &View<'_>, line: &Line<'_>, slowest: f64, screen: Screen) -> String {
     let best = |measure: Measure| is_best_of_column(line, view.reading(), measure);
     let figure = |text: String, is_best: bool| {
-        // The mark takes the place of the space behind, so that figures stay in line.
+        // The mark replaces the space after the figure, so that figures stay aligned.
         let mark = if is_best { "*" } else { " " };
         let text = format!("{text:>FIGURE$}{mark}");
         if is_best { paint(&text, BOLD, screen) } else { text }
     };
-    let kept = if line.statistics {
+    let size_and_convert = if line.statistics {
         " ".repeat(2 * (FIGURE + 1))
     } else {
         figure(bytes(line.bytes), best(size)) + &figure(time(convert(line).value), best(convert))
     };
     let bar = bar(line.query.median, slowest);
-    format!("{kept}{}{}", figure(time(line.query.median), best(query)), paint(&bar, DIM, screen))
+    format!("{size_and_convert}{}{}", figure(time(line.query.median), best(query)), paint(&bar, DIM, screen))
 }
 
 /// A bar in eighths of a character, in proportion to `full`.
@@ -152,14 +152,14 @@ fn sweet_spots(view: &View<'_>, screen: Screen) -> String {
     text
 }
 
-/// The lines of a front with all that matters, or with what fits.
+/// The lines of the Pareto front, with all columns or those that fit.
 fn front(view: &View<'_>, lines: &[&Line<'_>], screen: Screen) -> String {
-    const ALL: usize = 100;
+    const MIN_WIDTH_FOR_ALL: usize = 100;
     let row = |cells: [String; 9]| {
         let [name, size, ratio, convert, query, over, rows, cycles, memory] = cells;
         let more = format!(" {over:>6} {rows:>8} {cycles:>8}");
         let (convert, more) =
-            if screen.width < ALL { Default::default() } else { (format!("{convert:>FIGURE$} "), more) };
+            if screen.width < MIN_WIDTH_FOR_ALL { Default::default() } else { (format!("{convert:>FIGURE$} "), more) };
         format!("  {name:LABEL$} {size:>FIGURE$} {ratio:>6} {convert}{query:>18}{more} {memory:>FIGURE$}\n")
     };
     let heads = ["", "size", "ratio", "convert", "query, mean ± 95 %", "× raw", "M rows/s", "cycles/B", "memory"];
@@ -184,7 +184,7 @@ fn paint(text: &str, colour: &str, screen: Screen) -> String {
     if screen.colour { format!("{colour}{text}{PLAIN}") } else { text.to_owned() }
 }
 
-/// Breaks a sentence into lines that fit, all but the first indented.
+/// Wraps a sentence to the screen width, indenting all lines but the first.
 fn wrap(sentence: &str, indent: &str, screen: Screen) -> String {
     let (mut text, mut line) = (String::new(), String::new());
     for word in sentence.split(' ') {
@@ -215,13 +215,13 @@ mod tests {
     }
 
     #[test]
-    fn the_sample_looks_as_it_did() {
+    fn the_sample_matches_its_snapshot() {
         insta::assert_snapshot!("terminal-120", shown(120, false));
         insta::assert_snapshot!("terminal-60", shown(60, false));
     }
 
     #[test]
-    fn colours_change_nothing_else() {
+    fn colours_do_not_change_the_text() {
         let mut bare = shown(120, true);
         assert!(bare.contains(BOLD));
         for colour in [BOLD, DIM, RED, PLAIN] {

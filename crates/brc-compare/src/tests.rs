@@ -1,7 +1,7 @@
-//! What is measured in which order, what becomes of failures, and how a run goes on: without running anything.
+//! Tests the order of measurements, the handling of failures and resuming, without running processes.
 
-use super::executor::{Executor, Ran};
-use super::job::{Found, Job};
+use super::executor::{Completed, Executor};
+use super::job::{Job, JobResult};
 use super::matrix::{Matrix, cells};
 use super::measure::{file_steps, steps};
 use super::monitor::Monitor;
@@ -16,50 +16,50 @@ use brc_encodings::{ENCODINGS, Encoding};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// An executor that only takes note.
+/// An executor that only logs its jobs.
 #[derive(Default)]
-struct Notes {
+struct LogExecutor {
     log: Vec<String>,
-    /// Answers in the name of which file are wrong from which query on.
+    /// A file whose answers are wrong, and the number of the first wrong query.
     wrong: Option<(String, usize)>,
-    /// Conversions to which encoding fail.
+    /// The encoding to which conversions fail.
     broken: Option<&'static str>,
-    /// Files of which encoding are answered from statistics.
+    /// The encoding whose files are answered from statistics.
     summarises: Option<&'static str>,
     queries: usize,
     limits: Vec<Option<Duration>>,
-    /// What every process takes longer, in nanoseconds.
+    /// Additional time of every process, in nanoseconds.
     slowness: u64,
-    /// Which input is malformed.
+    /// The input that cannot be parsed.
     unreadable: Option<&'static str>,
-    /// Names of files that were kept and are still there.
+    /// The names of kept files that still exist.
     kept: Vec<String>,
 }
 
-impl Executor for Notes {
-    fn run(&mut self, job: &Job, input: &Path, other: &Path, limit: Option<Duration>) -> Result<Ran, Failure> {
+impl Executor for LogExecutor {
+    fn run(&mut self, job: &Job, input: &Path, other: &Path, limit: Option<Duration>) -> Result<Completed, Failure> {
         self.limits.push(limit);
         let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
         let sample = Sample { wall_ns: 1000 + self.log.len() as u64 + self.slowness, ..Sample::default() };
-        let (line, found) = match job {
-            Job::Read => (format!("read {}", name(input)), Found::Bytes(1)),
+        let (line, result) = match job {
+            Job::Read => (format!("read {}", name(input)), JobResult::Bytes(1)),
             Job::Cut { rows, .. } => {
                 let cut = format!("cut {rows} {} to {}", name(input), name(other));
-                (cut, Found::Columns(Schema::one_brc()))
+                (cut, JobResult::Columns(Schema::one_brc()))
             }
             Job::Reference { .. } if self.unreadable.is_some_and(|name| input.ends_with(name)) => {
                 return Err(Failure { code: 3, ..Failure::new("line 7") });
             }
             Job::Reference { .. } => {
                 let (schema, encoding) = (Schema::one_brc(), brc_encodings::text().name().to_owned());
-                let found = Found::Table { encoding, schema, rows: 7, text_bytes: 100, groups: 2 };
-                (format!("reference {}", name(input)), found)
+                let result = JobResult::Table { encoding, schema, rows: 7, text_bytes: 100, groups: 2 };
+                (format!("reference {}", name(input)), result)
             }
             Job::Convert { to, compression, .. } => {
                 if self.broken == Some(to.as_str()) {
                     return Err(Failure::new("no room"));
                 }
-                (format!("convert {to} {compression} to {}", name(other)), Found::Rows(7))
+                (format!("convert {to} {compression} to {}", name(other)), JobResult::Rows(7))
             }
             Job::Query { statistics, parts, format, .. } => {
                 self.queries += 1;
@@ -73,19 +73,19 @@ impl Executor for Notes {
                     if *statistics { " +" } else { "" },
                     if *parts { " parts" } else { "" }
                 );
-                (what, Found::Answer { parts: Parts::default(), work, difference })
+                (what, JobResult::Answer { parts: Parts::default(), work, difference })
             }
         };
         self.log.push(line);
-        Ok(Ran { sample, found })
+        Ok(Completed { sample, result })
     }
 
     fn size(&mut self, _: &Path) -> Result<u64, String> {
         Ok(10)
     }
 
-    fn settle(&mut self, file: &Path) -> Result<(), String> {
-        self.log.push(format!("settle {}", file.file_name().unwrap().to_string_lossy()));
+    fn sync(&mut self, file: &Path) -> Result<(), String> {
+        self.log.push(format!("sync {}", file.file_name().unwrap().to_string_lossy()));
         Ok(())
     }
 
@@ -113,7 +113,7 @@ impl Executor for Notes {
     }
 }
 
-/// A monitor that counts.
+/// A monitor that counts steps.
 #[derive(Default)]
 struct Steps {
     planned: u64,
@@ -141,7 +141,7 @@ impl Monitor for Steps {
     }
 }
 
-/// One encoding that compresses its blocks and the text encoding, without compression.
+/// One encoding that compresses blocks, and text.
 fn encodings() -> Vec<&'static dyn Encoding> {
     ENCODINGS.iter().copied().filter(|it| it.compresses_blocks()).take(1).chain([brc_encodings::text()]).collect()
 }
@@ -164,27 +164,27 @@ fn settings() -> Settings {
 }
 
 fn run(
-    notes: &mut Notes,
+    executor: &mut LogExecutor,
     monitor: &mut Steps,
     results: &mut Results,
     save: &mut dyn FnMut(&Results) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    run_all(notes, monitor, results, save, None).map(drop)
+    run_all(executor, monitor, results, save, None).map(drop)
 }
 
-fn run_keeping(notes: &mut Notes, monitor: &mut Steps, results: &mut Results, kept: Option<&Path>) {
-    assert_eq!(run_all(notes, monitor, results, &mut |_| Ok(()), kept).unwrap(), [""; 0]);
+fn run_keeping(executor: &mut LogExecutor, monitor: &mut Steps, results: &mut Results, kept: Option<&Path>) {
+    assert_eq!(run_all(executor, monitor, results, &mut |_| Ok(()), kept).unwrap(), [""; 0]);
 }
 
 fn run_all(
-    notes: &mut Notes,
+    executor: &mut LogExecutor,
     monitor: &mut Steps,
     results: &mut Results,
     save: &mut dyn FnMut(&Results) -> Result<(), Error>,
     kept: Option<&Path>,
 ) -> Result<Vec<String>, Error> {
     let mut matrix = Matrix {
-        executor: notes,
+        executor,
         monitor,
         save,
         format: &TableOptions::default(),
@@ -208,23 +208,23 @@ fn outcomes(results: &Results) -> Vec<&'static str> {
 }
 
 #[test]
-fn cells_are_made_then_checked_then_timed() {
-    let (mut notes, mut monitor) = (Notes::default(), Steps::default());
+fn cells_are_converted_then_checked_then_timed() {
+    let (mut executor, mut monitor) = (LogExecutor::default(), Steps::default());
     let mut results = wanted(&encodings(), settings());
     let mut saved = 0;
-    run(&mut notes, &mut monitor, &mut results, &mut |_| {
+    run(&mut executor, &mut monitor, &mut results, &mut |_| {
         saved += 1;
         Ok(())
     })
     .unwrap();
     assert_eq!(outcomes(&results), ["measured", "measured"]);
     let text = brc_encodings::text().name();
-    let start = notes.log.iter().position(|line| line.starts_with(&format!("convert {text}"))).unwrap();
+    let start = executor.log.iter().position(|line| line.starts_with(&format!("convert {text}"))).unwrap();
     let convert = format!("convert {text} none to t.{text}");
     let expected = [
         &convert,
         &convert,
-        "settle t.csv",
+        "sync t.csv",
         "query t.csv",
         "query t.csv",
         "query t.csv",
@@ -235,8 +235,8 @@ fn cells_are_made_then_checked_then_timed() {
         "read t.csv",
         "read t.csv",
     ];
-    assert_eq!(notes.log[start..], expected);
-    // The input, each cell, and the end.
+    assert_eq!(executor.log[start..], expected);
+    // Results are saved after the input, after each cell, and at the end.
     assert_eq!(saved, 4);
     let cell = results.tables[0].cells[1].measurements().unwrap();
     assert_eq!((cell.convert.len(), cell.times.query.samples.warm.len(), cell.times.raw.warm.len()), (2, 2, 2));
@@ -247,19 +247,19 @@ fn cells_are_made_then_checked_then_timed() {
 
 #[test]
 fn cold_runs_drop_the_file_each_time() {
-    let mut notes = Notes::default();
+    let mut executor = LogExecutor::default();
     let mut results = wanted(&encodings(), Settings { cold: true, ..settings() });
-    run(&mut notes, &mut Steps::default(), &mut results, &mut |_| Ok(())).unwrap();
-    let tail: Vec<&str> = notes.log.iter().rev().take(8).rev().map(String::as_str).collect();
+    run(&mut executor, &mut Steps::default(), &mut results, &mut |_| Ok(())).unwrap();
+    let tail: Vec<&str> = executor.log.iter().rev().take(8).rev().map(String::as_str).collect();
     assert_eq!(tail, ["drop", "read t.csv", "drop", "read t.csv", "drop", "query t.csv", "drop", "query t.csv"]);
 }
 
 #[test]
 fn statistics_are_measured_where_they_answer() {
     let name = encodings()[0].name();
-    let mut notes = Notes { summarises: Some(name), ..Notes::default() };
+    let mut executor = LogExecutor { summarises: Some(name), ..LogExecutor::default() };
     let mut results = wanted(&encodings(), settings());
-    run(&mut notes, &mut Steps::default(), &mut results, &mut |_| Ok(())).unwrap();
+    run(&mut executor, &mut Steps::default(), &mut results, &mut |_| Ok(())).unwrap();
     let times = |cell: usize| &results.tables[0].cells[cell].measurements().unwrap().times;
     assert_eq!(times(0).with_statistics.as_ref().unwrap().samples.warm.len(), 2);
     assert!(times(1).with_statistics.is_none());
@@ -267,131 +267,135 @@ fn statistics_are_measured_where_they_answer() {
 
 #[test]
 fn a_wrong_answer_fails_the_cell_and_nothing_else() {
-    // The first answer of a cell is wrong: nothing is timed. A later one is: what was timed does not count.
+    // If the first answer of a cell is wrong, nothing is timed. If a later one is, the times are discarded.
     for (from, timed) in [(1, false), (8, true)] {
-        let (mut notes, mut monitor) =
-            (Notes { wrong: Some(("t.csv".to_owned(), from)), ..Notes::default() }, Steps::default());
+        let (mut executor, mut monitor) =
+            (LogExecutor { wrong: Some(("t.csv".to_owned(), from)), ..LogExecutor::default() }, Steps::default());
         let mut results = wanted(&encodings(), settings());
-        run(&mut notes, &mut monitor, &mut results, &mut |_| Ok(())).unwrap();
+        run(&mut executor, &mut monitor, &mut results, &mut |_| Ok(())).unwrap();
         assert_eq!(outcomes(&results), ["measured", "failed"]);
         let reason = Outcome::Failed { reason: "wrong answer".to_owned() };
         assert_eq!(results.tables[0].cells[1].outcome, reason);
         assert_eq!(monitor.failures, ["wrong answer"]);
-        let queries = notes.log.iter().filter(|line| line.starts_with("query t.csv")).count();
-        assert!(queries == 1 || timed, "{:?}", notes.log);
-        assert!(!notes.log.contains(&"read t.csv".to_owned()));
+        let queries = executor.log.iter().filter(|line| line.starts_with("query t.csv")).count();
+        assert!(queries == 1 || timed, "{:?}", executor.log);
+        assert!(!executor.log.contains(&"read t.csv".to_owned()));
     }
 }
 
 #[test]
 fn a_failed_conversion_fails_its_cell() {
     let name = encodings()[0].name();
-    let mut notes = Notes { broken: Some(name), ..Notes::default() };
+    let mut executor = LogExecutor { broken: Some(name), ..LogExecutor::default() };
     let mut results = wanted(&encodings(), settings());
-    run(&mut notes, &mut Steps::default(), &mut results, &mut |_| Ok(())).unwrap();
+    run(&mut executor, &mut Steps::default(), &mut results, &mut |_| Ok(())).unwrap();
     assert_eq!(outcomes(&results), ["failed", "measured"]);
     assert_eq!(results.tables[0].cells[0].outcome, Outcome::Failed { reason: "converting: no room".to_owned() });
 }
 
 #[test]
 fn first_rows_are_cut_once_and_then_used() {
-    let mut notes = Notes::default();
+    let mut executor = LogExecutor::default();
     let mut results = wanted(&encodings(), Settings { rows: Some(7), ..settings() });
-    run(&mut notes, &mut Steps::default(), &mut results, &mut |_| Ok(())).unwrap();
-    assert_eq!(notes.log.iter().filter(|line| line.contains("t.txt")).count(), 1, "{:?}", notes.log);
-    assert!(notes.log.contains(&"cut 7 t.txt to t.input".to_owned()));
-    assert!(notes.log.contains(&"reference t.input".to_owned()));
+    run(&mut executor, &mut Steps::default(), &mut results, &mut |_| Ok(())).unwrap();
+    assert_eq!(executor.log.iter().filter(|line| line.contains("t.txt")).count(), 1, "{:?}", executor.log);
+    assert!(executor.log.contains(&"cut 7 t.txt to t.input".to_owned()));
+    assert!(executor.log.contains(&"reference t.input".to_owned()));
 }
 
 #[test]
-fn a_run_goes_on_where_it_was() {
+fn an_interrupted_run_is_resumed() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::new(directory.path(), &[]).unwrap();
     let mut results = store.resume(wanted(&encodings(), settings())).unwrap();
     let mut left = 3;
-    let interrupted = run(&mut Notes::default(), &mut Steps::default(), &mut results, &mut |results| {
+    let interrupted = run(&mut LogExecutor::default(), &mut Steps::default(), &mut results, &mut |results| {
         store.save(results)?;
         left -= 1;
         if left == 0 { Err(Error::Other("interrupted".to_owned())) } else { Ok(()) }
     });
     assert!(interrupted.is_err() || left == 0);
 
-    // The input and one cell are known; a failed cell would get another chance.
+    // The input and one cell are measured; a failed cell is measured again.
     let mut resumed = store.resume(wanted(&encodings(), settings())).unwrap();
     assert_eq!(resumed, results);
     resumed.tables[0].cells[1].outcome = Outcome::Failed { reason: "no room".to_owned() };
-    let (mut notes, mut monitor) = (Notes::default(), Steps::default());
-    run(&mut notes, &mut monitor, &mut resumed, &mut |results| store.save(results)).unwrap();
+    let (mut executor, mut monitor) = (LogExecutor::default(), Steps::default());
+    run(&mut executor, &mut monitor, &mut resumed, &mut |results| store.save(results)).unwrap();
     assert_eq!(outcomes(&resumed), ["measured", "measured"]);
-    assert!(!notes.log.iter().any(|line| line.starts_with(&format!("convert {}", encodings()[0].name()))));
+    assert!(!executor.log.iter().any(|line| line.starts_with(&format!("convert {}", encodings()[0].name()))));
     assert_eq!(monitor.planned, 1 + steps(&resumed.settings));
 
-    // Now all is known, and nothing runs.
+    // Everything is measured now, so nothing runs.
     let mut known = store.resume(wanted(&encodings(), settings())).unwrap();
-    let mut notes = Notes::default();
-    run(&mut notes, &mut Steps::default(), &mut known, &mut |_| Ok(())).unwrap();
-    assert_eq!(notes.log, [""; 0]);
+    let mut executor = LogExecutor::default();
+    run(&mut executor, &mut Steps::default(), &mut known, &mut |_| Ok(())).unwrap();
+    assert_eq!(executor.log, [""; 0]);
 }
 
 #[test]
-fn files_that_are_to_stay_are_made_again_if_they_went() {
+fn missing_kept_files_are_converted_again() {
     let mut results = wanted(&encodings(), settings());
-    let mut notes = Notes::default();
-    run(&mut notes, &mut Steps::default(), &mut results, &mut |_| Ok(())).unwrap();
-    assert_eq!(notes.kept, [""; 0]);
+    let mut executor = LogExecutor::default();
+    run(&mut executor, &mut Steps::default(), &mut results, &mut |_| Ok(())).unwrap();
+    assert_eq!(executor.kept, [""; 0]);
     let measured = results.clone();
     let text = brc_encodings::text().name();
     let [other, csv] = [encodings()[0].name(), text].map(|name| format!("t.{name}"));
-    let go_on = |kept: &[&String], results: &mut Results, broken| {
+    let resume = |kept: &[&String], results: &mut Results, broken| {
         let kept = kept.iter().map(|name| (*name).clone()).collect();
-        let (mut notes, mut monitor) = (Notes { kept, broken, ..Notes::default() }, Steps::default());
-        run_keeping(&mut notes, &mut monitor, results, Some(Path::new("/kept")));
+        let (mut executor, mut monitor) = (LogExecutor { kept, broken, ..LogExecutor::default() }, Steps::default());
+        run_keeping(&mut executor, &mut monitor, results, Some(Path::new("/kept")));
         assert_eq!(monitor.taken, monitor.planned);
-        notes
+        executor
     };
-    // Only what is not there is made, and nothing is timed.
-    let notes = go_on(&[&other], &mut results, None);
-    assert_eq!(notes.log, ["reference t.txt".to_owned(), format!("convert {text} none to {csv}")]);
-    assert_eq!(notes.kept, [other.clone(), csv.clone()]);
+    // Only the missing file is converted, and nothing is timed.
+    let executor = resume(&[&other], &mut results, None);
+    assert_eq!(executor.log, ["reference t.txt".to_owned(), format!("convert {text} none to {csv}")]);
+    assert_eq!(executor.kept, [other.clone(), csv.clone()]);
     assert_eq!(results, measured);
-    assert_eq!(go_on(&[&other, &csv], &mut results, None).log, [""; 0]);
-    // If it cannot be made, that is said, and what was measured stays.
-    let mut notes = Notes { kept: vec![other], broken: Some(text), ..Notes::default() };
+    assert_eq!(resume(&[&other, &csv], &mut results, None).log, [""; 0]);
+    // A failed conversion is reported, and the measurements are kept.
+    let mut executor = LogExecutor { kept: vec![other], broken: Some(text), ..LogExecutor::default() };
     let kept = Some(Path::new("/kept"));
-    let outcome = run_all(&mut notes, &mut Steps::default(), &mut results, &mut |_| Ok(()), kept);
+    let outcome = run_all(&mut executor, &mut Steps::default(), &mut results, &mut |_| Ok(()), kept);
     assert_eq!(outcome.unwrap(), ["converting: no room"]);
     assert_eq!(results, measured);
 }
 
 #[test]
 fn processes_of_cells_have_a_limit() {
-    let mut notes = Notes::default();
-    run(&mut notes, &mut Steps::default(), &mut wanted(&encodings(), settings()), &mut |_| Ok(())).unwrap();
-    let without = notes.limits.iter().take_while(|limit| limit.is_none()).count();
-    // Empty processes and the first look at the table take what they take.
+    let mut executor = LogExecutor::default();
+    run(&mut executor, &mut Steps::default(), &mut wanted(&encodings(), settings()), &mut |_| Ok(())).unwrap();
+    let without = executor.limits.iter().take_while(|limit| limit.is_none()).count();
+    // Empty processes and the first read of the table have no limit.
     assert_eq!(without, 11);
-    assert!(notes.limits[without..].iter().all(|limit| *limit == Some(Duration::from_secs(600))), "{:?}", notes.limits);
-    let mut notes = Notes { slowness: 7_000_000_000, ..Notes::default() };
-    run(&mut notes, &mut Steps::default(), &mut wanted(&encodings(), settings()), &mut |_| Ok(())).unwrap();
-    let limit = notes.limits[without].unwrap();
+    assert!(
+        executor.limits[without..].iter().all(|limit| *limit == Some(Duration::from_secs(600))),
+        "{:?}",
+        executor.limits
+    );
+    let mut executor = LogExecutor { slowness: 7_000_000_000, ..LogExecutor::default() };
+    run(&mut executor, &mut Steps::default(), &mut wanted(&encodings(), settings()), &mut |_| Ok(())).unwrap();
+    let limit = executor.limits[without].unwrap();
     assert!((700..701).contains(&limit.as_secs()), "{limit:?}");
 }
 
-/// Hours may pass between the first table and the last one.
+/// Hours may pass between the first table and the last one, so errors must be found early.
 #[test]
 fn all_tables_are_read_before_anything_is_timed() {
     let mut results = wanted(&encodings(), settings());
     let mut second = results.tables[0].clone();
     second.input.path = "u.txt".to_owned();
     results.tables.push(second);
-    let mut notes = Notes { unreadable: Some("u.txt"), ..Notes::default() };
-    let error = run(&mut notes, &mut Steps::default(), &mut results, &mut |_| Ok(())).unwrap_err();
+    let mut executor = LogExecutor { unreadable: Some("u.txt"), ..LogExecutor::default() };
+    let error = run(&mut executor, &mut Steps::default(), &mut results, &mut |_| Ok(())).unwrap_err();
     assert!(matches!(error, Error::Job(Failure { code: 3, .. })), "{error}");
-    assert_eq!(notes.log[notes.log.len() - 1], "reference t.txt");
+    assert_eq!(executor.log[executor.log.len() - 1], "reference t.txt");
 }
 
 #[test]
-fn cells_that_cannot_be_say_why() {
+fn impossible_cells_have_a_reason() {
     let arrow: Vec<_> = ENCODINGS.iter().copied().filter(|it| it.name() == "arrow").collect();
     let compressions: Vec<_> = COMPRESSIONS.iter().map(|compression| Compressor::of(*compression)).collect();
     let cells = cells(&arrow, &compressions, &Schema::one_brc());
@@ -403,7 +407,7 @@ fn cells_that_cannot_be_say_why() {
 }
 
 #[test]
-fn results_of_something_else_are_not_gone_on_with() {
+fn results_measured_differently_are_not_resumed() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::new(directory.path(), &[]).unwrap();
     let first = wanted(&encodings(), settings());
@@ -442,7 +446,7 @@ fn results_of_something_else_are_not_gone_on_with() {
     );
     refused(changed(|it| it.environment.cpu = Some("Other CPU".to_owned())), "not 2 processors of Other CPU");
     refused(changed(|it| it.environment.cpu_level = Some("portable".to_owned())), " (portable) with ");
-    // The machine's clock or a changed command line that means the same are no reason.
+    // A different clock rate or a different spelling of the path is not a difference.
     let mut same = Results { started: "later".to_owned(), ..first.clone() };
     same.program.modified += 1;
     same.tables[0].input.path = "./t.txt".to_owned();

@@ -1,13 +1,13 @@
-//! How many bytes a table would be as text: what the sizes of all its files are compared with.
+//! Computes the size of a table as text, to which the sizes of all its files are compared.
 //!
-//! It is reckoned, not written: a table may well have strings that text cannot hold.
+//! The size is computed without writing text, because a table may have strings that text cannot represent.
 
 use brc_core::{
     Batch, Column, Data, LogicalType, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table,
     Value, Worker, batch::codes_of, scan, uuid,
 };
 
-/// The rows of a table, and its bytes as text with one byte behind each value.
+/// The rows of a table, and its size as text in bytes, counting one delimiter or line end per value.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -23,7 +23,7 @@ pub(crate) fn text_size(table: &dyn Table, threads: usize) -> Result<(u64, u64)>
 
 struct TextSize {
     types: Vec<LogicalType>,
-    /// Those of a batch's column.
+    /// A buffer for the codes of a column.
     codes: Vec<u32>,
     rows: u64,
     bytes: u64,
@@ -36,7 +36,7 @@ impl TextSize {
     }
 }
 
-/// The bytes of a column's values; null is an empty text. `codes` is memory for codes.
+/// The text length of the values of a column in bytes; nulls are empty. `codes` is a scratch buffer.
 fn column_bytes(column: &Column<'_>, rows: usize, logical_type: LogicalType, codes: &mut Vec<u32>) -> u64 {
     let sum = |length: &dyn Fn(usize) -> usize| -> u64 {
         (0..rows).filter(|&row| column.is_valid(row)).map(|row| length(row) as u64).sum()
@@ -74,12 +74,12 @@ impl Sink for TextSize {
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        // Nobody asked for any.
+        // The scan does not request summaries.
         Ok(())
     }
 }
 
-/// The bytes of a decimal as text.
+/// The text length of a decimal in bytes.
 fn number_length(value: i128, scale: u8) -> usize {
     let digits = value.unsigned_abs().checked_ilog10().unwrap_or(0) + 1;
     digits.max(u32::from(scale) + 1) as usize + usize::from(scale > 0) + usize::from(value < 0)
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_as_large_as_its_text() {
+    fn the_size_of_a_table_is_that_of_its_text() {
         let text = "Abha;-0.1\nŻory;12.3\nB;100.0\n";
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("t.txt");
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_null_have_no_text_whatever_their_codes() {
+    fn nulls_have_no_text_whatever_their_codes() {
         let schema = Schema::parse("s:string,t:string,n:int64").unwrap();
         let mut validity = BitmapBuffer::default();
         [true, false].into_iter().for_each(|valid| validity.push(valid));

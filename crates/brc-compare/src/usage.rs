@@ -1,25 +1,25 @@
-//! What this process has used of the machine so far, as the system tells it.
+//! Reads the resource usage of this process from the system.
 
 #[cfg(not(any(windows, target_vendor = "apple")))]
 use std::fs;
 
-/// What was used until now; 0 where the system does not tell.
+/// The resources used so far; 0 where the system does not report them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Time on processors, of all threads together, in nanoseconds.
+    /// CPU time of all threads, in nanoseconds.
     pub cpu_ns: u64,
-    /// Memory in use, in bytes; mapped parts of files count.
+    /// Resident memory in bytes, including mapped files.
     pub memory: u64,
-    /// The most memory there ever was, in bytes.
+    /// Peak resident memory in bytes.
     pub peak_memory: u64,
-    /// Page faults that needed no disk.
+    /// Page faults without disk access.
     pub minor_faults: u64,
-    /// Page faults that did.
+    /// Page faults with disk access.
     pub major_faults: u64,
 }
 
 impl Usage {
-    /// Asks the system.
+    /// Reads the current usage from the system.
     #[must_use]
     pub fn now() -> Self {
         Self { cpu_ns: cpu_ns().unwrap_or(0), ..Self::of_memory().unwrap_or_default() }
@@ -48,16 +48,16 @@ impl Usage {
     }
 }
 
-/// The minor and the major page faults that `/proc/self/stat` tells. The name of the program, in parentheses, may have blanks.
+/// The minor and major page faults in `/proc/self/stat`. The program name, in parentheses, may contain spaces.
 #[cfg(any(test, not(any(windows, target_vendor = "apple"))))]
 fn faults(stat: &str) -> [u64; 2] {
     let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    // Behind the name: state, parent, group, session, terminal and its group, flags.
-    let field = |place| fields.split_whitespace().nth(place).and_then(|field| field.parse().ok()).unwrap_or(0);
+    // Fields after the name: state, parent, group, session, terminal and its group, flags.
+    let field = |index| fields.split_whitespace().nth(index).and_then(|field| field.parse().ok()).unwrap_or(0);
     [field(7), field(9)]
 }
 
-/// Time on processors, of all threads together, in nanoseconds.
+/// CPU time of all threads, in nanoseconds.
 pub(crate) fn cpu_ns() -> Option<u64> {
     #[cfg(windows)]
     return brc_kernels::windows::cpu_ns();
@@ -68,12 +68,12 @@ pub(crate) fn cpu_ns() -> Option<u64> {
     }
 }
 
-/// The most memory there ever was, in bytes; mapped parts of files count.
+/// Peak resident memory in bytes, including mapped files.
 pub(crate) fn peak_memory() -> Option<u64> {
     Usage::of_memory().map(|usage| usage.peak_memory)
 }
 
-/// Bytes that had to come from a disk.
+/// Bytes read from disks.
 pub(crate) fn fetched_bytes() -> Option<u64> {
     #[cfg(windows)]
     return None;
@@ -83,7 +83,7 @@ pub(crate) fn fetched_bytes() -> Option<u64> {
     field(&fs::read_to_string("/proc/self/io").ok()?, "read_bytes:")
 }
 
-/// The first number behind the name of a line.
+/// The first number after the name that starts a line.
 #[cfg(any(test, not(any(windows, target_vendor = "apple"))))]
 fn field(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_found_behind_any_name() {
+    fn faults_are_found_after_any_name() {
         assert_eq!(faults("7 (a) b (c) S 1 2 3 4 5 6 70 0 8 0 9"), [70, 8]);
         assert_eq!(faults(""), [0, 0]);
     }

@@ -1,66 +1,66 @@
-//! The results of one table as all reports show them: samples turned into figures, once.
+//! Computes the figures of one table from its samples, once for all reports.
 
-use super::results::{Asked, Cell, FileTimes, Outcome, Parts, Results, Sample, TableFacts, TableResults};
+use super::results::{Cell, FileTimes, Outcome, Parts, QueryTimes, Results, Sample, TableFacts, TableResults};
 use super::statistics::{Summary, median};
 use crate::options::QueryOptions;
 use crate::quantity::{bytes, digits, rows};
 
-/// A table that was measured.
+/// The figures of a measured table.
 pub(crate) struct View<'a> {
     pub(crate) results: &'a Results,
     pub(crate) table: &'a TableResults,
     pub(crate) facts: &'a TableFacts,
-    /// The input, as it is.
+    /// The line of the input itself.
     pub(crate) input: Line<'a>,
-    /// All cells that went well, those with statistics right behind those without.
+    /// The lines of all measured cells; a line with statistics follows the one without.
     pub(crate) lines: Vec<Line<'a>>,
 }
 
-/// One way to keep the table, and what it takes.
+/// The figures of one encoding and compression.
 #[derive(Debug, Clone)]
 pub(crate) struct Line<'a> {
     pub(crate) encoding: &'a str,
     pub(crate) compression: &'a str,
-    /// Whether statistics in the file were allowed to answer.
+    /// Whether stored statistics were allowed to answer the query.
     pub(crate) statistics: bool,
     pub(crate) bytes: u64,
-    /// Conversion to it, in nanoseconds; `None` for the input.
+    /// Conversion time in nanoseconds; `None` for the input.
     pub(crate) convert: Option<Summary>,
     pub(crate) convert_memory: Option<u64>,
-    /// A query, in nanoseconds: whole processes, warm.
+    /// Time of a warm query in nanoseconds, as elapsed time of the whole process.
     pub(crate) query: Summary,
     pub(crate) cold: Option<Cold>,
-    /// Just reading the file, likewise.
+    /// Time of reading the file without decoding, measured likewise.
     pub(crate) raw: Summary,
-    /// Time on processors of a query, in nanoseconds.
+    /// CPU time of a query in nanoseconds.
     pub(crate) cpu_ns: Option<f64>,
     pub(crate) peak_memory: Option<u64>,
-    /// Where the time on processors goes.
+    /// The phases of a query.
     pub(crate) parts: Vec<Part>,
     pub(crate) summarised_rows: u64,
 }
 
-/// Times without the page cache.
+/// Times with a cold page cache.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cold {
     pub(crate) query: Summary,
     pub(crate) raw: Summary,
-    /// Whether the file really came from a disk, if the system tells.
+    /// Whether the file was really read from a disk, if the system reports it.
     pub(crate) is_cold: Option<bool>,
 }
 
-/// A part of the time on processors.
+/// The CPU time of one phase of a query.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
     pub(crate) name: &'static str,
     pub(crate) ns: f64,
 }
 
-/// The names of the parts, in the order in which data goes through them.
+/// The names of the phases, in the order of execution.
 pub(crate) const PARTS: [&str; 5] = ["read", "decompress", "decode", "aggregate", "rest"];
 
 impl<'a> View<'a> {
-    /// Of a table; `None` if it was not measured.
+    /// Computes the figures of a table; `None` if it was not measured.
     pub(crate) fn new(results: &'a Results, table: &'a TableResults) -> Option<Self> {
         let facts = table.facts.as_ref()?;
         let times = table.as_it_is.as_ref()?;
@@ -70,7 +70,7 @@ impl<'a> View<'a> {
         Some(Self { results, table, facts, input, lines })
     }
 
-    /// The lines that read the data: those that compete.
+    /// The lines that read the data; only these are ranked.
     pub(crate) fn reading(&self) -> impl Iterator<Item = &Line<'a>> {
         self.lines.iter().filter(|line| !line.statistics)
     }
@@ -82,13 +82,13 @@ impl<'a> View<'a> {
             .find(|line| (line.encoding, line.compression, line.statistics) == (encoding, compression, statistics))
     }
 
-    /// What became of a cell.
+    /// The state of a cell.
     pub(crate) fn outcome(&self, encoding: &str, compression: &str) -> Option<&'a Outcome> {
         let is_it = |cell: &&Cell| cell.encoding == encoding && cell.compression == compression;
         self.table.cells.iter().find(is_it).map(|cell| &cell.outcome)
     }
 
-    /// The rows of a matrix: every encoding, and those that can answer from statistics once more.
+    /// The rows of a matrix: every encoding, followed by a row with statistics if any of its cells has one.
     pub(crate) fn matrix_rows(&self) -> Vec<(&'a str, bool)> {
         let mut rows = Vec::new();
         for encoding in &self.results.settings.encodings {
@@ -100,8 +100,8 @@ impl<'a> View<'a> {
         rows
     }
 
-    /// Cells that cannot be and cells that failed, with the reason: said once where it is the same for several
-    /// compressions of an encoding.
+    /// Impossible and failed cells with their reason. Compressions of an encoding that share a reason are listed
+    /// together.
     pub(crate) fn blanks(&self) -> Vec<(String, bool, &'a str)> {
         let mut blanks: Vec<(&'a str, Vec<&'a str>, bool, &'a str)> = Vec::new();
         for cell in &self.table.cells {
@@ -130,49 +130,48 @@ impl<'a> View<'a> {
         blanks.into_iter().map(named).collect()
     }
 
-    /// How many rows were compared, in words.
+    /// The number of compared rows, in words.
     pub(crate) fn rows(&self) -> String {
         let first = if self.results.settings.rows.is_some() { "the first " } else { "" };
         format!("{first}{}", rows(self.facts.rows))
     }
 
-    /// What was asked, if any table was asked anything but what is asked without options.
-    pub(crate) fn asked(&self) -> Option<String> {
-        let usual = QueryOptions::default();
-        if self.results.tables.iter().all(|table| table.question == usual) {
+    /// The query in words; `None` if all tables have the default query.
+    pub(crate) fn query_text(&self) -> Option<String> {
+        let default = QueryOptions::default();
+        if self.results.tables.iter().all(|table| table.question == default) {
             None
-        } else if self.table.question == usual {
+        } else if self.table.question == default {
             Some("min, mean and max of each column of numbers, by the string column".to_owned())
         } else {
             Some(self.table.question.to_string())
         }
     }
 
-    /// The size of a line in relation to the text; `None` if that is empty.
+    /// The size of a line divided by that of the text; `None` if the text is empty.
     pub(crate) fn ratio(&self, line: &Line<'_>) -> Option<f64> {
         (self.facts.text_bytes > 0).then(|| line.bytes as f64 / self.facts.text_bytes as f64)
     }
 
-    /// The size of a line in words.
+    /// The size of a line with its ratio, in words.
     pub(crate) fn size(&self, line: &Line<'_>) -> String {
         let ratio = self.ratio(line).map(|ratio| format!(" ({} of the text)", digits(ratio)));
         bytes(line.bytes) + &ratio.unwrap_or_default()
     }
 
-    /// How many million rows a second a query gets through.
+    /// The throughput of a query in million rows per second.
     pub(crate) fn million_rows(&self, line: &Line<'_>) -> f64 {
         self.facts.rows as f64 / line.query.median.max(1.0) * 1e3
     }
 
-    /// Cycles of all processors together for a byte of the text: computed from the time and the clock that the system
-    /// tells.
+    /// Cycles of all processors per byte of text: CPU time multiplied by the clock rate that the system reports.
     pub(crate) fn cycles(&self, line: &Line<'_>) -> Option<f64> {
         let mhz = self.results.environment.mhz?;
         let cycles = line.cpu_ns? / 1e3 * mhz;
         (self.facts.text_bytes > 0).then(|| cycles / self.facts.text_bytes as f64)
     }
 
-    /// What to be careful with, in sentences.
+    /// Reasons to distrust the figures, as sentences.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings = self.results.environment.warnings();
         let all = || std::iter::once(&self.input).chain(&self.lines);
@@ -198,7 +197,7 @@ impl<'a> View<'a> {
 }
 
 impl Line<'_> {
-    /// What it is called in sentences.
+    /// The name of the line in sentences.
     pub(crate) fn name(&self) -> String {
         if self.compression.is_empty() {
             return "the input".to_owned();
@@ -207,18 +206,18 @@ impl Line<'_> {
         name(self.encoding, self.compression) + statistics
     }
 
-    /// How much longer a query takes than reading the file.
+    /// The query time divided by the time of reading the file.
     pub(crate) fn over_floor(&self) -> f64 {
         self.query.median / self.raw.median.max(1.0)
     }
 
-    /// Time of a part, in nanoseconds of all threads together.
+    /// The sum of all phases, in nanoseconds of CPU time.
     pub(crate) fn parts_total(&self) -> f64 {
         self.parts.iter().map(|part| part.ns).sum()
     }
 }
 
-/// What a cell is called: an encoding without compression by its name alone.
+/// The name of a cell: the encoding alone if it is not compressed.
 fn name(encoding: &str, compression: &str) -> String {
     if compression == "none" { encoding.to_owned() } else { format!("{encoding} {compression}") }
 }
@@ -233,11 +232,11 @@ fn lines_of(cell: &Cell) -> Vec<Line<'_>> {
         times: &measured.times,
     };
     let reading = file.line(&measured.times.query, false);
-    let with_statistics = measured.times.with_statistics.as_ref().and_then(|asked| file.line(asked, true));
+    let with_statistics = measured.times.with_statistics.as_ref().and_then(|times| file.line(times, true));
     reading.into_iter().chain(with_statistics).collect()
 }
 
-/// A file that was read and asked.
+/// A measured file.
 struct File<'a> {
     encoding: &'a str,
     compression: &'a str,
@@ -247,9 +246,9 @@ struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    fn line(&self, asked: &Asked, statistics: bool) -> Option<Line<'a>> {
+    fn line(&self, times: &QueryTimes, statistics: bool) -> Option<Line<'a>> {
         let most = |samples: &[Sample]| samples.iter().filter_map(|sample| sample.peak_memory).max();
-        let warm = &asked.samples.warm;
+        let warm = &times.samples.warm;
         let cpu: Vec<f64> = warm.iter().filter_map(|sample| sample.cpu_ns).map(|ns| ns as f64).collect();
         let raw = walls(&self.times.raw.warm)?;
         Some(Line {
@@ -260,18 +259,18 @@ impl<'a> File<'a> {
             convert: walls(self.convert),
             convert_memory: most(self.convert),
             query: walls(warm)?,
-            cold: self.cold(&asked.samples.cold),
+            cold: self.cold(&times.samples.cold),
             raw,
             cpu_ns: (!cpu.is_empty()).then(|| median(&cpu)),
             peak_memory: most(warm),
-            parts: parts(&asked.parts),
-            summarised_rows: asked.work.summarised_rows,
+            parts: parts(&times.parts),
+            summarised_rows: times.work.summarised_rows,
         })
     }
 
     fn cold(&self, samples: &[Sample]) -> Option<Cold> {
         let fetched: Option<Vec<u64>> = self.times.raw.cold.iter().map(|sample| sample.fetched_bytes).collect();
-        // Reading ahead and what another process has mapped may hide some of it.
+        // Read-ahead and pages mapped by other processes may hide some of the reads.
         let is_cold = fetched.map(|fetched| fetched.iter().all(|&bytes| bytes >= self.bytes / 2));
         Some(Cold { query: walls(samples)?, raw: walls(&self.times.raw.cold)?, is_cold })
     }
@@ -281,7 +280,7 @@ fn walls(samples: &[Sample]) -> Option<Summary> {
     Summary::of(&samples.iter().map(|sample| sample.wall_ns as f64).collect::<Vec<_>>())
 }
 
-/// The medians of the parts; what they leave of the whole is the rest.
+/// The median of each phase; the remaining CPU time is the rest.
 fn parts(runs: &[Parts]) -> Vec<Part> {
     let middle = |of: fn(&Parts) -> u64| median(&runs.iter().map(|run| of(run) as f64).collect::<Vec<_>>());
     let known = [
@@ -301,7 +300,7 @@ mod tests {
     use crate::sample;
 
     #[test]
-    fn cold_runs_that_read_nothing_are_told() {
+    fn cold_runs_that_read_nothing_are_reported() {
         let mut results = sample::results();
         let no_effect = |results: &Results| {
             let view = View::new(results, &results.tables[0]).unwrap();
@@ -321,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_said_once() {
+    fn a_shared_reason_is_listed_once() {
         let mut results = sample::results();
         let fails = |cell: &mut Cell, reason: &str| cell.outcome = Outcome::Failed { reason: reason.to_owned() };
         let cells = &mut results.tables[0].cells;
@@ -342,7 +341,7 @@ mod tests {
         assert_eq!(line.query.median, 2_100_000.0);
         assert!((view.ratio(line).unwrap() - 2.4 / 13.8).abs() < 1e-9);
         assert!((view.million_rows(line) - 1.0 / 2.1 * 1e3).abs() < 1e-6);
-        // 3.15 ms on processors at 2.5 GHz for 13.8 MB.
+        // 3.15 ms of CPU time at 2.5 GHz for 13.8 MB.
         assert!((view.cycles(line).unwrap() - 3.15e-3 * 2.5e9 / 13.8e6).abs() < 1e-9);
         assert!((line.over_floor() - 2.1 / 1.44).abs() < 1e-9);
         let parts: Vec<(&str, f64)> = line.parts.iter().map(|part| (part.name, part.ns / 2100.0)).collect();

@@ -1,9 +1,9 @@
-//! The process that does one thing for a comparison, and tells what it took.
+//! The worker process: runs one job of a comparison and reports the resources it used.
 //!
-//! It does what `brc convert` and `brc query` do, through the same functions, and nothing besides: so its memory and its
-//! caches are those of a user's run.
+//! It calls the same functions as `brc convert` and `brc query` and does nothing else, so that its memory and caches
+//! are those of a real run.
 
-use super::job::{Found, Job, JobArguments, Reply, Report};
+use super::job::{Job, JobArguments, JobResult, Reply, Report};
 use super::limit::FirstRows;
 use super::results::{Parts, Work};
 use super::text_size::text_size;
@@ -24,10 +24,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Prints a result as text in which any two results differ that are not equal.
+/// Formats a result as text; results that are not equal must differ in their text.
 pub type Render = fn(&Plan, &QueryResult, &mut Vec<u8>) -> Result<()>;
 
-/// A process that was started with [`JobArguments`].
+/// The state of a process that was started with [`JobArguments`].
 pub struct Worker<'a> {
     job: Job,
     threads: usize,
@@ -38,26 +38,26 @@ pub struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    /// A worker that prints results by `render`.
+    /// Creates a worker that formats results with `render`.
     ///
     /// # Errors
-    /// If the job is not one of this version of the program.
+    /// If the job cannot be parsed by this version of the program.
     pub fn new(arguments: JobArguments<'a>, render: Render) -> std::result::Result<Self, DocumentError> {
         let JobArguments { job, input, other, threads, memory } = arguments;
         let memory = Memory { limit: memory.unwrap_or(u64::MAX), ..Memory::unlimited() };
         Ok(Self { job: document::from_json(job)?, threads, memory, input, other, render })
     }
 
-    /// Whether the job writes a table, which must not stay unfinished.
+    /// Whether the job writes a table, which must be removed if it is incomplete.
     #[must_use]
     pub fn writes_table(&self) -> bool {
         matches!(self.job, Job::Cut { .. } | Job::Convert { .. })
     }
 
-    /// Does the job. Returns what to print on standard output; it tells failures too, in the words of `describe`.
+    /// Runs the job. Returns the reply to print on standard output; `describe` converts an error to a failure.
     ///
     /// # Errors
-    /// None that is known: replies can be expressed.
+    /// If the reply cannot be serialised.
     pub fn run(&self, describe: fn(&Error) -> Failure) -> std::result::Result<String, DocumentError> {
         document::to_json(&reply(self.work(), describe))
     }
@@ -66,12 +66,12 @@ impl<'a> Worker<'a> {
 fn reply(result: Result<Report>, describe: fn(&Error) -> Failure) -> Reply {
     match result {
         Ok(report) => Reply::Done(report),
-        Err(error) => Reply::Failed(Failure { message: words(&error), ..describe(&error) }),
+        Err(error) => Reply::Failed(Failure { message: message(&error), ..describe(&error) }),
     }
 }
 
-/// What an error says; a disk without room is worth more than the system's words.
-fn words(error: &Error) -> String {
+/// The message of an error. A full disk is named as such, in clearer words than the system's.
+fn message(error: &Error) -> String {
     match error {
         Error::Io { path, source, .. }
             if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
@@ -83,15 +83,15 @@ fn words(error: &Error) -> String {
     }
 }
 
-/// What was used up to now.
-fn report(start: Instant, found: Found) -> Report {
+/// Reports the resources used up to now.
+fn report(start: Instant, result: JobResult) -> Report {
     Report {
         inside_ns: nanoseconds(start.elapsed()),
         cpu_ns: usage::cpu_ns(),
         peak_memory: usage::peak_memory(),
         fetched_bytes: usage::fetched_bytes(),
         check_ns: 0,
-        found,
+        result,
     }
 }
 
@@ -102,38 +102,39 @@ fn nanoseconds(duration: Duration) -> u64 {
 impl Worker<'_> {
     fn work(&self) -> Result<Report> {
         let start = Instant::now();
-        let found = match &self.job {
+        let result = match &self.job {
             Job::Cut { format, rows } => self.cut(format, *rows)?,
             Job::Reference { format, question } => self.reference(format, question)?,
             Job::Convert { format, to, compression } => self.convert(format, to, compression)?,
             Job::Query { format, question, statistics, parts } => {
                 return self.query(start, format, question, *statistics, *parts);
             }
-            Job::Read => self.read().map(Found::Bytes)?,
+            Job::Read => self.read().map(JobResult::Bytes)?,
         };
-        Ok(report(start, found))
+        Ok(report(start, result))
     }
 
-    fn cut(&self, format: &TableOptions, rows: u64) -> Result<Found> {
+    fn cut(&self, format: &TableOptions, rows: u64) -> Result<JobResult> {
         let (encoding, table) = format.open(self.input)?;
-        let options = usual(Compressor::none(), format);
+        let options = default_options(Compressor::none(), format);
         self.write(&FirstRows::new(table.as_ref(), rows), encoding, &options, 1.into())?;
-        Ok(Found::Columns(types(table.as_ref())))
+        Ok(JobResult::Columns(known_schema(table.as_ref())))
     }
 
-    fn convert(&self, format: &TableOptions, to: &str, compression: &str) -> Result<Found> {
+    fn convert(&self, format: &TableOptions, to: &str, compression: &str) -> Result<JobResult> {
         let unknown = || Error::Usage(format!("unknown encoding {to}"));
         let encoding = brc_encodings::by_name(to).ok_or_else(unknown)?;
         let compression = Compressor::parse(compression).map_err(|error| Error::Usage(error.to_string()))?;
         let budget = MemoryBudget::new(self.memory.limit);
         let row_group_bytes = budget.row_group_bytes();
         let (_, table) = format.open_in(self.input, Some(row_group_bytes))?;
-        let options = CreateOptions { dictionary_bytes: Some(budget.dictionary_bytes()), ..usual(compression, format) };
+        let options =
+            CreateOptions { dictionary_bytes: Some(budget.dictionary_bytes()), ..default_options(compression, format) };
         let workers = budget.workers(self.threads, row_group_bytes);
-        self.write(table.as_ref(), encoding, &options, workers).map(Found::Rows)
+        self.write(table.as_ref(), encoding, &options, workers).map(JobResult::Rows)
     }
 
-    /// Writes a table to the other file, without waiting for the disk.
+    /// Writes a table to the second file without syncing it.
     fn write(
         &self,
         table: &dyn Table,
@@ -151,7 +152,7 @@ impl Worker<'_> {
         Ok(convert_inferred(table, begin, workers, &Progress::default())?.rows_stored)
     }
 
-    fn reference(&self, format: &TableOptions, question: &QueryOptions) -> Result<Found> {
+    fn reference(&self, format: &TableOptions, question: &QueryOptions) -> Result<JobResult> {
         let (encoding, table) = format.open(self.input)?;
         if table.inferred().is_some() {
             read_all(table.as_ref(), self.threads, &Progress::default())?;
@@ -160,8 +161,8 @@ impl Worker<'_> {
         let (answer, text) = self.answer(table.as_ref(), &query)?;
         fs::write(self.other, text).map_err(Error::io(self.other, "write"))?;
         let (rows, text_bytes) = text_size(table.as_ref(), self.threads)?;
-        let (schema, groups) = (types(table.as_ref()), answer.len() as u64);
-        Ok(Found::Table { encoding: encoding.name().to_owned(), schema, rows, text_bytes, groups })
+        let (schema, groups) = (known_schema(table.as_ref()), answer.len() as u64);
+        Ok(JobResult::Table { encoding: encoding.name().to_owned(), schema, rows, text_bytes, groups })
     }
 
     fn query(
@@ -175,13 +176,13 @@ impl Worker<'_> {
         let query = brc_query::Query { statistics, timings: parts, ..question.query()? };
         let (_, table) = format.open(self.input)?;
         let (answer, text) = self.answer(table.as_ref(), &query)?;
-        let taken = report(start, Found::Bytes(0));
+        let taken = report(start, JobResult::Bytes(0));
 
         let check = Instant::now();
         let difference = difference(&text, self.other)?;
         let (parts, work) = totals(answer.totals(), taken.cpu_ns);
-        let found = Found::Answer { parts, work, difference };
-        Ok(Report { check_ns: nanoseconds(check.elapsed()), found, ..taken })
+        let result = JobResult::Answer { parts, work, difference };
+        Ok(Report { check_ns: nanoseconds(check.elapsed()), result, ..taken })
     }
 
     fn answer(&self, table: &dyn Table, query: &brc_query::Query) -> Result<(QueryResult, Vec<u8>)> {
@@ -192,17 +193,17 @@ impl Worker<'_> {
         Ok((answer, text))
     }
 
-    /// Reads the whole file in portions, each thread the next one that nobody has read.
+    /// Reads the whole file in blocks; each thread takes the next unread one.
     fn read(&self) -> Result<u64> {
-        const PORTION: usize = 256 << 10;
+        const BLOCK_BYTES: usize = 256 << 10;
         let file = File::open(self.input).map_err(Error::io(self.input, "open"))?;
         let next = AtomicU64::new(0);
         let one = || -> std::io::Result<u64> {
-            let mut buffer = vec![0; PORTION];
+            let mut buffer = vec![0; BLOCK_BYTES];
             let mut bytes = 0;
             loop {
-                let place = next.fetch_add(PORTION as u64, Relaxed);
-                let read = file.read_full_at(&mut buffer, place)?;
+                let offset = next.fetch_add(BLOCK_BYTES as u64, Relaxed);
+                let read = file.read_full_at(&mut buffer, offset)?;
                 if read == 0 {
                     return Ok(bytes);
                 }
@@ -214,13 +215,13 @@ impl Worker<'_> {
     }
 }
 
-/// How files are written if nobody asks for anything special.
-fn usual(compression: Compressor, format: &TableOptions) -> CreateOptions {
+/// The options of files that are written with defaults.
+fn default_options(compression: Compressor, format: &TableOptions) -> CreateOptions {
     CreateOptions { delimiter: format.written_delimiter(), ..CreateOptions::new(compression) }
 }
 
-/// The columns of a table by all that is known of them by now.
-fn types(table: &dyn Table) -> Schema {
+/// The schema of a table, with the types inferred so far.
+fn known_schema(table: &dyn Table) -> Schema {
     table.inferred().map_or_else(|| table.schema().clone(), |schema| Schema::clone(&schema))
 }
 
@@ -241,7 +242,7 @@ fn totals(totals: &ScanTotals, cpu_ns: Option<u64>) -> (Parts, Work) {
     (parts, work)
 }
 
-/// What tells an answer from the one in a file; `None` if they are the same bytes.
+/// Compares an answer with the one in a file; `None` if the bytes are equal, otherwise the first difference.
 fn difference(answer: &[u8], expected: &Path) -> Result<Option<String>> {
     let expected = fs::read(expected).map_err(Error::io(expected, "read"))?;
     if answer == expected {

@@ -1,10 +1,10 @@
-//! Where the time of each query goes: a bar for each line, stacked from its parts.
+//! The bar chart of query phases: one bar per line, stacked from its phases.
 
 use super::escape;
 use crate::quantity::{digits, time};
 use crate::view::{Line, PARTS, View};
 
-/// The bars, the quickest query first, with a switch between their lengths and their shares.
+/// The bars, fastest query first, with a switch between absolute times and shares.
 pub(super) fn bars(view: &View<'_>, number: usize) -> String {
     let mut lines: Vec<&Line<'_>> = view.lines.iter().chain([&view.input]).collect();
     lines.sort_by(|one, other| one.parts_total().total_cmp(&other.parts_total()));
@@ -19,7 +19,7 @@ pub(super) fn bars(view: &View<'_>, number: usize) -> String {
         html.push_str(&format!("<span><i class=\"p{index}\"></i>{name}</span> "));
     }
     html.push_str("</p>\n");
-    let (first, more): (Vec<&Line<'_>>, Vec<&Line<'_>>) = if lines.len() > MANY {
+    let (first, more): (Vec<&Line<'_>>, Vec<&Line<'_>>) = if lines.len() > MAX_UNFOLDED_BARS {
         lines.into_iter().partition(|line| is_quickest(view, line))
     } else {
         (lines, Vec::new())
@@ -35,14 +35,14 @@ pub(super) fn bars(view: &View<'_>, number: usize) -> String {
     html
 }
 
-/// Bars on one scale.
+/// Bars on a common scale.
 fn stacks(lines: &[&Line<'_>]) -> String {
     let longest = lines.iter().map(|line| line.parts_total()).fold(1.0, f64::max);
     lines.iter().map(|line| bar(line, longest)).collect()
 }
 
-/// More bars than that, and only the quickest of each encoding are seen at once.
-const MANY: usize = 20;
+/// With more bars than this, only the fastest of each encoding are shown unfolded.
+const MAX_UNFOLDED_BARS: usize = 20;
 
 fn is_quickest(view: &View<'_>, line: &Line<'_>) -> bool {
     let own = |other: &&Line<'_>| (other.encoding, other.statistics) == (line.encoding, line.statistics);

@@ -1,7 +1,7 @@
-//! `report.html`: all there is to see in one file that opens from disk and asks for nothing else.
+//! `report.html`: one file that opens from disk and loads nothing else.
 //!
-//! The page's frame, its styles and the few lines that sort tables are in `template.html`; what is measured goes in as
-//! text and pictures that need no script.
+//! The page's frame, its styles and the script that sorts tables are in `template.html`; measurements are inserted as
+//! text and SVG pictures that need no script.
 
 mod bars;
 mod labels;
@@ -23,14 +23,14 @@ pub(crate) fn render(results: &Results, views: &[View<'_>]) -> String {
     let mut names: Vec<String> = views.iter().map(|view| escape(view.table.name())).collect();
     names.dedup();
     let sections: String = views.iter().enumerate().map(|(number, view)| section(view, number)).collect();
-    // One pass over the template, so that nothing that goes in is taken for a place of it.
+    // A single pass over the template, so that inserted text is never taken for a placeholder.
     let mut page = String::new();
-    for (index, piece) in TEMPLATE.split("<!--@").enumerate() {
-        let Some((place, rest)) = piece.split_once("-->").filter(|_| index > 0) else {
-            page.push_str(piece);
+    for (index, section) in TEMPLATE.split("<!--@").enumerate() {
+        let Some((name, rest)) = section.split_once("-->").filter(|_| index > 0) else {
+            page.push_str(section);
             continue;
         };
-        page.push_str(&match place {
+        page.push_str(&match name {
             "title" => names.join(", "),
             "started" => escape(&results.started),
             "command" => escape(&results.command),
@@ -56,8 +56,8 @@ fn section(view: &View<'_>, number: usize) -> String {
         rows(facts.groups)
     );
     html.push_str(&tables::columns(&facts.schema));
-    if let Some(asked) = view.asked() {
-        html.push_str(&format!("<p class=\"facts\">query: {}</p>\n", escape(&asked)));
+    if let Some(query) = view.query_text() {
+        html.push_str(&format!("<p class=\"facts\">query: {}</p>\n", escape(&query)));
     }
     for warning in view.warnings() {
         html.push_str(&format!("<p class=\"warning\">{}</p>\n", escape(&warning)));
@@ -149,10 +149,10 @@ fn size_and_time(view: &View<'_>, advice: &Advice<'_, '_>) -> String {
     format!("{}{}{}", picture.svg("wide", 960.0, 480.0), picture.svg("narrow", 360.0, 400.0), legend(view))
 }
 
-/// How many colours for encodings the template has.
+/// The number of encoding colours in the template.
 const COLOURS: usize = 12;
 
-/// A round number without its zeros behind the point: `1.00 ms` is `1 ms`.
+/// Removes trailing zeros after the decimal point: `1.00 ms` becomes `1 ms`.
 fn trim(text: &str) -> String {
     let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
     let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
@@ -184,7 +184,7 @@ fn blanks(view: &View<'_>) -> String {
     let items: Vec<String> = view
         .blanks()
         .into_iter()
-        .map(|(name, failed, reason)| format!("{name}: {}: {reason}", if failed { "FAILED" } else { "cannot be" }))
+        .map(|(name, failed, reason)| format!("{name}: {}: {reason}", if failed { "FAILED" } else { "not possible" }))
         .collect();
     if items.is_empty() { String::new() } else { format!("<h3>Cells without figures</h3>\n{}", list(&items)) }
 }
@@ -207,7 +207,7 @@ fn list(items: &[String]) -> String {
     format!("<ul>\n{items}</ul>\n")
 }
 
-/// Text that stays text wherever it stands in the page.
+/// Escapes text for element content and attribute values.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sample_looks_as_it_did() {
+    fn the_sample_matches_its_snapshot() {
         let page = page();
         // The styles may change without a snapshot.
         let body = page.split_once("<body>").map(|(_, body)| body).unwrap();
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_asks_for_nothing_else() {
+    fn the_page_loads_nothing_else() {
         let page = page();
         for word in ["http:", "https:", "src=", "url(", "@import", "<link", "<!--@"] {
             assert!(!page.contains(word), "{word}");
@@ -252,10 +252,10 @@ mod tests {
     }
 
     #[test]
-    fn markup_in_names_stays_text() {
+    fn markup_in_names_is_escaped() {
         assert_eq!(escape("<a & \"b\"\n'c'>"), "&lt;a &amp; &quot;b&quot; &#39;c&#39;&gt;");
         let page = page();
-        // The sample's second table is called so.
+        // The name of the sample's second table contains markup.
         assert!(page.contains("&lt;b&gt; &amp; &quot;co&quot;, |1|.csv") && !page.contains("<b> &"));
     }
 
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_have_no_idle_zeros() {
+    fn ticks_have_no_trailing_zeros() {
         assert_eq!(trim("1.00 ms"), "1 ms");
         assert_eq!(trim("1.50 MB"), "1.5 MB");
         assert_eq!(trim("200 MB"), "200 MB");

@@ -1,4 +1,4 @@
-//! The tables of the report: encodings × compressions at a glance, and all figures, which a reader may sort.
+//! The tables of the report: the matrix of encodings × compressions, and the sortable table of all figures.
 
 use super::escape;
 use crate::best::{Measure, convert, is_best_of_column, query, size};
@@ -8,7 +8,7 @@ use crate::results::Outcome;
 use crate::view::{Line, View};
 use brc_core::Schema;
 
-/// The columns of the table, folded away.
+/// The schema of the table, folded.
 pub(super) fn columns(schema: &Schema) -> String {
     let fields = schema.fields();
     let columns = if fields.len() == 1 { "column" } else { "columns" };
@@ -25,7 +25,8 @@ pub(super) fn columns(schema: &Schema) -> String {
     html
 }
 
-/// Encodings down, compressions across; each cell has the time of a query, the size and the time to convert.
+/// The matrix of encodings (rows) and compressions (columns); each cell has the query time, the size and the conversion
+/// time.
 pub(super) fn matrix(view: &View<'_>) -> String {
     let compressions = &view.results.settings.compressions;
     let mut html = String::from("<div class=\"scroll\" tabindex=\"0\"><table class=\"matrix\">\n<thead><tr><th></th>");
@@ -69,7 +70,7 @@ fn figures(view: &View<'_>, line: &Line<'_>) -> String {
     )
 }
 
-/// A column of the sortable table: its title, what it means, and what it shows of a line with the value to sort by.
+/// A column of the sortable table: its title, its tooltip, and the sort value and text of a line.
 type Column = (&'static str, &'static str, fn(&View<'_>, &Line<'_>) -> (f64, String));
 
 const COLUMNS: &[Column] = &[
@@ -107,7 +108,7 @@ fn as_size(value: f64) -> String {
     bytes(value as u64)
 }
 
-/// All figures of all lines, the quickest query first. Columns in which no line has a figure are left out.
+/// All figures of all lines, fastest query first. Columns without any figure are omitted.
 pub(super) fn all_figures(view: &View<'_>) -> String {
     let mut lines: Vec<&Line<'_>> = view.lines.iter().chain([&view.input]).collect();
     lines.sort_by(|one, other| one.query.median.total_cmp(&other.query.median));

@@ -1,29 +1,29 @@
-//! A page of plots over time.
+//! Renders an HTML page of values over time.
 
 use super::{TEMPLATE, escape, trim};
 use crate::environment::{Environment, host_name};
 
-/// Values over time.
+/// A plot of values over time.
 pub struct Plot {
-    /// What they are.
+    /// The heading.
     pub title: &'static str,
-    /// How one is written.
+    /// The formatter of a value.
     pub show: fn(f64) -> String,
-    /// Seconds and values, in order.
+    /// Seconds since the start and values, in order.
     pub points: Vec<(f64, f64)>,
 }
 
-/// The run that the values are of.
+/// The run that was sampled.
 pub struct TimedRun {
     /// The command line.
     pub command: String,
-    /// When it was started, as [`now`](crate::now) writes it.
+    /// The start time, as [`now`](crate::now) formats it.
     pub started: String,
-    /// Whether a signal ended it before it was done.
+    /// Whether a signal ended the run.
     pub is_killed: bool,
 }
 
-/// The page of a run, in the style of the reports. It also says on which machine and with which version it is written.
+/// Renders the page of a run in the style of the reports, with the current machine and version.
 #[must_use]
 pub fn timeline(run: &TimedRun, plots: &[Plot]) -> String {
     let style = TEMPLATE.split_once("<style>").and_then(|(_, rest)| rest.split_once("</style>"));
@@ -35,7 +35,7 @@ pub fn timeline(run: &TimedRun, plots: &[Plot]) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<style>{style}\nsvg .line {{ fill: none; \
          stroke: var(--accent); stroke-width: 1.6; }}\n</style>\n</head>\n<body>\n<main>\n<h1>Metrics</h1>\n\
-         <p class=\"facts\">{started} · <code>{title}</code></p>\n{killed}{plots}<h3>On what</h3>\n{}</main>\n</body>\n\
+         <p class=\"facts\">{started} · <code>{title}</code></p>\n{killed}{plots}<h3>Environment</h3>\n{}</main>\n</body>\n\
          </html>\n",
         facts()
     )
@@ -45,24 +45,24 @@ pub fn timeline(run: &TimedRun, plots: &[Plot]) -> String {
 fn facts() -> String {
     let host = host_name().map(|name| ("Host", name));
     let mut html = String::from("<dl>\n");
-    for (label, fact) in host.into_iter().chain(Environment::look_around().facts()) {
+    for (label, fact) in host.into_iter().chain(Environment::detect().facts()) {
         html.push_str(&format!("<dt>{label}</dt><dd>{}</dd>\n", escape(&fact)));
     }
     html + "</dl>\n"
 }
 
-/// A picture's size, and the room beside its plot.
+/// The size of a picture and the margins of its plot.
 struct Frame {
     class: &'static str,
     width: f64,
     height: f64,
     left: f64,
     right: f64,
-    /// How many intervals its time is divided into, about.
+    /// The approximate number of intervals on the time axis.
     seconds: f64,
 }
 
-/// One for wide and one for narrow screens; the styles show the one that fits.
+/// One picture for wide and one for narrow screens; the style sheet shows the one that fits.
 const FRAMES: [Frame; 2] = [
     Frame { class: "wide", width: 960.0, height: 170.0, left: 90.0, right: 20.0, seconds: 8.0 },
     Frame { class: "narrow", width: 360.0, height: 150.0, left: 76.0, right: 16.0, seconds: 3.0 },
@@ -94,29 +94,29 @@ fn picture(plot: &Plot, frame: &Frame) -> String {
     let mut before = String::new();
     for value in ticks(top, step) {
         let text = trim(&(plot.show)(value));
-        // Of parts of a thing that is counted, all have the same text.
+        // Fractions of a whole count are formatted alike; only the first tick is drawn.
         if text == before {
             continue;
         }
-        let (place, right) = (y(value), width - right);
+        let (position, right) = (y(value), width - right);
         svg.push_str(&format!(
-            "<line class=\"grid\" x1=\"{left}\" y1=\"{place:.1}\" x2=\"{right}\" y2=\"{place:.1}\"/>"
+            "<line class=\"grid\" x1=\"{left}\" y1=\"{position:.1}\" x2=\"{right}\" y2=\"{position:.1}\"/>"
         ));
-        svg.push_str(&tick(left - 8.0, place + 4.0, "end", &text));
+        svg.push_str(&tick(left - 8.0, position + 4.0, "end", &text));
         before = text;
     }
     for seconds in ticks(end, round_step(end / seconds)) {
         svg.push_str(&tick(x(seconds), height - 8.0, "middle", &trim(&format!("{seconds:.4} s"))));
     }
-    let places: Vec<String> =
+    let positions: Vec<String> =
         plot.points.iter().map(|&(seconds, value)| format!("{:.1} {:.1}", x(seconds), y(value))).collect();
-    if !places.is_empty() {
-        svg.push_str(&format!("<path class=\"line\" d=\"M{}\"/>\n", places.join("L")));
+    if !positions.is_empty() {
+        svg.push_str(&format!("<path class=\"line\" d=\"M{}\"/>\n", positions.join("L")));
     }
     svg + "</svg>\n"
 }
 
-/// The least of 1, 2, 5, 10, 20 … that is not below `least`.
+/// The smallest of 1, 2, 5, 10, 20 … (or 0.5, 0.2 …) that is at least `least`.
 fn round_step(least: f64) -> f64 {
     let power = 10f64.powf(least.max(1e-9).log10().floor());
     let steps = [1.0, 2.0, 5.0].map(|digit| digit * power);
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_has_every_plot_and_asks_for_nothing_else() {
+    fn the_page_has_every_plot_and_loads_nothing_else() {
         let show = |value: f64| format!("{value} <rows>");
         let plots = [
             Plot { title: "rows", show, points: vec![(0.1, 0.0), (0.2, 50.0), (0.3, 100.0)] },
@@ -150,7 +150,7 @@ mod tests {
         };
         let page = timeline(&run, &plots);
         assert!(page.contains("<code>brc query &#39;a&lt;b&gt;.csv&#39;</code>") && page.contains("100 &lt;rows&gt;"));
-        // Each is there for wide and for narrow screens.
+        // Each plot is drawn for wide and for narrow screens.
         assert_eq!((page.matches("<svg").count(), page.matches("class=\"line\"").count()), (4, 2));
         assert_eq!(page.matches("<svg class=\"narrow\"").count(), 2);
         assert!(page.contains("2026-11-20 14:58:40 UTC · ") && page.contains("<dt>System</dt>"), "{page}");
