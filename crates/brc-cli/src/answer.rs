@@ -1,4 +1,4 @@
-//! Where an answer goes: to standard output in a format, or to a file in any encoding, for a result is a table again.
+//! Writes query results: to standard output in some format, or to a file in any encoding.
 
 use crate::args::{MemoryArgs, Source, Threads};
 use crate::commands::convert::{encoding_of, target_compression};
@@ -14,12 +14,12 @@ use brc_encodings::{
 use brc_query::{Answered, Memory, Plan, Query, QueryResult, ScanTotals};
 use std::path::{Path, PathBuf};
 
-/// So many rows are made text by a thread at a time.
-const PRINTED_ROWS: usize = 1 << 15;
+/// The number of rows that a thread formats at a time.
+const FORMATTED_ROWS: usize = 1 << 15;
 
-/// Where an answer goes.
+/// The destination of a result.
 pub(crate) enum Destination {
-    /// Standard output, in that format or the one that fits.
+    /// Standard output, in the given format or the default one.
     Printed(Option<&'static dyn Format>),
     /// A file.
     File(OutputFile),
@@ -34,26 +34,26 @@ pub(crate) struct OutputFile {
 }
 
 impl OutputFile {
-    /// A file whose name tells its compression, and its encoding unless that is given.
+    /// Describes an output file. Its name determines the compression, and the encoding unless `to` is given.
     ///
     /// # Errors
-    /// If the name does not, or the file cannot be written.
+    /// If the name has no known extension, or the file cannot be written.
     pub(crate) fn new(path: &Path, to: Option<&'static dyn Encoding>, options: OutputOptions) -> Result<Self> {
         let encoding = encoding_of(path, to)?;
-        let usual = CreateOptions::new(target_compression(path, None, encoding)?);
-        let create = CreateOptions { delimiter: delimiter_by_extension(path), ..usual };
-        // Whoever cannot write the answer need not wait for it.
+        let default = CreateOptions::new(target_compression(path, None, encoding)?);
+        let create = CreateOptions { delimiter: delimiter_by_extension(path), ..default };
+        // Report an unwritable output before running the query.
         drop(Output::create(path, &options)?);
         Ok(Self { path: path.to_owned(), encoding, create, options })
     }
 
-    /// The same with options of its own for the encoding.
+    /// Replaces the options of the encoding.
     pub(crate) fn created_with(self, create: CreateOptions) -> Self {
         Self { create, ..self }
     }
 }
 
-/// What there is for an answer.
+/// The resources for running a query.
 pub(crate) struct Resources<'a> {
     pub(crate) workers: Workers,
     pub(crate) memory: Memory,
@@ -67,8 +67,8 @@ impl<'a> Resources<'a> {
 }
 
 impl Destination {
-    /// Answers a query and writes the answer, and says on standard error what was read as null. Returns what was done to find
-    /// it.
+    /// Runs a query, writes its result, and notes on standard error which values were read as null. Returns the totals
+    /// of the scan.
     ///
     /// # Errors
     /// Those of the query, the table and the destination.
@@ -78,7 +78,7 @@ impl Destination {
         self.answer_bound(&plan, query, table, resources, &progress)
     }
 
-    /// The same for a query that is bound to the table.
+    /// Like [`Destination::answer`], for a query that is already bound to the table.
     ///
     /// # Errors
     /// As for [`Destination::answer`].
@@ -103,7 +103,7 @@ impl Destination {
         Ok(totals)
     }
 
-    /// Asks a table whose plan is [row by row](Plan::is_row_by_row), and writes the rows as they come.
+    /// Runs a [row-by-row](Plan::is_row_by_row) plan, and writes the rows as they are read.
     fn stream(
         &self,
         query: &Query,
@@ -121,7 +121,7 @@ impl Destination {
         })
     }
 
-    /// Writes a whole answer. Returns what was done to find it.
+    /// Writes a complete result. Returns the totals of the scan.
     ///
     /// # Errors
     /// If the destination cannot hold it or cannot be written.
@@ -130,8 +130,8 @@ impl Destination {
         match answer {
             Answered::Long(answer) => {
                 let answer = match is_printed {
-                    true => answer.with_splits_of(PRINTED_ROWS),
-                    // The bytes of a file depend on its splits.
+                    true => answer.with_splits_of(FORMATTED_ROWS),
+                    // The bytes of a file depend on the splits.
                     false => answer.in_even_splits(threads)?,
                 };
                 self.write_table(plan, &answer, threads)?;
@@ -152,7 +152,7 @@ impl Destination {
             return if self.format(plan).is_printable() { stdout::print(&text) } else { stdout::print_names(&text) };
         }
         let table = answer.table()?;
-        self.write_table(plan, &if is_printed { table.with_splits_of(PRINTED_ROWS) } else { table }, threads)
+        self.write_table(plan, &if is_printed { table.with_splits_of(FORMATTED_ROWS) } else { table }, threads)
     }
 
     fn write_table(&self, plan: &Plan, table: &dyn Table, threads: usize) -> Result<()> {
@@ -168,7 +168,7 @@ impl Destination {
     }
 
     fn writer(&self, plan: &Plan, table: &dyn Table) -> Result<Box<dyn BatchWriter>> {
-        // Rows of a table that become text again are written as they stood in the text that they came from.
+        // Rows that are written as text again keep the text form of their source.
         let schema = Form::carry(plan.schema(), &plan.table_columns(), table.schema().clone());
         match self {
             Self::Printed(_) => {

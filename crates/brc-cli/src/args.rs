@@ -1,4 +1,4 @@
-//! Options that several commands share, and how their values are read.
+//! Options shared by several commands, and the parsers of their values.
 
 use crate::metrics;
 use crate::quantity;
@@ -22,7 +22,7 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// The number asked for, or this process's share of the processors.
+    /// The requested number, or the number of processors available to this process.
     pub(crate) fn count(self) -> usize {
         match self.threads {
             Some(threads) => usize::from(threads),
@@ -31,7 +31,7 @@ impl Threads {
     }
 }
 
-// How much memory a question may take.
+// The memory limit of a query.
 #[derive(Clone, clap::Args)]
 pub(crate) struct MemoryArgs {
     /// How much memory to use before writing to temporary files; k, M, G are powers of 1024
@@ -45,48 +45,49 @@ pub(crate) struct MemoryArgs {
 }
 
 impl MemoryArgs {
-    /// For a conversion.
+    /// The memory budget of a conversion.
     pub(crate) fn budget(&self) -> MemoryBudget {
         MemoryBudget::new(memory_limit(self.memory))
     }
 
-    /// What was asked for, or a share of what there is.
+    /// The memory of a query: the requested limit, or a share of the available memory.
     pub(crate) fn memory(&self) -> Memory {
         let temp_dir = self.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
         Memory { limit: memory_limit(self.memory), temp_dir, spilled: metrics::spilled() }
     }
 }
 
-// How much memory a conversion may take.
+// The memory limit of a conversion.
 #[derive(Clone, clap::Args)]
 pub(crate) struct ConversionMemory {
-    /// How much memory to use; less than 1400M means smaller dictionaries, and less than 400M smaller row groups and fewer
-    /// threads; k, M, G are powers of 1024 [default: 60 % of what this process may use]
+    /// How much memory to use; less than 1400M means smaller dictionaries, and less than 400M smaller row groups and
+    /// fewer threads; k, M, G are powers of 1024 [default: 60 % of what this process may use]
     #[arg(long, value_name = "BYTES", value_parser = quantity::parse_bytes)]
     memory: Option<u64>,
 }
 
 impl ConversionMemory {
-    /// For what was asked for, or a share of what there is.
+    /// The memory budget: the requested limit, or a share of the available memory.
     pub(crate) fn budget(&self) -> MemoryBudget {
         MemoryBudget::new(memory_limit(self.memory))
     }
 
-    /// The same for sorting.
+    /// The same limit as memory for sorting.
     pub(crate) fn memory(&self) -> Memory {
         Memory { limit: memory_limit(self.memory), temp_dir: std::env::temp_dir(), spilled: metrics::spilled() }
     }
 }
 
-/// The bytes that were asked for, or a share of what there is. Files in stores keep no more than a part of them ahead.
-pub(crate) fn memory_limit(asked: Option<u64>) -> u64 {
-    let limit = asked.or_else(|| Some(system_memory()? / 100 * 60)).unwrap_or(u64::MAX);
+/// The requested limit in bytes, or a share of the available memory. Read-ahead of object stores is limited to an
+/// eighth of it.
+pub(crate) fn memory_limit(requested: Option<u64>) -> u64 {
+    let limit = requested.or_else(|| Some(system_memory()? / 100 * 60)).unwrap_or(u64::MAX);
     #[cfg(feature = "stores")]
     brc_store::hold_at_most(limit / 8);
     limit
 }
 
-// What a table cannot tell about itself.
+// How to read a table, beyond what the file itself says.
 #[derive(Clone, clap::Args)]
 pub(crate) struct Source {
     /// The encoding of the input [default: detected from its first bytes]
@@ -113,7 +114,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// How to open a table with these options.
+    /// The options for opening a table.
     pub(crate) fn open_options(&self) -> OpenOptions {
         OpenOptions {
             schema: self.schema.clone(),
@@ -125,7 +126,7 @@ impl Source {
         }
     }
 
-    /// The same as plain data, for other processes.
+    /// The options as plain data, for other processes.
     pub(crate) fn table_options(&self) -> TableOptions {
         TableOptions {
             from: self.from.map(|encoding| encoding.name().to_owned()),
@@ -137,7 +138,7 @@ impl Source {
         }
     }
 
-    /// The delimiter of a text that is written, if none is given for it: that of the text that is read.
+    /// The default delimiter of text output: that of the text input, if it was specified.
     pub(crate) fn delimiter(&self) -> Option<u8> {
         match self.text.delimiter {
             Some(Delimiter::Byte(delimiter)) => Some(delimiter),
@@ -145,10 +146,10 @@ impl Source {
         }
     }
 
-    /// Opens the source of a table, and finds its encoding.
+    /// Opens an input and determines its encoding.
     ///
     /// # Errors
-    /// If it cannot be read or its encoding cannot be told.
+    /// If it cannot be read, or its encoding cannot be determined.
     pub(crate) fn input(&self, path: &Path) -> brc_core::Result<(&'static dyn Encoding, Input)> {
         let input = Input::open(path)?;
         Ok((self.encoding(&input)?, input))
@@ -161,12 +162,12 @@ impl Source {
     /// Opens a table.
     ///
     /// # Errors
-    /// If it cannot be read or its encoding or columns cannot be told.
+    /// If it cannot be read, or its encoding or columns cannot be determined.
     pub(crate) fn open(&self, path: &Path, options: &OpenOptions) -> brc_core::Result<Opened> {
         self.open_input(Input::open(path)?, options)
     }
 
-    /// The same for a source that is open.
+    /// Opens a table from an open input.
     ///
     /// # Errors
     /// As for [`Source::open`].
@@ -176,7 +177,7 @@ impl Source {
     }
 }
 
-// What to compute of a table, without how the result is printed.
+// The query, without options for its output.
 #[derive(clap::Args)]
 pub(crate) struct QueryArgs {
     /// The columns or expressions to group by, separated by commas; '' makes all rows one group [default: the string
@@ -195,7 +196,7 @@ pub(crate) struct QueryArgs {
 }
 
 impl QueryArgs {
-    /// The same as plain data.
+    /// The options as plain data.
     pub(crate) fn options(&self) -> QueryOptions {
         QueryOptions { select: None, by: self.by.clone(), agg: self.agg.clone(), filter: self.filter.clone() }
     }
@@ -206,7 +207,7 @@ impl QueryArgs {
     }
 }
 
-/// Reads a query in one argument: its name, the question in SQL, or the options that describe it.
+/// Parses a query given as one argument: the name of a benchmark query, SQL, or command-line options.
 pub(crate) fn query_options(text: &str) -> Result<QueryOptions, String> {
     #[derive(clap::Parser)]
     #[command(no_binary_name = true, disable_help_flag = true)]
@@ -243,18 +244,18 @@ pub(crate) struct Files {
     pub(crate) file_name: Option<String>,
 }
 
-/// A table, and what it is encoded as.
+/// An open table and its encoding.
 pub(crate) struct Opened {
     pub(crate) encoding: &'static dyn Encoding,
     pub(crate) table: Box<dyn Table>,
 }
 
-/// Reads the name of an encoding.
+/// Parses the name of an encoding.
 pub(crate) fn encoding() -> impl TypedValueParser<Value = &'static dyn Encoding> {
     one_of(ENCODINGS.iter())
 }
 
-/// Reads the name of an encoding that can be written.
+/// Parses the name of a writable encoding.
 pub(crate) fn target_encoding() -> impl TypedValueParser<Value = &'static dyn Encoding> {
     one_of(ENCODINGS.iter().filter(|encoding| !encoding.is_read_only()))
 }
@@ -269,7 +270,7 @@ fn one_of(
         .try_map(|name| brc_encodings::by_name(&name).ok_or_else(|| format!("unknown encoding {name}")))
 }
 
-/// Reads the name of a compression, perhaps with a level: `zstd:9`.
+/// Parses the name of a compression with an optional level: `zstd:9`.
 pub(crate) fn compression() -> impl TypedValueParser<Value = Compressor> {
     StringValueParser::new().try_map(|text| Compressor::parse(&text))
 }

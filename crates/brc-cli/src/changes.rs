@@ -1,13 +1,13 @@
-//! Messages about values that differ from the text that they were read from.
+//! Messages about values that differ from the text they were read from.
 
 use crate::printable;
 use brc_core::decimal::counted;
 use brc_core::{ColumnChanges, Table};
 
-/// How many columns a message names.
+/// The number of columns that messages list.
 const MAX_COLUMNS: usize = 5;
 
-/// The columns of which something changed, those with most values first.
+/// The columns with changes, those with most changed values first.
 fn by_column(table: &dyn Table, changed: fn(&ColumnChanges) -> u64) -> Vec<(&str, ColumnChanges)> {
     let names = table.schema().fields().iter().map(|field| field.name.as_str());
     let mut columns: Vec<_> = names.zip(table.changes()).filter(|(_, changes)| changed(changes) > 0).collect();
@@ -15,12 +15,12 @@ fn by_column(table: &dyn Table, changed: fn(&ColumnChanges) -> u64) -> Vec<(&str
     columns
 }
 
-/// What was made of values that can be read in several ways: those that are null, and those that are text.
+/// How ambiguous values were read: which became null, and which stayed text.
 pub(crate) fn read(table: &dyn Table) -> Vec<String> {
     [nulled(table), undecided(table)].concat()
 }
 
-/// Which words for missing values were read as null although no option says so: a line for each column.
+/// The null tokens that were recognised although no option names them: one line per column.
 fn nulled(table: &dyn Table) -> Vec<String> {
     let line = |name: &str, changes: &ColumnChanges| {
         let tokens: Vec<String> = changes.null_tokens.iter().map(|token| quoted(token)).collect();
@@ -31,14 +31,14 @@ fn nulled(table: &dyn Table) -> Vec<String> {
     lines(&by_column(table, |changes| changes.nulled), line, "read as null")
 }
 
-/// Which columns are text because their values can be read in two ways: a line for each.
+/// The columns that stay text because their values are ambiguous: one line each.
 fn undecided(table: &dyn Table) -> Vec<String> {
     let names = table.schema().fields().iter().map(|field| field.name.as_str());
     let reasons = names.zip(table.changes()).filter_map(|(name, changes)| Some((name, changes.undecided?)));
     reasons.take(MAX_COLUMNS).map(|(name, reason)| reason.of(name)).collect()
 }
 
-/// Which values will be written differently than in the input: a line for each column.
+/// The values that will be written differently than in the input: one line per column.
 pub(crate) fn altered(table: &dyn Table) -> Vec<String> {
     let line = |name: &str, changes: &ColumnChanges| {
         let example = changes.example.as_ref().map(|example| {
@@ -51,7 +51,7 @@ pub(crate) fn altered(table: &dyn Table) -> Vec<String> {
     lines(&by_column(table, |changes| changes.altered), line, "written differently")
 }
 
-/// A line for each of the first columns, and one for all others.
+/// One line for each of the first columns, and one for all others.
 fn lines(columns: &[(&str, ColumnChanges)], line: impl Fn(&str, &ColumnChanges) -> String, what: &str) -> Vec<String> {
     let mut lines: Vec<String> = columns.iter().take(MAX_COLUMNS).map(|(name, changes)| line(name, changes)).collect();
     if columns.len() > MAX_COLUMNS {
@@ -60,7 +60,7 @@ fn lines(columns: &[(&str, ColumnChanges)], line: impl Fn(&str, &ColumnChanges) 
     lines
 }
 
-/// Says on standard error which words for missing values were read as null.
+/// Notes on standard error which null tokens were recognised.
 pub(crate) fn note_nulled(table: &dyn Table) {
     for line in nulled(table) {
         message!("note: {}", printable::line(line.as_bytes()));

@@ -1,4 +1,4 @@
-//! The command line as a whole. Help, man pages and shell completions all come from these definitions.
+//! The command line. Help, man pages and shell completions are generated from these definitions.
 
 use crate::colour::{self, When};
 use crate::commands::{
@@ -12,13 +12,13 @@ use std::path::PathBuf;
 
 /// Converts CSV and other tables to compact binary files, and queries them
 ///
-/// Read text once and query it many times: `brc convert` writes CSV and other text files in a binary encoding, `brc query`
-/// answers SQL over any encoding, and `brc compare` measures which encoding suits a table best.
+/// Read text once and query it many times: `brc convert` writes CSV and other text files in a binary encoding, `brc
+/// query` answers SQL over any encoding, and `brc compare` measures which encoding suits a table best.
 #[derive(Parser)]
 #[command(name = "brc", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// Write rows, bytes read, bytes spilled, CPU time, memory and page faults to a new file ten times a second: CSV, or a
-    /// page with plots if its name ends in .html
+    /// Write rows, bytes read, bytes spilled, CPU time, memory and page faults to a new file ten times a second: CSV,
+    /// or a page with plots if its name ends in .html
     #[arg(long, global = true, value_name = "FILE", help_heading = "Options of every command")]
     metrics: Option<PathBuf>,
 
@@ -38,10 +38,10 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// Does what the command says; returns its exit code unless it fails as a whole.
+    /// Runs the command; returns its exit code unless it fails as a whole.
     ///
     /// # Errors
-    /// Whatever goes wrong; [`crate::failure::report`] knows what to make of it.
+    /// Any failure; [`crate::failure::report`] prints it.
     pub(crate) fn run(self) -> anyhow::Result<u8> {
         colour::choose(self.color);
         let metrics = self.metrics.as_deref().map(Metrics::start).transpose()?;
@@ -68,15 +68,15 @@ Exit codes:
   3  a row is malformed, the output cannot hold it, or more rows were rejected than allowed
   4  a file is corrupt";
 
-// The options of a command are made only when it runs: making those of all would take longer than many a query. So the
-// descriptions are here, and structs of arguments have none: it would replace the one here.
+// The options of a command are built only when it runs, because building those of all commands would take longer than
+// many queries. The descriptions are therefore here; a description on an `Args` struct would override them.
 #[derive(Subcommand)]
 #[command(defer = true)]
 enum Command {
     /// Show how a file is read: its format, column types and first rows
     ///
-    /// For text files: each part of the dialect, the evidence for it, and the option that overrides it. Every command that
-    /// reads tables takes these options. For other files: encoding, compression and columns.
+    /// For text files: each part of the dialect, the evidence for it, and the option that overrides it. Every command
+    /// that reads tables takes these options. For other files: encoding, compression and columns.
     Sniff(sniff::Args),
     /// Show the first rows of a table
     ///
@@ -84,8 +84,8 @@ enum Command {
     Head(head::Args),
     /// Show the columns of a table: name, type and whether nulls are allowed
     ///
-    /// Types of text and JSON are inferred from all rows: each column gets the narrowest type that fits every value. brc
-    /// sniff is faster, and infers them from a sample.
+    /// Types of text and JSON are inferred from all rows: each column gets the narrowest type that fits every value.
+    /// brc sniff is faster, and infers them from a sample.
     Schema(schema::Args),
     /// Show what is in each column: nulls, distinct values, range, quartiles, most frequent values
     ///
@@ -99,11 +99,11 @@ enum Command {
     Count(count::Args),
     /// Query a table in SQL, or with --by, --agg and --where
     ///
-    /// Without a query, a prompt for SQL opens if standard input is a terminal. Otherwise, and for a table of one string and
-    /// one number column, the default query is min, mean and max of each number column, grouped by the string column.
-    /// Statements are select, from, describe, summarize, show and explain, separated by semicolons. Sums are exact, also of
-    /// floats; mean is rounded half up to the column's scale. Nulls form one group; aggregates ignore them. brc functions
-    /// lists all functions, with an example each.
+    /// Without a query, a prompt for SQL opens if standard input is a terminal. Otherwise, and for a table of one
+    /// string and one number column, the default query is min, mean and max of each number column, grouped by the
+    /// string column. Statements are select, from, describe, summarize, show and explain, separated by semicolons. Sums
+    /// are exact, also of floats; mean is rounded half up to the column's scale. Nulls form one group; aggregates
+    /// ignore them. brc functions lists all functions, with an example each.
     Query(query::Args),
     /// Convert a table to another encoding
     ///
@@ -115,7 +115,8 @@ enum Command {
     Cat(cat::Args),
     /// Sort the rows of a table
     ///
-    /// The sort is stable: rows with equal keys keep their order. Beyond --memory, sorted runs spill to a temporary file.
+    /// The sort is stable: rows with equal keys keep their order. Beyond --memory, sorted runs spill to a temporary
+    /// file.
     Sort(sort::Args),
     /// Show the last rows of a table
     ///
@@ -123,8 +124,8 @@ enum Command {
     Tail(tail::Args),
     /// Show a random sample of the rows of a table
     ///
-    /// The sample is uniform, without replacement, and kept in memory. Rows come in the order of the table; the same seed
-    /// gives the same rows, whatever the number of threads.
+    /// The sample is uniform, without replacement, and kept in memory. Rows come in the order of the table; the same
+    /// seed gives the same rows, whatever the number of threads.
     Sample(sample::Args),
     /// Show how a file is stored: row groups, schemes and sizes
     Inspect(inspect::Args),
@@ -135,9 +136,9 @@ enum Command {
     /// Measure which encoding suits a table best
     ///
     /// Converts each table to every encoding with every compression, runs the same query on each file, and compares
-    /// sizes and times. Every answer is checked against that of the input. Each run is a separate process. The report ends
-    /// with recommendations for repeated queries, for the smallest size and for frequent conversion. Nothing is kept except
-    /// in the directory of --out.
+    /// sizes and times. Every answer is checked against that of the input. Each run is a separate process. The report
+    /// ends with recommendations for repeated queries, for the smallest size and for frequent conversion. Nothing is
+    /// kept except in the directory of --out.
     Compare(compare::Args),
     /// Generate a test table
     ///

@@ -1,4 +1,4 @@
-//! Whether what is printed is coloured: on a terminal, unless the user or the environment says otherwise.
+//! Decides whether output is coloured: on a terminal, unless the user or the environment says otherwise.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -14,13 +14,13 @@ pub(crate) enum When {
 
 static WHEN: OnceLock<When> = OnceLock::new();
 
-/// Keeps what the user says.
+/// Stores the choice of the user.
 pub(crate) fn choose(when: When) {
-    // It is chosen once, before anything is printed.
+    // This is called once, before anything is printed.
     let _ = WHEN.set(when);
 }
 
-/// Whether standard output is coloured.
+/// Whether to colour standard output.
 pub(crate) fn of_stdout() -> bool {
     let when = WHEN.get().copied().unwrap_or(When::Auto);
     is_wanted(when, std::io::stdout().is_terminal(), |name| std::env::var_os(name))
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_option_comes_first_and_then_the_environment() {
+    fn the_option_overrides_the_environment() {
         let wanted = |when, is_terminal, variables: &[(&str, &str)]| {
             is_wanted(when, is_terminal, |name| {
                 variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).into())

@@ -1,11 +1,11 @@
-//! Prints what a file is made of: for people, or as JSON for programs.
+//! Formats the description of a file, as text or JSON.
 
 use crate::render::{Cells, Header, Look, json_string, lay_out};
 use crate::{printable, quantity};
 use brc_core::decimal;
 use brc_encodings::{Description, Fact, Facts};
 
-/// For people: the file's facts, then a table of its columns.
+/// As text: the facts of the file, then a table of its columns.
 pub(crate) fn text(description: &Description) -> Vec<u8> {
     let mut text = Vec::new();
     for (name, fact) in &description.file {
@@ -27,7 +27,7 @@ pub(crate) fn text(description: &Description) -> Vec<u8> {
     text
 }
 
-/// All names of facts in the order in which they first appear.
+/// All names of facts, in order of first appearance.
 fn names(rows: &[Facts]) -> Vec<&'static str> {
     let mut names = Vec::new();
     for (name, _) in rows.iter().flatten() {
@@ -47,19 +47,19 @@ fn readable(fact: &Fact) -> String {
     }
 }
 
-/// For programs: one object, sizes in bytes, names with `_` for spaces. Bytes that are not UTF-8 are replaced.
+/// As a JSON object, with sizes in bytes and `_` for spaces in names. Invalid UTF-8 is replaced.
 pub(crate) fn json(description: &Description) -> String {
     let mut members: Vec<String> = description.file.iter().map(member).collect();
     members.push(format!("\"columns\": {}", array(&description.columns)));
     if !description.row_groups.is_empty() {
-        // The file's facts count them; here they are.
+        // The array replaces the number of row groups among the file's facts.
         members.retain(|member| !member.starts_with("\"row_groups\":"));
         members.push(format!("\"row_groups\": {}", array(&description.row_groups)));
     }
     format!("{{\n  {}\n}}\n", members.join(",\n  "))
 }
 
-/// The same for several files.
+/// As a JSON array of several files.
 pub(crate) fn json_array(descriptions: &[Description]) -> String {
     let objects: Vec<String> = descriptions.iter().map(|description| json(description).trim_end().to_owned()).collect();
     format!("[\n{}\n]\n", objects.join(",\n"))

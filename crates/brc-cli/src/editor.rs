@@ -1,4 +1,4 @@
-//! Reads what is typed at the prompt: editing, completion, and a history that outlives the run.
+//! The line editor of the prompt: editing, completion and a persistent history.
 
 use brc_core::{Error, Result};
 use brc_query::{AGGREGATES, FUNCTIONS};
@@ -12,7 +12,7 @@ use rustyline::{Config, Context, Helper};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How many lines are remembered.
+/// The number of lines in the history.
 const MAX_HISTORY: usize = 1000;
 
 const KEYWORDS: &[&str] = &[
@@ -70,17 +70,17 @@ const KEYWORDS: &[&str] = &[
 const COMMANDS: &[&str] =
     &[".exit", ".help", ".mode", ".quit", ".schema", ".tables", ".timer", "\\?", "\\d", "\\dt", "\\q"];
 
-/// What was typed.
+/// The outcome of reading a line.
 pub enum Typed {
-    /// A command, or statements to their semicolon.
+    /// A command, or statements that end with a semicolon.
     Line(String),
-    /// Nothing that is wanted: Ctrl-C.
+    /// The line was discarded with Ctrl-C.
     Dropped,
-    /// Ctrl-D, or the terminal is gone.
+    /// Ctrl-D, or the terminal was closed.
     End,
 }
 
-/// A terminal that statements are typed on.
+/// A line editor with a history file.
 pub struct Editor {
     prompt: &'static str,
     inner: rustyline::Editor<Words, FileHistory>,
@@ -88,7 +88,7 @@ pub struct Editor {
 }
 
 impl Editor {
-    /// Shows that prompt, completes these words, and keeps what is typed in a file of that name.
+    /// Creates an editor with a prompt, completion of `words`, and a history file of the given name.
     ///
     /// # Errors
     /// Those of the terminal.
@@ -98,13 +98,13 @@ impl Editor {
         inner.set_helper(Some(words));
         let history = history_file(history);
         if let Some(path) = &history {
-            // There is none before the first run.
+            // The file does not exist before the first run.
             let _ = inner.load_history(path);
         }
         Ok(Self { prompt, inner, history })
     }
 
-    /// Waits for a command or a statement.
+    /// Reads a command or statement.
     ///
     /// # Errors
     /// Those of the terminal.
@@ -120,7 +120,7 @@ impl Editor {
         }
     }
 
-    /// Appends a line to the history at once, because a signal may end the run. A history that cannot be written is none.
+    /// Appends a line to the history file immediately, because a signal may end the program. Write errors are ignored.
     fn remember(&mut self, line: &str) {
         if line.trim().is_empty() {
             return;
@@ -129,7 +129,7 @@ impl Editor {
         if let Some(path) = &self.history {
             let directory = path.parent().unwrap_or(path);
             let _ = directory_of_owner().create(directory);
-            // A new file is for its owner alone.
+            // New files are readable by their owner only.
             let _ = self.inner.append_history(path);
         }
     }
@@ -143,21 +143,21 @@ fn terminal(error: ReadlineError) -> Error {
     Error::io(Path::new("terminal"), "read")(error)
 }
 
-/// A file of `$XDG_STATE_HOME/brc`, or that under `~/.local/state`.
+/// The path of a file in `$XDG_STATE_HOME/brc`, by default `~/.local/state/brc`.
 fn history_file(name: &str) -> Option<PathBuf> {
     let directory = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = directory("XDG_STATE_HOME").or_else(|| Some(directory("HOME")?.join(".local/state")))?;
     Some(state.join("brc").join(name))
 }
 
-/// Knows which words there are, and where a statement ends.
+/// Completes words, and detects the end of statements.
 pub struct Words {
     names: Vec<String>,
     commands: &'static [&'static str],
 }
 
 impl Words {
-    /// These names, and these commands at the start of a line.
+    /// Completes names anywhere and commands at the start of a line.
     #[must_use]
     pub fn new(mut names: Vec<String>, commands: &'static [&'static str]) -> Self {
         names.sort_by_key(|name| name.to_lowercase());
@@ -165,7 +165,7 @@ impl Words {
         Self { names, commands }
     }
 
-    /// The same with the functions, keywords and commands of brc.
+    /// Also completes the functions, keywords and commands of brc.
     pub(crate) fn of_brc(mut names: Vec<String>) -> Self {
         let aggregates = AGGREGATES.iter().map(|function| function.name);
         let functions = FUNCTIONS.iter().map(|function| function.name);
@@ -174,7 +174,7 @@ impl Words {
         Self::new(names, COMMANDS)
     }
 
-    /// Where the word before the cursor begins, and all that it may become.
+    /// The start of the word before the cursor, and its completions.
     fn completions(&self, typed: &str) -> (usize, Vec<String>) {
         let is_first = typed.trim_start().split(char::is_whitespace).count() <= 1;
         if is_first && typed.trim_start().starts_with(['.', '\\']) {
@@ -190,7 +190,7 @@ impl Words {
         if word.is_empty() {
             return (start, Vec::new());
         }
-        // A name in quotes is found by what is inside.
+        // A quoted name matches by its content.
         let is_it = |name: &&String| name.trim_start_matches('"').to_lowercase().starts_with(&word);
         let start = if typed[..start].ends_with('"') { start - 1 } else { start };
         (start, self.names.iter().filter(is_it).cloned().collect())
@@ -219,8 +219,8 @@ impl Highlighter for Words {}
 
 impl Helper for Words {}
 
-/// Whether what is typed can be run: a command, nothing at all, or statements up to a semicolon that is neither inside quotes
-/// nor in a comment.
+/// Whether the input can be run: a command, empty input, or statements whose last semicolon is neither quoted nor in a
+/// comment.
 fn is_complete(typed: &str) -> bool {
     let text = typed.trim();
     let is_command = text.starts_with(['.', '\\']) || ["quit", "exit", "help"].contains(&text);
@@ -247,7 +247,7 @@ fn ends_statement(mut text: &str) -> bool {
     ends
 }
 
-/// Makes directories for the owner only.
+/// A builder of directories that are accessible to their owner only.
 fn directory_of_owner() -> std::fs::DirBuilder {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);

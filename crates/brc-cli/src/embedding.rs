@@ -1,14 +1,14 @@
-//! What other programs share with the command line: its options, how it opens files and converts them, and what it says of
-//! failures. Nothing here but [`OpenQuery`] prints, or changes what the process does with signals.
+//! The interface for other programs: options, opening and converting files, and failures, as on the command line. Only
+//! [`OpenQuery`] prints, and nothing here changes signal handlers.
 //!
-//! Options are words as a shell would pass them, so that they mean the same everywhere and are checked in one place.
+//! Options are passed as shell words, so that they mean the same everywhere and are checked in one place.
 
 use crate::args::{MemoryArgs, Opened, Threads};
 use crate::commands::convert::{self, Conversion};
 use crate::commands::head::first_rows;
-use crate::commands::sniff::{Looked, option};
+use crate::commands::sniff::{Detected, option};
 use crate::row_args::TableArgs;
-use crate::temporary_copy::copy_unseen;
+use crate::temporary_copy::copy_quietly;
 use crate::{describe, failure, render};
 use brc_compare::Failure;
 use brc_core::{Error, Progress, Result, Table};
@@ -24,13 +24,13 @@ pub use crate::commands::query::{OpenQuery, QueryCommand};
 pub use crate::editor::{Editor, Typed, Words};
 pub use crate::progress::Shown;
 
-/// The message, the hints and the exit code of a failure.
+/// The message, hints and exit code of an error.
 #[must_use]
 pub fn failure(error: &Error) -> Failure {
     failure::describe(error)
 }
 
-/// Files that are one table, and how they are read.
+/// The files of one table, and how to read them.
 #[derive(Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
 #[group(skip)]
@@ -44,15 +44,15 @@ pub struct Files {
 }
 
 impl Files {
-    /// Reads paths, globs, directories and options.
+    /// Parses paths, globs, directories and options.
     ///
     /// # Errors
-    /// [`Error::Usage`] if they are none.
+    /// [`Error::Usage`] if they are invalid.
     pub fn from_words(words: &[OsString]) -> Result<Self> {
         parsed(words)
     }
 
-    /// Opens them as one table, which can be scanned many times: what can be read only once is copied to a temporary file.
+    /// Opens the files as one table that can be scanned many times; streams are copied to a temporary file.
     ///
     /// # Errors
     /// If they cannot be read, or do not have the same columns.
@@ -62,10 +62,10 @@ impl Files {
             return Ok(table);
         }
         let (everything, progress) = (Query::everything(), Progress::default());
-        copy_unseen(table.as_ref(), &everything, self.threads, &self.memory, &self.table.source, &progress)
+        copy_quietly(table.as_ref(), &everything, self.threads, &self.memory, &self.table.source, &progress)
     }
 
-    /// Opens a file that has no name of its own with the same options, under that name.
+    /// Opens an unnamed file with the same options; `name` is used in messages.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -77,22 +77,22 @@ impl Files {
         Ok(table)
     }
 
-    /// How many threads read them.
+    /// The number of threads.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.threads.count()
     }
 
-    /// How much memory a question may take.
+    /// The memory of a query.
     #[must_use]
     pub fn memory(&self) -> Memory {
         self.memory.memory()
     }
 
-    /// Checks each of them. Returns their paths, and what was verified.
+    /// Verifies each file. Returns their paths and results.
     ///
     /// # Errors
-    /// The first thing that is wrong with one.
+    /// The first error found.
     pub fn verify(&self, progress: &Progress) -> Result<Vec<(PathBuf, Verified)>> {
         let source = &self.table.source;
         let verify = |FoundFile { path, .. }: FoundFile| {
@@ -103,7 +103,7 @@ impl Files {
         self.found()?.into_iter().map(verify).collect()
     }
 
-    /// What each of them is made of, as JSON, in the order of their paths.
+    /// Describes how each file is stored, as JSON, in the order of their paths.
     ///
     /// # Errors
     /// If one cannot be read.
@@ -116,7 +116,7 @@ impl Files {
         self.found()?.into_iter().map(describe).collect()
     }
 
-    /// Which files they are.
+    /// The identities of the files.
     ///
     /// # Errors
     /// If one cannot be read.
@@ -124,39 +124,39 @@ impl Files {
         self.found()?.into_iter().map(|file| FileIdentity::of(&file.path)).collect()
     }
 
-    /// How the first of them is written.
+    /// Detects the format of the first file.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn sniff(&self) -> Result<Found> {
+    pub fn sniff(&self) -> Result<FileFormat> {
         let found = self.found()?;
         let first = found.first().ok_or_else(|| Error::Usage("no file is given".to_owned()))?;
-        self.look_at(Input::open(&first.path)?)
+        self.detect(Input::open(&first.path)?)
     }
 
-    /// The same for a file that has no name of its own.
+    /// Like [`Files::sniff`], for an unnamed file.
     ///
     /// # Errors
     /// As for [`Files::sniff`].
-    pub fn sniff_file(&self, name: &Path, file: File) -> Result<Found> {
-        self.look_at(Input::from_file(name.to_owned(), file)?)
+    pub fn sniff_file(&self, name: &Path, file: File) -> Result<FileFormat> {
+        self.detect(Input::from_file(name.to_owned(), file)?)
     }
 
-    fn look_at(&self, input: Input) -> Result<Found> {
+    fn detect(&self, input: Input) -> Result<FileFormat> {
         let options = self.table.source.open_options();
-        let (looked, _) = Looked::of(input, &options)?;
-        let parts = looked.sniffed.iter().flat_map(|sniffed| &sniffed.findings);
-        let parts = parts.map(|finding| FoundPart {
+        let (detected, _) = Detected::of(input, &options)?;
+        let parts = detected.sniffed.iter().flat_map(|sniffed| &sniffed.findings);
+        let parts = parts.map(|finding| DialectPart {
             part: finding.part.to_string(),
             value: finding.value.clone(),
             evidence: finding.evidence.clone(),
             option: option(finding.part),
         });
-        Ok(Found {
-            encoding: looked.encoding.name(),
-            compression: looked.compression,
+        Ok(FileFormat {
+            encoding: detected.encoding.name(),
+            compression: detected.compression,
             parts: parts.collect(),
-            advice: looked.sniffed.iter().flat_map(|sniffed| sniffed.advice.iter().cloned()).collect(),
+            advice: detected.sniffed.iter().flat_map(|sniffed| sniffed.advice.iter().cloned()).collect(),
         })
     }
 
@@ -165,52 +165,52 @@ impl Files {
     }
 }
 
-/// How a file is written.
+/// The detected format of a file.
 #[derive(Debug, Clone)]
-pub struct Found {
-    /// The encoding's name.
+pub struct FileFormat {
+    /// The name of the encoding.
     pub encoding: &'static str,
-    /// The name of the compression of the whole file, or none.
+    /// The compression of the whole file, or `none`.
     pub compression: &'static str,
-    /// The dialect of a text.
-    pub parts: Vec<FoundPart>,
-    /// What may be done about it.
+    /// The dialect of a text file.
+    pub parts: Vec<DialectPart>,
+    /// Suggestions for the user.
     pub advice: Vec<String>,
 }
 
-/// A part of the dialect of a text.
+/// A detected part of the dialect.
 #[derive(Debug, Clone)]
-pub struct FoundPart {
-    /// Which part.
+pub struct DialectPart {
+    /// The name of the part.
     pub part: String,
-    /// What it is.
+    /// Its value.
     pub value: String,
-    /// What speaks for that.
+    /// The evidence for the value.
     pub evidence: String,
     /// The option that overrides it.
     pub option: &'static str,
 }
 
-/// The first rows of a table, as [`shown`] shows them.
+/// The first rows of a table, formatted by [`shown`].
 ///
 /// # Errors
-/// Those of the scan, unless there are enough rows before.
+/// Errors of the scan before enough rows are read.
 pub fn preview(table: &dyn Table, rows: u64) -> Result<String> {
     let (plan, rows) = first_rows(table, rows)?;
     shown(&plan, &rows)
 }
 
-/// An answer as `brc query` shows it, without colours, and no wider than a terminal usually is where there is none.
+/// A result in the table format of `brc query`, without colours; without a terminal it is limited to a default width.
 ///
 /// # Errors
-/// If it cannot be shown.
+/// If it cannot be formatted.
 pub fn shown(plan: &Plan, answer: &QueryResult) -> Result<String> {
     let mut text = Vec::new();
     render::render(render::narrow_table(), plan, answer, &mut text)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// A conversion: what is read, and what is written.
+/// The arguments of a conversion.
 #[derive(Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
 #[group(skip)]
@@ -219,32 +219,32 @@ pub struct Convert {
     args: convert::Args,
 }
 
-/// What is converted in place of the inputs that are named.
-pub enum Given {
-    /// Those that are named.
-    Nothing,
+/// What to convert instead of the named inputs.
+pub enum ConversionInput {
+    /// Convert the named inputs.
+    Named,
     /// A table.
     Table(Box<dyn Table>),
-    /// A file, under that name.
+    /// A file with the name used in messages.
     File(PathBuf, File),
 }
 
-/// What a conversion did.
+/// The outcome of a conversion.
 #[derive(Debug, Clone)]
 pub struct Ledger {
-    /// What became of the rows.
+    /// The numbers of rows and bytes.
     pub converted: Converted,
-    /// How many values of each column are written differently, where there are any.
+    /// The columns with values that are written differently, and how many.
     pub altered: Vec<(String, u64)>,
-    /// What there is to say besides, a sentence each.
+    /// Other notes, one sentence each.
     pub notes: Vec<String>,
 }
 
 impl Convert {
-    /// Reads inputs, an output, and options.
+    /// Parses inputs, an output and options.
     ///
     /// # Errors
-    /// [`Error::Usage`] if they are none.
+    /// [`Error::Usage`] if they are invalid.
     pub fn from_words(words: &[OsString]) -> Result<Self> {
         let own: Self = parsed(words)?;
         match own.args.partition_by {
@@ -253,15 +253,15 @@ impl Convert {
         }
     }
 
-    /// Converts the inputs, or what is given in place of them.
+    /// Converts the named inputs, or `given` instead.
     ///
     /// # Errors
-    /// The first thing that goes wrong.
-    pub fn run(&self, given: Given, progress: &Progress) -> Result<Ledger> {
+    /// The first error that occurs.
+    pub fn run(&self, given: ConversionInput, progress: &Progress) -> Result<Ledger> {
         let conversion = match given {
-            Given::Nothing => Conversion::begin(&self.args)?,
-            Given::Table(table) => Conversion::of_table(&self.args, table)?,
-            Given::File(name, file) => Conversion::of_input(&self.args, Input::from_file(name, file)?)?,
+            ConversionInput::Named => Conversion::begin(&self.args)?,
+            ConversionInput::Table(table) => Conversion::of_table(&self.args, table)?,
+            ConversionInput::File(name, file) => Conversion::of_input(&self.args, Input::from_file(name, file)?)?,
         };
         let converted = conversion.run(progress)?;
         let table = conversion.table();

@@ -1,4 +1,4 @@
-//! What a failed run says, and the exit code it ends with.
+//! Messages and exit codes of failed runs.
 
 use crate::printable;
 use brc_compare::Failure;
@@ -9,22 +9,22 @@ use std::io;
 use std::panic::PanicHookInfo;
 use std::path::Path;
 
-/// The exit code of a run without a failure.
+/// The exit code of a successful run.
 pub(crate) const SUCCESS: u8 = 0;
 
-/// A failure of the libraries in the words of the program.
+/// Describes an error of the libraries with hints and an exit code.
 pub(crate) fn describe(error: &Error) -> Failure {
     Failure { message: error.to_string(), hints: hints(error), code: exit_code(error) }
 }
 
-/// A failure of one of several statements, with which one it is.
+/// Adds the number and position of the failed statement.
 pub(crate) fn in_statement(error: Error, number: usize, line: usize, file: Option<&Path>) -> anyhow::Error {
     if is_closed_stdout(&error) {
         return error.into();
     }
-    let place = file.map_or(format!("line {line}"), |file| format!("{}, line {line}", file.display()));
+    let position = file.map_or(format!("line {line}"), |file| format!("{}, line {line}", file.display()));
     let failure = describe(&error);
-    Failure { message: format!("statement {number} ({place}): {}", failure.message), ..failure }.into()
+    Failure { message: format!("statement {number} ({position}): {}", failure.message), ..failure }.into()
 }
 
 fn hints(error: &Error) -> Vec<String> {
@@ -60,7 +60,7 @@ fn hints(error: &Error) -> Vec<String> {
     hints
 }
 
-/// Which option may help with a row that does not fit.
+/// A hint at the option that may help with a bad row.
 pub(crate) fn hint(fault: &RowFault) -> Option<String> {
     let hint = match fault {
         RowFault::LikeComment { prefix, .. } => {
@@ -84,15 +84,15 @@ pub(crate) fn hint(fault: &RowFault) -> Option<String> {
     hint.map(str::to_owned)
 }
 
-/// Tells what went wrong on standard error.
+/// Prints an error to standard error, and returns the exit code.
 ///
-/// A closed standard output is no failure: whoever read it had enough.
+/// A closed standard output is not a failure: its reader has what it needs.
 pub(crate) fn report(error: &anyhow::Error) -> u8 {
     let known = error.downcast_ref::<Error>();
     if known.is_some_and(is_closed_stdout) {
         return SUCCESS;
     }
-    // An error of the libraries already tells its cause.
+    // The message of a library error already includes its cause.
     let failure = match (known, error.downcast_ref::<Failure>()) {
         (Some(error), _) => describe(error),
         (None, Some(failure)) => failure.clone(),
@@ -104,8 +104,8 @@ pub(crate) fn report(error: &anyhow::Error) -> u8 {
     failure.code
 }
 
-/// Tells what went wrong with one of several files, and returns what the run is to end with after that: an exit code, and
-/// whether some file is corrupt. That comes before all others, and of those the first.
+/// Prints the error of one of several files, and returns the exit code of the run so far, and whether any file is
+/// corrupt. A corrupt file takes precedence over other errors, then the first error counts.
 pub(crate) fn worst(known: Option<(u8, bool)>, error: Error) -> Option<(u8, bool)> {
     let is_corrupt = matches!(error, Error::Corrupt { .. });
     let code = report(&error.into());
@@ -115,30 +115,30 @@ pub(crate) fn worst(known: Option<(u8, bool)>, error: Error) -> Option<(u8, bool
     }
 }
 
-/// Says what is odd about a file that is read nevertheless.
+/// Prints a warning about a file that is still read.
 pub(crate) fn warn(path: &Path, text: &str) {
     let text = format!("warning: {}: {text}", path.display());
     message!("{}", printable::line(text.as_bytes()));
 }
 
-/// Ends the process when memory has run out. What is written needs none.
+/// Ends the process when memory is exhausted. Printing needs no memory.
 pub(crate) fn out_of_memory(bytes: usize) {
     brc_encodings::remove_unfinished();
     message!("brc: out of memory: cannot allocate {bytes} bytes; fewer --threads need less");
     std::process::exit(1);
 }
 
-/// Ends the process when a thread panics, be it by a fault in the program or because the runtime lacks what a thread needs:
-/// not every panic would be unwound, and drop the unfinished files. A panic that becomes an error is left to do so.
+/// Ends the process when a thread panics, because of a bug or because the runtime cannot provide what a thread needs.
+/// Unwinding would not always remove unfinished files. Panics that are converted to errors are ignored.
 pub(crate) fn panicked(panic: &PanicHookInfo<'_>) {
     if brc_encodings::turns_panics_into_errors() {
         return;
     }
     let payload = panic.payload();
     let message = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
-    let place = panic.location().map(|location| format!(" at {location}")).unwrap_or_default();
+    let location = panic.location().map(|location| format!(" at {location}")).unwrap_or_default();
     brc_encodings::remove_unfinished();
-    message!("brc: internal error{place}: {}", message.unwrap_or("no message"));
+    message!("brc: internal error{location}: {}", message.unwrap_or("no message"));
     let backtrace = Backtrace::capture();
     if backtrace.status() == BacktraceStatus::Captured {
         message!("{backtrace}");
@@ -146,7 +146,7 @@ pub(crate) fn panicked(panic: &PanicHookInfo<'_>) {
     std::process::exit(1);
 }
 
-/// Whether the first line of a text has words where numbers should be.
+/// Whether the first line of a text file has words instead of numbers.
 fn may_be_header(error: &Error) -> bool {
     matches!(error, Error::BadRow { place, fault: RowFault::MalformedNumber(_), .. } if place.line == 1)
 }
@@ -156,7 +156,7 @@ pub(crate) fn is_closed_stdout(error: &Error) -> bool {
         if path == Path::new("-") && source.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// The exit code for an error; the help text of `brc` lists them.
+/// The exit code of an error; the help of `brc` lists them.
 fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Usage(_) | Error::TypeMismatch { .. } => 2,

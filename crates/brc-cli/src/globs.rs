@@ -1,7 +1,7 @@
-//! Globs: patterns of paths, expanded as a shell expands them.
+//! Expands globs as a shell does.
 //!
-//! Directories are read here and only names are matched by the crate, which cannot read a directory with names that are
-//! not UTF-8. A byte that is none of UTF-8 is matched by `?`, `*` and any other such byte.
+//! Directories are read here, because the `glob` crate cannot read directories with names that are not UTF-8; it only
+//! matches names. An invalid byte matches `?`, `*` and any other invalid byte.
 
 use brc_core::{Error, Result};
 use glob::{MatchOptions, Pattern};
@@ -10,15 +10,15 @@ use std::fs::DirEntry;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-/// The name that stands for any number of directories.
+/// The component that matches any number of directories.
 const ANY_DIRECTORIES: &str = "**";
 
-/// Whether a path has characters that make it a pattern.
+/// Whether a path has glob characters.
 pub(crate) fn is_pattern(path: &OsStr) -> bool {
     path.as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte))
 }
 
-/// The files that a pattern matches, sorted by name; directories are left out.
+/// The files that a pattern matches, sorted by name, without directories.
 ///
 /// # Errors
 /// [`Error::Usage`] if the pattern is malformed, [`Error::Io`] if a directory cannot be read.
@@ -36,18 +36,18 @@ pub(crate) fn matches(pattern: &Path) -> Result<Vec<PathBuf>> {
             other => paths.into_iter().map(|path| path.join(other)).collect(),
         };
     }
-    // A broken symbolic link stays, so that it is an error when it is opened.
+    // Broken symbolic links are kept, so that opening them reports an error.
     paths.retain(|path| path.symlink_metadata().is_ok() && !path.is_dir());
     paths.sort();
     Ok(paths)
 }
 
-/// The directory in which a pattern begins to match names.
+/// The leading part of a pattern without glob characters.
 pub(crate) fn directory(pattern: &Path) -> PathBuf {
     pattern.components().take_while(|component| !is_pattern(component.as_os_str())).collect()
 }
 
-/// Whatever is in these directories and has a matching name.
+/// The entries of the directories with matching names.
 fn matching(directories: &[PathBuf], name: &Pattern) -> Result<Vec<PathBuf>> {
     let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::default() };
     let mut paths = Vec::new();
@@ -59,22 +59,22 @@ fn matching(directories: &[PathBuf], name: &Pattern) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// These directories and all below them, without hidden ones and without following symbolic links.
+/// The directories and all below them, without hidden ones and without following symbolic links.
 fn all_below(mut directories: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
-    let mut at = 0;
-    while let Some(directory) = directories.get(at) {
+    let mut next = 0;
+    while let Some(directory) = directories.get(next) {
         let is_wanted = |entry: &DirEntry| {
             !entry.file_name().as_encoded_bytes().starts_with(b".") && entry.file_type().is_ok_and(|kind| kind.is_dir())
         };
         let below = entries(directory)?.into_iter().filter(is_wanted);
         let below: Vec<_> = below.map(|entry| directory.join(entry.file_name())).collect();
         directories.extend(below);
-        at += 1;
+        next += 1;
     }
     Ok(directories)
 }
 
-/// What is in a directory; nothing if it is none.
+/// The entries of a directory; none if it is not a directory.
 fn entries(directory: &Path) -> Result<Vec<DirEntry>> {
     let path = if directory == Path::new("") { Path::new(".") } else { directory };
     match std::fs::read_dir(path) {

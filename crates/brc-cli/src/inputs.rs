@@ -1,4 +1,4 @@
-//! The files that a command reads: paths, globs and directories, one table or several that become one.
+//! Resolves the inputs of a command: paths, globs and directories, opened as one table.
 
 use crate::args::{Files, Opened, Source};
 use crate::{globs, printable};
@@ -7,11 +7,12 @@ use brc_encodings::folders::{self, FilesAsTable, FoundFile};
 use brc_encodings::{OpenOptions, remote};
 use std::path::{Path, PathBuf};
 
-/// How many notes are printed: many files may have the same.
+/// The number of notes that are printed; many files may have the same.
 const MAX_NOTES: usize = 10;
 
-/// The files that these paths, addresses, globs and directories name: those of a glob sorted by name, without directories; those of a
-/// directory sorted by path, with all below it. A path that exists is no glob, whatever characters it has.
+/// Resolves paths, URLs, globs and directories to files. The files of a glob are sorted by name and exclude
+/// directories; those of a directory are sorted by path and include subdirectories. An existing path is never taken for
+/// a glob.
 ///
 /// # Errors
 /// [`Error::Usage`] if a glob is malformed or matches no file, or a directory has none.
@@ -43,13 +44,13 @@ pub(crate) fn expand(inputs: &[PathBuf]) -> Result<Vec<FoundFile>> {
     Ok(files)
 }
 
-/// Where the files are.
+/// The paths of the files.
 pub(crate) fn paths(files: &[FoundFile]) -> Vec<PathBuf> {
     files.iter().map(|file| file.path.clone()).collect()
 }
 
 impl Files {
-    /// The names of the columns that these files do not have themselves.
+    /// The names of the columns that are added to those of the files.
     ///
     /// # Errors
     /// As for [`folders::columns`].
@@ -61,17 +62,17 @@ impl Files {
 }
 
 impl Source {
-    /// Opens files as one table, and says on standard error what there is to know about that.
+    /// Opens files as one table, and prints notes about it to standard error.
     ///
     /// # Errors
     /// If one of them cannot be read, or they do not have the same columns.
     pub(crate) fn open_all(&self, found: &[FoundFile], files: &Files, options: &OpenOptions) -> Result<Opened> {
         let opened = self.open_quietly(found, files, options)?;
-        tell_notes(opened.table.as_ref());
+        print_notes(opened.table.as_ref());
         Ok(opened)
     }
 
-    /// The same, and says nothing.
+    /// Like [`Source::open_all`], without printing notes.
     ///
     /// # Errors
     /// As for [`Source::open_all`].
@@ -90,8 +91,8 @@ impl Source {
     }
 }
 
-/// Says on standard error what a user should know about how a table was opened.
-pub(crate) fn tell_notes(table: &dyn Table) {
+/// Prints the notes about an opened table to standard error.
+pub(crate) fn print_notes(table: &dyn Table) {
     let notes = table.notes();
     for note in notes.iter().take(MAX_NOTES) {
         message!("note: {}", printable::line(note.as_bytes()));

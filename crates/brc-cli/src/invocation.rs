@@ -1,4 +1,4 @@
-//! How the program was called, and how it is called once more.
+//! Remembers how the program was called, to start it again for worker processes.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,16 +7,16 @@ use std::sync::OnceLock;
 /// How the program was called.
 #[derive(Debug, Clone)]
 pub struct Invocation {
-    /// Its arguments, without its name.
+    /// The arguments without the program name.
     pub arguments: Vec<OsString>,
-    /// The executable that is to be run for a process of its own; that of this process if `None`.
+    /// The executable for worker processes; that of this process if `None`.
     pub executable: Option<PathBuf>,
-    /// The arguments which that takes before those of the program.
+    /// Arguments of the executable that precede those of the program.
     pub before_arguments: Vec<OsString>,
 }
 
 impl Invocation {
-    /// The arguments of this process, whose executable is the program.
+    /// The invocation of this process, whose executable is the program.
     #[must_use]
     pub fn of_this_process() -> Self {
         let arguments = std::env::args_os().skip(1).collect();
@@ -26,27 +26,27 @@ impl Invocation {
 
 static THIS: OnceLock<Invocation> = OnceLock::new();
 
-/// Tells how the program was called. Only the first call counts.
-pub(crate) fn is(invocation: Invocation) {
-    // A process is called but once.
+/// Stores the invocation. Only the first call has an effect.
+pub(crate) fn set(invocation: Invocation) {
+    // It is called once per process.
     let _ = THIS.set(invocation);
 }
 
-/// The executable that is run for a process of its own.
+/// The executable for worker processes.
 ///
 /// # Errors
-/// The system's, if it does not know the one of this process.
+/// If the system does not know the executable of this process.
 pub(crate) fn executable() -> std::io::Result<PathBuf> {
     let known = THIS.get().and_then(|invocation| invocation.executable.clone());
     known.map_or_else(std::env::current_exe, Ok)
 }
 
-/// The arguments of that process which come before those of the program.
+/// The arguments of worker processes that precede those of the program.
 pub(crate) fn before_arguments() -> Vec<OsString> {
     THIS.get().map(|invocation| invocation.before_arguments.clone()).unwrap_or_default()
 }
 
-/// How the program was called, as a shell would take it.
+/// The command line, quoted for a shell.
 pub(crate) fn command_line() -> String {
     let arguments = THIS.get().map(|invocation| invocation.arguments.as_slice()).unwrap_or_default();
     let arguments: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect();

@@ -1,8 +1,8 @@
-//! The program `brc`: turns text tables into binary ones and asks them questions. Other programs have it in their own process,
-//! and through [`embedding`] its options, files and failures.
+//! The program `brc`: converts text tables to binary ones and queries them. Other programs can run it in their own
+//! process, and use its options, files and failures through [`embedding`].
 
 #![forbid(unsafe_code)]
-// They panic where the stream is closed or full.
+// These macros panic if the stream is closed or full.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 #[macro_use]
@@ -46,19 +46,20 @@ use std::ffi::OsString;
 
 pub use invocation::Invocation;
 
-/// Runs the program in this process, which does nothing else. Returns its exit code, unless it ends the process itself.
+/// Runs the program in this process, which must do nothing else. Returns the exit code, unless it ends the process
+/// itself.
 pub fn main(invocation: Invocation) -> u8 {
     std::panic::set_hook(Box::new(failure::panicked));
     memory::keep_freed();
     memory::when_exhausted(failure::out_of_memory);
-    interrupt::take_large_files_for_errors();
-    limits::allow_open_files();
+    interrupt::report_file_size_limit_as_error();
+    limits::raise_open_file_limit();
     brc_encodings::on_warning(failure::warn);
     if let Err(error) = Level::requested() {
         return failure::report(&Error::Usage(format!("{}: {error}", Level::VARIABLE)).into());
     }
     let arguments = invocation.arguments.clone();
-    invocation::is(invocation);
+    invocation::set(invocation);
     let outcome = match commands::compare_cell::Args::of(&arguments) {
         Some(args) => commands::compare_cell::run(&args).map(|()| failure::SUCCESS),
         None => {

@@ -1,15 +1,15 @@
-//! What the system allows this process.
+//! Resource limits of this process.
 
-/// Allows as many open files as can be had: the usual limit is low for the sake of programs that use `select`.
+/// Raises the limit on open files to the maximum; the default is low for programs that use `select`.
 #[cfg(unix)]
-pub(crate) fn allow_open_files() {
+pub(crate) fn raise_open_file_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
     let limit = getrlimit(Resource::Nofile);
-    // If it cannot be raised, fewer files are open at once.
+    // If this fails, fewer files are open at once.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
-/// There is no such limit.
+/// This system has no such limit.
 #[cfg(not(unix))]
-pub(crate) fn allow_open_files() {}
+pub(crate) fn raise_open_file_limit() {}

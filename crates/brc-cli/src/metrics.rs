@@ -1,4 +1,4 @@
-//! `--metrics FILE`: what a command has done and used of the machine, ten times a second, as CSV or as a page with plots.
+//! `--metrics FILE`: samples progress and resource usage ten times a second, as CSV or as a page with plots.
 
 use crate::interrupt;
 use crate::invocation::command_line;
@@ -16,36 +16,36 @@ use std::time::{Duration, Instant};
 
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// Whether anybody wants to know how far the work is.
+/// Whether metrics are recorded.
 static IS_ON: AtomicBool = AtomicBool::new(false);
-/// How far the work of this process is.
+/// The progress of this process.
 static ROWS: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
-/// What it has written to temporary files for lack of memory.
+/// The bytes spilled to temporary files.
 static SPILLED: LazyLock<Arc<AtomicU64>> = LazyLock::new(Arc::default);
 
-/// Where to count what is written to temporary files.
+/// The counter of bytes spilled to temporary files.
 pub(crate) fn spilled() -> Arc<AtomicU64> {
     Arc::clone(&SPILLED)
 }
 
-/// Samples this process until it is finished, or killed.
+/// Samples this process until it finishes or is killed.
 pub(crate) struct Metrics {
     record: Arc<Record>,
     end: Sender<()>,
     sampling: JoinHandle<()>,
 }
 
-/// What was seen, and where it goes.
+/// The samples and their destination.
 struct Record {
     path: PathBuf,
-    /// When the process was started, in UTC.
+    /// The start time of the process, in UTC.
     started: String,
     start: Instant,
     samples: Mutex<Vec<Sample>>,
 }
 
-/// What was known at a time.
+/// The state at one time.
 struct Sample {
     seconds: f64,
     rows: u64,
@@ -55,10 +55,10 @@ struct Sample {
 }
 
 impl Metrics {
-    /// Begins.
+    /// Starts sampling.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the file exists, the system's if it cannot be written or there is no thread.
+    /// [`Error::Usage`] if the file exists; I/O errors if it cannot be written or no thread can be started.
     pub(crate) fn start(path: &Path) -> Result<Self> {
         if path.exists() {
             return Err(Error::Usage(format!("{}: exists already; --metrics writes a new file", path.display())));
@@ -70,7 +70,7 @@ impl Metrics {
         let killed = Arc::clone(&record);
         interrupt::before_end(move || {
             killed.take_sample();
-            // Nobody is left to tell if it fails.
+            // A failure cannot be reported any more.
             let _ = killed.write(true);
         });
         let (end, ended) = channel();
@@ -80,10 +80,10 @@ impl Metrics {
         Ok(Self { record, end, sampling })
     }
 
-    /// Writes what was seen.
+    /// Stops sampling and writes the samples.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub(crate) fn finish(self) -> Result<()> {
         drop(self.end);
         let _ = self.sampling.join();
@@ -92,7 +92,7 @@ impl Metrics {
 }
 
 impl Record {
-    /// Takes samples until the other end of the channel is gone.
+    /// Takes samples until the sender is dropped.
     fn sample(&self, ended: &Receiver<()>) {
         loop {
             let outcome = ended.recv_timeout(PERIOD);
@@ -128,7 +128,7 @@ impl Record {
     }
 }
 
-/// Does `work`, of which `progress` tells how far it is.
+/// Runs `work`, and copies its progress to the metrics.
 pub(crate) fn follow<T: Send>(progress: &Progress, work: impl FnOnce() -> T + Send) -> T {
     if !IS_ON.load(Relaxed) {
         return work();
@@ -144,7 +144,7 @@ pub(crate) fn follow<T: Send>(progress: &Progress, work: impl FnOnce() -> T + Se
                 copy();
             }
         };
-        // Without a thread the work is done all the same.
+        // If no thread can be started, the work is done without metrics.
         let _ = std::thread::Builder::new().spawn_scoped(scope, copying);
         let result = work();
         drop(done);
@@ -177,7 +177,7 @@ fn page(samples: &[Sample], started: &str, is_killed: bool) -> String {
     };
     let bytes = |value: f64| quantity::bytes(value as u64);
     let count = |value: f64| quantity::count(value as u64);
-    // How much came to be between two samples, by the second.
+    // The increase per second between samples.
     let rate = |title, show, value: &dyn Fn(&Sample) -> f64| {
         let between = |pair: &[Sample]| {
             let seconds = (pair[1].seconds - pair[0].seconds).max(1e-9);

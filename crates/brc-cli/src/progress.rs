@@ -1,4 +1,5 @@
-//! How far a run is, for whoever looks at the terminal: rows, bytes, speed, time to go. Anywhere else, nothing.
+//! Shows the progress of a run on the terminal: rows, bytes, speed and remaining time. Without a terminal nothing is
+//! shown.
 
 use crate::metrics;
 use brc_core::{Progress, Table};
@@ -10,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// What a run's end is known by.
+/// The total amount of work, if it is known.
 #[derive(Clone, Copy)]
 pub(crate) enum Total {
     Bytes(u64),
@@ -18,7 +19,7 @@ pub(crate) enum Total {
     Unknown,
 }
 
-/// Does `work`, and shows how far it is if standard error is a terminal.
+/// Runs `work`, and shows its progress if standard error is a terminal.
 pub(crate) fn watch<T: Send>(progress: &Progress, total: Total, work: impl FnOnce() -> T + Send) -> T {
     let work = || metrics::follow(progress, work);
     if !std::io::stderr().is_terminal() {
@@ -26,7 +27,7 @@ pub(crate) fn watch<T: Send>(progress: &Progress, total: Total, work: impl FnOnc
     }
     std::thread::scope(|scope| {
         let (done, end) = channel::<()>();
-        // Without a thread the work is done all the same.
+        // If no thread can be started, the work is done without a progress bar.
         let _ = std::thread::Builder::new().spawn_scoped(scope, move || show(progress, total, &end));
         let result = work();
         drop(done);
@@ -34,22 +35,22 @@ pub(crate) fn watch<T: Send>(progress: &Progress, total: Total, work: impl FnOnc
     })
 }
 
-/// The same for work that reads a table: by its rows where it tells how many there are, for those are counted while a row
-/// group is read; else by its bytes.
+/// Like [`watch`], for work that reads a table. The total is the number of rows if the table reports it, because rows
+/// are counted while a row group is read; otherwise the number of bytes.
 pub(crate) fn watch_table<T: Send>(progress: &Progress, table: &dyn Table, work: impl FnOnce() -> T + Send) -> T {
     let rows = table.rows().map(Total::Rows);
     watch(progress, rows.or(table.bytes().map(Total::Bytes)).unwrap_or(Total::Unknown), work)
 }
 
-/// Shows how far work is until it is dropped, if standard error is a terminal.
+/// Shows progress until it is dropped, if standard error is a terminal.
 pub struct Shown {
-    /// Whoever shows it ends when this is gone.
+    /// Dropping it ends the display.
     end: Option<Sender<()>>,
     showing: Option<JoinHandle<()>>,
 }
 
 impl Shown {
-    /// Begins; how much work there is in all is not known.
+    /// Starts the display, for an unknown total.
     #[must_use]
     pub fn new(progress: Arc<Progress>) -> Self {
         if !std::io::stderr().is_terminal() {
@@ -64,52 +65,52 @@ impl Shown {
 impl Drop for Shown {
     fn drop(&mut self) {
         self.end = None;
-        // It shows nothing any more when others print.
+        // Wait, so that nothing is shown after the caller prints.
         let _ = self.showing.take().map(JoinHandle::join);
     }
 }
 
-/// Quick runs show nothing.
-const PATIENCE: Duration = Duration::from_millis(300);
+/// The time before progress is shown.
+const DELAY: Duration = Duration::from_millis(300);
 const PERIOD: Duration = Duration::from_millis(100);
 
 fn show(progress: &Progress, total: Total, end: &Receiver<()>) {
     let (start, mut estimate) = (Instant::now(), Estimate::default());
-    if end.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+    if end.recv_timeout(DELAY) != Err(RecvTimeoutError::Timeout) {
         return;
     }
     let bar = ProgressBar::with_draw_target(length(total), ProgressDrawTarget::stderr())
         .with_style(style(total))
-        .with_elapsed(PATIENCE);
+        .with_elapsed(DELAY);
     while end.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
-        let seen = Seen::of(progress);
+        let done = Done::of(progress);
         let elapsed = start.elapsed();
-        let speed = seen.bytes as f64 / elapsed.as_secs_f64().max(0.001) / 1e6;
-        let left = total.share(seen).and_then(|share| estimate.left(elapsed, share));
+        let speed = done.bytes as f64 / elapsed.as_secs_f64().max(0.001) / 1e6;
+        let left = total.share(done).and_then(|share| estimate.left(elapsed, share));
         let left = left.map(|left| format!(", {:#} to go", HumanDuration(left))).unwrap_or_default();
         bar.set_message(format!(
             "{} rows, {}, {speed:.0} MB/s{left}",
-            crate::quantity::count(seen.rows),
-            crate::quantity::bytes(seen.bytes)
+            crate::quantity::count(done.rows),
+            crate::quantity::bytes(done.bytes)
         ));
         bar.set_position(match total {
-            Total::Rows(total) => seen.rows.min(total),
-            Total::Bytes(total) => seen.bytes.min(total),
-            Total::Unknown => seen.bytes,
+            Total::Rows(total) => done.rows.min(total),
+            Total::Bytes(total) => done.bytes.min(total),
+            Total::Unknown => done.bytes,
         });
     }
     bar.finish_and_clear();
 }
 
-/// What was read so far.
+/// The work done so far.
 #[derive(Clone, Copy)]
-struct Seen {
+struct Done {
     rows: u64,
     bytes: u64,
 }
 
-impl Seen {
-    /// Bytes are known of splits that are done; rows of the others take as many as those did.
+impl Done {
+    /// Bytes are counted per finished split; those of unfinished splits are estimated from their rows.
     fn of(progress: &Progress) -> Self {
         let [rows, whole, bytes] =
             [&progress.rows, &progress.whole_rows, &progress.bytes].map(|counter| counter.load(Relaxed));
@@ -119,30 +120,30 @@ impl Seen {
 }
 
 impl Total {
-    /// Which share of the work is done.
-    fn share(self, seen: Seen) -> Option<f64> {
-        let (done, total) = match self {
-            Self::Rows(total) => (seen.rows, total),
-            Self::Bytes(total) => (seen.bytes, total),
+    /// The share of the work that is done.
+    fn share(self, done: Done) -> Option<f64> {
+        let (part, total) = match self {
+            Self::Rows(total) => (done.rows, total),
+            Self::Bytes(total) => (done.bytes, total),
             Self::Unknown => return None,
         };
-        (total > 0).then(|| (done as f64 / total as f64).min(1.0))
+        (total > 0).then(|| (part as f64 / total as f64).min(1.0))
     }
 }
 
-/// How long the rest takes, by the speed since work was first seen to be done: opening files is no part of it.
+/// Estimates the remaining time from the speed since the first progress; opening files does not count.
 #[derive(Default)]
 struct Estimate {
-    /// When some of the work was done first, and which share; the latest share.
+    /// The time and share of the first progress; then the latest share.
     first: Option<(Duration, f64)>,
     latest: f64,
 }
 
 impl Estimate {
-    /// The time left when this share of the work is done after so long a time; `None` while nobody can tell.
+    /// The remaining time when `share` of the work is done after `elapsed`; `None` if it is not known yet.
     fn left(&mut self, elapsed: Duration, share: f64) -> Option<Duration> {
-        // A table whose types turned out wider is read again, from its start. Rows of a split that is read twice count
-        // twice until it is done: the share may also shrink a little.
+        // A table is read again from its start if its types widen. Rows of a split that is read twice count twice until
+        // it is done, so the share may also shrink slightly.
         if share < self.latest / 2.0 {
             self.first = None;
         }
@@ -150,8 +151,8 @@ impl Estimate {
         if share <= 0.0 {
             return None;
         }
-        let (begun, done) = *self.first.get_or_insert((elapsed, share));
-        let speed = (share - done) / elapsed.saturating_sub(begun).as_secs_f64();
+        let (begun, first) = *self.first.get_or_insert((elapsed, share));
+        let speed = (share - first) / elapsed.saturating_sub(begun).as_secs_f64();
         (speed > 0.0 && speed.is_finite()).then(|| Duration::from_secs_f64(((1.0 - share) / speed).min(1e9)))
     }
 }
@@ -175,8 +176,8 @@ fn style(total: Total) -> ProgressStyle {
 mod tests {
     use super::*;
 
-    /// What is estimated after a tenth of the work, in relation to what is left, by a clock that is made up: the work begins
-    /// after `delay` seconds, takes `seconds`, and is seen in steps of `step` of it.
+    /// The remaining time estimated after a tenth of the work, divided by the true one, on a simulated clock: the work
+    /// begins after `delay` seconds, takes `seconds`, and progresses in steps of `step`.
     fn after_a_tenth(delay: f64, seconds: f64, step: f64, wobble: f64) -> f64 {
         let mut estimate = Estimate::default();
         let mut time = 0.0;
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tenth_of_the_work_tells_how_long_the_rest_takes() {
+    fn remaining_time_is_estimated_after_a_tenth_of_the_work() {
         for (delay, seconds, step, wobble) in [
             (0.0, 10.0, 1e-6, 0.0),
             (3.0, 20.0, 1e-6, 0.0),
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_begins_again_is_estimated_anew() {
+    fn the_estimate_restarts_with_the_work() {
         let mut estimate = Estimate::default();
         let seconds = Duration::from_secs;
         assert_eq!(estimate.left(seconds(1), 0.0), None);
@@ -217,15 +218,15 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_unfinished_splits_count_for_bytes() {
+    fn bytes_of_unfinished_splits_are_estimated() {
         let progress = Progress::default();
         progress.rows.store(1500, Relaxed);
         progress.whole_rows.store(1000, Relaxed);
         progress.bytes.store(40_000, Relaxed);
-        let seen = Seen::of(&progress);
-        assert_eq!((seen.rows, seen.bytes), (1500, 60_000));
-        assert_eq!(Total::Bytes(120_000).share(seen), Some(0.5));
-        assert_eq!(Total::Rows(3000).share(seen), Some(0.5));
-        assert_eq!(Total::Bytes(10).share(seen), Some(1.0));
+        let done = Done::of(&progress);
+        assert_eq!((done.rows, done.bytes), (1500, 60_000));
+        assert_eq!(Total::Bytes(120_000).share(done), Some(0.5));
+        assert_eq!(Total::Rows(3000).share(done), Some(0.5));
+        assert_eq!(Total::Bytes(10).share(done), Some(1.0));
     }
 }

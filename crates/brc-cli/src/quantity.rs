@@ -1,22 +1,23 @@
-//! Numbers as people write them: `100M` rows, `64G`, `10min`. How they are printed is shared with the reports.
+//! Parses numbers as people write them: `100M` rows, `64G`, `10min`. Formatting is shared with the reports of
+//! brc-compare.
 
 pub(crate) use brc_compare::quantity::{bytes, count};
 
 use std::time::Duration;
 
-/// Reads a count: digits, perhaps with `,` or `_` between them, and perhaps `k`, `M`, `G` or `B` for thousands, millions and
-/// billions.
+/// Parses a count: digits, optionally with `,` or `_` between them, and optionally `k`, `M`, `G` or `B` for thousands,
+/// millions and billions.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// A message about the text.
 pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     parse(text, 1000, &[("k", 1), ("K", 1), ("M", 2), ("G", 3), ("B", 3)])
 }
 
-/// Reads a size in bytes: like [`parse_count`], but `k`, `M` and `G` are powers of 1024.
+/// Parses a size in bytes: like [`parse_count`], but `k`, `M` and `G` are powers of 1024.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// A message about the text.
 pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
     parse(text, 1024, &[("k", 1), ("K", 1), ("M", 2), ("G", 3)])
 }
@@ -33,10 +34,10 @@ fn parse(text: &str, base: u64, units: &[(&str, u32)]) -> Result<u64, String> {
     number.and_then(|number| number.checked_mul(factor)).ok_or_else(|| "too large".to_owned())
 }
 
-/// Reads a duration: digits and `ms`, `s`, `min` or `h`.
+/// Parses a duration: digits followed by `ms`, `s`, `min` or `h`.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// A message about the text.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let units = [("ms", 1), ("s", 1000), ("min", 60_000), ("h", 3_600_000)];
     let read = units.into_iter().find_map(|(unit, milliseconds)| {

@@ -1,19 +1,19 @@
-//! Standard error, where messages go.
+//! Writes messages to standard error.
 //!
-//! Messages accompany a result. Where standard error is closed or its disk is full they are lost, but the result is not,
-//! and the exit code stays the same.
+//! Messages accompany a result. If standard error is closed or its disk is full they are lost, but the result and the
+//! exit code stay the same.
 
 use std::fmt::Arguments;
 use std::io::{self, Write};
 
-/// Writes a line to standard error, if that takes it.
+/// Writes a line to standard error, ignoring errors.
 macro_rules! message {
     ($($argument:tt)*) => {
         $crate::stderr::line(format_args!($($argument)*))
     };
 }
 
-/// What `message!` does.
+/// The implementation of `message!`.
 pub(crate) fn line(text: Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

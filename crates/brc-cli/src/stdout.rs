@@ -1,4 +1,4 @@
-//! Standard output, where results go.
+//! Writes results to standard output.
 
 use crate::printable;
 use crate::render::Format;
@@ -6,27 +6,28 @@ use brc_core::{BatchWriter, Error, Part, PartEncoder, Result};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-/// Writes a whole result with names from elsewhere. Programs get their bytes as they are; a terminal must not obey them.
+/// Writes text that includes names from files. On a terminal, control characters are escaped; elsewhere bytes are
+/// unchanged.
 ///
 /// # Errors
-/// The system's, under the name `-`.
+/// I/O errors, with the path `-`.
 pub(crate) fn print_names(bytes: &[u8]) -> Result<()> {
     if io::stdout().is_terminal() { print(printable::lines(bytes).as_bytes()) } else { print(bytes) }
 }
 
-/// Writes a whole result that has nothing but what brc itself says.
+/// Writes text without names from files.
 ///
 /// # Errors
-/// The system's, under the name `-`.
+/// I/O errors, with the path `-`.
 pub(crate) fn print(bytes: &[u8]) -> Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(Error::io(Path::new("-"), "write"))
 }
 
-/// Sees to it that no terminal gets binary data.
+/// Refuses to write binary data to a terminal.
 ///
 /// # Errors
-/// [`Error::Usage`] if standard output is one, and the format is binary.
+/// [`Error::Usage`] if standard output is a terminal and the format is binary.
 pub(crate) fn check(format: &dyn Format) -> Result<()> {
     if !format.is_binary() || !io::stdout().is_terminal() {
         return Ok(());
@@ -37,7 +38,7 @@ pub(crate) fn check(format: &dyn Format) -> Result<()> {
     )))
 }
 
-/// A writer of text whose bytes may go to a terminal, which must not obey them.
+/// Wraps a writer of text so that control characters are escaped on a terminal.
 pub(crate) fn printed(writer: Box<dyn BatchWriter>) -> Box<dyn BatchWriter> {
     if io::stdout().is_terminal() { Box::new(Printed(writer)) } else { writer }
 }

@@ -1,10 +1,10 @@
-//! How much memory this process may use.
+//! Determines how much memory this process may use.
 
 use std::fs;
 use std::path::Path;
 
-/// Bytes: what the machine has, or what the control groups of this process allow, if that is less. `None` if the system does
-/// not tell.
+/// The memory of the machine in bytes, or the limit of the control groups of this process if that is less. `None` if
+/// the system does not report it.
 pub(crate) fn system_memory() -> Option<u64> {
     #[cfg(target_vendor = "apple")]
     let of_machine = brc_kernels::apple::machine_memory();
@@ -17,7 +17,7 @@ pub(crate) fn system_memory() -> Option<u64> {
     of_machine.into_iter().chain(of_groups).min()
 }
 
-/// The memory that a machine has.
+/// The memory of the machine in bytes.
 #[cfg(any(test, not(any(windows, target_vendor = "apple"))))]
 fn total(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
@@ -25,13 +25,14 @@ fn total(meminfo: &str) -> Option<u64> {
     kilobytes.checked_mul(1024)
 }
 
-/// The least that a control group, or one that it is in, allows: of a line of `/proc/self/cgroup`, as in `0::/user/session`.
+/// The lowest limit of a control group and its ancestors, given a line of `/proc/self/cgroup` such as
+/// `0::/user/session`.
 fn limit_of_group(line: &str) -> Option<u64> {
     let (_, controllers, path) = {
         let mut parts = line.splitn(3, ':');
         (parts.next()?, parts.next()?, parts.next()?)
     };
-    // The second version has one tree, the first has one for memory.
+    // Version 2 has one hierarchy, version 1 has one for memory.
     let (root, file) = match controllers {
         "" => ("/sys/fs/cgroup", "memory.max"),
         "memory" => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),

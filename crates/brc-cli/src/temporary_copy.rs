@@ -1,4 +1,4 @@
-//! Tables as temporary files, for what has to be read more than once.
+//! Copies tables that have to be read more than once to temporary files.
 
 use crate::args::{MemoryArgs, Source, Threads};
 use crate::progress::watch_table;
@@ -7,8 +7,8 @@ use brc_core::{Error, Progress, Result, Schema, Table, current_schema, with_type
 use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions, Output, convert, writer};
 use brc_query::Query;
 
-/// The selected columns and rows as a temporary buren file: to read one column of it after the other costs less than to
-/// read all of a text for each, and a pipe can be read only once.
+/// Copies the selected columns and rows to a temporary buren file. Reading it column by column costs less than reading
+/// a text once per column, and a pipe can be read only once.
 ///
 /// # Errors
 /// Those of the query and the table, and of the directory for temporary files.
@@ -20,14 +20,14 @@ pub(crate) fn copy(
     source: &Source,
 ) -> Result<Box<dyn Table>> {
     let progress = Progress::default();
-    watch_table(&progress, table, || copy_unseen(table, query, threads, memory, source, &progress))
+    watch_table(&progress, table, || copy_quietly(table, query, threads, memory, source, &progress))
 }
 
-/// The same, and says nothing.
+/// Like [`copy`], without showing progress.
 ///
 /// # Errors
 /// As for [`copy`].
-pub(crate) fn copy_unseen(
+pub(crate) fn copy_quietly(
     table: &dyn Table,
     query: &Query,
     threads: Threads,
@@ -52,7 +52,7 @@ pub(crate) fn copy_unseen(
         Ok(file)
     };
     let file = with_types(table, threads, progress, copy)?;
-    // The name of the table may promise another encoding.
+    // The extension of the table's name may imply a different encoding.
     let input = Input { path: table.path().to_owned(), ..Input::from_file("-".into(), file)? };
     buren.open(input, &OpenOptions::default())
 }

@@ -1,6 +1,6 @@
-//! The options that say how to read a text: its dialect, and the types of its columns.
+//! The options for reading text: its dialect and the types of its columns.
 //!
-//! They are the same for all commands that read tables, and override what would be detected or inferred.
+//! They are shared by all commands that read tables, and override detection and inference.
 
 use brc_core::{Error, Field, Schema, SchemaError, identifier};
 use brc_encodings::brc_text::dialect::Byte;
@@ -98,13 +98,14 @@ pub(crate) struct TextArgs {
     #[arg(long, value_name = "NAME|N", allow_hyphen_values = true)]
     sheet: Option<String>,
 
-    /// What to do with rows that have too few or too many fields: error makes them bad rows, pad fills missing fields with
-    /// null, reject drops and counts them [default: error]
+    /// What to do with rows that have too few or too many fields: error makes them bad rows, pad fills missing fields
+    /// with null, reject drops and counts them [default: error]
     #[arg(long, value_name = "HOW", value_parser = ragged())]
     ragged: Option<Ragged>,
 
-    /// The type of a column, NAME=TYPE; may be repeated. The types are bool, int8 … int64, uint64, decimal(p,s), float32,
-    /// float64, date, time, timestamp, string, binary and uuid, each optionally 'not null' [default: inferred from all values]
+    /// The type of a column, NAME=TYPE; may be repeated. The types are bool, int8 … int64, uint64, decimal(p,s),
+    /// float32, float64, date, time, timestamp, string, binary and uuid, each optionally 'not null' [default: inferred
+    /// from all values]
     #[arg(long = "type", value_name = "NAME=TYPE", allow_hyphen_values = true, value_parser = types)]
     types: Vec<Types>,
 
@@ -118,7 +119,7 @@ pub(crate) struct TextArgs {
 }
 
 impl TextArgs {
-    /// The same as plain data.
+    /// The options as plain data.
     pub(crate) fn options(&self) -> TextOptions {
         TextOptions {
             types: self.types.iter().flat_map(|types| types.0.iter().cloned()).collect(),
@@ -145,7 +146,7 @@ impl TextArgs {
         }
     }
 
-    /// How numbers are written, if that is given.
+    /// The number format, if given.
     fn number_form(&self) -> Result<Option<GivenNumber>, Error> {
         let (decimal, thousands) = match (&self.decimal, &self.thousands) {
             (None, None) => return Ok(None),
@@ -156,13 +157,13 @@ impl TextArgs {
         Ok(Some(GivenNumber { form, any_thousands: self.thousands.is_none() }))
     }
 
-    /// How dates and times are written, as far as that is given.
+    /// The date and time formats that are given.
     fn time_forms(&self) -> Vec<(Option<String>, TimeForm)> {
         let forms = self.date_format.iter().chain(&self.timestamp_format);
         forms.map(|NamedForm { column, form }| (column.clone(), *form)).collect()
     }
 
-    /// The unquoted fields that are null, if they are given.
+    /// The unquoted fields that are null, if given.
     fn null_tokens(&self) -> Option<Vec<String>> {
         let besides_empty = |tokens: &Tokens| {
             let others = tokens.0.iter().filter(|token| !token.is_empty());
@@ -172,21 +173,21 @@ impl TextArgs {
         only.or_else(|| self.null.as_ref().map(besides_empty))
     }
 
-    /// Where rejected rows go that are not kept in a file: nowhere but into the count, with `--ragged reject`.
+    /// The log for rejected rows without a rejects file: with `--ragged reject` they are only counted.
     pub(crate) fn reject_log(&self) -> RejectLog {
         if self.ragged == Some(Ragged::Reject) { RejectLog::counting() } else { RejectLog::none() }
     }
 
-    /// The names of the columns, if they are given.
+    /// The column names, if given.
     pub(crate) fn names(&self) -> Option<Vec<String>> {
         self.names.as_ref().map(|names| names.0.clone())
     }
 
-    /// Refuses separators of numbers that contradict each other, and options that apply to none of the files that are read. (A
-    /// delimiter may be meant for the output; names are compared with those of the file.)
+    /// Rejects contradictory number separators, and options that apply to none of the input encodings. (The delimiter
+    /// may be meant for the output; names are checked against the file.)
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is such an option.
+    /// [`Error::Usage`] for such an option.
     pub(crate) fn check<'a>(&self, encodings: impl IntoIterator<Item = &'a dyn Encoding>) -> Result<(), Error> {
         self.number_form()?;
         let mut options = self.options();
@@ -203,7 +204,7 @@ impl TextArgs {
     }
 }
 
-/// Names of columns.
+/// Column names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Names(Vec<String>);
 
@@ -211,7 +212,7 @@ fn names(list: &str) -> Result<Names, identifier::ListError> {
     identifier::parse_list(list).map(Names)
 }
 
-/// Part of a dialect that may be absent.
+/// A part of a dialect that may be absent.
 #[derive(Debug, Clone)]
 struct Optional<T>(Option<T>);
 
@@ -252,7 +253,7 @@ fn tokens(list: &str) -> Result<Tokens, std::convert::Infallible> {
     Ok(Tokens(list.split(',').map(str::to_owned).collect()))
 }
 
-/// A form, and the column that it is for; all if there is none.
+/// A format and its column; `None` for all columns.
 #[derive(Debug, Clone)]
 struct NamedForm {
     column: Option<String>,
@@ -276,7 +277,7 @@ impl NamedForm {
 }
 
 fn time_form(text: &str) -> Result<NamedForm, String> {
-    // A name has no percent sign before its equals sign, and a form one before it in all but odd cases.
+    // If a percent sign precedes the first equals sign, the text is a format without a column name.
     let (column, form) = match text.split_once('=') {
         Some((name, form)) if !name.contains('%') => (Some(name), form),
         _ => (None, text),
@@ -294,7 +295,7 @@ fn types(list: &str) -> Result<Types, SchemaError> {
     Schema::parse_types(list).map(Types)
 }
 
-/// Reads all columns of a text: as they stand on the command line, or in a file if they begin with `@`.
+/// Parses a schema: the text itself, or the content of a file if it begins with `@`.
 pub(crate) fn schema(text: &str) -> Result<Schema, String> {
     let columns = match text.strip_prefix('@') {
         Some(path) => std::fs::read_to_string(path).map_err(|error| format!("{path}: cannot read: {error}"))?,
@@ -303,7 +304,7 @@ pub(crate) fn schema(text: &str) -> Result<Schema, String> {
     Schema::parse(columns.trim_end_matches(['\n', '\r'])).map_err(|error| error.to_string())
 }
 
-/// Reads a delimiter.
+/// Parses a delimiter.
 pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
     let Ok(Byte(delimiter)) = text.parse() else {
         return Err("must be one byte, tab, space, or a byte in hexadecimal as \\x01".to_owned());

@@ -1,4 +1,4 @@
-//! Rows that are added to a file.
+//! Tests of `brc convert --append`.
 
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +15,7 @@ fn appended(rows: &str) -> &str {
 }
 
 #[test]
-fn rows_are_added_behind_the_bytes_that_are_there() {
+fn rows_are_appended_after_the_existing_bytes() {
     for options in ["", "--compression zstd", "--key city"] {
         let place = Place::new();
         place.write("first.csv", FIRST);
@@ -48,9 +48,9 @@ fn rows_are_added_behind_the_bytes_that_are_there() {
                 "c,min(price),max(day)\n3,1.5,2024-01-04\n"
             );
         }
-        // Whoever has the old file open still has all of it.
+        // A process that has the old file open can still read all of it.
         assert_eq!(place.read("old.buren"), old);
-        // A flipped bit in what is no longer used is found too.
+        // A flipped bit in an unused part of the file is found too.
         let mut damaged = place.read("all.buren");
         damaged[old.len() - 20] ^= 1;
         place.write("damaged.buren", damaged);
@@ -84,7 +84,7 @@ fn many_row_groups_and_strings_are_added() {
 }
 
 #[test]
-fn a_file_of_version_1_is_written_anew() {
+fn a_file_of_version_1_is_rewritten() {
     let place = Place::new();
     place.write("a.csv", "station;t\nOslo;1.0\nOslo;2.0\n");
     place.write("b.csv", "station;t\nVoss;3\n");
@@ -95,7 +95,7 @@ fn a_file_of_version_1_is_written_anew() {
 }
 
 #[test]
-fn columns_that_no_file_has_are_added_too() {
+fn columns_added_by_options_are_appended() {
     let place = Place::new();
     for year in ["2023", "2024"] {
         fs::create_dir_all(place.path(&format!("{year}/year={year}"))).unwrap();
@@ -107,7 +107,7 @@ fn columns_that_no_file_has_are_added_too() {
 }
 
 #[test]
-fn what_cannot_be_added_leaves_the_file_alone() {
+fn a_failed_append_leaves_the_file_unchanged() {
     let place = Place::new();
     place.write("first.csv", FIRST);
     place.run("convert first.csv new.buren --append").ok();

@@ -1,4 +1,4 @@
-//! Avro files: those of other programs are read, and those of brc come back as they were.
+//! Tests of Avro files: files of other programs are read, and files of brc round-trip.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -7,7 +7,7 @@ mod common;
 
 use common::Place;
 
-/// A place with a file that another program wrote.
+/// A directory with a file written by another program.
 fn place() -> Place {
     let place = Place::new();
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/fastavro.avro");
@@ -20,7 +20,7 @@ fn answer(place: &Place, file: &str, question: &str) -> String {
 }
 
 #[test]
-fn avro_of_another_program_is_read() {
+fn avro_of_other_programs_is_read() {
     let place = place();
     let question = "select id, name, kind, price, wide, at, local, day, time, uid, ok, x, y, second from t limit 2"
         .replace(" from t", "");
@@ -43,7 +43,7 @@ fn avro_of_another_program_is_read() {
 }
 
 #[test]
-fn every_type_comes_back_from_avro() {
+fn every_type_round_trips_through_avro() {
     let place = Place::new();
     let schema = "a b:string,b:bool not null,c:int8,d:int16,e:int32,f:int64,g:uint64,h:decimal(38,5),i:float32,j:float64,\
                   k:date,l:time(s),m:time(ns),n:timestamp(s),o:timestamp(ns) with zone,p:binary,q:uuid";
@@ -67,7 +67,7 @@ fn every_type_comes_back_from_avro() {
         .fails_with(2, "avro does not support gzip with a checksum");
 }
 
-/// A schema of which the first name has a blank.
+/// A schema whose first name has a space.
 fn quoted(schema: &str) -> String {
     schema.replacen("a b", "\"a b\"", 1)
 }

@@ -1,4 +1,4 @@
-//! Whatever is wrong, the user is told what and where, the exit code says of what kind, and no half-made file is left.
+//! Tests of bad input: messages name the error and its position, the exit code its kind, and no partial file is left.
 
 #![allow(clippy::unwrap_used)]
 
@@ -9,7 +9,7 @@ use common::Place;
 use std::io::{ErrorKind, Write};
 use std::process::Stdio;
 
-/// A bad second row, and what is said of it behind `line 2, byte 9`.
+/// A bad second row, and the message after `line 2, byte 9`.
 const BAD_ROWS: &[(&[u8], &str)] = &[
     (b"Hamburg", ", column 'station': missing delimiter ';'"),
     (b"", ": empty line"),
@@ -37,7 +37,7 @@ fn around(row: &[u8]) -> Vec<u8> {
 const SCHEMA: &str = "--schema station:string,temperature:decimal(1)";
 
 #[test]
-fn a_bad_row_stops_the_run_and_says_where() {
+fn a_bad_row_stops_the_run_and_is_located() {
     for (row, fault) in BAD_ROWS {
         let place = Place::new();
         place.write("t.csv", around(row));
@@ -81,7 +81,7 @@ fn rejected_rows_are_kept_and_counted() {
 }
 
 #[test]
-fn lines_of_rejects_are_right_behind_many_splits() {
+fn lines_of_rejects_are_right_after_many_splits() {
     let place = Place::new();
     let mut text = String::new();
     for line in 1..=60_000 {
@@ -98,7 +98,7 @@ fn lines_of_rejects_are_right_behind_many_splits() {
 }
 
 #[test]
-fn too_many_rejects_are_a_failure_that_leaves_only_them() {
+fn too_many_rejects_fail_and_leave_only_the_rejects_file() {
     let place = Place::new();
     place.write("t.csv", "Abha;1.0\nx\ny\n");
     let outcome = place.run("convert t.csv t.buren --rejects bad.tsv --max-rejects 1");
@@ -114,7 +114,7 @@ fn too_many_rejects_are_a_failure_that_leaves_only_them() {
 }
 
 #[test]
-fn a_header_of_other_names_than_the_schema_has_is_told() {
+fn a_header_that_differs_from_the_schema_is_reported() {
     let place = Place::new();
     place.write("t.csv", "station;temperature\nAbha;1.0\n");
     place.run("query t.csv --schema s:string,t:decimal(1)").fails_with(3, "tail -n +2");
@@ -126,14 +126,14 @@ fn a_header_of_other_names_than_the_schema_has_is_told() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_part_of_the_first_name() {
+fn a_byte_order_mark_is_not_part_of_the_first_name() {
     let place = Place::new();
     place.write("t.csv", "\u{feff}Abha;1.0\nAbha;2.0\n");
     assert_eq!(place.run("query t.csv").text(), "{Abha=1.0/1.5/2.0}\n");
 }
 
 #[test]
-fn a_missing_directory_is_told_without_the_temporary_file() {
+fn a_missing_directory_is_reported_without_the_temporary_file() {
     let place = Place::new();
     place.write("t.csv", "Abha;1.0\n");
     let outcome = place.run("convert t.csv none/t.buren");
@@ -152,7 +152,7 @@ fn carriage_returns_and_a_missing_last_line_end_are_fine() {
     assert_eq!(place.read("back.csv"), b"Abha;1.0\nBonn;0.0\nAbha;2.0\n");
 }
 
-/// Writes a line of 1 GiB to `brc`, which may have at most 768 MiB of address space, then a good line.
+/// Pipes a line of 1 GiB and then a good line to `brc`, whose address space is limited to 768 MiB.
 fn one_long_line(place: &Place, arguments: &str) -> common::Outcome {
     let script = format!("ulimit -v 786432; exec $BRC {arguments}");
     let mut child = std::process::Command::new("sh")
@@ -249,11 +249,11 @@ fn a_missing_directory_for_temporary_files_is_named() {
 }
 
 #[test]
-fn a_disk_that_gets_full_leaves_the_old_file() {
+fn a_full_disk_leaves_the_old_file() {
     let place = Place::new();
     place.run("generate t.txt --rows 100k").ok();
     place.write("old.csv", "old");
-    // A file larger than 100 blocks cannot be written, whether the signal that tells so is ignored or not.
+    // Files are limited to 100 blocks, whether or not the corresponding signal is ignored.
     for arguments in ["convert t.txt old.csv --force", "generate old.csv --rows 1M --force"] {
         place
             .shell(&format!("trap '' XFSZ; ulimit -f 100; exec $BRC {arguments}"))
@@ -264,15 +264,15 @@ fn a_disk_that_gets_full_leaves_the_old_file() {
 }
 
 #[test]
-fn a_kill_takes_the_temporary_file_along() {
+fn a_kill_removes_the_temporary_file() {
     use std::os::unix::process::ExitStatusExt;
-    // Whoever starts a run in the background of a script, or with nohup, has one signal ignored; the others count.
+    // Scripts and nohup start processes with one signal ignored; the other signals still apply.
     let alone =
         [("HUP", 1), ("INT", 2), ("QUIT", 3), ("ABRT", 6), ("USR1", 10), ("USR2", 12), ("ALRM", 14), ("TERM", 15)];
     let alone = alone.into_iter().chain([("XCPU", 24), ("VTALRM", 26), ("PROF", 27)]).map(|(name, it)| ("", name, it));
     for (ignored, signal, number) in alone.chain([("INT", "TERM", 15), ("HUP", "TERM", 15)]) {
         if common::ignores(number) {
-            // This test itself runs in the background, and so would the program.
+            // Undo the ignored signal if this test runs in the background.
             continue;
         }
         let place = Place::new();
@@ -309,7 +309,7 @@ fn without_permission_nothing_is_read_or_written() {
     place.write("secret.txt", "Abha;1.0\n");
     std::fs::set_permissions(place.path("secret.txt"), std::fs::Permissions::from_mode(0o000)).unwrap();
     if std::fs::read(place.path("secret.txt")).is_ok() {
-        // The superuser may read anything.
+        // Root may read anything.
         return;
     }
     place.run("query secret.txt").fails_with(1, "secret.txt: cannot open: Permission denied");
@@ -362,7 +362,7 @@ fn damaged_buren_files_are_corrupt() {
         damaged[at] ^= 0x10;
         place.write("flipped.buren", &damaged);
         assert_eq!(place.run("verify flipped.buren").code, Some(4), "byte {at}");
-        // How often values occur is nothing that rows need.
+        // Value counts are not needed to read rows.
         match place.run("convert flipped.buren x.csv").code {
             Some(0) => {
                 assert!(place.read("x.csv") == rows, "byte {at}");
@@ -375,7 +375,7 @@ fn damaged_buren_files_are_corrupt() {
     }
 }
 
-/// A name that promises a compression is held to it, whatever `--from` says of the content.
+/// The compression named by the extension must match, whatever `--from` says of the content.
 #[test]
 fn a_file_that_is_not_compressed_as_its_name_says_is_corrupt() {
     let place = Place::new();
@@ -412,18 +412,18 @@ fn a_file_that_is_not_compressed_as_its_name_says_is_corrupt() {
     place.write("t.csv.bz2", "Abha;1.0\n");
     place.run("query t.csv.bz2").fails_with(4, "its extension says bzip2, but its first bytes do not");
     assert!(!place.path("x.json").exists());
-    // A pipe has no name.
+    // A pipe has no extension.
     place.pipe("query - --from csv", b"").fails_with(2, "no columns");
 }
 
-/// Two bytes tell little, and few bytes behind them hardly more.
+/// The two-byte zlib header and a few bytes of data identify a file only weakly.
 #[test]
 fn small_damaged_zlib_files_without_a_name_are_corrupt() {
     let place = Place::new();
     place.write("t.txt", "Hamburg;12.0\nAbha;-3.4\nBulawayo;8.9\n");
     place.run("convert t.txt own.zz --to csv").ok();
     let own = place.read("own.zz");
-    // What Python's zlib.compress makes of it.
+    // The output of Python's zlib.compress.
     let foreign = b"x\x9c\xf3H\xccM*-J\xb764\xd23\xe0rL\xcaH\xb4\xd65\xd63\xe1r*\xcdI,O\xac\xcc\xb7\xb6\xd0\xb3\xe4\x02\0\xc7\xf6\nh";
     let outcomes = |bytes: &[u8]| {
         place.write("t", bytes);
@@ -441,7 +441,7 @@ fn small_damaged_zlib_files_without_a_name_are_corrupt() {
         for bytes in cut.chain(flipped) {
             let got = outcomes(&bytes);
             for (outcome, sound) in got.iter().zip(&sound) {
-                // Some bits mean nothing.
+                // Some bits are unused.
                 let is_same =
                     bytes.len() == stream.len() && (outcome.code, &outcome.stdout) == (Some(0), &sound.stdout);
                 assert!(is_same || outcome.code == Some(4), "{}: {outcome:?}", bytes.escape_ascii());
@@ -451,7 +451,7 @@ fn small_damaged_zlib_files_without_a_name_are_corrupt() {
 }
 
 #[test]
-fn files_of_another_kind_or_version_are_told_so() {
+fn files_of_another_kind_or_version_are_reported() {
     let place = Place::new();
     place.write("t.txt", "Abha;1.0\n");
     place.write("text.buren", "Abha;1.0\n");
@@ -476,7 +476,7 @@ fn files_of_another_kind_or_version_are_told_so() {
 }
 
 #[test]
-fn questions_that_make_no_sense_are_usage_errors() {
+fn invalid_queries_are_usage_errors() {
     let place = Place::new();
     place.write("t.txt", "Abha;1.0\n");
     let ask = |arguments: &[&str]| place.run_of(&[&["query", "t.txt"], arguments].concat());

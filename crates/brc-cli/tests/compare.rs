@@ -1,4 +1,4 @@
-//! Comparisons of small tables, for real: all cells, files of results, going on, and what goes wrong.
+//! Tests of `brc compare` on small tables: all cells, result files, resuming and failures.
 
 #![allow(clippy::unwrap_used)]
 
@@ -9,7 +9,7 @@ use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// A comparison that takes no longer than it must.
+/// Options for the fastest comparison.
 const QUICK: &str = "--runs 1 --convert-runs 1 --warmup 0";
 
 /// The values of a column of `results.csv`.
@@ -28,7 +28,7 @@ fn names(place: &Place, directory: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_encoding_with_every_compression_is_right() {
+fn every_encoding_with_every_compression_is_measured() {
     let place = Place::new();
     place.run("generate t.txt --rows 6000 --stations 20").ok();
     let shown = place.run(&format!("compare t.txt {QUICK} --out out")).text();
@@ -38,7 +38,7 @@ fn every_encoding_with_every_compression_is_right() {
     assert_eq!(names(&place, "out"), ["README.md", "report.html", "results.csv", "results.json"]);
     assert_eq!(place.names(), ["out", "t.txt"]);
 
-    // No cell may have failed: each one was measured, or there can be no such file.
+    // Every cell is measured or impossible; none failed.
     let outcomes = column(&place, "outcome");
     assert!(outcomes.iter().all(|outcome| ["input", "measured", "impossible"].contains(&outcome.as_str())), "{shown}");
     let cells: Vec<(String, String)> =
@@ -53,7 +53,7 @@ fn every_encoding_with_every_compression_is_right() {
 }
 
 #[test]
-fn a_finished_comparison_is_shown_again_and_another_is_refused() {
+fn a_finished_comparison_is_shown_again_and_a_different_one_is_refused() {
     let place = Place::new();
     place.write("t.txt", "Abha;1.0\nHamburg;2.0\nAbha;-3.0\n");
     let command = format!("compare t.txt {QUICK} --encodings buren,csv --compressions none --out out");
@@ -72,7 +72,7 @@ fn a_finished_comparison_is_shown_again_and_another_is_refused() {
 }
 
 #[test]
-fn processes_keep_to_some_memory() {
+fn processes_keep_to_the_memory_limit() {
     let place = Place::new();
     place.run("generate t.csv --preset uservisits --rows 100000").ok();
     let converted_in = |options: &str| -> u64 {
@@ -86,7 +86,7 @@ fn processes_keep_to_some_memory() {
 }
 
 #[test]
-fn some_rows_of_any_encoding_can_be_compared_and_files_kept() {
+fn first_rows_of_any_encoding_are_compared_and_files_are_kept() {
     let place = Place::new();
     place.run("generate t.txt --rows 100k --stations 30").ok();
     place.run("convert t.txt t.buren --row-group 64k").ok();
@@ -104,13 +104,13 @@ fn some_rows_of_any_encoding_can_be_compared_and_files_kept() {
 }
 
 #[test]
-fn several_tables_and_questions_are_compared() {
+fn several_tables_and_queries_are_compared() {
     let place = Place::new();
     place.write("a.txt", "Abha;1.0\nHamburg;2.0\n");
     place.write("b.txt", "Abha;-1.0\n");
     place.run("convert b.txt b.buren --schema place:string,temperature:decimal(1)").ok();
     let options = "--encodings csv,buren --compressions none --out out";
-    // The same question must fit both, and that is seen before anything is measured.
+    // The same query must fit both tables, which is checked before anything is measured.
     place.run(&format!("compare a.txt b.buren {QUICK} {options} --by station")).fails_with(2, "station");
     assert_eq!(place.names(), ["a.txt", "b.buren", "b.txt"]);
     let shown = place.run(&format!("compare a.txt b.buren {QUICK} {options} --agg max(temperature)")).text();
@@ -132,13 +132,13 @@ fn an_encoding_that_cannot_hold_the_table_fails_alone() {
     assert!(column(&place, "outcome").contains(&"measured".to_owned()));
     let shown = String::from_utf8(outcome.stdout).unwrap();
     assert!(shown.contains("csv cannot hold 'a\\x00b', which contains a NUL byte"), "{shown}");
-    // The text that it would be: "a\0b,1" and "c,22", each with its end.
+    // The table as text: "a\0b,1" and "c,22", each with a line end.
     assert!(shown.contains("11 B as text"), "{shown}");
 }
 
-/// The shell lets no file grow beyond some size: the large file of one cell fails, and nothing else does.
+/// With a limit on file sizes, the cell with a large file fails and no other.
 #[test]
-fn a_cell_that_fails_is_shown_and_the_others_go_on() {
+fn a_failed_cell_is_shown_and_the_others_continue() {
     let place = Place::new();
     place.run("generate t.txt --rows 200k").ok();
     let options = format!("{QUICK} --encodings buren,csv --compressions none --out out");
@@ -148,13 +148,13 @@ fn a_cell_that_fails_is_shown_and_the_others_go_on() {
     let failed = shown.lines().find(|line| line.starts_with("FAILED csv: converting: "));
     assert!(failed.is_some_and(|line| line.contains("cannot write: File too large")), "{shown}");
     assert!(shown.contains("For repeated queries: buren"), "{shown}");
-    // It gets another chance, and the rest is known.
+    // The failed cell is measured again; the others are resumed.
     place.run(&format!("compare t.txt {options}")).ok();
     assert_eq!(column(&place, "outcome"), ["input", "measured", "measured", "measured"]);
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused() {
+fn invalid_comparisons_are_refused() {
     let place = Place::new();
     place.write("t.txt", "Abha;1.0\n");
     place.run("compare t.txt --agg sum(humidity)").fails_with(2, "humidity");
@@ -172,7 +172,7 @@ fn what_cannot_be_compared_is_refused() {
 }
 
 #[test]
-fn cells_that_cannot_be_are_left_out_and_a_run_of_nothing_else_is_refused() {
+fn impossible_cells_are_skipped_and_a_run_without_others_is_refused() {
     let place = Place::new();
     place.write("t.txt", "Abha;1.0\nHamburg;2.0\n");
     let refused = place.run("compare t.txt --encodings arrow --compressions snappy,gzip --out out");
@@ -185,9 +185,9 @@ fn cells_that_cannot_be_are_left_out_and_a_run_of_nothing_else_is_refused() {
     assert_eq!(column(&place, "outcome"), ["input", "impossible", "measured"]);
 }
 
-/// A bad input ends a comparison as it ends a query, before anything is measured.
+/// A bad input ends a comparison like a query, before anything is measured.
 #[test]
-fn bad_input_is_told_as_a_query_tells_it() {
+fn bad_input_is_reported_as_by_a_query() {
     let place = Place::new();
     place.write("good.txt", "Abha;1.0\nHamburg;2.0\n");
     place.write("bad.txt", "Abha;1.0\nHamburg;x\nBonn;2.0\n");
@@ -223,7 +223,7 @@ fn bad_input_is_told_as_a_query_tells_it() {
 }
 
 #[test]
-fn tables_of_next_to_nothing_have_no_odd_figures() {
+fn tiny_tables_have_no_odd_figures() {
     let place = Place::new();
     place.write("empty.txt", "");
     place.write("one.txt", "Abha;1.0\n");
@@ -234,7 +234,7 @@ fn tables_of_next_to_nothing_have_no_odd_figures() {
         let files = ["out/README.md", "out/report.html", "out/results.csv"].map(|name| place.read(name));
         let files = files.map(|file| String::from_utf8(file).unwrap());
         for text in files.iter().chain([&shown]) {
-            // Styles have figures of their own.
+            // The style sheet contains numbers.
             let text = text.split_once("<body>").map_or(text.as_str(), |(_, body)| body);
             for odd in ["NaN", "inf ", "inf,", " -0.0", " 0.00 times"] {
                 assert!(!text.contains(odd), "{input}: {odd}: {text}");
@@ -244,7 +244,7 @@ fn tables_of_next_to_nothing_have_no_odd_figures() {
     }
 }
 
-/// The records of a CSV file, as RFC 4180 has them.
+/// The records of a CSV file (RFC 4180).
 fn records(text: &str) -> Vec<Vec<String>> {
     let (mut records, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
     let mut characters = text.chars().peekable();
@@ -266,7 +266,7 @@ fn records(text: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn names_with_markup_are_only_names() {
+fn markup_in_names_is_escaped() {
     let place = Place::new();
     let name = "a|b <x> & \"q\", 'z'`*[\n]é🦀.txt";
     let long = "ä".repeat(120) + ".txt";
@@ -292,7 +292,7 @@ fn names_with_markup_are_only_names() {
 }
 
 #[test]
-fn several_questions_are_compared() {
+fn several_queries_are_compared() {
     let place = Place::new();
     place.write("a.txt", "Abha;1.0\nHamburg;2.0\nAbha;3.0\n");
     place.write("b.txt", "Abha;1.0\n");
@@ -313,13 +313,13 @@ fn several_questions_are_compared() {
         let text = String::from_utf8(place.read(name)).unwrap();
         assert_eq!(text.matches("query: ").count(), 4, "{name}: {text}");
     }
-    // Again, in other words that say the same.
+    // The same query, spelled differently.
     arguments[5] = " ";
     place.run_of(&arguments).ok();
 }
 
 #[test]
-fn a_directory_of_others_is_left_as_it_is() {
+fn other_files_in_the_directory_are_left_unchanged() {
     let place = Place::new();
     place.write("t.txt", "Abha;1.0\n");
     place.write("file", "mine");
@@ -341,19 +341,19 @@ fn a_directory_of_others_is_left_as_it_is() {
         [".notes.txt.1.brc-tmp", "README.md", "files", "notes.txt", "report.html", "results.csv", "results.json"];
     assert_eq!(names(&place, "mine"), expected);
     assert!(place.read("mine/files/t.json") == b"mine" && place.read("file") == b"mine");
-    // What is there as a result is not to be taken for an input.
+    // A result file cannot be an input.
     let csv = place.read("mine/files/t.csv");
     place.run("compare mine/files/t.csv --out mine --force --keep").fails_with(2, "lies where the results are kept");
     place.run("compare mine/files/../files/t.csv --out mine --force").fails_with(2, "lies where the results are kept");
     assert!(place.read("mine/files/t.csv") == csv);
-    // And no two comparisons write to one directory.
+    // Two comparisons cannot write to one directory.
     let directory = fs::File::open(place.path("mine")).unwrap();
     directory.lock().unwrap();
     place.run(&run).fails_with(2, "mine: another brc compare is writing");
 }
 
 #[test]
-fn kept_files_are_made_again() {
+fn missing_kept_files_are_converted_again() {
     let place = Place::new();
     place.run("generate t.txt --rows 2000").ok();
     let command = format!("compare t.txt {QUICK} --encodings buren,csv --compressions none,lz4 --out out");
@@ -372,7 +372,7 @@ fn kept_files_are_made_again() {
 }
 
 #[test]
-fn files_that_are_compared_are_those_that_a_conversion_writes() {
+fn compared_files_equal_those_of_a_conversion() {
     let place = Place::new();
     place.run("generate t.csv --preset uservisits --rows 30k").ok();
     place
@@ -382,7 +382,7 @@ fn files_that_are_compared_are_those_that_a_conversion_writes() {
     assert!(place.read("out/files/t.buren") == place.read("t.buren"));
 }
 
-/// Whenever it ends, it takes its converted files along.
+/// Converted files are removed whenever the run is killed.
 #[test]
 fn nothing_is_left_after_a_kill() {
     let place = Place::new();
@@ -394,7 +394,7 @@ fn nothing_is_left_after_a_kill() {
     assert!(left.iter().all(|name| name == "results.json"), "{left:?}");
 }
 
-/// Processes that run in a place, with their command lines.
+/// The processes that run in a directory, with their command lines.
 #[cfg(target_os = "linux")]
 fn processes(place: &Place) -> Vec<(i32, String)> {
     let here = place.path("").canonicalize().unwrap();
@@ -410,10 +410,10 @@ fn processes(place: &Place) -> Vec<(i32, String)> {
     processes.collect()
 }
 
-/// Nobody can clean up after himself then: the next one does.
+/// After SIGKILL the next run cleans up.
 #[test]
 #[cfg(target_os = "linux")]
-fn what_a_killed_run_leaves_is_gone_after_the_next() {
+fn leftovers_of_a_killed_run_are_removed_by_the_next() {
     let place = Place::new();
     place.run("generate t.txt --rows 300k").ok();
     let options = "--encodings buren,csv --compressions none,zstd --runs 20 --convert-runs 1 --out out";
@@ -435,17 +435,17 @@ fn what_a_killed_run_leaves_is_gone_after_the_next() {
     assert!(!column(&place, "outcome").contains(&"failed".to_owned()));
 }
 
-/// A process that is stopped is as good as one that hangs.
+/// A stopped process behaves like one that hangs.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_cell_that_hangs_is_given_up() {
+fn a_hanging_cell_times_out() {
     let place = Place::new();
     place.run("generate t.txt --rows 20k").ok();
     let options = "--encodings json,buren,csv --compressions none --runs 1 --convert-runs 30 --timeout 3s --out out";
     let run = place.command(&format!("compare t.txt {options}")).stdout(Stdio::piped()).spawn().unwrap();
     let is_it = |command: &str| command.contains("\"convert\"") && command.contains("\"buren\"");
     let start = Instant::now();
-    // It may end before it is stopped; then there is another one.
+    // The process may end before it is stopped; then try the next one.
     while !processes(&place).into_iter().filter(|(_, command)| is_it(command)).any(|(process, _)| stop(process)) {
         assert!(start.elapsed().as_secs() < 60);
     }
@@ -459,12 +459,12 @@ fn a_cell_that_hangs_is_given_up() {
     assert_eq!(names(&place, "out"), ["README.md", "report.html", "results.csv", "results.json"]);
 }
 
-/// Stops a process; whether it was still there.
+/// Stops a process; returns whether it still existed.
 #[cfg(target_os = "linux")]
 fn stop(process: i32) -> bool {
     use rustix::process::{Pid, Signal, kill_process};
     let stopped = Pid::from_raw(process).is_some_and(|process| kill_process(process, Signal::STOP).is_ok());
-    // One that has ended but was not waited for takes signals too.
+    // A zombie accepts signals too.
     let state = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stopped && !state.is_empty() && !state.contains(") Z ")
 }

@@ -1,7 +1,7 @@
-//! The rules by which the crates depend on each other: who may reach whom, which libraries belong where, and where code
-//! may be unsafe.
+//! Tests the dependency rules of the workspace: which crates may depend on each other, which libraries belong where,
+//! and where code may be unsafe.
 //!
-//! They are read from the manifests, so that dependencies for other platforms and for tests count too.
+//! Dependencies are read from the manifests, so that those for other platforms and for tests count too.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What each crate of the workspace may reach, at first hand or through others; all but `brc-core` also [`TESTING`].
+/// The crates that each crate may depend on, directly or indirectly; all but `brc-core` also [`TESTING`].
 const MAY_REACH: &[(&str, &[&str])] = &[
     ("brc-core", &[]),
     (TESTING, &["brc-core"]),
@@ -42,7 +42,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Libraries, with all whose names go on with `-` or `_`, that only some crates may use.
+/// Libraries (including names that continue with `-` or `_`) that only some crates may use.
 const ONLY_IN: &[(&str, &[&str])] = &[
     ("capnp", &["buren", "brc-encodings"]),
     ("object_store", &["brc-store"]),
@@ -56,29 +56,28 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("rmp", &["brc-encodings"]),
     ("ciborium", &["brc-encodings"]),
     ("bincode", &["brc-encodings", "brc-query"]),
-    // Time zones: the only library with the IANA rules that goes on by them after the last change it lists.
+    // Time zones: the only library that applies the IANA rules after the last listed transition.
     ("jiff", &["brc-query"]),
     ("anyhow", &["brc-cli"]),
     ("clap", &["brc-cli"]),
 ];
 
-/// What only tests use.
+/// The crate that only tests use.
 const TESTING: &str = "brc-testing";
 
 /// The only crate with unsafe code.
 const UNSAFE: &str = "brc-kernels";
 
-/// Workspaces of their own, which build on all the others, and the only file there with unsafe code, if one may have some.
+/// Crates with their own workspace, and the only file of each that may have unsafe code, if any.
 const OWN_WORKSPACES: &[(&str, Option<&str>)] =
     &[("brc-datafusion", None), ("brc-python", Some("src/capsule.rs")), ("brc-timely", None)];
 
 /// The direct dependencies of each crate.
 type Dependencies = BTreeMap<String, BTreeSet<String>>;
 
-/// The dependencies of every kind that a manifest names.
+/// The dependencies of every kind in a manifest.
 ///
-/// A renamed one would hide behind its other name, and a table that is written in a way that this does not read would
-/// hide altogether: both are violations.
+/// Renamed dependencies and tables in unsupported syntax would be missed, so they are violations.
 fn dependencies(manifest: &str) -> Result<BTreeSet<String>, String> {
     let mut names = BTreeSet::new();
     let mut inside = false;
@@ -101,7 +100,7 @@ fn dependencies(manifest: &str) -> Result<BTreeSet<String>, String> {
     Ok(names)
 }
 
-/// Everything that a crate reaches, at first hand or through others of the workspace.
+/// All crates that a crate depends on, directly or indirectly.
 fn reached<'a>(all: &'a Dependencies, from: &'a str) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
     let mut open = vec![from];
@@ -144,8 +143,8 @@ fn violations(all: &Dependencies) -> Vec<String> {
     violations
 }
 
-/// Why a file of a crate other than [`UNSAFE`] is not safe for sure. Where unsafe code is forbidden, the compiler sees to
-/// it, for the root's modules too; what else is compiled by itself (tests, examples) must just have none.
+/// Why a file of a crate other than [`UNSAFE`] may have unsafe code. In crate roots, forbidding unsafe code is required
+/// and covers their modules; tests and examples are roots of their own and just must not contain any.
 fn unsafety(is_root: bool, code: &str) -> Option<&'static str> {
     if code.lines().any(|line| line == "#![forbid(unsafe_code)]") {
         return None;
@@ -209,7 +208,7 @@ fn only_kernels_have_unsafe_code() {
 }
 
 #[test]
-fn only_capsules_of_python_have_unsafe_code_besides() {
+fn only_python_capsules_also_have_unsafe_code() {
     for (own, allowed) in OWN_WORKSPACES {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(own);
         let manifest = fs::read_to_string(directory.join("Cargo.toml")).unwrap();
@@ -224,7 +223,7 @@ fn only_capsules_of_python_have_unsafe_code_besides() {
     }
 }
 
-/// The rules' own tests: each one must be able to fail.
+/// Tests of the rules: each one must be able to fail.
 mod broken {
     use super::*;
 
@@ -246,14 +245,14 @@ mod broken {
     }
 
     #[test]
-    fn a_way_round_is_found() {
+    fn an_indirect_dependency_is_found() {
         let mut around = all("brc-kernels", &["brc-compress"]);
         around.insert("brc-query".into(), ["brc-kernels".to_owned()].into());
         assert!(violations(&around).contains(&"brc-query must not reach brc-compress".to_owned()));
     }
 
     #[test]
-    fn libraries_out_of_place_are_found() {
+    fn misplaced_libraries_are_found() {
         for (library, users) in ONLY_IN {
             for (name, _) in MAY_REACH {
                 for library in [(*library).to_owned(), format!("{library}-x"), format!("{library}_x")] {
@@ -265,7 +264,7 @@ mod broken {
     }
 
     #[test]
-    fn a_new_crate_needs_a_place() {
+    fn a_new_crate_needs_a_rule() {
         assert_eq!(violations(&all("brc-new", &[])).len(), 1);
     }
 

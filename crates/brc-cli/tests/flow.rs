@@ -1,4 +1,4 @@
-//! What a user does: make a table, convert it, ask it, convert it back.
+//! Tests of common workflows: generate a table, convert it, query it, convert it back.
 
 #![allow(clippy::unwrap_used)]
 
@@ -6,12 +6,12 @@ mod common;
 
 use common::Place;
 
-/// Two stations, in an order that is neither that of names nor of values.
+/// Stations in an order that is neither that of names nor of values.
 const SMALL: &str = "Hamburg;12.0\nAbha;-0.1\nHamburg;8.9\nAbha;0.2\nHamburg;34.2\nSão Paulo;0.0\n";
 const SMALL_ANSWER: &str = "{Abha=-0.1/0.1/0.2, Hamburg=8.9/18.4/34.2, São Paulo=0.0/0.0/0.0}\n";
 
 #[test]
-fn a_table_is_made_converted_asked_and_converted_back() {
+fn a_table_is_generated_converted_queried_and_converted_back() {
     let place = Place::new();
     place.run("generate m.txt --rows 100_000").ok();
     let outcome = place.run("convert m.txt m.buren");
@@ -28,7 +28,7 @@ fn a_table_is_made_converted_asked_and_converted_back() {
     assert_eq!(place.names(), ["back.txt", "m.buren", "m.txt"]);
 }
 
-/// Whoever keeps a seed keeps the table: the bytes are the same in all versions.
+/// A seed gives the same bytes in all versions.
 #[test]
 fn the_bytes_of_a_seed_are_pinned() {
     let place = Place::new();
@@ -39,7 +39,7 @@ fn the_bytes_of_a_seed_are_pinned() {
 }
 
 #[test]
-fn every_encoding_gives_the_same_answers() {
+fn every_encoding_gives_the_same_results() {
     let place = Place::new();
     place.write("t.txt", SMALL);
     place.run("convert t.txt t.buren").ok();
@@ -84,7 +84,7 @@ fn an_empty_file_needs_a_schema() {
 }
 
 #[test]
-fn answers_come_in_four_formats() {
+fn results_come_in_four_formats() {
     let place = Place::new();
     place.write("t.txt", "b,\"x\";1.0\na;-2.5\n");
     let ask = |format: &str| place.run_of(&["query", "t.txt", "--format", format, "--agg", "sum(temperature),count()"]);
@@ -102,7 +102,7 @@ fn answers_come_in_four_formats() {
 }
 
 #[test]
-fn names_that_are_not_utf_8_stay_the_bytes_they_are() {
+fn names_that_are_not_utf_8_keep_their_bytes() {
     let place = Place::new();
     let text = b"K\xf6ln;1.0\nBonn;2.0\n";
     place.write("t.txt", text);
@@ -119,7 +119,7 @@ fn names_that_are_not_utf_8_stay_the_bytes_they_are() {
 }
 
 #[test]
-fn the_same_bytes_come_out_whatever_the_threads() {
+fn output_does_not_depend_on_the_number_of_threads() {
     let place = Place::new();
     for preset in ["1brc", "1brc-10k"] {
         place.run(&format!("generate t.txt --force --preset {preset} --rows 120k --seed 7 --threads 1")).ok();
@@ -141,7 +141,7 @@ fn the_same_bytes_come_out_whatever_the_threads() {
 }
 
 #[test]
-fn a_pipe_is_as_good_as_a_file() {
+fn a_pipe_works_like_a_file() {
     let place = Place::new();
     place.run("generate t.txt --rows 50k").ok();
     place.run("convert t.txt t.buren --row-group 64k").ok();
@@ -157,7 +157,7 @@ fn a_pipe_is_as_good_as_a_file() {
         place.shell("mkfifo g; cat g > copy & $BRC convert t.txt g --to buren --row-group 64k; wait").code == Some(0)
     );
     assert!(place.read("copy") == buren);
-    // A part of it was read by someone else.
+    // Another process has read the beginning.
     assert_eq!(
         place.shell("{ read line; $BRC query - --by '' --agg 'count()' --format csv; } < t.txt").text().lines().count(),
         2
@@ -165,7 +165,7 @@ fn a_pipe_is_as_good_as_a_file() {
 }
 
 #[test]
-fn a_reader_who_has_had_enough_is_no_failure() {
+fn a_closed_output_pipe_is_not_a_failure() {
     let place = Place::new();
     let outcome = place.shell("{ $BRC generate - --rows 10M; echo $? > code; } | head -n 1 | wc -l");
     assert_eq!(place.read("code"), b"0\n");
@@ -220,7 +220,7 @@ fn a_key_that_makes_the_file_smaller_is_chosen() {
     const ROWS: u32 = 12_000;
     let place = Place::new();
     let random = |row: u32| row.wrapping_mul(0x9e37_79b9) >> 16;
-    // What country and currency are depends on the shop, or on nothing.
+    // Country and currency depend on the shop, or on nothing.
     let row = |row: u32, shop: u32| {
         let price = random(row ^ 0x5555) % 10_000;
         format!(
@@ -260,7 +260,7 @@ fn a_key_that_makes_the_file_smaller_is_chosen() {
     assert_eq!(key_of("independent.buren"), None);
 }
 
-/// Whether there are nulls makes no difference.
+/// Nulls make no difference.
 #[test]
 fn the_only_column_of_strings_is_the_key() {
     let place = Place::new();
@@ -290,7 +290,7 @@ fn the_only_column_of_strings_is_the_key() {
 }
 
 #[test]
-fn timings_are_of_stages_that_were() {
+fn timings_list_only_stages_that_ran() {
     let place = Place::new();
     place.run("generate t.txt --rows 100k").ok();
     place.run("convert t.txt t.buren").ok();
@@ -350,7 +350,7 @@ fn a_query_explains_itself() {
 }
 
 #[test]
-fn a_file_tells_what_it_is_made_of() {
+fn inspect_describes_a_file() {
     let place = Place::new();
     place.run("generate t.txt --rows 100k").ok();
     place.run("convert t.txt t.buren --row-group 1M --compression lz4").ok();

@@ -1,4 +1,4 @@
-//! Folders as tables, as Hive lays them out.
+//! Tests of Hive folders as tables.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,7 +7,7 @@ mod common;
 use common::Place;
 use std::fs;
 
-/// Sales of two years in folders, as text or in that encoding.
+/// Sales of two years in folders, as text or in the given encoding.
 fn sales(extension: &str) -> Place {
     let place = Place::new();
     for (folder, rows) in [
@@ -28,7 +28,7 @@ fn sales(extension: &str) -> Place {
 }
 
 #[test]
-fn a_folder_is_a_table_with_the_columns_of_its_names() {
+fn folder_names_become_columns() {
     for extension in ["csv", "buren", "parquet", "json"] {
         let place = sales(extension);
         let all = "id,price,year,city\n1,1.5,2023,Ål/B\n2,2.5,2023,Ål/B\n3,3.5,2024,Oslo\n4,4.0,2024,\n";
@@ -42,7 +42,7 @@ fn a_folder_is_a_table_with_the_columns_of_its_names() {
         let glob = format!("sales/year=2024/*/*.{extension}");
         assert_eq!(place.run(&format!("cat {glob}")).text(), "id,price,city\n3,3.5,Oslo\n4,4.0,\n");
         assert_eq!(place.run(&format!("cat sales/year=*/**/*.{extension}")).text(), all);
-        // A file that is named itself has the columns that it has.
+        // A file that is named directly has no folder columns.
         assert_eq!(place.run(&format!("cat sales/year=2024/city=Oslo/part-0.{extension}")).text(), "id,price\n3,3.5\n");
         place.run("convert sales all.buren --force").ok();
         for (query, expected) in [
@@ -84,7 +84,7 @@ fn files_whose_folder_does_not_match_are_not_read() {
         let read = explained.stderr.lines().find(|line| line.starts_with("bytes read")).unwrap().to_owned();
         let read: u64 = read.split_whitespace().nth(2).unwrap().parse().unwrap();
         assert!(read > 0 && read <= one, "{}", explained.stderr);
-        // What is not read need not be sound.
+        // Files that are skipped may be damaged.
         let path = place.path(&format!("sales/year=2023/city=%C3%85l%2FB/part-0.{extension}"));
         let mut bytes = fs::read(&path).unwrap();
         match extension {
@@ -100,7 +100,7 @@ fn files_whose_folder_does_not_match_are_not_read() {
 }
 
 #[test]
-fn folders_that_are_no_table_are_errors() {
+fn folders_that_do_not_form_a_table_are_errors() {
     let place = sales("csv");
     fs::create_dir(place.path("empty")).unwrap();
     place
@@ -131,7 +131,7 @@ fn the_folder_wins_over_a_column_of_the_file() {
 }
 
 #[test]
-fn addresses_say_what_to_do() {
+fn urls_without_support_give_advice() {
     let place = Place::new();
     for (scheme, rest, command) in [
         ("ftp", "example.org/a.csv", "curl -s 'ftp://example.org/a.csv'"),
@@ -214,7 +214,7 @@ fn rows_of_a_partition_keep_their_order() {
 }
 
 #[test]
-fn a_directory_that_fails_leaves_the_old_one() {
+fn a_failed_directory_leaves_the_old_one() {
     let place = Place::new();
     place.write("in.csv", "a,b\n1,2\n3,4\n");
     place.run("convert in.csv out --partition-by a").ok();
@@ -242,7 +242,7 @@ fn a_directory_that_fails_leaves_the_old_one() {
 }
 
 #[test]
-fn a_folder_is_looked_at_as_a_table_and_file_by_file() {
+fn a_folder_is_inspected_as_a_table_and_file_by_file() {
     let place = sales("csv");
     let sniffed = place.run("sniff sales").text();
     let first = "files                3            what follows is of sales/year=2023/city=%C3%85l%2FB/part-0.csv\n";
@@ -298,7 +298,7 @@ fn a_folder_is_compared_as_one_table() {
         assert!(outcome.stderr.is_empty() || outcome.code == Some(0), "{}", outcome.stderr);
         let report = outcome.text();
         assert!(report.contains("sales") && report.contains("4 rows"), "{report}");
-        // What was measured is known again, until a file changes.
+        // Results are reused until a file changes.
         let again = place.run_of(&compare);
         assert_eq!(again.code, Some(0), "{}", again.stderr);
         place.write("sales/year=2023/city=%C3%85l%2FB/more.csv", "id,price\n9,9.5\n");

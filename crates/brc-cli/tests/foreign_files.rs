@@ -1,4 +1,5 @@
-//! Sound Parquet, Arrow and compressed files of other programs are read; damaged ones end with an error, never a panic.
+//! Tests of files of other programs: valid Parquet, Arrow and compressed files are read, and damaged ones give an
+//! error, never a panic.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -7,7 +8,7 @@ mod common;
 
 use common::{Outcome, Place};
 
-/// A place with that file of `tests/data`.
+/// A directory with a file of `tests/data`.
 fn with(name: &str) -> Place {
     let place = Place::new();
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
@@ -43,7 +44,7 @@ fn pages_of_every_compression_are_read() {
 }
 
 #[test]
-fn fields_of_its_own_writer_in_a_footer_are_passed_over() {
+fn unknown_footer_fields_of_other_writers_are_ignored() {
     let place = with("dremio.parquet");
     let answer = query(&place, "dremio.parquet", "select sum(l_partkey), count(*)").text();
     assert_eq!(answer, "sum(l_partkey),count(*)\n60528,39\n");
@@ -59,7 +60,7 @@ fn column_chunks_that_do_not_count_all_of_their_bytes_are_read() {
 }
 
 #[test]
-fn doubled_and_empty_names_are_made_unique_with_a_note() {
+fn duplicate_and_empty_names_are_made_unique_with_a_note() {
     for (name, header, note) in [
         ("doubled-name.parquet", "id,v,v_1", "also named 'v', is called 'v_1'"),
         ("blank-name.parquet", "column_1,a", "note: column 1, which has no name, is called 'column_1'"),
@@ -71,7 +72,7 @@ fn doubled_and_empty_names_are_made_unique_with_a_note() {
 }
 
 #[test]
-fn what_is_not_read_is_not_called_corrupt() {
+fn unsupported_files_are_not_called_corrupt() {
     let place = with("version-1.feather");
     for command in ["query", "inspect", "verify", "schema"] {
         place.run(&format!("{command} version-1.feather")).fails_with(1, "is a Feather file of version 1");
@@ -82,7 +83,7 @@ fn what_is_not_read_is_not_called_corrupt() {
 }
 
 #[test]
-fn a_library_that_panics_at_damage_is_a_damaged_file() {
+fn a_library_panic_is_reported_as_a_damaged_file() {
     for name in ["panics.arrow", "panics.parquet"] {
         let outcome = with(name).run(&format!("verify {name}"));
         let stderr = &outcome.stderr;
@@ -92,7 +93,7 @@ fn a_library_that_panics_at_damage_is_a_damaged_file() {
 }
 
 #[test]
-fn a_damaged_start_of_a_file_of_brc_turns_no_checksum_off() {
+fn a_damaged_header_does_not_disable_checksums() {
     let place = with("damaged-start.cpacked");
     for command in ["query", "verify", "cat"] {
         let reason = "header: the first bytes are damaged or missing";
@@ -101,7 +102,7 @@ fn a_damaged_start_of_a_file_of_brc_turns_no_checksum_off() {
 }
 
 #[test]
-fn what_follows_compressed_text_is_a_warning() {
+fn trailing_bytes_after_compressed_text_are_a_warning() {
     let place = Place::new();
     place.write("t.csv", "a,b\n1,2\n3,4\n");
     for (tool, extension, name) in [("gzip", "gz", "gzip"), ("bzip2", "bz2", "bzip2")] {
@@ -118,7 +119,7 @@ fn what_follows_compressed_text_is_a_warning() {
         place.write(&file, [&sound[..], &[0; 512]].concat());
         let outcome = place.run(&format!("cat {file}"));
         assert_eq!((outcome.stderr.as_str(), outcome.code), ("", Some(0)));
-        // A header of which one byte is damaged still tells that there is more.
+        // A header with one damaged byte still shows that another member follows.
         for at in 0..head.len() {
             let mut second = sound.clone();
             second[at] ^= 0x40;
@@ -129,7 +130,7 @@ fn what_follows_compressed_text_is_a_warning() {
 }
 
 #[test]
-fn messages_that_cannot_be_written_change_nothing_else() {
+fn a_closed_standard_error_changes_nothing_else() {
     let place = Place::new();
     place.write("t.csv", "a,b\n1,2\n");
     for stderr in ["2>/dev/full", "2>&-"] {

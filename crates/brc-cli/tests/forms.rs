@@ -1,4 +1,5 @@
-//! Numbers, dates and times in other forms than the usual one: found in values or given by options, and written again.
+//! Tests of number, date and time formats other than the default: detected or given by options, and preserved on
+//! output.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +29,7 @@ fn types(place: &Place, arguments: &str) -> Vec<String> {
     schema.lines().filter_map(of_line).collect()
 }
 
-/// What a command says that ends with that exit code.
+/// The message of a command that fails with the given exit code.
 fn failure(place: &Place, arguments: &[&str], code: i32) -> String {
     let outcome = place.run_of(arguments);
     assert_eq!(outcome.code, Some(code), "{}", outcome.stderr);
@@ -36,7 +37,7 @@ fn failure(place: &Place, arguments: &[&str], code: i32) -> String {
 }
 
 #[test]
-fn text_in_other_forms_comes_back_as_it_was() {
+fn text_in_other_formats_round_trips() {
     let place = place();
     assert_eq!(types(&place, "orders.csv"), TYPES);
     for target in ["o.buren", "o.parquet", "o.arrow"] {
@@ -61,7 +62,7 @@ fn text_in_other_forms_comes_back_as_it_was() {
     {
         assert!(sniffed.contains(form), "{form}: {sniffed}");
     }
-    // What sniff says goes back in.
+    // The output of sniff is accepted as a schema.
     place.write("orders.schema", place.run("sniff orders.csv --schema --all").text());
     place.run("convert orders.csv given.buren --schema @orders.schema");
     place.run("convert given.buren given.csv");
@@ -70,7 +71,7 @@ fn text_in_other_forms_comes_back_as_it_was() {
 }
 
 #[test]
-fn values_that_can_be_read_in_two_ways_are_text_until_an_option_decides() {
+fn ambiguous_values_are_text_unless_an_option_decides() {
     let place = Place::new();
     place.write("t.csv", "day,x\n05/06/2024,\"1,234\"\n01/02/2024,\"5,678\"\n");
     assert_eq!(types(&place, "t.csv"), ["string", "string"]);
@@ -99,7 +100,7 @@ fn values_that_can_be_read_in_two_ways_are_text_until_an_option_decides() {
 }
 
 #[test]
-fn forms_that_are_not_detected_can_be_given() {
+fn formats_that_are_not_detected_can_be_given() {
     let place = Place::new();
     place.write("t.csv", "day,at,n\n20241231,1700000000,1 234\n20240229,-1,56 789\n");
     assert_eq!(types(&place, "t.csv"), ["int64", "int64", "string"]);
@@ -130,7 +131,7 @@ fn forms_that_are_not_detected_can_be_given() {
 }
 
 #[test]
-fn columns_that_are_given_take_their_form_from_the_first_rows() {
+fn given_columns_take_their_format_from_the_first_rows() {
     let place = place();
     let rejected = format!("{ORDERS}4,soon,1/1/2024,1/1/2024 9:00 AM,\"1,00\",1,22/Nov/2025:00:00:00 +0100\n");
     place.write("more.csv", rejected);
@@ -150,7 +151,7 @@ fn columns_that_are_given_take_their_form_from_the_first_rows() {
 }
 
 #[test]
-fn several_ways_to_write_a_date_are_named() {
+fn ambiguous_date_formats_are_listed() {
     let place = Place::new();
     place.write("t.csv", "d\n31/12/2024\n2024-12-31\n");
     let failed = failure(&place, &["query", "t.csv", "select max(d + 1)"], 2);
@@ -158,9 +159,9 @@ fn several_ways_to_write_a_date_are_named() {
     assert!(failed.contains(reason), "{failed}");
 }
 
-/// Whatever the order of values, splits and threads, and also where a number changes its meaning late.
+/// For any order of values, splits and threads, even where a late value changes the interpretation of numbers.
 #[test]
-fn the_form_does_not_depend_on_where_values_stand() {
+fn the_format_does_not_depend_on_the_position_of_values() {
     let place = Place::new();
     let last = 300_000;
     for (plain, telling, logical_type, sum) in [
@@ -197,9 +198,10 @@ fn the_form_does_not_depend_on_where_values_stand() {
     }
 }
 
-/// One rule for all commands: rows of a table as CSV or TSV are text again, and all else is in the usual form.
+/// The same rule in all commands: rows of a table written as CSV or TSV keep their text format; everything else has the
+/// default format.
 #[test]
-fn rows_as_csv_have_the_form_of_the_text_and_all_else_the_usual_one() {
+fn csv_rows_keep_the_text_format_and_all_else_has_the_default() {
     let place = place();
     place.run("convert orders.csv o.buren");
     let tabs = ORDERS.replace(",\"", "\t\"").replace("\",", "\"\t");
@@ -243,7 +245,7 @@ fn rows_as_csv_have_the_form_of_the_text_and_all_else_the_usual_one() {
         assert_eq!(answer.text(), "d,next,x\n31/12/2024,2025-01-01,2469.12\n");
         let answer = place.run_of(&["query", table, "select due, sum(amount) group by due limit 1", "--format", "csv"]);
         assert_eq!(answer.text(), "due,sum(amount)\n2024-02-01,7.50\n");
-        // A column that is saved under another name keeps its form.
+        // A renamed column keeps its format.
         place.run_of(&["query", table, "select due as d", "-o", "d.buren", "--force"]).ok();
         assert_eq!(place.run("cat d.buren").text().lines().nth(1), Some("31/12/2024"));
         for format in ["table", "vertical", "json", "json-array", "markdown"] {

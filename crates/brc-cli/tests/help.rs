@@ -1,4 +1,4 @@
-//! Help texts as files, so that a change of them is seen; completions and manual pages from the same definitions.
+//! Tests help texts against golden files, and generates completions and manual pages.
 
 mod common;
 
@@ -29,7 +29,7 @@ const COMMANDS: &[&str] = &[
 
 /// Set `SNAPSHOTS=overwrite` to accept new help texts.
 #[test]
-fn help_texts_are_as_they_were() {
+fn help_texts_match_their_files() {
     let place = Place::new();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/help");
     for command in [""].iter().chain(COMMANDS) {

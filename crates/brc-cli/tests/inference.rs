@@ -1,4 +1,4 @@
-//! Types that are inferred from a sample, and rows after it that are of others: the answer is that of all rows.
+//! Tests of type inference when rows after the sample have other types: results reflect all rows.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -7,7 +7,7 @@ mod common;
 
 use common::{Outcome, Place};
 
-/// So many rows are more than a sample has, and than a split.
+/// More rows than a sample and than a split.
 const ROWS: usize = 400_000;
 
 /// Integers, and a word in the last row; as a file and compressed.
@@ -32,7 +32,7 @@ fn everywhere(place: &Place, command: &[&str], check: impl Fn(Outcome)) {
 }
 
 #[test]
-fn questions_are_bound_to_the_types_of_all_rows() {
+fn queries_are_bound_to_the_types_of_all_rows() {
     let place = late_word();
     for (question, expected) in [
         ("select count(*) as n where a = 'zz'", "n\n1\n"),
@@ -56,7 +56,7 @@ fn questions_are_bound_to_the_types_of_all_rows() {
 }
 
 #[test]
-fn questions_that_only_a_sample_allows_are_refused() {
+fn queries_that_are_valid_only_for_the_sample_are_refused() {
     let place = late_word();
     let refused = "is of type string, but is compared with a number";
     for question in
@@ -69,7 +69,7 @@ fn questions_that_only_a_sample_allows_are_refused() {
     everywhere(&place, &["cat", "--where", "a > 5"], |outcome| outcome.fails_with(2, refused));
 }
 
-/// Types that seem to be those of the sample again in the end, but were others in between.
+/// Types that match the sample at the end, but not in between.
 #[test]
 fn a_column_may_be_empty_then_a_number_then_a_word() {
     let place = Place::new();
@@ -91,9 +91,9 @@ fn a_column_may_be_empty_then_a_number_then_a_word() {
     assert_eq!(place.run_of(&["query", "t.buren", "select a where b > 1", "--format", "csv"]).text(), "a\n7\nword\n\n");
 }
 
-/// What is asked for if nothing is said depends on the types of all columns.
+/// The default query depends on the types of all columns.
 #[test]
-fn columns_that_are_empty_at_first_are_part_of_the_default_question() {
+fn initially_empty_columns_are_part_of_the_default_query() {
     let place = Place::new();
     let rows = "x,1,\n".repeat(50_000);
     place.write("t.csv", format!("s,n,late\n{rows}x,2,2.5\n"));
@@ -105,7 +105,7 @@ fn columns_that_are_empty_at_first_are_part_of_the_default_question() {
 }
 
 #[test]
-fn samples_that_differ_may_be_of_one_type() {
+fn files_with_different_samples_may_share_a_type() {
     let place = late_word();
     place.write("words.csv", "a,b,k\nx,y,1\n");
     place.run("convert words.csv words.parquet").ok();
@@ -120,7 +120,7 @@ fn samples_that_differ_may_be_of_one_type() {
 }
 
 #[test]
-fn a_sample_is_called_one() {
+fn sampled_types_are_noted() {
     let place = late_word();
     let note = "column types are inferred from a sample";
     let sample = place.run("sniff late.csv -n 1").text();

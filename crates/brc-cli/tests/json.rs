@@ -1,4 +1,4 @@
-//! JSON as programs of all kinds write it: read from any source, in any command, with the same outcome.
+//! Tests of JSON in the variants that programs write: every source and every command gives the same outcome.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,7 +7,7 @@ mod common;
 use common::Place;
 use std::time::Duration;
 
-/// Runs the shell with a bound on the time that a stream may take.
+/// Runs a shell script with a time limit for streams.
 fn shell(place: &Place, script: &str) -> common::Outcome {
     let limit = Duration::from_secs(120).as_secs();
     place.shell(&format!(
@@ -24,7 +24,7 @@ fn all_commands_and_sources_agree() {
     for row in 0..3000 {
         rows += &format!("{{\"n\":{row},\"day\":\"2024-02-{:02}\",\"v\":{{\"x\":[{row}]}}}}\n", row % 28 + 1);
     }
-    // The first rows tell neither the decimals, nor the text, nor the last key.
+    // The first rows show neither the decimals, nor the text, nor the last key.
     rows += "{\"n\":1.25,\"day\":\"2024-02-29\",\"v\":null}\n{\"n\":4.1e26,\"day\":null,\"late\":\"x\"}\n";
     place.write("t.json", &rows);
     let array = format!("[\n{}\n]\n", rows.trim_end().replace('\n', ",\n"));
@@ -84,7 +84,7 @@ fn queries_and_conversions_write_the_same_json() {
 }
 
 #[test]
-fn bad_objects_say_where_and_may_be_set_aside() {
+fn bad_objects_are_located_and_may_be_rejected() {
     let place = Place::new();
     place.write("t.json", "{\"a\":1}\n{\"a\":2,}\n\n{\"a\":3} {\"a\":4}\n{\"a\":\"\\ud800\"}\n");
     place
@@ -131,7 +131,7 @@ fn json_files_with_other_keys_are_one_table() {
 }
 
 #[test]
-fn late_keys_may_be_asked_for() {
+fn late_keys_may_be_queried() {
     let place = Place::new();
     place.write("t.json", "{\"a\":1}\n".repeat(20_000) + "{\"a\":2.5,\"late\":\"x\"}\n");
     let found = place.run_of(&["cat", "t.json", "--columns", "late,a", "--where", "late = 'x'"]);

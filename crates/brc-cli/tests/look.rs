@@ -1,4 +1,4 @@
-//! Looking at files: sniff, schema, head and cat.
+//! Tests of sniff, schema, head and cat.
 
 #![allow(clippy::unwrap_used)]
 
@@ -9,7 +9,7 @@ use common::Place;
 const TABLE: &str = "city;day;price\nOslo;1;0.50\nBergen;2;1.25\nOslo;3;20.00\nVoss;4;3.75\n";
 
 #[test]
-fn sniff_explains_what_a_text_is() {
+fn sniff_explains_the_dialect_of_a_text() {
     let place = Place::new();
     place.write("t.csv", TABLE.replace(';', ","));
     let text = place.run("sniff t.csv -n 2").text();
@@ -26,9 +26,9 @@ fn sniff_explains_what_a_text_is() {
     assert_eq!(place.pipe("sniff --schema -", TABLE.as_bytes()).text(), schema);
 }
 
-/// What comes late in a file is sampled, too.
+/// Late parts of a file are sampled, too.
 #[test]
-fn sniff_looks_at_several_places() {
+fn sniff_samples_several_ranges() {
     let place = Place::new();
     place.write("t.csv", "a,b\n".repeat(40_000));
     let text = place.run("sniff t.csv -n 0").text();
@@ -36,7 +36,7 @@ fn sniff_looks_at_several_places() {
     assert!(rows > (64 << 10) / 4, "{text}");
 }
 
-/// The one value that is no integer lies between the places that are sampled.
+/// The only non-integer lies outside the sampled ranges.
 #[test]
 fn schema_reads_all_rows() {
     let place = Place::new();
@@ -94,7 +94,7 @@ fn head_shows_the_first_rows() {
     }
 }
 
-/// A row that is malformed further on is in nobody's way.
+/// A malformed row further on does not matter.
 #[test]
 fn head_reads_no_more_than_it_shows() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Several files and globs as one table.
+//! Tests of several files and globs as one table.
 
 #![allow(clippy::unwrap_used)]
 
@@ -120,9 +120,9 @@ fn bad_rows_are_named_by_file_and_line() {
     assert_eq!(place.run("cat all.buren").text(), ROWS);
 }
 
-/// Files of which nobody knows how many splits they have.
+/// Files with an unknown number of splits.
 #[test]
-fn streams_are_files_like_others() {
+fn streams_can_be_combined_with_files() {
     let place = Place::new();
     let mut expected = String::new();
     for file in 0..4 {
@@ -151,7 +151,7 @@ fn files_of_one_table_share_their_inferred_types() {
     let place = Place::new();
     place.write("1.csv", "id,price,day,note\n1,2,2024-01-31,7\n2,3,2024-02-29,8\n");
     place.write("2.csv", "id,price,day,note\n3,2.5,2024-03-01,soon\n4,,2024-03-02,9\n");
-    // The value that makes the column wider stands behind all that is looked at when the file is opened.
+    // The value that widens the column comes after the range that is sampled on opening.
     let rows: String = (0..60_000).map(|row| format!("{row},{},2024-04-01,1\n", row % 90)).collect();
     place.write("3.csv", format!("id,price,day,note\n{rows}5,0.125,2024-04-01 12:00:00,1\n"));
     let types = ["int64", "decimal(18,3)", "timestamp(s)", "string"];
@@ -182,8 +182,8 @@ fn files_of_one_table_share_their_inferred_types() {
     assert_eq!(place.read("all.json"), place.read("whole.json"));
 }
 
-/// The texts of four files, of which the third has no row. Strings come in another order in each file, and
-/// some are in one file only.
+/// The texts of four files; the third has no rows. The order of strings differs between files, and some strings occur
+/// in one file only.
 fn rows_of_files() -> [String; 4] {
     let mut files = [(); 4].map(|()| "city,kind,price,day,file_number\n".to_owned());
     for row in 0..40_000_u32 {
@@ -198,7 +198,7 @@ fn rows_of_files() -> [String; 4] {
 }
 
 #[test]
-fn several_files_answer_as_one_does() {
+fn several_files_give_the_results_of_one() {
     let place = Place::new();
     let files = rows_of_files();
     let header = files[0].lines().next().unwrap_or_default();
@@ -255,7 +255,7 @@ fn several_files_answer_as_one_does() {
             }
         }
     }
-    // Where rows are from decides together with what is in them.
+    // The file name column is combined with other conditions.
     let of_file = "select kind, count(*) where file = 'part-3.buren' and price > 90 or city = 'city 5' group by kind";
     let same = "select kind, count(*) where file_number = 3 and price > 90 or city = 'city 5' group by kind";
     let expected = place.run_of(&["query", "all.csv", same, "--format", "csv"]).text();

@@ -1,4 +1,4 @@
-//! Questions and conversions that have less memory than they would like.
+//! Tests of queries and conversions under memory limits.
 
 mod common;
 
@@ -26,7 +26,7 @@ fn visits(rows: u32) -> Place {
 }
 
 #[test]
-fn answers_do_not_depend_on_memory() {
+fn results_do_not_depend_on_memory() {
     let place = visits(5_000);
     place.run("convert t.csv t.buren --row-group 64k").ok();
     for question in QUESTIONS {
@@ -70,7 +70,7 @@ fn a_group_that_is_too_large_is_an_error() {
 }
 
 #[test]
-fn a_disk_that_gets_full_is_an_error() {
+fn a_full_disk_is_an_error() {
     let place = visits(20_000);
     let question = format!("query t.csv '{}' --memory 1", QUESTIONS[0]);
     place
@@ -82,13 +82,13 @@ fn a_disk_that_gets_full_is_an_error() {
 }
 
 #[test]
-fn a_killed_question_leaves_nothing() {
+fn a_killed_query_leaves_nothing() {
     let place = visits(20_000);
     let arguments = ["query", "-", QUESTIONS[0], "--memory", "1", "--temp-dir", "spill"];
     let mut run = place.command_of(&arguments).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let mut input = run.stdin.take().unwrap();
     input.write_all(&place.read("t.csv")).unwrap();
-    // Its input goes on, so it waits with what it has written.
+    // Its input does not end, so it waits after spilling.
     let has_spilled = || {
         let files = std::fs::read_dir(format!("/proc/{}/fd", run.id())).unwrap().flatten();
         let targets: Vec<_> = files.filter_map(|file| std::fs::read_link(file.path()).ok()).collect();
@@ -111,7 +111,7 @@ fn a_conversion_keeps_within_its_memory() {
     let place = visits(200_000);
     for (memory, target) in [(48, "t.buren"), (48, "t.parquet"), (64, "t.json")] {
         let options = format!("--memory {memory}M --threads 4 --force --metrics m.csv");
-        // A row group of the usual size would take more than that.
+        // A row group of default size would exceed the limit.
         for command in [
             format!("exec $BRC convert t.csv {target} --no-sync"),
             format!("cat t.csv | $BRC convert - {target} --no-sync"),
@@ -120,14 +120,14 @@ fn a_conversion_keeps_within_its_memory() {
             place.shell(&format!("rm -f m.csv; {command} {options}")).ok();
             let metrics = String::from_utf8(place.read("m.csv")).unwrap();
             let peak: f64 = metrics.lines().last().unwrap().split(',').nth(5).unwrap().parse().unwrap();
-            // Pages of the program itself count, and how many parts wait for their turn is up to the system.
+            // The pages of the program itself count, and the number of waiting parts depends on scheduling.
             assert!(peak < f64::from(memory) * MEBIBYTE * 1.15, "{command} {options}: {} MiB", peak / MEBIBYTE);
         }
     }
 }
 
 #[test]
-fn what_is_written_within_some_memory_depends_on_nothing_else() {
+fn output_under_a_memory_limit_depends_on_nothing_else() {
     let place = visits(20_000);
     place.run("convert t.csv usual.buren").ok();
     place.run("convert t.csv t.buren --memory 1G").ok();

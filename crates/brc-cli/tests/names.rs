@@ -1,4 +1,4 @@
-//! Columns of any name can be given, asked and shown.
+//! Tests of unusual column names in options, queries and output.
 
 #![allow(clippy::unwrap_used)]
 
@@ -6,11 +6,11 @@ mod common;
 
 use common::Place;
 
-/// Names with all that means something in an option.
+/// Names with every character that has a meaning in options.
 const SCHEMA: &str = r#""a ""b"", c":string,"max(x), y":decimal(1),-5 <:decimal(1)"#;
 
 #[test]
-fn quoted_names_are_taken_everywhere() {
+fn quoted_names_are_accepted_everywhere() {
     let place = Place::new();
     place.write("t.txt", "k;1.5;-6.0\nk;2.5;-7.0\nl;0.5;3.0\n");
     let encodings = ["csv", "buren", "parquet", "arrow", "capnp", "capnp-packed", "protobuf", "bincode", "msgpack"];
@@ -48,7 +48,7 @@ fn a_value_of_an_option_may_begin_with_a_minus() {
 }
 
 #[test]
-fn what_is_wrong_with_a_list_of_names_is_told() {
+fn errors_in_a_list_of_names_are_reported() {
     let place = Place::new();
     place.write("t.txt", "k;-6.0\n");
     for (list, reason) in [
@@ -100,7 +100,7 @@ fn the_names_of_a_text_are_those_of_its_header_or_those_that_are_given() {
 }
 
 #[test]
-fn a_text_that_is_not_that_of_the_challenge_is_not_taken_for_it() {
+fn other_texts_are_not_taken_for_that_of_the_challenge() {
     let place = Place::new();
     place.write("prices.txt", "pen;1.25\nink;10.50\n");
     assert_eq!(place.run("query prices.txt").text(), "{ink=10.50/10.50/10.50, pen=1.25/1.25/1.25}\n");
@@ -113,7 +113,7 @@ fn a_text_that_is_not_that_of_the_challenge_is_not_taken_for_it() {
 }
 
 #[test]
-fn a_header_that_is_cut_off_with_the_first_rows_is_not_lost() {
+fn a_header_that_is_skipped_with_the_first_rows_is_kept() {
     let place = Place::new();
     place.write("t.csv", format!("city;n\n{}", "Bonn;1\nHamburg;2\n".repeat(500)));
     for rows in ["", "--rows 100"] {

@@ -1,4 +1,4 @@
-//! Floats of 32 bits, UUIDs and binary data, from any file to any file, and in questions.
+//! Tests of float32, UUID and binary columns in every encoding and in queries.
 
 #![allow(clippy::unwrap_used)]
 
@@ -23,7 +23,7 @@ fn place() -> Place {
     place
 }
 
-/// The answer to a question as CSV without its header.
+/// The result of a query as CSV without its header.
 fn answer(place: &Place, file: &str, question: &str) -> String {
     let text = place.run_of(&["query", file, question, "--format", "csv"]).text();
     text.split_once('\n').unwrap().1.to_owned()
@@ -34,7 +34,7 @@ fn converted(place: &Place, from: &str, to: &str) {
 }
 
 #[test]
-fn both_types_come_back_from_every_encoding() {
+fn both_types_round_trip_through_every_encoding() {
     let place = place();
     let expected = ROWS.replace("A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A12", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12");
     converted(&place, "t.csv", "t.buren");
@@ -57,7 +57,7 @@ fn both_types_come_back_from_every_encoding() {
 }
 
 #[test]
-fn constants_are_rounded_to_floats_of_32_bits() {
+fn constants_are_rounded_to_float32() {
     let place = place();
     converted(&place, "t.csv", "t.buren");
     for (condition, rows) in [
@@ -93,7 +93,7 @@ fn columns_of_floats_are_compared_as_they_are() {
 }
 
 #[test]
-fn answers_have_the_shortest_text_of_their_type() {
+fn results_have_the_shortest_text_of_their_type() {
     let place = place();
     converted(&place, "t.csv", "t.buren");
     let question = |text: &str| answer(&place, "t.buren", text);
@@ -154,7 +154,7 @@ fn uuids_are_compared_and_ordered_as_their_text() {
 }
 
 #[test]
-fn what_is_no_uuid_or_no_float_of_32_bits_is_refused() {
+fn invalid_uuids_and_float32_values_are_refused() {
     let place = Place::new();
     for (text, value) in [("u\n1\n", "'1'"), ("u\n11111111-2222-4333-8444-55555555555g\n", "55555555555g")] {
         place.write("t.csv", text);
@@ -168,7 +168,7 @@ fn what_is_no_uuid_or_no_float_of_32_bits_is_refused() {
 }
 
 #[test]
-fn binary_columns_are_strings_if_that_is_wanted() {
+fn binary_columns_are_read_as_strings_on_request() {
     let place = Place::new();
     place.write("t.csv", "s,x\nblå,1\n,2\nabc,3\n");
     for name in ["t.parquet", "t.arrow"] {

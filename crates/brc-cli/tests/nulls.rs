@@ -1,4 +1,4 @@
-//! Words that stand for missing values: null in columns of numbers, dates and booleans, text among strings.
+//! Tests of null tokens: null in columns of numbers, dates and booleans, text among strings.
 
 #![forbid(unsafe_code)]
 
@@ -21,7 +21,7 @@ fn place() -> Place {
 }
 
 #[test]
-fn words_for_missing_values_are_null_where_other_values_have_a_type() {
+fn null_tokens_are_null_where_other_values_have_a_type() {
     let place = place();
     let outcome = place.run("schema f.csv");
     let types: Vec<&str> = std::str::from_utf8(&outcome.stdout).map_or(vec![], |text| text.lines().skip(2).collect());
@@ -46,9 +46,9 @@ fn words_for_missing_values_are_null_where_other_values_have_a_type() {
     assert!(!answer.stderr.contains("'day'"), "what is not read is not said: {}", answer.stderr);
 }
 
-/// Whatever the order of values, splits and threads.
+/// For any order of values, splits and threads.
 #[test]
-fn the_type_does_not_depend_on_where_the_words_stand() {
+fn the_type_does_not_depend_on_the_position_of_null_tokens() {
     let place = Place::new();
     let numbers: Vec<String> = (0..400_000).map(|number| number.to_string()).collect();
     for at in [0, 5, 200_000, 399_999] {
@@ -62,7 +62,7 @@ fn the_type_does_not_depend_on_where_the_words_stand() {
             let question = ["query", "t.csv", "select count(a), count(*)", "--format", "csv", "--threads", threads];
             assert_eq!(place.run_of(&question).text(), "count(a),count(*)\n399999,400000\n", "{at}");
         }
-        // One value that is no number makes all of them text.
+        // A single non-number makes all of them text.
         values[300_000] = "x".to_owned();
         place.write("t.csv", format!("a\n{}\n", values.join("\n")));
         let question = ["query", "t.csv", "select count(*) where a = 'NA'", "--format", "csv"];
@@ -76,7 +76,7 @@ fn the_type_does_not_depend_on_where_the_words_stand() {
 fn options_say_which_fields_are_null() {
     let place = place();
     for (options, counts) in [
-        // Empty fields and those that are named; all other words are text.
+        // Empty fields and the given tokens are null; all other words are text.
         ("--null ''", "4,4"),
         ("--null NA", "3,3"),
         ("--null NA,?", "3,2"),
@@ -98,9 +98,9 @@ fn options_say_which_fields_are_null() {
     assert_eq!(both.code, Some(2), "{}", both.stderr);
 }
 
-/// A question that makes no sense of numbers is asked again of text.
+/// A query that is invalid for numbers is bound again for text.
 #[test]
-fn words_for_missing_values_can_be_asked_for() {
+fn null_tokens_can_be_queried_as_text() {
     let place = place();
     for (question, expected) in [
         ("select carrier where delay = 'NA'", "carrier\nB6\n"),
@@ -138,15 +138,15 @@ fn the_files_of_a_table_agree_on_what_is_null() {
     let answer = place.run_of(&["query", "1.csv", "2.csv", "select count(a), count(*)", "--format", "csv"]);
     assert!(answer.stderr.contains("'N/A' and 'NA' in 'a' read as null (3 values"), "{}", answer.stderr);
     assert_eq!(answer.text(), "count(a),count(*)\n1,4\n");
-    // A word makes them text in both.
+    // A word makes the column text in both files.
     place.write("2.csv", "a,b\nNA,x\nword,y\n");
     let answer = place.run_of(&["query", "1.csv", "2.csv", "select count(a), count(*)", "--format", "csv"]);
     assert_eq!(answer.text(), "count(a),count(*)\n4,4\n");
 }
 
-/// Whoever asks for the mean of a text learns which value makes it text.
+/// The error about the mean of a text column names the value that makes it text.
 #[test]
-fn what_makes_a_column_text_is_said_where_it_hurts() {
+fn errors_name_the_value_that_makes_a_column_text() {
     let place = Place::new();
     let rows = |rows: std::ops::Range<u32>| rows.map(|row| format!("{},{row}\n", row % 7)).collect::<String>();
     place.write("t.csv", format!("# made by hand\nk,x y\n{}1,abc\n2,NA\n{}3,de\n", rows(0..200_000), rows(0..5)));
@@ -170,7 +170,7 @@ fn what_makes_a_column_text_is_said_where_it_hurts() {
     let answer =
         place.run_of(&["query", "t.csv", "select count(try_cast(\"x y\" as int64))", "--format", "csv"]).text();
     assert_eq!(answer.lines().nth(1), Some("200005"));
-    // Text is text.
+    // A column of text only has no such value.
     place.write("w.csv", "k,w\n1,Oslo\n2,5\n3,Rome\n");
     let outcome = place.run_of(&["query", "w.csv", "select avg(w)"]);
     assert!(!outcome.stderr.contains("because of"), "{}", outcome.stderr);

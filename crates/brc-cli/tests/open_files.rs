@@ -1,4 +1,4 @@
-//! Tables of more files than a process may have open at once.
+//! Tests of tables with more files than a process may have open at once.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -39,7 +39,7 @@ fn more_files_than_may_be_open_are_one_table() {
         assert!(place.shell(&format!("{few} schema {files}")).text().contains("x      int64"));
         assert_eq!(place.shell(&format!("{few} verify {files}")).text().lines().count(), count);
     }
-    // More than the usual limit, where the system allows more.
+    // More than the default limit, if the system allows raising it.
     let raised =
         place.shell("ulimit -S -n 64 && $BRC query ???.csv *.csv.gz *.buren 'select count(*) as n' --format csv");
     assert_eq!(raised.text(), format!("n\n{}\n", 6 * FILES));

@@ -1,4 +1,4 @@
-//! Images as tables: what goes in as pixels comes out as pixels, by way of every encoding that keeps a table's metadata.
+//! Tests of images as tables: pixels round-trip through every encoding that keeps the metadata of a table.
 
 #![allow(clippy::unwrap_used)]
 
@@ -6,7 +6,7 @@ mod common;
 
 use common::Place;
 
-/// Samples that look like a picture: they change little from pixel to pixel.
+/// Samples that change little from pixel to pixel, as in a photograph.
 fn samples(width: usize, height: usize, maximum: usize) -> Vec<usize> {
     let sample = |at: usize| {
         let (pixel, colour) = (at / 3, at % 3);
@@ -20,7 +20,7 @@ fn binary(header: &str, samples: &[usize], maximum: usize) -> Vec<u8> {
     [header.as_bytes(), &samples.iter().flat_map(bytes).collect::<Vec<_>>()].concat()
 }
 
-/// With lines of 16 numbers, so that pixels go across their ends.
+/// An ASCII image with 16 numbers per line, so that pixels cross line ends.
 fn ascii(header: &str, samples: &[usize]) -> String {
     let lines: Vec<_> =
         samples.chunks(16).map(|line| line.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")).collect();
@@ -28,7 +28,7 @@ fn ascii(header: &str, samples: &[usize]) -> String {
 }
 
 #[test]
-fn an_image_comes_back_from_every_encoding_that_keeps_metadata() {
+fn an_image_round_trips_through_encodings_that_keep_metadata() {
     let place = Place::new();
     for (maximum, header) in [(255, "P6\n# made by hand\n300 200\n255\n"), (1000, "P6\n300 200\n1000\n")] {
         let samples = samples(300, 200, maximum);
@@ -60,7 +60,7 @@ fn an_image_comes_back_from_every_encoding_that_keeps_metadata() {
 }
 
 #[test]
-fn every_encoding_answers_alike() {
+fn every_encoding_gives_the_same_results() {
     let place = Place::new();
     let samples = samples(64, 48, 255);
     place.write("a.ppm", binary("P6\n64 48\n255\n", &samples, 255));
@@ -82,9 +82,9 @@ fn every_encoding_answers_alike() {
     assert_eq!(piped, place.run("query a.ppm --by y --agg count() --format csv").text());
 }
 
-/// The places of pixels are computed, and buren does not store them.
+/// Pixel positions are computed, and buren does not store them.
 #[test]
-fn places_cost_nothing() {
+fn positions_take_no_space() {
     let place = Place::new();
     place.write("a.ppm", binary("P6\n640 480\n255\n", &samples(640, 480, 255), 255));
     place.run("convert a.ppm a.buren --row-group 1M").ok();
@@ -103,7 +103,7 @@ fn places_cost_nothing() {
 }
 
 #[test]
-fn what_is_no_image_is_told_and_leaves_nothing() {
+fn invalid_images_are_reported_and_leave_nothing() {
     let place = Place::new();
     for (content, code, message) in [
         ("P3\n2 1\n255\n1 2 3\n4 256 6\n", 3, "line 5, byte 19, column 'g': '256' is above the maximum of 255"),
@@ -136,7 +136,7 @@ fn what_is_no_image_is_told_and_leaves_nothing() {
 }
 
 #[test]
-fn what_cannot_be_an_image_is_refused_before_anything_is_written() {
+fn tables_that_are_not_images_are_refused_before_writing() {
     let place = Place::new();
     place.write("t.csv", "r;g;b\n1;2;3\n");
     place

@@ -1,4 +1,4 @@
-//! The prompt of `brc query`, on a terminal.
+//! Tests of the prompt of `brc query`, on a pseudo-terminal.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -15,14 +15,14 @@ use std::process::Child;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// How long the prompt may take for anything.
+/// The time limit for each step.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A run on a terminal of its own.
+/// A run on its own pseudo-terminal.
 struct Terminal {
     keyboard: File,
     screen: Receiver<Vec<u8>>,
-    /// What was printed since it was last looked at.
+    /// The output that was not yet matched.
     printed: String,
     child: Child,
 }
@@ -57,7 +57,7 @@ impl Terminal {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Waits until that is printed, and takes it and all before.
+    /// Waits for a text; removes and returns the output up to it.
     fn shows(&mut self, text: &str) -> String {
         let start = Instant::now();
         loop {
@@ -76,7 +76,7 @@ impl Terminal {
         }
     }
 
-    /// Ctrl-C, as a terminal that controls the process would tell it.
+    /// Sends SIGINT, as a controlling terminal does on Ctrl-C.
     fn interrupted(&mut self) {
         kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
     }
@@ -137,7 +137,7 @@ fn statements_and_commands_are_typed() {
     terminal.types(".help\r");
     terminal.shows("Ctrl-C discards the line");
     terminal.shows("brc> ");
-    // What Ctrl-C drops is not run, and Tab completes a column.
+    // A discarded line is not run, and Tab completes a column.
     terminal.types("select 'dropped\x03");
     terminal.shows("brc> ");
     terminal.types("select max(pri\t) as m;\r");
@@ -152,7 +152,7 @@ fn statements_and_commands_are_typed() {
     let mode = |name: &str| std::fs::metadata(place.path(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("state/brc"), mode("state/brc/history")), (0o700, 0o600));
 
-    // The last line of one run is the first that the next remembers.
+    // The history of one run is available in the next.
     let mut terminal = Terminal::run(&place, &["query", "sales.csv"]);
     terminal.shows("brc> ");
     terminal.types("\x1b[A\x1b[A\r");
@@ -163,11 +163,11 @@ fn statements_and_commands_are_typed() {
 }
 
 #[test]
-fn a_prompt_opens_where_there_is_no_question() {
+fn a_prompt_opens_without_a_query() {
     let place = Place::new();
     place.write("sales.csv", SALES);
     place.write("small.txt", "Oslo;1.0\nBergen;2.0\n");
-    // The answer of the challenge needs no question.
+    // The table of the challenge has a default query.
     let mut terminal = Terminal::run(&place, &["query", "small.txt"]);
     terminal.shows("{Bergen=2.0/2.0/2.0, Oslo=1.0/1.0/1.0}\n");
     assert_eq!(terminal.ends(), Some(0));
@@ -202,11 +202,11 @@ fn a_prompt_opens_where_there_is_no_question() {
     place.run("query -i sales.csv").fails_with(2, "--interactive needs a terminal");
 }
 
-/// Ctrl-C ends what is computed, and the prompt goes on.
+/// Ctrl-C ends the current statement, and the prompt continues.
 #[test]
 fn ctrl_c_ends_a_statement_and_not_the_run() {
     if common::ignores(Signal::INT.as_raw()) {
-        // This test itself runs in the background, and so would the program.
+        // Undo the ignored signal if this test runs in the background.
         return;
     }
     let place = Place::new();
@@ -214,7 +214,7 @@ fn ctrl_c_ends_a_statement_and_not_the_run() {
     assert_eq!(place.shell("mkfifo endless.csv").code, Some(0));
     let mut terminal = Terminal::run(&place, &["query"]);
     terminal.shows("brc> ");
-    // A table that never ends, as long as somebody reads it.
+    // An endless table.
     let fifo = place.path("endless.csv");
     let writer = std::thread::spawn(move || {
         let mut pipe = OpenOptions::new().write(true).open(fifo).unwrap();
@@ -232,7 +232,7 @@ fn ctrl_c_ends_a_statement_and_not_the_run() {
     terminal.shows("brc> ");
     terminal.types("\\q\r");
     assert_eq!(terminal.ends(), Some(0));
-    // Without a prompt it ends the run, as ever.
+    // Without a prompt, Ctrl-C ends the run.
     let fifo = place.path("endless.csv");
     let writer = std::thread::spawn(move || {
         let mut pipe = OpenOptions::new().write(true).open(fifo).unwrap();

@@ -1,7 +1,7 @@
-//! The README and the manual tell the truth: their tables are made from the lists in the code, and their console examples
-//! are run, page by page.
+//! Tests the README and the manual: tables are generated from the registries, and console examples are run, page by
+//! page.
 //!
-//! `SNAPSHOTS=overwrite cargo test -p brc-cli --test readme` renews the tables and the output of the examples.
+//! `SNAPSHOTS=overwrite cargo test -p brc-cli --test readme` regenerates the tables and the output of the examples.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -19,14 +19,14 @@ use std::sync::Mutex;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Held while a page is read and written.
+/// Held while a page is updated.
 static FILES: Mutex<()> = Mutex::new(());
 
 fn overwrite() -> bool {
     std::env::var_os("SNAPSHOTS").is_some_and(|what| what == "overwrite")
 }
 
-/// The README, and all pages of the manual.
+/// The README and all pages of the manual.
 fn pages() -> Vec<PathBuf> {
     fn add(directory: &Path, pages: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(directory).unwrap() {
@@ -44,7 +44,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Checks, or renews, what pages have between two marks; at least one page must have them.
+/// Checks or updates the text between two markers; at least one page must have them.
 fn check_tables(name: &str, expected: &str) {
     let start = format!("<!-- {name}: SNAPSHOTS=overwrite cargo test -p brc-cli --test readme -->\n");
     let end = format!("<!-- end of {name} -->\n");
@@ -64,7 +64,7 @@ fn check_tables(name: &str, expected: &str) {
     assert!(found_somewhere, "no page has the mark of {name}");
 }
 
-/// Code in a cell of a table.
+/// Formats code in a table cell.
 fn code(text: &str) -> String {
     format!("`{}`", text.replace('|', "\\|"))
 }
@@ -99,9 +99,9 @@ fn functions_are_listed() {
     check_tables("example-table", &format!("```text\n{EXAMPLE_TABLE}```\n"));
 }
 
-/// Each example of a function, as a column of the first row of an answer over the example table.
+/// Runs each example of a function over the example table.
 #[test]
-fn examples_of_functions_give_what_they_say() {
+fn examples_of_functions_give_the_documented_values() {
     let place = Place::new();
     place.write("sales.csv", EXAMPLE_TABLE);
     let aggregates = AGGREGATES.iter().map(|it| it.example);
@@ -146,21 +146,21 @@ fn encodings_and_compressions_are_listed() {
     check_tables("compressions", &compressions);
 }
 
-/// A command of an example, and the output that is shown for it.
+/// A command and its output.
 struct Example {
-    /// With its prompt, its continued lines and its here-document.
+    /// The command with its prompt, continuation lines and here-document.
     typed: String,
     shown: String,
 }
 
 impl Example {
-    /// The command as a shell takes it.
+    /// The command as passed to the shell.
     fn command(&self) -> &str {
         self.typed.strip_prefix(PROMPT).unwrap()
     }
 
-    /// Whether the next line of the block belongs to the command.
-    fn goes_on(&self) -> bool {
+    /// Whether the next line belongs to the command.
+    fn continues(&self) -> bool {
         let here_document = self.typed.contains("<<'END'") && !self.typed.ends_with("\nEND\n");
         here_document || self.typed.ends_with("\\\n")
     }
@@ -170,7 +170,7 @@ const PROMPT: &str = "$ ";
 const CONSOLE: &str = "```console\n";
 const END_OF_BLOCK: &str = "```\n";
 
-/// The text before each block of examples with what begins the block, and its examples; then the text after the last one.
+/// Splits a page into blocks of examples, each with the text before it, and the text after the last one.
 fn examples(page: &str) -> (Vec<(&str, Vec<Example>)>, &str) {
     let (mut blocks, mut rest) = (Vec::new(), page);
     while let Some(start) = rest.find(CONSOLE) {
@@ -179,7 +179,7 @@ fn examples(page: &str) -> (Vec<(&str, Vec<Example>)>, &str) {
         let mut examples: Vec<Example> = Vec::new();
         for line in block.split_inclusive('\n') {
             match examples.last_mut() {
-                Some(example) if example.goes_on() => example.typed.push_str(line),
+                Some(example) if example.continues() => example.typed.push_str(line),
                 Some(example) if !line.starts_with(PROMPT) => example.shown.push_str(line),
                 _ => examples.push(Example { typed: line.to_owned(), shown: String::new() }),
             }
@@ -190,8 +190,8 @@ fn examples(page: &str) -> (Vec<(&str, Vec<Example>)>, &str) {
     (blocks, rest)
 }
 
-/// The output without what differs from run to run: numbers of seconds, milliseconds and megabytes a second.
-fn lasting(output: &str) -> String {
+/// The output without values that vary between runs: seconds, milliseconds and MB/s.
+fn stable(output: &str) -> String {
     let is_of_the_moment = |unit: &str| matches!(unit.trim_end_matches([',', ')']), "s" | "ms" | "MB/s");
     let without = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -205,7 +205,7 @@ fn lasting(output: &str) -> String {
     output.lines().map(without).collect::<Vec<_>>().join("\n")
 }
 
-/// Runs the examples of a page in an empty directory, checks what they print, and returns the page with that.
+/// Runs the examples of a page in an empty directory, checks their output, and returns the page with the actual output.
 fn run_examples(path: &Path, page: &str) -> String {
     let (blocks, after) = examples(page);
     let place = Place::new();
@@ -216,7 +216,7 @@ fn run_examples(path: &Path, page: &str) -> String {
             let printed =
                 place.shell(&format!("exec 2>&1; brc() {{ \"$BRC\" \"$@\"; }}; {}", example.command())).stdout;
             let printed = String::from_utf8(printed).unwrap();
-            let same = lasting(&printed) == lasting(&example.shown);
+            let same = stable(&printed) == stable(&example.shown);
             let (path, Example { typed, shown }) = (path.display(), &example);
             assert!(same || overwrite(), "{path}: {typed}\nshould print\n{shown}\nbut prints\n{printed}");
             renewed.push_str(typed);
@@ -227,9 +227,9 @@ fn run_examples(path: &Path, page: &str) -> String {
     renewed
 }
 
-/// The examples of a page can be typed one after the other in an empty directory.
+/// The examples of a page can be run in order in an empty directory.
 #[test]
-fn the_examples_can_be_typed_in_order() {
+fn the_examples_run_in_order() {
     let _files = FILES.lock();
     let mut pages_with_examples = 0;
     for path in pages() {
@@ -246,7 +246,7 @@ fn the_examples_can_be_typed_in_order() {
     assert!(pages_with_examples > 5, "the pages are found");
 }
 
-/// The book has every page, and the README stays one page.
+/// The book lists every page, and the README stays one page.
 #[test]
 fn the_book_has_every_page() {
     let docs = Path::new(ROOT).join("docs");

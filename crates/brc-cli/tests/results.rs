@@ -1,4 +1,4 @@
-//! Answers: how they are printed, and written as tables again.
+//! Tests of results: output formats, and results written as tables.
 
 #![allow(clippy::unwrap_used)]
 
@@ -17,7 +17,7 @@ fn place() -> Place {
 }
 
 #[test]
-fn an_answer_is_a_table_in_any_encoding() {
+fn a_result_is_a_table_in_any_encoding() {
     let place = place();
     let expected =
         "country,total,mean,n,last\nDK,1.00,1.0,1,2024-03-01\nNO,19.75,9.875,2,2024-02-01\nSE,,,1,2024-02-01\n";
@@ -28,7 +28,7 @@ fn an_answer_is_a_table_in_any_encoding() {
         let file = format!("answer.{}", encoding.extensions()[0]);
         assert!(place.run_of(&["query", "orders.csv", QUESTION, "--out", &file]).ok().is_empty());
         let back = place.run_of(&["query", &file, "select *", "--format", "csv"]).text();
-        // Numbers of JSON are decimals, which have equally many digits.
+        // Numbers in JSON are decimals with a common scale.
         assert_eq!(back.replace("1.000,", "1.0,"), expected, "{file}");
     }
     let types = place.run("schema answer.parquet --json").text();
@@ -41,9 +41,9 @@ fn an_answer_is_a_table_in_any_encoding() {
     assert!(piped.starts_with(b"ARROW1"));
 }
 
-/// Each of 100,000 rows has a string of its own: neither to look it up nor to compute once for each pays.
+/// 100,000 distinct strings: neither lookups nor per-value evaluation pay off.
 #[test]
-fn strings_that_do_not_repeat_are_asked_row_by_row() {
+fn distinct_strings_are_evaluated_row_by_row() {
     let place = Place::new();
     let rows: String = (0..100_000).map(|row| format!("k{:05},{row}\n", row * 7919 % 100_000)).collect();
     place.write("rows.csv", format!("name,x\n{rows}"));
@@ -63,7 +63,7 @@ fn strings_that_do_not_repeat_are_asked_row_by_row() {
 }
 
 #[test]
-fn an_answer_replaces_a_file_only_by_force_and_as_a_whole() {
+fn a_result_replaces_a_file_only_by_force_and_atomically() {
     let place = place();
     place.write("answer.csv", "kept\n");
     let ask = |question: &str, force: bool| {
@@ -106,9 +106,9 @@ fn rows_come_in_their_order_from_any_encoding() {
     assert_eq!(limited, "{\"n\":150000}\n{\"n\":150001}\n{\"n\":150002}\n");
 }
 
-/// What is streamed is asked anew where types turn out wider.
+/// A streamed query restarts where types widen.
 #[test]
-fn rows_of_types_that_turn_out_wider_are_all_written() {
+fn rows_of_widened_types_are_all_written() {
     let place = Place::new();
     let rows = "1,2024-01-01\n".repeat(300_000);
     place.write("t.csv", format!("n,day\n{rows}x,2024-01-01\n"));
@@ -138,14 +138,14 @@ fn formats_print_nulls_in_one_way() {
 }
 
 #[test]
-fn an_answer_is_a_stream_for_programs() {
+fn a_result_is_written_as_an_arrow_stream() {
     let place = place();
     place.write("many.csv", (0..300_000).map(|n| format!("{},{n}\n", n % 150_000)).collect::<String>());
     let many = ["query", "many.csv", "--names", "key,n", "select key, sum(n) group by key"];
     let none = ["query", "orders.csv", "select country, sum(price) where price > 100 group by country"];
     for question in [&["query", "orders.csv", QUESTION][..], &many, &none, &["head", "orders.csv"]] {
         let stream = place.run_of(&[question, &["--format", "arrow"]].concat()).ok().to_vec();
-        // Messages of multiples of 64 bytes, and the end.
+        // Messages have multiples of 64 bytes, followed by the end marker.
         assert!(stream.starts_with(b"\xff\xff\xff\xff") && stream.len() % 64 == 8, "{} bytes", stream.len());
         assert!(stream.ends_with(b"\xff\xff\xff\xff\0\0\0\0"));
     }
@@ -155,9 +155,9 @@ fn an_answer_is_a_stream_for_programs() {
     refused.fails_with(3, "row 1, column 'name': arrow cannot hold 'K\\xf6ln', which is not UTF-8");
 }
 
-/// Row groups whose statistics answer tell the names of all strings of the file, also of those that only others have.
+/// Row groups answered from statistics list the strings of the whole file, including those of other row groups.
 #[test]
-fn groups_that_no_statistics_tell_are_there() {
+fn groups_without_statistics_are_not_lost() {
     let place = Place::new();
     let rows: String = (0..60_000).map(|n| format!("s{},{}\n", n % 50, n % 997)).collect();
     place.write("t.csv", format!("s,n\n{rows}rare,5\nrare,5000\n"));

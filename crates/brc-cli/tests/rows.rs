@@ -1,4 +1,5 @@
-//! Commands that select, sort and save rows: count, head, tail, sample, sort and cat, with the same options.
+//! Tests of the commands that select, sort and save rows (count, head, tail, sample, sort and cat) with their common
+//! options.
 
 #![allow(clippy::unwrap_used)]
 
@@ -69,7 +70,7 @@ fn the_last_of_many_rows_are_found() {
     }
 }
 
-/// The mean of a sample of numbers is near that of all, each row comes once, and threads do not matter.
+/// The mean of a sample is near that of all rows, each row occurs once, and threads do not matter.
 #[test]
 fn samples_are_uniform_and_repeatable() {
     let place = Place::new();
@@ -175,7 +176,7 @@ fn wide_rows_are_printed_value_by_value() {
 }
 
 #[test]
-fn json_lines_are_a_target() {
+fn json_lines_are_an_output_encoding() {
     let place = place();
     let expected = place.run("cat t.csv --to json").text();
     for name in ["jsonl", "ndjson"] {

@@ -1,4 +1,4 @@
-//! Statements of SQL on the command line: what is one, which table it names, and several of them.
+//! Tests of SQL statements on the command line: how they are recognised, which table they name, and sequences of them.
 
 #![allow(clippy::unwrap_used)]
 
@@ -79,7 +79,7 @@ fn tables_have_the_names_of_their_files() {
 }
 
 #[test]
-fn files_may_be_called_as_statements_begin() {
+fn files_may_have_names_that_look_like_sql() {
     let place = place();
     for name in ["select", "from", "show.csv", "with-header.csv", "from.csv"] {
         place.write(name, SALES);
@@ -176,9 +176,9 @@ fn statements_follow_one_another() {
 }
 
 #[test]
-fn a_pipe_is_asked_several_times() {
+fn a_pipe_is_queried_several_times() {
     let place = place();
-    // More than a pipe's first bytes, which are kept in memory.
+    // Larger than the buffered start of a pipe.
     let long = format!("{SALES}{}", "Oslo,1.25,2\n".repeat(1 << 18));
     for (text, rows, sold) in [(SALES, 3, 11), (&long, 3 + (1 << 18), 11 + (1 << 19))] {
         let statements = "select count(*) as n from t; select sum(sold) as n; describe";

@@ -1,4 +1,4 @@
-//! Tables of which nobody knows how many rows and splits they have: pipes, compressed files, and mixes of these with others.
+//! Tests of tables with an unknown number of rows and splits: pipes, compressed files, and mixes of these with others.
 //!
 //! Every run of `brc` in these tests has a time limit.
 
@@ -23,7 +23,7 @@ fn ten_rows() -> Place {
     place
 }
 
-/// Compressions of which the programs are there.
+/// Compressions whose programs are installed.
 fn compressions(place: &Place) -> Vec<&'static str> {
     let there: Vec<_> =
         ["gz", "bz2", "xz", "zst"].into_iter().filter(|it| place.path(&format!("a.csv.{it}")).exists()).collect();
@@ -32,7 +32,7 @@ fn compressions(place: &Place) -> Vec<&'static str> {
 }
 
 #[test]
-fn rows_are_left_out_across_files_that_know_their_number_of_rows_and_others() {
+fn offsets_skip_rows_across_files_with_and_without_a_row_count() {
     let place = ten_rows();
     let streams = compressions(&place);
     let stream = format!("csv.{}", streams[streams.len() - 1]);
@@ -55,7 +55,7 @@ fn rows_are_left_out_across_files_that_know_their_number_of_rows_and_others() {
 }
 
 #[test]
-fn rows_of_pipes_are_left_out_and_sorted() {
+fn rows_of_pipes_are_skipped_and_sorted() {
     let place = ten_rows();
     let all = place.read("a.csv");
     for (files, question, expected) in [
@@ -136,9 +136,9 @@ fn streams_are_matched_by_name_with_other_files() {
     }
 }
 
-/// What is needed of a stream without end is read, and no more.
+/// An endless stream is read only as far as needed.
 #[test]
-fn streams_without_end_are_left() {
+fn endless_streams_are_abandoned() {
     let place = Place::new();
     let endless = |command: &str| place.shell(&format!("yes 1,x | {command}"));
     assert_eq!(endless("$BRC head - -n 2 --names a,b --format csv").text(), "a,b\n1,x\n1,x\n");
@@ -147,7 +147,7 @@ fn streams_without_end_are_left() {
     assert_eq!(endless(&limited.replace("chr(120)", "'\\''x'\\''")).text(), "a\n1\n1\n");
     assert_eq!(endless("$BRC query - --names a,b --format csv 'select a limit 0'").text(), "a\n");
     assert!(endless("$BRC sniff - --names a,b").text().contains("a      int64"));
-    // Mistakes that no other rows would mend are reported at once.
+    // Errors that later rows cannot fix are reported immediately.
     endless("$BRC query - --names a,b 'select nothing'").fails_with(2, "nothing");
     endless("$BRC query - --names a,b 'select nofunction(a)'").fails_with(2, "nofunction");
     endless("$BRC query - --names a,b 'select a, count(*)'")

@@ -1,4 +1,4 @@
-//! What is in each column of a table.
+//! Tests of `brc summarize`.
 
 #![allow(clippy::unwrap_used)]
 
@@ -73,7 +73,7 @@ fn every_encoding_is_summarized() {
 }
 
 #[test]
-fn programs_get_json() {
+fn summaries_are_printed_as_json() {
     let place = Place::new();
     place.write("t.csv", SALES);
     let json = place.run_of(&["summarize", "t.csv", "--json", "--columns", "city,price"]).text();
@@ -88,7 +88,7 @@ fn programs_get_json() {
     assert_eq!(json, expected);
 }
 
-/// The same as what queries say, also of many values in little memory and of nothing.
+/// Summaries equal the results of queries, also for many values in little memory and for empty tables.
 #[test]
 fn summaries_agree_with_queries() {
     let place = Place::new();

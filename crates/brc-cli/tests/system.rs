@@ -1,5 +1,5 @@
-//! What the system does to a run or denies it: signals, threads, memory, files that change, names that are long, standard
-//! streams under other names. The run does what it can or ends in order.
+//! Tests of the environment: signals, threads, memory, files that change, long names, and standard streams under other
+//! names. A run copes or ends cleanly.
 
 #![allow(clippy::unwrap_used)]
 
@@ -14,14 +14,14 @@ use std::time::Duration;
 
 const ANSWER: &str = "{Abha=1.0/1.5/2.0}\n";
 
-/// A place with a table of two rows.
+/// A directory with a table of two rows.
 fn with_table() -> Place {
     let place = Place::new();
     place.write("t.txt", "Abha;1.0\nAbha;2.0\n");
     place
 }
 
-/// A script for a shell that knows `ulimit -u` and `>(…)`.
+/// Runs a script in bash, which supports `ulimit -u` and `>(…)`.
 fn bash(place: &Place, script: &str) -> Outcome {
     let mut command = Command::new("bash");
     command.current_dir(place.path("")).args(["-c", script]).env("BRC", env!("CARGO_BIN_EXE_brc"));
@@ -30,12 +30,12 @@ fn bash(place: &Place, script: &str) -> Outcome {
     Outcome { code: output.status.code(), stdout: output.stdout, stderr }
 }
 
-/// A conversion from a pipe, in the middle of its work.
+/// A conversion from a pipe that is still running.
 fn unfinished(place: &Place, target: &str) -> Child {
     let before = place.names().len();
     let mut command = place.command(&format!("convert - {target} --from csv --force"));
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    // More than what the input is recognised by.
+    // More bytes than are used to detect the format.
     child.stdin.as_mut().unwrap().write_all(&b"Abha;1.0\n".repeat(20_000)).unwrap();
     while place.names().len() == before {
         std::thread::sleep(Duration::from_millis(5));
@@ -44,7 +44,7 @@ fn unfinished(place: &Place, target: &str) -> Child {
 }
 
 #[test]
-fn what_a_killed_run_left_is_removed_by_the_next_one_with_the_same_target() {
+fn leftovers_of_a_killed_run_are_removed_by_the_next_run_with_the_same_target() {
     let place = with_table();
     let mut killed = unfinished(&place, "t.buren");
     killed.kill().unwrap();
@@ -73,14 +73,14 @@ fn instructions_can_be_limited() {
 
 #[test]
 fn a_killed_run_leaves_its_metrics() {
-    // Where this test runs in the background, the program ignores one of them.
+    // If this test runs in the background, the program ignores one of the signals.
     for signal in [Signal::INT, Signal::TERM].into_iter().filter(|signal| !common::ignores(signal.as_raw())) {
         let place = with_table();
         let mut killed = unfinished(&place, "t.buren --metrics m.html");
         while !place.names().contains(&".t.buren.0.brc-tmp".to_owned()) {
             std::thread::sleep(Duration::from_millis(5));
         }
-        // To wait closes its input, with which the run would end by itself.
+        // Waiting closes its input, which would end the run.
         let _input = killed.stdin.take();
         rustix::process::kill_process(rustix::process::Pid::from_child(&killed), signal).unwrap();
         assert_eq!(killed.wait().unwrap().signal(), Some(signal.as_raw()));
@@ -91,13 +91,13 @@ fn a_killed_run_leaves_its_metrics() {
 }
 
 #[test]
-fn a_run_leaves_the_temporary_file_of_another_one_alone() {
+fn a_run_does_not_touch_the_temporary_file_of_another_run() {
     let place = with_table();
     let mut living = unfinished(&place, "t.buren");
     place.run("convert t.txt t.buren").ok();
     assert_eq!(place.names(), [".t.buren.0.brc-tmp", "t.buren", "t.txt"]);
     drop(living.stdin.take());
-    // It replaces the file, though there was none when it began.
+    // The run replaces the file, although it did not exist when the run began.
     assert_eq!(living.wait().unwrap().code(), Some(0));
     assert_eq!(place.names(), ["t.buren", "t.txt"]);
     assert_eq!(place.run("query t.buren").text(), "{Abha=1.0/1.0/1.0}\n");
@@ -134,7 +134,7 @@ fn standard_streams_have_other_names() {
 }
 
 #[test]
-fn a_process_may_take_the_place_of_a_file() {
+fn process_substitution_works_like_a_file() {
     let place = with_table();
     let outcome = bash(&place, "$BRC convert t.txt >(cat > out) --to csv; wait $!");
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
@@ -160,7 +160,7 @@ fn names_may_be_as_long_as_the_file_system_takes_them() {
     assert_eq!(place.names(), ["t.txt"]);
 }
 
-/// Whatever a thread may have for its stack, it is too little.
+/// A stack size that no thread can get.
 const NO_THREADS: &str = "RUST_MIN_STACK=1000000000000000";
 
 #[test]
@@ -184,7 +184,7 @@ fn without_threads_the_work_is_done_by_one() {
 fn a_user_with_few_processes_has_few_threads() {
     let place = Place::new();
     place.run("generate t.txt --rows 100k").ok();
-    // The superuser is not bound by the limit. Whoever that is here, may not be allowed to become somebody else.
+    // Root is not bound by the limit, and may not be allowed to switch to another user here.
     let become_nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
     bash(&place, "chmod 755 . && chmod 644 t.txt").ok();
     if bash(&place, &format!("{become_nobody} $BRC query t.txt")).code == Some(0) {
@@ -194,15 +194,15 @@ fn a_user_with_few_processes_has_few_threads() {
 }
 
 #[test]
-fn a_lack_of_memory_is_an_error_that_leaves_nothing() {
+fn running_out_of_memory_is_an_error_that_leaves_nothing() {
     let place = Place::new();
     place.run("generate t.txt --rows 100k").ok();
     let run = "convert t.txt t.csv.zst --compression zstd:22";
     for limit in [60_000, 100_000, 150_000] {
         for arguments in [&format!("{run} --threads 2"), run, "convert t.txt t.csv.zst --threads 300"] {
             let outcome = place.shell(&format!("ulimit -v {limit}; RUST_BACKTRACE=0 exec $BRC {arguments} --force"));
-            // The C library itself aborts where a thread that begins gets no memory for what is to be done at its end. What
-            // is left then is removed by the next run with the same target.
+            // The C library aborts if a new thread gets no memory for its destructors. Files left then are removed by
+            // the next run with the same target.
             if outcome.code.is_none() && outcome.stderr.contains("Fatal glibc error") {
                 continue;
             }
@@ -233,7 +233,7 @@ fn a_file_that_is_cut_off_while_it_is_read_is_corrupt() {
 }
 
 #[test]
-fn any_command_is_watched() {
+fn metrics_work_with_any_command() {
     let place = Place::new();
     place.run("generate t.txt --rows 300k --metrics g.csv").ok();
     let text = String::from_utf8(place.read("g.csv")).unwrap();

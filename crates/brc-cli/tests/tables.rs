@@ -1,5 +1,5 @@
-//! Small files as people have them: exports of spreadsheets, databases and statistics, logs, output of commands. Every header,
-//! type and missing value is what a person sees in it, and what is read as text is written back as it was.
+//! Tests of small real-world files: exports of spreadsheets, databases and statistics, logs, and command output.
+//! Headers, types and missing values are inferred as a person would read them, and text is written back unchanged.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -8,7 +8,7 @@ mod common;
 
 use common::Place;
 
-/// Each file of the folder, with its rows, its columns, and how many values of which are null.
+/// Each file of the folder: rows, columns, and the number of null values per column.
 #[rustfmt::skip]
 const TABLES: &[(&str, u64, &str, &str)] = &[
     ("access.log", 2, "column_1:string,column_2:string,column_3:string,column_4:timestamp(s) with zone,column_5:string,column_6:int64,column_7:int64", "column_7:1"),
@@ -91,10 +91,10 @@ fn headers_types_and_nulls_are_what_people_see() {
     }
 }
 
-/// Through a binary file and back, a table of the same dialect is the same text, but for words for missing values and zeros at
-/// the end of decimals.
+/// A table converted to binary and back in the same dialect is the same text, except for null tokens and trailing zeros
+/// of decimals.
 #[test]
-fn values_come_back_as_they_were() {
+fn values_round_trip() {
     let place = place();
     for name in [
         "dates-long.csv",

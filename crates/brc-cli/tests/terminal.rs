@@ -1,4 +1,4 @@
-//! A terminal obeys control characters, so none that stand in a table or in a file's name may get there.
+//! Tests that no control characters of tables or file names reach a terminal.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,12 +11,12 @@ use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::process::Command;
 
-/// What the command prints on a terminal, be it on standard output or on standard error.
+/// The output of a command on a terminal, from standard output and standard error.
 fn on_terminal(place: &Place, arguments: &[&str]) -> String {
     shown(place.command_of(arguments), 0)
 }
 
-/// The same of a command on a terminal that is so wide.
+/// The output on a terminal of the given width.
 fn shown(mut command: Command, width: u16) -> String {
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&terminal).unwrap();
@@ -25,12 +25,12 @@ fn shown(mut command: Command, width: u16) -> String {
     let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
     let end = OpenOptions::new().read(true).write(true).open(name).unwrap();
     let mut child = command.stdout(end.try_clone().unwrap()).stderr(end).spawn().unwrap();
-    // With the command go the last descriptors of that end of the terminal.
+    // Dropping the command closes the last descriptors of that end of the terminal.
     drop(command);
     let mut printed = Vec::new();
     let mut buffer = [0; 1024];
     let mut terminal = File::from(terminal);
-    // The system reports an error when nobody has the other end any more.
+    // Linux reports an error when the other end is closed.
     while let Ok(read @ 1..) = terminal.read(&mut buffer) {
         printed.extend_from_slice(&buffer[..read]);
     }
@@ -80,7 +80,7 @@ fn tables_are_coloured_on_a_terminal_only() {
     for arguments in [&["head", "t.csv"][..], &["sniff", "t.csv"], &["query", "t.csv", "select * from t"]] {
         let text = on_terminal(arguments, None);
         assert!(text.contains(coloured) && text.contains(coloured_null), "{text:?}");
-        // What the table has in it stays escaped.
+        // Escapes within the table stay escaped.
         assert!(text.contains("x\\x1b[2J") && !text.contains("\x1b[2J"), "{text:?}");
         let plain = text.replace("\x1b[1m", "").replace("\x1b[2m", "").replace("\x1b[0m", "");
         assert_eq!(on_terminal(arguments, Some("NO_COLOR")), plain);
@@ -125,7 +125,7 @@ fn messages_have_no_control_characters() {
 }
 
 #[test]
-fn binary_data_is_refused_before_anything_is_asked() {
+fn binary_output_is_refused_before_the_query_runs() {
     let place = Place::new();
     place.write("t.csv", "a,b\nx,1\n");
     for arguments in

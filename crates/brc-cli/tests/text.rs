@@ -1,11 +1,11 @@
-//! The options that say how a text is read, in all commands that have them; what is told of rows and values that changed;
-//! compressed text.
+//! Tests of the options for reading text in all commands; messages about rejected rows and changed values; compressed
+//! text.
 
 mod common;
 
 use common::Place;
 
-/// In every part another dialect than the usual one.
+/// A text that differs from the default dialect in every part.
 const ODD: &str = "\
 some title
 % a comment
@@ -94,7 +94,7 @@ fn types_can_be_given() {
         .fails_with(2, "the input is parquet, and options for reading text do not apply");
 }
 
-/// What `brc sniff --schema` writes, the other commands read.
+/// The output of `brc sniff --schema` is accepted by other commands.
 #[test]
 fn a_schema_can_be_read_from_a_file() {
     let place = Place::new();
@@ -157,7 +157,7 @@ fn rejects_are_summed_up_and_read_back() {
 }
 
 #[test]
-fn values_that_change_their_text_form_are_told() {
+fn values_that_change_their_text_are_reported() {
     let place = Place::new();
     place.write("t.csv", "a,b,c\n1.5,1e5,x\n1.50,2.0,y\n3,7,z\n");
     let outcome = place.run("convert t.csv t.buren");
@@ -188,9 +188,9 @@ fn blanks_long_comments_and_escaped_quotes_are_read() {
     assert_eq!(place.run("cat u.csv").text(), "a,b\n\"say \"\"hi\"\", or\\\",2\nx,3\n");
 }
 
-/// Large enough for several splits: what stands between rows must not depend on where they are cut.
+/// Large enough for several splits: the rows must not depend on where splits begin.
 #[test]
-fn long_texts_with_blanks_and_comments_are_cut_anywhere() {
+fn long_texts_with_blanks_and_comments_are_split_anywhere() {
     let place = Place::new();
     let row = |row: u64| match row % 7 {
         0 => format!("## \"comment {row}\n"),
@@ -210,9 +210,9 @@ fn long_texts_with_blanks_and_comments_are_cut_anywhere() {
     assert_eq!(place.shell(piped).text(), format!("sum(value)\n{expected}\n"));
 }
 
-/// A delimiter that the beginning of a file does not show is found further on.
+/// A delimiter that the beginning of a file does not show is detected further on.
 #[test]
-fn a_file_is_sniffed_at_several_places() {
+fn a_file_is_sampled_at_several_offsets() {
     let place = Place::new();
     let text = ("x".repeat(999) + "\n").repeat(100) + &"1;2\n".repeat(400_000);
     place.write("t.csv", text);
@@ -258,7 +258,7 @@ fn the_delimiter_of_an_output_can_be_given() {
     assert_eq!(place.read("t.csv"), b"a|b\n1|x;y\n");
 }
 
-/// Nulls pass through every command, and through every encoding that holds them.
+/// Nulls pass through every command and every encoding that supports them.
 #[test]
 fn nulls_pass_through() {
     let place = Place::new();
@@ -285,9 +285,9 @@ fn nulls_pass_through() {
     assert!(place.run(compare).text().contains("buren"));
 }
 
-/// A text that ends too early, and what is said of it.
+/// Truncated texts and their messages.
 #[test]
-fn texts_that_are_cut_off() {
+fn truncated_texts_are_reported() {
     let cut_off = "and no line end";
     let unclosed = "a quote is never closed";
     let cases: &[(&[u8], i32, &str)] = &[
@@ -297,7 +297,7 @@ fn texts_that_are_cut_off() {
         (b"id,name,price\n1,Oslo,1.5\n2,\"Ber\ngen\",2.5\n3,\"Trom\ns", 3, unclosed),
         (b"id,name,price\n1,Oslo,1.5\n2,Bergen,\"2.", 3, unclosed),
         (b"\xff\xfei\0d\0,\0n\0\n\x001\0,\0O\0\n\x002\0,", 4, "1 byte at byte 22 is not valid UTF-16LE"),
-        // Nothing tells that these are not whole.
+        // Truncation of these cannot be detected.
         (b"id,name,price\n1,Oslo,1.5\n2,Bergen,2.", 0, "2 rows written"),
         (b"id,name,price\n1,Oslo,1.5\n2,Bergen,2.5", 0, "2 rows written"),
         (b"id,name\n1,Oslo\n2,Troms\xc3", 0, "2 rows written"),
@@ -330,7 +330,7 @@ fn tsv_is_written_with_tabs() {
     assert_eq!(place.run("cat t.tsv").text(), "a,b\n1,x y\n");
 }
 
-/// The blocks of bgzip end within rows, also of encodings whose own chunks do not.
+/// The blocks of bgzip end within rows.
 #[test]
 fn files_of_bgzip_are_read() {
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../brc-compress/tests/fixtures/bgzip.gz");
@@ -351,8 +351,8 @@ fn utf_16_needs_no_byte_order_mark() {
     assert_eq!(place.pipe("cat -", &text).text(), "id,name\n1,Øl\n2,日本\n");
 }
 
-/// Each text, the options of its conversion, and what becomes of its lines: header, rows written, rows rejected, lines
-/// before the table, comments, blank lines, lines after it.
+/// Texts, their options, and the expected numbers of lines: header, rows written, rows rejected, lines before the
+/// table, comments, blank lines, lines after it.
 const LEDGERS: &[(&str, &str, [u64; 7])] = &[
     ("id,v\n1,1\n2,2\n", "", [1, 2, 0, 0, 0, 0, 0]),
     ("1,1\n2,2", "", [0, 2, 0, 0, 0, 0, 0]),
@@ -397,14 +397,14 @@ fn every_line_is_accounted_for() {
 }
 
 #[test]
-fn lines_that_were_inferred_to_be_no_rows_are_said() {
+fn lines_inferred_not_to_be_rows_are_reported() {
     let place = Place::new();
     place.write("t.csv", "Weather\nof Oslo\ndate,temp,hum\n2024-01-01,1,2\n2024-01-02,1,2\n");
     let note = "note: 2 lines before the header skipped (--skip 0 keeps them)";
     for command in ["query t.csv 'select count(*)'", "cat t.csv", "head t.csv", "convert t.csv t.buren"] {
         assert!(place.shell(&format!("$BRC {command}")).stderr.contains(note), "{command}");
     }
-    // Who describes the table loses no line to a guess.
+    // With a given schema, no line is dropped by inference.
     for option in ["--skip 0", "--header yes", "--header no", "--names a,b,c", "--ragged error"] {
         let outcome = place.run(&format!("convert t.csv t.buren --force {option}"));
         assert_eq!(outcome.code, Some(3), "{option}: {}", outcome.stderr);
@@ -452,7 +452,7 @@ fn files_of_a_table_decide_together_whether_they_have_a_header() {
         |files: &str, column: &str| place.shell(&format!("$BRC query {files} 'select sum(\"{column}\")' --format csv"));
     assert_eq!(sum("a.csv b.csv", "2023").text().lines().nth(1), Some("12"));
     assert_eq!(sum("b.csv a.csv", "2023").text().lines().nth(1), Some("12"));
-    // A file that was opened before the header is known is opened again.
+    // A file that was opened before the header was determined is opened again.
     place.write("known.csv", "name,city\nAnna,Oslo\nBob,Rome\n");
     place.write("unknown.csv", "name,city\nname,Bern\n");
     for files in ["known.csv unknown.csv", "unknown.csv known.csv"] {
@@ -461,7 +461,7 @@ fn files_of_a_table_decide_together_whether_they_have_a_header() {
     }
 }
 
-/// Files of the system report no size, or another than they have.
+/// Files of procfs report no size, or a wrong one.
 #[test]
 #[cfg(target_os = "linux")]
 fn files_without_a_size_are_read_to_their_end() {
@@ -482,7 +482,7 @@ fn a_text_in_another_charset_is_noticed() {
         "looks like Latin-1 (windows-1252); strings keep their bytes as they are; to convert it, use --charset latin1";
     assert!(place.run("sniff t.csv").text().contains(kept));
     for target in ["t.buren", "t.parquet"] {
-        // Parquet has strings of UTF-8 only; bytes that are none are binary there.
+        // Parquet strings must be UTF-8; other bytes are binary there.
         let converted = place.run(&format!("convert t.csv {target}"));
         assert!(converted.stderr.contains(kept), "{}", converted.stderr);
         if converted.code != Some(0) {
@@ -502,7 +502,7 @@ fn a_text_in_another_charset_is_noticed() {
     assert!(asked.stderr.contains("'Zürich' may not match; read the text with --charset latin1"), "{}", asked.stderr);
     assert_eq!(ask("t.csv", "city = 'Zürich'", "--charset latin1").text(), "count(*)\n1\n");
     assert_eq!(ask("t.csv", "city = 'Zürich'", "--charset latin1").stderr, "");
-    // Nothing is said of columns that are UTF-8, and of conditions that are ASCII.
+    // UTF-8 columns and ASCII conditions give no note.
     assert!(!ask("t.csv", "city = 'Bern'", "").stderr.contains("may not match"));
     place.write("u.csv", "city,n\nZürich,1\nBern,2\n");
     assert_eq!(ask("u.csv", "city = 'Zürich'", "").stderr, "");
@@ -550,7 +550,7 @@ fn the_time_in_brackets_of_an_access_log_is_a_timestamp() {
 }
 
 #[test]
-fn long_access_logs_are_cut_anywhere() {
+fn long_access_logs_are_split_anywhere() {
     let place = Place::new();
     place.write("access.log", access_log(40_000));
     let query = "select count(*), count(distinct column_1), max(column_4), sum(column_7)";
@@ -563,7 +563,7 @@ fn long_access_logs_are_cut_anywhere() {
 }
 
 #[test]
-fn comments_behind_the_sample_are_named_where_they_hurt() {
+fn errors_mention_comments_after_the_sample() {
     let place = Place::new();
     let row = |row: usize| {
         if row == 30_000 { "# moved to a new machine\n".to_owned() } else { format!("{row},x{row},1.5\n") }
@@ -581,7 +581,7 @@ fn comments_behind_the_sample_are_named_where_they_hurt() {
     let outcome = place.run("convert t.csv t.buren --comment # --force");
     assert!(outcome.stderr.contains("99,999 rows written, 0 rejected"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("skipped 1 comment line"), "{}", outcome.stderr);
-    // As many fields as a row, and no value of its type; and a row that is bad for another reason.
+    // A line with the right number of fields but an invalid value, and a row that is bad for another reason.
     place.write("u.csv", "id,v\n1,2\n# a,b\n#3,x\n");
     let types = "--schema id:int64,v:int64 --comment none";
     place
@@ -590,7 +590,7 @@ fn comments_behind_the_sample_are_named_where_they_hurt() {
     place.write("u.csv", "id,v\na,2\n#3,x\n");
     let outcome = place.run("convert u.csv u.buren --schema id:string,v:int64 --comment none");
     assert!(outcome.code == Some(3) && !outcome.stderr.contains("--comment"), "{}", outcome.stderr);
-    // The table of the One Billion Row Challenge, too.
+    // The same for the table of the One Billion Row Challenge.
     let rows = "Oslo;1.5\n".repeat(30_000);
     place.write("m.txt", format!("{rows}# moved\n{rows}{rows}"));
     place.run("query m.txt").fails_with(3, hint);

@@ -1,4 +1,4 @@
-//! Sound files that are not supported are not called corrupt, and whoever has one is told what to do.
+//! Tests of valid but unsupported files: they are not called corrupt, and the message gives advice.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -12,7 +12,7 @@ const ROW: &[u8] = b"Abha;1.0\n";
 const ANSWER: &str = "{Abha=1.0/1.0/1.0}\n";
 const SCHEMA: &str = "--schema station:string,temperature:decimal(1)";
 
-/// The outcomes of all commands that read tables, of the file and of a pipe.
+/// The outcomes of all commands that read tables, from the file and from a pipe.
 fn all(place: &Place, file: &str, options: &str) -> Vec<Outcome> {
     let bytes = place.read(file);
     let mut outcomes = Vec::new();
@@ -43,7 +43,7 @@ fn compressed(compression: &str, content: &[u8]) -> Vec<u8> {
 #[test]
 fn zstd_with_a_window_or_a_dictionary_beyond_the_limits_is_not_corrupt() {
     let place = Place::new();
-    // Headers with a window of 2 GiB, and with the dictionary 7; then the row as a raw block.
+    // Headers with a window of 2 GiB and with dictionary id 7, each followed by the row as a raw block.
     let file = |head: &[u8]| [b"\x28\xb5\x2f\xfd", head, b"\x49\0\0", ROW].concat();
     place.write("wide.txt.zst", file(b"\x00\xa8"));
     all_fail(&place, "wide.txt.zst", "", 1, &["2048 MiB", "128 MiB", "zstd -d --long=31"]);
@@ -51,7 +51,7 @@ fn zstd_with_a_window_or_a_dictionary_beyond_the_limits_is_not_corrupt() {
     all_fail(&place, "dictionary.txt.zst", "", 1, &["the dictionary 7", "zstd -d -D"]);
     place.write("sound.txt.zst", file(b"\x00\x88"));
     assert_eq!(place.run("query sound.txt.zst").text(), ANSWER);
-    // What is damaged stays corrupt.
+    // Damaged files are still corrupt.
     place.write("bad.txt.zst", file(b"\x08\x88"));
     place.run("query bad.txt.zst").fails_with(4, "corrupt");
 }
@@ -74,7 +74,7 @@ fn compressions_that_are_not_read_come_with_advice() {
         place.write("t.csv.gz", compressed("gzip", bytes));
         place.run("query t.csv.gz").fails_with(1, "is compressed twice");
     }
-    // Nothing in a file tells brotli.
+    // Brotli files have no magic number.
     place.write("t.csv.br", b"\x0b\x04\x80Abha;1.0\n\x03");
     for options in ["", "--from csv"] {
         place.run(&format!("query t.csv.br {options}")).fails_with(1, "decompress it first, with brotli -dc");
@@ -99,7 +99,7 @@ fn damaged_files_that_are_only_read_compressed_are_corrupt() {
 }
 
 #[test]
-fn no_output_is_named_as_compressed_in_another_way() {
+fn outputs_with_a_contradicting_extension_are_refused() {
     let place = Place::new();
     place.write("t.txt", ROW);
     for (arguments, words) in [
@@ -129,7 +129,7 @@ fn the_content_of_a_compressed_file_counts_more_than_its_name() {
 }
 
 #[test]
-fn gzip_with_zeros_behind_it_is_sound() {
+fn gzip_followed_by_zeros_is_valid() {
     let place = Place::new();
     for compress in ["$BRC convert t.txt t.csv.gz --force", "gzip -c t.txt t.txt > t.csv.gz"] {
         place.write("t.txt", ROW);
@@ -179,7 +179,7 @@ fn rows_without_a_header_need_a_schema_but_damaged_files_are_corrupt() {
 }
 
 #[test]
-fn sound_rows_of_another_form_are_not_corrupt() {
+fn valid_rows_of_another_shape_are_not_corrupt() {
     let place = Place::new();
     let query = |place: &Place, name: &str| {
         place.run_of(&["query", name, "--schema", "station:string not null,temperature:decimal(1) not null"])
@@ -206,7 +206,7 @@ fn sound_rows_of_another_form_are_not_corrupt() {
         query(&place, &name).fails_with(1, &format!("brc: {name}: "));
         query(&place, &name).fails_with(1, message);
     }
-    // Bytes that no such file has, and rows that are cut off, stay corrupt.
+    // Invalid bytes and truncated rows are still corrupt.
     let corrupt = [("msgpack", msgpack(b"\xc1")), ("msgpack", msgpack(b"\x92\xa4Ab")), ("cbor", cbor(b"\xff"))];
     for (extension, bytes) in corrupt.into_iter().chain([("cbor", cbor(b"\x82\x61a\xc4\x82\x21"))]) {
         let name = format!("t.{extension}");
@@ -218,7 +218,7 @@ fn sound_rows_of_another_form_are_not_corrupt() {
 #[test]
 fn decimal_fractions_of_cbor_are_decimals() {
     let place = Place::new();
-    // 1.5 as 15e-1, as 1500e-3 and as an integer in tenths.
+    // 1.5 as 15e-1 and 1500e-3, and an integer in tenths.
     place.write("t.cbor", b"\x82\x61a\xc4\x82\x20\x0f\x82\x61a\xc4\x82\x22\x19\x05\xdc\x82\x61a\x0f");
     let answer = place.run("query t.cbor --schema station:string,temperature:decimal(1)").text();
     assert_eq!(answer, "{a=1.5/1.5/1.5}\n");
@@ -237,7 +237,7 @@ fn a_text_that_begins_as_another_encoding_can_be_read() {
 }
 
 #[test]
-fn orc_is_refused_with_what_to_do() {
+fn orc_is_refused_with_advice() {
     let place = Place::new();
     place.write("t.orc", b"ORC\x0a\x0b\0\0\0rest");
     place.write("t.csv", "a\n1\n");
@@ -259,7 +259,7 @@ fn orc_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn what_is_compressed_twice_is_told_so() {
+fn doubly_compressed_files_are_reported() {
     let place = Place::new();
     for (inner, outer) in [("gzip", "gzip"), ("zstd", "gzip"), ("lz4", "zstd"), ("snappy", "lz4"), ("gzip", "zlib")] {
         place.write("t.txt", compressed(outer, &compressed(inner, ROW)));
@@ -268,13 +268,13 @@ fn what_is_compressed_twice_is_told_so() {
             all_fail(&place, "t.txt", options, 1, &[&words]);
         }
     }
-    // The usual name of such a file, by another program.
+    // The usual name of such a file, written by another program.
     place.write("t.txt", ROW);
     place.shell("gzip t.txt && gzip -c t.txt.gz > t.txt.gz.gz").ok();
     place.run("query t.txt.gz.gz").fails_with(1, "t.txt.gz.gz: is compressed twice");
 }
 
-/// Bytes that are no text and nothing else.
+/// Random bytes that match no format.
 fn noise(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let next = || {
@@ -285,7 +285,7 @@ fn noise(length: usize, seed: u64) -> Vec<u8> {
 }
 
 #[test]
-fn noise_is_of_no_known_encoding() {
+fn random_bytes_have_no_known_encoding() {
     let place = Place::new();
     for seed in 0..20 {
         let noise = noise(5000, seed);
@@ -317,7 +317,7 @@ fn names_of_any_bytes_are_text() {
 }
 
 #[test]
-fn a_closed_standard_input_is_said_and_an_empty_one_needs_a_schema() {
+fn a_closed_standard_input_is_reported_and_an_empty_one_needs_a_schema() {
     let place = Place::new();
     for command in ["query -", "inspect -", "verify -", "convert - t.buren"] {
         place
@@ -349,7 +349,7 @@ fn copies_of_columnar_files_have_a_limit() {
             all_fail(&place, &packed, "--max-copy 1k", 1, &["a temporary copy of more than 1 KiB"]);
             assert_eq!(place.run(&format!("query {packed} --max-copy {most}")).text(), answer);
         }
-        // Another program does not tell how long it will be.
+        // The length of another program's output is not known in advance.
         place.shell(&format!("gzip -c {name} > foreign")).ok();
         all_fail(&place, "foreign", &format!("--max-copy {less}"), 1, &["raise the limit with --max-copy"]);
         assert_eq!(place.run(&format!("query foreign --max-copy {most}")).text(), answer);
@@ -359,12 +359,12 @@ fn copies_of_columnar_files_have_a_limit() {
 }
 
 #[test]
-fn what_is_not_a_columnar_file_is_not_copied() {
+fn only_columnar_files_are_copied() {
     let place = Place::new();
     let bomb = compressed("zstd", &vec![b'x'; 4 << 20]);
     for encoding in ["buren", "parquet", "arrow"] {
         place.write(&format!("bomb.{encoding}.zst"), &bomb);
-        // With a copy, it would be too long for one.
+        // A copy would exceed the limit.
         place
             .run(&format!("query bomb.{encoding}.zst --from {encoding} --max-copy 1M"))
             .fails_with(4, "corrupt file: header: ");
@@ -373,7 +373,7 @@ fn what_is_not_a_columnar_file_is_not_copied() {
 }
 
 #[test]
-fn a_row_that_does_not_fit_the_schema_of_json_is_a_bad_one() {
+fn a_json_row_that_does_not_fit_the_schema_is_a_bad_row() {
     let place = Place::new();
     let rows = "{\"station\":\"Abha\",\"temperature\":1.5}\n".repeat(5000);
     place.write("t.json", format!("{rows}{{\"station\":\"Abha\",\"temperature\":1.25}}\n"));

@@ -1,4 +1,5 @@
-//! A row that the output's encoding cannot hold is named, the same one for any number of threads, and nothing is left.
+//! Tests of rows that the output encoding cannot hold: the message names the same row for any number of threads, and no
+//! file is left.
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,7 +14,7 @@ const UTF8_HINT: &str = "brc: --charset converts a text file to UTF-8, as in --c
                          brc: encodings that hold any bytes in strings: \
                          buren, capnp, capnp-packed, protobuf, bincode, msgpack, cbor";
 
-/// A text of many splits of 64 KiB, with some names replaced; columns stand between tabs.
+/// A tab-separated text of many splits of 64 KiB, with some names replaced.
 fn text(strange: &[(usize, &[u8])]) -> Vec<u8> {
     let mut text = Vec::new();
     for line in 1..=30_000 {
@@ -43,14 +44,14 @@ fn check(place: &Place, arguments: &str, message: &str) {
 #[test]
 fn a_name_with_the_separator() {
     let place = Place::new();
-    // A table of the One Billion Row Challenge has no quotes.
+    // The output format of the One Billion Row Challenge has no quotes.
     place.write("t.json", json(&[(21_000, "a;b"), (21_001, "c;d"), (29_000, "e;f")]));
     place.run("convert t.json t.buren --row-group 64k").ok();
     let place_and_reason = "row 21000, column 'station': csv cannot hold 'a;b', which contains the delimiter ';'";
     let message = format!("brc: t.buren: {place_and_reason}\nbrc: --delimiter sets a different delimiter\n{HINT}");
     check(&place, "t.buren out.csv", &message);
     check(&place, "t.buren out.csv.gz", &message);
-    // Others have.
+    // Other CSV output has quotes.
     place.write("t.txt", text(&[(21_000, b"a;b"), (21_001, b"c,d"), (29_000, b"e\"f")]));
     place.run("convert t.txt u.buren --delimiter tab --row-group 64k").ok();
     for csv in ["u.csv", "u.csv.gz"] {
@@ -89,7 +90,7 @@ fn names_that_are_no_text() {
     for (name, shown, fault) in cases {
         place.write("t.json", json(&[(12_345, name), (12_346, "a\\nb;")]));
         let reason = format!("csv cannot hold '{shown}', which {fault}");
-        // Some that do not hold any bytes hold no bytes.
+        // Some encodings that do not hold arbitrary bytes cannot be written.
         let hint = if name.is_empty() { String::new() } else { format!("\n{HINT}") };
         check(&place, "t.json out.csv", &format!("brc: t.json: row 12345, column 'station': {reason}{hint}"));
     }
@@ -107,7 +108,7 @@ fn a_name_that_begins_with_a_byte_order_mark() {
 #[test]
 fn rejected_rows_count_and_keep_nothing_of_others() {
     let place = Place::new();
-    // Bad rows in splits before, and before and behind in the same split.
+    // Bad rows in earlier splits, and before and after it in the same split.
     let mut lines: Vec<Vec<u8>> =
         text(&[(20_000, b"\xff"), (20_001, b"\xfe")]).split(|&b| b == b'\n').map(Vec::from).collect();
     for line in [1, 2, 7_000, 19_998, 19_999, 20_002, 20_003, 25_000] {
@@ -121,7 +122,7 @@ fn rejected_rows_count_and_keep_nothing_of_others() {
         &format!("t.txt out.json --delimiter tab {schema} --rejects bad.tsv"),
         &format!("brc: t.txt: {message}\n{UTF8_HINT}"),
     );
-    // What is first in the table is told: here a bad row of a text, there what cannot be held.
+    // The first failing row of the table is reported: a bad row of a text, or an unsupported value.
     let outcome = place.run(&format!("convert t.txt out.json --delimiter tab {schema}"));
     outcome.fails(3, "brc: t.txt: line 1, byte 0, column 'station': missing delimiter '\t'");
     for (rows, expected) in [(&b"\xff\t1\nbad\n"[..], "row 1, "), (b"bad\n\xff\t1\n", "line 1, ")] {
@@ -137,7 +138,7 @@ fn rejected_rows_count_and_keep_nothing_of_others() {
 #[test]
 fn a_row_that_is_longer_than_a_line() {
     let place = Place::new();
-    // JSON needs six bytes for each of the control characters.
+    // JSON escapes each control character with six bytes.
     let (name, controls) = ("x".repeat(10 << 20), "\u{1}".repeat(2 << 20));
     place.write("t.txt", format!("x;x\n{name};{controls}\n"));
     let schema = "--schema a:string,b:string";

@@ -1,4 +1,4 @@
-//! Sheets of workbooks are tables: what a cell shows decides what its column is.
+//! Tests of workbook sheets as tables: the displayed value of cells determines the column types.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -12,7 +12,7 @@ use zip::write::SimpleFileOptions;
 
 const SALES: &str = "note: reading sheet 'Sales' of 'Sales', 'Other'; --sheet selects a different one\n";
 
-/// A place with the workbooks that other programs wrote.
+/// A directory with workbooks written by other programs.
 fn place() -> Place {
     let place = Place::new();
     for name in ["book.xlsx", "book.ods", "book.xls"] {
@@ -22,7 +22,7 @@ fn place() -> Place {
     place
 }
 
-/// A workbook with these sheets, each the rows of its XML.
+/// A workbook with the given sheets, each with the XML of its rows.
 fn workbook(sheets: &[(&str, &str)]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     let mut file = |name: &str, content: &str| {
@@ -95,7 +95,7 @@ fn a_sheet_is_chosen_by_name_or_number() {
 }
 
 #[test]
-fn options_for_reading_text_that_make_sense_apply() {
+fn applicable_text_options_are_accepted() {
     let place = place();
     let all = place.run("cat book.xlsx --sheet 2 --header no --skip 0").text();
     assert_eq!(all, "column_1,column_2\nReport,\n,\nk,v\na,1.5\nm,2\n,3\n");
@@ -125,7 +125,7 @@ fn workbooks_of_older_excel_and_of_libreoffice_are_read() {
 }
 
 #[test]
-fn cells_far_away_and_sheets_without_a_table_are_told() {
+fn distant_cells_and_sheets_without_a_table_are_reported() {
     let place = Place::new();
     let row = |number: u32, cells: &[String]| format!(r#"<row r="{number}">{}</row>"#, cells.concat());
     let far = [row(1, &[text("A1", "a"), text("XFD1", "b")]), row(1_048_576, &[number("XFD1048576", "7")])].concat();
@@ -140,7 +140,7 @@ fn cells_far_away_and_sheets_without_a_table_are_told() {
     place.run("query t.xlsx").fails_with(1, "1048576 rows of 301 columns: these are too many values");
 }
 
-/// The name of a column of two letters.
+/// The two-letter name of a column.
 fn letters(column: u16) -> String {
     let letter = |number: u16| char::from(b'A' + number as u8);
     [letter(column / 26 - 1), letter(column % 26)].iter().collect()

@@ -1,4 +1,4 @@
-//! A zip archive of one file is read as that file; any other says what to do.
+//! Tests of zip archives: an archive with one file is read as that file; others give advice.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -13,7 +13,7 @@ use zip::{CompressionMethod, ZipWriter};
 const QUERY: &str = "select sum(b), count(*)";
 const ANSWER: &str = "sum(b),count(*)\n1249975000,50000\n";
 
-/// A text that is longer than what an encoding is recognised by.
+/// A text longer than the bytes used to detect the format.
 fn text() -> Vec<u8> {
     let rows = (0..50_000).map(|number| format!("name {},{number}\n", number % 7));
     ["a,b\n".to_owned()].into_iter().chain(rows).collect::<String>().into_bytes()
@@ -89,7 +89,7 @@ fn archives_of_several_files_or_none_list_them() {
 }
 
 #[test]
-fn what_is_stored_in_another_way_is_refused_with_advice() {
+fn unsupported_members_are_refused_with_advice() {
     let place = Place::new();
     let sound = archive(&[("t.csv", b"a\n1\n")], deflated());
     let directory = sound.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();

@@ -1,4 +1,4 @@
-//! `brc compare`: measures encodings and compressions on a table, and says which to pick.
+//! `brc compare`: measures encodings and compressions on a table, and recommends one.
 
 use crate::args::{QueryArgs, Source, Threads, compression, query_options, target_encoding};
 use crate::commands::compare_cell;
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     queries: Vec<QueryOptions>,
 
     /// Use only the first N rows of each table
-    #[arg(long, value_name = "N", value_parser = some_rows)]
+    #[arg(long, value_name = "N", value_parser = positive_rows)]
     rows: Option<u64>,
 
     /// The number of timed runs of the query, and of reading the file
@@ -55,12 +55,13 @@ pub(crate) struct Args {
     #[arg(long)]
     cold: bool,
 
-    /// The time limit of one run (90s, 10min, 2h); a run that exceeds it fails [default: 10min, or 100 times the first read
-    /// of the table]
+    /// The time limit of one run (90s, 10min, 2h); a run that exceeds it fails [default: 10min, or 100 times the first
+    /// read of the table]
     #[arg(long, value_name = "TIME", value_parser = quantity::parse_duration)]
     timeout: Option<Duration>,
 
-    /// Save report.html, README.md, results.csv and results.json in this directory, and continue an interrupted run there
+    /// Save report.html, README.md, results.csv and results.json in this directory, and continue an interrupted run
+    /// there
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -120,7 +121,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         arguments: compare_cell::arguments,
         before_files: interrupt::clean_up_when_killed_with,
     };
-    let comparison = brc_compare::compare(&args.request(), &host).map_err(known)?;
+    let comparison = brc_compare::compare(&args.request(), &host).map_err(reportable)?;
     stdout::print(comparison.text(screen()).as_bytes())?;
     if let Some(reason) = comparison.not_kept().first() {
         anyhow::bail!("could not keep a file: {reason}");
@@ -128,8 +129,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     Ok(if comparison.failed_cells() == 0 { SUCCESS } else { 1 })
 }
 
-/// An error as [`crate::failure::report`] knows it.
-fn known(error: brc_compare::Error) -> anyhow::Error {
+/// Converts to an error that [`crate::failure::report`] knows.
+fn reportable(error: brc_compare::Error) -> anyhow::Error {
     match error {
         brc_compare::Error::Table(error) => error.into(),
         brc_compare::Error::Job(failure) => failure.into(),
@@ -171,18 +172,18 @@ impl Args {
     }
 }
 
-/// Reads how many rows to take: of none, nothing can be said.
-fn some_rows(text: &str) -> Result<u64, String> {
+/// Parses a number of rows, which must not be 0.
+fn positive_rows(text: &str) -> Result<u64, String> {
     match quantity::parse_count(text)? {
         0 => Err("at least one row is needed".to_owned()),
         rows => Ok(rows),
     }
 }
 
-/// What standard output can show: a usual terminal, unless it is one and says something else.
+/// The capabilities of standard output: those of the terminal, or a default width.
 fn screen() -> Screen {
-    const USUAL: usize = 120;
-    const NARROWEST: usize = 50;
-    let width = terminal_width().map_or(USUAL, |width| usize::from(width).max(NARROWEST));
+    const DEFAULT_WIDTH: usize = 120;
+    const MIN_WIDTH: usize = 50;
+    let width = terminal_width().map_or(DEFAULT_WIDTH, |width| usize::from(width).max(MIN_WIDTH));
     Screen { width, colour: colour::of_stdout() }
 }

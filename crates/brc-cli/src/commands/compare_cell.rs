@@ -1,5 +1,5 @@
-//! `brc compare-cell`: one process of a comparison. Not for users: `brc compare` runs it, and neither help texts nor
-//! completions know it.
+//! `brc compare-cell`: one worker process of a comparison. It is internal: only `brc compare` starts it, and help and
+//! completions do not list it.
 
 use crate::args::{Threads, memory_limit};
 use crate::invocation::before_arguments;
@@ -11,42 +11,42 @@ use clap::Parser;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The first argument that means it.
+/// The first argument, which selects this command.
 const NAME: &str = "compare-cell";
 
 /// Do one job of brc compare
 #[derive(Parser)]
 #[command(name = NAME)]
 pub(crate) struct Args {
-    /// The process that wants it done
+    /// The process id of brc compare
     #[arg(long)]
     parent: u32,
 
-    /// What to do, as JSON
+    /// The job as JSON
     job: String,
 
     /// The file to read
     input: PathBuf,
 
-    /// The file to write, or to compare with
+    /// The file to write or to compare with
     other: PathBuf,
 
     #[command(flatten)]
     threads: Threads,
 
-    /// How many bytes of memory it may use
+    /// The memory limit in bytes
     #[arg(long)]
     memory: Option<u64>,
 }
 
 impl Args {
-    /// What this process is asked to do, if it is one of a comparison's.
+    /// Parses the arguments if they are those of a worker process.
     pub(crate) fn of(arguments: &[OsString]) -> Option<Self> {
         (arguments.first()? == NAME).then(|| Self::parse_from(arguments))
     }
 }
 
-/// The arguments of a process that does that job for this one.
+/// The arguments of a worker process for the job.
 pub(crate) fn arguments(job: &JobArguments<'_>) -> Vec<OsString> {
     let (threads, parent) = (job.threads.to_string(), std::process::id().to_string());
     let mut arguments = before_arguments();
@@ -71,20 +71,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(stdout::print(worker.run(failure::describe)?.as_bytes())?)
 }
 
-/// Without whoever started it, nobody is there to take the answer.
+/// Ends this process when its parent ends, since nothing reads the reply then.
 #[cfg(unix)]
 fn end_with(parent: u32) {
-    // If it cannot be had, the process ends by itself a little later.
+    // If the signal cannot be set, the process still ends when its job is done.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
-    // The parent may have ended before that.
+    // The parent may have ended before the signal was set.
     let end_without = move || {
         if rustix::process::getppid().is_some_and(|now| now.as_raw_pid().cast_unsigned() != parent) {
             std::process::exit(1);
         }
     };
     end_without();
-    // Other systems do not tell.
+    // Other systems have no such signal; poll instead.
     #[cfg(not(target_os = "linux"))]
     let _ = std::thread::Builder::new().spawn(move || {
         loop {
@@ -94,6 +94,6 @@ fn end_with(parent: u32) {
     });
 }
 
-/// It ends when it has an answer that nobody takes.
+/// Not supported here: the process ends when its job is done.
 #[cfg(not(unix))]
 fn end_with(_parent: u32) {}

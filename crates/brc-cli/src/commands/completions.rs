@@ -1,4 +1,4 @@
-//! `brc completions`: prints a script that makes a shell complete `brc`'s options.
+//! `brc completions`: prints a completion script for a shell.
 
 use crate::cli::Cli;
 use clap::CommandFactory;

@@ -29,15 +29,15 @@ use std::time::Instant;
 pub(crate) struct Args {
     /// The files to read as one table, then the file to write. Inputs may be a quoted glob such as 'part-*.csv' or a
     /// directory (all files below it); - is standard input or output
-    // One list, because clap takes no options between two positional arguments of which the first has several values.
+    // A single list, because clap does not accept options between a repeated positional argument and the next one.
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
 
     #[command(flatten)]
     files: Files,
 
-    /// The delimiter of a text output [default: a tab for .tsv, else that of --delimiter, else a comma; a semicolon for the
-    /// table of the One Billion Row Challenge]
+    /// The delimiter of a text output [default: a tab for .tsv, else that of --delimiter, else a comma; a semicolon for
+    /// the table of the One Billion Row Challenge]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     output_delimiter: Option<u8>,
 
@@ -48,9 +48,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME[:LEVEL]", value_parser = compression(), help = COMPRESSION_HELP.as_str())]
     compression: Option<Compressor>,
 
-    /// Store the rows of each buren row group grouped by this column, so that conditions on it read less; none turns this
-    /// off [default: a column that saves at least 2 %; the strings of a table that has one column of them, and a few of
-    /// numbers]
+    /// Store the rows of each buren row group grouped by this column, so that conditions on it read less; none turns
+    /// this off [default: a column that saves at least 2 %; the strings of a table that has one column of them, and a
+    /// few of numbers]
     #[arg(long, value_name = "COLUMN")]
     key: Option<String>,
 
@@ -88,8 +88,8 @@ pub(crate) struct Args {
     #[arg(long)]
     no_sync: bool,
 
-    /// Write bad rows of a text file to this TSV file, with line, byte offset, column and reason, and go on. Values that the
-    /// output encoding cannot hold still stop the run
+    /// Write bad rows of a text file to this TSV file, with line, byte offset, column and reason, and go on. Values
+    /// that the output encoding cannot hold still stop the run
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
 
@@ -137,7 +137,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         return Ok(partitions::write(args, columns.names(), start)?);
     }
     let conversion = Conversion::begin(args)?;
-    inputs::tell_notes(conversion.table());
+    inputs::print_notes(conversion.table());
     crate::interrupt::clean_up_when_killed();
     let progress = Progress::default();
     let converted = watch_table(&progress, conversion.table(), || conversion.run(&progress))?;
@@ -148,7 +148,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A table that is open, and what it is to become.
+/// A conversion with its input opened.
 pub(crate) struct Conversion<'a> {
     args: &'a Args,
     to: &'static dyn Encoding,
@@ -179,7 +179,7 @@ impl<'a> Conversion<'a> {
         Self::of(args, to, paths(&files), opened.table, target)
     }
 
-    /// The same for an input that is none of those that are named.
+    /// Like [`Conversion::begin`], for an open input instead of the named ones.
     ///
     /// # Errors
     /// Those of the options, the input and the output.
@@ -195,7 +195,7 @@ impl<'a> Conversion<'a> {
         Self::of(args, to, Vec::new(), opened.table, target)
     }
 
-    /// The same for a table that is none of the inputs' that are named.
+    /// Like [`Conversion::begin`], for an open table instead of the named inputs.
     ///
     /// # Errors
     /// Those of the options and the output.
@@ -243,10 +243,10 @@ impl<'a> Conversion<'a> {
     }
 }
 
-/// What there is to say about a conversion besides its size, a line each.
+/// The notes on a conversion, one line each.
 pub(crate) fn notes(converted: &Converted, table: &dyn Table) -> Vec<String> {
     let skipped = skipped(&converted.skipped_lines);
-    let notes = skipped.into_iter().chain(rejected(converted)).chain(left_out(table));
+    let notes = skipped.into_iter().chain(rejected(converted)).chain(unsupported_columns(table));
     let notes = notes.chain(changes::read(table)).chain(changes::altered(table));
     notes.chain(converted.remark.clone()).collect()
 }
@@ -281,10 +281,10 @@ impl Args {
         if self.ascii && !to.has_ascii_form() {
             return Err(Error::Usage(format!("--ascii: {} has no second form that is text", to.name())));
         }
-        let usual = CreateOptions::new(compression);
+        let default = CreateOptions::new(compression);
         let delimiter = self.output_delimiter.or(delimiter_by_extension(self.output())).or(self.source.delimiter());
         let (key, ascii) = (self.key.clone(), self.ascii);
-        Ok(CreateOptions { key, delimiter, ascii, dictionary_bytes: Some(dictionary_bytes), ..usual })
+        Ok(CreateOptions { key, delimiter, ascii, dictionary_bytes: Some(dictionary_bytes), ..default })
     }
 
     fn output_options(&self, inputs: &[PathBuf]) -> OutputOptions {
@@ -292,7 +292,7 @@ impl Args {
     }
 }
 
-/// The encoding that was asked for, or that the output's name tells.
+/// The requested encoding, or the one given by the extension of the output.
 pub(crate) fn encoding_of(output: &Path, to: Option<&'static dyn Encoding>) -> Result<&'static dyn Encoding, Error> {
     let reason = match to.or_else(|| by_extension(output)) {
         Some(encoding) if !encoding.is_read_only() => return Ok(encoding),
@@ -307,7 +307,7 @@ pub(crate) fn encoding_of(output: &Path, to: Option<&'static dyn Encoding>) -> R
     Err(Error::Usage(format!("{}: {reason}; name the encoding with --to {}", output.display(), names.join("|"))))
 }
 
-/// The compression that was asked for, or that the output's name tells.
+/// The requested compression, or the one given by the extension of the output.
 pub(crate) fn target_compression(
     output: &Path,
     compression: Option<Compressor>,
@@ -344,7 +344,7 @@ fn summary(converted: &Converted, seconds: f64) -> String {
     format!("{rows} written, {rows_rejected} rejected; {bytes_in} → {bytes_out} in {seconds:.2} s")
 }
 
-/// How many lines of the input are not rows, by kind; none if only the header is not.
+/// The numbers of skipped lines by kind; `None` if nothing but the header was skipped.
 fn skipped(lines: &SkippedLines) -> Option<String> {
     let kinds = [
         (lines.preamble, "line", " before the table"),
@@ -353,14 +353,14 @@ fn skipped(lines: &SkippedLines) -> Option<String> {
         (lines.footer, "line", " after the table"),
     ];
     let kinds = kinds.iter().filter(|(lines, ..)| *lines > 0);
-    let kinds: Vec<_> = kinds.map(|(lines, noun, place)| format!("{}{place}", counted(*lines, noun))).collect();
+    let kinds: Vec<_> = kinds.map(|(lines, noun, position)| format!("{}{position}", counted(*lines, noun))).collect();
     (!kinds.is_empty()).then(|| format!("skipped {}", kinds.join(", ")))
 }
 
-/// How many reasons, or columns, are told.
-const MOST_TOLD: usize = 5;
+/// The number of rejection reasons that are listed.
+const MAX_REASONS: usize = 5;
 
-/// Why rows were rejected, a line each, with what may help.
+/// The reasons why rows were rejected, one line each, with hints.
 fn rejected(converted: &Converted) -> Vec<String> {
     let line = |reason: &RejectReason| {
         let RejectReason { column, fault, rows, first_line } = reason;
@@ -369,16 +369,16 @@ fn rejected(converted: &Converted) -> Vec<String> {
         let hint = fault.as_ref().and_then(hint).map(|hint| format!("; {hint}")).unwrap_or_default();
         format!("rejected {}: {column}{kind} (first on line {first_line}){hint}", counted(*rows, "row"))
     };
-    let mut lines: Vec<_> = converted.reasons.iter().take(MOST_TOLD).map(line).collect();
-    let rest: u64 = converted.reasons.iter().skip(MOST_TOLD).map(|reason| reason.rows).sum();
+    let mut lines: Vec<_> = converted.reasons.iter().take(MAX_REASONS).map(line).collect();
+    let rest: u64 = converted.reasons.iter().skip(MAX_REASONS).map(|reason| reason.rows).sum();
     if rest > 0 {
         lines.push(format!("rejected {} for other reasons", counted(rest, "row")));
     }
     lines
 }
 
-/// The columns that turned out to be none that brc reads.
-fn left_out(table: &dyn Table) -> Vec<String> {
+/// Columns that were found while reading to have no supported type.
+fn unsupported_columns(table: &dyn Table) -> Vec<String> {
     let Some(schema) = table.inferred() else { return Vec::new() };
     let known = table.schema().left_out();
     schema

@@ -1,11 +1,11 @@
-//! `brc functions`: every function of queries with an example, from the same table that binds them.
+//! `brc functions`: lists all functions with examples, from the tables used to bind queries.
 
 use crate::stdout;
 use brc_query::{AGGREGATES, CONSTRUCTS, Construct, EXAMPLE_TABLE, FUNCTIONS, Function, OPERATORS};
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-// The list is the help, so that `brc help functions` and the manual page have it too.
+// The list is the long help, so that `brc help functions` and the manual page show it too.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP, after_long_help = LONG_HELP.as_str())]
 pub(crate) struct Args {}
@@ -21,7 +21,7 @@ pub(crate) fn run(_: &Args) -> anyhow::Result<()> {
     Ok(stdout::print(list().as_bytes())?)
 }
 
-/// A function as the list shows it: how it is written, what it is, an expression and its value.
+/// An entry of the list: usage, description, and an example expression with its value.
 struct Entry {
     usage: String,
     about: &'static str,

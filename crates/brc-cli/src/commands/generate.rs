@@ -1,4 +1,4 @@
-//! `brc generate`: makes a test table.
+//! `brc generate`: generates a test table.
 
 use crate::args::Threads;
 use crate::generate::{PRESETS, Preset, Shape, generate};

@@ -1,4 +1,4 @@
-//! `brc inspect`: shows what files are made of.
+//! `brc inspect`: shows how files are stored.
 
 use crate::args::Source;
 use crate::failure::{SUCCESS, worst};
@@ -64,7 +64,7 @@ impl Args {
         encoding.describe(input, &self.source.open_options())
     }
 
-    /// What all files are together.
+    /// The totals of all files.
     fn summary(&self, found: usize, shown: &[Description]) -> String {
         let sum = |wanted: &str| {
             let of_file = |description: &Description| {

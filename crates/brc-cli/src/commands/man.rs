@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The page of a command. Its synopsis is the usage line; that of [`Man::render`] would name every option.
+/// The page of a command. Its synopsis is the usage line, because that of [`Man::render`] lists every option.
 fn page(command: &Command, man: &Man) -> std::io::Result<Vec<u8>> {
     let mut page = Vec::new();
     man.render_title(&mut page)?;

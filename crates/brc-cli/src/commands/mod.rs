@@ -1,4 +1,4 @@
-//! One file for each subcommand: its options, its help text, and what it does.
+//! The subcommands, one file each: options, help text and implementation.
 
 pub(crate) mod cat;
 pub(crate) mod compare;

@@ -1,4 +1,4 @@
-//! `brc query`: answers a group-by question.
+//! `brc query`: runs SQL statements or a query given by options.
 
 mod prompt;
 mod session;
@@ -20,9 +20,9 @@ use std::{fs, io};
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The files to query as one table, and SQL: 'select city, max(price) group by city'. A file may be a quoted glob such as
-    /// 'part-*.buren', a directory (all files below it), or - for standard input. SQL may also name files itself: "select *
-    /// from 'a.csv'"
+    /// The files to query as one table, and SQL: 'select city, max(price) group by city'. A file may be a quoted glob
+    /// such as 'part-*.buren', a directory (all files below it), or - for standard input. SQL may also name files
+    /// itself: "select * from 'a.csv'"
     #[arg(value_name = "FILE|SQL")]
     arguments: Vec<PathBuf>,
 
@@ -42,8 +42,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
     having: Option<String>,
 
-    /// How to sort the result: expressions separated by commas, each optionally followed by desc and nulls first [default:
-    /// by the keys]
+    /// How to sort the result: expressions separated by commas, each optionally followed by desc and nulls first
+    /// [default: by the keys]
     #[arg(long, value_name = "EXPRESSIONS", allow_hyphen_values = true)]
     order_by: Option<String>,
 
@@ -113,20 +113,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(Session::new(args, &inputs, false)?.answer(&query, None, args.explain)?)
 }
 
-/// What is asked for: statements, or none if options are the question; and the files.
+/// The parsed command line: statements (none if the query is given by options) and input files.
 struct Request {
     sql: Vec<Sql>,
     inputs: Vec<PathBuf>,
 }
 
-/// Statements of one source: an argument or a file.
+/// The SQL of one argument or file.
 struct Sql {
     text: String,
     file: Option<PathBuf>,
 }
 
 impl Args {
-    /// Tells SQL from files.
+    /// Separates SQL from files.
     fn request(&self) -> Result<Request> {
         let (mut sql, mut inputs) = (Vec::new(), Vec::new());
         for argument in &self.arguments {
@@ -149,7 +149,7 @@ impl Args {
         Ok(Request { sql, inputs })
     }
 
-    /// Runs statements one after the other, until one fails. They are parsed first, all of them.
+    /// Parses all statements, then runs them in sequence until one fails.
     fn run_all(&self, sql: &[Sql], inputs: &[PathBuf]) -> anyhow::Result<()> {
         self.refuse_clauses()?;
         if self.interactive {
@@ -157,8 +157,8 @@ impl Args {
         }
         let mut statements = Vec::new();
         for Sql { text, file } in sql {
-            let place = || file.as_ref().map_or(String::new(), |file| format!("{}: ", file.display()));
-            let parsed = Statement::parse_all(text).map_err(|error| Error::Usage(format!("{}{error}", place())))?;
+            let location = || file.as_ref().map_or(String::new(), |file| format!("{}: ", file.display()));
+            let parsed = Statement::parse_all(text).map_err(|error| Error::Usage(format!("{}{error}", location())))?;
             statements.extend(parsed.into_iter().map(|statement| (statement, file.as_deref())));
         }
         if statements.is_empty() {
@@ -185,7 +185,7 @@ impl Args {
         Ok(())
     }
 
-    /// The question that the options describe.
+    /// The query described by the options.
     fn query(&self) -> Result<Query> {
         let mut query = self.query.options().query()?;
         query.having = self.having.as_deref().map(Expression::parse).transpose()?;
@@ -195,21 +195,22 @@ impl Args {
         Ok(query)
     }
 
-    /// Whether statements can be typed: there is no question yet, and somebody who can.
+    /// Whether to open a prompt: no query is given, and input and output are terminals.
     fn may_prompt(&self) -> Result<bool> {
         let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-        let asks = self.has_clauses() || self.explain || self.output.format().is_some() || self.output.file().is_some();
+        let is_query =
+            self.has_clauses() || self.explain || self.output.format().is_some() || self.output.file().is_some();
         match self.interactive {
             true if !is_terminal => Err(Error::Usage("--interactive needs a terminal".to_owned())),
             true if self.has_clauses() || self.output.file().is_some() => {
                 Err(Error::Usage("--interactive takes its queries and their clauses from the terminal".to_owned()))
             }
             true => Ok(true),
-            false => Ok(is_terminal && !asks),
+            false => Ok(is_terminal && !is_query),
         }
     }
 
-    /// Whether any option is given that SQL has a clause for.
+    /// Whether any option is given that SQL expresses as a clause.
     fn has_clauses(&self) -> bool {
         let Self { having, order_by, limit, offset, query, .. } = self;
         having.is_some() || order_by.is_some() || limit.limit.is_some() || offset.is_some() || query.is_given()
@@ -226,12 +227,12 @@ impl Args {
     }
 }
 
-/// Whether what looks like SQL is a file nevertheless.
+/// Whether text that looks like SQL is a file nevertheless.
 fn names_file(text: &str) -> bool {
     !text.contains(char::is_whitespace) && Path::new(text).exists()
 }
 
-/// Refuses what is neither a file nor a query, but looks more like SQL than like a name.
+/// Rejects an argument that is no file and looks more like SQL than like a file name.
 fn refuse_expression(argument: &Path) -> Result<()> {
     const CHANGES: [&str; 6] = ["insert", "update", "delete", "create", "drop", "alter"];
     let Some(text) = argument.to_str().filter(|_| !argument.exists()) else { return Ok(()) };

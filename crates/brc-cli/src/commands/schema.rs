@@ -13,8 +13,8 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The files to read as one table: paths, a quoted glob such as 'part-*.csv', a directory (all files below it), or - for
-    /// standard input
+    /// The files to read as one table: paths, a quoted glob such as 'part-*.csv', a directory (all files below it), or
+    /// - for standard input
     #[arg(value_name = "FILE", required = true)]
     inputs: Vec<PathBuf>,
 
@@ -24,7 +24,7 @@ pub(crate) struct Args {
 
     /// Infer types from all rows; this is the default, other than in brc sniff
     #[arg(long)]
-    // Nothing to do: it is an option for those who know it from there.
+    // Accepted for users of brc sniff; it has no effect.
     #[allow(dead_code)]
     all: bool,
 
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(show(table.as_ref(), args.threads, args.json)?)
 }
 
-/// Prints the columns of a table, with the types of all rows.
+/// Prints the columns of a table, with types inferred from all rows.
 ///
 /// # Errors
 /// Those of the table and of standard output.
@@ -68,16 +68,15 @@ pub(super) fn show(table: &dyn Table, threads: Threads, is_json: bool) -> Result
     for note in changes::read(table) {
         message!("note: {}", printable::line(note.as_bytes()));
     }
-    // What the first rows have told is said by a note.
-    let is_told = |column: &&LeftOut| table.inferred().is_some() && table.schema().left_out().contains(column);
-    for column in schema.left_out().iter().filter(|column| !is_told(column)) {
+    // Unsupported columns that were found in the first rows are already noted.
+    let is_noted = |column: &&LeftOut| table.inferred().is_some() && table.schema().left_out().contains(column);
+    for column in schema.left_out().iter().filter(|column| !is_noted(column)) {
         message!("{}", printable::line(column.to_string().as_bytes()));
     }
     Ok(())
 }
 
-/// One column a line: its name, its type, whether it may have nulls, and how its values are written in text, where some
-/// column has a form other than the usual one.
+/// Formats one column per line: name, type and nullability, and the text format if any column has a non-default one.
 pub(super) fn columns(schema: &Schema) -> Vec<u8> {
     let forms = Form::of_columns(schema);
     let headers = if forms.iter().any(Option::is_some) { &["name", "type", "nulls", "format"][..] } else { HEADERS };

@@ -1,4 +1,4 @@
-//! `brc sniff`: shows how brc reads a file, and why.
+//! `brc sniff`: shows how brc reads a file, with the evidence.
 
 use super::head::first_rows;
 use super::schema;
@@ -56,8 +56,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
 }
 
-/// What the first bytes of a file tell.
-pub(crate) struct Looked {
+/// What was detected from the first bytes of a file.
+pub(crate) struct Detected {
     path: PathBuf,
     pub(crate) encoding: &'static dyn Encoding,
     pub(crate) compression: &'static str,
@@ -65,15 +65,15 @@ pub(crate) struct Looked {
     is_whole: bool,
 }
 
-impl Looked {
+impl Detected {
     fn at(path: &Path, options: &OpenOptions) -> brc_core::Result<(Self, Input)> {
         Self::of(Input::open(path)?, options)
     }
 
-    /// What those of an open file tell.
+    /// Detects the encoding, compression and dialect of an open file.
     ///
     /// # Errors
-    /// If its encoding cannot be told.
+    /// If its encoding cannot be determined.
     pub(crate) fn of(mut input: Input, options: &OpenOptions) -> brc_core::Result<(Self, Input)> {
         let encoding = for_input(&input)?;
         let sniffed = if encoding.name() == text().name() { Some(sniff_text(&mut input, options)?) } else { None };
@@ -81,7 +81,7 @@ impl Looked {
         Ok((Self { path: input.path.clone(), encoding, compression, sniffed, is_whole }, input))
     }
 
-    /// How the file is written, in a few words.
+    /// A short description of the format.
     fn in_short(&self) -> String {
         let compression = if self.compression == "none" { String::new() } else { format!(", {}", self.compression) };
         let dialect = self.sniffed.as_ref().map(|sniffed| format!(", {}", sniffed.dialect)).unwrap_or_default();
@@ -105,7 +105,7 @@ impl Looked {
     }
 }
 
-/// How many files that are written in another way than the first are named.
+/// The number of differing files that are listed.
 const MAX_OTHERS: usize = 10;
 
 impl Args {
@@ -115,39 +115,44 @@ impl Args {
 
     fn show_file(&self) -> anyhow::Result<()> {
         let options = self.options();
-        let (looked, input) = Looked::at(&self.file, &options)?;
-        self.text.check([looked.encoding])?;
-        let table = looked.encoding.open(input, &options);
+        let (detected, input) = Detected::at(&self.file, &options)?;
+        self.text.check([detected.encoding])?;
+        let table = detected.encoding.open(input, &options);
         if self.print_schema {
-            return self.show_schema(table?.as_ref(), looked.is_whole);
+            return self.show_schema(table?.as_ref(), detected.is_whole);
         }
-        looked.print()?;
+        detected.print()?;
         let table = table?;
-        if looked.sniffed.is_none() {
+        if detected.sniffed.is_none() {
             let notes = table.notes().into_iter().map(|note| format!("note: {}\n", printable::line(note.as_bytes())));
             stdout::print_names(notes.collect::<String>().as_bytes())?;
         }
-        if looked.sniffed.is_some() && *table.schema() == Schema::one_brc() && options.schema.is_none() {
+        if detected.sniffed.is_some() && *table.schema() == Schema::one_brc() && options.schema.is_none() {
             stdout::print_names(note(ONE_BRC).as_bytes())?;
         }
-        self.show_table(table.as_ref(), looked.is_whole)
+        self.show_table(table.as_ref(), detected.is_whole)
     }
 
-    /// Shows how the first of several files is written and which others are written otherwise, and the table that all are.
+    /// Shows the format of the first file, the files that differ from it, and the table of all files.
     fn show_files(&self, found: &[FoundFile]) -> anyhow::Result<()> {
         let options = self.options();
-        let look = |file: &FoundFile| Looked::at(&file.path, &options).map(|(looked, _)| looked);
-        let looked = found.iter().map(look).collect::<brc_core::Result<Vec<_>>>()?;
-        let is_whole = looked.iter().all(|file| file.is_whole);
+        let detect = |file: &FoundFile| Detected::at(&file.path, &options).map(|(detected, _)| detected);
+        let detected = found.iter().map(detect).collect::<brc_core::Result<Vec<_>>>()?;
+        let is_whole = detected.iter().all(|file| file.is_whole);
         let source =
             Source { from: None, schema: None, binary_as_string: false, max_copy: u64::MAX, text: self.text.clone() };
         let opened = source.open_all(found, &Files::default(), &options);
         if self.print_schema {
             return self.show_schema(opened?.table.as_ref(), is_whole);
         }
-        if let [first, others @ ..] = &looked[..] {
+        if let [first, others @ ..] = &detected[..] {
             let mut out = String::new();
-            line(&mut out, "files", &looked.len().to_string(), &format!("what follows is of {}", first.path.display()));
+            line(
+                &mut out,
+                "files",
+                &detected.len().to_string(),
+                &format!("what follows is of {}", first.path.display()),
+            );
             stdout::print_names(out.as_bytes())?;
             first.print()?;
             let others: Vec<_> = others.iter().filter(|other| other.in_short() != first.in_short()).collect();
@@ -182,12 +187,12 @@ impl Args {
         out.extend(schema::columns(&current_schema(table)));
         out.push(b'\n');
         let shown = rows.and_then(|(plan, rows)| render(render::table(), &plan, &rows, &mut out));
-        // Both tables have nothing in them that a terminal would obey, but for colours.
+        // Both tables are already escaped, and may contain colours.
         stdout::print(&out)?;
         Ok(shown?)
     }
 
-    /// Infers types from all rows, if that is asked for.
+    /// Infers types from all rows, if requested.
     fn infer(&self, table: &dyn Table, is_whole: bool) -> brc_core::Result<TypesOf> {
         if table.inferred().is_none() {
             return Ok(TypesOf::All);
@@ -201,7 +206,7 @@ impl Args {
     }
 }
 
-/// What the types of columns are inferred from.
+/// The rows from which column types are inferred.
 enum TypesOf {
     Sample,
     All,
@@ -228,21 +233,21 @@ pub(crate) fn option(part: Part) -> &'static str {
     }
 }
 
-/// What was found, and what speaks for it.
+/// Formats a finding with its evidence.
 fn line(out: &mut String, what: &str, value: &str, evidence: &str) {
     let (value, evidence) = (printable::line(value.as_bytes()), printable::line(evidence.as_bytes()));
     let text = format!("{what:<21}{value:<12} {evidence}");
     out.push_str(&fitted(text.trim_end(), EVIDENCE));
 }
 
-/// Where evidence begins.
+/// The column at which the evidence begins.
 const EVIDENCE: usize = 34;
 
 fn note(text: &str) -> String {
     fitted(&format!("note: {}", printable::line(text.as_bytes())), 6)
 }
 
-/// A line as wide as the terminal: what goes on is indented, if there is room for it.
+/// Wraps a line to the width of the terminal; continuation lines are indented if there is room.
 fn fitted(text: &str, indent: usize) -> String {
     let text = match render::terminal_width().map(usize::from) {
         Some(width) => wrap(text, if width >= 2 * indent { indent } else { 2 }, width),

@@ -7,8 +7,8 @@ use brc_query::{OrderBy, Query};
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// What to sort by: columns or expressions separated by commas, each optionally followed by desc and nulls first; all is
-    /// every column from left to right
+    /// What to sort by: columns or expressions separated by commas, each optionally followed by desc and nulls first;
+    /// all is every column from left to right
     #[arg(long, value_name = "EXPRESSIONS", alias = "order-by", allow_hyphen_values = true)]
     by: String,
 
@@ -28,6 +28,6 @@ Examples:
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let order_by = OrderBy::parse_list(&args.by)?;
     let query = Query { order_by, limit: args.limit.limit, ..args.table.query()? };
-    // A table for people is laid out when all rows have come, and they may be many.
+    // The default is not the table format, which holds all rows to lay them out.
     Ok(args.table.answer(&query, Some(exact_format()))?)
 }

@@ -39,7 +39,7 @@ Examples:
   brc summarize visits.parquet --columns price,country --where 'price > 0'
   brc summarize visits.parquet --json | jq '.columns[] | select(.nulls > 0) | .name'";
 
-/// How tables are summarised.
+/// The options of a summary.
 pub(super) struct Summarizing<'a> {
     pub(super) threads: Threads,
     pub(super) memory: &'a MemoryArgs,
@@ -48,7 +48,7 @@ pub(super) struct Summarizing<'a> {
 }
 
 impl Summarizing<'_> {
-    /// Prints what is in each column of some rows.
+    /// Prints the summary of each column, over the rows that the query selects.
     ///
     /// # Errors
     /// Those of the query, the table and standard output.
@@ -62,7 +62,7 @@ impl Summarizing<'_> {
         };
         let text = match self.is_json {
             true => summary::json(&summary),
-            false => summary::text(&summary, terminal_width().unwrap_or(USUAL_WIDTH).into()),
+            false => summary::text(&summary, terminal_width().unwrap_or(DEFAULT_WIDTH).into()),
         };
         stdout::print_names(text.as_bytes())?;
         changes::note_nulled(table);
@@ -75,8 +75,8 @@ impl Summarizing<'_> {
     }
 }
 
-/// How wide lines are where there is no terminal.
-const USUAL_WIDTH: u16 = 80;
+/// The line width if there is no terminal.
+const DEFAULT_WIDTH: u16 = 80;
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let Args { selection, json, threads, memory, table } = args;

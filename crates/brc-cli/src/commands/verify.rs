@@ -1,4 +1,4 @@
-//! `brc verify`: checks files.
+//! `brc verify`: checks files for damage.
 
 use crate::args::{Source, Threads};
 use crate::failure::{SUCCESS, worst};
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     Ok(code.map_or(SUCCESS, |(code, _)| code))
 }
 
-/// The files of a directory or pattern that are as they should be.
+/// The totals of the undamaged files of a directory or pattern.
 #[derive(Default)]
 struct Sum {
     files: u64,

@@ -1,4 +1,4 @@
-//! `G1` of h2o's db-benchmark: the table of its group-by questions.
+//! The table `G1` of h2o's db-benchmark, for its group-by queries.
 
 use super::random::{Random, mix};
 use super::{BLOCK_ROWS, Block, Blocks, Preset, Shape, text};
@@ -42,13 +42,13 @@ struct Rows {
     seed: u64,
     rows: u64,
     groups: u64,
-    /// How many values id3 and id6 have.
+    /// The number of distinct values of id3 and id6.
     rare: u64,
     nulls: u64,
     sorted: bool,
 }
 
-/// The values of id1 to id6, each from 0 on.
+/// The values of id1 to id6, each starting from 0.
 type Ids = [u64; 6];
 
 impl Blocks for Rows {
@@ -75,14 +75,15 @@ impl Rows {
         [self.groups, self.groups, self.rare, self.groups, self.groups, self.rare].map(|values| random.below(values))
     }
 
-    /// Ids of a row of a block of a sorted table: each block has a range of its own of all triples of the first three.
+    /// Draws the ids of a row of a sorted table. All triples of the first three ids are divided into ranges, one per
+    /// block.
     fn ids_between(&self, number: u64, rows: u64, random: &mut Random) -> Ids {
         let [groups, rare] = [self.groups, self.rare].map(u128::from);
         let triples = groups * groups * rare;
         let bound = |row: u64| triples * u128::from(row) / u128::from(self.rows);
         let (first, end) = (bound(number * BLOCK_ROWS), bound(number * BLOCK_ROWS + rows));
-        let part = u128::from(random.next());
-        let triple = first + (((end - first).max(1) * part) >> 64);
+        let fraction = u128::from(random.next());
+        let triple = first + (((end - first).max(1) * fraction) >> 64);
         let [_, _, _, id4, id5, id6] = self.ids(random);
         let pair = triple / rare;
         [(pair / groups) as u64, (pair % groups) as u64, (triple % rare) as u64, id4, id5, id6]
@@ -119,13 +120,13 @@ impl Rows {
 
 #[cfg(test)]
 mod tests {
-    use super::super::made;
+    use super::super::generated;
     use super::*;
     use std::collections::HashSet;
 
     #[test]
-    fn ids_have_as_many_values_as_asked_for() {
-        let table = made(&G1, &Shape { rows: 50_000, seed: 1, groups: Some(20), ..Shape::default() });
+    fn ids_have_the_requested_number_of_values() {
+        let table = generated(&G1, &Shape { rows: 50_000, seed: 1, groups: Some(20), ..Shape::default() });
         assert_eq!((table.len(), table[0].join(",")), (50_001, "id1,id2,id3,id4,id5,id6,v1,v2,v3".to_owned()));
         let distinct = |column: usize| table[1..].iter().map(|row| &row[column]).collect::<HashSet<_>>().len();
         assert_eq!([0, 1, 2, 3, 4, 5, 6, 7].map(distinct), [20, 20, 2500, 20, 20, 2500, 5, 15]);
@@ -140,7 +141,7 @@ mod tests {
     #[test]
     fn nulls_are_a_percentage() {
         let table =
-            made(&G1, &Shape { rows: 50_000, seed: 1, groups: Some(1000), nulls: Some(10), ..Shape::default() });
+            generated(&G1, &Shape { rows: 50_000, seed: 1, groups: Some(1000), nulls: Some(10), ..Shape::default() });
         for column in 0..9 {
             let nulls = table[1..].iter().filter(|row| row[column].is_empty()).count();
             assert!((2000..8500).contains(&nulls), "{column}: {nulls}");
@@ -150,7 +151,8 @@ mod tests {
     #[test]
     fn sorted_rows_are_sorted() {
         for (rows, groups) in [(50_000, 20), (40_000, 1000), (100, 100), (20_000, 1)] {
-            let table = made(&G1, &Shape { rows, seed: 1, groups: Some(groups), sorted: true, ..Shape::default() });
+            let table =
+                generated(&G1, &Shape { rows, seed: 1, groups: Some(groups), sorted: true, ..Shape::default() });
             let ids = |row: &Vec<String>| {
                 let number = |text: &String| text.trim_start_matches("id").parse::<u64>().unwrap();
                 row[..6].iter().map(number).collect::<Vec<_>>()

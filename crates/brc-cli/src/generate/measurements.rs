@@ -1,19 +1,19 @@
-//! The tables of the One Billion Row Challenge: lines of station;temperature.
+//! Tables of the One Billion Row Challenge: lines of station;temperature.
 
 use super::names::{self, Station};
 use super::rows::Rows;
 use super::{Blocks, Preset, Shape};
 use brc_core::{Error, Result};
 
-/// Stations of some kind.
+/// A preset with a kind of stations.
 pub(super) struct Measurements {
     name: &'static str,
     aliases: &'static [&'static str],
     about: &'static str,
-    /// How many stations it has if nothing else is asked for.
+    /// The default number of stations.
     stations: u64,
-    /// How many it can have.
-    most_stations: u64,
+    /// The maximum number of stations.
+    max_stations: u64,
     /// The standard deviation of its temperatures, in tenths of a degree.
     deviation: u16,
     make_stations: fn(count: usize, seed: u64) -> Vec<Station>,
@@ -25,7 +25,7 @@ pub(super) const REAL: Measurements = Measurements {
     about: "lines of station;temperature without a header: 413 real stations, equally likely, and temperatures with a standard \
             deviation of 10 degrees around the mean of each",
     stations: 413,
-    most_stations: 413,
+    max_stations: 413,
     deviation: 100,
     make_stations: names::real,
 };
@@ -35,7 +35,7 @@ pub(super) const INVENTED: Measurements = Measurements {
     aliases: &[],
     about: "the same with 10,000 invented stations with names of 1 to 100 bytes in many scripts, standard deviation 7",
     stations: 10_000,
-    most_stations: 1_000_000,
+    max_stations: 1_000_000,
     deviation: 70,
     make_stations: names::invented,
 };
@@ -58,10 +58,10 @@ impl Preset for Measurements {
     }
 
     fn table(&self, shape: &Shape) -> Result<Box<dyn Blocks>> {
-        let Self { name, most_stations, .. } = self;
+        let Self { name, max_stations, .. } = self;
         let stations = shape.stations.unwrap_or(self.stations);
-        if !(1..=*most_stations).contains(&stations) {
-            return Err(Error::Usage(format!("the preset {name} has 1 to {most_stations} stations")));
+        if !(1..=*max_stations).contains(&stations) {
+            return Err(Error::Usage(format!("the preset {name} has 1 to {max_stations} stations")));
         }
         let stations = (self.make_stations)(stations as usize, shape.seed);
         Ok(Box::new(Rows::new(shape.seed, &stations, self.deviation)))

@@ -1,4 +1,5 @@
-//! Makes test tables of any size: the same bytes for the same seed, whatever the threads, as fast as they can be written.
+//! Generates test tables of any size, as fast as they can be written. The same seed gives the same bytes, whatever the
+//! number of threads.
 
 mod g1;
 mod measurements;
@@ -20,31 +21,31 @@ pub(crate) trait Preset: Sync {
     /// Its name, as in `--preset`.
     fn name(&self) -> &'static str;
 
-    /// Other names for it.
+    /// Aliases of the name.
     fn aliases(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// What its columns are and how their values are distributed, for help texts.
+    /// Its columns and the distributions of their values, for help texts.
     fn about(&self) -> &'static str;
 
-    /// The options that it takes besides the number of rows and the seed.
+    /// The options it accepts besides the number of rows and the seed.
     fn options(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// The table.
+    /// Creates the table.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no such table.
+    /// [`Error::Usage`] if the options are out of range.
     fn table(&self, shape: &Shape) -> Result<Box<dyn Blocks>>;
 }
 
-/// All presets, in the order in which help texts show them.
+/// All presets, in the order of the help text.
 pub(crate) static PRESETS: &[&dyn Preset] =
     &[&measurements::REAL, &measurements::INVENTED, &uservisits::UserVisits, &rankings::Rankings, &g1::G1];
 
-/// What is asked of a table.
+/// The options of a generated table.
 #[derive(Default)]
 pub(crate) struct Shape {
     pub(crate) rows: u64,
@@ -57,7 +58,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Sees to it that nothing is asked of a preset that it does not know.
+    /// Rejects options that do not apply to the preset.
     fn check(&self, preset: &dyn Preset) -> Result<()> {
         let given = [
             ("stations", self.stations.is_some()),
@@ -74,19 +75,19 @@ impl Shape {
     }
 }
 
-/// How many rows make a block: the unit of parallel work, with random numbers of its own.
+/// The number of rows per block: the unit of parallel work, with its own random stream.
 pub(crate) const BLOCK_ROWS: u64 = 1 << 14;
 
-/// A table whose blocks are made independently of one another.
+/// A table whose blocks are generated independently of one another.
 pub(crate) trait Blocks: Sync {
-    /// What stands before the first row.
+    /// The text before the first row.
     fn header(&self) -> &'static str;
 
-    /// Fills a block with the first `rows` rows of the block of that number.
+    /// Replaces the content of `block` with the first `rows` rows of block `number`.
     fn fill(&self, number: u64, rows: u64, block: &mut Block);
 }
 
-/// Rows as text: the first `length` bytes of a buffer that is never cleared.
+/// Rows as text: the first `length` bytes of the buffer, which may be larger.
 #[derive(Default)]
 pub(crate) struct Block {
     buffer: Vec<u8>,
@@ -94,7 +95,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Replaces the text by what `write` appends.
+    /// Replaces the text with what `write` appends.
     fn write(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.buffer.clear();
         write(&mut self.buffer);
@@ -108,10 +109,10 @@ impl AsRef<[u8]> for Block {
     }
 }
 
-/// Writes a table with so many threads, and returns its size in bytes.
+/// Writes a table with the given number of threads, and returns its size in bytes.
 ///
 /// # Errors
-/// [`Error::Usage`] if the preset has no such table; the system's if the target cannot be written.
+/// [`Error::Usage`] if the options are invalid; I/O errors of the output.
 pub(crate) fn generate(
     preset: &dyn Preset,
     shape: &Shape,
@@ -123,7 +124,7 @@ pub(crate) fn generate(
     let table = preset.table(shape)?;
     let header = table.header().as_bytes();
     output.write_at(header, 0)?;
-    let ordered = Ordered::new(&output, header.len() as u64, BYTES_ASIDE, AsTheyAre);
+    let ordered = Ordered::new(&output, header.len() as u64, MAX_WAITING_BYTES, Unchanged);
     let next = AtomicU64::new(0);
     let worker = || -> Result<()> {
         let mut spare = None;
@@ -147,13 +148,13 @@ pub(crate) fn generate(
     Ok(bytes)
 }
 
-/// How many bytes may wait for an earlier block.
-const BYTES_ASIDE: usize = 4 << 20;
+/// The maximum size of blocks that wait for an earlier one, in bytes.
+const MAX_WAITING_BYTES: usize = 4 << 20;
 
-/// Blocks are written as they are.
-struct AsTheyAre;
+/// Writes blocks unchanged.
+struct Unchanged;
 
-impl Accept for AsTheyAre {
+impl Accept for Unchanged {
     type Piece = Block;
     type Bytes = Block;
     const SPARES: usize = 16;
@@ -167,9 +168,9 @@ impl Accept for AsTheyAre {
     }
 }
 
-/// The first rows of a table as text, for tests.
+/// Generates a whole table and splits it into fields, for tests.
 #[cfg(test)]
-fn made(preset: &dyn Preset, shape: &Shape) -> Vec<Vec<String>> {
+fn generated(preset: &dyn Preset, shape: &Shape) -> Vec<Vec<String>> {
     let table = preset.table(shape).unwrap();
     let mut block = Block::default();
     let mut text = table.header().as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! The stations of a generated table: their names, and the mean of what is measured there.
+//! The stations of a generated table: their names and mean temperatures.
 
 use super::random::Random;
 use brc_core::decimal;
@@ -6,23 +6,23 @@ use std::collections::HashSet;
 
 /// A station.
 pub(crate) struct Station {
-    /// Its name: no delimiter, line end or control character.
+    /// The name, without delimiters, line ends and control characters.
     pub(super) name: String,
     /// The mean temperature in tenths of a degree.
     pub(super) mean: i16,
 }
 
-/// Real cities with their mean temperatures, a line each: `name;mean`.
+/// Real cities with their mean temperatures, one `name;mean` per line.
 const CITIES: &str = include_str!("../../data/stations-413.csv");
 
-/// `count` of the real stations, drawn by lot, or all of them in their own order.
+/// A random choice of `count` real stations, or all of them in their original order.
 pub(crate) fn real(count: usize, seed: u64) -> Vec<Station> {
     let mut stations: Vec<Station> = CITIES.lines().filter_map(city).collect();
     if count < stations.len() {
         let mut random = Random::new(seed, u64::MAX);
-        for place in 0..count {
-            let chosen = place + random.below((stations.len() - place) as u64) as usize;
-            stations.swap(place, chosen);
+        for index in 0..count {
+            let chosen = index + random.below((stations.len() - index) as u64) as usize;
+            stations.swap(index, chosen);
         }
         stations.truncate(count);
     }
@@ -31,7 +31,7 @@ pub(crate) fn real(count: usize, seed: u64) -> Vec<Station> {
 
 fn city(line: &str) -> Option<Station> {
     let (name, mean) = line.split_once(';')?;
-    // One city's mean is given in hundredths.
+    // The mean of one city has two decimals.
     let hundredths = decimal::parse(mean.as_bytes(), 2).ok()?;
     Some(Station { name: name.to_owned(), mean: i16::try_from(decimal::mean(hundredths.into(), 10)).ok()? })
 }
@@ -40,8 +40,8 @@ fn city(line: &str) -> Option<Station> {
 pub(crate) fn invented(count: usize, seed: u64) -> Vec<Station> {
     let mut random = Random::new(seed, u64::MAX);
     let mut taken = HashSet::with_capacity(count);
-    // Lengths of which all names seem to be taken.
-    let mut full = [false; LONGEST + 1];
+    // Lengths for which no unused name was found.
+    let mut full = [false; MAX_LENGTH + 1];
     let mut stations = Vec::with_capacity(count);
     for index in 0..count {
         let mut length = length((index as f64 + 0.5) / count as f64);
@@ -50,7 +50,7 @@ pub(crate) fn invented(count: usize, seed: u64) -> Vec<Station> {
                 length += 1;
                 continue;
             }
-            match (0..TRIES).map(|_| name(length, &mut random)).find(|name| !taken.contains(name)) {
+            match (0..MAX_ATTEMPTS).map(|_| name(length, &mut random)).find(|name| !taken.contains(name)) {
                 Some(name) => break name,
                 None => full[length] = true,
             }
@@ -61,29 +61,29 @@ pub(crate) fn invented(count: usize, seed: u64) -> Vec<Station> {
     stations
 }
 
-/// The longest name in bytes.
-const LONGEST: usize = 100;
-/// How many names of a length may be taken in a row before no other is looked for.
-const TRIES: usize = 64;
+/// The length of the longest names in bytes.
+const MAX_LENGTH: usize = 100;
+/// The number of attempts to find an unused name of a length.
+const MAX_ATTEMPTS: usize = 64;
 
-/// The length in bytes of the name at a point between 0 and 1 of all names. A curve of the 7th degree: most are short,
-/// but every length to [`LONGEST`] occurs, and the mean is about 10.
+/// The length in bytes of the name at quantile `point` (0 to 1). A polynomial of degree 7: most names are short, but
+/// every length up to [`MAX_LENGTH`] occurs, and the mean is about 10.
 fn length(point: f64) -> usize {
     let x = point - 0.435;
     let curve = 4.0 + 5277.0 * x * x * x * x * x * x * x;
-    (curve.max(1.0) as usize).min(LONGEST)
+    (curve.max(1.0) as usize).min(MAX_LENGTH)
 }
 
-/// A name of exactly that many bytes.
+/// A name of exactly `length` bytes.
 fn name(length: usize, random: &mut Random) -> String {
-    let mut lot = random.below(SCRIPTS.iter().map(|script| script.weight).sum());
+    let mut ticket = random.below(SCRIPTS.iter().map(|script| script.weight).sum());
     let mut script = &SCRIPTS[0];
     for candidate in SCRIPTS {
         script = candidate;
-        if lot < candidate.weight {
+        if ticket < candidate.weight {
             break;
         }
-        lot -= candidate.weight;
+        ticket -= candidate.weight;
     }
     let mut name = String::with_capacity(length);
     while name.len() < length {
@@ -100,7 +100,7 @@ fn name(length: usize, random: &mut Random) -> String {
     name
 }
 
-/// A range of characters that all take the same number of bytes.
+/// A range of characters with the same UTF-8 length.
 #[derive(Clone, Copy)]
 struct Letters(char, char);
 
@@ -115,11 +115,11 @@ impl Letters {
     }
 }
 
-/// Stands where a script's letters are too wide for the bytes that are left.
+/// Used where the letters of the script are too wide for the remaining bytes.
 const FILLER: Letters = Letters('a', 'z');
 
 struct Script {
-    /// Its share of the names.
+    /// The relative frequency of names in this script.
     weight: u64,
     first: Letters,
     next: Letters,
@@ -127,18 +127,18 @@ struct Script {
 
 const SCRIPTS: &[Script] = &[
     Script { weight: 70, first: Letters('A', 'Z'), next: Letters('a', 'z') },
-    // Latin with accents, Greek, Cyrillic, Arabic: two bytes a letter.
+    // Two bytes per letter: accented Latin, Greek, Cyrillic, Arabic.
     Script { weight: 8, first: Letters('À', 'Ö'), next: Letters('à', 'ö') },
     Script { weight: 3, first: Letters('Ά', 'Ώ'), next: Letters('α', 'ω') },
     Script { weight: 7, first: Letters('А', 'Я'), next: Letters('а', 'я') },
     Script { weight: 2, first: Letters('ا', 'غ'), next: Letters('ف', 'ي') },
-    // Devanagari, Thai, Hiragana, Han, Hangul: three.
+    // Three bytes per letter: Devanagari, Thai, Hiragana, Han, Hangul.
     Script { weight: 2, first: Letters('अ', 'औ'), next: Letters('क', 'ह') },
     Script { weight: 1, first: Letters('ก', 'ฮ'), next: Letters('ก', 'ฮ') },
     Script { weight: 2, first: Letters('あ', 'ん'), next: Letters('あ', 'ん') },
     Script { weight: 3, first: Letters('一', '龥'), next: Letters('一', '龥') },
     Script { weight: 1, first: Letters('가', '힣'), next: Letters('가', '힣') },
-    // Rarer Han: four.
+    // Four bytes per letter: rare Han characters.
     Script { weight: 1, first: Letters('𠀀', '𪛖'), next: Letters('𠀀', '𪛖') },
 ];
 
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn real_stations_are_all_or_some() {
+    fn real_stations_are_all_or_a_random_choice() {
         let all = real(413, 1);
         assert_eq!((all.len(), CITIES.lines().count()), (413, 413));
         assert_eq!((all[0].name.as_str(), all[0].mean), ("Abha", 180));

@@ -1,7 +1,7 @@
-//! Random numbers that depend on nothing but a seed: the same on every machine, for every number of threads.
+//! Random numbers that depend only on a seed: the same on every machine and for every number of threads.
 //!
-//! Each block of rows has a stream of its own, and only exact arithmetic is used; no library's `exp` or `ln`, whose last
-//! bit differs from system to system, has a say in the bytes of a file.
+//! Each block of rows has a stream of its own. Only exact arithmetic is used, because the last bit of a library's `exp`
+//! or `ln` differs between systems.
 
 /// A stream of random 64-bit numbers (the "wyrand" generator: one addition and one multiplication each).
 pub(super) struct Random {
@@ -9,7 +9,7 @@ pub(super) struct Random {
 }
 
 impl Random {
-    /// The stream of that number under that seed.
+    /// Creates the stream with the given number and seed.
     pub(super) fn new(seed: u64, stream: u64) -> Self {
         Self { state: mix(mix(seed) ^ stream) }
     }
@@ -22,20 +22,20 @@ impl Random {
         (product >> 64) as u64 ^ product as u64
     }
 
-    /// A number below `end`.
+    /// A uniform number below `end`.
     #[inline]
     pub(super) fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
     }
 }
 
-/// Ranks from 0 on of which each is drawn in proportion to 1 / (1 + rank): Zipf's law with an exponent of 1.
+/// Draws ranks starting from 0, each with probability proportional to 1 / (1 + rank): Zipf's law with exponent 1.
 ///
-/// A range of ranks from 2ⁿ to 2ⁿ⁺¹ is drawn first: all of them are about equally likely. In the range a rank is drawn evenly,
-/// and kept as often as its share is.
+/// It first draws a range from 2ⁿ to 2ⁿ⁺¹; all ranges are about equally likely. Within the range it draws uniformly and
+/// accepts by rejection sampling.
 pub(super) struct Zipf {
     count: u64,
-    /// The weight of all ranges, of which each but the last has [`RANGE`].
+    /// The total weight of all ranges; each but the last has weight [`RANGE`].
     weight: u64,
 }
 
@@ -43,14 +43,14 @@ pub(super) struct Zipf {
 const RANGE: u64 = 1 << 32;
 
 impl Zipf {
-    /// So many ranks, at least 1.
+    /// A distribution over `count` ranks; `count` is at least 1.
     pub(super) fn new(count: u64) -> Self {
         let ranges = u64::from(count.ilog2());
         let last = (u128::from(count - (1 << ranges) + 1) * u128::from(RANGE)) >> ranges;
         Self { count, weight: ranges * RANGE + last as u64 }
     }
 
-    /// A rank below the number of them.
+    /// Draws a rank below `count`.
     pub(super) fn draw(&self, random: &mut Random) -> u64 {
         loop {
             let range = 1 << (random.below(self.weight) / RANGE);
@@ -63,7 +63,7 @@ impl Zipf {
     }
 }
 
-/// Spreads the bits of a number over the whole word (the finisher of "splitmix64").
+/// Mixes the bits of a number (the finaliser of "splitmix64").
 pub(super) fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -71,12 +71,12 @@ pub(super) fn mix(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Normally distributed integers around 0, by Walker's alias method: one look into a table for each.
+/// Normally distributed integers with mean 0, by Walker's alias method: one table lookup per draw.
 pub(super) struct Normal {
     slots: Box<[Slot; SLOTS]>,
 }
 
-/// Below `threshold` a slot means the first number, its own; from there on the second.
+/// A slot of the alias table: draws below `threshold` give the first number, others the second.
 #[derive(Clone, Copy, Default)]
 struct Slot {
     threshold: u32,
@@ -85,11 +85,11 @@ struct Slot {
 
 const SLOT_BITS: u32 = 11;
 const SLOTS: usize = 1 << SLOT_BITS;
-/// The share of each slot of all 2³² equally likely draws.
+/// The share of each slot in the 2³² equally likely draws.
 const SHARE: u32 = 1 << (32 - SLOT_BITS);
 
 impl Normal {
-    /// A distribution with that standard deviation, at most 150 or so: numbers lie between -1024 and 1023.
+    /// A distribution with the given standard deviation, up to about 150: numbers lie between -1024 and 1023.
     pub(super) fn new(deviation: u16) -> Self {
         let weights = weights(deviation);
         let mut slots = Box::new([Slot::default(); SLOTS]);
@@ -97,7 +97,7 @@ impl Normal {
         let (mut small, mut large): (Vec<usize>, Vec<usize>) =
             (0..SLOTS).partition(|&slot| left[slot] < u64::from(SHARE));
         while let Some(slot) = small.pop() {
-            // Weights add up to all shares, so as long as one is below its share another is above.
+            // The weights sum to the total of all shares, so if one is below its share, another is above.
             let Some(&donor) = large.last() else { break };
             slots[slot] = Slot { threshold: left[slot] as u32, numbers: [number(slot), number(donor)] };
             left[donor] -= u64::from(SHARE) - left[slot];
@@ -112,11 +112,11 @@ impl Normal {
         Self { slots }
     }
 
-    /// The number that 32 random bits mean.
+    /// Maps 32 random bits to a number.
     #[inline]
     pub(super) fn pick(&self, random: u32) -> i16 {
         let slot = &self.slots[(random >> (32 - SLOT_BITS)) as usize];
-        // Chosen by its index: a branch would be guessed wrong too often.
+        // Selected by index, because a branch would be mispredicted too often.
         slot.numbers[usize::from(random & (SHARE - 1) >= slot.threshold)]
     }
 }
@@ -125,8 +125,8 @@ fn number(slot: usize) -> i16 {
     slot as i16 - (SLOTS / 2) as i16
 }
 
-/// How many of 2³² draws mean each number: `exp(-k²/2σ²)` scaled. Each weight follows from the one before by
-/// `exp(-(2k+1)/2σ²)`, so that one small power series and multiplications are enough.
+/// The number of draws out of 2³² that give each number: `exp(-k²/2σ²)`, scaled. Each weight follows from the previous
+/// one by a factor of `exp(-(2k+1)/2σ²)`, so a short power series and multiplications suffice.
 fn weights(deviation: u16) -> [u64; SLOTS] {
     let x = -1.0 / (2.0 * f64::from(deviation) * f64::from(deviation));
     let step = 1.0 + x * (1.0 + x / 2.0 * (1.0 + x / 3.0 * (1.0 + x / 4.0)));
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_are_pinned_and_differ() {
+    fn streams_are_reproducible_and_differ() {
         let first = |seed, stream| Random::new(seed, stream).next();
         assert_eq!(first(0, 0), first(0, 0));
         assert_ne!(first(0, 0), first(0, 1));

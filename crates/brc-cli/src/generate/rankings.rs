@@ -1,4 +1,4 @@
-//! `rankings` of AMPLab's big data benchmark: the pages that `uservisits` visits.
+//! The table `rankings` of AMPLab's big data benchmark: the pages visited in `uservisits`.
 
 use super::random::{Random, mix};
 use super::web::Letters;

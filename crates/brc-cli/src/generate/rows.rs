@@ -1,22 +1,22 @@
-//! Writes rows as fast as memory takes them: names and numbers are copied from tables of finished text.
+//! Writes rows at the speed of memory: names and numbers are copied from tables of formatted text.
 
 use super::names::Station;
 use super::random::{Normal, Random};
 use super::{BLOCK_ROWS, Block, Blocks};
 
-/// Makes blocks of rows.
+/// Generates blocks of rows.
 pub(crate) struct Rows {
     seed: u64,
     stations: Vec<Entry>,
-    /// Names with their delimiter that do not fit an entry, at the place of their station.
+    /// Names with their delimiter that do not fit an entry, at the index of their station.
     long_names: Vec<Box<[u8]>>,
-    /// What is written for each temperature, from [`LOWEST`] on: those beyond the range as the end of the range.
+    /// The text of each temperature, starting from [`LOWEST`]; temperatures out of range are clamped.
     numbers: Box<[Number; NUMBERS]>,
     deviations: Normal,
     longest_row: usize,
 }
 
-/// A station as it is copied: in one piece, however much of it is meant.
+/// The text of a station, copied as a whole whatever its length.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 struct Entry {
@@ -32,7 +32,7 @@ const ENTRY_TEXT: usize = 28;
 /// A number with its line end.
 #[derive(Clone, Copy)]
 struct Number {
-    /// The text, zeros, and last the length of the text: copied as one word.
+    /// The text, padding zeros, and the length of the text in the last byte; copied as one word.
     word: [u8; 8],
 }
 
@@ -45,12 +45,12 @@ impl Number {
 /// The largest temperature in tenths of a degree; the smallest is its negative.
 const HOTTEST: i16 = 999;
 
-/// Temperatures before they are clamped: a mean and a deviation.
+/// The number of temperatures before clamping: a mean plus a deviation.
 const NUMBERS: usize = 4096;
 const LOWEST: i16 = -(NUMBERS as i16 / 2);
 
 impl Rows {
-    /// Rows of these stations, in which temperatures have that standard deviation in tenths of a degree.
+    /// Rows of the given stations; `deviation` is the standard deviation of temperatures in tenths of a degree.
     pub(crate) fn new(seed: u64, stations: &[Station], deviation: u16) -> Self {
         let longest_name = stations.iter().map(|station| station.name.len()).max().unwrap_or(0);
         Self {
@@ -71,10 +71,10 @@ impl Rows {
         let tenths = entry.mean + self.deviations.pick(random as u32);
         let number = &self.numbers[(tenths - LOWEST) as usize % NUMBERS];
         let length = usize::from(entry.length) % (ENTRY_TEXT + 4);
-        match out.first_chunk_mut::<PIECE>() {
-            Some(piece) if length > 0 => {
-                piece[..ENTRY_TEXT].copy_from_slice(&entry.text);
-                piece[length..length + 8].copy_from_slice(&number.word);
+        match out.first_chunk_mut::<CHUNK>() {
+            Some(chunk) if length > 0 => {
+                chunk[..ENTRY_TEXT].copy_from_slice(&entry.text);
+                chunk[length..length + 8].copy_from_slice(&number.word);
                 length + number.length()
             }
             _ => self.long_row(station, number, out),
@@ -96,8 +96,8 @@ impl Blocks for Rows {
     }
 
     fn fill(&self, number: u64, rows: u64, block: &mut Block) {
-        // A row is written in whole pieces, which may reach beyond its end.
-        let room = self.longest_row * BLOCK_ROWS as usize + PIECE;
+        // Rows are written in chunks of fixed size, which may reach beyond the end of a row.
+        let room = self.longest_row * BLOCK_ROWS as usize + CHUNK;
         if block.buffer.len() != room {
             block.buffer = vec![0; room];
         }
@@ -110,8 +110,8 @@ impl Blocks for Rows {
     }
 }
 
-/// As much as a row of an [`Entry`] may write.
-const PIECE: usize = 64;
+/// The number of bytes that a row of an [`Entry`] may write.
+const CHUNK: usize = 64;
 
 fn with_separator(station: &Station) -> impl Iterator<Item = u8> {
     station.name.bytes().chain(*b";")
@@ -120,8 +120,8 @@ fn with_separator(station: &Station) -> impl Iterator<Item = u8> {
 fn entry(station: &Station) -> Entry {
     let mut entry = Entry { text: [0; ENTRY_TEXT], length: 0, mean: station.mean };
     if station.name.len() < ENTRY_TEXT {
-        for (place, byte) in entry.text.iter_mut().zip(with_separator(station)) {
-            *place = byte;
+        for (target, byte) in entry.text.iter_mut().zip(with_separator(station)) {
+            *target = byte;
         }
         entry.length = station.name.len() as u8 + 1;
     }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_what_the_tables_say() {
+    fn rows_match_their_stations() {
         for stations in [names::real(413, 0), names::invented(1000, 0)] {
             let rows = Rows::new(7, &stations, 100);
             let text = text(&rows, 3, BLOCK_ROWS);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn mean_and_deviation_are_those_asked_for() {
+    fn mean_and_deviation_are_as_requested() {
         let stations = names::real(1, 0);
         let text = text(&Rows::new(1, &stations, 100), 0, BLOCK_ROWS);
         let tenths = |line: &str| brc_core::decimal::parse(line.split_once(';').unwrap().1.as_bytes(), 1).unwrap();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_range_are_kept() {
+    fn temperatures_are_clamped() {
         let stations = [Station { name: "Oven".into(), mean: 990 }, Station { name: "Ice".into(), mean: -990 }];
         let text = text(&Rows::new(1, &stations, 100), 0, BLOCK_ROWS);
         assert!(text.contains("Oven;99.9\n") && text.contains("Ice;-99.9\n"));

@@ -1,8 +1,8 @@
-//! Appends numbers and dates to rows.
+//! Formats numbers.
 
 use brc_core::decimal::DIGIT_PAIRS;
 
-/// The most digits of a number.
+/// The maximum number of digits.
 const DIGITS: usize = 20;
 
 /// Appends a number with at least `width` digits.
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_as_the_library_does() {
+    fn numbers_match_the_standard_library() {
         for value in [0, 1, 9, 10, 19, 99, 100, 101, 990, 1000, 12_345, 1_000_000, u64::from(u32::MAX), u64::MAX] {
             for width in [1, 3, 10] {
                 let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! `uservisits` of AMPLab's big data benchmark.
+//! The table `uservisits` of AMPLab's big data benchmark.
 
 use super::random::{Random, Zipf};
 use super::web::{Letters, pages};
@@ -82,9 +82,9 @@ impl Visits {
     #[inline]
     fn row(&self, random: &mut Random, out: &mut Vec<u8>) {
         let ip = random.next().to_le_bytes();
-        for (place, octet) in ip[..4].iter().enumerate() {
+        for (index, octet) in ip[..4].iter().enumerate() {
             text::number(u64::from(*octet), 1, out);
-            out.push(if place < 3 { b'.' } else { b',' });
+            out.push(if index < 3 { b'.' } else { b',' });
         }
         self.letters.url(self.seed, self.pages.draw(random), out);
         out.push(b',');
@@ -94,9 +94,9 @@ impl Visits {
         out.push(b',');
         out.extend_from_slice(&self.agents[random.below(self.agents.len() as u64) as usize]);
         out.push(b',');
-        // The square of a number between 0 and 1: small ones are more likely.
-        let part = random.next() >> 32;
-        out.extend_from_slice(COUNTRIES[((((part * part) >> 32) * 10) >> 32) as usize].as_bytes());
+        // The square of a fraction, so that the first values are more likely.
+        let fraction = random.next() >> 32;
+        out.extend_from_slice(COUNTRIES[((((fraction * fraction) >> 32) * 10) >> 32) as usize].as_bytes());
         out.push(b',');
         out.extend_from_slice(&self.word_texts[self.words.draw(random) as usize]);
         out.push(b',');
@@ -107,13 +107,13 @@ impl Visits {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{made, rankings::Rankings};
+    use super::super::{generated, rankings::Rankings};
     use super::*;
     use std::collections::{HashMap, HashSet};
 
     #[test]
     fn values_are_distributed_as_described() {
-        let visits = made(&UserVisits, &Shape { rows: 40_000, seed: 3, ..Shape::default() });
+        let visits = generated(&UserVisits, &Shape { rows: 40_000, seed: 3, ..Shape::default() });
         assert_eq!(
             (visits.len(), visits[0].join(",")),
             (
@@ -130,7 +130,7 @@ mod tests {
         }
         let most = |column: usize| counts[column].values().max().unwrap();
         assert!(counts[0].len() > 39_900 && (3000..=4000).contains(&counts[1].len()), "{}", counts[1].len());
-        // One in H(4000) visits is to the most popular page, one in H(20000) searches for the most popular word.
+        // One of H(4000) visits goes to the most popular page, and one of H(20000) searches for the most popular word.
         assert!((4200..4900).contains(most(1)) && (3500..4100).contains(most(7)), "{} {}", most(1), most(7));
         assert!(counts[2].len() > 13_000 && counts[2].keys().all(|date| ("1970-01-01".."2013-10-23").contains(date)));
         assert_eq!((counts[4].len(), counts[5].len(), counts[6].len(), counts[8].len()), (392, 10, 10, 1000));
@@ -138,7 +138,7 @@ mod tests {
         let bytes: usize = visits.iter().flatten().map(|value| value.len() + 1).sum();
         assert!((150..170).contains(&(bytes / visits.len())), "{}", bytes / visits.len());
 
-        let ranked = made(&Rankings, &Shape { rows: 4000, seed: 3, ..Shape::default() });
+        let ranked = generated(&Rankings, &Shape { rows: 4000, seed: 3, ..Shape::default() });
         let urls: HashSet<&str> = ranked.iter().map(|row| row[0].as_str()).collect();
         assert!(counts[1].keys().all(|url| urls.contains(url)) && urls.len() == 4001);
     }

@@ -1,8 +1,8 @@
-//! The pages that are visited and the words that are searched for: what `uservisits` and `rankings` have in common.
+//! URLs and search words, shared by `uservisits` and `rankings`.
 
 use super::random::mix;
 
-/// Pairs of letters and digits, for ten random bits each.
+/// A table of letter pairs, indexed by ten random bits.
 pub(super) struct Letters(Box<[[u8; 2]; 1024]>);
 
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
@@ -12,16 +12,16 @@ impl Letters {
         Self(Box::new(std::array::from_fn(|bits| [ALPHABET[bits / 32], ALPHABET[bits % 32]])))
     }
 
-    /// Appends `count` letters that are those of `number`: others for each number.
+    /// Appends `count` letters that are determined by `number`.
     #[inline]
     pub(super) fn write(&self, number: u64, count: usize, out: &mut Vec<u8>) {
         let mut letters = [0; 36];
         let (mut number, mut bits) = (number, mix(number));
-        for (place, pair) in letters.chunks_exact_mut(2).enumerate() {
-            if place * 2 >= count {
+        for (index, pair) in letters.chunks_exact_mut(2).enumerate() {
+            if index * 2 >= count {
                 break;
             }
-            if place > 0 && place % 6 == 0 {
+            if index > 0 && index % 6 == 0 {
                 number = number.wrapping_add(1 << 40);
                 bits = mix(number);
             }
@@ -49,7 +49,7 @@ impl Letters {
     }
 }
 
-/// How many pages there are where the visits are so many.
+/// The number of pages for a number of visits.
 pub(super) fn pages(visits: u64) -> u64 {
     (visits / 10).max(1)
 }

@@ -1,5 +1,5 @@
-//! Ctrl-C and its like end a run as they always do, but not before its half-written files are gone. At the prompt, Ctrl-C ends
-//! what is computed, and not the run.
+//! Removes unfinished files before a signal ends the process. At the prompt, Ctrl-C ends the current statement rather
+//! than the process.
 
 #[cfg(unix)]
 mod unix;
@@ -11,7 +11,7 @@ use unix as system;
 #[cfg(windows)]
 use windows as system;
 
-pub(crate) use system::take_large_files_for_errors;
+pub(crate) use system::report_file_size_limit_as_error;
 
 use brc_compare::remove_directory;
 use brc_core::interrupt;
@@ -19,42 +19,42 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-/// What is to be done before a signal ends the process, in this order.
+/// A function to run before a signal ends the process; they run in the order of registration.
 type CleanUp = Box<dyn FnOnce() + Send>;
-/// Whether Ctrl-C ends what is computed.
+/// Whether Ctrl-C ends the current statement.
 static ENDS_STATEMENTS: AtomicBool = AtomicBool::new(false);
 
 static CLEAN_UPS: Mutex<Vec<CleanUp>> = Mutex::new(Vec::new());
 
-/// Sees to it that a signal that ends the process takes the unfinished files along.
+/// Removes unfinished files when a signal ends the process.
 pub(crate) fn clean_up_when_killed() {
     before_end(brc_encodings::remove_unfinished);
 }
 
-/// Like [`clean_up_when_killed`], and a directory that is not to stay goes too.
+/// Like [`clean_up_when_killed`]; also removes a temporary directory.
 pub(crate) fn clean_up_when_killed_with(directory: &Path) {
     let directory = directory.to_owned();
     before_end(move || {
         brc_encodings::remove_unfinished();
-        // Nobody is left to tell if it fails.
+        // A failure cannot be reported any more.
         let _ = remove_directory(&directory);
     });
 }
 
-/// Has something done before a signal ends the process.
+/// Registers a function to run before a signal ends the process.
 pub(crate) fn before_end(clean_up: impl FnOnce() + Send + 'static) {
     static WATCHER: Once = Once::new();
     clean_ups().push(Box::new(clean_up));
     WATCHER.call_once(watch);
 }
 
-/// Has Ctrl-C end what is computed and not the run, from now on: only a second one ends the run, before [`resume`].
+/// Makes Ctrl-C end the current statement; a second one before [`resume`] ends the process.
 pub(crate) fn end_statements() {
     ENDS_STATEMENTS.store(true, Ordering::Relaxed);
     before_end(|| {});
 }
 
-/// Begins a statement that Ctrl-C may end.
+/// Clears an earlier interrupt before a statement starts.
 pub(crate) fn resume() {
     interrupt::clear();
 }
@@ -64,11 +64,11 @@ fn clean_ups() -> MutexGuard<'static, Vec<CleanUp>> {
 }
 
 fn watch() {
-    system::watch(ends_run, || std::mem::take(&mut *clean_ups()).into_iter().for_each(|clean_up| clean_up()));
+    system::watch(ends_process, || std::mem::take(&mut *clean_ups()).into_iter().for_each(|clean_up| clean_up()));
 }
 
-/// Whether a signal ends the run, and not just a statement of it.
-fn ends_run(is_interrupt: bool) -> bool {
-    let is_of_statement = is_interrupt && ENDS_STATEMENTS.load(Ordering::Relaxed);
-    !(is_of_statement && interrupt::request())
+/// Whether a signal ends the process rather than a statement.
+fn ends_process(is_interrupt: bool) -> bool {
+    let may_end_statement = is_interrupt && ENDS_STATEMENTS.load(Ordering::Relaxed);
+    !(may_end_statement && interrupt::request())
 }

@@ -1,18 +1,18 @@
-//! Ctrl-C and Ctrl-Break.
+//! Handling of Ctrl-C and Ctrl-Break on Windows.
 
-/// How a process ends by Ctrl-C: `STATUS_CONTROL_C_EXIT`.
-const ENDED_BY_CTRL_C: i32 = 0xC000_013A_u32.cast_signed();
+/// The exit code of a process that Ctrl-C ends: `STATUS_CONTROL_C_EXIT`.
+const CTRL_C_EXIT: i32 = 0xC000_013A_u32.cast_signed();
 
-/// Waits on a thread for Ctrl-C; calls `clean_up` before that ends the run, if it does, as `ends_run` says.
-pub(super) fn watch(ends_run: fn(is_interrupt: bool) -> bool, clean_up: fn()) {
-    // Without it the run is as good; only then a temporary file stays until the next run.
+/// Handles Ctrl-C: if it ends the process according to `ends_process`, calls `clean_up` first.
+pub(super) fn watch(ends_process: fn(is_interrupt: bool) -> bool, clean_up: fn()) {
+    // Without a handler, temporary files are removed by the next run.
     let _ = ctrlc::set_handler(move || {
-        if ends_run(true) {
+        if ends_process(true) {
             clean_up();
-            std::process::exit(ENDED_BY_CTRL_C);
+            std::process::exit(CTRL_C_EXIT);
         }
     });
 }
 
-/// Files have no largest size here.
-pub(crate) fn take_large_files_for_errors() {}
+/// Windows has no file size limit.
+pub(crate) fn report_file_size_limit_as_error() {}

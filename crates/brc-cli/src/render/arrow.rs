@@ -1,4 +1,4 @@
-//! Arrow's stream, for programs that go on with an answer: its values need be neither printed nor parsed.
+//! The Arrow IPC stream, for programs that process a result further without parsing text.
 
 use super::Format;
 use brc_core::{BatchWriter, Schema, Table};

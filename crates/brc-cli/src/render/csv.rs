@@ -1,5 +1,5 @@
-//! Comma- or tab-separated values with a header, quoted as RFC 4180 has it where need be. Strings stay the bytes they are; a null is
-//! an empty field, and an empty string is one in quotes.
+//! Comma- or tab-separated values with a header, quoted as in RFC 4180 where necessary. Strings are written byte for
+//! byte; a null is an empty field, and an empty string is `""`.
 
 use super::lines::{self, Lines};
 use super::{Format, plain};
@@ -10,7 +10,7 @@ use brc_core::{
 use brc_encodings::brc_text::Form;
 use std::ops::Range;
 
-/// Values with the byte `DELIMITER` between them.
+/// Values separated by the byte `DELIMITER`.
 pub(super) struct Separated<const DELIMITER: u8> {
     name: &'static str,
     about: &'static str,
@@ -52,7 +52,7 @@ fn rows_writer<const DELIMITER: u8>(schema: &Schema, forms: Vec<Option<Form>>) -
 
 struct Rows<const DELIMITER: u8> {
     header: Vec<u8>,
-    /// How the values of each column are written, if not in the usual form.
+    /// The text form of each column; `None` for the default form.
     forms: Vec<Option<Form>>,
 }
 
@@ -82,7 +82,7 @@ impl<const DELIMITER: u8> Lines for Rows<DELIMITER> {
     }
 }
 
-/// A column, of which it is known how its values are written.
+/// A column with the way its values are formatted.
 struct Fields<'a> {
     column: Column<'a>,
     has_nulls: bool,
@@ -95,7 +95,7 @@ enum Kind<'a> {
     Strings(ByteStrings<'a>),
     Codes(&'a [u32], &'a Dictionary),
     Formed(Form, LogicalType),
-    /// Their text never needs quotes.
+    /// Values whose text never needs quotes.
     Others(LogicalType),
 }
 
@@ -126,8 +126,8 @@ impl<'a> Fields<'a> {
                 string_in::<DELIMITER>(bytes, offsets[row] as usize..offsets[row + 1] as usize, out);
             }
             Kind::Codes(codes, dictionary) => {
-                let (bytes, place) = dictionary.place(codes[row]);
-                string_in::<DELIMITER>(bytes, place, out);
+                let (bytes, range) = dictionary.place(codes[row]);
+                string_in::<DELIMITER>(bytes, range, out);
             }
             Kind::Formed(form, logical_type) => {
                 if let Some(value) = Value::of_row(&self.column, row) {
@@ -155,33 +155,33 @@ fn fields<'a, const DELIMITER: u8>(values: impl Iterator<Item = (Option<Value<'a
     out.push(b'\n');
 }
 
-/// Appends a string that lies between others.
+/// Appends the string at `range` of a larger buffer.
 #[inline]
-fn string_in<const DELIMITER: u8>(bytes: &[u8], place: Range<usize>, out: &mut Vec<u8>) {
-    let text = &bytes[place.clone()];
-    // Of a known number of bytes it takes a few instructions to see that none is special.
-    let is_plain = bytes[place.start..].first_chunk().is_some_and(|first: &[u8; 16]| {
+fn string_in<const DELIMITER: u8>(bytes: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
+    let text = &bytes[range.clone()];
+    // For 16 bytes at once, a few instructions show that none is special.
+    let is_plain = bytes[range.start..].first_chunk().is_some_and(|first: &[u8; 16]| {
         !text.is_empty()
             && text.len() <= first.len()
             && !first.iter().fold(false, |any, &byte| any | is_special::<DELIMITER>(byte))
     });
     if is_plain || !needs_quotes::<DELIMITER>(text) {
-        append(bytes, place, out);
+        append(bytes, range, out);
     } else {
         string::<DELIMITER>(text, out);
     }
 }
 
-/// Whether a byte means something in a line.
+/// Whether a byte has a special meaning.
 #[inline]
 const fn is_special<const DELIMITER: u8>(byte: u8) -> bool {
     (byte == DELIMITER) | (byte == b'"') | (byte == b'\r') | (byte == b'\n')
 }
 
-/// Whether a string is empty, or contains what means something in a line.
+/// Whether a string is empty or contains special bytes.
 #[inline]
 fn needs_quotes<const DELIMITER: u8>(text: &[u8]) -> bool {
-    // Without a branch for each byte.
+    // No branch per byte.
     text.is_empty()
         || text.iter().fold(false, |special, &byte| special | Special::<DELIMITER>::BYTES[usize::from(byte)])
 }
@@ -200,7 +200,7 @@ impl<const DELIMITER: u8> Special<DELIMITER> {
     };
 }
 
-/// Appends a string, in quotes if need be.
+/// Appends a string, quoted if necessary.
 #[inline]
 fn string<const DELIMITER: u8>(text: &[u8], out: &mut Vec<u8>) {
     if !needs_quotes::<DELIMITER>(text) {

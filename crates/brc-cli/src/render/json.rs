@@ -1,9 +1,9 @@
-//! JSON objects, one a row: one a line, just as the encoding writes them, or in an array.
+//! JSON objects, one per row: as JSON lines, as the encoding writes them, or in an array.
 
 use super::Format;
 use brc_core::{Batch, BatchWriter, Error, Part, PartEncoder, Result, Schema, Sink, Summary};
 
-/// Objects, one a row.
+/// One object per row.
 pub(super) struct Json {
     name: &'static str,
     about: &'static str,
@@ -40,7 +40,7 @@ impl Format for Json {
 struct Writer {
     lines: Box<dyn BatchWriter>,
     in_array: bool,
-    /// Whether there was a row.
+    /// Whether any row was written.
     any: bool,
 }
 
@@ -49,7 +49,7 @@ impl BatchWriter for Writer {
         Box::new(Encoder(self.lines.encoder()))
     }
 
-    /// The start comes with the first row: an answer that cannot be expressed leaves nothing behind.
+    /// The start is written with the first row, so that nothing is written if the first row cannot be expressed.
     fn append(&mut self, part: &mut Part) -> Result<()> {
         self.lines.append(part)?;
         if self.in_array && part.rows > 0 {
@@ -73,7 +73,7 @@ impl BatchWriter for Writer {
     }
 }
 
-/// An encoder whose errors say what to do.
+/// An encoder whose errors suggest a different format.
 struct Encoder(Box<dyn PartEncoder>);
 
 fn explained(error: Error) -> Error {
@@ -118,7 +118,7 @@ impl PartEncoder for Encoder {
     }
 }
 
-/// A JSON string.
+/// Formats a JSON string.
 pub(crate) fn json_string(text: &str) -> String {
     let mut out = String::from('"');
     for character in text.chars() {

@@ -1,19 +1,19 @@
-//! Columns of text, aligned: how every table for people looks.
+//! Lays out aligned columns of text, for all tables for people.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Values may be cut to so many characters if not all columns fit otherwise.
+/// The width in characters to which values may be cut if not all columns fit.
 const NARROW: usize = 16;
 
-/// What stands around a value.
+/// The space around a value.
 const PADDING: usize = 3;
 
-/// What a table is laid out for.
+/// The appearance of a table.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Look {
-    /// How many columns of characters there are, if not any number.
+    /// The maximum width in terminal columns; `None` for any width.
     pub(crate) width: Option<u16>,
-    /// Whether heads are bold and nulls dim.
+    /// Whether headers are bold and nulls dim.
     pub(crate) colour: bool,
 }
 
@@ -21,40 +21,40 @@ const BOLD: &[u8] = b"\x1b[1m";
 const DIM: &[u8] = b"\x1b[2m";
 const PLAIN: &[u8] = b"\x1b[0m";
 
-/// Set in the width of a null.
+/// The flag of a null in its width.
 const NULL: u32 = 1 << 31;
 
-/// The head of a column.
+/// The header of a column.
 pub(crate) struct Header {
     pub(crate) name: String,
-    /// Whether values are to the right, as numbers are.
+    /// Whether values are right-aligned, like numbers.
     pub(crate) is_right: bool,
 }
 
 impl Header {
-    /// That of a column of names.
+    /// The header of a left-aligned column.
     pub(crate) fn left(name: impl Into<String>) -> Self {
         Self { name: name.into(), is_right: false }
     }
 }
 
-/// Values as they are shown, row by row: millions of them lie in one piece of memory.
+/// Formatted values in row order, in one buffer, since there may be millions of them.
 #[derive(Default)]
 pub(crate) struct Cells {
     text: String,
-    /// The length of each in bytes, and its width in columns of the terminal.
+    /// The length of each value in bytes, and its width in terminal columns.
     sizes: Vec<(u32, u32)>,
 }
 
 impl Cells {
-    /// Appends a value that has no line end.
+    /// Appends a value without line ends.
     pub(crate) fn push(&mut self, cell: &str) {
-        // A value has less than 4 GiB.
+        // A value is shorter than 4 GiB.
         self.sizes.push((cell.len() as u32, (width_of(cell) as u32).min(NULL - 1)));
         self.text.push_str(cell);
     }
 
-    /// Appends a null, shown as that word.
+    /// Appends a null, shown as `word`.
     pub(crate) fn push_null(&mut self, word: &str) {
         self.push(word);
         if let Some((_, width)) = self.sizes.last_mut() {
@@ -77,20 +77,20 @@ impl Cells {
     }
 }
 
-/// A value as it is shown.
+/// A formatted value.
 struct Shown<'a> {
     text: &'a str,
-    /// In columns of the terminal.
+    /// The width in terminal columns.
     width: usize,
     is_null: bool,
 }
 
-/// How many columns of a terminal a text takes.
+/// The width of a text in terminal columns.
 pub(crate) fn width_of(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.width() }
 }
 
-/// Appends a table, no wider than the look allows: long values are cut, and the last columns left out.
+/// Appends a table of at most the allowed width: long values are cut, and the last columns omitted.
 pub(crate) fn lay_out(headers: &[Header], cells: &Cells, look: Look, out: &mut Vec<u8>) {
     let Look { width, colour } = look;
     if headers.is_empty() {
@@ -128,7 +128,7 @@ pub(crate) fn lay_out(headers: &[Header], cells: &Cells, look: Look, out: &mut V
     }
 }
 
-/// Appends the next values as a line, each as wide as its column.
+/// Appends the next values as a line, padded to the widths of their columns.
 fn line<'a>(
     columns: &[(usize, &Header)],
     values: &mut impl Iterator<Item = Shown<'a>>,
@@ -154,8 +154,7 @@ fn line<'a>(
     out.push(b'\n');
 }
 
-/// Breaks a text between words into lines that fit, all but the first of them indented. A word that is wider than a line
-/// is never cut.
+/// Wraps a text between words, indenting all lines but the first. A word that is wider than a line is not cut.
 pub(crate) fn wrap(text: &str, indent: usize, width: usize) -> String {
     let (mut out, mut used, mut is_first) = (String::new(), 0, true);
     for word in text.split(' ') {
@@ -176,7 +175,7 @@ pub(crate) fn wrap(text: &str, indent: usize, width: usize) -> String {
     out
 }
 
-/// The beginning of a text that is too wide.
+/// Cuts a text that is too wide.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     let mut left = width.saturating_sub(1);
     let fits = |character: &char| {
@@ -188,8 +187,8 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     text.chars().take_while(fits).chain(['…']).collect()
 }
 
-/// How many columns fit, and how wide their values may be. All columns in full width, if they fit; else as many as fit
-/// with narrower values.
+/// The number of columns that fit, and the maximum width of their values: all columns in full width if they fit,
+/// otherwise as many as fit with narrower values.
 fn fit(widths: &[usize], width: usize) -> (usize, usize) {
     let needed =
         |columns: usize, longest: usize| widths[..columns].iter().map(|&natural| natural.min(longest) + PADDING).sum();
@@ -243,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_has_a_line() {
+    fn every_row_is_one_line() {
         let headers = [Header::left("名"), Header { name: "n".to_owned(), is_right: true }];
         assert_eq!(text(&headers, &["", "10", "é", "2"], None), " 名    n\n─────────\n      10\n é     2\n");
         assert_eq!(text(&headers[..1], &["", "", "x", ""], None), " 名\n────\n\n\n x\n\n");

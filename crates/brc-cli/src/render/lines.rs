@@ -1,4 +1,4 @@
-//! Formats whose rows follow one another, so that they can be written one by one and by several threads.
+//! Formats that write rows in sequence, so that several threads can format them.
 
 use brc_core::batch::codes_of;
 use brc_core::{
@@ -6,25 +6,25 @@ use brc_core::{
 };
 use std::sync::Arc;
 
-/// What is written of the rows of some columns.
+/// The text of rows.
 pub(super) trait Lines: Send + Sync + 'static {
-    /// What stands before the first row.
+    /// The text before the first row.
     fn start(&self) -> Vec<u8> {
         Vec::new()
     }
 
-    /// What stands between two rows.
+    /// The text between two rows.
     fn between(&self) -> &'static [u8] {
         b""
     }
 
-    /// Appends a row, of which `types` are the types.
+    /// Appends a row; `types` are the types of the values.
     ///
     /// # Errors
     /// [`brc_core::Error::Usage`] if the format cannot express a value.
     fn row(&self, values: &[Option<Value<'_>>], types: &[LogicalType], out: &mut Vec<u8>) -> Result<()>;
 
-    /// Appends the rows of a batch, in which no column has runs. `any` tells whether there are rows before.
+    /// Appends the rows of a batch without run-encoded columns. `any` is set if rows precede them.
     ///
     /// # Errors
     /// As for [`Lines::row`].
@@ -41,18 +41,18 @@ pub(super) trait Lines: Send + Sync + 'static {
         Ok(())
     }
 
-    /// What stands behind the last row.
+    /// The text after the last row.
     fn end(&self) -> Vec<u8> {
         Vec::new()
     }
 
-    /// All there is where there is no row.
+    /// The whole text if there are no rows.
     fn nothing(&self) -> Vec<u8> {
         [self.start(), self.end()].concat()
     }
 }
 
-/// A writer of these lines.
+/// A writer of such rows.
 pub(super) fn writer(schema: &Schema, lines: impl Lines) -> Box<dyn BatchWriter> {
     let types = schema.fields().iter().map(|field| field.logical_type).collect();
     Box::new(Writer { lines: Arc::new(lines), types, any: false })
@@ -61,7 +61,7 @@ pub(super) fn writer(schema: &Schema, lines: impl Lines) -> Box<dyn BatchWriter>
 struct Writer<L> {
     lines: Arc<L>,
     types: Arc<[LogicalType]>,
-    /// Whether there was a row.
+    /// Whether any row was written.
     any: bool,
 }
 
@@ -71,7 +71,7 @@ impl<L: Lines> BatchWriter for Writer<L> {
         Box::new(Encoder { lines, types, bytes: Vec::new(), rows: 0 })
     }
 
-    /// The start comes with the first row: an answer that cannot be expressed leaves nothing behind.
+    /// The start is written with the first row, so that nothing is written if the first row cannot be expressed.
     fn append(&mut self, part: &mut Part) -> Result<()> {
         if part.rows > 0 {
             let before = if self.any { self.lines.between().to_vec() } else { self.lines.start() };
@@ -86,7 +86,7 @@ impl<L: Lines> BatchWriter for Writer<L> {
     }
 }
 
-/// From how many bytes on a part is given away before its end.
+/// The size in bytes from which a part is delivered before the end of its split.
 const LARGE_PART: usize = 4 << 20;
 
 struct Encoder<L> {
@@ -108,7 +108,7 @@ impl<L: Lines> Sink for Encoder<L> {
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        unreachable!("nobody asked for summaries")
+        unreachable!("summaries are not requested")
     }
 }
 
@@ -127,7 +127,7 @@ impl<L: Lines> PartEncoder for Encoder<L> {
     }
 }
 
-/// The code of each row, where there is one for each run.
+/// The code of each row of a run-encoded column; empty for other columns.
 pub(crate) fn codes_of_runs(column: &Column<'_>) -> Vec<u32> {
     let mut codes = Vec::new();
     if matches!(column.data, Data::Runs { .. }) {
@@ -136,7 +136,7 @@ pub(crate) fn codes_of_runs(column: &Column<'_>) -> Vec<u32> {
     codes
 }
 
-/// The column with one code a row, where there was one for each run.
+/// The column with one code per row in place of runs.
 pub(crate) fn with_codes<'a>(column: &Column<'a>, codes: &'a [u32]) -> Column<'a> {
     match column.data {
         Data::Runs { dictionary, .. } => Column { data: Data::Codes { codes, dictionary }, ..*column },

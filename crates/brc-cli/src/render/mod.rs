@@ -1,6 +1,7 @@
-//! How rows are printed: one file for each format, and the list of all of them.
+//! The output formats, one file each, and their list.
 //!
-//! A format writes rows as an encoding does, in parts that follow one another: so a long answer is printed while it is computed.
+//! A format writes rows as an encoding does, in parts that are written in order, so that a long result is printed while
+//! it is computed.
 
 mod arrow;
 mod csv;
@@ -21,20 +22,20 @@ use brc_core::{BatchWriter, Error, LogicalType, Result, ScanError, ScanOptions, 
 use brc_query::{Plan, QueryResult};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// A way to print rows.
+/// An output format.
 pub(crate) trait Format: Sync {
     /// Its name, as in `--format`.
     fn name(&self) -> &'static str;
 
-    /// Other names of it.
+    /// Aliases of the name.
     fn aliases(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// One line on what it is, for help texts.
+    /// A one-line description for help texts.
     fn about(&self) -> &'static str;
 
-    /// Whether it can express answers to that plan.
+    /// Checks whether it can express the results of a plan.
     ///
     /// # Errors
     /// [`brc_core::Error::Usage`] if it cannot.
@@ -42,37 +43,37 @@ pub(crate) trait Format: Sync {
         Ok(())
     }
 
-    /// Whether it can express whatever there is: then rows may be printed as they come.
+    /// Whether it can express every value, so that rows may be printed as they are computed.
     fn expresses_all(&self) -> bool {
         false
     }
 
-    /// Whether it is for programs alone, and no terminal can show it.
+    /// Whether it is binary, so that it cannot be shown on a terminal.
     fn is_binary(&self) -> bool {
         false
     }
 
-    /// Whether all that it writes may go to a terminal as it is: bytes that a terminal would obey are escaped, but for
-    /// colours.
+    /// Whether its output is safe for a terminal: control characters other than colours are escaped.
     fn is_printable(&self) -> bool {
         false
     }
 
-    /// Writes rows of these columns. An encoder fails with [`brc_core::Error::Usage`] if the format cannot express a value.
+    /// Creates a writer of rows. Its encoders fail with [`brc_core::Error::Usage`] if the format cannot express a
+    /// value.
     fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter>;
 
-    /// The same for a format that is text as tables come in, which writes values in the forms that the schema has.
+    /// For text formats that tables are read from: a writer that uses the text forms of the schema.
     fn text_writer(&self, _schema: &Schema) -> Option<Box<dyn BatchWriter>> {
         None
     }
 
-    /// The same for rows of a table, of which more may be known.
+    /// A writer for the rows of a table, whose dictionaries may be used.
     fn writer_of(&self, table: &dyn Table) -> Box<dyn BatchWriter> {
         self.writer(table.schema())
     }
 }
 
-/// All formats, in the order in which help texts show them.
+/// All formats, in the order of the help text.
 static FORMATS: &[&dyn Format] = &[
     &one_brc::OneBrc,
     &table::WIDE,
@@ -85,7 +86,7 @@ static FORMATS: &[&dyn Format] = &[
     &arrow::Arrow,
 ];
 
-/// Reads the name of a format.
+/// Parses the name of a format.
 pub(crate) fn format() -> impl TypedValueParser<Value = &'static dyn Format> {
     let values = FORMATS
         .iter()
@@ -94,17 +95,17 @@ pub(crate) fn format() -> impl TypedValueParser<Value = &'static dyn Format> {
         .try_map(|name| format_by_name(&name).ok_or_else(|| format!("unknown format {name}")))
 }
 
-/// The format of that name or alias.
+/// The format with the given name or alias.
 pub(crate) fn format_by_name(name: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.name() == name || format.aliases().contains(&name))
 }
 
-/// The names of all formats that a terminal shows.
+/// The names of all text formats.
 pub(crate) fn format_names() -> Vec<&'static str> {
     FORMATS.iter().filter(|format| !format.is_binary()).map(|format| format.name()).collect()
 }
 
-/// What is printed if nothing else is asked for: the official line where it fits, else a table.
+/// The default format: the line of the One Billion Row Challenge where it applies, else a table.
 pub(crate) fn default_format(plan: &Plan) -> &'static dyn Format {
     if plan.is_one_brc() { &one_brc::OneBrc } else { table() }
 }
@@ -114,22 +115,22 @@ pub(crate) fn table() -> &'static dyn Format {
     &table::WIDE
 }
 
-/// The same without colours, and cut where there is no terminal, too.
+/// The table format without colours, limited in width even without a terminal.
 pub(crate) fn narrow_table() -> &'static dyn Format {
     &table::NARROW
 }
 
-/// The format of one value a line.
+/// The format with one value per line.
 pub(crate) fn vertical() -> &'static dyn Format {
     &vertical::Vertical
 }
 
-/// The format that tells answers apart: it is lossless, for any question and any bytes.
+/// A lossless format for any result, used to compare results.
 pub(crate) fn exact_format() -> &'static dyn Format {
     &csv::CSV
 }
 
-/// Appends a whole answer.
+/// Formats a whole result.
 ///
 /// # Errors
 /// [`brc_core::Error::Usage`] if the format cannot express it.
@@ -150,7 +151,7 @@ pub(crate) fn render(format: &dyn Format, plan: &Plan, answer: &QueryResult, out
     Ok(())
 }
 
-/// An answer has no bad rows, and its types are known.
+/// Converts a scan error; a result has no bad rows and its types are known.
 fn other(error: ScanError) -> Error {
     match error {
         ScanError::Other(error) => error,
@@ -158,14 +159,14 @@ fn other(error: ScanError) -> Error {
     }
 }
 
-/// Appends the text form of a value of that type; nothing for a null.
+/// Appends the text form of a value; nothing for a null.
 fn plain(value: Option<Value<'_>>, logical_type: LogicalType, out: &mut Vec<u8>) {
     if let Some(value) = value {
         value.write(logical_type, out);
     }
 }
 
-/// A value as it can be shown on one line, whatever bytes it has.
+/// A value on one line, with control characters escaped.
 fn cell(value: Option<Value<'_>>, logical_type: LogicalType) -> String {
     if value.is_none() {
         return "null".to_owned();
@@ -175,7 +176,7 @@ fn cell(value: Option<Value<'_>>, logical_type: LogicalType) -> String {
     crate::printable::line(&bytes).into_owned()
 }
 
-/// The formats of a few values of all kinds, for tests.
+/// A few values of all kinds in a format, for tests.
 #[cfg(test)]
 fn rendered(format: &dyn Format) -> String {
     use brc_core::{Batch, BitmapBuffer, ByteStrings, Column, Data, Integers};

@@ -1,4 +1,4 @@
-//! The official line of the One Billion Row Challenge: `{Abha=-23.0/18.0/59.2, …}`.
+//! The official output line of the One Billion Row Challenge: `{Abha=-23.0/18.0/59.2, …}`.
 
 use super::lines::{self, Lines};
 use super::{Format, plain};

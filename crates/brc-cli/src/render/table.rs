@@ -1,5 +1,5 @@
-//! A table for people, as wide as the terminal at most: long values are cut, and the last columns left out. Names are to the
-//! left, numbers to the right. All rows are collected, for their values make the widths of the columns.
+//! A table for people, at most as wide as the terminal: long values are cut, and the last columns omitted. Strings are
+//! left-aligned, numbers right-aligned. All rows are collected first, since their values determine the column widths.
 
 use super::layout::{Cells, Header, Look, lay_out};
 use super::lines::{codes_of_runs, with_codes};
@@ -11,14 +11,14 @@ use brc_core::{
 };
 use std::sync::Arc;
 
-/// Rows as they are printed.
+/// The table format for standard output.
 pub(super) static WIDE: Table = Table { is_printed: true };
 
-/// Rows for somebody who shows them as a part of something else.
+/// The table format for embedding programs.
 pub(super) static NARROW: Table = Table { is_printed: false };
 
-/// How wide a table is that is not printed, where there is no terminal.
-const USUAL_WIDTH: u16 = 120;
+/// The width of an embedded table without a terminal.
+const DEFAULT_WIDTH: u16 = 120;
 
 pub(super) struct Table {
     is_printed: bool,
@@ -66,7 +66,7 @@ impl BatchWriter for Writer {
         let headers: Vec<_> = self.fields.iter().map(header).collect();
         let look = match self.is_printed {
             true => Look { width: terminal_width(), colour: colour::of_stdout() },
-            false => Look { width: terminal_width().or(Some(USUAL_WIDTH)), colour: false },
+            false => Look { width: terminal_width().or(Some(DEFAULT_WIDTH)), colour: false },
         };
         lay_out(&headers, &std::mem::take(&mut self.cells), look, &mut out);
         Ok(out)
@@ -96,7 +96,7 @@ impl Sink for Encoder {
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        unreachable!("nobody asked for summaries")
+        unreachable!("summaries are not requested")
     }
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn terminal_width() -> Option<u16> {
     (width > 0).then_some(width)
 }
 
-/// The head of a column of these values.
+/// The header of a column.
 fn header(field: &Field) -> Header {
     let is_right = field.logical_type.physical() != PhysicalType::Bytes;
     Header { name: printable::line(field.name.as_bytes()).into_owned(), is_right }

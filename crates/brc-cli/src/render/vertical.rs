@@ -1,4 +1,4 @@
-//! One value a line, after the name of its column: for rows that are wider than a terminal. Nothing is cut.
+//! One value per line, after the name of its column, for rows that are wider than a terminal. Nothing is cut.
 
 use super::lines::{self, Lines};
 use super::{Format, cell, width_of};
@@ -25,7 +25,7 @@ impl Format for Vertical {
 }
 
 struct Rows {
-    /// All of the same width.
+    /// The column names, padded to the same width.
     names: Vec<String>,
 }
 

@@ -1,10 +1,10 @@
-//! A summary for programs: one object.
+//! Formats a summary as JSON: one object.
 
 use super::{ColumnSummary, TableSummary};
 use crate::render::json_string;
 use brc_core::LogicalType;
 
-/// The summary as JSON. What a column does not have is null; bytes that are not UTF-8 are replaced.
+/// The summary as JSON. Missing facts are null; invalid UTF-8 is replaced.
 pub(crate) fn json(summary: &TableSummary) -> String {
     let columns: Vec<_> = summary.columns.iter().map(column).collect();
     format!("{{\n  \"rows\": {},\n  \"columns\": [\n    {}\n  ]\n}}\n", summary.rows, columns.join(",\n    "))

@@ -1,8 +1,8 @@
-//! What is in each column of a table: how many values, which, and how they are distributed.
+//! Summarises each column of a table: the number of values, their range and their distribution.
 //!
-//! One query counts values and computes means of all columns. Then each column is grouped by its values: in their order, the
-//! groups tell the range, the quartiles, the number of distinct values and the most frequent ones, in as much memory as a
-//! query may take.
+//! One query counts values and computes means of all columns. Then each column is grouped by its values. The groups, in
+//! value order, give the range, the quartiles, the number of distinct values and the most frequent ones, within the
+//! memory limit of a query.
 
 mod json;
 mod text;
@@ -15,16 +15,16 @@ use brc_core::{LogicalType, Progress, Result, ScanError, ScanOptions, Sink, Tabl
 use brc_query::{Answered, Expression, Memory, OutputColumn, Query, SelectItem};
 use values::Distribution;
 
-/// How many of the most frequent values are shown.
+/// The number of most frequent values that are shown.
 const MOST_FREQUENT: usize = 5;
 
-/// A table.
+/// The summary of a table.
 pub(crate) struct TableSummary {
     pub(crate) rows: u64,
     pub(crate) columns: Vec<ColumnSummary>,
 }
 
-/// A column. Values are in their text form.
+/// The summary of a column. Values are in their text form.
 pub(crate) struct ColumnSummary {
     name: String,
     logical_type: LogicalType,
@@ -34,10 +34,10 @@ pub(crate) struct ColumnSummary {
     values: Distribution,
 }
 
-/// A table, and what there is to summarize it.
+/// A table and the resources to summarise it.
 pub(crate) struct Summarizer<'a> {
     pub(crate) table: &'a dyn Table,
-    /// Selects the columns and rows that count.
+    /// Selects the columns and rows to summarise.
     pub(crate) query: &'a Query,
     pub(crate) threads: usize,
     pub(crate) memory: &'a Memory,
@@ -45,7 +45,7 @@ pub(crate) struct Summarizer<'a> {
 }
 
 impl Summarizer<'_> {
-    /// Summarizes the table.
+    /// Summarises the table.
     ///
     /// # Errors
     /// Those of the queries.
@@ -65,10 +65,10 @@ impl Summarizer<'_> {
         Ok(TableSummary { rows, columns })
     }
 
-    /// The columns; and the number of rows, then for each column the number of its values and, if it is of numbers, their mean
-    /// and standard deviation.
+    /// The columns and their aggregates: the number of rows, then for each column the number of values and, for numeric
+    /// columns, their mean and standard deviation.
     fn moments(&self) -> Result<(Vec<OutputColumn>, Vec<Option<Number>>)> {
-        // Types may turn out wider while the query runs: it is made of those of its schema.
+        // Types may widen while the query runs, so it is built from the current schema.
         brc_core::with_types(self.table, self.threads, self.progress, |schema| {
             let shown = self.query.plan(schema)?.columns();
             let mut items = vec![Expression::call("count", &[])];
@@ -89,7 +89,7 @@ impl Summarizer<'_> {
         })
     }
 
-    /// The distribution of a column of which so many values are not null.
+    /// The distribution of a column with `present` non-null values.
     fn values(&self, name: &str, logical_type: LogicalType, present: u64) -> Result<Distribution> {
         self.progress.restart();
         let column = Expression::column(name);
@@ -113,20 +113,20 @@ fn item(expression: Expression, alias: &str) -> SelectItem {
     SelectItem::Expression { expression, alias: Some(alias.to_owned()) }
 }
 
-/// Hands all rows of an answer over.
+/// Passes all rows of a result to a sink.
 fn scan(answer: &dyn Table, sink: &mut dyn Sink) -> Result<()> {
     let mut scanner = answer.scanner(&ScanOptions::everything(&current_schema(answer)))?;
     for split in (0..).map_while(|index| answer.split(index)) {
         scanner.scan(&split, sink).map_err(|error| match error {
             ScanError::Other(error) => error,
-            // The types of an answer are known.
+            // The types of a result are known.
             ScanError::BadRow { .. } | ScanError::Widened => brc_core::Error::Widened,
         })?;
     }
     Ok(())
 }
 
-/// What an aggregate gives.
+/// The value of an aggregate.
 #[derive(Clone, Copy)]
 enum Number {
     Integer(i128),

@@ -1,27 +1,27 @@
-//! A summary for people: a few lines for each column, no wider than a terminal.
+//! Formats a summary for people: a few lines per column, at most as wide as the terminal.
 
 use super::{ColumnSummary, TableSummary};
 use crate::render::{cut, width_of};
 use crate::{printable, quantity};
 use brc_core::decimal::counted;
 
-/// What a line of a column begins with.
+/// The indentation of the lines of a column.
 const INDENT: &str = "  ";
 
-/// What stands between two facts.
+/// The space between two facts.
 const GAP: &str = "   ";
 
-/// The smallest and the largest value are cut to so many columns of the terminal.
+/// The width in terminal columns to which minimum, maximum and quartiles are cut.
 const EXTREME_WIDTH: usize = 30;
 
-/// The most frequent values are not cut to less than that.
+/// The minimum width to which the most frequent values are cut.
 const MIN_VALUE_WIDTH: usize = 16;
 
-/// How long a bar is at most, and how long it must be able to become to be shown.
+/// The maximum length of a bar, and the minimum space for bars to be shown.
 const BAR_WIDTH: usize = 20;
 const MIN_BAR_WIDTH: usize = 8;
 
-/// The summary as lines of that width, unless a single fact is wider.
+/// The summary as lines of at most `width`, unless a single fact is wider.
 pub(crate) fn text(summary: &TableSummary, width: usize) -> String {
     let mut out = format!("{}, {}\n", counted(summary.rows, "row"), counted(summary.columns.len() as u64, "column"));
     for column in &summary.columns {
@@ -38,7 +38,7 @@ pub(crate) fn text(summary: &TableSummary, width: usize) -> String {
     out
 }
 
-/// What there is to say of a column: how many values and their mean; then their order.
+/// The facts about a column: counts and moments; then minimum, quartiles and maximum.
 fn facts(column: &ColumnSummary, rows: u64) -> [Vec<String>; 2] {
     let values = &column.values;
     let mut counts = vec![match column.nulls {
@@ -54,7 +54,7 @@ fn facts(column: &ColumnSummary, rows: u64) -> [Vec<String>; 2] {
     [counts, order.map(|(name, value)| format!("{name} {}", shown(value, EXTREME_WIDTH))).collect()]
 }
 
-/// The values that occur most often, each with a bar; nothing if no value occurs twice.
+/// Appends the most frequent values, each with a bar; nothing if no value occurs twice.
 fn frequent(column: &ColumnSummary, rows: u64, width: usize, out: &mut String) {
     let frequent: Vec<_> = column.values.frequent.iter().filter(|(_, rows)| *rows > 1).collect();
     let Some(most) = frequent.iter().map(|(_, rows)| *rows).max() else { return };
@@ -77,13 +77,13 @@ fn frequent(column: &ColumnSummary, rows: u64, width: usize, out: &mut String) {
     }
 }
 
-/// How long the bar of so many rows is where that of the `most` is as long as can be.
+/// The length of the bar of `rows`, if that of `most` has length `longest`.
 fn length_of_bar(rows: u64, most: u64, longest: usize) -> usize {
     let length = (rows as f64 / most as f64 * longest as f64).round() as usize;
     length.clamp(1, longest)
 }
 
-/// Appends facts, as many on a line as fit.
+/// Appends facts, as many per line as fit.
 fn wrap(facts: &[String], width: usize, out: &mut String) {
     let mut used = 0;
     for fact in facts {
@@ -101,7 +101,7 @@ fn wrap(facts: &[String], width: usize, out: &mut String) {
     }
 }
 
-/// A value on a line, whatever bytes it has.
+/// A value on one line, with control characters escaped.
 fn shown(value: &[u8], width: usize) -> String {
     if value.is_empty() {
         return "''".to_owned();

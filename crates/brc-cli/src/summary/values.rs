@@ -1,21 +1,21 @@
-//! How the values of a column are distributed, from its groups in the order of their values.
+//! Computes the distribution of a column from its groups, in the order of their values.
 
 use super::MOST_FREQUENT;
 use crate::render::{codes_of_runs, with_codes};
 use brc_core::{Batch, LogicalType, PhysicalType, Result, Sink, Summary, Value};
 
-/// What is known of the values that came so far.
+/// The distribution of the values added so far.
 pub(super) struct Distribution {
     logical_type: LogicalType,
-    /// How many values are not null, when all have come.
+    /// The total number of non-null values.
     present: u64,
     seen: u64,
     pub(super) distinct: u64,
     pub(super) min: Option<Vec<u8>>,
     pub(super) max: Option<Vec<u8>>,
-    /// The smallest values that at least a quarter, two and three of all values do not exceed.
+    /// The smallest values that at least 25, 50 and 75 % of all values do not exceed.
     pub(super) quartiles: Vec<Vec<u8>>,
-    /// The most frequent values, the most frequent first; of those that are as frequent the smaller first.
+    /// The most frequent values by descending frequency, then ascending value.
     pub(super) frequent: Vec<(Vec<u8>, u64)>,
 }
 
@@ -33,12 +33,12 @@ impl Distribution {
         }
     }
 
-    /// Whether the values between the smallest and the largest one mean something.
+    /// Whether the type has an order in which quartiles are meaningful.
     fn has_quartiles(&self) -> bool {
         self.logical_type.physical() != PhysicalType::Bytes && self.logical_type != LogicalType::Bool
     }
 
-    /// Adds the next larger value, which so many rows have.
+    /// Adds the next larger value and its number of rows.
     fn add(&mut self, value: Value<'_>, rows: u64) {
         self.distinct += 1;
         self.seen += rows;
@@ -53,12 +53,12 @@ impl Distribution {
         }
         if self.frequent.len() < MOST_FREQUENT || self.frequent.last().is_some_and(|&(_, least)| rows > least) {
             self.frequent.truncate(MOST_FREQUENT - 1);
-            let place = self.frequent.partition_point(|&(_, others)| others >= rows);
-            self.frequent.insert(place, (self.text(value), rows));
+            let index = self.frequent.partition_point(|&(_, others)| others >= rows);
+            self.frequent.insert(index, (self.text(value), rows));
         }
     }
 
-    /// How many values the next quartile is not exceeded by.
+    /// The number of values that the next quartile bounds.
     fn rank_of_next_quartile(&self) -> u64 {
         let quarters = self.quartiles.len() as u128 + 1;
         u64::try_from((u128::from(self.present) * quarters).div_ceil(4)).unwrap_or(u64::MAX)
@@ -86,7 +86,7 @@ impl Sink for Distribution {
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        // A scan of everything has none.
+        // A scan without pushed-down aggregation has no summaries.
         Ok(())
     }
 }

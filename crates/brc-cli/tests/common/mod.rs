@@ -1,4 +1,4 @@
-//! Runs the real binary in a directory of its own.
+//! Runs the binary in a directory of its own.
 
 #![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
@@ -9,13 +9,13 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A run that takes longer does not end.
+/// A run that takes longer is considered to hang.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A directory with files, in which `brc` runs.
+/// A directory in which `brc` runs.
 pub(crate) struct Place(tempfile::TempDir);
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,
@@ -57,7 +57,7 @@ impl Place {
     pub(crate) fn command_of(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_brc"));
         command.current_dir(self.0.path()).args(arguments).stdin(Stdio::null());
-        // Terminals show colours, of which most tests know nothing.
+        // Most tests expect no colours.
         command.env("NO_COLOR", "1").env_remove("CLICOLOR_FORCE");
         command
     }
@@ -72,7 +72,7 @@ impl Place {
         Outcome::of(started(self.command_of(arguments)))
     }
 
-    /// Runs `brc` with that standard input through a pipe.
+    /// Runs `brc` with piped standard input.
     pub(crate) fn pipe(&self, arguments: &str, input: &[u8]) -> Outcome {
         self.piped(self.command(arguments), input)
     }
@@ -82,18 +82,18 @@ impl Place {
         let mut child = started(command);
         let mut stdin = child.stdin.take().unwrap();
         std::thread::scope(|scope| {
-            // A run that failed may not read all of it.
+            // A failed run may not read all of its input.
             scope.spawn(move || drop(stdin.write_all(input)));
             Outcome::of(child)
         })
     }
 
-    /// Runs `brc` with these arguments, and that standard input through a pipe.
+    /// Runs `brc` with these arguments and piped standard input.
     pub(crate) fn pipe_of(&self, arguments: &[&str], input: &[u8]) -> Outcome {
         self.piped(self.command_of(arguments), input)
     }
 
-    /// Runs a shell script in which `$BRC` is the binary.
+    /// Runs a shell script in which `$BRC` is the path of the binary.
     pub(crate) fn shell(&self, script: &str) -> Outcome {
         let mut command = Command::new("sh");
         command.current_dir(self.0.path()).args(["-c", script]).env("BRC", env!("CARGO_BIN_EXE_brc"));
@@ -108,10 +108,10 @@ fn started(mut command: Command) -> Child {
 }
 
 impl Outcome {
-    /// That of a child once it ends.
+    /// Waits for a child process.
     ///
     /// # Panics
-    /// If it does not end by itself; it is killed then, with all that it started.
+    /// If it exceeds [`TIMEOUT`]; it is then killed with its children.
     fn of(mut child: Child) -> Self {
         let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
         let (stdout, stderr) = std::thread::scope(|scope| {
@@ -137,7 +137,7 @@ impl Outcome {
         Self { code: child.wait().unwrap().code(), stdout, stderr }
     }
 
-    /// Standard output of a run that went well.
+    /// The standard output of a successful run.
     #[track_caller]
     pub(crate) fn ok(self) -> Vec<u8> {
         assert_eq!(self.code, Some(0), "{}", self.stderr);
@@ -150,14 +150,14 @@ impl Outcome {
         String::from_utf8(self.ok()).unwrap()
     }
 
-    /// Sees to it that the run failed with that exit code and exactly that message.
+    /// Asserts the exit code and the exact message of a failed run.
     #[track_caller]
     pub(crate) fn fails(&self, code: i32, message: &str) {
         assert_eq!((self.code, self.stderr.trim_end()), (Some(code), message));
         assert!(self.stdout.is_empty());
     }
 
-    /// Sees to it that the run failed with that exit code and a message with these words.
+    /// Asserts the exit code of a failed run and a part of its message.
     #[track_caller]
     pub(crate) fn fails_with(&self, code: i32, words: &str) {
         assert_eq!(self.code, Some(code), "{}", self.stderr);
@@ -167,7 +167,7 @@ impl Outcome {
     }
 }
 
-/// Whether this process ignores a signal, and all that it starts with it.
+/// Whether this process ignores a signal, and so do its children.
 pub(crate) fn ignores(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();

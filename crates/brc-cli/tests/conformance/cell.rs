@@ -1,4 +1,4 @@
-//! An encoding with a compression, and files of it.
+//! An encoding with a compression, and the files written with it.
 
 use crate::tables::Source;
 use brc_compress::{COMPRESSIONS, Compressor};
@@ -21,12 +21,12 @@ impl fmt::Display for Cell {
     }
 }
 
-/// The encodings of any table. (Those of images have tests of their own.)
+/// The encodings of general tables. (Image encodings have tests of their own.)
 pub(crate) fn encodings() -> impl Iterator<Item = &'static dyn Encoding> {
     ENCODINGS.iter().copied().filter(|encoding| encoding.supports(&Schema::one_brc()).is_ok())
 }
 
-/// Every encoding with every compression that it takes.
+/// Every encoding with every compression it supports.
 pub(crate) fn cells() -> Vec<Cell> {
     let pairs = encodings().flat_map(|encoding| COMPRESSIONS.iter().map(move |&compression| (encoding, compression)));
     pairs
@@ -36,12 +36,12 @@ pub(crate) fn cells() -> Vec<Cell> {
 }
 
 impl Cell {
-    /// Whether files are text that nothing protects: a digit that became another one is another number.
+    /// Whether files are unprotected text, in which a changed digit cannot be noticed.
     pub(crate) fn is_plain_text(&self) -> bool {
         self.compression.is_none() && !self.encoding.detects_damage()
     }
 
-    /// The name of a file of this cell.
+    /// The file name for this cell.
     fn name(&self) -> PathBuf {
         let mut name = format!("table.{}", self.encoding.extensions()[0]);
         let format = self.compression.compression.file_format();
@@ -55,12 +55,12 @@ impl Cell {
         File::new(self.name(), bytes.to_vec())
     }
 
-    /// The table as a file of this cell.
+    /// Writes the table in this cell.
     pub(crate) fn encode(&self, source: &Source, threads: usize) -> File {
         self.encode_file(&File::new("text.csv".into(), source.text.clone()), source, threads)
     }
 
-    /// The table of a file as a file of this cell.
+    /// Converts a file to this cell.
     pub(crate) fn encode_file(&self, file: &File, source: &Source, threads: usize) -> File {
         let table = file.open(&options(&source.schema, Some(20_000))).unwrap();
         let (file, rows) = self.encode_table(table.as_ref(), threads).unwrap();
@@ -68,7 +68,7 @@ impl Cell {
         file
     }
 
-    /// A table as a file of this cell, and how many rows were stored.
+    /// Writes a table in this cell, and returns the number of stored rows.
     pub(crate) fn encode_table(&self, table: &dyn Table, threads: usize) -> Result<(File, u64)> {
         let options = CreateOptions::new(self.compression);
         let writer = brc_encodings::writer(self.encoding, table.schema(), &options)?;
@@ -81,7 +81,7 @@ impl Cell {
     }
 }
 
-/// A file in memory and on the disk.
+/// A file, in memory and on disk.
 pub(crate) struct File {
     name: PathBuf,
     bytes: Vec<u8>,
@@ -106,7 +106,7 @@ impl File {
         Input::from_file(self.name.clone(), file)
     }
 
-    /// The table, if the file comes through a pipe.
+    /// Opens the table through a pipe.
     pub(crate) fn open_stream(&self, options: &OpenOptions) -> Result<Box<dyn Table>> {
         open(Input::from_stream(self.name.clone(), Box::new(Cursor::new(self.bytes.clone())))?, options)
     }
@@ -120,12 +120,12 @@ impl File {
         rows(self.open(&options(&source.schema, None))?.as_ref(), threads)
     }
 
-    /// All rows, if the file comes through a pipe.
+    /// All rows, read through a pipe.
     pub(crate) fn rows_of_stream(&self, source: &Source, threads: usize) -> Result<Vec<Vec<String>>> {
         rows(self.open_stream(&options(&source.schema, None))?.as_ref(), threads)
     }
 
-    /// The rows as a csv file.
+    /// The rows as CSV.
     pub(crate) fn to_text(&self, source: &Source) -> Vec<u8> {
         let csv = Cell { encoding: brc_encodings::by_name("csv").unwrap(), compression: Compressor::none() };
         csv.encode_file(self, source, 2).bytes
@@ -137,14 +137,14 @@ impl File {
         Ok(encoding.verify(input, options, 2, &Progress::default())?.rows)
     }
 
-    /// The answer to a query, as text.
+    /// The result of a query as text.
     pub(crate) fn answer(&self, source: &Source, query: &Query, threads: usize) -> Result<String, String> {
         let table = self.open(&options(&source.schema, None)).map_err(|error| error.to_string())?;
         answer(table.as_ref(), query, threads)
     }
 }
 
-/// The answer of a table to a query, as text.
+/// The result of a query over a table as text.
 pub(crate) fn answer(table: &dyn Table, query: &Query, threads: usize) -> Result<String, String> {
     let (_, answer) = query.ask(table, threads, &Progress::default()).map_err(|error| error.to_string())?;
     let value = |(value, column): (Option<brc_core::Value<'_>>, &OutputColumn)| match value {
@@ -156,7 +156,7 @@ pub(crate) fn answer(table: &dyn Table, query: &Query, threads: usize) -> Result
     Ok(rows.collect::<Vec<_>>().join("\n"))
 }
 
-/// How to open a file of these columns.
+/// The options to open a file with this schema.
 pub(crate) fn options(schema: &Schema, row_group_bytes: Option<u64>) -> OpenOptions {
     OpenOptions { schema: Some(schema.clone()), row_group_bytes, ..OpenOptions::default() }
 }

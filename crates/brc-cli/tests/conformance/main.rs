@@ -1,7 +1,7 @@
-//! One suite for every encoding with every compression: what goes in comes out, every question gets the same answer,
-//! and no damage goes unseen.
+//! A test suite for every encoding with every compression: tables round-trip, queries give the same result, and damage
+//! is detected.
 //!
-//! Encodings and compressions come from their lists: a new one is tested by being there.
+//! Encodings and compressions come from their registries, so a new one is tested automatically.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::panic, clippy::unwrap_used)]
@@ -44,7 +44,7 @@ fn there_are_cells() {
 }
 
 #[test]
-fn tables_come_back_as_they_were() {
+fn tables_round_trip() {
     let tables = tables();
     every_cell(|cell| {
         for source in &tables {
@@ -68,7 +68,7 @@ fn tables_come_back_as_they_were() {
 }
 
 #[test]
-fn every_cell_answers_alike() {
+fn every_cell_gives_the_same_results() {
     let tables = tables();
     every_cell(|cell| {
         for source in &tables {
@@ -85,23 +85,23 @@ fn every_cell_answers_alike() {
 }
 
 #[test]
-fn any_cell_becomes_any_other() {
+fn any_cell_converts_to_any_other() {
     let source = &tables::several_columns();
     let cells = cells();
-    // Each cell is read once and written once: a ring through all of them, there and back again.
+    // A ring through all cells in both directions reads and writes each one.
     let mut file = cells[0].encode(source, 2);
     for cell in cells.iter().skip(1).chain(&cells[..1]) {
         file = cell.encode_file(&file, source, 2);
     }
-    // Row groups are cut by the size of what is read, so the bytes need not be those of the first file.
+    // Row groups depend on the size of the input, so the bytes may differ from those of the first file.
     assert!(file.rows(source, 1).unwrap() == source.rows());
 }
 
-/// A damaged file gives an error or the same rows, never other rows, a panic, or much memory.
+/// A damaged file gives an error or the same rows, never other rows, a panic or excessive memory use.
 ///
-/// The one exception: a plain text has no checksum, so a digit that became another one is another number.
+/// The only exception is plain text, which has no checksum: a changed digit gives a different number.
 #[test]
-fn damage_is_seen() {
+fn damage_is_detected() {
     let source = &tables::small();
     every_cell(|cell| {
         let file = cell.encode(source, 1);
@@ -109,21 +109,21 @@ fn damage_is_seen() {
         for at in 0..sound.len() {
             let mut bytes = sound.to_vec();
             bytes[at] ^= 1 << (at % 8);
-            seen(cell, source, &bytes, &format!("bit {} of byte {at} flipped", at % 8));
-            seen(cell, source, &sound[..at], &format!("cut off at byte {at}"));
+            assert_detected(cell, source, &bytes, &format!("bit {} of byte {at} flipped", at % 8));
+            assert_detected(cell, source, &sound[..at], &format!("cut off at byte {at}"));
         }
         let mut longer = sound.to_vec();
         longer.extend_from_slice(b"more");
-        seen(cell, source, &longer, "something appended");
+        assert_detected(cell, source, &longer, "something appended");
     });
 }
 
-/// `verify` finds every flipped bit of a file that can tell, whether or not a row depends on it.
+/// `verify` finds every flipped bit, whether or not a row depends on it.
 ///
-/// Not so in text, which has no checksums, and in what is compressed as a whole: gzip's header has a time and the name of
-/// a system, for instance, that may be any.
+/// Exceptions are text, which has no checksums, and files compressed as a whole: the gzip header, for example, has a
+/// time and a system id that may be anything.
 #[test]
-fn verify_sees_every_bit() {
+fn verify_checks_every_bit() {
     let sources = [tables::small(), tables::ends_of_the_ranges(), tables::empty()];
     let unseen = |cell: &Cell, source: &Source| {
         let sound = cell.encode(source, 1).bytes().to_vec();
@@ -140,13 +140,13 @@ fn verify_sees_every_bit() {
     every_cell(|cell| {
         if cell.compression.is_none() && cell.encoding.detects_damage() {
             for source in &sources {
-                assert_eq!(unseen(cell, source), [], "{cell}, {}: not seen", source.name);
+                assert_eq!(unassert_detected(cell, source), [], "{cell}, {}: not seen", source.name);
             }
         }
     });
 }
 
-fn seen(cell: &Cell, source: &Source, bytes: &[u8], damage: &str) {
+fn assert_detected(cell: &Cell, source: &Source, bytes: &[u8], damage: &str) {
     let plain_text = cell.is_plain_text();
     match cell.file_of(bytes).rows(source, 1) {
         Ok(rows) => assert!(plain_text || rows == source.rows(), "{cell}: {damage}: other rows, and no error"),

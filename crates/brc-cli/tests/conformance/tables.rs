@@ -1,4 +1,4 @@
-//! The tables that every encoding must hold, as text, and what is asked of them.
+//! The tables that every encoding must hold, as text, with queries over them.
 
 use crate::cell::File;
 use brc_core::Schema;
@@ -6,7 +6,7 @@ use brc_query::{Expression, Query};
 use std::fmt::Write;
 use std::sync::OnceLock;
 
-/// A table and questions about it.
+/// A table and queries over it.
 pub(crate) struct Source {
     pub(crate) name: &'static str,
     pub(crate) schema: Schema,
@@ -22,7 +22,7 @@ impl Source {
         Self { name, schema, text: text.into_bytes(), queries, rows: OnceLock::new() }
     }
 
-    /// Its rows by the definition: the text, cut at delimiters.
+    /// The expected rows: the text, split at delimiters.
     pub(crate) fn rows(&self) -> &[Vec<String>] {
         self.rows.get_or_init(|| {
             let text = std::str::from_utf8(&self.text).unwrap();
@@ -30,7 +30,7 @@ impl Source {
         })
     }
 
-    /// The answer of the text itself.
+    /// The result of a query over the text.
     pub(crate) fn answer(&self, query: &Query) -> String {
         File::new("text.csv".into(), self.text.clone()).answer(self, query, 1).unwrap()
     }
@@ -47,7 +47,7 @@ pub(crate) fn query(by: Option<&[&str]>, aggregates: &str, filter: Option<&str>)
     }
 }
 
-/// The usual questions, with and without statistics.
+/// The standard queries, with and without statistics.
 fn one_brc_queries() -> Vec<Query> {
     let mut queries = vec![
         Query::default(),
@@ -63,7 +63,7 @@ fn tenths(tenths: i64) -> String {
     format!("{}{}.{}", if tenths < 0 { "-" } else { "" }, tenths.abs() / 10, tenths.abs() % 10)
 }
 
-/// Rows of `name(row)` and a temperature.
+/// Rows with the station `station(row)` and a temperature.
 fn one_brc(name: &'static str, rows: usize, station: impl Fn(usize) -> String) -> Source {
     let mut text = String::new();
     for row in 0..rows {
@@ -110,7 +110,7 @@ pub(crate) fn empty() -> Source {
     one_brc("empty", 0, |_| String::new())
 }
 
-/// The smallest and the largest numbers of their types.
+/// The minimum and maximum of each numeric type.
 pub(crate) fn ends_of_the_ranges() -> Source {
     let text = "\
         a;9223372036854775807;0.999999999999999999;-99999999999999999.9;0\n\

@@ -1,4 +1,4 @@
-//! Tables of every type, with nulls and without, through every encoding with every compression.
+//! Tests of tables with every type, with and without nulls, in every encoding with every compression.
 
 use crate::cell::{Cell, File, answer, options};
 use crate::every_cell;
@@ -9,7 +9,7 @@ use brc_query::Query;
 use brc_testing::{Cell as Value, Delivery, MemoryTable, Typed, all_types, extremes, ordinary, read};
 use brc_text::{Charset, Delimiter, DialectOverrides, LineEnd};
 
-/// How to open a file of a table. Nothing of a text is left to sniffing, which may err where values are this strange.
+/// The options to open a file of a table. Text is not sniffed, because values as unusual as these may mislead it.
 fn how(schema: &Schema) -> OpenOptions {
     let dialect = DialectOverrides {
         delimiter: Some(Delimiter::Byte(b',')),
@@ -34,7 +34,7 @@ fn encoded(cell: &Cell, table: &Typed, threads: usize) -> Result<File> {
     Ok(file)
 }
 
-/// A column of each type and of each again, until there are so many.
+/// A table with the given number of columns, cycling through all types.
 fn many_columns(columns: usize) -> Typed {
     let types: Vec<LogicalType> = all_types().into_iter().cycle().take(columns).collect();
     Typed::of_types(&types, 12, ordinary, |row, column| (row + column).is_multiple_of(5))
@@ -57,7 +57,7 @@ fn tables() -> Vec<(&'static str, Typed)> {
 }
 
 #[test]
-fn every_type_comes_back() {
+fn every_type_round_trips() {
     let tables = tables();
     every_cell(|cell| {
         for (name, table) in &tables {
@@ -84,7 +84,7 @@ fn assert_same(found: &Typed, expected: &Typed, what: &str) {
     }
 }
 
-/// What an encoding does not hold, it refuses by name; all else comes back.
+/// An encoding refuses by name what it cannot hold; everything else round-trips.
 #[test]
 fn no_value_is_changed() {
     every_cell(|cell| {
@@ -111,7 +111,7 @@ fn no_value_is_changed() {
     });
 }
 
-/// The values of a table's second column; the first has other ones, so that no row is empty.
+/// The values of the second column of a table; the first column makes no row empty.
 fn values_of(values: &impl Fn(LogicalType) -> Vec<Value>) -> impl Fn(LogicalType) -> Vec<Value> {
     move |logical_type| match logical_type {
         LogicalType::Bool => vec![Value::Integer(0), Value::Integer(1)],
@@ -144,7 +144,7 @@ fn queries(table: &Typed) -> Vec<Query> {
                     | LogicalType::Int32
                     | LogicalType::Int64
                     | LogicalType::UInt64
-                    // The sum of larger ones may be larger than any decimal.
+                    // Sums of wider columns may exceed the largest decimal.
                     | LogicalType::Decimal { precision: ..=19, .. }
             )
     };
@@ -165,7 +165,7 @@ fn queries(table: &Typed) -> Vec<Query> {
 }
 
 #[test]
-fn every_cell_answers_alike_for_every_type() {
+fn every_cell_gives_the_same_results_for_every_type() {
     let tables = [
         Typed::of_every_type(200, |row, column| (row + column).is_multiple_of(5)),
         Typed::of_every_type(30, |_, _| true),
@@ -189,25 +189,25 @@ fn every_cell_answers_alike_for_every_type() {
     });
 }
 
-/// As for tables of two columns: an error or the same rows, but for text without a checksum.
+/// An error or the same rows, except for text without a checksum.
 #[test]
-fn damage_to_any_type_is_seen() {
+fn damage_to_any_type_is_detected() {
     let table = Typed::of_every_type(3, |row, column| (row + column).is_multiple_of(3));
     every_cell(|cell| {
         let file = encoded(cell, &table, 1).unwrap();
         let sound = file.bytes();
-        // The tests of the encodings damage every byte.
+        // The tests of each encoding damage every byte.
         let places = if cell.compression.is_none() { 3000 } else { 500 };
         for at in (0..sound.len()).step_by(sound.len().div_ceil(places)) {
             let mut flipped = sound.to_vec();
             flipped[at] ^= 1 << (at % 8);
-            seen(cell, &table, &flipped, &format!("bit {} of byte {at} flipped", at % 8));
-            seen(cell, &table, &sound[..at], &format!("cut off at byte {at}"));
+            assert_detected(cell, &table, &flipped, &format!("bit {} of byte {at} flipped", at % 8));
+            assert_detected(cell, &table, &sound[..at], &format!("cut off at byte {at}"));
         }
     });
 }
 
-fn seen(cell: &Cell, table: &Typed, bytes: &[u8], damage: &str) {
+fn assert_detected(cell: &Cell, table: &Typed, bytes: &[u8], damage: &str) {
     let found = cell.file_of(bytes).open(&how(&table.schema)).and_then(|table| read(table.as_ref(), 1));
     match found {
         Ok(found) => assert!(cell.is_plain_text() || found == *table, "{cell}: {damage}: other rows, and no error"),
@@ -216,9 +216,9 @@ fn seen(cell: &Cell, table: &Typed, bytes: &[u8], damage: &str) {
     }
 }
 
-/// Too many values for a dictionary, in the plain form of each encoding.
+/// More distinct values than a dictionary holds, so that each encoding uses its plain form.
 #[test]
-fn a_million_distinct_strings_come_back() {
+fn a_million_distinct_strings_round_trip() {
     let strings = (0..1_000_000u64).map(|row| row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24);
     let cells = strings.map(|string| Value::Bytes(format!("{string:x}").into_bytes())).collect();
     let table = Typed::new(vec![(Field::required("s", LogicalType::String), cells)]);

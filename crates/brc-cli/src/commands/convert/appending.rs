@@ -1,22 +1,22 @@
-//! `brc convert --append`: the output keeps its rows and gets more.
+//! `brc convert --append`: adds rows to an existing file.
 
 use brc_core::{BatchWriter, Error, Result, Schema};
 use brc_encodings::append::Appendable;
 use brc_encodings::{CreateOptions, OpenOptions, Output};
 use std::path::Path;
 
-/// How to open the rows to add: a text in the types of the file, if nothing else is said of them. The columns of these names
-/// are not of the text.
+/// The options for reading the rows to append: text has the column types of `file` unless options set types. The
+/// `added` columns are not part of the text.
 pub(super) fn options(mut options: OpenOptions, file: &Schema, added: &[String]) -> OpenOptions {
-    let is_said = options.schema.is_some() || options.text.all_strings || !options.text.types.is_empty();
-    if !is_said {
+    let has_types = options.schema.is_some() || options.text.all_strings || !options.text.types.is_empty();
+    if !has_types {
         let fields = file.fields().iter().filter(|field| !added.contains(&field.name));
         options.text.types = fields.cloned().collect();
     }
     options
 }
 
-/// An error of opening the rows in the types of the file, which no option of the user set.
+/// Rewords a type error, since no option of the user set these types.
 pub(super) fn explained(error: Error, file: &Path) -> Error {
     match error {
         Error::Usage(message) => Error::Usage(match message.strip_prefix("--type: ") {
@@ -27,7 +27,7 @@ pub(super) fn explained(error: Error, file: &Path) -> Error {
     }
 }
 
-/// A writer that continues a file, of which a copy is the beginning of the output.
+/// Copies the existing file to the output, and returns a writer that continues it.
 ///
 /// # Errors
 /// Those of the file and the output.

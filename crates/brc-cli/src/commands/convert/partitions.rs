@@ -1,7 +1,7 @@
-//! `brc convert --partition-by`: a directory of Hive folders.
+//! `brc convert --partition-by`: writes a directory of Hive folders.
 //!
-//! The rows are sorted by the columns first, in bounded memory, and keep their order within a partition. Then one file is
-//! written after the other.
+//! The rows are first sorted by the partition columns, in bounded memory; rows of a partition keep their order. Then
+//! the files are written one at a time.
 
 use super::{Args, skipped, target_compression};
 use crate::args::Opened;
@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-/// Writes the directory and says what was written.
+/// Writes the directory and reports what was written.
 ///
 /// # Errors
 /// Those of the options, the table and the directory.
@@ -62,7 +62,7 @@ fn sorted(columns: &[String]) -> Query {
     Query { order_by: columns.iter().map(by).collect(), ..Query::everything() }
 }
 
-/// What partitions are written as.
+/// How partitions are written.
 struct Partitions<'a> {
     args: &'a Args,
     columns: &'a [String],
@@ -71,7 +71,7 @@ struct Partitions<'a> {
 }
 
 impl Partitions<'_> {
-    /// Writes those of a sorted table.
+    /// Writes the partitions of a sorted table.
     fn write(&self, table: &dyn Table) -> Result<Partitioned> {
         let Self { args, to, .. } = self;
         let compression = target_compression(args.output(), args.compression, *to)?;

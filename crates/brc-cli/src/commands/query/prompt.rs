@@ -1,4 +1,4 @@
-//! The prompt: statements are typed and answered one after the other, over tables that stay open.
+//! The SQL prompt: reads and runs statements in sequence, over tables that stay open.
 
 use super::session::Session;
 use crate::editor::{Editor, Typed, Words};
@@ -25,14 +25,15 @@ Tab completes names. Ctrl-C discards the line, or ends the statement that runs; 
 brc functions lists all functions and operators.
 ";
 
-/// Whether to go on.
+/// What to do after a line.
 #[derive(PartialEq, Eq)]
 enum Next {
     Line,
     End,
 }
 
-/// Reads statements and commands from the terminal until it is told to end. What fails is reported, and does not end it.
+/// Reads statements and commands from the terminal until a command or the end of input ends the prompt. Failures are
+/// reported and do not end it.
 ///
 /// # Errors
 /// Those of the terminal.
@@ -47,7 +48,7 @@ pub(super) fn run(mut session: Session<'_>) -> Result<()> {
             Typed::Dropped => continue,
             Typed::End => return Ok(()),
         };
-        match prompt.obey(&line, &mut session) {
+        match prompt.execute(&line, &mut session) {
             Ok(Next::End) => return Ok(()),
             Ok(Next::Line) => {}
             Err(error) => drop(failure::report(&error.into())),
@@ -55,7 +56,7 @@ pub(super) fn run(mut session: Session<'_>) -> Result<()> {
     }
 }
 
-/// What the names of the table's columns are, and how statements may call the tables.
+/// The names of tables and columns, for completion.
 fn names(session: &mut Session<'_>) -> Vec<String> {
     let tables = session.tables.list().into_iter().map(|(name, _)| name);
     let mut names: Vec<String> = tables.collect();
@@ -67,13 +68,13 @@ fn names(session: &mut Session<'_>) -> Vec<String> {
 }
 
 struct Prompt {
-    /// Whether each statement is followed by the time it took.
+    /// Whether to report the time of each statement.
     times: bool,
 }
 
 impl Prompt {
-    /// Does what a line says.
-    fn obey(&mut self, line: &str, session: &mut Session<'_>) -> Result<Next> {
+    /// Runs a command or statements.
+    fn execute(&mut self, line: &str, session: &mut Session<'_>) -> Result<Next> {
         let line = line.trim();
         let (command, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let argument = argument.trim().trim_end_matches(';');

@@ -1,4 +1,4 @@
-//! Runs statements one after the other, over tables that stay open.
+//! Runs statements in sequence, over tables that stay open.
 
 use super::Args;
 use super::tables::{OpenTable, Tables};
@@ -13,19 +13,19 @@ use brc_query::{Action, Query, Statement, TableName};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// What statements run in.
+/// The state shared by statements.
 pub(super) struct Session<'a> {
     args: &'a Args,
     pub(super) tables: Tables<'a>,
-    /// How answers are printed; the usual format if `None`.
+    /// The output format; the default if `None`.
     pub(super) format: Option<&'static dyn Format>,
-    /// Whether each answer is followed by the time it took.
+    /// Whether to report the time of each statement.
     pub(super) timings: bool,
     start: Instant,
 }
 
 impl<'a> Session<'a> {
-    /// A session for one statement, or for several of the same tables.
+    /// Creates a session for one statement, or for several over the same tables.
     ///
     /// # Errors
     /// If a pattern matches no file.
@@ -35,7 +35,7 @@ impl<'a> Session<'a> {
         Ok(Self { args, tables, format, timings, start: Instant::now() })
     }
 
-    /// Whether a query over the table of the command line has the answer of the One Billion Row Challenge.
+    /// Whether the result of the query over the command-line table is that of the One Billion Row Challenge.
     ///
     /// # Errors
     /// If the table cannot be read.
@@ -47,10 +47,10 @@ impl<'a> Session<'a> {
         Ok(query.plan(&schema).is_ok_and(|plan| plan.is_one_brc()))
     }
 
-    /// Runs a statement and prints what it gives.
+    /// Runs a statement and prints its result.
     ///
     /// # Errors
-    /// What is wrong with it, with its table or with the output.
+    /// Errors in the statement, its table or the output.
     pub(super) fn run(&mut self, statement: &Statement) -> Result<()> {
         self.start = Instant::now();
         let table = statement.table.as_ref();
@@ -73,7 +73,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Answers a query over a table.
+    /// Runs a query over a table and writes its result.
     ///
     /// # Errors
     /// As for [`Session::run`].
@@ -99,12 +99,12 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Whether answers are for people, who see better where one ends if there is an empty line.
+    /// Whether to print an empty line between results, for formats that people read.
     pub(super) fn separates_answers(&self) -> bool {
         ["table", "vertical", "markdown"].contains(&self.format.map_or("table", |format| format.name()))
     }
 
-    /// Whether a description is printed as JSON, else as text: it has no other formats, and is no table for `-o`.
+    /// Whether to print a description as JSON rather than text. Other formats and `-o` are errors.
     fn describes_in_json(&self, word: &str) -> Result<bool> {
         if self.args.output.file().is_some() {
             return Err(Error::Usage(format!("--output saves the result of select; {word} only prints")));
@@ -118,7 +118,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The files of the command line, and how statements may call them.
+    /// Prints the files of the command line with their table names.
     fn show_tables(&self) -> Result<()> {
         let mut cells = Cells::default();
         for (name, file) in self.tables.list() {

@@ -1,4 +1,5 @@
-//! A query for programs that answer it in their own way, but read its files and print its answer as `brc query` does.
+//! A single query for other programs, which compute it themselves but open its files and print its result as `brc
+//! query` does.
 
 use super::tables::{OpenTable, Tables};
 use super::{Args, Request};
@@ -14,7 +15,7 @@ use brc_query::{Action, Answered, Plan, Query, Statement, TableName};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The arguments of `brc query`: files, one query, how they are read, and how rows are printed.
+/// The arguments of `brc query`: files, one query, and the options for input and output.
 #[derive(clap::Args)]
 #[group(skip)]
 pub struct QueryCommand {
@@ -26,7 +27,7 @@ pub struct QueryCommand {
     color: When,
 }
 
-/// A query and its table, which is open.
+/// A query and its open table.
 pub struct OpenQuery {
     args: Args,
     query: Query,
@@ -36,16 +37,16 @@ pub struct OpenQuery {
 }
 
 impl QueryCommand {
-    /// How many threads it asks for.
+    /// The number of threads to use.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.args.threads.count()
     }
 
-    /// Opens the table. Only the process that prints the answer looks at where it goes.
+    /// Opens the table. The destination is opened only if `prints` is set, in the process that prints the result.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is not one query, or it has no groups; what goes wrong with the files and the output.
+    /// [`Error::Usage`] unless there is exactly one query and it aggregates; errors of the files and the output.
     pub fn open(self, prints: bool) -> Result<OpenQuery> {
         colour::choose(self.color);
         let args = self.args;
@@ -62,7 +63,7 @@ impl QueryCommand {
 }
 
 impl Args {
-    /// The only query that is asked for, the name of its table, and the files.
+    /// The only query of the command line, the name of its table, and the files.
     fn single(&self) -> Result<(Query, Option<TableName>, Vec<PathBuf>)> {
         for (is_given, option) in
             [(self.interactive, "--interactive"), (self.explain, "--explain"), (self.timings, "--timings")]
@@ -92,7 +93,7 @@ impl OpenQuery {
         &self.table
     }
 
-    /// Which files it is of.
+    /// The identities of the files of the table.
     ///
     /// # Errors
     /// If one cannot be read.
@@ -104,7 +105,7 @@ impl OpenQuery {
         self.files.iter().map(identity).collect()
     }
 
-    /// Refuses what is wrong whatever the types of later rows are.
+    /// Rejects queries that are invalid whatever types later rows have.
     fn check(&self) -> Result<()> {
         match self.query.plan(&current_schema(&*self.table)) {
             Ok(plan) => check_groups(&plan),
@@ -113,10 +114,10 @@ impl OpenQuery {
         }
     }
 
-    /// Binds the query to the table, in the types of all rows: where types are inferred, these are read.
+    /// Binds the query to the table. If types are inferred, all rows are read first.
     ///
     /// # Errors
-    /// As for [`Query::bind`]; [`Error::Usage`] if the query has no groups.
+    /// As for [`Query::bind`]; [`Error::Usage`] if the query does not aggregate.
     pub fn plan(&self) -> Result<Plan> {
         let (threads, progress) = (self.args.threads.count(), Progress::default());
         if self.table.inferred().is_some() {
@@ -127,7 +128,7 @@ impl OpenQuery {
         Ok(plan.within(&self.args.memory.memory()))
     }
 
-    /// Prints the answer, or writes the file that it goes to.
+    /// Prints the result, or writes it to the output file.
     ///
     /// # Errors
     /// If the destination cannot hold it or cannot be written.
@@ -135,7 +136,7 @@ impl OpenQuery {
         if let Some(destination) = &self.destination {
             match destination.write(plan, answer, self.args.threads.count()) {
                 Err(error) if !is_closed_stdout(&error) => return Err(error),
-                // Whoever reads standard output has enough if it is closed.
+                // A closed standard output is not an error: its reader has what it needs.
                 Ok(_) | Err(_) => {}
             }
         }

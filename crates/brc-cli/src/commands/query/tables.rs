@@ -1,5 +1,5 @@
-//! The tables that statements name: the files of the command line as one, one of them, or files that only a statement
-//! names. Each is opened once.
+//! Resolves the tables that statements name: all files of the command line as one, one of them, or files named only in
+//! a statement. Each table is opened once.
 
 use super::Args;
 use crate::args::Opened;
@@ -11,30 +11,30 @@ use brc_encodings::folders::FoundFile;
 use brc_query::{Query, TableName};
 use std::path::{Path, PathBuf};
 
-/// What the table of the command line is called, whatever its files are.
+/// The names of the table of all command-line files.
 const NAMES_OF_ALL: [&str; 4] = ["t", "this", "data", "table"];
 
-/// How many names of tables a message lists.
+/// The number of table names that a message lists.
 const MAX_NAMES: usize = 10;
 
-/// The tables of a run.
+/// The tables of one run.
 pub(super) struct Tables<'a> {
     args: &'a Args,
-    /// Whether they are read more than once, which a stream cannot be.
+    /// Whether tables are read more than once; streams are then copied.
     is_reread: bool,
     /// The files of the command line, with globs expanded.
     files: Vec<FoundFile>,
     opened: Vec<OpenTable>,
 }
 
-/// A table that is open.
+/// An open table.
 pub(super) struct OpenTable {
     pub(super) files: Vec<FoundFile>,
     pub(super) opened: Opened,
 }
 
 impl<'a> Tables<'a> {
-    /// Opens none yet.
+    /// Expands the inputs without opening any.
     ///
     /// # Errors
     /// As for [`expand`].
@@ -42,24 +42,24 @@ impl<'a> Tables<'a> {
         Ok(Self { args, is_reread, files: expand(inputs)?, opened: Vec::new() })
     }
 
-    /// The table of that name; without one, that of the command line.
+    /// The table with the given name, or that of the command line.
     ///
     /// # Errors
-    /// That there is no such table, or that it cannot be read.
+    /// If there is no such table, or it cannot be read.
     pub(super) fn get(&mut self, name: Option<&TableName>) -> Result<&OpenTable> {
         let files = self.files_of(name)?;
-        let place = match self.opened.iter().position(|table| table.files == files) {
-            Some(place) => place,
+        let index = match self.opened.iter().position(|table| table.files == files) {
+            Some(index) => index,
             None => {
                 let opened = self.open(&files)?;
                 self.opened.push(OpenTable { files, opened });
                 self.opened.len() - 1
             }
         };
-        Ok(&self.opened[place])
+        Ok(&self.opened[index])
     }
 
-    /// The table of that name alone, as for [`Tables::get`].
+    /// Like [`Tables::get`], for the only table that is needed.
     ///
     /// # Errors
     /// As for [`Tables::get`].
@@ -78,7 +78,7 @@ impl<'a> Tables<'a> {
         Ok(opened)
     }
 
-    /// What statements may call the tables of the command line, each with its file; the first is all files.
+    /// The names and files of the command-line tables; the first one has all files.
     pub(super) fn list(&self) -> Vec<(String, String)> {
         let file = |file: &FoundFile| file.path.display().to_string();
         let all = self.files.iter().map(file).collect::<Vec<_>>().join(", ");
@@ -137,7 +137,7 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// The name of a file up to its first dot: that of a table in it.
+/// The name of a file up to its first dot, which is the name of its table.
 fn stem(path: &Path) -> &str {
     let name = file_name(path);
     match name.find('.') {
@@ -150,7 +150,8 @@ fn file_name(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or("?")
 }
 
-/// Whether a name is that of a file: its path, its name, or its name up to a dot. Without quotes, in upper or lower case.
+/// Whether a name denotes a file: by its path, its file name, or the start of its file name up to a dot. Unquoted names
+/// ignore case.
 fn is_called(path: &Path, name: &str, is_quoted: bool) -> bool {
     let plain = |path: &Path| path.strip_prefix(".").unwrap_or(path).to_owned();
     if plain(path) == plain(Path::new(name)) {
@@ -167,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_have_names() {
+    fn files_are_found_by_name() {
         for (path, name, is_quoted, expected) in [
             ("flights.csv", "flights", false, true),
             ("flights.csv", "FLIGHTS", false, true),
