@@ -1,4 +1,4 @@
-//! The program `brc`, with whose answers tests compare those of `brc-timely`.
+//! The program `brc`, whose results the tests compare with those of `brc-timely`.
 
 #![forbid(unsafe_code)]
 

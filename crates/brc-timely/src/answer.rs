@@ -1,5 +1,5 @@
-//! Answers a query by the workers of all processes: each computes the groups of some splits, then merges those of one
-//! partition, and the first one gathers them all.
+//! Runs a query on the workers of all processes: each worker aggregates some splits, then merges the groups of one
+//! partition, and the first worker collects all groups.
 
 use crate::exchange::exchange;
 use crate::failure::Failed;
@@ -14,29 +14,29 @@ use timely::communication::{AllocatorBuilder, Hooks};
 use timely::worker::Worker;
 use timely::{CommunicationConfig, WorkerConfig};
 
-/// All processes put a group into the same partition by it. Hash tables do not have it: groups that are together
-/// because of their hashes would else lie in few of the places of one.
+/// The salt of the hash that assigns groups to partitions, the same in all processes. Hash tables use a different hash:
+/// otherwise the groups of one partition would cluster in a few slots.
 const SALT: u64 = 0x243f_6a88_85a3_08d3;
 
-/// What the workers of this process do.
+/// The work of this process.
 pub(crate) struct Job {
     pub(crate) plan: Plan,
     pub(crate) table: Arc<dyn Table>,
     /// All splits; `None` if the table is a stream.
     pub(crate) splits: Option<Vec<Split>>,
-    /// How many workers there are.
+    /// The number of workers in this process.
     pub(crate) workers: usize,
 }
 
 impl Job {
     pub(crate) fn new(plan: Plan, table: Arc<dyn Table>, workers: usize) -> Self {
-        // A stream tells its end only when it is read.
+        // The splits of a stream are known only after reading it.
         let is_stream = table.bytes().is_none();
         let splits = (!is_stream).then(|| (0..).map_while(|index| table.split(index)).collect());
         Self { plan, table, splits, workers }
     }
 
-    /// The groups of the splits of one of all workers, if it has any. A stream is read by the first.
+    /// Aggregates the splits of one of all workers; `None` if it has none. A stream is read by the first worker.
     fn scan(&self, worker: usize, peers: usize) -> Result<Option<Partial>> {
         let (plan, threads) = match &self.splits {
             Some(splits) => {
@@ -52,17 +52,17 @@ impl Job {
         Ok(Some(plan.partial(&*self.table, threads, &Progress::default())?.0))
     }
 
-    /// What one of all workers does: of the first it returns all groups.
+    /// Runs one of all workers; the first one returns all groups.
     fn work(&self, worker: &mut Worker) -> Result<Option<Partial>> {
         let (index, peers) = (worker.index(), worker.peers());
-        let found = self.scan(index, peers)?;
-        let scattered = found.map(|partial| partial.scatter(peers, SALT));
+        let partial = self.scan(index, peers)?;
+        let scattered = partial.map(|partial| partial.scatter(peers, SALT));
         let merged = exchange(worker, scattered.unwrap_or_default())?;
         exchange(worker, merged.map(|partial| (0, partial)).into_iter().collect())
     }
 }
 
-/// Runs the workers of this process. Returns all groups, if it is the first process and there are any. A failure ends
+/// Runs the workers of this process. Returns all groups, if this is the first process and there are any. A failure ends
 /// all processes.
 pub(crate) fn run(
     job: Arc<Job>,

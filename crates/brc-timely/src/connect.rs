@@ -1,7 +1,7 @@
-//! Connects each process with all others, before anything is sent that takes long.
+//! Connects each process to all others before any large message is sent.
 //!
-//! Two connections for each pair: one for the rows that timely exchanges, and one by which processes tell each other
-//! how they are. The one with the higher number connects to the other.
+//! Each pair has two connections: one for the rows that timely exchanges, and one for control messages. The process
+//! with the higher number connects to the other.
 
 use crate::failure::Failed;
 use crate::frame;
@@ -12,18 +12,18 @@ use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How often a process looks whether another is there by now.
+/// The interval between connection attempts.
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// A program that connects and says nothing for so long is none of ours.
-const SILENCE: Duration = Duration::from_secs(5);
+/// The time to wait for the greeting of an incoming connection before it is dropped as foreign.
+const GREETING_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// More bytes are no [`Hello`].
-const LONGEST_HELLO: u32 = 1 << 12;
+/// The maximum size of a [`Hello`] in bytes.
+const MAX_HELLO_BYTES: u32 = 1 << 12;
 
 const PROGRAM: &str = "brc-timely";
 
-/// What a process says of itself on each connection. Other versions have these fields, too.
+/// The greeting of a process on each connection. Other versions must keep these fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Hello {
     program: String,
@@ -34,16 +34,16 @@ struct Hello {
     channel: Channel,
 }
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Channel {
-    /// How processes are.
+    /// Control messages.
     Control,
-    /// What timely exchanges.
+    /// The rows that timely exchanges.
     Data,
 }
 
-/// The connections with another process.
+/// The connections to another process.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) process: usize,
@@ -51,22 +51,22 @@ pub(crate) struct Connection {
     pub(crate) data: TcpStream,
 }
 
-/// What processes connect by.
+/// Connects this process to the others.
 pub(crate) struct Connector<'a> {
     hosts: &'a Hosts,
-    /// How many worker threads this process has.
+    /// The number of worker threads of this process.
     workers: usize,
     start: Instant,
     deadline: Instant,
 }
 
 impl<'a> Connector<'a> {
-    pub(crate) fn new(hosts: &'a Hosts, workers: usize, patience: Duration) -> Self {
+    pub(crate) fn new(hosts: &'a Hosts, workers: usize, timeout: Duration) -> Self {
         let start = Instant::now();
-        Self { hosts, workers, start, deadline: start + patience }
+        Self { hosts, workers, start, deadline: start + timeout }
     }
 
-    /// Connects with all other processes, in the order of their numbers.
+    /// Connects to all other processes, in the order of their numbers.
     pub(crate) fn connect(&self) -> Result<Vec<Connection>, Failed> {
         let Hosts { addresses, own } = self.hosts;
         let listen = |address: &String| {
@@ -97,10 +97,10 @@ impl<'a> Connector<'a> {
         }
     }
 
-    /// Connects to a process that may not be there yet.
+    /// Connects to a process that may not have started yet.
     fn call(&self, process: usize, channel: Channel) -> Result<TcpStream, Failed> {
         let mut stream = loop {
-            match self.reach(&self.hosts.addresses[process]) {
+            match self.open(&self.hosts.addresses[process]) {
                 Ok(stream) => break stream,
                 Err(error) if Instant::now() + PERIOD > self.deadline => {
                     return Err(self.absent(&[process], &error.to_string()));
@@ -110,7 +110,7 @@ impl<'a> Connector<'a> {
         };
         let answer = frame::write(&mut stream, &self.hello(channel)).and_then(|()| {
             stream.set_read_timeout(Some(self.left()))?;
-            frame::read::<Hello>(&mut stream, LONGEST_HELLO)
+            frame::read::<Hello>(&mut stream, MAX_HELLO_BYTES)
         });
         match answer {
             Ok(hello) if hello.program == PROGRAM => self.check(&hello, Some(process))?,
@@ -123,7 +123,7 @@ impl<'a> Connector<'a> {
         Ok(stream)
     }
 
-    fn reach(&self, address: &str) -> io::Result<TcpStream> {
+    fn open(&self, address: &str) -> io::Result<TcpStream> {
         let mut error = io::Error::new(ErrorKind::NotFound, "the name has no address");
         for address in address.to_socket_addrs()? {
             match TcpStream::connect_timeout(&address, self.left()) {
@@ -134,7 +134,7 @@ impl<'a> Connector<'a> {
         Err(error)
     }
 
-    /// Waits for all processes of higher numbers.
+    /// Accepts the connections of all processes with higher numbers.
     fn accept_all(&self, listener: &TcpListener, connected: &[Connection]) -> Result<Vec<Connection>, Failed> {
         let first = self.hosts.own + 1;
         let mut found: Vec<[Option<TcpStream>; 2]> =
@@ -144,10 +144,10 @@ impl<'a> Connector<'a> {
                 Ok((stream, _)) => {
                     let Some((hello, stream)) = self.greet(stream) else { continue };
                     self.check(&hello, None)?;
-                    let place = (hello.process as usize).checked_sub(first).and_then(|place| found.get_mut(place));
-                    let place = place.map(|channels| &mut channels[hello.channel as usize]);
-                    match place.filter(|place| place.is_none()) {
-                        Some(place) => *place = Some(stream),
+                    let slot = (hello.process as usize).checked_sub(first).and_then(|index| found.get_mut(index));
+                    let slot = slot.map(|channels| &mut channels[hello.channel as usize]);
+                    match slot.filter(|slot| slot.is_none()) {
+                        Some(slot) => *slot = Some(stream),
                         None => {
                             let message = format!("another process was started with -p {}, too", hello.process);
                             return Err(Failed::usage(message));
@@ -167,7 +167,7 @@ impl<'a> Connector<'a> {
         Ok((first..).zip(found).filter_map(connection).collect())
     }
 
-    /// Waits no longer if it is too late, or a process has ended that was connected.
+    /// Stops waiting at the deadline, or if a connected process has ended.
     fn check_wait(&self, connected: &[Connection], found: &[[Option<TcpStream>; 2]]) -> Result<(), Failed> {
         let numbered = (self.hosts.own + 1..).zip(found);
         let absent = numbered.clone().filter(|(_, channels)| channels.iter().any(Option::is_none));
@@ -175,21 +175,22 @@ impl<'a> Connector<'a> {
         if Instant::now() >= self.deadline {
             return Err(self.absent(&absent, "it did not connect"));
         }
-        let called = connected.iter().map(|connection| (connection.process, &connection.control));
-        let mut open = called.chain(numbered.filter_map(|(process, channels)| Some((process, channels[0].as_ref()?))));
+        let outgoing = connected.iter().map(|connection| (connection.process, &connection.control));
+        let mut open =
+            outgoing.chain(numbered.filter_map(|(process, channels)| Some((process, channels[0].as_ref()?))));
         match open.find(|(_, control)| is_closed(control)) {
             Some((process, _)) => Err(self.absent(&absent, &format!("{} has ended", self.hosts.name(process)))),
             None => Ok(()),
         }
     }
 
-    /// Answers what says hello; `None` if it is another program.
+    /// Answers a greeting; `None` if the other side is a different program.
     fn greet(&self, mut stream: TcpStream) -> Option<(Hello, TcpStream)> {
         let greet = |stream: &mut TcpStream| -> io::Result<Hello> {
             stream.set_nonblocking(false)?;
             stream.set_nodelay(true)?;
-            stream.set_read_timeout(Some(SILENCE))?;
-            let hello: Hello = frame::read(stream, LONGEST_HELLO)?;
+            stream.set_read_timeout(Some(GREETING_TIMEOUT))?;
+            let hello: Hello = frame::read(stream, MAX_HELLO_BYTES)?;
             frame::write(stream, &self.hello(hello.channel))?;
             Ok(hello)
         };
@@ -197,7 +198,7 @@ impl<'a> Connector<'a> {
         Some((hello, stream))
     }
 
-    /// Refuses a process that works in another way than this one.
+    /// Rejects a process whose version or settings differ from those of this one.
     fn check(&self, hello: &Hello, expected: Option<usize>) -> Result<(), Failed> {
         let (own, process) = (self.hello(hello.channel), hello.process as usize);
         let name = self.hosts.name(expected.unwrap_or(process));
@@ -230,13 +231,13 @@ impl<'a> Connector<'a> {
             .with_hint("start all processes; --timeout sets how long they wait for each other")
     }
 
-    /// The time until the deadline, which is not zero: that would mean for ever.
+    /// The time until the deadline; never zero, which would mean no timeout.
     fn left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now()).max(PERIOD)
     }
 }
 
-/// Whether the other end of a connection has closed it.
+/// Whether the other side has closed a connection.
 fn is_closed(stream: &TcpStream) -> bool {
     let peeked = stream.set_nonblocking(true).and_then(|()| stream.peek(&mut [0]));
     let is_open = match peeked {
@@ -246,7 +247,7 @@ fn is_closed(stream: &TcpStream) -> bool {
     !is_open || stream.set_nonblocking(false).is_err()
 }
 
-/// Whether a read ended because nothing came in time.
+/// Whether a read failed because of a timeout.
 pub(crate) fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
@@ -263,14 +264,14 @@ mod tests {
         (Hosts { addresses, own }, first)
     }
 
-    /// What a process says that calls one which answers with another greeting.
+    /// The failure of a process that connects to one with a changed greeting.
     fn refusal(change: fn(&mut Hello)) -> Failed {
         let (hosts, listener) = hosts(1);
         let connector = Connector::new(&hosts, 2, Duration::from_secs(10));
         scope(|scope| {
             scope.spawn(|| {
                 let (mut stream, _) = listener.accept().unwrap();
-                let mut hello: Hello = frame::read(&mut stream, LONGEST_HELLO).unwrap();
+                let mut hello: Hello = frame::read(&mut stream, MAX_HELLO_BYTES).unwrap();
                 hello.process = 0;
                 change(&mut hello);
                 frame::write(&mut stream, &hello).unwrap();
@@ -280,8 +281,8 @@ mod tests {
     }
 
     #[test]
-    fn processes_that_work_differently_are_refused() {
-        for (change, said) in [
+    fn processes_with_other_settings_are_refused() {
+        for (change, message) in [
             ((|hello| hello.version = "9.9.9".to_owned()) as fn(&mut Hello), "is brc-timely 9.9.9, and this one is"),
             (|hello| hello.processes = 7, "was started with -n 7, and this one with -n 2"),
             (|hello| hello.process = 3, "was started with -p 3, and this one with -p 1"),
@@ -289,18 +290,18 @@ mod tests {
             (|hello| hello.program = "telnet".to_owned(), "is not brc-timely"),
         ] {
             let failed = format!("{:?}", refusal(change));
-            assert!(failed.contains(said) && failed.contains("process 0 (127.0.0.1:"), "{failed}");
+            assert!(failed.contains(message) && failed.contains("process 0 (127.0.0.1:"), "{failed}");
         }
     }
 
     #[test]
-    fn other_programs_that_connect_do_not_matter() {
+    fn connections_of_other_programs_are_ignored() {
         let (hosts, listener) = hosts(0);
         drop(listener);
         let second = Hosts { own: 1, ..hosts.clone() };
-        let patience = Duration::from_secs(10);
+        let timeout = Duration::from_secs(10);
         scope(|scope| {
-            let first = scope.spawn(|| Connector::new(&hosts, 1, patience).connect().map(|found| found.len()));
+            let first = scope.spawn(|| Connector::new(&hosts, 1, timeout).connect().map(|found| found.len()));
             let mut noise = loop {
                 match TcpStream::connect(&hosts.addresses[0]) {
                     Ok(stream) => break stream,
@@ -308,7 +309,7 @@ mod tests {
                 }
             };
             io::Write::write_all(&mut noise, b"GET / HTTP/1.1\r\n\r\n").unwrap();
-            let connected = Connector::new(&second, 1, patience).connect().map(|found| found.len());
+            let connected = Connector::new(&second, 1, timeout).connect().map(|found| found.len());
             assert_eq!([first.join().unwrap(), connected], [Ok(1), Ok(1)]);
         });
     }

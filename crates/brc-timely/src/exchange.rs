@@ -1,4 +1,4 @@
-//! Partials on their way between the workers of all processes.
+//! Exchanges partial aggregates between the workers of all processes.
 
 use brc_core::{Error, Result};
 use brc_query::Partial;
@@ -14,25 +14,25 @@ use timely::dataflow::operators::generic::Operator;
 use timely::progress::Stamp;
 use timely::worker::Worker;
 
-/// A message has no more bytes, unless a single group has.
-const LONGEST: u64 = 1 << 22;
+/// The maximum size of a message in bytes, unless a single group is larger.
+const MAX_MESSAGE_BYTES: u64 = 1 << 22;
 
-/// The worker that a message is for, and a serialised partial.
-type Sent = (u64, Vec<u8>);
+/// The receiving worker and a serialised partial.
+type Addressed = (u64, Vec<u8>);
 
-/// Sends partials, each to the worker of that number. Returns once all workers have sent theirs: what those sent to
-/// this worker come to, if any did.
+/// Sends each partial to the worker with the given number. Returns once all workers have sent theirs, with the merged
+/// partials that this worker received, if any.
 ///
 /// # Errors
-/// If what arrives is no partial, or of a different plan. What the others send is not waited for then.
+/// If a received message is not a partial, or belongs to a different plan; further messages are then not awaited.
 pub(crate) fn exchange(worker: &mut Worker, partials: Vec<(usize, Partial)>) -> Result<Option<Partial>> {
     let received: Rc<RefCell<Result<Option<Partial>>>> = Rc::new(RefCell::new(Ok(None)));
     let mut input = InputHandle::new();
     let merged = Rc::clone(&received);
     worker.dataflow::<u64, _, _>(|scope| {
-        let pact = DistributorPact(|_| OneByOne);
+        let pact = DistributorPact(|_| Unbatched);
         scope.input_from(&mut input).sink(pact, "merge", move |(input, _)| {
-            input.for_each(|_, messages: &mut Vec<Sent>| {
+            input.for_each(|_, messages: &mut Vec<Addressed>| {
                 for (_, bytes) in messages.drain(..) {
                     merge(&mut merged.borrow_mut(), &bytes);
                 }
@@ -40,10 +40,10 @@ pub(crate) fn exchange(worker: &mut Worker, partials: Vec<(usize, Partial)>) -> 
         });
     });
     for (target, partial) in partials {
-        each_message(partial, LONGEST, &mut |bytes| {
+        each_message(partial, MAX_MESSAGE_BYTES, &mut |bytes| {
             input.send((target as u64, bytes));
             input.flush();
-            // What has arrived is merged meanwhile.
+            // Meanwhile, merge what has arrived.
             worker.step();
         })?;
     }
@@ -54,14 +54,14 @@ pub(crate) fn exchange(worker: &mut Worker, partials: Vec<(usize, Partial)>) -> 
     received.replace(Ok(None))
 }
 
-/// Adds a partial that arrived, unless something was wrong before.
+/// Merges a received partial, unless an earlier one failed.
 fn merge(merged: &mut Result<Option<Partial>>, bytes: &[u8]) {
-    let Ok(known) = merged else { return };
-    let outcome = match (bincode::deserialize::<Partial>(bytes), known) {
-        (Err(error), _) => Err(Error::Usage(format!("what another process sent makes no sense: {error}"))),
-        (Ok(partial), Some(known)) => known.merge(partial),
-        (Ok(partial), known @ None) => {
-            *known = Some(partial);
+    let Ok(merged_so_far) = merged else { return };
+    let outcome = match (bincode::deserialize::<Partial>(bytes), merged_so_far) {
+        (Err(error), _) => Err(Error::Usage(format!("another process sent invalid data: {error}"))),
+        (Ok(partial), Some(merged)) => merged.merge(partial),
+        (Ok(partial), merged @ None) => {
+            *merged = Some(partial);
             Ok(())
         }
     };
@@ -70,26 +70,26 @@ fn merge(merged: &mut Result<Option<Partial>>, bytes: &[u8]) {
     }
 }
 
-/// Calls `each` with a serialised partial, or with several that have its groups, if it is longer than `longest` bytes.
-fn each_message(partial: Partial, longest: u64, each: &mut dyn FnMut(Vec<u8>)) -> Result<()> {
-    let unsound = |error| Error::Expression(format!("groups cannot be sent: {error}"));
-    let (bytes, groups) = (bincode::serialized_size(&partial).map_err(unsound)?, partial.groups());
-    if bytes <= longest || groups <= 1 {
-        each(bincode::serialize(&partial).map_err(unsound)?);
+/// Calls `each` with the serialised partial, split into several with some of its groups each if it exceeds `max_bytes`.
+fn each_message(partial: Partial, max_bytes: u64, each: &mut dyn FnMut(Vec<u8>)) -> Result<()> {
+    let unsendable = |error| Error::Expression(format!("groups cannot be sent: {error}"));
+    let (bytes, groups) = (bincode::serialized_size(&partial).map_err(unsendable)?, partial.groups());
+    if bytes <= max_bytes || groups <= 1 {
+        each(bincode::serialize(&partial).map_err(unsendable)?);
         return Ok(());
     }
-    let messages = usize::try_from(bytes.div_ceil(longest)).unwrap_or(usize::MAX);
+    let messages = usize::try_from(bytes.div_ceil(max_bytes)).unwrap_or(usize::MAX);
     let chunks = partial.chunks(groups.div_ceil(messages).min(groups - 1));
-    chunks.into_iter().try_for_each(|chunk| each_message(chunk, longest, each))
+    chunks.into_iter().try_for_each(|chunk| each_message(chunk, max_bytes, each))
 }
 
-/// Sends each message by itself: timely's own exchange collects hundreds of small ones in one.
-struct OneByOne;
+/// Sends each message separately; timely's own exchange would batch hundreds of small ones.
+struct Unbatched;
 
-impl Distributor<Vec<Sent>> for OneByOne {
-    fn partition<T: Clone, P: Push<Message<T, Vec<Sent>>>>(
+impl Distributor<Vec<Addressed>> for Unbatched {
+    fn partition<T: Clone, P: Push<Message<T, Vec<Addressed>>>>(
         &mut self,
-        messages: &mut Vec<Sent>,
+        messages: &mut Vec<Addressed>,
         stamp: &Stamp<T>,
         pushers: &mut [P],
     ) {
@@ -100,7 +100,7 @@ impl Distributor<Vec<Sent>> for OneByOne {
         }
     }
 
-    fn flush<T: Clone, P: Push<Message<T, Vec<Sent>>>>(&mut self, _: &Stamp<T>, _: &mut [P]) {}
+    fn flush<T: Clone, P: Push<Message<T, Vec<Addressed>>>>(&mut self, _: &Stamp<T>, _: &mut [P]) {}
 }
 
 #[cfg(test)]
@@ -124,25 +124,25 @@ mod tests {
     }
 
     #[test]
-    fn long_partials_are_sent_in_parts() {
+    fn large_partials_are_split_into_messages() {
         let directory = tempfile::tempdir().unwrap();
         let table = table(directory.path());
-        for (text, longest, fits) in [
+        for (text, max_bytes, fits) in [
             ("select k, sum(v), max(k) group by k", 1000, true),
             ("select k, median(v) group by k", 300, true),
-            // A group is never cut.
+            // A group is never split.
             ("select k, median(v) group by k", 1, false),
             ("select median(v)", 1000, false),
         ] {
             let plan = plan(text);
             let (partial, _) = plan.partial(&*table, 2, &Progress::default()).unwrap();
             let (mut lengths, mut merged) = (Vec::new(), Ok(None));
-            each_message(partial.clone(), longest, &mut |bytes| {
+            each_message(partial.clone(), max_bytes, &mut |bytes| {
                 lengths.push(bytes.len() as u64);
                 merge(&mut merged, &bytes);
             })
             .unwrap();
-            assert_eq!(lengths.iter().all(|&length| length <= longest), fits, "{text}: {lengths:?}");
+            assert_eq!(lengths.iter().all(|&length| length <= max_bytes), fits, "{text}: {lengths:?}");
             let rows = |partial: Option<Partial>| {
                 let answer = plan.answer(partial, ScanTotals::default()).unwrap();
                 let rows: Vec<String> = answer.rows().map(|row| format!("{:?}", row.collect::<Vec<_>>())).collect();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_arrives_is_checked() {
+    fn received_messages_are_checked() {
         let directory = tempfile::tempdir().unwrap();
         let table = table(directory.path());
         let message = |text: &str| {
@@ -161,7 +161,7 @@ mod tests {
             bincode::serialize(&partial).unwrap()
         };
         let (sums, medians) = (message("select k, sum(v) group by k"), message("select k, median(v) group by k"));
-        for (bytes, reason) in [(&sums[..sums.len() - 1], "makes no sense"), (&medians, "different plans")] {
+        for (bytes, reason) in [(&sums[..sums.len() - 1], "invalid data"), (&medians, "different plans")] {
             let mut merged = Ok(None);
             merge(&mut merged, &sums);
             merge(&mut merged, bytes);

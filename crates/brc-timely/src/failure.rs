@@ -1,11 +1,11 @@
-//! What is said when something fails, and with which exit code. Plain data: other processes end with the same.
+//! The message and exit code of a failure: plain data, so that all processes end with the same.
 
 use brc_cli::embedding;
 use brc_compare::printable;
 use brc_core::Error;
 use serde::{Deserialize, Serialize};
 
-/// Something failed.
+/// A failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failed {
     message: String,
@@ -14,28 +14,28 @@ pub(crate) struct Failed {
 }
 
 impl Failed {
-    /// What is asked for makes no sense.
+    /// An invalid request.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self { message: message.into(), hints: Vec::new(), code: 2 }
     }
 
-    /// The run failed.
+    /// A failed run.
     pub(crate) fn run(message: impl Into<String>) -> Self {
         Self { code: 1, ..Self::usage(message) }
     }
 
-    /// The same with what may help.
+    /// Adds a hint.
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// The same for other processes.
+    /// Adds the name of the failed process, for other processes.
     pub(crate) fn of(self, process: &str) -> Self {
         Self { message: format!("{process}: {}", self.message), ..self }
     }
 
-    /// Prints the message and what may help. Returns the exit code.
+    /// Prints the message and hints. Returns the exit code.
     pub(crate) fn report(&self) -> u8 {
         for line in std::iter::once(&self.message).chain(&self.hints) {
             eprintln!("brc-timely: {}", printable::lines(line.as_bytes()));

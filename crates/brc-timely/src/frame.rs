@@ -1,4 +1,4 @@
-//! Plain data on a stream: its length in four bytes, then what bincode makes of it.
+//! Length-prefixed messages on a stream: four bytes of length, then the bincode encoding.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -11,12 +11,12 @@ pub(crate) fn write(stream: &mut impl Write, value: &impl Serialize) -> io::Resu
     stream.write_all(&[&length.to_le_bytes(), bytes.as_slice()].concat())
 }
 
-/// Reads a value that has no more than `longest` bytes.
-pub(crate) fn read<T: DeserializeOwned>(stream: &mut impl Read, longest: u32) -> io::Result<T> {
+/// Reads a value of at most `max_bytes` bytes.
+pub(crate) fn read<T: DeserializeOwned>(stream: &mut impl Read, max_bytes: u32) -> io::Result<T> {
     let mut length = [0; 4];
     stream.read_exact(&mut length)?;
     let length = u32::from_le_bytes(length);
-    if length > longest {
+    if length > max_bytes {
         return Err(io::Error::new(ErrorKind::InvalidData, "it is too long"));
     }
     let mut bytes = vec![0; length as usize];
@@ -29,10 +29,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_that_arrive_are_checked() {
+    fn received_values_are_checked() {
         let mut bytes = Vec::new();
         write(&mut bytes, &("text".to_owned(), 7u8)).unwrap();
-        let read = |bytes: &[u8], longest| read::<(String, u8)>(&mut { bytes }, longest).map_err(|error| error.kind());
+        let read =
+            |bytes: &[u8], max_bytes| read::<(String, u8)>(&mut { bytes }, max_bytes).map_err(|error| error.kind());
         assert_eq!(read(&bytes, 100), Ok(("text".to_owned(), 7)));
         assert_eq!(read(&bytes, 5), Err(ErrorKind::InvalidData));
         assert_eq!(read(&bytes[..9], 100), Err(ErrorKind::UnexpectedEof));

@@ -1,26 +1,26 @@
-//! Which processes there are, and where: a file with a line `host:port` for each, as programs on timely dataflow take
-//! it.
+//! Reads the addresses of the processes from a hosts file with one `host:port` per line, the format of other timely
+//! dataflow programs.
 
 use crate::failure::Failed;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// The processes, and which of them this one is.
+/// The addresses of all processes, and the number of this one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hosts {
-    /// The addresses, that of process 0 first.
+    /// The addresses, starting with that of process 0.
     pub(crate) addresses: Vec<String>,
     /// The number of this process.
     pub(crate) own: usize,
 }
 
 impl Hosts {
-    /// This process only.
+    /// A single process.
     pub(crate) fn alone() -> Self {
         Self { addresses: vec!["this process".to_owned()], own: 0 }
     }
 
-    /// The first `processes` lines of a file, empty ones and those that begin with `#` left out.
+    /// Reads the first `processes` lines of a file, skipping empty ones and those that begin with `#`.
     pub(crate) fn read(path: &Path, processes: usize, own: usize) -> Result<Self, Failed> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| Failed::run(format!("{}: cannot read: {error}", path.display())))?;
@@ -34,7 +34,7 @@ impl Hosts {
             return Err(format!("it has {} addresses, and -n asks for {processes} processes", addresses.len()));
         }
         if own >= processes {
-            return Err(format!("-p {own} is none of {processes} processes, which are numbered from 0"));
+            return Err(format!("-p {own} is out of range: the {processes} processes are numbered from 0"));
         }
         let mut known = HashSet::new();
         for address in &addresses {
@@ -43,13 +43,13 @@ impl Hosts {
                 return Err(format!("'{address}' is not an address as in host:2101"));
             }
             if !known.insert(address) {
-                return Err(format!("{address} is there twice"));
+                return Err(format!("{address} is listed twice"));
             }
         }
         Ok(Self { addresses, own })
     }
 
-    /// What a process is called in messages.
+    /// The name of a process in messages.
     pub(crate) fn name(&self, process: usize) -> String {
         format!("process {process} ({})", self.addresses.get(process).map_or("?", String::as_str))
     }
@@ -66,8 +66,8 @@ mod tests {
         assert_eq!(hosts.name(1), "process 1 ([::1]:2102)");
         for (text, processes, own, reason) in [
             ("a:1\n", 2, 0, "it has 1 addresses, and -n asks for 2 processes"),
-            ("a:1\nb:1\n", 2, 2, "-p 2 is none of 2 processes, which are numbered from 0"),
-            ("a:1\na:1\n", 2, 0, "a:1 is there twice"),
+            ("a:1\nb:1\n", 2, 2, "-p 2 is out of range: the 2 processes are numbered from 0"),
+            ("a:1\na:1\n", 2, 0, "a:1 is listed twice"),
             ("a\n", 1, 0, "'a' is not an address as in host:2101"),
             (":1\n", 1, 0, "':1' is not an address as in host:2101"),
             ("a:0\n", 1, 0, "'a:0' is not an address as in host:2101"),

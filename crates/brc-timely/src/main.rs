@@ -1,4 +1,4 @@
-//! `brc-timely`: answers group-by queries over the files that brc reads, on several machines, without a scheduler.
+//! `brc-timely`: runs group-by queries over the files that brc reads on several machines, without a scheduler.
 
 #![forbid(unsafe_code)]
 
@@ -91,7 +91,7 @@ struct Cluster {
     timeout: u32,
 }
 
-/// What `brc query` says of it does not hold: nothing is written to temporary files.
+/// Replaces the help of `brc query`, since nothing spills to temporary files here.
 const MEMORY: &str = "How much memory strings may take while they are computed; groups are kept in memory, whatever they \
                       take; k, M, G are powers of 1024 [default: 60 % of what this process may use]";
 
@@ -102,8 +102,8 @@ Examples, on two machines:
 
 Exit codes are those of brc; it is 1 if a process is lost.";
 
-/// How long a thread that panics because of the network waits for one that knows more.
-const PATIENCE_WITH_NETWORK: Duration = Duration::from_secs(5);
+/// The time that a panicking network thread waits for another thread with a better message.
+const NETWORK_PANIC_DELAY: Duration = Duration::from_secs(5);
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator::SYSTEM;
@@ -114,13 +114,14 @@ fn main() -> ExitCode {
     brc_encodings::on_warning(|path, text| {
         eprintln!("warning: {}", printable::line(format!("{}: {text}", path.display()).as_bytes()))
     });
-    match answered(args) {
+    match run(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failed) => ExitCode::from(failed.report()),
     }
 }
 
-/// The command line. Some letters that brc query has for its options are those of programs on timely dataflow here.
+/// The command line. Some short options have the meaning usual in timely dataflow programs rather than that of `brc
+/// query`.
 fn command() -> clap::Command {
     Cli::command().mut_subcommand("query", |query| {
         query
@@ -152,17 +153,17 @@ impl Cluster {
     }
 }
 
-/// Answers the query together with the other processes.
-fn answered(args: Args) -> Result<(), Failed> {
+/// Runs the query together with the other processes.
+fn run(args: Args) -> Result<(), Failed> {
     let Args { query, cluster, .. } = args;
-    let (hosts, workers, patience) = (cluster.hosts()?, query.threads(), Duration::from_secs(cluster.timeout.into()));
+    let (hosts, workers, timeout) = (cluster.hosts()?, query.threads(), Duration::from_secs(cluster.timeout.into()));
     let (processes, is_first) = (hosts.addresses.len(), hosts.own == 0);
     let query = query.open(is_first)?;
     let connections = match processes {
         1 => Vec::new(),
-        _ => Connector::new(&hosts, workers, patience).connect()?,
+        _ => Connector::new(&hosts, workers, timeout).connect()?,
     };
-    let watched = Peers::watch(hosts, connections, patience);
+    let watched = Peers::watch(hosts, connections, timeout);
     let (peers, sockets) = watched.map_err(|error| Failed::run(format!("cannot begin: {error}")))?;
     let panicking = Arc::clone(&peers);
     std::panic::set_hook(Box::new(move |panic| panicked(panic, &panicking)));
@@ -175,7 +176,7 @@ fn answered(args: Args) -> Result<(), Failed> {
     if is_first {
         let answer = plan.answer_with(groups, workers, ScanTotals::default());
         let answer = answer.unwrap_or_else(|error| peers.fail(error.into()));
-        // There is nothing more to wait for: what becomes of others now is no concern of the answer.
+        // All groups are here, so failures of other processes no longer matter.
         peers::claim();
         query.print(&plan, answer).unwrap_or_else(|error| peers.end(error.into()));
     } else {
@@ -186,7 +187,7 @@ fn answered(args: Args) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What the workers of this process do. All processes make sure that they do the same.
+/// Prepares the work of this process, and checks that all processes do the same.
 fn job(query: &OpenQuery, peers: &Peers, workers: usize, processes: usize) -> Result<Job, Failed> {
     let job = Job::new(query.plan()?, Arc::clone(query.table()), workers);
     if processes > 1 {
@@ -198,22 +199,22 @@ fn job(query: &OpenQuery, peers: &Peers, workers: usize, processes: usize) -> Re
     Ok(job)
 }
 
-/// Ends all processes because a thread of this one panics.
+/// Ends all processes when a thread of this one panics.
 fn panicked(panic: &PanicHookInfo<'_>, peers: &Peers) {
     if turns_panics_into_errors() {
         return;
     }
-    let of_network = |name: &str| name.starts_with("timely:send") || name.starts_with("timely:recv");
-    let is_network = std::thread::current().name().is_some_and(of_network);
+    let is_network_name = |name: &str| name.starts_with("timely:send") || name.starts_with("timely:recv");
+    let is_network = std::thread::current().name().is_some_and(is_network_name);
     if is_network {
-        // Most likely a process is lost, and the thread that listens to it ends this one with a better message.
-        std::thread::sleep(PATIENCE_WITH_NETWORK);
+        // A process is probably lost; the thread that listens to it then ends this one with a better message.
+        std::thread::sleep(NETWORK_PANIC_DELAY);
     }
     let payload = panic.payload();
     let message = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
-    let place = panic.location().map(|location| format!(" at {location}")).unwrap_or_default();
+    let location = panic.location().map(|location| format!(" at {location}")).unwrap_or_default();
     let what = if is_network { "a connection broke" } else { "internal error" };
-    peers.fail(Failed::run(format!("{what}{place}: {}", message.unwrap_or("no message"))));
+    peers.fail(Failed::run(format!("{what}{location}: {}", message.unwrap_or("no message"))));
 }
 
 #[cfg(test)]

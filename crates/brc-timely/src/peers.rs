@@ -1,7 +1,7 @@
-//! How the processes are: each tells the others that it lives, what made it fail, and that it is done. So all of them
-//! end when one does, soon, and with a message that names it: the network threads of timely would only panic.
+//! Control messages between processes: heartbeats, failures, and the end of the query. If one process ends, all of them
+//! end soon, with a message that names it; the network threads of timely would only panic.
 //!
-//! The first thread that has a reason ends the process. All others wait until it is gone.
+//! The first thread with a reason ends the process, while all others wait.
 
 use crate::connect::{Connection, is_timeout};
 use crate::failure::Failed;
@@ -17,38 +17,38 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{park, sleep};
 use std::time::Duration;
 
-/// A notice has no more bytes: the names of many files are a part of one.
-const LONGEST_NOTICE: u32 = 1 << 28;
+/// The maximum size of a notice in bytes; it may list many files.
+const MAX_NOTICE_BYTES: u32 = 1 << 28;
 
-/// A process that reads nothing for so long is told nothing more.
-const PATIENCE_TO_WRITE: Duration = Duration::from_secs(2);
+/// The time to wait for a process that does not read its notices.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The first process waits so long for the others to end after it has printed the answer.
-const PATIENCE_AT_END: Duration = Duration::from_secs(2);
+/// The time that the first process waits for the others after it has printed the result.
+const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
-/// What a process works on.
+/// The work of a process, which must be the same for all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Work {
     /// The serialised plan.
     pub(crate) plan: Vec<u8>,
     pub(crate) files: Vec<FileIdentity>,
-    /// How many splits the table has; `None` if it is a stream.
+    /// The number of splits; `None` for a stream.
     pub(crate) splits: Option<u64>,
 }
 
-/// What processes tell each other.
+/// A control message.
 #[derive(Debug, Serialize, Deserialize)]
 enum Notice {
     Alive,
     Work(Work),
     Failed(Failed),
-    /// Nothing more is to come.
+    /// No further notice follows.
     Done,
 }
 
-/// What another process tells that does not end this one.
+/// A notice that does not end this process.
 enum Event {
     Work(Work),
     Done,
@@ -57,54 +57,54 @@ enum Event {
 /// The other processes.
 pub(crate) struct Peers {
     hosts: Hosts,
-    /// To each of the others.
+    /// The control connections to the other processes.
     streams: Vec<Mutex<TcpStream>>,
     events: Mutex<Receiver<(usize, Event)>>,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl Peers {
-    /// Begins to listen to the others. Returns also the connections for timely, as it wants them: in the order of the
-    /// processes, with none for this one.
+    /// Starts to listen to the others. Also returns the data connections as timely expects them: in process order, with
+    /// `None` for this process.
     pub(crate) fn watch(
         hosts: Hosts,
         connections: Vec<Connection>,
-        patience: Duration,
+        timeout: Duration,
     ) -> io::Result<(Arc<Self>, Vec<Option<TcpStream>>)> {
         let (sender, events) = channel();
         let (mut streams, mut readers) = (Vec::new(), Vec::new());
         let mut sockets: Vec<_> = hosts.addresses.iter().map(|_| None).collect();
         for Connection { process, control, data } in connections {
-            control.set_read_timeout(Some(patience))?;
-            control.set_write_timeout(Some(PATIENCE_TO_WRITE))?;
+            control.set_read_timeout(Some(timeout))?;
+            control.set_write_timeout(Some(WRITE_TIMEOUT))?;
             data.set_read_timeout(None)?;
             readers.push((process, control.try_clone()?));
             streams.push(Mutex::new(control));
             sockets[process] = Some(data);
         }
-        let peers = Arc::new(Self { hosts, streams, events: Mutex::new(events), patience });
+        let peers = Arc::new(Self { hosts, streams, events: Mutex::new(events), timeout });
         for (process, stream) in readers {
             let (peers, sender) = (Arc::clone(&peers), sender.clone());
             let name = format!("peer-{process}");
             std::thread::Builder::new().name(name).spawn(move || peers.listen(process, stream, &sender))?;
         }
-        let beating = Arc::clone(&peers);
-        std::thread::Builder::new().name("alive".to_owned()).spawn(move || beating.beat())?;
+        let heartbeat = Arc::clone(&peers);
+        std::thread::Builder::new().name("alive".to_owned()).spawn(move || heartbeat.send_heartbeats())?;
         Ok((peers, sockets))
     }
 
-    /// Tells the others now and then that this process lives.
-    fn beat(&self) {
+    /// Sends heartbeats to the others.
+    fn send_heartbeats(&self) {
         while !self.streams.is_empty() {
-            sleep(self.patience / 8);
-            self.tell(&Notice::Alive);
+            sleep(self.timeout / 8);
+            self.send(&Notice::Alive);
         }
     }
 
-    /// Takes notice of what another process tells until it is done.
+    /// Handles the notices of another process until it is done.
     fn listen(&self, process: usize, mut stream: TcpStream, events: &Sender<(usize, Event)>) {
         loop {
-            let event = match frame::read(&mut stream, LONGEST_NOTICE) {
+            let event = match frame::read(&mut stream, MAX_NOTICE_BYTES) {
                 Ok(Notice::Alive) => continue,
                 Ok(Notice::Work(work)) => Event::Work(work),
                 Ok(Notice::Done) => Event::Done,
@@ -112,7 +112,7 @@ impl Peers {
                 Err(error) => self.lost(process, &error),
             };
             let is_done = matches!(event, Event::Done);
-            // Whoever waits for it is there as long as the process.
+            // The receiver lives as long as the process.
             let _ = events.send((process, event));
             if is_done {
                 return;
@@ -120,10 +120,10 @@ impl Peers {
         }
     }
 
-    /// Ends this process and all others because one of them is gone.
+    /// Ends all processes because one of them is gone.
     fn lost(&self, process: usize, error: &io::Error) -> ! {
         let reason = match error.kind() {
-            _ if is_timeout(error) => format!("it gave no sign of life for {} s", self.patience.as_secs_f64()),
+            _ if is_timeout(error) => format!("it gave no sign of life for {} s", self.timeout.as_secs_f64()),
             ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => {
                 "it ended before the query was answered".to_owned()
             }
@@ -132,31 +132,31 @@ impl Peers {
         self.pass_on(Failed::run(format!("{} is lost: {reason}", self.hosts.name(process))))
     }
 
-    /// Ends this process because of another one. The others are told before: some may see the end of this process
-    /// sooner than they hear from the one that failed.
+    /// Ends this process because of a failure elsewhere. The others are notified first: some may see the end of this
+    /// process before the failure arrives.
     fn pass_on(&self, failed: Failed) -> ! {
         claim();
         let code = failed.report();
-        self.tell(&Notice::Failed(failed));
+        self.send(&Notice::Failed(failed));
         exit(code)
     }
 
-    fn tell(&self, notice: &Notice) {
+    fn send(&self, notice: &Notice) {
         for stream in &self.streams {
             let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-            // Whoever listens to it knows better why.
+            // If writing fails, the thread that listens to that process reports why.
             let _ = frame::write(&mut *stream, notice);
         }
     }
 
-    /// What others tell.
-    fn next_event(&self, patience: Duration) -> Option<(usize, Event)> {
-        self.events.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(patience).ok()
+    /// The next event from another process.
+    fn next_event(&self, timeout: Duration) -> Option<(usize, Event)> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(timeout).ok()
     }
 
-    /// Makes sure that all processes work on the same.
+    /// Checks that all processes do the same work.
     pub(crate) fn agree(&self, work: &Work) -> Result<(), Failed> {
-        self.tell(&Notice::Work(work.clone()));
+        self.send(&Notice::Work(work.clone()));
         for _ in &self.streams {
             let (process, theirs) = self.wait_for(|_, event| match event {
                 Event::Work(theirs) => Some(theirs),
@@ -175,14 +175,14 @@ impl Peers {
         Ok(())
     }
 
-    /// Waits until the first process has printed the answer.
+    /// Waits until the first process has printed the result.
     pub(crate) fn wait_for_answer(&self) {
         self.wait_for(|process, event| (process == 0 && matches!(event, Event::Done)).then_some(()));
     }
 
     fn wait_for<T>(&self, wanted: impl Fn(usize, Event) -> Option<T>) -> (usize, T) {
         loop {
-            let event = self.next_event(self.patience);
+            let event = self.next_event(self.timeout);
             if let Some((process, found)) = event.and_then(|(process, event)| Some((process, wanted(process, event)?)))
             {
                 return (process, found);
@@ -190,33 +190,33 @@ impl Peers {
         }
     }
 
-    /// Ends this process and all others with a failure of this one, unless it ends already.
+    /// Ends all processes with a failure of this one, unless it is already ending.
     pub(crate) fn fail(&self, failed: Failed) -> ! {
         claim();
         self.end(failed)
     }
 
-    /// The same where the process is [claimed](claim).
+    /// Like [`Peers::fail`], if the end of the process is already [claimed](claim).
     pub(crate) fn end(&self, failed: Failed) -> ! {
         let code = failed.report();
-        self.tell(&Notice::Failed(failed.of(&self.hosts.name(self.hosts.own))));
+        self.send(&Notice::Failed(failed.of(&self.hosts.name(self.hosts.own))));
         exit(code)
     }
 
-    /// Tells the others that this process is done, where it is [claimed](claim).
+    /// Notifies the others that this process is done; its end must be [claimed](claim).
     pub(crate) fn finish(&self) {
-        self.tell(&Notice::Done);
+        self.send(&Notice::Done);
         if self.hosts.own == 0 {
-            // They may still read.
+            // Others may still be reading.
             let mut open = self.streams.len();
-            while open > 0 && self.next_event(PATIENCE_AT_END).is_some() {
+            while open > 0 && self.next_event(END_TIMEOUT).is_some() {
                 open -= 1;
             }
         }
     }
 }
 
-/// Returns if no thread ends this process yet: the caller does.
+/// Claims the end of the process for this thread. Never returns if another thread has claimed it.
 pub(crate) fn claim() {
     if IS_ENDING.swap(true, SeqCst) {
         loop {

@@ -1,4 +1,4 @@
-//! Answers of several processes are those of `brc query`, byte for byte.
+//! Tests that results of several processes equal those of `brc query`, byte for byte.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -8,7 +8,7 @@ mod common;
 use common::{Cluster, Tables, brc, rows};
 use std::path::Path;
 
-/// Queries of all kinds that have groups, each with the options that it is asked with.
+/// Aggregate queries of all kinds with their options.
 const QUERIES: &[&[&str]] = &[
     &["select k, count(*), sum(v), min(v), max(n), mean(v), count(n) group by k"],
     &["select n, sum(f), avg(f), stddev(f), var_pop(v), min(f), max(f) group by n", "--format", "csv"],
@@ -58,23 +58,23 @@ fn same(directory: &Path, words: &[&str], processes: usize, workers: usize) {
     assert!(found == expected, "{words:?}, {processes} × {workers}:\n{found}\n{expected}");
 }
 
-/// Each kind of query is asked about each kind of file, by some of all numbers of processes and workers.
+/// Runs every query on every kind of file, with varying numbers of processes and workers.
 #[test]
-fn answers_are_those_of_one_process() {
+fn results_equal_those_of_one_process() {
     let tables = Tables::new();
     let mut number = 0;
     for words in QUERIES {
         for files in &tables.files {
             let (processes, workers) = (1 + number % 3, 1 + number / 3 % 3);
             same(&tables.path(), &[files, *words].concat(), processes, workers);
-            // All pairs come to pass, for there are 8 kinds of files.
+            // All pairs occur, because there are 8 kinds of files.
             number += 1;
         }
     }
 }
 
 #[test]
-fn all_numbers_of_processes_and_workers_have_one_answer() {
+fn results_do_not_depend_on_processes_and_workers() {
     let tables = Tables::new();
     for (processes, workers) in (1..=3).flat_map(|processes| (1..=3).map(move |workers| (processes, workers))) {
         same(&tables.path(), &["clustered.buren", QUERIES[0][0]], processes, workers);
@@ -84,7 +84,7 @@ fn all_numbers_of_processes_and_workers_have_one_answer() {
 }
 
 #[test]
-fn tables_without_rows_have_answers() {
+fn empty_tables_have_results() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("empty.csv"), "k,v\n").unwrap();
     for words in [
@@ -107,9 +107,9 @@ fn a_table_of_the_one_billion_row_challenge_needs_no_query() {
     }
 }
 
-/// Messages are larger than one at a time may be, and the answer is made while it is printed.
+/// Partials exceed the message size, and the result is computed while it is printed.
 #[test]
-fn many_groups_have_one_answer() {
+fn many_groups_give_the_same_result() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("many.csv"), rows(150_000)).unwrap();
     let converted = brc(directory.path(), &["convert", "many.csv", "many.buren", "--row-group", "1M"]);
@@ -122,7 +122,7 @@ fn many_groups_have_one_answer() {
     }
 }
 
-/// What a text is seen to be must not depend on who reads which part: the type of a column is known at its end only.
+/// Inferred types must not depend on which worker reads which split, even if only the last row determines them.
 #[test]
 fn types_are_those_of_all_rows() {
     let directory = tempfile::tempdir().unwrap();
@@ -138,7 +138,7 @@ fn types_are_those_of_all_rows() {
 }
 
 #[test]
-fn answers_are_written_to_files_too() {
+fn results_are_written_to_files() {
     let tables = Tables::new();
     let words = ["plain.buren", "select k, sum(v) group by k", "-o", "answer.parquet"];
     let ended = Cluster::new(2).run(&tables.path(), 1, &words);

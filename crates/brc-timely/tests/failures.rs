@@ -1,4 +1,4 @@
-//! When one process fails, all do, soon, and say why.
+//! Tests that all processes end soon, with the reason, when one of them fails.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -9,8 +9,8 @@ use common::{Cluster, Ended, Running, brc, rows};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// All processes end with that exit code and a message with that text, without traces of panics.
-fn all_say(ended: &[Ended], code: i32, text: &str) {
+/// Asserts that all processes end with the given exit code and message, without panics.
+fn assert_all_fail(ended: &[Ended], code: i32, text: &str) {
     for (process, Ended { code: found, out, err }) in ended.iter().enumerate() {
         assert_eq!(*found, Some(code), "process {process}: {err}");
         assert!(err.contains(text), "process {process} does not say '{text}': {err}");
@@ -20,7 +20,7 @@ fn all_say(ended: &[Ended], code: i32, text: &str) {
     }
 }
 
-/// A table that takes a while to read: its types are known, so that nothing is read before the processes agree.
+/// A slow query. The types are given, so nothing is read before the processes agree.
 const SLOW: &[&str] = &[
     "slow.csv",
     "--schema",
@@ -35,7 +35,7 @@ fn write_slow(directory: &Path) {
     std::fs::write(directory.join("slow.csv"), format!("{header}\n{rest}")).unwrap();
 }
 
-/// Three processes, of which the second stands still after they have connected.
+/// Three processes; the second is stopped after they have connected.
 fn with_one_stopped(directory: &Path, options: &[&str]) -> (Cluster, Vec<Running>) {
     write_slow(directory);
     let cluster = Cluster::new(3);
@@ -60,16 +60,16 @@ fn a_process_that_is_killed_ends_all() {
     assert_eq!(killed.wait().code, None);
     let ended: Vec<Ended> = running.into_iter().map(Running::wait).collect();
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
-    all_say(&ended, 1, &format!("{} is lost", cluster.name(1)));
+    assert_all_fail(&ended, 1, &format!("{} is lost", cluster.name(1)));
 }
 
 #[test]
-fn a_process_that_stands_still_ends_all() {
+fn a_process_that_hangs_ends_all() {
     let directory = tempfile::tempdir().unwrap();
     let (cluster, mut running) = with_one_stopped(directory.path(), &["--timeout", "2"]);
     let stopped = running.remove(1);
     let ended: Vec<Ended> = running.into_iter().map(Running::wait).collect();
-    all_say(&ended, 1, &format!("{} is lost: it gave no sign of life for 2 s", cluster.name(1)));
+    assert_all_fail(&ended, 1, &format!("{} is lost: it gave no sign of life for 2 s", cluster.name(1)));
     stopped.signal("CONT");
     assert_eq!(stopped.wait().code, Some(1));
 }
@@ -84,19 +84,19 @@ fn a_process_that_never_starts_ends_all() {
         let start = |process| cluster.start(process, directory.path(), &words);
         let running: Vec<Running> = (0..3).filter(|process| *process != absent).map(start).collect();
         let ended: Vec<Ended> = running.into_iter().map(Running::wait).collect();
-        all_say(&ended, 1, &format!("no connection with {} after 1 s: ", cluster.name(absent)));
+        assert_all_fail(&ended, 1, &format!("no connection with {} after 1 s: ", cluster.name(absent)));
     }
 }
 
 #[test]
-fn processes_must_be_given_the_same() {
+fn processes_must_agree() {
     let place = tempfile::tempdir().unwrap();
     let other = tempfile::tempdir().unwrap();
     for (directory, text) in [(&place, "k,v\na,1\n"), (&other, "k,v\nb,1\n")] {
         std::fs::write(directory.path().join("t.csv"), text).unwrap();
     }
     let query = "select k, count(*) group by k";
-    for (directory, words, said) in [
+    for (directory, words, message) in [
         (&place, &["t.csv", "select k, sum(v) group by k", "-w", "2"][..], "was given a different query"),
         (&place, &["t.csv", query, "--limit", "3", "-w", "2"], "cannot be combined with a SQL query"),
         (&other, &["t.csv", query, "-w", "2"], "finds different files"),
@@ -108,11 +108,11 @@ fn processes_must_be_given_the_same() {
         let second = cluster.start(1, directory.path(), &[words, &timeout].concat());
         let (first, second) = (first.wait(), second.wait());
         assert_eq!(second.code, Some(2), "{}", second.err);
-        assert!(second.err.contains(said), "{}", second.err);
-        // A process that does not even begin is just not there.
-        let is_absent = said.contains("combined");
+        assert!(second.err.contains(message), "{}", second.err);
+        // A process that fails before connecting is just missing.
+        let is_absent = message.contains("combined");
         assert_eq!(first.code, Some(if is_absent { 1 } else { 2 }), "{}", first.err);
-        assert!(is_absent || first.err.contains(said), "{}", first.err);
+        assert!(is_absent || first.err.contains(message), "{}", first.err);
         assert!(first.out.is_empty());
     }
 }
@@ -136,9 +136,9 @@ fn a_process_that_is_refused_ends_those_that_wait() {
     assert!(second.err.contains(&format!("{} has ended", cluster.name(0))), "{}", second.err);
 }
 
-/// Each split has a line that is too short, and none of the first.
+/// Every split except the first has a line that is too short.
 #[test]
-fn bad_rows_are_those_of_one_process() {
+fn bad_rows_are_reported_as_by_one_process() {
     let directory = tempfile::tempdir().unwrap();
     let mut text = rows(60_000);
     text += &rows(60_000).split_once('\n').unwrap().1.replace("\n999,", "\nbad\n999,");
@@ -146,10 +146,10 @@ fn bad_rows_are_those_of_one_process() {
     let line = text.lines().position(|line| line == "bad").unwrap() + 1;
     let expected = brc(directory.path(), &[&["query"], SLOW].concat());
     assert_eq!(expected.code, Some(3), "{}", expected.err);
-    let said = format!("slow.csv: line {line}, byte ");
-    assert!(expected.err.contains(&said), "{}", expected.err);
+    let message = format!("slow.csv: line {line}, byte ");
+    assert!(expected.err.contains(&message), "{}", expected.err);
     for (processes, workers) in [(1, 3), (2, 1), (3, 2)] {
-        all_say(&Cluster::new(processes).run(directory.path(), workers, SLOW), 3, &said);
+        assert_all_fail(&Cluster::new(processes).run(directory.path(), workers, SLOW), 3, &message);
     }
 }
 
@@ -166,27 +166,27 @@ fn a_corrupt_file_ends_all() {
     let query = ["t.buren", "select count(distinct s), sum(f), sum(v), max(d), sum(id), sum(n), max(k)"];
     let expected = brc(directory.path(), &[&["query"], &query[..]].concat());
     assert_eq!(expected.code, Some(4), "{}", expected.err);
-    all_say(&Cluster::new(3).run(directory.path(), 2, &query), 4, "t.buren: corrupt file: row group ");
+    assert_all_fail(&Cluster::new(3).run(directory.path(), 2, &query), 4, "t.buren: corrupt file: row group ");
 }
 
 #[test]
-fn what_fails_at_the_end_ends_all() {
+fn a_failure_at_the_end_ends_all() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("t.csv"), "k,v\na,1\nb,x\n").unwrap();
     let query = ["t.csv", "select k, cast(max(v) as int) as number group by k"];
     let expected = brc(directory.path(), &[&["query"], &query[..]].concat());
     let ended = Cluster::new(2).run(directory.path(), 1, &query);
-    all_say(&ended, expected.code.unwrap(), expected.err.trim().trim_start_matches("brc: "));
+    assert_all_fail(&ended, expected.code.unwrap(), expected.err.trim().trim_start_matches("brc: "));
 }
 
 #[test]
-fn mistakes_of_the_command_line_are_said_at_once() {
+fn command_line_errors_are_reported_immediately() {
     let directory = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
     write("t.csv", "k,v\na,1\n");
     write("hosts.txt", "127.0.0.1:2101\nlocalhost\n");
     let cluster = Cluster::new(1);
-    for (words, code, said) in [
+    for (words, code, message) in [
         (&["t.csv", "select * "][..], 2, "use brc query"),
         (&["t.csv", "select count(*); select sum(v)"], 2, "one query is expected"),
         (&["t.csv", "describe"], 2, "one query is expected"),
@@ -195,16 +195,16 @@ fn mistakes_of_the_command_line_are_said_at_once() {
         (&["absent.csv", "select count(*)"], 1, "absent.csv"),
         (&["t.csv", "select count(*)", "--explain"], 2, "--explain"),
     ] {
-        all_say(&cluster.run(directory.path(), 1, words), code, said);
+        assert_all_fail(&cluster.run(directory.path(), 1, words), code, message);
     }
     let run = |words: &[&str]| common::brc_timely(directory.path(), words);
-    for (words, said) in [
+    for (words, message) in [
         (&["-n", "2", "-p", "0"][..], "-h FILE"),
         (&["-n", "2", "-p", "0", "-h", "hosts.txt"], "'localhost' is not an address"),
         (&["-n", "3", "-p", "0", "-h", "hosts.txt"], "it has 2 addresses"),
-        (&["-n", "1", "-p", "1", "-h", "hosts.txt"], "-p 1 is none of 1 processes"),
+        (&["-n", "1", "-p", "1", "-h", "hosts.txt"], "-p 1 is out of range"),
     ] {
-        all_say(&[run(&[&["query", "t.csv", "select count(*)"], words].concat())], 2, said);
+        assert_all_fail(&[run(&[&["query", "t.csv", "select count(*)"], words].concat())], 2, message);
     }
     let help = run(&["query", "--help"]);
     let help = String::from_utf8(help.out).unwrap();

@@ -1,4 +1,4 @@
-//! Starts processes that answer a query together, and ends them if they do not end by themselves.
+//! Starts clusters of processes, and kills processes that do not end by themselves.
 
 #![allow(dead_code)]
 
@@ -12,10 +12,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
-/// No test takes that long.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// The time after which a process is considered to hang.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How a process ended.
+/// The outcome of a process.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
@@ -23,12 +23,12 @@ pub(crate) struct Ended {
     pub(crate) err: String,
 }
 
-/// A process that runs.
+/// A running process.
 pub(crate) struct Running {
     child: Child,
     out: JoinHandle<Vec<u8>>,
     err: JoinHandle<String>,
-    /// Says once when the other processes are there.
+    /// Receives a message when the other processes are connected.
     connected: Receiver<()>,
 }
 
@@ -39,12 +39,12 @@ pub(crate) fn brc(directory: &Path, words: &[&str]) -> Ended {
     start(&program, directory, words).wait()
 }
 
-/// The program that is tested.
+/// The program under test.
 pub(crate) fn brc_timely(directory: &Path, words: &[&str]) -> Ended {
     start(env!("CARGO_BIN_EXE_brc-timely").as_ref(), directory, words).wait()
 }
 
-/// Processes with free ports of their own.
+/// A cluster with free ports.
 pub(crate) struct Cluster {
     pub(crate) ports: Vec<u16>,
     hosts: tempfile::NamedTempFile,
@@ -67,7 +67,7 @@ impl Cluster {
         start(env!("CARGO_BIN_EXE_brc-timely").as_ref(), directory, &words)
     }
 
-    /// Runs all of them, with so many workers each.
+    /// Runs all processes with the given number of workers each.
     pub(crate) fn run(&self, directory: &Path, workers: usize, words: &[&str]) -> Vec<Ended> {
         let workers = workers.to_string();
         let words = [words, &["-w", &workers]].concat();
@@ -78,13 +78,13 @@ impl Cluster {
         ended
     }
 
-    /// What messages call a process.
+    /// The name of a process in messages.
     pub(crate) fn name(&self, process: usize) -> String {
         format!("process {process} (127.0.0.1:{})", self.ports[process])
     }
 }
 
-/// A port that is free, and that the system gives to no connection that has none of its own.
+/// A free port outside the range of ephemeral ports.
 fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let start = (std::process::id() % 200) as u16 * 100 + 10_000;
@@ -114,13 +114,13 @@ fn start(program: &Path, directory: &Path, words: &[impl AsRef<OsStr>]) -> Runni
         bytes
     });
     let err = spawn(move || {
-        let (mut text, mut some) = (Vec::new(), [0; 4096]);
+        let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
         loop {
-            let count = err.read(&mut some).unwrap();
+            let count = err.read(&mut buffer).unwrap();
             if count == 0 {
                 return String::from_utf8(text).unwrap();
             }
-            text.extend_from_slice(&some[..count]);
+            text.extend_from_slice(&buffer[..count]);
             if String::from_utf8_lossy(&text).contains("processes are connected") {
                 let _ = sender.send(());
             }
@@ -130,12 +130,12 @@ fn start(program: &Path, directory: &Path, words: &[impl AsRef<OsStr>]) -> Runni
 }
 
 impl Running {
-    /// Waits until it has connected with the others.
+    /// Waits until the process is connected to the others.
     pub(crate) fn wait_for_others(&self) {
-        self.connected.recv_timeout(PATIENCE).unwrap();
+        self.connected.recv_timeout(TIMEOUT).unwrap();
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the process.
     pub(crate) fn signal(&self, signal: &str) {
         let sent = Command::new("kill").args([&format!("-{signal}"), &self.child.id().to_string()]).status();
         assert!(sent.unwrap().success());
@@ -145,14 +145,14 @@ impl Running {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// Waits until it has ended.
+    /// Waits for the process to end.
     pub(crate) fn wait(mut self) -> Ended {
         let start = Instant::now();
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break Some(status);
             }
-            if start.elapsed() > PATIENCE {
+            if start.elapsed() > TIMEOUT {
                 self.child.kill().unwrap();
                 self.child.wait().unwrap();
                 break None;
@@ -165,13 +165,13 @@ impl Running {
     }
 }
 
-/// A directory with a table of all kinds of columns in several encodings, and how they are named on command lines.
+/// A table with all kinds of columns in several encodings, and the command-line arguments that name its files.
 pub(crate) struct Tables {
     pub(crate) directory: tempfile::TempDir,
     pub(crate) files: Vec<Vec<&'static str>>,
 }
 
-/// Rows of a table: a number, a few strings with nulls, more strings, a small and a large integer, a decimal, a float,
+/// CSV rows: an integer id, a few strings with nulls, more strings, a small and a large integer, a decimal, a float and
 /// a date.
 pub(crate) fn rows(count: u64) -> String {
     let mut text = "id,k,s,n,v,f,d\n".to_owned();
@@ -202,17 +202,16 @@ pub(crate) fn rows(count: u64) -> String {
 impl Tables {
     pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let place = directory.path();
+        let path = directory.path();
         let text = rows(8000);
-        std::fs::write(place.join("all.csv"), &text).unwrap();
+        std::fs::write(path.join("all.csv"), &text).unwrap();
         let (header, rest) = text.split_once('\n').unwrap();
         let lines: Vec<&str> = rest.lines().collect();
         for (part, lines) in lines.chunks(lines.len() / 7 + 1).enumerate() {
-            std::fs::write(place.join(format!("part-{part}.csv")), format!("{header}\n{}\n", lines.join("\n")))
-                .unwrap();
+            std::fs::write(path.join(format!("part-{part}.csv")), format!("{header}\n{}\n", lines.join("\n"))).unwrap();
         }
         let convert = |from: &str, to: &str, options: &[&str]| {
-            let ended = brc(place, &[&["convert", from, to], options].concat());
+            let ended = brc(path, &[&["convert", from, to], options].concat());
             assert_eq!(ended.code, Some(0), "{}", ended.err);
         };
         convert("all.csv", "all.csv.gz", &[]);
