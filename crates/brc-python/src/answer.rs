@@ -1,4 +1,4 @@
-//! Answers to queries.
+//! Query results.
 
 use crate::errors::OrRaise;
 use crate::scan::{Scan, Shape, described, requested, with_metadata};
@@ -15,26 +15,26 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 use std::sync::{Arc, OnceLock};
 
-/// An answer to a query.
+/// The result of a query.
 #[pyclass(frozen, name = "Result", module = "brc")]
 pub(crate) struct Answer {
     opened: Arc<Opened>,
     query: Query,
     schema: Schema,
     dictionary: bool,
-    /// The rows of the table, where they are the answer: they are read only when somebody asks for them.
+    /// The scan of a row-by-row query, which is run only when rows are requested.
     scan: Option<Scan>,
-    found: OnceLock<(Plan, Arc<Found>)>,
+    computed: OnceLock<(Plan, Arc<Computed>)>,
     failed: Failed,
 }
 
-/// Rows that were found.
-enum Found {
+/// A computed result.
+enum Computed {
     Held(Box<QueryResult>),
     Long(Box<LongAnswer>),
 }
 
-impl Found {
+impl Computed {
     fn scan(&self, feed: &brc_arrow::Feed) -> brc_core::Result<()> {
         let of =
             |table: &dyn Table| feed.scan(table, table.schema().fields(), &ScanOptions::everything(table.schema()));
@@ -45,33 +45,33 @@ impl Found {
     }
 }
 
-/// How many rows an answer shows of itself.
-const SHOWN: u64 = 10;
+/// The number of rows in the `repr` of a result.
+const REPR_ROWS: u64 = 10;
 
 impl Answer {
-    /// Asks a table.
+    /// Runs a query on a table.
     ///
     /// # Errors
-    /// What is wrong with the query, or with the table.
+    /// Errors of the query or the table.
     pub(crate) fn ask(py: Python<'_>, opened: &Arc<Opened>, query: Query, dictionary: bool) -> PyResult<Self> {
-        // Another thread does all of it, so that this one is waited for only once.
-        let find = || match query.bind(opened.table.as_ref(), opened.files.threads(), &Progress::default())? {
+        // All of it runs on one other thread, so that this thread waits only once.
+        let run = || match query.bind(opened.table.as_ref(), opened.files.threads(), &Progress::default())? {
             plan if plan.is_row_by_row() => Ok(None),
-            _ => ask(opened, &query).map(Some),
+            _ => compute(opened, &query).map(Some),
         };
-        let found = detached(py, find)?.or_raise(py)?;
+        let computed = detached(py, run)?.or_raise(py)?;
         let opened = Arc::clone(opened);
         let failed = Failed::default();
-        let Some(found) = found else {
+        let Some(computed) = computed else {
             let scan = Scan::new(py, Arc::clone(&opened), query.clone(), Shape { dictionary, ..Shape::default() })?;
             let schema = scan.own_schema().clone();
-            return Ok(Self { opened, query, schema, dictionary, scan: Some(scan), found: OnceLock::new(), failed });
+            return Ok(Self { opened, query, schema, dictionary, scan: Some(scan), computed: OnceLock::new(), failed });
         };
-        let schema = match found.1.as_ref() {
-            Found::Held(answer) => answer.table().or_raise(py)?.schema().clone(),
-            Found::Long(answer) => answer.schema().clone(),
+        let schema = match computed.1.as_ref() {
+            Computed::Held(answer) => answer.table().or_raise(py)?.schema().clone(),
+            Computed::Long(answer) => answer.schema().clone(),
         };
-        Ok(Self { opened, query, schema, dictionary, scan: None, found: OnceLock::from(found), failed })
+        Ok(Self { opened, query, schema, dictionary, scan: None, computed: OnceLock::from(computed), failed })
     }
 
     fn options(&self) -> Options {
@@ -79,26 +79,26 @@ impl Answer {
         Options { strings, threads: self.opened.files.threads(), ..Options::default() }
     }
 
-    /// The columns as Arrow has them.
+    /// The Arrow schema.
     fn arrow(&self) -> ArrowSchema {
         with_metadata(&self.schema, &self.options())
     }
 
-    /// All rows.
-    fn found(&self, py: Python<'_>) -> PyResult<&(Plan, Arc<Found>)> {
-        if let Some(found) = self.found.get() {
-            return Ok(found);
+    /// The computed result.
+    fn computed(&self, py: Python<'_>) -> PyResult<&(Plan, Arc<Computed>)> {
+        if let Some(computed) = self.computed.get() {
+            return Ok(computed);
         }
-        let found = find(py, &self.opened, &self.query)?;
-        Ok(self.found.get_or_init(|| found))
+        let computed = compute_detached(py, &self.opened, &self.query)?;
+        Ok(self.computed.get_or_init(|| computed))
     }
 
     /// Calls `each` with all rows in memory.
     fn with_rows<T>(&self, py: Python<'_>, each: impl FnOnce(&Plan, &QueryResult) -> PyResult<T>) -> PyResult<T> {
-        let (plan, found) = self.found(py)?;
-        match found.as_ref() {
-            Found::Held(answer) => each(plan, answer),
-            Found::Long(answer) => {
+        let (plan, computed) = self.computed(py)?;
+        match computed.as_ref() {
+            Computed::Held(answer) => each(plan, answer),
+            Computed::Long(answer) => {
                 let threads = self.opened.files.threads();
                 each(plan, &detached(py, || answer.load(threads))?.or_raise(py)?)
             }
@@ -106,18 +106,18 @@ impl Answer {
     }
 }
 
-fn find(py: Python<'_>, opened: &Arc<Opened>, query: &Query) -> PyResult<(Plan, Arc<Found>)> {
-    detached(py, || ask(opened, query))?.or_raise(py)
+fn compute_detached(py: Python<'_>, opened: &Arc<Opened>, query: &Query) -> PyResult<(Plan, Arc<Computed>)> {
+    detached(py, || compute(opened, query))?.or_raise(py)
 }
 
-fn ask(opened: &Opened, query: &Query) -> brc_core::Result<(Plan, Arc<Found>)> {
+fn compute(opened: &Opened, query: &Query) -> brc_core::Result<(Plan, Arc<Computed>)> {
     let (table, files) = (opened.table.as_ref(), &opened.files);
     let (plan, answered) = query.ask_within(table, files.threads(), &files.memory(), &Progress::default())?;
-    let found = match answered {
-        Answered::Held(answer) => Found::Held(answer),
-        Answered::Long(answer) => Found::Long(answer),
+    let computed = match answered {
+        Answered::Held(answer) => Computed::Held(answer),
+        Answered::Long(answer) => Computed::Long(answer),
     };
-    Ok((plan, Arc::new(found)))
+    Ok((plan, Arc::new(computed)))
 }
 
 #[pymethods]
@@ -134,12 +134,12 @@ impl Answer {
         self.schema.fields().iter().map(|field| field.name.clone()).collect()
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     #[getter]
     fn num_rows(&self, py: Python<'_>) -> PyResult<usize> {
-        match self.found(py)?.1.as_ref() {
-            Found::Held(answer) => Ok(answer.len()),
-            Found::Long(answer) => match answer.rows() {
+        match self.computed(py)?.1.as_ref() {
+            Computed::Held(answer) => Ok(answer.len()),
+            Computed::Long(answer) => match answer.rows() {
                 Some(rows) => Ok(usize::try_from(rows).unwrap_or(usize::MAX)),
                 None => self.with_rows(py, |_, answer| Ok(answer.len())),
             },
@@ -156,9 +156,9 @@ impl Answer {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let show = |plan: &Plan, answer: &QueryResult| embedding::shown(plan, answer).or_raise(py);
-        let text = match self.found.get() {
-            Some((plan, found)) => match found.as_ref() {
-                Found::Held(answer) if answer.len() as u64 <= SHOWN => show(plan, answer)?,
+        let text = match self.computed.get() {
+            Some((plan, computed)) => match computed.as_ref() {
+                Computed::Held(answer) if answer.len() as u64 <= REPR_ROWS => show(plan, answer)?,
                 _ => self.shortened(py)?,
             },
             None => self.shortened(py)?,
@@ -166,7 +166,7 @@ impl Answer {
         Ok(text.trim_end().to_owned())
     }
 
-    /// All rows as tuples of Python's own types. A time that these cannot hold to the nanosecond, or at all, is a string.
+    /// All rows as tuples of Python objects. A date or time that Python cannot represent exactly is a string.
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.with_rows(py, |_, answer| values::rows(py, answer))
     }
@@ -183,13 +183,13 @@ impl Answer {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = requested(self.arrow(), requested_schema)?;
-        let stream = match (&self.scan, self.found.get()) {
+        let stream = match (&self.scan, self.computed.get()) {
             (Some(scan), None) => scan.stream(py, schema, self.failed.clone())?,
             _ => {
-                let found = Arc::clone(&self.found(py)?.1);
+                let computed = Arc::clone(&self.computed(py)?.1);
                 let opened = Arc::clone(&self.opened);
                 let scan = move |feed: &brc_arrow::Feed| {
-                    found.scan(feed).map_err(|error| located(error, opened.table.as_ref()))
+                    computed.scan(feed).map_err(|error| located(error, opened.table.as_ref()))
                 };
                 let reader = Reader::new(schema, self.options(), scan).or_raise(py)?;
                 Stream::new(reader, None, self.failed.clone())
@@ -219,24 +219,24 @@ impl Answer {
 }
 
 impl Answer {
-    /// The first rows, and that there are more.
+    /// Formats the first rows, with an ellipsis if there are more.
     fn shortened(&self, py: Python<'_>) -> PyResult<String> {
-        let most = self.query.limit.map_or(SHOWN + 1, |limit| limit.min(SHOWN + 1));
-        let (plan, found) = find(py, &self.opened, &Query { limit: Some(most), ..self.query.clone() })?;
+        let most = self.query.limit.map_or(REPR_ROWS + 1, |limit| limit.min(REPR_ROWS + 1));
+        let (plan, computed) = compute_detached(py, &self.opened, &Query { limit: Some(most), ..self.query.clone() })?;
         let loaded;
-        let answer = match found.as_ref() {
-            Found::Held(answer) => answer,
-            Found::Long(answer) => {
+        let answer = match computed.as_ref() {
+            Computed::Held(answer) => answer,
+            Computed::Long(answer) => {
                 loaded = answer.load(1).or_raise(py)?;
                 &loaded
             }
         };
         let text = embedding::shown(&plan, answer).or_raise(py)?;
-        if (answer.len() as u64) <= SHOWN {
+        if (answer.len() as u64) <= REPR_ROWS {
             return Ok(text);
         }
-        // The names and a line come first; what is left out of a wide answer is told last.
-        let last = 2 + SHOWN as usize;
+        // The header has two lines; the note about omitted columns comes last.
+        let last = 2 + REPR_ROWS as usize;
         let line = |(number, line): (usize, &'_ str)| if number == last { " …".to_owned() } else { line.to_owned() };
         Ok(text.lines().enumerate().map(line).collect::<Vec<_>>().join("\n"))
     }

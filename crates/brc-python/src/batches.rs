@@ -1,4 +1,4 @@
-//! Record batches one by one.
+//! Iteration over record batches.
 
 use crate::capsule;
 use crate::errors::exception;
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::sync::{Mutex, PoisonError};
 
-/// Reads record batches as Python iterates.
+/// An iterator that reads record batches.
 #[pyclass(frozen, module = "brc")]
 pub(crate) struct Batches {
     stream: Mutex<Stream>,
@@ -36,18 +36,18 @@ impl Batches {
                 Some(error) => py.check_signals().err().unwrap_or_else(|| exception(py, &error)),
                 None => crate::errors::BrcError::new_err(error.to_string()),
             }),
-            None => warnings::tell(py).map(|()| None),
+            None => warnings::emit(py).map(|()| None),
         }
     }
 }
 
-/// Some rows in memory, for whoever takes Arrow.
+/// A record batch, exported as an Arrow stream.
 #[pyclass(frozen, module = "brc")]
 pub(crate) struct Batch(RecordBatch);
 
 #[pymethods]
 impl Batch {
-    /// How many rows there are.
+    /// The number of rows.
     #[getter]
     fn num_rows(&self) -> usize {
         self.0.num_rows()
@@ -64,7 +64,7 @@ impl Batch {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // Nobody has to be given what was asked for.
+        // Producers may ignore the requested schema.
         let _ = requested_schema;
         let schema = self.0.schema();
         capsule::of_stream(py, Box::new(RecordBatchIterator::new([Ok(self.0.clone())], schema)))

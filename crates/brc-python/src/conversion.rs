@@ -1,11 +1,11 @@
-//! Conversions.
+//! Converts tables, files and Arrow streams to files.
 
 use crate::errors::OrRaise;
 use crate::signals::watched;
 use crate::source::{Source, path};
 use crate::table::Table;
 use crate::{capsule, words};
-use brc_cli::embedding::{self, Convert, Given};
+use brc_cli::embedding::{self, ConversionInput, Convert};
 use brc_core::Progress;
 use brc_encodings::RecordBatches;
 use pyo3::exceptions::PyTypeError;
@@ -15,19 +15,19 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What a conversion did: every row of the input is stored or rejected.
+/// The outcome of a conversion: every row of the input is stored or rejected.
 #[pyclass(frozen, get_all, module = "brc")]
 pub(crate) struct Ledger {
     rows_read: u64,
     rows_stored: u64,
     rows_rejected: u64,
-    /// How many values are written in another way than they were, by column.
+    /// The number of values that are written differently than in the input, by column.
     altered: Py<PyDict>,
-    /// Why rows were rejected, the most frequent reason first: column or None, reason, rows, first line.
+    /// The reasons why rows were rejected, most frequent first: column or None, reason, rows, first line.
     reasons: Vec<Py<PyTuple>>,
     bytes_in: u64,
     bytes_out: u64,
-    /// What there is to say besides, a sentence each.
+    /// Other notes, one sentence each.
     notes: Vec<String>,
 }
 
@@ -66,8 +66,9 @@ impl Ledger {
     }
 }
 
-/// Writes tables, or whatever `write` takes, as a file. Options are those of `brc convert`; `progress` is called with the rows
-/// and the bytes read so far. The name of the target tells its encoding, unless `to` does.
+/// Writes a table, or anything that `write` accepts, to a file. Options are those of `brc convert`; `progress` is
+/// called with the rows and bytes read so far. The extension of the target determines its encoding, unless `to` is
+/// given.
 ///
 /// >>> import tempfile
 /// >>> with tempfile.TemporaryDirectory() as directory:
@@ -86,18 +87,20 @@ pub(crate) fn convert(
     if let Ok(table) = source.cast::<Table>() {
         let Some((of_table, paths)) = table.get().words(py)? else { return write(source, target, progress, options) };
         words.extend(of_table);
-        return run(py, words, paths, &target, Given::Nothing, progress);
+        return run(py, words, paths, &target, ConversionInput::Named, progress);
     }
     if source.hasattr("__arrow_c_stream__")? && path(source).is_none() {
         return write(source, target, progress, options);
     }
     match Source::of(source)? {
-        Source::Paths(paths) => run(py, words, paths, &target, Given::Nothing, progress),
-        Source::File(name, file) => run(py, words, vec!["-".into()], &target, Given::File(name, file), progress),
+        Source::Paths(paths) => run(py, words, paths, &target, ConversionInput::Named, progress),
+        Source::File(name, file) => {
+            run(py, words, vec!["-".into()], &target, ConversionInput::File(name, file), progress)
+        }
     }
 }
 
-/// Writes the rows of an object of another library as a file: of anything that has `__arrow_c_stream__`, and of pandas.
+/// Writes the rows of an object of another library to a file: anything with `__arrow_c_stream__`, and pandas objects.
 ///
 /// >>> import pyarrow, tempfile
 /// >>> with tempfile.TemporaryDirectory() as directory:
@@ -114,10 +117,10 @@ pub(crate) fn write(
     let py = object.py();
     let reader = capsule::stream_of(&streaming(object)?)?;
     let table = RecordBatches::new(Path::new("the stream"), Box::new(reader)).or_raise(py)?;
-    run(py, words::of_options(options)?, vec!["-".into()], &target, Given::Table(Box::new(table)), progress)
+    run(py, words::of_options(options)?, vec!["-".into()], &target, ConversionInput::Table(Box::new(table)), progress)
 }
 
-/// An object that has a stream: itself, or what pyarrow makes of it.
+/// Returns an object with a stream: the object itself, or its conversion by pyarrow.
 fn streaming<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if object.hasattr("__arrow_c_stream__")? {
         return Ok(object.clone());
@@ -140,19 +143,19 @@ fn run(
     words: Vec<OsString>,
     mut paths: Vec<PathBuf>,
     target: &Path,
-    given: Given,
+    input: ConversionInput,
     callback: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Ledger> {
     paths.push(target.to_owned());
     let convert = Convert::from_words(&words::with_paths(words, paths)).or_raise(py)?;
     let progress = Progress::default();
-    let tell = || match callback {
+    let report = || match callback {
         Some(callback) => callback.call1((progress.rows.load(Relaxed), progress.bytes.load(Relaxed))).map(drop),
         None => Ok(()),
     };
-    let ledger = watched(py, tell, || convert.run(given, &progress))?.or_raise(py)?;
+    let ledger = watched(py, report, || convert.run(input, &progress))?.or_raise(py)?;
     if callback.is_some() {
-        tell()?;
+        report()?;
     }
     Ledger::new(py, ledger)
 }

@@ -1,4 +1,4 @@
-//! Failures as exceptions.
+//! Converts errors to Python exceptions.
 
 use brc_core::{Error, RowPlace};
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyMemoryError, PyOSError};
@@ -6,23 +6,28 @@ use pyo3::prelude::*;
 use pyo3::{create_exception, intern};
 use std::path::Path;
 
-create_exception!(brc, BrcError, PyException, "What brc cannot do. Its `hints` say what may help.");
-create_exception!(brc, UsageError, BrcError, "A request that makes no sense: an unknown column or option, wrong SQL.");
+create_exception!(brc, BrcError, PyException, "An error of brc. Its `hints` are suggestions.");
+create_exception!(
+    brc,
+    UsageError,
+    BrcError,
+    "An invalid request, such as an unknown column or option, or invalid SQL."
+);
 create_exception!(
     brc,
     BadRowError,
     BrcError,
-    "A row of a text that does not fit: its `path`, `line` (from 1), `byte` (from 0), `column` or None, and the `reason`."
+    "A row of a text file that does not fit the table: its `path`, `line` (from 1), `byte` (from 0), `column` or None, and the `reason`."
 );
-create_exception!(brc, CorruptFileError, BrcError, "A file that is damaged.");
+create_exception!(brc, CorruptFileError, BrcError, "A damaged file.");
 create_exception!(
     brc,
     UnsupportedError,
     BrcError,
-    "A file or a value that is sound, but that brc or a format does not hold."
+    "A valid file or value that brc or the output format does not support."
 );
 
-/// Adds the exceptions under the names that users see.
+/// Adds the exceptions with their public names.
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     for (name, exception) in [
@@ -39,10 +44,10 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// The exception for a failure.
+/// Converts an error to an exception.
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let failure = brc_cli::embedding::failure(error);
-    let made = match error {
+    let exception = match error {
         Error::Interrupted => return PyKeyboardInterrupt::new_err(()),
         Error::Io { path, source, .. } if code_of(source).is_some() => {
             return of_system(py, path, code_of(source).unwrap_or_default()).unwrap_or_else(|other| other);
@@ -57,28 +62,28 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
         }
         _ => BrcError::new_err(failure.message),
     };
-    match described(py, &made, error, failure.hints) {
-        Ok(()) => made,
+    match add_attributes(py, &exception, error, failure.hints) {
+        Ok(()) => exception,
         Err(other) => other,
     }
 }
 
-/// The system's number of an error; also of one that a store found as a system would have.
+/// The error number of the system; also for a missing file in an object store.
 fn code_of(error: &std::io::Error) -> Option<i32> {
     let is_missing = error.kind() == std::io::ErrorKind::NotFound;
     error.raw_os_error().or_else(|| is_missing.then(|| rustix::io::Errno::NOENT.raw_os_error()))
 }
 
-/// The exception that Python itself would raise: a `FileNotFoundError`, a `PermissionError` …
+/// The exception that Python itself would raise, such as `FileNotFoundError` or `PermissionError`.
 fn of_system(py: Python<'_>, path: &Path, number: i32) -> PyResult<PyErr> {
     let reason = py.import("os")?.call_method1("strerror", (number,))?.extract::<String>()?;
     Ok(PyOSError::new_err((number, reason, path.display().to_string())))
 }
 
-/// Gives an exception its attributes, and shows hints below its message.
-fn described(py: Python<'_>, exception: &PyErr, error: &Error, hints: Vec<String>) -> PyResult<()> {
+/// Sets the attributes of an exception, and adds hints as notes.
+fn add_attributes(py: Python<'_>, exception: &PyErr, error: &Error, hints: Vec<String>) -> PyResult<()> {
     let value = exception.value(py);
-    // Before 3.11 there are no notes.
+    // Python before 3.11 has no notes.
     if value.hasattr(intern!(py, "add_note"))? {
         for hint in &hints {
             value.call_method1(intern!(py, "add_note"), (hint,))?;
@@ -99,9 +104,9 @@ fn described(py: Python<'_>, exception: &PyErr, error: &Error, hints: Vec<String
     value.setattr("reason", reason)
 }
 
-/// Makes exceptions of failures.
+/// Converts errors of a result to exceptions.
 pub(crate) trait OrRaise<T> {
-    /// The value, or the exception for the failure.
+    /// Returns the value or raises the exception.
     fn or_raise(self, py: Python<'_>) -> PyResult<T>;
 }
 

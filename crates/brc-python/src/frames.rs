@@ -1,4 +1,4 @@
-//! Rows in libraries of Python, which are imported only here.
+//! Converts rows to objects of Python libraries, which are imported only here.
 
 use crate::errors::exception;
 use crate::stream::Failed;
@@ -12,12 +12,12 @@ use pyo3::prelude::*;
 pub(crate) fn to_arrow<'py>(rows: &Bound<'py, PyAny>, failed: &Failed) -> PyResult<Bound<'py, PyAny>> {
     let pyarrow = rows.py().import("pyarrow")?;
     let reader = pyarrow.getattr("RecordBatchReader")?;
-    // `table` would import pandas where there is one, only to ask whether this is a frame: 50 MB, and half a second.
+    // `table` would import pandas, if it is installed, just to check the type: 50 MB and half a second.
     let made = match reader.hasattr("from_stream")? {
         true => reader.call_method1("from_stream", (rows,)).and_then(|reader| reader.call_method0("read_all")),
         false => pyarrow.call_method1("table", (rows,)),
     };
-    as_it_was(rows.py(), made, failed)
+    or_original_error(rows.py(), made, failed)
 }
 
 /// A polars.DataFrame.
@@ -26,7 +26,7 @@ pub(crate) fn to_arrow<'py>(rows: &Bound<'py, PyAny>, failed: &Failed) -> PyResu
 /// The failure of the scan, or what Polars raises.
 pub(crate) fn to_polars<'py>(rows: &Bound<'py, PyAny>, failed: &Failed) -> PyResult<Bound<'py, PyAny>> {
     let polars = rows.py().import("polars")?;
-    as_it_was(rows.py(), polars.call_method1("DataFrame", (rows,)), failed)
+    or_original_error(rows.py(), polars.call_method1("DataFrame", (rows,)), failed)
 }
 
 /// A pandas.DataFrame.
@@ -36,14 +36,18 @@ pub(crate) fn to_polars<'py>(rows: &Bound<'py, PyAny>, failed: &Failed) -> PyRes
 pub(crate) fn to_pandas<'py>(rows: &Bound<'py, PyAny>, failed: &Failed) -> PyResult<Bound<'py, PyAny>> {
     let frame = rows.py().import("pandas")?.getattr("DataFrame")?;
     if frame.hasattr("from_arrow")? {
-        return as_it_was(rows.py(), frame.call_method1("from_arrow", (rows,)), failed);
+        return or_original_error(rows.py(), frame.call_method1("from_arrow", (rows,)), failed);
     }
     to_arrow(rows, failed)?.call_method0("to_pandas")
 }
 
-/// What a library made of a stream, or the failure of the stream that it has only a text of.
-fn as_it_was<'py>(py: Python<'py>, made: PyResult<Bound<'py, PyAny>>, failed: &Failed) -> PyResult<Bound<'py, PyAny>> {
-    warnings::tell(py)?;
+/// Returns the object, or raises the original error of the stream, of which the library has only the text.
+fn or_original_error<'py>(
+    py: Python<'py>,
+    made: PyResult<Bound<'py, PyAny>>,
+    failed: &Failed,
+) -> PyResult<Bound<'py, PyAny>> {
+    warnings::emit(py)?;
     made.map_err(|raised| match failed.take() {
         Some(brc_core::Error::Interrupted) => {
             py.check_signals().err().unwrap_or_else(|| exception(py, &brc_core::Error::Interrupted))

@@ -1,8 +1,7 @@
-//! `brc` as a module of Python. What users import is the package `brc` in `python/`; this is its part in Rust, `brc._brc`.
+//! The Rust part, `brc._brc`, of the Python package `brc` in `python/`.
 //!
-//! Rows leave as streams of Arrow's C interface, and come in the same way, so that nothing here depends on a library of
-//! Python. Options are keyword arguments that become words of the command line: they mean the same as there, and are checked
-//! by the same code.
+//! Rows are exchanged as streams of Arrow's C interface, so that nothing here depends on a Python library. Keyword
+//! arguments become command-line options, so they have the same meaning and are checked by the same code.
 
 #![deny(unsafe_code)]
 
@@ -28,7 +27,7 @@ use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Queries know by it how much memory they use. Python's own objects are none of its business.
+/// Lets queries know how much memory they use. Python's own objects are not counted.
 #[global_allocator]
 static ALLOCATOR: Allocator<MiMalloc> = Allocator::of(MiMalloc);
 

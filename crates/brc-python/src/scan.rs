@@ -1,4 +1,4 @@
-//! Rows that are read when somebody asks for them.
+//! Lazy scans of tables.
 
 use crate::batches::Batches;
 use crate::errors::OrRaise;
@@ -13,13 +13,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use std::sync::Arc;
 
-/// Some columns of some rows of a table.
+/// A scan of some columns and rows of a table.
 #[pyclass(frozen, module = "brc")]
 #[derive(Clone)]
 pub(crate) struct Scan {
     opened: Arc<Opened>,
     query: Query,
-    /// The columns of the table that these are, if there is no condition.
+    /// The indices of the columns in the table, if there is no condition.
     projection: Option<Vec<usize>>,
     schema: Schema,
     limit: Option<u64>,
@@ -27,22 +27,22 @@ pub(crate) struct Scan {
     failed: Failed,
 }
 
-/// How much of the rows is wanted, and how.
+/// The options of a scan.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Shape {
-    /// How many of the first rows.
+    /// The number of first rows to read.
     pub(crate) limit: Option<u64>,
-    /// How many rows a record batch has at most.
+    /// The maximum number of rows per record batch.
     pub(crate) batch_size: Option<usize>,
-    /// Whether strings are codes of dictionaries.
+    /// Whether strings are dictionary-encoded.
     pub(crate) dictionary: bool,
 }
 
-/// So many rows of a table without a condition are read by one thread: others would read ahead.
-const FEW: u64 = 1 << 16;
+/// Up to this limit, rows of a table without a condition are read by a single thread, because more would read ahead.
+const MAX_ROWS_FOR_ONE_THREAD: u64 = 1 << 16;
 
 impl Scan {
-    /// Columns of the rows that meet a condition.
+    /// A scan of columns of the rows that satisfy a condition.
     ///
     /// # Errors
     /// As for [`Scan::new`].
@@ -60,7 +60,7 @@ impl Scan {
         if is_filtered {
             return Ok(scan);
         }
-        // Nothing is to be computed, then.
+        // Without a condition nothing has to be computed.
         let types = current_schema(scan.opened.table.as_ref());
         let position = |name: &String| types.fields().iter().position(|field| field.name == *name);
         let projection = match columns {
@@ -70,10 +70,10 @@ impl Scan {
         Ok(Self { projection, ..scan })
     }
 
-    /// The rows of a query that is row by row but for that limit.
+    /// A scan of the rows of a row-by-row query, up to the limit.
     ///
     /// # Errors
-    /// What is wrong with the query; those of reading the table, if its types have to be found first.
+    /// Errors of the query, or of reading the table if its types must be inferred first.
     pub(crate) fn new(
         py: Python<'_>,
         opened: Arc<Opened>,
@@ -85,19 +85,19 @@ impl Scan {
             let plan = query.plan(&types).or_raise(py)?;
             plan.selected(opened.table.as_ref()).or_raise(py)?.schema().clone()
         };
-        let usual = Options { threads: opened.files.threads(), ..Options::default() };
-        let is_short = query.filter.is_none() && limit.is_some_and(|limit| limit <= FEW);
+        let defaults = Options { threads: opened.files.threads(), ..Options::default() };
+        let is_short = query.filter.is_none() && limit.is_some_and(|limit| limit <= MAX_ROWS_FOR_ONE_THREAD);
         let options = Options {
-            batch_rows: batch_size.unwrap_or(usual.batch_rows).max(1),
+            batch_rows: batch_size.unwrap_or(defaults.batch_rows).max(1),
             strings: if dictionary { StringForm::Dictionary } else { StringForm::View },
-            threads: if is_short { 1 } else { usual.threads },
-            ..usual
+            threads: if is_short { 1 } else { defaults.threads },
+            ..defaults
         };
         let failed = Failed::default();
         Ok(Self { opened, query, projection: None, schema, limit, options, failed })
     }
 
-    /// The columns as Arrow has them.
+    /// The Arrow schema.
     pub(crate) fn arrow(&self) -> ArrowSchema {
         with_metadata(&self.schema, &self.options)
     }
@@ -106,10 +106,10 @@ impl Scan {
         &self.schema
     }
 
-    /// Begins to read. The schema is that of the columns, perhaps with other types that were requested.
+    /// Starts reading. `schema` has the columns of the scan, possibly with requested types.
     ///
     /// # Errors
-    /// The system's, if it allows no thread.
+    /// If no thread can be started.
     pub(crate) fn stream(&self, py: Python<'_>, schema: ArrowSchema, failed: Failed) -> PyResult<Stream> {
         if self.limit == Some(0) {
             return Ok(Stream::empty(schema.into()));
@@ -152,7 +152,7 @@ impl Scan {
         format!("<brc.Scan of {}: {}>", self.opened.table.path().display(), self.schema)
     }
 
-    /// The rows as an Arrow stream; each call begins a new one.
+    /// The rows as an Arrow stream; each call starts a new scan.
     #[pyo3(signature = (requested_schema=None))]
     pub(crate) fn __arrow_c_stream__<'py>(
         &self,
@@ -163,7 +163,7 @@ impl Scan {
         capsule::of_stream(py, Box::new(self.stream(py, schema, self.failed.clone())?))
     }
 
-    /// The rows, some thousand at a time.
+    /// The rows as record batches.
     fn __iter__(&self, py: Python<'_>) -> PyResult<Batches> {
         let failed = Failed::default();
         Ok(Batches::new(self.stream(py, self.arrow(), failed.clone())?, failed))
@@ -189,7 +189,7 @@ impl Scan {
     }
 }
 
-/// Names and types of columns.
+/// The names and types of columns as a dict.
 pub(crate) fn described<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyDict::new(py);
     for Field { name, logical_type, nullable } in schema.fields() {
@@ -199,12 +199,12 @@ pub(crate) fn described<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound
     Ok(columns)
 }
 
-/// The schema of record batches, with what describes the table as a whole.
+/// The schema of record batches, including the metadata of the table.
 pub(crate) fn with_metadata(schema: &Schema, options: &Options) -> ArrowSchema {
     arrow_schema(schema.fields(), options).with_metadata(schema.metadata().iter().cloned().collect())
 }
 
-/// The same columns in types that somebody asks for, as far as they can be made without loss.
+/// The schema with the requested types, as far as they can be converted without loss.
 pub(crate) fn requested(own: ArrowSchema, requested: Option<&Bound<'_, PyAny>>) -> PyResult<ArrowSchema> {
     match requested.filter(|requested| !requested.is_none()) {
         Some(requested) => Ok(requested_schema(&own, &capsule::schema_of(requested)?)),

@@ -1,4 +1,4 @@
-//! Work during which other threads of Python run, and which Ctrl-C ends.
+//! Runs work while other Python threads continue, and lets Ctrl-C interrupt it.
 
 use crate::warnings;
 use brc_core::interrupt;
@@ -7,11 +7,11 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long Ctrl-C may go unnoticed.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(40);
+/// The interval between checks for Ctrl-C.
+pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(40);
 
-/// Does work on another thread, while this one looks for signals and calls `meanwhile` now and then. If either raises an
-/// exception, the work is made to end, and then that exception is raised.
+/// Runs work on another thread, while this one checks for signals and calls `meanwhile` regularly. If either raises,
+/// the work is interrupted and the exception is raised.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     meanwhile: impl Fn() -> PyResult<()>,
@@ -20,14 +20,14 @@ pub(crate) fn watched<T: Send>(
     std::thread::scope(|scope| {
         let (sender, receiver) = channel();
         let worker = scope.spawn(move || {
-            let made = work();
-            // If nobody waits for it any more, they were told to.
+            let result = work();
+            // The receiver is gone only if it stopped waiting after an interrupt.
             let _ = sender.send(());
-            made
+            result
         });
-        // Its end of the channel goes with it if it panics.
+        // A panicking worker drops its sender, which ends the wait.
         let receiver = Mutex::new(receiver);
-        let wait = || receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(PATIENCE);
+        let wait = || receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(CHECK_INTERVAL);
         while py.detach(wait) == Err(RecvTimeoutError::Timeout) {
             if let Err(raised) = py.check_signals().and_then(|()| meanwhile()) {
                 interrupt::request();
@@ -37,21 +37,21 @@ pub(crate) fn watched<T: Send>(
             }
         }
         match py.detach(|| worker.join()) {
-            Ok(made) => {
-                warnings::tell(py)?;
-                Ok(made)
+            Ok(result) => {
+                warnings::emit(py)?;
+                Ok(result)
             }
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })
 }
 
-/// The same with nothing to do meanwhile.
+/// Like [`watched`], without a callback.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     watched(py, || Ok(()), work)
 }
 
-/// Whether this is the thread on which Python handles signals, as far as that can be told.
+/// Whether this is the thread on which Python handles signals, as far as it can be determined.
 pub(crate) fn is_main_thread() -> bool {
     #[cfg(target_os = "linux")]
     return rustix::thread::gettid() == rustix::process::getpid();

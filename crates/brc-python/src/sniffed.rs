@@ -1,28 +1,28 @@
-//! How files are written.
+//! Detects the format of files.
 
 use crate::errors::OrRaise;
 use crate::scan::described;
 use crate::signals::detached;
 use crate::source::Source;
 use crate::words;
-use brc_cli::embedding::{Files, Found};
+use brc_cli::embedding::{FileFormat, Files};
 use brc_core::current_schema;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 
-/// How a file is written, and what speaks for that.
+/// The detected format of a file, with the evidence.
 #[pyclass(frozen, get_all, module = "brc")]
 pub(crate) struct Sniffed {
     encoding: &'static str,
     compression: &'static str,
-    /// The parts of a text's dialect: what each is.
+    /// The parts of the dialect of a text file, by option name.
     dialect: Py<PyDict>,
-    /// What speaks for each part.
+    /// The evidence for each part.
     evidence: Py<PyDict>,
     /// The columns with their types, inferred from a sample.
     schema: Py<PyDict>,
-    /// What may be done about it, a sentence each.
+    /// Suggestions, one sentence each.
     advice: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl Sniffed {
     }
 }
 
-/// Tells how a file is written. The types of columns are those of a sample.
+/// Detects the format of a file. Column types are inferred from a sample.
 ///
 /// >>> brc.sniff(b"a;b\n1;2\n").dialect["delimiter"]
 /// "';'"
@@ -57,8 +57,8 @@ pub(crate) fn sniff(source: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict
             })?
         }
     };
-    let (found, table) = both.or_raise(py)?;
-    let Found { encoding, compression, parts, advice } = found;
+    let (format, table) = both.or_raise(py)?;
+    let FileFormat { encoding, compression, parts, advice } = format;
     let (dialect, evidence) = (PyDict::new(py), PyDict::new(py));
     for part in parts {
         let name = part.option.trim_start_matches("--").replace('-', "_");

@@ -1,4 +1,4 @@
-//! What a table is read from: files by their names, or bytes that have none.
+//! The sources of tables: named files, or bytes without a name.
 
 use crate::errors::UsageError;
 use crate::warnings;
@@ -12,32 +12,32 @@ use std::fs::File;
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// What a table is read from.
+/// The source of a table.
 pub(crate) enum Source {
     /// Paths, globs and directories.
     Paths(Vec<PathBuf>),
-    /// A file without a name, and how messages call it.
+    /// An unnamed file, and its name in messages.
     File(PathBuf, File),
 }
 
 impl Source {
-    /// Knows paths, addresses, lists of them, bytes, and objects that have `read`.
+    /// Accepts paths, URLs, lists of them, bytes, and objects with a `read` method.
     ///
     /// # Errors
     /// If it is none of these, or cannot be read.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        warnings::expect();
+        warnings::collect();
         if let Some(path) = path(object) {
             return match path == Path::new("-") {
-                // Python waits for it, so that Ctrl-C ends that.
+                // Python reads it, so that Ctrl-C interrupts the wait.
                 true => Self::of(&object.py().import("sys")?.getattr("stdin")?.getattr("buffer")?),
-                false => Ok(Self::Paths(vec![named(path)?])),
+                false => Ok(Self::Paths(vec![non_empty(path)?])),
             };
         }
         if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
             let paths = object.try_iter()?.map(|item| {
                 let item = item?;
-                path(&item).ok_or_else(|| unknown(&item)).and_then(named)
+                path(&item).ok_or_else(|| unknown(&item)).and_then(non_empty)
             });
             let paths = paths.collect::<PyResult<Vec<_>>>()?;
             if paths.is_empty() {
@@ -50,38 +50,38 @@ impl Source {
             let mut file = temporary()?;
             let bytes = object.py().get_type::<PyBytes>().call1((object,))?;
             write(&mut file, &bytes)?;
-            return Self::rewound("bytes", file);
+            return Self::of_start_of("bytes", file);
         }
         if object.hasattr("read")? {
-            return Self::rewound(name_of(object)?, copy(object)?);
+            return Self::of_start_of(name_of(object)?, copy(object)?);
         }
         Err(unknown(object))
     }
 
-    fn rewound(name: impl Into<PathBuf>, mut file: File) -> PyResult<Self> {
+    fn of_start_of(name: impl Into<PathBuf>, mut file: File) -> PyResult<Self> {
         file.rewind()?;
         Ok(Self::File(name.into(), file))
     }
 }
 
-/// A path that names something.
-fn named(path: PathBuf) -> PyResult<PathBuf> {
+/// Rejects an empty path.
+fn non_empty(path: PathBuf) -> PyResult<PathBuf> {
     if path.as_os_str().is_empty() { Err(UsageError::new_err("the path is empty")) } else { Ok(path) }
 }
 
-/// What messages call a file that Python reads. Where Python decompresses it, it no longer is what its extension says.
+/// The name of a Python file in messages. If Python decompresses it, the extension of the compression is removed.
 fn name_of(object: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     let Ok(name) = object.getattr("name").and_then(|name| name.extract::<String>()) else { return Ok("file".into()) };
     let name = PathBuf::from(name);
     let raw = object.getattr("raw").unwrap_or_else(|_| object.clone());
-    let is_as_it_lies = raw.is_instance(&object.py().import("io")?.getattr("FileIO")?)?;
+    let is_raw = raw.is_instance(&object.py().import("io")?.getattr("FileIO")?)?;
     let is_compression = |extension: &str| ["bz2", "lzma", "xz", "zip"].contains(&extension);
     let is_compressed = compression_by_extension(&name).is_some()
         || name.extension().and_then(OsStr::to_str).is_some_and(is_compression);
-    Ok(if is_compressed && !is_as_it_lies { name.with_extension("") } else { name })
+    Ok(if is_compressed && !is_raw { name.with_extension("") } else { name })
 }
 
-/// A path, if it is one.
+/// The path, if the object is one.
 pub(crate) fn path(object: &Bound<'_, PyAny>) -> Option<PathBuf> {
     let is_path = object.is_instance_of::<PyString>() || object.hasattr("__fspath__").unwrap_or(false);
     is_path.then(|| object.extract().ok()).flatten()
@@ -92,20 +92,20 @@ fn unknown(object: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("{kind} is no path, no list of paths, no bytes and no file to read"))
 }
 
-/// So many bytes are read at a time.
-const COPIED_AT_ONCE: usize = 1 << 20;
+/// The number of bytes read at a time.
+const COPY_BYTES: usize = 1 << 20;
 
-/// A copy of what is left of a file that Python reads: threads read it at any place, and more than once.
+/// Copies the rest of a Python file to a temporary file, which threads can read at any offset and repeatedly.
 fn copy(object: &Bound<'_, PyAny>) -> PyResult<File> {
     let (py, mut file) = (object.py(), temporary()?);
     loop {
-        let piece = object.call_method1("read", (COPIED_AT_ONCE,))?;
-        let piece = match piece.cast::<PyString>() {
+        let chunk = object.call_method1("read", (COPY_BYTES,))?;
+        let chunk = match chunk.cast::<PyString>() {
             Ok(text) => text.encode_utf8()?.into_any(),
-            Err(_) if piece.is_instance_of::<PyMemoryView>() => py.get_type::<PyBytes>().call1((piece,))?,
-            Err(_) => piece,
+            Err(_) if chunk.is_instance_of::<PyMemoryView>() => py.get_type::<PyBytes>().call1((chunk,))?,
+            Err(_) => chunk,
         };
-        if write(&mut file, &piece)? == 0 {
+        if write(&mut file, &chunk)? == 0 {
             return Ok(file);
         }
     }

@@ -1,7 +1,7 @@
-//! Record batches on their way out.
+//! Exports scans as streams of record batches.
 
 use crate::capsule::is_interrupted;
-use crate::signals::{PATIENCE, is_main_thread};
+use crate::signals::{CHECK_INTERVAL, is_main_thread};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use brc_arrow::Reader;
@@ -9,7 +9,7 @@ use brc_core::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
-/// Where the failure of a stream stays for whoever can raise it as what it is: the interface has only a text for it.
+/// Keeps the error of a stream, so that it can be raised with its type: the C interface passes only a text.
 #[derive(Clone, Default)]
 pub(crate) struct Failed(Arc<Mutex<Option<Error>>>);
 
@@ -23,31 +23,31 @@ impl Failed {
     }
 }
 
-/// The record batches of a scan, of which Ctrl-C ends the waiting.
+/// The record batches of a scan; Ctrl-C interrupts waiting for them.
 pub(crate) struct Stream {
     schema: SchemaRef,
-    /// There is none any more once the last row was read, or the scan failed.
+    /// `None` once the last row was read or the scan failed.
     reader: Option<Reader>,
-    /// How many more rows are wanted.
+    /// The number of rows left to deliver.
     left: u64,
     failed: Failed,
 }
 
 impl Stream {
-    /// At most so many rows, one at least, of a reader.
+    /// Reads at most `limit` rows; the limit is at least 1.
     pub(crate) fn new(reader: Reader, limit: Option<u64>, failed: Failed) -> Self {
         let schema = reader.schema();
         Self { schema, reader: Some(reader), left: limit.unwrap_or(u64::MAX), failed }
     }
 
-    /// No rows.
+    /// A stream without rows.
     pub(crate) fn empty(schema: SchemaRef) -> Self {
         Self { schema, reader: None, left: 0, failed: Failed::default() }
     }
 
     fn wait(&mut self) -> Option<Result<RecordBatch, ArrowError>> {
         loop {
-            match self.reader.as_mut()?.next_within(PATIENCE) {
+            match self.reader.as_mut()?.next_within(CHECK_INTERVAL) {
                 Poll::Ready(next) => return next,
                 Poll::Pending if is_main_thread() && is_interrupted() => {
                     return Some(Err(ArrowError::ExternalError(Box::new(Error::Interrupted))));
@@ -57,7 +57,7 @@ impl Stream {
         }
     }
 
-    /// The failure with a text that C can hold.
+    /// Stores the error, and returns it with a text that C can represent.
     fn fail(&mut self, error: ArrowError) -> ArrowError {
         self.reader = None;
         let text = error.to_string().replace('\0', "\u{fffd}");

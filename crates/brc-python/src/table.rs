@@ -17,25 +17,25 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-/// An open table and what is known of it by now.
+/// An open table with cached facts.
 pub(crate) struct Opened {
     pub(crate) table: Arc<dyn brc_core::Table>,
     pub(crate) files: Files,
-    /// Whether all rows were read for their types.
-    settled: OnceLock<()>,
+    /// Set once all rows were read for their types.
+    has_all_types: OnceLock<()>,
     rows: OnceLock<u64>,
 }
 
 impl Opened {
-    /// The columns, of which no value changes the types any more.
+    /// The columns with their final types.
     ///
     /// # Errors
-    /// If rows have to be read for that, and cannot be.
+    /// If rows must be read to infer types, and cannot be.
     pub(crate) fn schema(&self, py: Python<'_>) -> PyResult<Arc<Schema>> {
-        if self.table.inferred().is_some() && self.settled.get().is_none() {
+        if self.table.inferred().is_some() && self.has_all_types.get().is_none() {
             let (table, threads) = (self.table.as_ref(), self.files.threads());
             detached(py, || read_rows(table, threads, &Progress::default()))?.or_raise(py)?;
-            self.settled.get_or_init(|| ());
+            self.has_all_types.get_or_init(|| ());
         }
         Ok(current_schema(self.table.as_ref()))
     }
@@ -53,9 +53,9 @@ impl Opened {
     }
 }
 
-/// A table: files that are open, and of which nothing is in memory.
+/// A table: open files whose rows are not in memory.
 ///
-/// It is an Arrow stream: pyarrow, Polars, pandas, DuckDB and others read it as it is, and each time anew.
+/// It can be read as an Arrow stream any number of times, for example by pyarrow, Polars, pandas or DuckDB.
 ///
 /// >>> import brc
 /// >>> table = brc.open(b"city,price\nRome,2.50\nOslo,4.00\n")
@@ -64,14 +64,15 @@ impl Opened {
 #[pyclass(frozen, module = "brc")]
 pub(crate) struct Table {
     pub(crate) opened: Arc<Opened>,
-    /// What it was opened with, if that can be done again: from any directory.
+    /// The paths and options it was opened with, so that any process can reopen it; `None` for bytes.
     origin: Option<(Vec<PathBuf>, Option<Py<PyDict>>)>,
 }
 
-/// Opens a table: a path, a glob, a directory, an address (`https://`, `s3://`, `gs://` …), a list of those, bytes, or a file
-/// to read.
+/// Opens a table: a path, a glob, a directory, a URL (`https://`, `s3://`, `gs://` …), a list of those, bytes, or a
+/// file object.
 ///
-/// Options are those of the program. Of text, everything that is not given is detected; types are inferred from all rows.
+/// Options are those of the program. For text, everything that is not given is detected, and types are inferred from
+/// all rows.
 ///
 /// >>> brc.open(b"a;b\n1;NA\n", delimiter=";", null=["NA"], types={"a": "string"}).head().rows()
 /// [('1', None)]
@@ -96,13 +97,13 @@ pub(crate) fn open(source: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>
             (table, files, None)
         }
     };
-    let opened = Opened { table: Arc::from(table), files, settled: OnceLock::new(), rows: OnceLock::new() };
+    let opened = Opened { table: Arc::from(table), files, has_all_types: OnceLock::new(), rows: OnceLock::new() };
     Ok(Table { opened: Arc::new(opened), origin })
 }
 
 #[pymethods]
 impl Table {
-    /// The columns: their names, and types as the option schema takes them.
+    /// The column names, with types in the form that the option schema accepts.
     #[getter]
     fn schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         scan::described(py, self.opened.schema(py)?.as_ref())
@@ -114,7 +115,7 @@ impl Table {
         Ok(self.opened.schema(py)?.fields().iter().map(|field| field.name.clone()).collect())
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     #[getter]
     fn num_rows(&self, py: Python<'_>) -> PyResult<u64> {
         self.opened.num_rows(py)
@@ -128,7 +129,7 @@ impl Table {
         true
     }
 
-    /// What there is to know about how the table was opened, a sentence each.
+    /// Notes on how the table was opened, one sentence each.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.opened.table.notes()
@@ -140,14 +141,14 @@ impl Table {
         let rows = table.rows().or(self.opened.rows.get().copied());
         let rows = rows.map(|rows| format!("{} × ", brc_core::decimal::counted(rows, "row"))).unwrap_or_default();
         let columns = brc_core::decimal::counted(columns as u64, "column");
-        // Whoever wants to look at a table must not be stopped by what is wrong with it.
+        // An error must not prevent showing the table.
         let shown = detached(py, || embedding::preview(table, 5))?.unwrap_or_else(|error| error.to_string());
         Ok(format!("{}: {rows}{columns}\n{}", table.path().display(), shown.trim_end()))
     }
 
-    /// Some columns of the rows that meet a condition in SQL, read when they are needed.
+    /// A lazy scan of some columns of the rows that satisfy a SQL condition.
     ///
-    /// Strings are views, or codes of a dictionary if that is asked for.
+    /// Strings are views, or dictionary-encoded if dictionary is set.
     ///
     /// >>> import brc
     /// >>> table = brc.open(b"city,n\nRome,1\nOslo,2\nRome,3\n")
@@ -175,7 +176,7 @@ impl Table {
         Scan::of_columns(py, Arc::clone(&self.opened), columns.as_deref(), filter, shape)
     }
 
-    /// Answers a query: in SQL, or as keys, aggregates and a condition.
+    /// Runs a query: in SQL, or given as keys, aggregates and a condition.
     ///
     /// >>> import brc
     /// >>> table = brc.open(b"city,n\nRome,1\nOslo,2\nRome,3\n")
@@ -184,7 +185,7 @@ impl Table {
     /// >>> table.query(by="city", agg=["count(*)"], where="n > 1").rows()
     /// [('Oslo', 1), ('Rome', 1)]
     #[pyo3(signature = (sql=None, *, by=None, agg=None, r#where=None, having=None, order_by=None, limit=None, dictionary=false))]
-    #[allow(clippy::too_many_arguments, reason = "they are those of the command")]
+    #[allow(clippy::too_many_arguments, reason = "the options of the command")]
     fn query(
         &self,
         py: Python<'_>,
@@ -202,7 +203,9 @@ impl Table {
             Some(sql) => {
                 let others = [by.is_some(), agg.is_some(), r#where.is_some(), having.is_some(), order_by.is_some()];
                 if others.contains(&true) || limit.is_some() {
-                    return Err(UsageError::new_err("SQL says all of a query; give it without by, agg and the others"));
+                    return Err(UsageError::new_err(
+                        "a SQL query cannot be combined with by, agg and the other arguments",
+                    ));
                 }
                 Query::parse(sql).map_err(brc_core::Error::from).or_raise(py)?
             }
@@ -233,7 +236,7 @@ impl Table {
         Answer::ask(py, &self.opened, Query { limit: Some(rows), ..Query::everything() }, false)
     }
 
-    /// Checks all files for damage. Returns how many rows and bytes they have.
+    /// Checks all files for damage. Returns the numbers of files, rows and bytes.
     fn verify<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.named()?;
         let files = &self.opened.files;
@@ -245,7 +248,7 @@ impl Table {
         Ok(sums)
     }
 
-    /// What the file is made of, as `brc inspect --json` tells it; of several files a list.
+    /// How the file is stored, as in `brc inspect --json`; a list for several files.
     fn inspect<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.named()?;
         let files = &self.opened.files;
@@ -262,7 +265,7 @@ impl Table {
         Ok(each.collect::<PyResult<Vec<_>>>()?.into_pyobject(py)?.into_any())
     }
 
-    /// All rows as an Arrow stream; each call begins a new one.
+    /// All rows as an Arrow stream; each call starts a new scan.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -291,12 +294,12 @@ impl Table {
         Bound::new(py, self.all(py)?)?.call_method0("to_pandas")
     }
 
-    /// What another process opens: the same files with the same options.
+    /// Pickles the paths and options, which another process opens again.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let (paths, options) = self.named()?;
         let options = options.as_ref().map_or_else(|| PyDict::new(py), |options| options.bind(py).clone());
         let reopen = py.import("brc")?.getattr("_reopen")?;
-        // As text: a path of Python's takes one slash for two, and addresses have two.
+        // As text, because a Python path would collapse the two slashes of a URL.
         let paths: Vec<OsString> = paths.iter().map(|path| path.clone().into_os_string()).collect();
         (reopen, (paths, options)).into_pyobject(py)
     }
@@ -307,19 +310,19 @@ impl Table {
         Scan::of_columns(py, Arc::clone(&self.opened), None, None, Shape::default())
     }
 
-    /// The files' names.
+    /// The paths and options of named files.
     fn named(&self) -> PyResult<&(Vec<PathBuf>, Option<Py<PyDict>>)> {
-        self.origin.as_ref().ok_or_else(|| PyTypeError::new_err("only a table of files that have names can do that"))
+        self.origin.as_ref().ok_or_else(|| PyTypeError::new_err("this needs a table of named files"))
     }
 
-    /// The paths and the options as words, for who opens the files again.
+    /// The options and paths as command-line words, to open the files again.
     pub(crate) fn words(&self, py: Python<'_>) -> PyResult<Option<(Vec<OsString>, Vec<PathBuf>)>> {
         let Some((paths, options)) = &self.origin else { return Ok(None) };
         Ok(Some((words::of_options(options.as_ref().map(|options| options.bind(py)))?, paths.clone())))
     }
 }
 
-/// Names of columns, in whatever gives one by one: a text alone would give its letters.
+/// Column names from any iterable, except a string, which would yield its characters.
 fn names(columns: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if columns.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err("columns: a list of names, as in columns=[\"name\"]"));
@@ -327,7 +330,7 @@ fn names(columns: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     columns.try_iter()?.map(|name| name?.extract()).collect()
 }
 
-/// A number of rows.
+/// Checks a number of rows.
 fn at_least(name: &str, number: i64, least: u64) -> PyResult<u64> {
     match u64::try_from(number) {
         Ok(rows) if rows >= least => Ok(rows),
@@ -335,7 +338,7 @@ fn at_least(name: &str, number: i64, least: u64) -> PyResult<u64> {
     }
 }
 
-/// Expressions in one text, or in a list of texts.
+/// Expressions given as one text or as a list of texts.
 fn listed(list: &Bound<'_, PyAny>) -> PyResult<String> {
     match list.extract::<String>() {
         Ok(text) => Ok(text),

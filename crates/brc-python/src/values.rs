@@ -1,17 +1,17 @@
-//! Values as objects of Python.
+//! Converts values to Python objects.
 
 use brc_core::{LogicalType, TimeUnit, Value, uuid};
 use brc_query::QueryResult;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
-/// Ctrl-C is looked for before each of so many rows.
+/// The number of rows between checks for Ctrl-C.
 const ROWS_BETWEEN_CHECKS: usize = 1 << 12;
 
-/// All rows of an answer as tuples.
+/// All rows of a result as tuples.
 ///
 /// # Errors
-/// What Python raises.
+/// Exceptions raised by Python.
 pub(crate) fn rows<'py>(py: Python<'py>, answer: &QueryResult) -> PyResult<Bound<'py, PyList>> {
     let types = Types::of(py)?;
     let rows = PyList::empty(py);
@@ -28,18 +28,18 @@ pub(crate) fn rows<'py>(py: Python<'py>, answer: &QueryResult) -> PyResult<Bound
     Ok(rows)
 }
 
-/// The types of Python's own library.
+/// The types of Python's standard library.
 struct Types<'py> {
     decimal: Bound<'py, PyAny>,
     date: Bound<'py, PyAny>,
     time: Bound<'py, PyAny>,
-    /// 1970 without and with a time zone.
+    /// 1970-01-01 without and with a time zone.
     epochs: [Bound<'py, PyAny>; 2],
     timedelta: Bound<'py, PyAny>,
     uuid: Bound<'py, PyAny>,
 }
 
-/// The days from the one that Python counts from to 1970.
+/// The proleptic Gregorian ordinal of 1970-01-01.
 const EPOCH_DAY: i128 = 719_163;
 
 impl<'py> Types<'py> {
@@ -70,7 +70,7 @@ impl<'py> Types<'py> {
             Value::Integer(number) => number,
         };
         let text = || value.to_text(logical_type);
-        // What Python's types cannot hold stays text.
+        // Values out of the range of Python's types stay text.
         let or_text = |made: PyResult<Bound<'py, PyAny>>| match made {
             Ok(made) => Ok(made),
             Err(_) => Ok(text().into_pyobject(py)?.into_any()),
@@ -101,7 +101,7 @@ impl<'py> Types<'py> {
     }
 }
 
-/// The microseconds, if it is a whole number of them.
+/// Converts to microseconds; `None` if that is not exact.
 fn microseconds(number: i128, unit: TimeUnit) -> Option<i128> {
     match unit {
         TimeUnit::Second => Some(number * 1_000_000),

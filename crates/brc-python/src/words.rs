@@ -1,4 +1,4 @@
-//! Keyword arguments as words of the command line.
+//! Converts keyword arguments to command-line words.
 
 use crate::errors::UsageError;
 use brc_core::identifier;
@@ -7,13 +7,13 @@ use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Options that are yes or no, so that none of both is a third choice.
+/// Options with the values yes and no; leaving them out detects the value.
 const YES_OR_NO: [&str; 3] = ["brackets", "header", "trim"];
 
-/// Options of which `False` means that there is no such thing.
+/// Options for which `False` means none.
 const OPTIONAL: [&str; 3] = ["quote", "escape", "comment"];
 
-/// Options that have another name here: the usual one is a word of Python, or is given for many at once.
+/// Options with a different name here: the original is a Python keyword, or several values are given at once.
 const RENAMED: [(&str, &str); 4] = [
     ("encoding", "from"),
     ("types", "type"),
@@ -21,10 +21,10 @@ const RENAMED: [(&str, &str); 4] = [
     ("timestamp_formats", "timestamp-format"),
 ];
 
-/// Options of which a list is one value.
+/// Options whose list is a single comma-separated value.
 const LISTS: [&str; 3] = ["null", "null_only", "partition_by"];
 
-/// The words of options, before those of paths.
+/// The command-line words of options.
 pub(crate) fn of_options(options: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<OsString>> {
     let mut words = Vec::new();
     for (name, value) in options.into_iter().flat_map(PyDictMethods::iter) {
@@ -33,7 +33,7 @@ pub(crate) fn of_options(options: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<Os
     Ok(words)
 }
 
-/// Options and then paths.
+/// Options followed by paths.
 pub(crate) fn with_paths(mut words: Vec<OsString>, paths: impl IntoIterator<Item = PathBuf>) -> Vec<OsString> {
     words.push("--".into());
     words.extend(paths.into_iter().map(PathBuf::into_os_string));

@@ -1,4 +1,4 @@
-"""Rows on their way out and in: every type, with nulls and without, through every library, equal to what `brc cat` has."""
+"""Exchange of rows with every library, for every type, with and without nulls, compared with `brc cat`."""
 
 import decimal
 import subprocess
@@ -66,13 +66,13 @@ def stored(table, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def printed(stored):
-    """What the program prints of the table: Arrow."""
+    """The output of the program for the table."""
     command = [sys.executable, "-m", "brc", "cat", str(stored), "--to", "json"]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
 
 
 def text(object, tmp_path):
-    """What the program prints of what a library holds."""
+    """The output of the program for an object of a library."""
     path = tmp_path / "again.buren"
     assert brc.write(object, path, force=True).rows_stored == ROWS
     command = [sys.executable, "-m", "brc", "cat", str(path), "--to", "json"]
@@ -125,7 +125,7 @@ def test_through_datafusion(stored, table):
 
 
 def test_through_polars(stored, table, printed, tmp_path):
-    # Polars holds neither UUIDs nor times that are not in nanoseconds, nor seconds.
+    # Polars supports neither UUIDs nor second timestamps, and times only in nanoseconds.
     odd = {"uuid", "time(s)", "time(ms)", "time(us)", "timestamp(s)"}
     names = [name for name in table.column_names if name not in odd]
     frame = brc.open(stored).scan(columns=names).to_polars()
@@ -181,7 +181,7 @@ def test_projections_conditions_and_limits(numbers):
             table.scan(**wrong)
 
 
-def test_pandas_is_not_imported_for_nothing(numbers):
+def test_pandas_is_not_imported_needlessly(numbers):
     code = "import sys, brc; brc.open(sys.argv[1]).to_arrow(); print('pandas' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code, numbers], stdout=subprocess.PIPE, check=True)
     assert ran.stdout == b"False\n"
@@ -196,7 +196,7 @@ def test_each_stream_is_a_new_scan(numbers):
     assert [pa.table(lazy).num_rows for _ in range(2)] == [10, 10]
 
 
-def test_strings_that_are_no_text_are_told(tmp_path):
+def test_strings_that_are_not_utf8_are_reported(tmp_path):
     path = tmp_path / "bytes.csv"
     path.write_bytes(b"a,b\nx,\xff\n")
     table = brc.open(path, charset="raw")

@@ -1,4 +1,4 @@
-"""Files and streams become files."""
+"""Conversions of files and streams to files."""
 
 import io
 
@@ -67,7 +67,7 @@ def test_options_of_an_open_table_are_kept(tmp_path):
     assert brc.open(tmp_path / "1.arrow").schema == {"a": "int64", "b": "string"}
 
 
-def test_whatever_has_a_stream_is_written(tmp_path):
+def test_anything_with_a_stream_is_written(tmp_path):
     frame = pl.DataFrame({"s": ["a", None, "b"] * 1000, "n": range(3000)})
     chunked = pa.chunked_array([[1, 2], [], [3]])
     reader = pa.RecordBatchReader.from_batches(pa.schema({"x": pa.int32()}), iter([pa.record_batch({"x": pa.array([7], pa.int32())})]))

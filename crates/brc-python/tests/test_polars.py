@@ -1,4 +1,4 @@
-"""Lazy frames of Polars: the same rows, whatever is pushed down."""
+"""Polars lazy frames give the same rows, whatever is pushed down."""
 
 import datetime
 import decimal
@@ -38,7 +38,7 @@ def path(frame, tmp_path_factory):
     return path
 
 
-# A condition, and whether all of it is left to brc.
+# A condition, and whether all of it is pushed down to brc.
 CONDITIONS = [
     (COLUMN("n") > 100, True),
     (100 >= COLUMN("n"), True),
@@ -90,7 +90,7 @@ def test_conditions(frame, path, condition, is_whole, engine):
         assert_frame_equal(found, wanted)
 
 
-def test_limits_come_where_they_stand(frame, path):
+def test_limits_apply_in_order(frame, path):
     lazy = brc.scan_polars(path)
     condition = COLUMN("n") > 100
     for engine in ("in-memory", "streaming"):
@@ -101,22 +101,22 @@ def test_limits_come_where_they_stand(frame, path):
 
 
 def test_only_what_is_needed_is_read(path, monkeypatch):
-    asked = []
+    requests = []
 
     class Spy:
         def __init__(self, table):
             self.table, self.schema = table, table.schema
 
         def scan(self, **arguments):
-            asked.append(arguments)
+            requests.append(arguments)
             return self.table.scan(**arguments)
 
     table = brc.open(path)
     monkeypatch.setattr(brc._polars._brc, "open", lambda *_, **__: Spy(table))
     brc.scan_polars(path).filter(COLUMN("n") > 100).select("d").collect()
-    assert asked[-1]["columns"] == ["n", "d"] and asked[-1]["where"] == '"n" > 100'
+    assert requests[-1]["columns"] == ["n", "d"] and requests[-1]["where"] == '"n" > 100'
     brc.scan_polars(path).head(5).collect()
-    assert asked[-1]["limit"] == 5
+    assert requests[-1]["limit"] == 5
 
 
 def test_groups_and_texts(frame, path):

@@ -1,4 +1,4 @@
-"""`python -m brc` is the program; stubs say what there is; examples run."""
+"""Tests of `python -m brc`, the type stubs and the documentation examples."""
 
 import doctest
 import json
@@ -81,7 +81,7 @@ def test_pyright_knows_the_types(tmp_path):
     examples = tmp_path / "examples.py"
     examples.write_text("\n".join(example.source for example in doctest.DocTestParser().get_examples(readme)))
     files = [str(pathlib.Path(__file__).parent / "typed.py"), str(examples), *map(str, package.glob("*.pyi"))]
-    # Examples show values as they are, DuckDB's queries may have no answer, and not all libraries have types.
+    # Examples use bare expressions, DuckDB results may be None, and some libraries have no stubs.
     lenient = dict.fromkeys(["reportUnusedExpression", "reportOptionalMemberAccess", "reportMissingTypeStubs"], False)
     rules = {"typeCheckingMode": "strict", **lenient}
     (tmp_path / "pyrightconfig.json").write_text(

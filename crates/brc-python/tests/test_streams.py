@@ -1,4 +1,4 @@
-"""Streams that are not read to their end, and scans that are to end before theirs."""
+"""Streams that are not read to their end, and interrupted scans."""
 
 import os
 import signal
@@ -84,7 +84,7 @@ def text(numbers, tmp_path_factory):
     return path
 
 
-# The statement is far longer than the test may take; the table is a text, so that all of it has to be parsed.
+# The statement would run far longer than the test; text has to be parsed completely.
 ENDLESS = """
 import os, sys, threading, time, signal
 import brc, pyarrow as pa
@@ -123,13 +123,13 @@ def test_ctrl_c_ends_what_is_computed(text, statement, tmp_path):
     ran = run(ENDLESS.format(statement=statement), path)
     assert ran.returncode == 0, ran.stderr
     waited, first = ran.stdout.split()
-    # Unoptimised, on a machine that does other things as well.
+    # The limit allows for an unoptimised build on a busy machine.
     assert float(waited) < 1 and first == "0"
     assert [file.name for file in tmp_path.iterdir()] == ["numbers.csv"]
 
 
 def test_ctrl_c_ends_what_comes_after_the_scan(numbers):
-    """What is sorted and made into objects of Python takes longer than the scan."""
+    """Sorting and creating Python objects take longer than the scan."""
     ran = run(
         """
         import os, sys, threading, time, signal
@@ -163,7 +163,7 @@ def test_ctrl_c_ends_what_comes_after_the_scan(numbers):
     assert ran.returncode == 0, ran.stderr
     for line in ran.stdout.splitlines():
         all, waited = map(float, line.split())
-        # The objects that there are by then have to go.
+        # The objects created so far must be freed.
         assert waited < max(1.0, all / 2), ran.stdout
 
 

@@ -1,4 +1,4 @@
-"""Opening, looking, asking."""
+"""Opening, showing and querying tables."""
 
 import bz2
 import datetime
@@ -26,7 +26,7 @@ TYPES = {
 }
 
 
-def test_a_table_tells_what_it_is(rides):
+def test_a_table_describes_itself(rides):
     table = brc.open(rides)
     assert table.schema == TYPES
     assert table.columns == list(TYPES)
@@ -54,14 +54,14 @@ def test_a_table_tells_what_it_is(rides):
         lambda path: io.StringIO(path.read_text()),
     ],
 )
-def test_whatever_holds_a_table_is_opened(rides, source):
+def test_every_kind_of_source_is_opened(rides, source):
     table = brc.open(source(rides))
     assert table.schema == TYPES
     assert table.query("select sum(minutes), count(*)").rows() == [(decimal.Decimal(131), 6)]
     assert brc.sniff(source(rides)).schema == TYPES
 
 
-def test_what_holds_none_is_refused(rides):
+def test_other_objects_are_refused(rides):
     for wrong in (5, None, {"a": 1}, [rides, 5]):
         with pytest.raises(TypeError):
             brc.open(wrong)
@@ -82,20 +82,20 @@ def test_what_holds_none_is_refused(rides):
 
 
 class Reading:
-    """A file that gives these one by one."""
+    """A file whose `read` returns the given values in turn."""
 
-    def __init__(self, *pieces):
-        self.pieces = [*pieces]
+    def __init__(self, *values):
+        self.values = [*values]
 
     def read(self, size):
-        return self.pieces.pop(0) if self.pieces else b""
+        return self.values.pop(0) if self.values else b""
 
 
-def test_files_may_give_any_bytes():
+def test_files_may_return_any_bytes_type():
     assert brc.open(Reading(b"a\n", bytearray(b"1\n"), memoryview(b"2\n"))).head().rows() == [(1,), (2,)]
 
 
-def test_what_python_decompresses_is_not_compressed_any_more(tmp_path):
+def test_files_that_python_decompresses_are_not_decompressed_again(tmp_path):
     for extension, module in (("gz", gzip), ("bz2", bz2), ("xz", lzma)):
         path = tmp_path / f"a.csv.{extension}"
         path.write_bytes(module.compress(b"a\n1\n"))
@@ -111,7 +111,7 @@ def test_a_dash_is_standard_input(rides):
     assert ran.stdout == b"[(Decimal('131'), 6)]\n"
 
 
-def test_what_is_shown_is_no_wider_than_anybody_looks():
+def test_the_repr_is_limited_in_width():
     long = "x" * 100_000
     shown = repr(brc.open(f"a,b\n{long},1\n".encode()))
     assert max(map(len, shown.splitlines())) <= 120 and "…" in shown and "\x1b" not in shown
@@ -145,7 +145,7 @@ def test_hints_of_the_command_line_are_left_out(rides):
     assert str(raised.value) == "unexpected argument '--json' found"
 
 
-def test_long_answers_are_counted_without_being_held(numbers):
+def test_long_results_are_counted_without_being_loaded(numbers):
     assert len(brc.open(numbers).query("select n, s order by f desc")) == 1_000_000
 
 
@@ -206,7 +206,7 @@ def test_values_are_pythons_own():
     assert late == [("2024-01-01 00:00:00.123456789",)]
 
 
-def test_answers_say_that_there_is_more(numbers):
+def test_the_repr_shows_that_there_are_more_rows(numbers):
     table = brc.open(numbers)
     assert "…" in repr(table.query("select n")) and repr(table.query("select n")).count("\n") < 16
     assert "…" not in repr(table.query("select n limit 10"))
@@ -242,7 +242,7 @@ def rows_of(table):
     return table.num_rows, table.schema
 
 
-def test_open_tables_go_to_other_processes(rides, monkeypatch):
+def test_tables_are_pickled(rides, monkeypatch):
     monkeypatch.chdir(rides.parent)
     table = brc.open("rides.csv", types={"ride": "string"})
     monkeypatch.chdir("/")
@@ -254,7 +254,7 @@ def test_open_tables_go_to_other_processes(rides, monkeypatch):
         pickle.dumps(brc.open(RIDES.encode()))
 
 
-def test_bad_rows_tell_their_place(rides):
+def test_bad_rows_have_a_position(rides):
     with rides.open("a") as file:
         file.write("1007,2024-05-02 11:00:00,Museum\n")
     with pytest.raises(brc.BadRowError) as raised:
@@ -269,14 +269,14 @@ def test_bad_rows_tell_their_place(rides):
             getattr(brc.open(rides), read)()
 
 
-def test_sniffing_tells_what_speaks_for_it(rides):
+def test_sniffing_gives_evidence(rides):
     sniffed = brc.sniff(rides)
     assert (sniffed.encoding, sniffed.compression) == ("csv", "none")
     assert sniffed.dialect["delimiter"] == "','" and "7 of 7" in sniffed.evidence["delimiter"]
     assert sniffed.schema == TYPES and "delimiter" in repr(sniffed)
 
 
-def test_what_is_odd_about_a_file_is_a_warning(tmp_path):
+def test_oddities_of_a_file_are_warnings(tmp_path):
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"a\n1\n") + b"garbage")
     with pytest.warns(UserWarning, match="ignored"):
@@ -284,7 +284,7 @@ def test_what_is_odd_about_a_file_is_a_warning(tmp_path):
 
 
 def test_many_files_may_be_open(tmp_path):
-    """More than the usual limit of a process."""
+    """More files than the default limit of a process."""
     for number in range(1100):
         (tmp_path / f"{number:04}.csv").write_text(f"n\n{number}\n")
     assert brc.open(tmp_path, schema="n:int64").query("select sum(n), count(*)").rows() == [(decimal.Decimal(604_450), 1100)]

@@ -1,4 +1,4 @@
-"""Files on a web server, which this starts."""
+"""Files on a local web server."""
 
 import functools
 import http.server
@@ -61,6 +61,6 @@ def test_stores_that_do_not_answer_are_an_error(monkeypatch):
             brc.open(address)
 
 
-def test_what_is_not_there_is_an_error(site):
+def test_missing_files_are_errors(site):
     with pytest.raises(FileNotFoundError):
         brc.open(f"{site}/nothing.buren")

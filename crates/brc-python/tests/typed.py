@@ -1,4 +1,4 @@
-"""What a type checker must take, and know the types of."""
+"""Code that must type-check."""
 
 from pathlib import Path
 from typing import Any

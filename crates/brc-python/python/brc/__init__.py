@@ -1,5 +1,5 @@
-"""Reads, converts and queries tables: CSV and other text, Parquet, Arrow, Avro, JSON, buren and others, in files, object stores
-and on web servers.
+"""Reads, converts and queries tables: CSV and other text, Parquet, Arrow, Avro, JSON, buren and others, in local files,
+object stores and on web servers.
 
 >>> import brc
 >>> table = brc.open(b"city,price\\nRome,2.50\\nOslo,4.00\\nRome,1.25\\n")
@@ -8,8 +8,9 @@ and on web servers.
 >>> table.query("select city, sum(price) group by city").rows()
 [('Oslo', Decimal('4.00')), ('Rome', Decimal('3.75'))]
 
-Rows go to pyarrow, Polars, pandas, DuckDB and all others that take Arrow streams, and come from them; none of them is needed.
-Keyword arguments are the options of the program ``brc``: ``brc.open(path, delimiter=";", null=["NA"], types={"id": "string"})``.
+Rows are exchanged with pyarrow, Polars, pandas, DuckDB and other libraries as Arrow streams; none of them is required.
+Keyword arguments are the options of the program ``brc``:
+``brc.open(path, delimiter=";", null=["NA"], types={"id": "string"})``.
 """
 
 from ._brc import (
@@ -55,7 +56,7 @@ __all__ = [
 
 
 def query(source, sql, **options):
-    """Answers SQL over a table, which is opened with these options.
+    """Runs a SQL query on a table; the options are those of ``open``.
 
     >>> import brc
     >>> brc.query(b"n\\n1\\n2\\n", "select sum(n)").rows()
@@ -65,5 +66,5 @@ def query(source, sql, **options):
 
 
 def _reopen(paths, options):
-    """An open table in another process."""
+    """Opens a table in another process."""
     return open([*paths], **options)

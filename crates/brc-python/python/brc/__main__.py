@@ -9,10 +9,10 @@ from . import _brc
 
 def main() -> None:
     """Runs the program with the arguments of this process, and ends with its exit code."""
-    # The program handles signals itself, while Python only takes note of them.
+    # The program handles signals itself; Python would only set a flag.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     code = _brc.main(sys.executable, ["-m", "brc"], sys.argv[1:])
-    # Nothing of Python has to be cleaned up, and what still runs is given up.
+    # Python needs no clean-up, and remaining threads are abandoned.
     os._exit(code)
 
 

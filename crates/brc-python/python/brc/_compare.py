@@ -20,24 +20,24 @@ def _words(options):
             yield f"{option}={value}"
 
 
-def _failure(code, said):
-    """What the program said, as an exception."""
-    said = said.strip().removeprefix("brc: ").removeprefix("error: ")
-    refused = re.match(r"(?P<path>.*): [^:]*: .* \(os error (?P<number>\d+)\)$", said.split("\n")[0])
+def _failure(code, message):
+    """The error message of the program as an exception."""
+    message = message.strip().removeprefix("brc: ").removeprefix("error: ")
+    refused = re.match(r"(?P<path>.*): [^:]*: .* \(os error (?P<number>\d+)\)$", message.split("\n")[0])
     if refused:
         number = int(refused["number"])
         return OSError(number, os.strerror(number), refused["path"])
-    lines = said.split("\nUsage:")[0].split("\nFor more information")[0].split("\n")
+    lines = message.split("\nUsage:")[0].split("\nFor more information")[0].split("\n")
     kind = {2: _brc.UsageError, 3: _brc.BadRowError, 4: _brc.CorruptFileError}.get(code, _brc.Error)
     return kind("; ".join(line.strip() for line in lines if line.strip()))
 
 
 def compare(*paths, out=None, **options):
-    """Measures which encoding suits files best, and returns the results as a table with a row for each encoding, compression
-    and query. The options are those of ``brc compare``: ``rows``, ``encodings``, ``compressions``, ``query``, ``runs`` …; ``out``
-    keeps the reports in a directory.
+    """Measures which encoding suits files best; returns a table with one row per encoding, compression and query. The
+    options are those of ``brc compare``: ``rows``, ``encodings``, ``compressions``, ``query``, ``runs`` …;
+    ``out`` is a directory in which to keep the reports.
 
-    Each measurement is a process of its own.
+    Each measurement runs in a separate process.
     """
     with tempfile.TemporaryDirectory() as temporary:
         directory = os.fspath(out) if out is not None else os.path.join(temporary, "comparison")

@@ -9,23 +9,23 @@ from . import _brc
 
 _COMPARISONS = {"Eq": "=", "NotEq": "<>", "Lt": "<", "LtEq": "<=", "Gt": ">", "GtEq": ">="}
 
-# Of floats, Polars takes NaN for the largest number and for equal to itself: only what NaN never meets is left to brc.
-_OF_FLOATS = {"Lt": "<", "LtEq": "<="}
+# Polars sorts NaN above all numbers and equal to itself, so only comparisons that NaN never satisfies are pushed down.
+_FLOAT_COMPARISONS = {"Lt": "<", "LtEq": "<="}
 
 _CONDITIONS = {"And": "and", "LogicalAnd": "and", "Or": "or", "LogicalOr": "or"}
 
 
-# Polars would like fewer rows at a time, but each frame costs the interpreter the same.
+# Polars requests fewer rows at a time, but each frame has a fixed cost in the interpreter.
 _BATCH_ROWS = 1 << 17
 
 
 class _Unknown(Exception):
-    """An expression that is left to Polars."""
+    """An expression that is not pushed down."""
 
 
 def scan_polars(source, **options):
-    """A ``polars.LazyFrame`` of a table, which is opened with these options. Columns that are not needed are not read, and rows
-    that a condition excludes are left out before they become a frame.
+    """A ``polars.LazyFrame`` over a table; the options are those of ``open``. Columns that are not needed are not
+    read, and rows that a condition excludes are dropped before they become a frame.
 
     >>> import polars as pl
     >>> lazy = brc.scan_polars(b"city,n\\nRome,1\\nOslo,2\\nRome,3\\n")
@@ -39,11 +39,11 @@ def scan_polars(source, **options):
     types = table.schema
 
     def read(columns, predicate, n_rows, batch_size):
-        # If both are asked for, the first rows come before the condition.
+        # With a row limit, the limit applies before the condition.
         where, rest = (None, predicate) if n_rows is not None else _divide(predicate, types)
         wanted = list(types) if columns is None else columns
         also = [] if rest is None else [name for name in rest.meta.root_names() if name not in wanted]
-        # A frame without columns has no rows, either.
+        # A frame without columns would have no rows.
         read = [*wanted, *also] or [next(iter(types))]
         scan = table.scan(columns=read, where=where, limit=n_rows, batch_size=max(batch_size or 0, _BATCH_ROWS))
         for batch in scan:
@@ -57,20 +57,20 @@ def scan_polars(source, **options):
 
 
 def _divide(predicate, types):
-    """What of a predicate brc tests, in SQL, and the rest of it."""
+    """Splits a predicate into the SQL condition for brc and the predicate left to Polars."""
     if predicate is None:
         return None, None
     try:
         tree = json.loads(predicate.meta.serialize(format="json"))
     except Exception:
         return None, predicate
-    known, is_whole = [], True
+    supported, is_whole = [], True
     for conjunct in _conjuncts(tree):
         try:
-            known.append(_condition(conjunct, types))
+            supported.append(_condition(conjunct, types))
         except Exception:
             is_whole = False
-    return " and ".join(known) or None, None if is_whole else predicate
+    return " and ".join(supported) or None, None if is_whole else predicate
 
 
 def _conjuncts(tree):
@@ -120,13 +120,13 @@ def _condition(tree, types):
 def _comparison(of, types):
     left, op, right = of["left"], of["op"], of["right"]
     if "Column" not in left:
-        turned = {"Lt": "Gt", "LtEq": "GtEq", "Gt": "Lt", "GtEq": "LtEq"}
-        left, op, right = right, turned.get(op, op), left
+        mirrored = {"Lt": "Gt", "LtEq": "GtEq", "Gt": "Lt", "GtEq": "LtEq"}
+        left, op, right = right, mirrored.get(op, op), left
     name = left["Column"]
-    known = _OF_FLOATS if _kind(types[name]).startswith("float") else _COMPARISONS
-    if op not in known:
+    operators = _FLOAT_COMPARISONS if _kind(types[name]).startswith("float") else _COMPARISONS
+    if op not in operators:
         raise _Unknown
-    return f"{_column(name, types)} {known[op]} {_literal(_value(right), types[name])}"
+    return f"{_column(name, types)} {operators[op]} {_literal(_value(right), types[name])}"
 
 
 def _kind(logical_type):
@@ -140,7 +140,7 @@ def _column(name, types, kind=None):
 
 
 def _value(tree):
-    """What an expression is for all rows."""
+    """The constant value of an expression."""
     match tree:
         case {"Literal": {"Dyn": {"Int": int(value)}}} | {"Literal": {"Scalar": {"String": str(value)}}}:
             return value
@@ -165,7 +165,7 @@ def _text(value):
 
 
 def _literal(value, logical_type):
-    """A value that a column is compared with, where both sides mean the same by it."""
+    """A SQL literal to compare a column with, if brc and Polars compare it alike."""
     kind = _kind(logical_type)
     is_number = kind.startswith(("int", "uint", "decimal"))
     if isinstance(value, bool):
