@@ -1,6 +1,7 @@
-//! Has brc group the rows of its own tables: an aggregate over a [`FileTable`] becomes a table that is the answer.
+//! The optimizer rule that lets brc group the rows of its own tables: it replaces an aggregate over a [`FileTable`] by
+//! a scan of a table with the result.
 
-use crate::answer::{Output, Question, item_name};
+use crate::answer::{FileQuery, Output, item_name};
 use crate::cluster::{combined, with_exact_sums};
 use crate::grouped::Grouped;
 use crate::leaf::Leaf;
@@ -22,7 +23,7 @@ use std::collections::HashMap;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
-/// Replaces aggregates of one table of brc by brc's answer, as far as it surely is DataFusion's.
+/// Replaces aggregates over one table of brc by results of brc, as far as these surely equal DataFusion's.
 #[derive(Debug, Default)]
 pub struct AggregateInFile;
 
@@ -40,17 +41,17 @@ impl OptimizerRule for AggregateInFile {
         if !is_aggregating(&options) {
             return Ok(Transformed::no(plan));
         }
-        let better = match &plan {
-            LogicalPlan::Aggregate(aggregate) => answered(aggregate, is_in_cluster(&options))?,
+        let rewritten = match &plan {
+            LogicalPlan::Aggregate(aggregate) => computed_by_brc(aggregate, is_in_cluster(&options))?,
             LogicalPlan::Sort(sort) => first_groups(sort)?,
             _ => None,
         };
-        Ok(better.map_or_else(|| Transformed::no(plan), Transformed::yes))
+        Ok(rewritten.map_or_else(|| Transformed::no(plan), Transformed::yes))
     }
 }
 
-/// The plan that has brc answer, if it can.
-fn answered(aggregate: &Aggregate, in_cluster: bool) -> Result<Option<LogicalPlan>> {
+/// The plan in which brc computes the aggregate, if it can.
+fn computed_by_brc(aggregate: &Aggregate, in_cluster: bool) -> Result<Option<LogicalPlan>> {
     let Some(grouped) = Grouped::of(aggregate) else { return Ok(None) };
     if in_cluster {
         return match combined(aggregate, grouped)? {
@@ -58,9 +59,9 @@ fn answered(aggregate: &Aggregate, in_cluster: bool) -> Result<Option<LogicalPla
             combined => Ok(combined),
         };
     }
-    let answer = AnswerTable::of(aggregate, grouped);
+    let answer = ResultTable::of(aggregate, grouped);
     let name = TableReference::bare("brc");
-    let names: Vec<_> = answer.question.schema.fields().iter().map(|field| field.name().clone()).collect();
+    let names: Vec<_> = answer.query.schema.fields().iter().map(|field| field.name().clone()).collect();
     let columns = names.iter().zip(aggregate.schema.iter()).map(|(name_of_answer, (qualifier, field))| {
         let column = Expr::Column(Column::new(Some(name.clone()), name_of_answer));
         column.alias_qualified(qualifier.cloned(), field.name())
@@ -69,10 +70,10 @@ fn answered(aggregate: &Aggregate, in_cluster: bool) -> Result<Option<LogicalPla
     scan.project(columns.collect::<Vec<_>>())?.build().map(Some)
 }
 
-/// The same plan with an answer of no more groups than are wanted, if it sorts such an answer.
+/// Pushes a sort with a limit into the aggregate that it sorts, so that brc returns no more groups than needed.
 fn first_groups(sort: &Sort) -> Result<Option<LogicalPlan>> {
     let Some(most) = sort.fetch else { return Ok(None) };
-    let Some((answer, computed)) = sorted_answer(&sort.input) else { return Ok(None) };
+    let Some((answer, computed)) = sorted_result(&sort.input) else { return Ok(None) };
     let order = sort.expr.iter().map(|key| {
         let Expr::Column(column) = &key.expr else { return None };
         let column = computed.as_ref().map_or(Some(column), |computed| computed.get(column))?;
@@ -83,7 +84,7 @@ fn first_groups(sort: &Sort) -> Result<Option<LogicalPlan>> {
     });
     let Some(order) = order.collect::<Option<Vec<_>>>() else { return Ok(None) };
     let mut first = answer.clone();
-    (first.question.parts.order, first.question.parts.limit) = (order, Some(most));
+    (first.query.clauses.order, first.query.clauses.limit) = (order, Some(most));
     let source = provider_as_source(Arc::new(first));
     let replaced = sort.input.as_ref().clone().transform_down(|plan| match plan {
         LogicalPlan::TableScan(scan) => {
@@ -94,19 +95,19 @@ fn first_groups(sort: &Sort) -> Result<Option<LogicalPlan>> {
     Ok(Some(LogicalPlan::Sort(Sort { input: Arc::new(replaced.data), ..sort.clone() })))
 }
 
-/// The answer that a plan shows, of which no groups were left out yet, and which of its columns those of the plan are, if not
-/// those of the same names.
-fn sorted_answer(plan: &LogicalPlan) -> Option<(AnswerTable, Option<HashMap<Column, Column>>)> {
+/// Finds the aggregate result below projections and aliases, if it has no limit yet. Also returns the result's column
+/// for each column of the plan; `None` if they have the same names.
+fn sorted_result(plan: &LogicalPlan) -> Option<(ResultTable, Option<HashMap<Column, Column>>)> {
     match plan {
         LogicalPlan::TableScan(TableScan { source, fetch: None, .. }) => {
             let provider = source_as_provider(source).ok()?;
-            let answer = provider.downcast_ref::<AnswerTable>()?;
-            (answer.question.parts.limit.is_none() && !answer.question.parts.keys.is_empty())
+            let answer = provider.downcast_ref::<ResultTable>()?;
+            (answer.query.clauses.limit.is_none() && !answer.query.clauses.keys.is_empty())
                 .then(|| (answer.clone(), None))
         }
         LogicalPlan::SubqueryAlias(_) | LogicalPlan::Projection(_) => {
             let input = plan.inputs()[0];
-            let (answer, inner) = sorted_answer(input)?;
+            let (answer, inner) = sorted_result(input)?;
             let own: Vec<Expr> = match plan {
                 LogicalPlan::Projection(projection) => projection.expr.iter().cloned().map(Expr::unalias).collect(),
                 _ => input.schema().columns().into_iter().map(Expr::Column).collect(),
@@ -121,19 +122,19 @@ fn sorted_answer(plan: &LogicalPlan) -> Option<(AnswerTable, Option<HashMap<Colu
     }
 }
 
-/// The answer to a question about a file, as a table.
+/// The result of a query over a file, as a table.
 #[derive(Clone)]
-struct AnswerTable {
-    question: Question,
+struct ResultTable {
+    query: FileQuery,
 }
 
-impl Debug for AnswerTable {
+impl Debug for ResultTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AnswerTable").field("question", &self.question.parts).finish_non_exhaustive()
+        f.debug_struct("ResultTable").field("query", &self.query.clauses).finish_non_exhaustive()
     }
 }
 
-impl AnswerTable {
+impl ResultTable {
     fn of(aggregate: &Aggregate, grouped: Grouped) -> Self {
         let fields = aggregate.schema.fields().iter().enumerate();
         let fields =
@@ -142,24 +143,25 @@ impl AnswerTable {
         let keys = grouped.keys.iter().map(|&key| Output::Column(key));
         let outputs = keys.chain(grouped.measures.iter().map(|measure| measure.output())).collect();
         let statistics = grouped.statistics(&aggregate.group_expr, &schema);
-        let Grouped { file, parts, fields, .. } = grouped;
-        Self { question: Question { file, splits: None, parts, fields, outputs, schema, statistics } }
+        let Grouped { file, clauses, fields, .. } = grouped;
+        Self { query: FileQuery { file, splits: None, clauses, fields, outputs, schema, statistics } }
     }
 }
 
-impl AnswerTable {
-    /// The name in brc's answer of a column, if it is there as it is and both sort and compare its values alike.
+impl ResultTable {
+    /// The name of a column in brc's result, if it is passed on unchanged and both engines sort and compare its values
+    /// alike.
     fn item_of(&self, column: &Column) -> Option<String> {
-        let index = self.question.schema.index_of(&column.name).ok()?;
-        match self.question.outputs[index] {
-            Output::Column(item) if !self.question.fields[item].logical_type.is_float() => Some(item_name(item)),
+        let index = self.query.schema.index_of(&column.name).ok()?;
+        match self.query.outputs[index] {
+            Output::Column(item) if !self.query.fields[item].logical_type.is_float() => Some(item_name(item)),
             Output::Column(_) | Output::Average { .. } => None,
         }
     }
 
-    /// A condition on groups in the words of brc.
+    /// Translates a condition on groups to the SQL of brc.
     fn having(&self, condition: &Expr) -> Option<String> {
-        if self.question.parts.keys.is_empty() {
+        if self.query.clauses.keys.is_empty() {
             return None;
         }
         let mut is_known = true;
@@ -170,16 +172,16 @@ impl AnswerTable {
             Ok(item.map_or(Transformed::no(part), |item| Transformed::yes(Expr::Column(Column::from_name(item)))))
         };
         let condition = condition.clone().transform_up(named).data().ok()?;
-        let names = self.question.fields.iter().enumerate();
+        let names = self.query.fields.iter().enumerate();
         let fields = names.map(|(item, field)| brc_core::Field { name: item_name(item), ..field.clone() });
         sql::condition(&condition, &brc_core::Schema::new(fields.collect()).ok()?).filter(|_| is_known)
     }
 }
 
 #[async_trait]
-impl TableProvider for AnswerTable {
+impl TableProvider for ResultTable {
     fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.question.schema)
+        Arc::clone(&self.query.schema)
     }
 
     fn table_type(&self) -> TableType {
@@ -193,16 +195,16 @@ impl TableProvider for AnswerTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let mut question = self.question.clone();
-        question.parts.having.extend(filters.iter().filter_map(|filter| self.having(filter)));
-        question.parts.limit = question.parts.limit.or(limit.filter(|_| !question.parts.keys.is_empty()));
+        let mut query = self.query.clone();
+        query.clauses.having.extend(filters.iter().filter_map(|filter| self.having(filter)));
+        query.clauses.limit = query.clauses.limit.or(limit.filter(|_| !query.clauses.keys.is_empty()));
         if let Some(projection) = projection {
-            question.outputs = projection.iter().map(|&column| self.question.outputs[column]).collect();
-            question.schema = Arc::new(question.schema.project(projection)?);
-            question.statistics = question.statistics.project(Some(projection));
+            query.outputs = projection.iter().map(|&column| self.query.outputs[column]).collect();
+            query.schema = Arc::new(query.schema.project(projection)?);
+            query.statistics = query.statistics.project(Some(projection));
         }
-        let schema = Arc::clone(&question.schema);
-        Ok(Arc::new(Leaf::new(question, schema)))
+        let schema = Arc::clone(&query.schema);
+        Ok(Arc::new(Leaf::new(query, schema)))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {

@@ -1,7 +1,7 @@
-//! Has brc answer a question about one table, and gives the answer the types that DataFusion expects.
+//! Runs a query of brc over one table, and converts its result to the types that DataFusion expects.
 
 use crate::error::{external, of_arrow};
-use crate::leaf::{Reading, Source, Taker};
+use crate::leaf::{BatchConsumer, ReadContext, Source};
 use crate::table::FileTable;
 use brc_arrow::located;
 use brc_core::{Error, Field, Progress, ScanOptions, Schema, Split, Table};
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
-/// A column of the answer that DataFusion sees, from columns of the answer that brc gives.
+/// A column for DataFusion, computed from columns of brc's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Output {
     /// The same values.
@@ -30,44 +30,44 @@ pub(crate) enum Output {
     Average { sum: usize, count: usize },
 }
 
-/// What is asked of a table, in parts of a question to brc.
+/// The clauses of a query in the SQL of brc.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Parts {
-    /// What is selected; each item has its number as its name ([`item_name`]).
+pub(crate) struct QueryClauses {
+    /// The selected expressions; each is named by its number ([`item_name`]).
     pub(crate) items: Vec<String>,
     /// Conditions on rows.
     pub(crate) conditions: Vec<String>,
-    /// What is grouped by.
+    /// The grouping keys.
     pub(crate) keys: Vec<String>,
     /// Conditions on groups.
     pub(crate) having: Vec<String>,
-    /// What groups are sorted by.
+    /// The sort keys of groups.
     pub(crate) order: Vec<String>,
-    /// How many groups are wanted.
+    /// The maximum number of groups.
     pub(crate) limit: Option<usize>,
 }
 
-impl Parts {
-    /// The plan for a table of these columns.
+impl QueryClauses {
+    /// Plans the query for a table with these columns.
     fn plan(&self, columns: &Schema) -> brc_core::Result<Plan> {
         Query::parse(&self.to_string()).map_err(|error| Error::Expression(error.to_string()))?.plan(columns)
     }
 
-    /// The columns of the answer; `None` if brc has none.
+    /// The columns of brc's result; `None` if brc cannot plan the query.
     pub(crate) fn fields(&self, columns: &Schema) -> Option<Vec<Field>> {
         let mut fields = self.plan(columns).ok()?.answer_schema().ok()?.fields().to_vec();
-        // Messages name them so.
+        // Messages use these names.
         fields.iter_mut().zip(&self.items).for_each(|(field, item)| field.name.clone_from(item));
         Some(fields)
     }
 }
 
-/// The name of an item in the answer.
+/// The name of a selected expression in the result.
 pub(crate) fn item_name(item: usize) -> String {
     format!("i{item}")
 }
 
-impl Display for Parts {
+impl Display for QueryClauses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let items = self.items.iter().enumerate().map(|(number, item)| format!("{item} as {}", item_name(number)));
         write!(f, "select {}", items.collect::<Vec<_>>().join(", "))?;
@@ -85,82 +85,82 @@ impl Display for Parts {
     }
 }
 
-/// A question to brc.
+/// A query over a file, run by brc.
 #[derive(Clone)]
-pub(crate) struct Question {
+pub(crate) struct FileQuery {
     pub(crate) file: FileTable,
-    /// The splits that are asked, if not all.
+    /// The splits to scan; all if `None`.
     pub(crate) splits: Option<Vec<Split>>,
-    pub(crate) parts: Parts,
-    /// The columns of brc's answer.
+    pub(crate) clauses: QueryClauses,
+    /// The columns of brc's result.
     pub(crate) fields: Vec<Field>,
-    /// The columns wanted.
+    /// The columns for DataFusion.
     pub(crate) outputs: Vec<Output>,
-    /// Their types.
+    /// The schema of these columns.
     pub(crate) schema: SchemaRef,
-    /// What is probable of them, if all groups are wanted.
+    /// Estimated statistics of all groups.
     pub(crate) statistics: Statistics,
 }
 
-impl Display for Question {
+impl Display for FileQuery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}", self.file.table().path().display(), self.parts)
+        write!(f, "{}, {}", self.file.table().path().display(), self.clauses)
     }
 }
 
-impl Source for Question {
+impl Source for FileQuery {
     const NAME: &'static str = "BrcAnswer";
     const EMISSION: EmissionType = EmissionType::Final;
 
-    fn parts(&self) -> usize {
+    fn partitions(&self) -> usize {
         1
     }
 
     fn statistics(&self) -> Option<Statistics> {
         let mut known = self.statistics.clone();
-        if !self.parts.having.is_empty() {
+        if !self.clauses.having.is_empty() {
             known.num_rows = known.num_rows.with_estimated_selectivity(HAVING_SELECTIVITY);
         }
-        if let (Some(limit), Some(rows)) = (self.parts.limit, known.num_rows.get_value().copied()) {
+        if let (Some(limit), Some(rows)) = (self.clauses.limit, known.num_rows.get_value().copied()) {
             known.num_rows = Precision::Inexact(rows.min(limit));
         }
         Some(known)
     }
 
-    fn read(&self, _: usize, reading: &Reading, each: Taker<'_>) -> Result<()> {
+    fn read(&self, _: usize, context: &ReadContext, each: BatchConsumer<'_>) -> Result<()> {
         let file = &self.file;
-        let plan = self.parts.plan(file.columns()).map_err(external)?;
-        // A part is one of many that are read side by side.
+        let plan = self.clauses.plan(file.columns()).map_err(external)?;
+        // One of several partitions that run in parallel.
         let (plan, threads) = match &self.splits {
             Some(splits) => (plan.over(splits.clone()), 1),
             None => (plan, file.threads()),
         };
-        let (memory, _reserved) = budget(&reading.memory)?;
+        let (memory, _reserved) = budget(&context.memory)?;
         let answer = plan.run_within(&**file.table(), threads, &memory, file.progress()).map_err(external)?;
         match answer {
-            Answered::Held(answer) => self.hand_over(&answer.table().map_err(external)?, reading.batch_rows, each),
-            Answered::Long(answer) => self.hand_over(&*answer, reading.batch_rows, each),
+            Answered::Held(answer) => self.send_batches(&answer.table().map_err(external)?, context.batch_rows, each),
+            Answered::Long(answer) => self.send_batches(&*answer, context.batch_rows, each),
         }
     }
 }
 
-/// How many groups are left by a condition on them, as DataFusion guesses for conditions of which it knows nothing.
+/// The share of groups that satisfy a condition, as DataFusion estimates for unknown conditions.
 const HAVING_SELECTIVITY: f64 = 0.2;
 
-/// The memory that an answer may take, which is kept free for it: half of what nobody has reserved.
+/// Reserves memory for a query: half of the unreserved memory of the pool.
 fn budget(pool: &Arc<dyn MemoryPool>) -> Result<(Memory, MemoryReservation)> {
-    /// With less brc would do little but write temporary files.
-    const LEAST: usize = 16 << 20;
-    let reservation = MemoryConsumer::new(Question::NAME).register(pool);
+    /// With less memory brc would mostly write temporary files.
+    const MIN_BYTES: usize = 16 << 20;
+    let reservation = MemoryConsumer::new(FileQuery::NAME).register(pool);
     let MemoryLimit::Finite(limit) = pool.memory_limit() else { return Ok((Memory::unlimited(), reservation)) };
-    let own = (limit.saturating_sub(pool.reserved()) / 2).max(LEAST.min(limit));
+    let own = (limit.saturating_sub(pool.reserved()) / 2).max(MIN_BYTES.min(limit));
     reservation.try_grow(own)?;
-    // What the program has by now is not the answer's.
+    // Memory that the program already uses is not counted.
     Ok((Memory { limit: in_use().saturating_add(own as u64), ..Memory::unlimited() }, reservation))
 }
 
-impl Question {
-    fn hand_over(&self, answer: &dyn Table, batch_rows: usize, each: Taker<'_>) -> Result<()> {
+impl FileQuery {
+    fn send_batches(&self, answer: &dyn Table, batch_rows: usize, each: BatchConsumer<'_>) -> Result<()> {
         let arrow = Arc::new(brc_arrow::arrow_schema(&self.fields, self.file.options()));
         let request = ScanOptions::everything(answer.schema());
         let each = |batch: RecordBatch| {
@@ -173,26 +173,26 @@ impl Question {
     }
 }
 
-type Converted<T> = std::result::Result<T, ArrowError>;
+type ArrowResult<T> = std::result::Result<T, ArrowError>;
 
-/// The columns that DataFusion expects.
-fn converted(batch: &RecordBatch, outputs: &[Output], schema: &SchemaRef) -> Converted<RecordBatch> {
+/// Converts a batch of brc's result to the columns that DataFusion expects.
+fn converted(batch: &RecordBatch, outputs: &[Output], schema: &SchemaRef) -> ArrowResult<RecordBatch> {
     let column = |(output, field): (&Output, &Arc<datafusion::arrow::datatypes::Field>)| match *output {
         Output::Column(column) => cast(batch.column(column), field.data_type()),
         Output::Average { sum, count } => average(batch.column(sum), batch.column(count), field.data_type()),
     };
-    let columns = outputs.iter().zip(schema.fields()).map(column).collect::<Converted<Vec<_>>>()?;
+    let columns = outputs.iter().zip(schema.fields()).map(column).collect::<ArrowResult<Vec<_>>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
 }
 
-/// The same values in another type; an error where one is out of its range.
-fn cast(values: &ArrayRef, to: &DataType) -> Converted<ArrayRef> {
+/// Casts values; an error if one is out of range.
+fn cast(values: &ArrayRef, to: &DataType) -> ArrowResult<ArrayRef> {
     cast_with_options(values, to, &CastOptions { safe: false, ..CastOptions::default() })
 }
 
-/// As DataFusion divides: decimals are cut to four more digits.
-fn average(sums: &ArrayRef, counts: &ArrayRef, to: &DataType) -> Converted<ArrayRef> {
+/// Divides sums by counts like DataFusion: decimals are truncated to four more digits.
+fn average(sums: &ArrayRef, counts: &ArrayRef, to: &DataType) -> ArrowResult<ArrayRef> {
     let DataType::Decimal128(precision, scale) = *to else {
         return div(&cast(sums, &DataType::Float64)?, &cast(counts, &DataType::Float64)?);
     };

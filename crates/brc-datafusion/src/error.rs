@@ -1,14 +1,14 @@
-//! Errors of brc on their way through DataFusion.
+//! Converts errors of brc to errors of DataFusion.
 
 use datafusion::arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 
-/// An error of brc as one of DataFusion: whoever looks for its source finds it as it was.
+/// Wraps an error of brc, which stays available as the source.
 pub(crate) fn external(error: brc_core::Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
 
-/// The same of one that came through Arrow.
+/// Converts an error that passed through Arrow.
 pub(crate) fn of_arrow(error: ArrowError) -> DataFusionError {
     match error {
         ArrowError::ExternalError(inner) => DataFusionError::External(inner),

@@ -1,23 +1,23 @@
-//! What is said when something fails, and with which exit code.
+//! Messages and exit codes of failures.
 
 use brc_compare::Failure;
 use brc_core::Error;
-use brc_datafusion::cluster::{failure_of, heard, own_error};
+use brc_datafusion::cluster::{decode_failure, failure_of, own_error};
 use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::parser::ParserError;
 use std::process::ExitCode;
 
-/// Something failed.
+/// A failure.
 #[derive(Debug)]
 pub(crate) struct Failed(Failure);
 
 impl Failed {
-    /// What is asked for makes no sense.
+    /// An invalid request.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self(Failure { code: 2, ..Failure::new(message) })
     }
 
-    /// Something else went wrong.
+    /// A failed run.
     #[cfg(feature = "ballista")]
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self(Failure::new(message))
@@ -27,7 +27,7 @@ impl Failed {
         Self(failure_of(error))
     }
 
-    /// Prints the message and what may help.
+    /// Prints the message and hints.
     pub(crate) fn report(&self) -> ExitCode {
         eprintln!("brc-sql: {}", self.0.message);
         self.0.hints.iter().for_each(|hint| eprintln!("brc-sql: {hint}"));
@@ -52,11 +52,11 @@ impl From<DataFusionError> for Failed {
         let message = match root {
             DataFusionError::SQL(parser, _) => match parser.as_ref() {
                 ParserError::ParserError(message) | ParserError::TokenizerError(message) => message.clone(),
-                ParserError::RecursionLimitExceeded => "the question is too deeply nested".to_owned(),
+                ParserError::RecursionLimitExceeded => "the query is too deeply nested".to_owned(),
             },
             _ => error.strip_backtrace(),
         };
-        if let Some(failure) = heard(&message) {
+        if let Some(failure) = decode_failure(&message) {
             return Self(failure);
         }
         if message.contains("No suitable object store found") {
@@ -64,11 +64,12 @@ impl From<DataFusionError> for Failed {
                 "copy writes CSV, JSON, Parquet and Arrow to local files only; --output writes them to object stores";
             return Self::usage(message);
         }
-        let place = error.diagnostic().and_then(|diagnostic| diagnostic.span);
-        let place = place.map(|span| format!("line {}, column {} of the question", span.start.line, span.start.column));
+        let position = error.diagnostic().and_then(|diagnostic| diagnostic.span);
+        let position =
+            position.map(|span| format!("line {}, column {} of the query", span.start.line, span.start.column));
         Self(Failure {
             code: if is_usage { 2 } else { 1 },
-            hints: place.into_iter().collect(),
+            hints: position.into_iter().collect(),
             ..Failure::new(message)
         })
     }

@@ -1,4 +1,4 @@
-//! The files that are tables: those of the command line by their names, all others by quoted paths.
+//! Opens files as tables: those of the command line by name, others by quoted paths.
 
 use crate::failure::Failed;
 use async_trait::async_trait;
@@ -19,32 +19,32 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What stands behind `stored as` for files whatever their encoding.
+/// The format name after `stored as` for files of any encoding.
 const STORED_AS: &str = "BRC";
 
-/// The option of a table whose columns of strings are binary.
+/// The table option to read string columns as binary.
 const STRINGS_AS_BINARY: &str = "strings_as_binary";
 
 /// Opens files as tables.
 #[derive(Debug)]
 pub(crate) struct FileTables {
     threads: usize,
-    /// In bytes.
+    /// The memory limit in bytes.
     memory: u64,
-    /// Whether columns of strings are binary.
+    /// Whether to read string columns as binary.
     strings_as_binary: bool,
     in_cluster: bool,
-    /// How far scans of all tables are.
+    /// The progress of scans of all tables.
     progress: Arc<Progress>,
-    /// Knows the session.
+    /// Holds the session.
     listing: DynamicListTableFactory,
 }
 
 impl FileTables {
-    /// They are read by so many threads, or in a cluster, and questions of them take so much memory: as `brc` has that option.
+    /// Creates a factory of tables. `memory` is a size as in the option of `brc`.
     ///
     /// # Errors
-    /// If that is no size.
+    /// If `memory` is not a size.
     pub(crate) fn new(
         threads: usize,
         memory: Option<&str>,
@@ -57,10 +57,10 @@ impl FileTables {
         Ok(Self { threads, memory, strings_as_binary, in_cluster, progress: Arc::default(), listing })
     }
 
-    /// A session in which quoted paths are tables, as that function changes it.
+    /// Creates a session in which quoted paths are tables; `place` may move it to a cluster.
     pub(crate) fn session(
         self: &Arc<Self>,
-        placed: impl FnOnce(SessionContext) -> Result<SessionContext, Failed>,
+        place: impl FnOnce(SessionContext) -> Result<SessionContext, Failed>,
     ) -> Result<SessionContext, Failed> {
         let memory = usize::try_from(self.memory).unwrap_or(usize::MAX);
         let context = session_within(self.threads, memory)?;
@@ -75,17 +75,17 @@ impl FileTables {
             let factory = Arc::clone(self) as Arc<dyn TableProviderFactory>;
             state = state.with_table_factory(name.to_uppercase(), factory);
         }
-        let context = placed(SessionContext::from(state.build()))?;
+        let context = place(SessionContext::from(state.build()))?;
         self.listing.session_store().with_state(context.state_weak_ref());
         Ok(context)
     }
 
-    /// How far scans of all tables are.
+    /// The progress of scans of all tables.
     pub(crate) fn progress(&self) -> &Arc<Progress> {
         &self.progress
     }
 
-    /// Makes a file of the command line a table: `FILE` or `NAME=FILE`.
+    /// Registers a file of the command line, `FILE` or `NAME=FILE`, as a table.
     pub(crate) async fn register(&self, context: &SessionContext, word: &str) -> Result<(), Failed> {
         let (name, path) = named(word);
         if context.table_exist(name.as_str())? {
@@ -95,8 +95,8 @@ impl FileTables {
         Ok(())
     }
 
-    /// One table of these files, which are read with options of `brc query`; by DataFusion, if they have columns of lists or structs,
-    /// which brc leaves out.
+    /// Opens files as one table, with options of `brc query`. If they have list or struct columns, which brc does not
+    /// support, DataFusion reads them.
     async fn table(&self, paths: &[&str], options: &[OsString], is_binary: bool) -> Result<Arc<dyn TableProvider>> {
         let table = self.file_table(paths, options, is_binary);
         let table = table.map_err(|error| DataFusionError::External(Box::new(error)))?;
@@ -110,7 +110,7 @@ impl FileTables {
         Ok(Arc::new(table))
     }
 
-    /// The files as DataFusion reads them, if it does.
+    /// Opens the files with DataFusion, if it supports their format.
     async fn nested_table(&self, paths: &[&str]) -> Option<Arc<dyn TableProvider>> {
         let session = self.listing.session_store().get_session().upgrade()?;
         let state = session.read().as_any().downcast_ref::<SessionState>()?.clone();
@@ -134,13 +134,13 @@ impl FileTables {
     }
 }
 
-/// The format of DataFusion's that a file with lists or structs is in.
+/// DataFusion's format for a file that may have lists or structs.
 fn nested_format(path: &str) -> Option<&'static str> {
     let name = by_extension(Path::new(path))?.name();
     ["parquet", "arrow", "json"].contains(&name).then_some(name)
 }
 
-/// The name of a table, and where it is. A name is made of what identifiers are made of.
+/// The name and path of a table. Names have only characters of identifiers.
 pub(crate) fn named(word: &str) -> (String, &str) {
     let is_identifier = |name: &str| {
         name.chars().all(|character| character.is_alphanumeric() || character == '_')
@@ -163,7 +163,7 @@ pub(crate) fn named(word: &str) -> (String, &str) {
 #[async_trait]
 impl UrlTableFactory for FileTables {
     async fn try_new(&self, url: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        // Any name that is not a table comes by here.
+        // This is called for every name that is not a table.
         let is_path = url.contains(['/', '.', '*', '?', '[']) || Path::new(url).exists();
         if !is_path {
             return Ok(None);
@@ -194,7 +194,7 @@ mod tests {
     use super::named;
 
     #[test]
-    fn tables_have_names_of_files() {
+    fn tables_are_named_after_files() {
         for (word, name, path) in [
             ("data/uservisits.buren", "uservisits", "data/uservisits.buren"),
             ("v=data/uservisits.csv.gz", "v", "data/uservisits.csv.gz"),

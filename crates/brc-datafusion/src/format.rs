@@ -1,4 +1,4 @@
-//! The encodings of brc as formats that DataFusion writes: what `copy … to 'x.buren'` means.
+//! Makes the encodings of brc available as output formats of DataFusion, for `copy … to 'x.buren'`.
 
 use crate::write::write_rows;
 use async_trait::async_trait;
@@ -24,7 +24,8 @@ use std::fmt::{self, Debug};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Makes all encodings that brc writes targets of `copy`, by their names and extensions; but those that DataFusion has itself.
+/// Registers all encodings that brc writes as targets of `copy`, by name and extension, except those that DataFusion
+/// supports itself.
 ///
 /// # Errors
 /// None are expected.
@@ -39,8 +40,8 @@ pub fn register_formats(state: &mut SessionState) -> Result<()> {
     Ok(())
 }
 
-/// The `options` of a statement as words of brc's command line, in the order of their names. One that is true or false is there or
-/// is not.
+/// Converts the `options` of a statement to command-line words of brc, sorted by name. An option that is true is a
+/// flag; one that is false is omitted.
 #[must_use]
 pub fn option_words(options: &HashMap<String, String>) -> Vec<OsString> {
     let mut options: Vec<_> = options.iter().collect();
@@ -56,7 +57,7 @@ pub fn option_words(options: &HashMap<String, String>) -> Vec<OsString> {
     options.into_iter().flat_map(words).collect()
 }
 
-/// An encoding, and options as `brc convert` has them.
+/// An encoding with options of `brc convert`.
 #[derive(Clone)]
 struct Format {
     encoding: &'static dyn Encoding,
@@ -147,12 +148,13 @@ impl FileFormat for Format {
     }
 }
 
-/// Files are read as tables of brc, which know more of them than a format of DataFusion may say.
+/// ReadContext is not supported here: files are opened as tables of brc, which provide more than a format of DataFusion
+/// can.
 fn not_read<T>() -> Result<T> {
     not_impl_err!("it is only written; to read it, name its path, or: create external table t stored as brc")
 }
 
-/// A file that rows are written to.
+/// The output file.
 #[derive(Debug)]
 struct FileSink {
     path: PathBuf,
@@ -177,7 +179,7 @@ impl DataSink for FileSink {
     }
 }
 
-/// Stands for files of a format, which are not read in this way.
+/// A placeholder source of a format that is only written.
 #[derive(Clone)]
 struct NoSource {
     schema: TableSchema,

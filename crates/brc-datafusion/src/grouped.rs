@@ -1,6 +1,6 @@
-//! What an aggregate asks of a table of brc, in the words of brc: as far as both surely mean the same.
+//! Translates an aggregate over a table of brc to the SQL of brc, if both engines surely compute the same.
 
-use crate::answer::{Output, Parts};
+use crate::answer::{Output, QueryClauses};
 use crate::sql;
 use crate::table::FileTable;
 use brc_core::{Field, LogicalType};
@@ -16,22 +16,22 @@ use std::collections::HashMap;
 /// An aggregate of the rows of one table.
 pub(crate) struct Grouped {
     pub(crate) file: FileTable,
-    /// What is asked of the table.
-    pub(crate) parts: Parts,
-    /// The columns of brc's answer.
+    /// The query over the table.
+    pub(crate) clauses: QueryClauses,
+    /// The columns of brc's result.
     pub(crate) fields: Vec<Field>,
-    /// The items that are keys.
+    /// The indices of the selected expressions that are keys.
     pub(crate) keys: Vec<usize>,
-    /// What is wanted of each group.
+    /// The measures of each group.
     pub(crate) measures: Vec<Measure>,
 }
 
-/// Something that is wanted of a group, made of items of brc's answer.
+/// A measure of a group, given by indices of columns of brc's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Measure {
     /// A number of rows or values.
     Count(usize),
-    /// How many different values there are.
+    /// The number of distinct values.
     Distinct(usize),
     Min(usize),
     Max(usize),
@@ -44,7 +44,7 @@ pub(crate) enum Measure {
 }
 
 impl Measure {
-    /// The column of the answer.
+    /// The column for DataFusion.
     pub(crate) fn output(self) -> Output {
         match self {
             Self::Count(item) | Self::Distinct(item) | Self::Min(item) | Self::Max(item) | Self::Sum(item) => {
@@ -54,7 +54,7 @@ impl Measure {
         }
     }
 
-    /// Whether its values are those of that type, or out of its range.
+    /// Whether its values can be cast to the expected type exactly, unless they are out of range.
     fn is_exact(self, fields: &[Field], expected: &DataType) -> bool {
         match self.output() {
             Output::Column(item) => is_exact(fields[item].logical_type, expected),
@@ -64,14 +64,15 @@ impl Measure {
 }
 
 impl Grouped {
-    /// `None` if it is an aggregate of something else, or not all of it surely means the same in brc.
+    /// Translates an aggregate; `None` if its input is not a table of brc, or a part of it may mean something else in
+    /// brc.
     pub(crate) fn of(aggregate: &Aggregate) -> Option<Self> {
         let input = Input::of(&aggregate.input)?;
         let columns = input.file.columns();
         let (mut items, mut keys, mut words) = (Items::default(), Vec::new(), Vec::new());
         for key in &aggregate.group_expr {
             let key = sql::comparable(&input.resolved(key)?, columns)?;
-            keys.push(items.place(key.clone()));
+            keys.push(items.index_or_insert(key.clone()));
             words.push(key);
         }
         let measure = |call| measure(&input.resolved(call)?, &input, &mut items);
@@ -79,31 +80,32 @@ impl Grouped {
         if items.0.is_empty() {
             return None;
         }
-        let parts = Parts { items: items.0, conditions: input.conditions, keys: words, ..Parts::default() };
-        let fields = parts.fields(columns)?;
+        let clauses =
+            QueryClauses { items: items.0, conditions: input.conditions, keys: words, ..QueryClauses::default() };
+        let fields = clauses.fields(columns)?;
         let expected = aggregate.schema.fields().iter().map(|field| field.data_type());
-        let (of_keys, of_measures): (Vec<_>, Vec<_>) = expected.enumerate().partition(|(place, _)| *place < keys.len());
+        let (of_keys, of_measures): (Vec<_>, Vec<_>) = expected.enumerate().partition(|(index, _)| *index < keys.len());
         let are_exact = keys.iter().zip(of_keys).all(|(&key, (_, of_key))| is_exact(fields[key].logical_type, of_key))
             && measures.iter().zip(of_measures).all(|(measure, (_, expected))| measure.is_exact(&fields, expected));
-        are_exact.then_some(Self { file: input.file, parts, fields, keys, measures })
+        are_exact.then_some(Self { file: input.file, clauses, fields, keys, measures })
     }
 
-    /// What is probable of the groups, whose keys are the first columns of that schema.
+    /// Estimated statistics of the groups; the keys are the first columns of `schema`.
     pub(crate) fn statistics(&self, keys: &[Expr], schema: &SchemaRef) -> Statistics {
         statistics(&self.file, keys, schema)
     }
 }
 
-/// What an aggregate looks at: rows of a table that meet conditions, and what its columns stand for.
+/// The input of an aggregate: rows of a table that satisfy conditions, and the definitions of its columns.
 struct Input {
     file: FileTable,
     conditions: Vec<String>,
-    /// What columns stand for, if not for those of the table.
+    /// The definitions of columns that are not those of the table.
     computed: HashMap<Column, Expr>,
 }
 
 impl Input {
-    /// `None` if it is something else.
+    /// Analyses a plan; `None` if it is anything else.
     fn of(plan: &LogicalPlan) -> Option<Self> {
         match plan {
             LogicalPlan::TableScan(TableScan { source, filters, fetch: None, .. }) => {
@@ -125,7 +127,7 @@ impl Input {
             LogicalPlan::Filter(filter) => {
                 let mut input = Self::of(&filter.input)?;
                 let condition = sql::condition(&input.resolved(&filter.predicate)?, input.file.columns())?;
-                // The scan may have been given the same one.
+                // The scan may already have the same condition.
                 if !input.conditions.contains(&condition) {
                     input.conditions.push(condition);
                 }
@@ -142,7 +144,7 @@ impl Input {
         }
     }
 
-    /// The expression over the columns of the table.
+    /// Rewrites an expression to columns of the table.
     fn resolved(&self, expression: &Expr) -> Option<Expr> {
         let resolve = |part: Expr| {
             Ok(match &part {
@@ -157,12 +159,12 @@ impl Input {
     }
 }
 
-/// The items of a question to brc, each once.
+/// The selected expressions of a query, without duplicates.
 #[derive(Default)]
 struct Items(Vec<String>);
 
 impl Items {
-    fn place(&mut self, item: String) -> usize {
+    fn index_or_insert(&mut self, item: String) -> usize {
         self.0.iter().position(|known| *known == item).unwrap_or_else(|| {
             self.0.push(item);
             self.0.len() - 1
@@ -170,9 +172,9 @@ impl Items {
     }
 }
 
-/// What is probable of the groups of a table.
+/// Estimated statistics of the groups of a table.
 fn statistics(file: &FileTable, keys: &[Expr], schema: &SchemaRef) -> Statistics {
-    let (known, mut found) = (file.known(), Statistics::new_unknown(schema));
+    let (known, mut found) = (file.stored_statistics(), Statistics::new_unknown(schema));
     let (mut groups, mut all) = (1.0, known.num_rows.get_value().map_or(f64::INFINITY, |&rows| rows as f64));
     for (key, of_key) in keys.iter().zip(&mut found.column_statistics) {
         let column = if let Expr::Column(column) = key { file.columns().index_of(&column.name) } else { None };
@@ -193,7 +195,7 @@ fn statistics(file: &FileTable, keys: &[Expr], schema: &SchemaRef) -> Statistics
     found
 }
 
-/// What an aggregate is made of.
+/// Translates an aggregate function.
 fn measure(call: &Expr, input: &Input, items: &mut Items) -> Option<Measure> {
     let Expr::AggregateFunction(AggregateFunction { func, params }) = call.clone().unalias() else { return None };
     if !params.order_by.is_empty() || params.null_treatment.is_some() {
@@ -209,26 +211,26 @@ fn measure(call: &Expr, input: &Input, items: &mut Items) -> Option<Measure> {
     Some(match (func.name(), params.distinct) {
         ("count", true) => {
             let distinct = format!("distinct {}", sql::comparable(argument, columns)?);
-            Measure::Distinct(items.place(item("count", &distinct)))
+            Measure::Distinct(items.index_or_insert(item("count", &distinct)))
         }
-        ("count", false) => Measure::Count(items.place(match argument {
+        ("count", false) => Measure::Count(items.index_or_insert(match argument {
             Expr::Literal(literal, _) if !literal.is_null() => item("count", "*"),
             argument => item("count", &sql::value(argument, columns)?),
         })),
-        // Of equal values it is the same one.
-        ("min", _) => Measure::Min(items.place(item("min", &sql::comparable(argument, columns)?))),
-        ("max", _) => Measure::Max(items.place(item("max", &sql::comparable(argument, columns)?))),
-        ("sum", false) => Measure::Sum(items.place(item("sum", &sql::value(argument, columns)?))),
+        // `distinct` makes no difference here.
+        ("min", _) => Measure::Min(items.index_or_insert(item("min", &sql::comparable(argument, columns)?))),
+        ("max", _) => Measure::Max(items.index_or_insert(item("max", &sql::comparable(argument, columns)?))),
+        ("sum", false) => Measure::Sum(items.index_or_insert(item("sum", &sql::value(argument, columns)?))),
         ("avg", false) => {
             let argument = sql::averaged(argument, columns)?;
-            let sum = items.place(item("sum", &argument));
-            Measure::Average { sum, count: items.place(item("count", &argument)) }
+            let sum = items.index_or_insert(item("sum", &argument));
+            Measure::Average { sum, count: items.index_or_insert(item("count", &argument)) }
         }
         _ => return None,
     })
 }
 
-/// Whether values of brc's type are the same in that type, or out of its range.
+/// Whether values of brc's type can be cast to the expected type exactly, unless they are out of range.
 fn is_exact(own: LogicalType, expected: &DataType) -> bool {
     let scale = match expected {
         DataType::Decimal128(_, scale) => *scale,
@@ -239,7 +241,7 @@ fn is_exact(own: LogicalType, expected: &DataType) -> bool {
     own.is_numeric() && i16::from(own.scale()) == i16::from(scale)
 }
 
-/// Whether a sum of that type is divided as DataFusion does it.
+/// Whether an average of sums of this type is divided as in DataFusion.
 fn is_exact_average(sum: LogicalType, expected: &DataType) -> bool {
     match expected {
         DataType::Float64 => sum.is_numeric(),

@@ -1,4 +1,4 @@
-//! What stands at the bottom of a plan: something that gives record batches, in one part or in several.
+//! Leaves of physical plans: sources of record batches with one or more partitions.
 
 use brc_core::Error;
 use datafusion::arrow::array::RecordBatch;
@@ -20,58 +20,57 @@ use futures::{StreamExt, TryStreamExt};
 use std::fmt::{self, Debug, Display};
 use std::sync::Arc;
 
-/// Record batches of a part that are made before they are taken.
-const AHEAD: usize = 2;
+/// The number of record batches buffered per partition.
+const BUFFERED_BATCHES: usize = 2;
 
-/// Takes record batches, or what went wrong.
+/// Receives record batches, or an error.
 ///
 /// # Errors
-/// [`brc_core::Error::Stopped`] if it takes no more.
-pub(crate) type Taker<'a> = &'a (dyn Fn(Result<RecordBatch>) -> brc_core::Result<()> + Sync);
+/// [`brc_core::Error::Stopped`] if it accepts no more.
+pub(crate) type BatchConsumer<'a> = &'a (dyn Fn(Result<RecordBatch>) -> brc_core::Result<()> + Sync);
 
-/// What there is for reading.
-pub(crate) struct Reading {
-    /// How many rows a record batch has at most.
+/// The settings and resources for reading.
+pub(crate) struct ReadContext {
+    /// The maximum number of rows per record batch.
     pub(crate) batch_rows: usize,
-    /// Where memory comes from.
+    /// The memory pool.
     pub(crate) memory: Arc<dyn MemoryPool>,
 }
 
-/// What a leaf gives; it is displayed in plans.
+/// The source of a leaf; plans display it.
 pub(crate) trait Source: Display + Send + Sync + Sized + 'static {
-    /// The leaf's name in plans.
+    /// The name of the leaf in plans.
     const NAME: &'static str;
 
-    /// When rows come.
+    /// When rows are emitted.
     const EMISSION: EmissionType;
 
-    /// How many parts may be read at the same time.
-    fn parts(&self) -> usize;
+    /// The number of partitions, which may be read in parallel.
+    fn partitions(&self) -> usize;
 
-    /// Hands over the record batches of one of them.
+    /// Reads the record batches of a partition.
     ///
     /// # Errors
-    /// What goes wrong with that.
-    fn read(&self, part: usize, reading: &Reading, each: Taker<'_>) -> Result<()>;
+    /// Errors of reading.
+    fn read(&self, part: usize, read_context: &ReadContext, each: BatchConsumer<'_>) -> Result<()>;
 
-    /// What is known of all parts together.
+    /// The statistics of all partitions together.
     fn statistics(&self) -> Option<Statistics> {
         None
     }
 
-    /// Conditions on the rows that are given, which may be left out where they are not true; they may change while rows are
-    /// read.
+    /// Conditions by which rows may be dropped if they are not true. They may change while rows are read.
     fn filters(&self) -> &[Arc<dyn PhysicalExpr>] {
         &[]
     }
 
-    /// The same with more such conditions, if they are of use.
+    /// Adds such conditions; `None` if the source cannot use them.
     fn with_filters(&self, _filters: Vec<Arc<dyn PhysicalExpr>>) -> Option<Self> {
         None
     }
 }
 
-/// A source as a part of a plan.
+/// A source as a node of a physical plan.
 pub(crate) struct Leaf<S> {
     source: Arc<S>,
     properties: Arc<PlanProperties>,
@@ -79,11 +78,11 @@ pub(crate) struct Leaf<S> {
 }
 
 impl<S: Source> Leaf<S> {
-    /// A leaf whose record batches have that schema.
+    /// Creates a leaf whose record batches have the given schema.
     pub(crate) fn new(source: S, schema: SchemaRef) -> Self {
         let properties = PlanProperties::new(
             EquivalenceProperties::new(schema),
-            Partitioning::UnknownPartitioning(source.parts()),
+            Partitioning::UnknownPartitioning(source.partitions()),
             S::EMISSION,
             Boundedness::Bounded,
         );
@@ -135,7 +134,7 @@ impl<S: Source> ExecutionPlan for Leaf<S> {
         _: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
         let filters: Vec<_> = pushed.parent_filters.iter().map(|pushed| Arc::clone(&pushed.filter)).collect();
-        // Rows are left out by them, but not all that do not meet them.
+        // The filters only prune; rows that do not satisfy them may remain.
         let propagation = FilterPushdownPropagation::all_unsupported(pushed);
         if filters.is_empty() {
             return Ok(propagation);
@@ -159,16 +158,18 @@ impl<S: Source> ExecutionPlan for Leaf<S> {
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        if partition >= self.source.parts() {
-            return internal_err!("there is no part {partition} of {}", self.source.parts());
+        if partition >= self.source.partitions() {
+            return internal_err!("there is no partition {partition} of {}", self.source.partitions());
         }
         let source = Arc::clone(&self.source);
         let metrics = BaselineMetrics::new(&self.metrics, partition);
         let schema = self.schema();
-        let reading =
-            Reading { batch_rows: context.session_config().batch_size(), memory: Arc::clone(context.memory_pool()) };
-        // Nothing is read before somebody asks: the other side of a join may find out by then what need not be.
-        let read = async move { read(source, partition, reading, schema) };
+        let read_context = ReadContext {
+            batch_rows: context.session_config().batch_size(),
+            memory: Arc::clone(context.memory_pool()),
+        };
+        // ReadContext starts with the first request: the other side of a join may have derived filters by then.
+        let read = async move { read(source, partition, read_context, schema) };
         let batches = futures::stream::once(read).flatten();
         let batches = batches.inspect_ok(move |batch| metrics.record_output(batch.num_rows()));
         Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
@@ -184,19 +185,19 @@ impl<S: Source> ExecutionPlan for Leaf<S> {
     }
 }
 
-/// The record batches of a part, which another thread reads from now on.
+/// Reads the record batches of a partition on another thread.
 pub(crate) fn read<S: Source>(
     source: Arc<S>,
     part: usize,
-    reading: Reading,
+    read_context: ReadContext,
     schema: SchemaRef,
 ) -> SendableRecordBatchStream {
-    let mut stream = RecordBatchReceiverStream::builder(schema, AHEAD);
+    let mut stream = RecordBatchReceiverStream::builder(schema, BUFFERED_BATCHES);
     let taken = stream.tx();
     stream.spawn_blocking(move || {
-        source.read(part, &reading, &|batch| {
+        source.read(part, &read_context, &|batch| {
             let is_last = batch.is_err();
-            // Whoever takes them may have enough.
+            // The receiver may have stopped reading.
             match taken.blocking_send(batch) {
                 Ok(()) if !is_last => Ok(()),
                 _ => Err(Error::Stopped),

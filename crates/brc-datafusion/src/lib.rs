@@ -1,9 +1,9 @@
-//! All of SQL over every file that brc reads: joins, windows, subqueries and `with` come from DataFusion, the rows from brc.
+//! All of SQL over every file that brc reads: joins, windows, subqueries and `with` come from DataFusion, the rows from
+//! brc.
 //!
-//! A [`FileTable`] is a file, or several that are one table, as DataFusion sees it. It is read in as many parts at once as
-//! there are splits and threads; conditions let it leave out row groups. Where a question groups the rows of one such table,
-//! [`AggregateInFile`] has brc answer that part, which is what brc is made for; all else of the question stays DataFusion's.
-//! [`session()`] puts it together.
+//! A [`FileTable`] is a file, or several files, as a table of DataFusion. It has as many partitions as there are splits
+//! and threads, and conditions prune row groups. Where a query groups the rows of one such table, [`AggregateInFile`]
+//! lets brc compute that part; the rest of the query is left to DataFusion. [`session()`] sets everything up.
 
 #![forbid(unsafe_code)]
 
@@ -13,11 +13,11 @@ pub mod cluster;
 mod error;
 mod format;
 mod grouped;
-mod known;
 mod leaf;
 mod scan;
 mod session;
 mod sql;
+mod statistics;
 mod table;
 mod write;
 
@@ -27,7 +27,7 @@ pub use session::{AGGREGATE_OPTION, CLUSTER_OPTION, session, session_within};
 pub use table::{FileTable, Resources};
 pub use write::write_rows;
 
-/// The example of the README is compiled as a test.
+/// Compiles the example of the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

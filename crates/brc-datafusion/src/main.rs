@@ -24,86 +24,89 @@ use std::sync::Arc;
 #[cfg(feature = "ballista")]
 use std::time::Duration;
 
-/// Ask files of any kind that brc reads questions in SQL: joins, window functions, subqueries and all
+/// Query files with all of SQL: joins, window functions, subqueries and more
 ///
-/// Each file is a table, named by its stem or by NAME=FILE. In a question a quoted path is a table, too: select * from
-/// 'x.buren'. Without a question one is read from standard input, or typed at a prompt.
+/// Each file is a table, named by its stem or by NAME=FILE. A quoted path in a query is a table, too: select * from
+/// 'x.buren'. Without a query, SQL is read from standard input or typed at a prompt.
 #[derive(Parser)]
 #[command(name = "brc-sql", version)]
 struct Args {
-    /// The files, and at last the question: a path, a quoted glob or a directory, with NAME= before it if the table should
-    /// have another name than the file
-    #[arg(value_name = "[NAME=]FILE|QUESTION")]
+    /// The files, then the query. A file is a path, a quoted glob or a directory, with NAME= before it to give the
+    /// table a
+    /// different name
+    #[arg(value_name = "[NAME=]FILE|SQL")]
     words: Vec<String>,
 
     /// Run the statements of this file, separated by semicolons
     #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "prompt")]
     file: Option<PathBuf>,
 
-    /// How rows are printed [default: table]
+    /// The output format [default: table]
     #[arg(long, value_enum)]
     format: Option<Format>,
 
-    /// Write the rows to this file, in the encoding of its extension
+    /// Write the result to this file, in the encoding of its extension
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Replace that file if it is there
+    /// Overwrite the output file if it exists
     #[arg(long, requires = "output")]
     force: bool,
 
-    /// How many threads work [default: the cores that may be used]
+    /// The number of threads [default: the processors this process may use]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 
-    /// How much memory to use before writing to temporary files, as 500M; k, M, G are powers of 1024 [default: 60 % of the
-    /// memory of this machine]
+    /// How much memory to use before writing to temporary files, such as 500M; k, M, G are powers of 1024 [default: 60
+    /// % of
+    /// the memory of this machine]
     #[arg(long, value_name = "SIZE")]
     memory: Option<String>,
 
-    /// Have the question run on the cluster of the scheduler at this address, whose executors see the files by the same paths
+    /// Run the query on the cluster of the scheduler at this address; its executors must find the files by the same
+    /// paths
     #[cfg(feature = "ballista")]
     #[arg(long, value_name = "HOST:PORT")]
     cluster: Option<String>,
 
-    /// In how many parts the cluster reads each table, and groups and joins rows
+    /// The number of partitions for reading, grouping and joining in the cluster
     #[cfg(feature = "ballista")]
     #[arg(long, value_name = "N", requires = "cluster", default_value_t = 16)]
     partitions: usize,
 
-    /// Read columns of strings as binary: then they need not be UTF-8
+    /// Read string columns as binary, so that they need not be UTF-8
     #[arg(long)]
     strings_as_binary: bool,
 
-    /// Print how long each statement took
+    /// Print the time of each statement
     #[arg(long)]
     timer: bool,
 
-    /// Type statements after those that are given
+    /// Open a prompt after the given statements
     #[arg(long)]
     prompt: bool,
 }
 
-/// Words that statements begin with.
+/// The first words of statements.
 const KEYWORDS: &[&str] = &[
     "alter", "analyze", "copy", "create", "delete", "describe", "drop", "explain", "insert", "prepare", "select",
     "set", "show", "table", "update", "values", "with",
 ];
 
-/// Whether a word of the command line is a question rather than a file.
+/// Whether a command-line word is a query rather than a file.
 fn is_statement(word: &str) -> bool {
     let word = word.trim_start_matches(|character: char| character.is_whitespace() || character == '(');
     let first: String = word.chars().take_while(char::is_ascii_alphabetic).collect();
     KEYWORDS.contains(&first.to_ascii_lowercase().as_str()) && !PathBuf::from(word).exists()
 }
 
-/// Whether a word that is no file looks more like a question with a slip in its first word than like a name.
+/// Whether a word that is not a file looks like a query with a typo in its first word.
 fn looks_like_statement(word: &str) -> bool {
     let has_sql = word.contains(['<', '>']) || word.contains(" * ") || word.to_ascii_lowercase().contains(" from ");
     has_sql && !PathBuf::from(word).exists()
 }
 
-/// What brc answers for DataFusion knows by it how much memory is in use.
+/// Lets brc know how much memory is in use when it computes a part of a query.
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator::SYSTEM;
 
@@ -122,10 +125,10 @@ async fn run(args: Args) -> Result<(), Failed> {
     let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1);
     let in_cluster = args.in_cluster();
     let tables = Arc::new(FileTables::new(threads, args.memory.as_deref(), args.strings_as_binary, in_cluster)?);
-    let context = tables.session(|context| placed(context, &args))?;
+    let context = tables.session(|context| place_session(context, &args))?;
     let (files, mut statements) = split(args.words)?;
     let progress = tables.progress();
-    // Types of text are found by reading it.
+    // Registering text reads it to infer types.
     let shown = Shown::new(Arc::clone(progress));
     for file in &files {
         tables.register(&context, file).await?;
@@ -135,8 +138,8 @@ async fn run(args: Args) -> Result<(), Failed> {
         let text = std::fs::read_to_string(path);
         statements.push(text.map_err(|error| Failed::usage(format!("{}: {error}", path.display())))?);
     }
-    let is_asked = !statements.is_empty();
-    if !is_asked && !std::io::stdin().is_terminal() {
+    let has_statements = !statements.is_empty();
+    if !has_statements && !std::io::stdin().is_terminal() {
         let mut text = String::new();
         std::io::stdin()
             .read_to_string(&mut text)
@@ -164,37 +167,37 @@ impl Args {
     }
 }
 
-/// How long a scheduler may take to be reached.
+/// The time limit for connecting to a scheduler.
 #[cfg(feature = "ballista")]
-const CONNECTED_WITHIN: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The session on this machine, or on the cluster that is named.
+/// Moves the session to the cluster, if one is given.
 #[cfg(feature = "ballista")]
-fn placed(context: SessionContext, args: &Args) -> Result<SessionContext, Failed> {
+fn place_session(context: SessionContext, args: &Args) -> Result<SessionContext, Failed> {
     let Some(scheduler) = &args.cluster else { return Ok(context) };
     let addresses = scheduler.to_socket_addrs();
     let mut addresses =
         addresses.map_err(|error| Failed::usage(format!("--cluster {scheduler}: not HOST:PORT: {error}")))?;
-    if !addresses.any(|address| TcpStream::connect_timeout(&address, CONNECTED_WITHIN).is_ok()) {
-        return Err(Failed::new(format!("{scheduler}: no scheduler is reached there")));
+    if !addresses.any(|address| TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_ok()) {
+        return Err(Failed::new(format!("{scheduler}: cannot reach a scheduler there")));
     }
     Ok(brc_datafusion::cluster::ballista::on_cluster(&context, scheduler, args.partitions.max(1))?)
 }
 
 #[cfg(not(feature = "ballista"))]
-fn placed(context: SessionContext, _: &Args) -> Result<SessionContext, Failed> {
+fn place_session(context: SessionContext, _: &Args) -> Result<SessionContext, Failed> {
     Ok(context)
 }
 
-/// The files, and the question behind them.
+/// Separates the files from the query after them.
 fn split(mut words: Vec<String>) -> Result<(Vec<String>, Vec<String>), Failed> {
     let statement = words.pop_if(|word| is_statement(word));
     if let Some(word) = words.iter().find(|word| is_statement(word)) {
-        return Err(Failed::usage(format!("a question comes behind all files: {word}")));
+        return Err(Failed::usage(format!("the query must come after all files: {word}")));
     }
     if let Some(word) = words.iter().find(|word| looks_like_statement(word)) {
         let known = KEYWORDS.join(", ");
-        return Err(Failed::usage(format!("'{word}' is neither a file nor a question; questions begin with {known}")));
+        return Err(Failed::usage(format!("'{word}' is neither a file nor a query; queries begin with {known}")));
     }
     Ok((words, statement.into_iter().collect()))
 }
@@ -204,17 +207,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_is_told_from_a_file() {
-        for question in
+    fn queries_are_told_from_files() {
+        for query in
             ["select 1", " WITH x as (select 1) select * from x", "(select 1)", "explain select 1", "values (1)"]
         {
-            assert!(is_statement(question), "{question}");
+            assert!(is_statement(query), "{query}");
         }
         for file in ["a.csv", "selected.csv", "t=data/*.csv", "data", "my data/*.csv"] {
             assert!(!is_statement(file) && !looks_like_statement(file), "{file}");
         }
-        for slip in ["selec * from t", "slect a from t", "selct a * 2"] {
-            assert!(looks_like_statement(slip), "{slip}");
+        for typo in ["selec * from t", "slect a from t", "selct a * 2"] {
+            assert!(looks_like_statement(typo), "{typo}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where rows go: to standard output as a table or as text, or to a file of any encoding that brc writes.
+//! Writes results: to standard output in a text format, or to a file in any encoding that brc writes.
 
 use crate::failure::Failed;
 use brc_cli::embedding::Shown;
@@ -17,23 +17,23 @@ use std::ffi::OsString;
 use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 
-/// How rows are printed.
+/// The output formats.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// In columns, with a frame
+    /// Aligned columns in a frame
     #[default]
     Table,
-    /// With commas, and a header
+    /// Comma-separated values with a header
     Csv,
-    /// With tabs, and a header
+    /// Tab-separated values with a header
     Tsv,
-    /// One array of objects
+    /// One JSON array of objects
     Json,
-    /// An object a line
+    /// One JSON object per line
     Jsonl,
 }
 
-/// Where rows go.
+/// The destination of results.
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
     pub(crate) format: Format,
@@ -42,10 +42,10 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Writes all rows; returns how many they are. What is shown of the work ends before anything is printed.
+    /// Writes all rows, and returns their number. The progress display ends before anything is printed.
     pub(crate) async fn write(&self, rows: SendableRecordBatchStream, shown: Shown) -> Result<u64, Failed> {
         match &self.path {
-            // The encodings are those of brc.
+            // Files are written by brc.
             Some(path) => {
                 let options: Vec<_> = self.force.then(|| OsString::from("--force")).into_iter().collect();
                 Ok(write_rows(rows, path, &options).await?)
@@ -59,7 +59,7 @@ fn arrow(error: ArrowError) -> Failed {
     DataFusionError::from(error).into()
 }
 
-/// Something that rows are printed by.
+/// A writer for each format.
 enum Printer<W: Write> {
     Table(SchemaRef, Vec<RecordBatch>, W),
     Csv(Box<datafusion::arrow::csv::Writer<W>>),
@@ -96,7 +96,7 @@ async fn print(mut rows: SendableRecordBatchStream, format: Format, shown: Shown
     Ok(count)
 }
 
-/// Whether nobody reads what is printed any more, which is no failure.
+/// Whether the reader has closed standard output, which is not a failure.
 fn is_closed(outcome: Result<(), ArrowError>) -> Result<bool, Failed> {
     match outcome {
         Ok(()) => Ok(false),
@@ -118,7 +118,7 @@ impl<W: Write> Printer<W> {
         }
     }
 
-    /// Whether it prints nothing before it is finished.
+    /// Whether it writes nothing before it is finished.
     fn is_silent(&self) -> bool {
         matches!(self, Self::Table(..))
     }

@@ -1,11 +1,11 @@
-//! Statements that are typed.
+//! The interactive prompt.
 
 use crate::failure::Failed;
 use crate::files::named;
 use crate::run::Runner;
 use brc_cli::embedding::{Editor, Typed, Words};
 
-/// What ends the prompt.
+/// The commands that end the prompt.
 const COMMANDS: &[&str] = &[".exit", ".quit", "\\q"];
 
 fn is_exit(typed: &str) -> bool {
@@ -13,7 +13,7 @@ fn is_exit(typed: &str) -> bool {
     COMMANDS.contains(&typed) || ["exit", "quit"].contains(&typed)
 }
 
-/// Runs what is typed until there is no more. What fails is said, and the next one may be typed.
+/// Runs statements from the terminal until its end. Failures are reported, and the prompt continues.
 pub(crate) async fn run(runner: Runner, files: Vec<String>) -> Result<(), Failed> {
     let names = files.iter().map(|word| named(word).0).collect();
     let mut editor = Editor::new("brc-sql> ", "sql-history", Words::new(names, COMMANDS))?;

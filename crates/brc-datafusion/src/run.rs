@@ -1,4 +1,4 @@
-//! Runs statements one after the other.
+//! Runs statements in sequence.
 
 use crate::failure::Failed;
 use crate::output::Output;
@@ -11,13 +11,13 @@ use datafusion::sql::parser::DFParser;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Where statements run, and where their rows go.
+/// The session of statements and the destination of their results.
 pub(crate) struct Runner {
     pub(crate) context: SessionContext,
     pub(crate) output: Output,
     pub(crate) timer: bool,
     pub(crate) in_cluster: bool,
-    /// How far scans are.
+    /// The progress of scans.
     pub(crate) progress: Arc<Progress>,
 }
 

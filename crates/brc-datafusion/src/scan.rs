@@ -1,8 +1,8 @@
-//! Reads rows of a table in parts, each of some of its splits.
+//! Scans a table in partitions, each with some of its splits.
 
 use crate::error::external;
-use crate::known::SplitStatistics;
-use crate::leaf::{Reading, Source, Taker};
+use crate::leaf::{BatchConsumer, ReadContext, Source};
+use crate::statistics::SplitStatistics;
 use brc_arrow::located;
 use brc_core::{Error, Field, Progress, ScanOptions, Split, Table};
 use brc_query::Plan;
@@ -19,28 +19,28 @@ use std::fmt::{self, Display};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Some columns of a table.
+/// A scan of columns of a table.
 #[derive(Clone)]
 pub(crate) struct Scan {
     pub(crate) table: Arc<dyn Table>,
     pub(crate) progress: Arc<Progress>,
-    /// All columns of the table as those of Arrow.
+    /// The Arrow schema of all columns of the table.
     pub(crate) arrow: SchemaRef,
-    /// The columns that are read.
+    /// The scanned columns.
     pub(crate) fields: Vec<Field>,
     pub(crate) projection: Vec<usize>,
     pub(crate) schema: SchemaRef,
-    /// The splits of each part; `None` for all of them, of which nobody knows how many there are.
+    /// The splits of each partition; `None` for all splits of a stream, whose number is unknown.
     pub(crate) parts: Vec<Option<Vec<Split>>>,
-    /// Selects the rows that meet the conditions, if there are any.
+    /// The plan that selects rows by conditions, if there are any.
     pub(crate) plan: Option<Arc<Plan>>,
-    /// Those conditions.
+    /// The text of these conditions.
     pub(crate) condition: String,
-    /// Of the rows that are read.
+    /// Statistics of the scanned rows.
     pub(crate) statistics: Statistics,
-    /// Splits without a row that meets these are left out.
+    /// Conditions that prune splits.
     pub(crate) filters: Vec<Arc<dyn PhysicalExpr>>,
-    /// No more rows of a part are needed.
+    /// The maximum number of rows per partition.
     pub(crate) limit: Option<usize>,
 }
 
@@ -63,11 +63,11 @@ impl Source for Scan {
     const NAME: &'static str = "BrcScan";
     const EMISSION: EmissionType = EmissionType::Incremental;
 
-    fn parts(&self) -> usize {
+    fn partitions(&self) -> usize {
         self.parts.len()
     }
 
-    fn read(&self, part: usize, reading: &Reading, each: Taker<'_>) -> Result<()> {
+    fn read(&self, part: usize, context: &ReadContext, each: BatchConsumer<'_>) -> Result<()> {
         let splits = self.parts[part].clone();
         let pruner = Pruner::new(self);
         let skips = |split: &Split| pruner.as_ref().is_some_and(|pruner| pruner.skips(split));
@@ -84,10 +84,10 @@ impl Source for Scan {
         let scan = |table: &dyn Table, projection: Vec<usize>| {
             let request = ScanOptions { projection, splits, ..ScanOptions::everything(table.schema()) };
             let columns = (self.fields.as_slice(), &self.schema);
-            brc_arrow::scan_batches(table, columns, reading.batch_rows, &request, &skips, &each, &self.progress)
+            brc_arrow::scan_batches(table, columns, context.batch_rows, &request, &skips, &each, &self.progress)
         };
         let scanned = match &self.plan {
-            // What the plan selects are these columns, or one of which nothing is read where there are none.
+            // The plan selects these columns; if there are none, it selects one that is not read.
             Some(plan) => {
                 plan.selected(&*self.table).and_then(|rows| scan(&rows, (0..self.projection.len()).collect()))
             }
@@ -110,11 +110,11 @@ impl Source for Scan {
     }
 }
 
-/// Finds splits of which no row meets the filters of a scan.
+/// Finds splits without a row that satisfies the filters of a scan.
 struct Pruner<'a> {
     scan: &'a Scan,
     filter: Arc<dyn PhysicalExpr>,
-    /// The filter as it was when it was last looked at.
+    /// The last seen generation of the filter, with its pruning predicate.
     snapshot: Mutex<Option<(u64, Option<Arc<PruningPredicate>>)>>,
 }
 
@@ -138,10 +138,10 @@ impl<'a> Pruner<'a> {
         predicate.prune(&statistics).is_ok_and(|kept| kept == [false])
     }
 
-    /// What of the filter statistics can tell something about.
+    /// The pruning predicate of the current filter; `None` if statistics cannot decide any of it.
     fn predicate(&self) -> Option<Arc<PruningPredicate>> {
         let filter = snapshot_physical_expr(Arc::clone(&self.filter)).ok()?;
-        // Columns have the positions that they have in the rows that are given.
+        // The filter refers to columns by their positions in the output.
         let filter = reassign_expr_columns(filter, &self.scan.arrow).ok()?;
         PruningPredicateBuilder::new().with_file_schema(Arc::clone(&self.scan.arrow)).build(filter)
     }

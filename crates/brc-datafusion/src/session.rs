@@ -1,4 +1,4 @@
-//! A session of DataFusion that knows brc.
+//! Sessions of DataFusion with support for brc.
 
 use crate::aggregate::AggregateInFile;
 use crate::format::register_formats;
@@ -20,10 +20,10 @@ use std::sync::Arc;
 /// The option that keeps brc from grouping rows: `set brc.aggregate = off`.
 pub const AGGREGATE_OPTION: &str = "brc.aggregate";
 
-/// The option with which tables are read in parts that may travel to other machines: `set brc.cluster = on`.
+/// The option that makes tables readable in partitions on other machines: `set brc.cluster = on`.
 pub const CLUSTER_OPTION: &str = "brc.cluster";
 
-/// What brc does in a session.
+/// The options of brc in a session.
 #[derive(Debug, Clone)]
 pub(crate) struct BrcOptions {
     /// Whether brc groups the rows of its own tables.
@@ -64,7 +64,7 @@ impl ExtensionOptions for BrcOptions {
         Ok(())
     }
 
-    /// By their whole names: so they travel to other machines.
+    /// With their full names, so that they are sent to other machines.
     fn entries(&self) -> Vec<ConfigEntry> {
         let entry = |key: &str, value: &Switch, description| ConfigEntry {
             key: key.to_owned(),
@@ -78,7 +78,7 @@ impl ExtensionOptions for BrcOptions {
     }
 }
 
-/// What is `on` or `off`.
+/// A value `on` or `off`.
 #[derive(Debug, Clone, PartialEq)]
 struct Switch(bool);
 
@@ -110,31 +110,32 @@ pub(crate) fn is_in_cluster(options: &ConfigOptions) -> bool {
     options.extensions.get::<BrcOptions>().is_some_and(|options| options.cluster.0)
 }
 
-/// A session with so many threads, in which brc groups the rows of its own tables.
+/// A session with the given number of threads, in which brc groups the rows of its own tables.
 #[must_use]
 pub fn session(threads: usize) -> SessionContext {
     session_in(threads, SessionConfig::new(), Arc::default())
 }
 
-/// The same with no more memory than so many bytes, as far as operators account for theirs. What is more goes to temporary
-/// files.
+/// Like [`session()`], with a memory limit in bytes for operators that account for their memory. Beyond that they spill
+/// to temporary files.
 ///
 /// # Errors
-/// If there can be no temporary files.
+/// If temporary files cannot be created.
 pub fn session_within(threads: usize, memory: usize) -> Result<SessionContext> {
-    let pool = Arc::new(TrackConsumersPool::new(FairSpillPool::new(memory), CONSUMERS_TOLD));
+    let pool = Arc::new(TrackConsumersPool::new(FairSpillPool::new(memory), LISTED_CONSUMERS));
     let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc()?;
     let config = SessionConfig::new();
-    // What each sort keeps free for merging must leave room for rows.
-    let merging = config.options().execution.sort_spill_reservation_bytes.min(memory / threads.max(1) / SORTS);
+    // The reservation of each sort for merging must leave memory for rows.
+    let merging =
+        config.options().execution.sort_spill_reservation_bytes.min(memory / threads.max(1) / SORTS_PER_PARTITION);
     Ok(session_in(threads, config.with_sort_spill_reservation_bytes(merging), runtime))
 }
 
-/// Each part of a question has up to so many sorts, with what they keep free and what they sort.
-const SORTS: usize = 8;
+/// The maximum number of sorts per partition of a query, counting reservations and sorted rows.
+const SORTS_PER_PARTITION: usize = 8;
 
-/// How many of those that have most of the memory are told when there is too little.
-const CONSUMERS_TOLD: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
+/// The number of largest memory consumers listed in errors.
+const LISTED_CONSUMERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
 
 fn session_in(threads: usize, config: SessionConfig, runtime: Arc<RuntimeEnv>) -> SessionContext {
     let config = with_brc(config).with_target_partitions(threads).with_information_schema(true);
@@ -144,7 +145,7 @@ fn session_in(threads: usize, config: SessionConfig, runtime: Arc<RuntimeEnv>) -
         .with_default_features()
         .with_optimizer_rules(rules())
         .build();
-    // No two are registered for the same extension.
+    // Registration fails only for duplicate extensions, which do not occur.
     let _ = register_formats(&mut state);
     SessionContext::new_with_state(state)
 }
@@ -152,18 +153,18 @@ fn session_in(threads: usize, config: SessionConfig, runtime: Arc<RuntimeEnv>) -
 /// The configuration of a session that knows brc.
 pub(crate) fn with_brc(config: SessionConfig) -> SessionConfig {
     let mut config = config.with_option_extension(BrcOptions::default());
-    // Columns have the names that are written in the file.
+    // Keep column names as they are in the file.
     config.options_mut().sql_parser.enable_ident_normalization = false;
     config.options_mut().sql_parser.collect_spans = true;
     config
 }
 
-/// DataFusion's rules, and the one that has brc group rows.
+/// DataFusion's optimizer rules, and the one that lets brc group rows.
 pub(crate) fn rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
     let mut rules = Optimizer::new().rules;
-    // It sees conditions where they were pushed to, and distinct values before they are groups of their own.
-    let place = rules.iter().position(|rule| rule.name() == SingleDistinctToGroupBy::new().name());
-    rules.insert(place.unwrap_or(rules.len()), Arc::new(AggregateInFile));
+    // It runs after filters are pushed down, and before distinct aggregates are rewritten to groups.
+    let position = rules.iter().position(|rule| rule.name() == SingleDistinctToGroupBy::new().name());
+    rules.insert(position.unwrap_or(rules.len()), Arc::new(AggregateInFile));
     rules
 }
 
@@ -172,7 +173,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn grouping_by_brc_is_switched_off_and_on() {
+    async fn grouping_by_brc_can_be_switched() {
         let context = session(1);
         let is_on = || is_aggregating(context.state().config_options());
         for (value, expected) in [("off", false), ("on", true), ("FALSE", false), ("true", true)] {

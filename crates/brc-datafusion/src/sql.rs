@@ -1,7 +1,7 @@
-//! Expressions of DataFusion in the SQL of brc, as far as both mean the same by them.
+//! Translates expressions of DataFusion to the SQL of brc, if they mean the same in both.
 //!
-//! What is not translated stays with DataFusion. So floats, of which comparisons differ, are left out, and so are divisions,
-//! whose results have other types.
+//! Expressions that are not translated are left to DataFusion. That includes floats, whose comparisons differ, and
+//! divisions, whose result types differ.
 
 use brc_core::{Field, LogicalType, Schema};
 use brc_query::Query;
@@ -10,7 +10,7 @@ use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{Between, InList};
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, Like, Operator};
 
-/// A condition that is translated and that brc can decide.
+/// Translates a condition, if brc can evaluate it.
 pub(crate) fn condition(expression: &Expr, columns: &Schema) -> Option<String> {
     let text = boolean(expression, columns)?;
     let query = Query::parse(&format!("select * where {text}")).ok()?;
@@ -19,10 +19,10 @@ pub(crate) fn condition(expression: &Expr, columns: &Schema) -> Option<String> {
 
 /// The column of the table.
 pub(crate) fn field<'a>(columns: &'a Schema, column: &Column) -> Option<&'a Field> {
-    columns.index_of(&column.name).map(|place| &columns.fields()[place])
+    columns.index_of(&column.name).map(|index| &columns.fields()[index])
 }
 
-/// A name of a column, as it stands in a question.
+/// Quotes a column name.
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
@@ -65,14 +65,14 @@ fn not(negated: bool) -> &'static str {
     if negated { " not" } else { "" }
 }
 
-/// A value whose order and equality both see alike.
+/// Translates a value that both engines order and compare alike.
 pub(crate) fn comparable(expression: &Expr, columns: &Schema) -> Option<String> {
     let text = value(expression, columns)?;
     let is_float = |column: &&Column| field(columns, column).is_some_and(|field| field.logical_type.is_float());
     (!expression.column_refs().iter().any(is_float)).then_some(text)
 }
 
-/// A value: a column, a constant, or sums, differences and products of such.
+/// Translates a value: a column, a constant, a function, or sums, differences and products of these.
 pub(crate) fn value(expression: &Expr, columns: &Schema) -> Option<String> {
     match expression {
         Expr::Column(column) => field(columns, column).map(|field| quoted(&field.name)),
@@ -89,7 +89,7 @@ pub(crate) fn value(expression: &Expr, columns: &Schema) -> Option<String> {
         Expr::ScalarFunction(call) => function(call.name(), &call.args, columns),
         Expr::Cast(Cast { expr, field }) => {
             let Expr::Column(column) = expr.as_ref() else {
-                // Functions that give numbers give integers of 32 bits.
+                // Functions with integer results return int32 in DataFusion.
                 let is_wider = *field.data_type() == DataType::Int64 && is_function_of_integers(expr);
                 return is_wider.then(|| value(expr, columns))?;
             };
@@ -100,7 +100,7 @@ pub(crate) fn value(expression: &Expr, columns: &Schema) -> Option<String> {
     }
 }
 
-/// What is averaged: of integers the average is a float, so they are made floats first, which brc need not do.
+/// Translates the argument of an average. DataFusion casts integers to floats first, which brc does not need.
 pub(crate) fn averaged(expression: &Expr, columns: &Schema) -> Option<String> {
     match expression {
         Expr::Cast(Cast { expr, field }) if *field.data_type() == DataType::Float64 => match expr.as_ref() {
@@ -117,7 +117,7 @@ fn is_function_of_integers(expression: &Expr) -> bool {
     matches!(expression, Expr::ScalarFunction(call) if names.contains(&call.name()))
 }
 
-/// The value of a function that both have.
+/// Translates a function that both engines have.
 fn function(name: &str, arguments: &[Expr], columns: &Schema) -> Option<String> {
     let of_type = |argument: &Expr, is_one: fn(LogicalType) -> bool| {
         let Expr::Column(column) = argument else { return None };
@@ -165,14 +165,14 @@ fn function(name: &str, arguments: &[Expr], columns: &Schema) -> Option<String> 
     }
 }
 
-/// Whether both understand what a match is replaced by: DataFusion takes dollars for groups, too, and groups may have several
-/// digits.
+/// Whether both engines interpret a replacement alike: DataFusion also takes `$` for groups, and group numbers may have
+/// several digits there.
 fn is_same_replacement(replacement: &str) -> bool {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    !replacement.contains('$') && replacement.split('\\').skip(1).all(|behind| digits(behind) == 1)
+    !replacement.contains('$') && replacement.split('\\').skip(1).all(|after| digits(after) == 1)
 }
 
-/// A value of the types that both compute alike: integers and decimals.
+/// Translates a number of a type for which both engines compute alike: integers and decimals.
 fn number(expression: &Expr, columns: &Schema) -> Option<String> {
     let text = value(expression, columns)?;
     let is_exact = |column: &&Column| {
@@ -181,7 +181,7 @@ fn number(expression: &Expr, columns: &Schema) -> Option<String> {
     expression.column_refs().iter().all(is_exact).then_some(text)
 }
 
-/// Whether all values of a column are the same in another type.
+/// Whether a cast keeps all values of a column.
 fn keeps_values(from: LogicalType, to: &DataType) -> bool {
     match from {
         LogicalType::Int8 | LogicalType::Int16 | LogicalType::Int32 | LogicalType::Int64 => match to {
@@ -215,7 +215,7 @@ fn constant(literal: &ScalarValue) -> Option<String> {
         ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)) | ScalarValue::LargeUtf8(Some(text)) => {
             format!("'{}'", text.replace('\'', "''"))
         }
-        // That of a column of strings that is read as binary.
+        // A constant for a string column that is read as binary.
         ScalarValue::Binary(Some(bytes)) => constant(&ScalarValue::from(std::str::from_utf8(bytes).ok()?))?,
         ScalarValue::Date32(Some(_)) => format!("date '{literal}'"),
         _ => return None,
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_differ_is_not() {
+    fn conditions_that_may_differ_are_not_translated() {
         for expression in [
             col("f").gt(lit(1.5)),
             col("f").gt(lit(1)),

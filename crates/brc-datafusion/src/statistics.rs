@@ -1,5 +1,5 @@
-//! What files tell of their values before they are read, in the terms of DataFusion: statistics of a whole table, by which it
-//! orders joins, and bounds of each split, by which splits are left out.
+//! Converts the stored statistics of files to those of DataFusion: statistics of a whole table, which it uses to order
+//! joins, and bounds of each split, which prune splits.
 
 use brc_core::{Field, Known, KnownValues, Schema, Table, float_of_order};
 use datafusion::arrow::array::{ArrayRef, BooleanArray, UInt64Array};
@@ -10,11 +10,11 @@ use datafusion::common::{Column, ColumnStatistics, ScalarValue, Statistics};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Strings that are shorter are kept whole in the statistics of a file; the bounds of others may be rounded.
+/// Strings shorter than this are stored exactly in the statistics of a file; bounds of longer ones may be rounded.
 const MAX_EXACT_BYTES: usize = 64;
 
-/// What is known of all rows of a table.
-pub(crate) fn statistics(table: &dyn Table, columns: &Schema, arrow: &SchemaRef) -> Statistics {
+/// The statistics of all rows of a table.
+pub(crate) fn table_statistics(table: &dyn Table, columns: &Schema, arrow: &SchemaRef) -> Statistics {
     let of_column = |(column, field): (usize, &Field)| column_statistics(table, column, field, arrow);
     let rows = table.rows().and_then(|rows| usize::try_from(rows).ok());
     Statistics {
@@ -45,7 +45,7 @@ fn column_statistics(table: &dyn Table, column: usize, field: &Field, arrow: &Sc
     let no_nulls = (!has_nulls && table.rows().is_some()).then_some(0);
     found.null_count = exact(totals.nulls.or(no_nulls)).unwrap_or_default();
     found.distinct_count = exact(totals.distinct).unwrap_or_default().to_inexact();
-    // Exact ones would be believed of joins, too, which have other rows.
+    // DataFusion would also use an exact sum for joins, whose rows differ.
     let sum = totals.sum.filter(|_| table.rows() > Some(0));
     let sum = sum.and_then(|sum| sum_of(sum, arrow.field(column).data_type()));
     found.sum_value = sum.map_or(Precision::Absent, Precision::Inexact);
@@ -64,7 +64,7 @@ fn precision(value: ScalarValue, field: &Field) -> Precision<ScalarValue> {
     if is_whole { Precision::Exact(value) } else { Precision::Inexact(value) }
 }
 
-/// A sum in the type that DataFusion sums such values in.
+/// A sum in the type of DataFusion's sums.
 fn sum_of(sum: i128, data_type: &DataType) -> Option<ScalarValue> {
     match data_type {
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => number(sum, &DataType::Int64),
@@ -76,7 +76,7 @@ fn sum_of(sum: i128, data_type: &DataType) -> Option<ScalarValue> {
     }
 }
 
-/// The smallest and the largest value, if they are known.
+/// The minimum and maximum, if they are known.
 fn scalars(known: &Known<'_>, data_type: &DataType) -> Option<[ScalarValue; 2]> {
     match known.values {
         KnownValues::Numbers { min, max } => Some([number(min, data_type)?, number(max, data_type)?]),
@@ -91,7 +91,7 @@ fn scalars(known: &Known<'_>, data_type: &DataType) -> Option<[ScalarValue; 2]> 
     }
 }
 
-/// A number as files tell it: in units of its scale, floats by their order.
+/// Converts a number of the statistics: in units of its scale, and floats in their integer encoding.
 fn number(value: i128, data_type: &DataType) -> Option<ScalarValue> {
     let narrow = i64::try_from(value).ok();
     Some(match data_type {
@@ -113,10 +113,10 @@ fn number(value: i128, data_type: &DataType) -> Option<ScalarValue> {
     })
 }
 
-/// What is known of one split.
+/// The statistics of one split.
 pub(crate) struct SplitStatistics<'a> {
     pub(crate) table: &'a dyn Table,
-    /// The columns of the table as those of Arrow.
+    /// The Arrow schema of all columns of the table.
     pub(crate) arrow: &'a SchemaRef,
     pub(crate) split: u64,
 }

@@ -1,12 +1,12 @@
-//! A file, or several that are one table, as DataFusion sees it.
+//! A file, or several files, as a table of DataFusion.
 
-use crate::cluster::{Asked, Dealt, Origin, scan_in_parts};
+use crate::cluster::{Origin, PartitionQuery, SplitAssignment, scan_partitioned};
 use crate::error::{external, of_arrow};
-use crate::known;
-use crate::leaf::{Leaf, Reading, Source, Taker};
+use crate::leaf::{BatchConsumer, Leaf, ReadContext, Source};
 use crate::scan::Scan;
 use crate::session::is_in_cluster;
 use crate::sql;
+use crate::statistics::table_statistics;
 use async_trait::async_trait;
 use brc_arrow::Options;
 use brc_core::{Error, LeftOut, Progress, Schema, Split, Table, read_rows};
@@ -26,33 +26,33 @@ use std::ffi::OsString;
 use std::fmt::{self, Debug, Display};
 use std::sync::{Arc, OnceLock};
 
-/// A table of brc.
+/// A table of brc in DataFusion.
 #[derive(Clone)]
 pub struct FileTable {
     table: Arc<dyn Table>,
-    /// The columns with their types, all rows considered.
+    /// The columns, with types inferred from all rows.
     columns: Schema,
     arrow: SchemaRef,
     options: Options,
     threads: usize,
     progress: Arc<Progress>,
     statistics: Arc<OnceLock<Statistics>>,
-    /// Where its files are, if it was opened by their paths.
+    /// The origin of its files, if it was opened by paths.
     origin: Option<Arc<Origin>>,
-    /// Which files they were when somebody asked first.
+    /// The identities of the files, determined on first use.
     files: Arc<OnceLock<Vec<FileIdentity>>>,
 }
 
-/// What tables are read with.
+/// The resources for reading tables.
 #[derive(Debug, Clone, Default)]
 pub struct Resources {
-    /// How many threads read them.
+    /// The number of threads.
     pub threads: usize,
-    /// How many bytes of memory opening one may take, if there is a limit.
+    /// The memory limit for opening a table in bytes, if any.
     pub memory: Option<u64>,
-    /// How far scans of all of them are.
+    /// The progress of scans of all tables.
     pub progress: Arc<Progress>,
-    /// Whether they are read in a cluster: then it is kept which files they are.
+    /// Whether tables are read in a cluster, which needs the identities of their files.
     pub in_cluster: bool,
 }
 
@@ -63,15 +63,15 @@ impl Debug for FileTable {
 }
 
 impl FileTable {
-    /// The table, read by so many threads. Where types are inferred, all rows are read once.
+    /// Wraps a table that is read by the given number of threads. If types are inferred, all rows are read first.
     ///
     /// # Errors
-    /// What goes wrong with that.
+    /// Errors of reading the table.
     pub fn new(table: Arc<dyn Table>, threads: usize) -> brc_core::Result<Self> {
         Self::with_progress(table, threads, Arc::default())
     }
 
-    /// The same; `progress` tells how far this and all later scans are.
+    /// Like [`FileTable::new`]; `progress` counts this and all later scans.
     ///
     /// # Errors
     /// As for [`FileTable::new`].
@@ -95,25 +95,25 @@ impl FileTable {
         })
     }
 
-    /// One table of these files, paths, globs or directories, with options as `brc query` has them for files. It can be read in
+    /// Opens files, globs or directories as one table, with options of `brc query` for files. The table can be read in
     /// a cluster.
     ///
     /// # Errors
-    /// If they cannot be read or are no table; as for [`FileTable::new`].
+    /// If they cannot be read or do not form a table; as for [`FileTable::new`].
     pub fn open(paths: &[&str], options: &[OsString], resources: &Resources) -> brc_core::Result<Self> {
         let origin = Origin::new(paths, options)?;
-        // If they change meanwhile, they are others in the end.
+        // Identities are taken first, so that later changes are noticed.
         let files = resources.in_cluster.then(|| origin.identities()).transpose()?;
         Ok(origin.open(resources)?.with_origin(origin, files))
     }
 
-    /// The same table, which was opened by these paths; they stood for these files.
+    /// Sets the origin of the table, and the identities of its files if they are known.
     pub(crate) fn with_origin(self, origin: Origin, files: Option<Vec<FileIdentity>>) -> Self {
         let files = files.map_or_else(OnceLock::new, OnceLock::from);
         Self { origin: Some(Arc::new(origin)), files: Arc::new(files), ..self }
     }
 
-    /// The same table, whose strings are `Binary`: those that are not UTF-8 are read, too.
+    /// Reads strings as `Binary`, including those that are not UTF-8.
     #[must_use]
     pub fn with_strings_as_binary(self) -> Self {
         let options = Options { strings_as_binary: true, ..self.options };
@@ -121,7 +121,7 @@ impl FileTable {
         Self { arrow, options, statistics: Arc::default(), ..self }
     }
 
-    /// Columns of the file that are none of the table's: lists and structs.
+    /// The columns of the file that are not supported: lists and structs.
     #[must_use]
     pub fn left_out(&self) -> &[LeftOut] {
         self.columns.left_out()
@@ -132,27 +132,27 @@ impl FileTable {
         &self.table
     }
 
-    /// Its columns.
+    /// The columns.
     pub(crate) fn columns(&self) -> &Schema {
         &self.columns
     }
 
-    /// How far scans of it are.
+    /// The progress of scans.
     pub(crate) fn progress(&self) -> &Arc<Progress> {
         &self.progress
     }
 
-    /// How its values become those of Arrow.
+    /// The options for converting values to Arrow.
     pub(crate) fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Where its files are, if it was opened by their paths.
+    /// The origin of its files, if it was opened by paths.
     pub(crate) fn origin(&self) -> Option<&Origin> {
         self.origin.as_deref()
     }
 
-    /// Which files they were when somebody asked first; these, if nobody did.
+    /// The identities of the files; `known_now` determines them on first use.
     pub(crate) fn files_or(
         &self,
         known_now: impl FnOnce() -> brc_core::Result<Vec<FileIdentity>>,
@@ -164,45 +164,45 @@ impl FileTable {
         Ok(self.files.get_or_init(|| now))
     }
 
-    /// How many threads read it.
+    /// The number of threads.
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }
 
-    /// The splits; `None` of a stream, which does not tell its end.
+    /// The splits; `None` for a stream, whose end is unknown.
     pub(crate) fn splits(&self) -> Option<Vec<Split>> {
-        /// Whoever has as many is taken for a stream.
-        const ENDLESS: u64 = 1 << 20;
-        let is_endless = self.table.split(ENDLESS - 1).is_some();
-        (!is_endless).then(|| (0..).map_while(|index| self.table.split(index)).collect())
+        /// A table with this many splits is taken for a stream.
+        const STREAM_SPLITS: u64 = 1 << 20;
+        let is_stream = self.table.split(STREAM_SPLITS - 1).is_some();
+        (!is_stream).then(|| (0..).map_while(|index| self.table.split(index)).collect())
     }
 
-    /// The splits, dealt to as many parts as there are threads. A stream is one part.
+    /// Assigns the splits to as many partitions as there are threads. A stream is a single partition.
     fn parts(&self) -> Vec<Option<Vec<Split>>> {
         let Some(splits) = self.splits() else { return vec![None] };
-        let dealt = Dealt::new(Some(splits.len()), self.threads);
-        dealt.parts().map(|part| Some(part.map(|split| splits[split]).collect())).collect()
+        let assignment = SplitAssignment::new(Some(splits.len()), self.threads);
+        assignment.partitions().map(|part| Some(part.map(|split| splits[split]).collect())).collect()
     }
 
-    /// What is known of all rows.
-    pub(crate) fn known(&self) -> &Statistics {
-        self.statistics.get_or_init(|| known::statistics(&*self.table, &self.columns, &self.arrow))
+    /// The statistics of all rows.
+    pub(crate) fn stored_statistics(&self) -> &Statistics {
+        self.statistics.get_or_init(|| table_statistics(&*self.table, &self.columns, &self.arrow))
     }
 
-    /// What is probable of the rows that meet all of these conditions.
-    fn known_where(&self, filters: &[Expr], session: &dyn Session) -> Result<Statistics> {
-        let Some(filter) = conjunction(filters.iter().cloned()) else { return Ok(self.known().clone()) };
-        let all = Leaf::new(Unread(self.known().clone()), Arc::clone(&self.arrow));
+    /// Estimated statistics of the rows that satisfy all conditions.
+    fn filtered_statistics(&self, filters: &[Expr], session: &dyn Session) -> Result<Statistics> {
+        let Some(filter) = conjunction(filters.iter().cloned()) else { return Ok(self.stored_statistics().clone()) };
+        let all = Leaf::new(Unread(self.stored_statistics().clone()), Arc::clone(&self.arrow));
         let filter = session.create_physical_expr(filter, &DFSchema::try_from(Arc::clone(&self.arrow))?)?;
         let filtered = FilterExec::try_new(filter, Arc::new(all))?;
         let known = StatisticsContext::new().compute(&filtered, &StatisticsArgs::new())?;
         Ok(Arc::unwrap_or_clone(known).to_inexact())
     }
 
-    /// Selects these columns of the rows that meet conditions.
-    fn selecting(&self, projection: &[usize], conditions: &[String]) -> brc_core::Result<Plan> {
+    /// Plans a query for columns of the rows that satisfy conditions.
+    fn row_plan(&self, projection: &[usize], conditions: &[String]) -> brc_core::Result<Plan> {
         let fields = self.columns.fields();
-        // Where no column is wanted, rows are counted.
+        // Without any column, only rows are counted.
         let columns = if projection.is_empty() { &[0] } else { projection };
         let columns: Vec<_> = columns.iter().map(|&column| sql::quoted(&fields[column].name)).collect();
         let text = format!("select {} where {}", columns.join(", "), conditions.join(" and "));
@@ -210,7 +210,7 @@ impl FileTable {
         query.plan(&self.columns)
     }
 
-    /// Reads these columns of the rows that meet conditions.
+    /// A scan of columns of the rows that satisfy conditions.
     pub(crate) fn scan_of(
         &self,
         projection: Vec<usize>,
@@ -218,7 +218,7 @@ impl FileTable {
         parts: Vec<Option<Vec<Split>>>,
     ) -> Result<Scan> {
         let is_filtered = !conditions.is_empty();
-        let plan = is_filtered.then(|| self.selecting(&projection, conditions)).transpose().map_err(external)?;
+        let plan = is_filtered.then(|| self.row_plan(&projection, conditions)).transpose().map_err(external)?;
         let schema: SchemaRef = Arc::new(self.arrow.project(&projection).map_err(of_arrow)?);
         Ok(Scan {
             table: Arc::clone(&self.table),
@@ -237,7 +237,7 @@ impl FileTable {
     }
 }
 
-/// Stands for rows of which something is known, and which nobody reads.
+/// A placeholder for rows with known statistics, used only for estimation.
 struct Unread(Statistics);
 
 impl Display for Unread {
@@ -250,12 +250,12 @@ impl Source for Unread {
     const NAME: &'static str = "Unread";
     const EMISSION: EmissionType = EmissionType::Incremental;
 
-    fn parts(&self) -> usize {
+    fn partitions(&self) -> usize {
         1
     }
 
-    fn read(&self, _: usize, _: &Reading, _: Taker<'_>) -> Result<()> {
-        internal_err!("nobody reads these rows")
+    fn read(&self, _: usize, _: &ReadContext, _: BatchConsumer<'_>) -> Result<()> {
+        internal_err!("these rows are used for estimates only")
     }
 
     fn statistics(&self) -> Option<Statistics> {
@@ -293,10 +293,16 @@ impl TableProvider for FileTable {
                 None => others.push(session.create_physical_expr(filter.clone(), &columns)?),
             }
         }
-        let statistics = self.known_where(&exact, session)?.project(Some(&projection));
+        let statistics = self.filtered_statistics(&exact, session)?.project(Some(&projection));
         if is_in_cluster(session.config_options()) {
             let schema = Arc::new(self.arrow.project(&projection).map_err(of_arrow)?);
-            return scan_in_parts(self, Asked::Rows { projection, conditions, limit }, schema, statistics, session);
+            return scan_partitioned(
+                self,
+                PartitionQuery::Rows { projection, conditions, limit },
+                schema,
+                statistics,
+                session,
+            );
         }
         let scan = self.scan_of(projection, &conditions, self.parts())?;
         let scan = Scan { statistics, filters: others, limit, ..scan };
@@ -307,7 +313,7 @@ impl TableProvider for FileTable {
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
         let supported = |filter: &&Expr| match sql::condition(filter, &self.columns) {
             Some(_) => TableProviderFilterPushDown::Exact,
-            // Splits are left out by it, as far as statistics tell; DataFusion still looks at each row.
+            // The filter prunes splits by statistics; DataFusion still evaluates it for each row.
             None if !filter.is_volatile() => TableProviderFilterPushDown::Inexact,
             None => TableProviderFilterPushDown::Unsupported,
         };
@@ -315,6 +321,6 @@ impl TableProvider for FileTable {
     }
 
     fn statistics(&self) -> Option<Statistics> {
-        Some(self.known().clone())
+        Some(self.stored_statistics().clone())
     }
 }

@@ -1,7 +1,7 @@
-//! Writes rows to a file of any encoding that brc writes: the whole file is there, or nothing of it.
+//! Writes rows atomically to a file, in any encoding that brc writes.
 
 use crate::error::external;
-use brc_cli::embedding::{Convert, Given};
+use brc_cli::embedding::{ConversionInput, Convert};
 use brc_core::Progress;
 use brc_encodings::RecordBatches;
 use datafusion::arrow::array::{RecordBatch, RecordBatchReader};
@@ -14,28 +14,28 @@ use std::ffi::OsString;
 use std::path::Path;
 use tokio::sync::mpsc::{Receiver, channel};
 
-/// Record batches that are made before they are written.
-const AHEAD: usize = 2;
+/// The number of record batches buffered between query and writer.
+const BUFFERED_BATCHES: usize = 2;
 
-/// Writes all rows, with options as `brc convert` has them. Returns how many they are.
+/// Writes all rows, with options of `brc convert`. Returns their number.
 ///
 /// # Errors
-/// Those of the rows, and what goes wrong with the file; then there is none, or the one that was there before.
+/// Errors of the rows and of the file, which is then left as it was.
 pub async fn write_rows(mut rows: SendableRecordBatchStream, path: &Path, options: &[OsString]) -> Result<u64> {
     let mut words = options.to_vec();
     words.extend(["--", "-"].map(OsString::from));
     words.push(path.as_os_str().to_owned());
-    let (batches, taken) = channel(AHEAD);
-    let reader = Received { schema: rows.schema(), taken };
+    let (batches, receiver) = channel(BUFFERED_BATCHES);
+    let reader = Receiving { schema: rows.schema(), receiver };
     let converted = tokio::task::spawn_blocking(move || {
         let conversion = Convert::from_words(&words)?;
         let table = RecordBatches::new(Path::new("the answer"), Box::new(reader))?;
-        conversion.run(Given::Table(Box::new(table)), &Progress::default())
+        conversion.run(ConversionInput::Table(Box::new(table)), &Progress::default())
     });
     let (mut count, mut failed) = (0, None);
     while let Some(batch) = rows.next().await {
         let batch = batch.map_err(|error| {
-            // Without an error the conversion would end as if there were no more rows.
+            // Without an error, the conversion would take this for the end of the rows.
             let stopped = ArrowError::ComputeError(error.to_string());
             failed = Some(error);
             stopped
@@ -52,21 +52,21 @@ pub async fn write_rows(mut rows: SendableRecordBatchStream, path: &Path, option
     Ok(count)
 }
 
-/// Record batches that are sent, for whoever reads them on another thread.
-struct Received {
+/// Receives record batches for a reader on another thread.
+struct Receiving {
     schema: SchemaRef,
-    taken: Receiver<Result<RecordBatch, ArrowError>>,
+    receiver: Receiver<Result<RecordBatch, ArrowError>>,
 }
 
-impl Iterator for Received {
+impl Iterator for Receiving {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.taken.blocking_recv()
+        self.receiver.blocking_recv()
     }
 }
 
-impl RecordBatchReader for Received {
+impl RecordBatchReader for Receiving {
     fn schema(&self) -> SchemaRef {
         SchemaRef::clone(&self.schema)
     }

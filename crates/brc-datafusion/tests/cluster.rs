@@ -1,4 +1,4 @@
-//! Answers of a cluster of Ballista are those of one machine, whatever the executors, the parts and the planner.
+//! Tests that results of a Ballista cluster equal those of one machine, for any executors, partitions and planners.
 
 #![cfg(feature = "ballista")]
 #![forbid(unsafe_code)]
@@ -25,14 +25,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long anything may take.
+/// The time limit of each step.
 const LIMIT: Duration = Duration::from_secs(300);
 
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Programs on this machine, which end with it.
+/// A cluster on this machine, killed on drop.
 struct Cluster {
     directory: TempDir,
     port: u16,
@@ -45,7 +45,7 @@ impl Cluster {
         Self::begin_with("60")
     }
 
-    /// Executors that are silent for so many seconds are lost.
+    /// Starts a scheduler; `silence` is the executor timeout in seconds.
     fn begin_with(silence: &str) -> Self {
         let port = free_port();
         let scheduler = Command::new(env!("CARGO_BIN_EXE_brc-scheduler"))
@@ -63,7 +63,7 @@ impl Cluster {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// One more executor, with two slots.
+    /// Adds an executor with two slots.
     fn grow(&mut self) {
         let ports = [free_port(), free_port(), free_port()].map(|port| port.to_string());
         let directory = self.directory.path().join(&ports[0]);
@@ -80,7 +80,7 @@ impl Cluster {
         wait(|| self.known_executors() >= self.executors.len());
     }
 
-    /// How many executors the scheduler knows.
+    /// The number of executors known to the scheduler.
     fn known_executors(&self) -> usize {
         let mut stream = TcpStream::connect(self.address()).unwrap();
         stream.write_all(b"GET /api/executors HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n").unwrap();
@@ -106,7 +106,7 @@ impl Drop for Cluster {
 fn wait(is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
-        assert!(start.elapsed() < LIMIT, "it does not come to that");
+        assert!(start.elapsed() < LIMIT, "the condition was not met in time");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -116,14 +116,14 @@ fn register(context: &SessionContext, name: &str, path: &Path) {
 }
 
 fn runtime() -> tokio::runtime::Runtime {
-    // Plans are deep, and nothing is optimised.
+    // Unoptimised builds need large stacks for deep plans.
     let threads =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_stack_size(16 << 20).enable_all().build();
     threads.unwrap()
 }
 
-/// The same, asked again if an executor is lost.
-fn asked_in_cluster(
+/// Runs a query, again if an executor is lost.
+fn run_in_cluster(
     runtime: &tokio::runtime::Runtime,
     context: &SessionContext,
     question: &str,
@@ -139,13 +139,13 @@ fn asked_in_cluster(
     Ok(lines)
 }
 
-/// The answer, as long as it does not take too long.
-fn asked(runtime: &tokio::runtime::Runtime, context: &SessionContext, question: &str) -> Result<Vec<String>, String> {
+/// Runs a query with a time limit.
+fn run(runtime: &tokio::runtime::Runtime, context: &SessionContext, question: &str) -> Result<Vec<String>, String> {
     let answer = async { tokio::time::timeout(LIMIT, answer(context, question, true)).await };
     runtime.block_on(answer).expect("it takes too long")
 }
 
-/// Rows of many splits, and their sums.
+/// Writes files with many splits.
 fn many_splits(directory: &Path) {
     let text: String = (0..60_000).map(|row| format!("{row},{},{}.{:02}\n", row % 7, row % 1000, row % 100)).collect();
     let [csv, buren, clustered] = ["m.csv", "m.buren", "c.buren"].map(|name| directory.join(name));
@@ -155,7 +155,7 @@ fn many_splits(directory: &Path) {
 }
 
 #[test]
-fn executors_parts_and_planners_do_not_change_answers() {
+fn executors_partitions_and_planners_do_not_change_results() {
     let (runtime, mut cluster, directory) = (runtime(), Cluster::begin(), tempfile::tempdir().unwrap());
     many_splits(directory.path());
     let questions = [
@@ -170,7 +170,7 @@ fn executors_parts_and_planners_do_not_change_answers() {
     for (name, file) in [("t", "m.buren"), ("c", "c.buren")] {
         register(&local, name, &directory.path().join(file));
     }
-    let expected = questions.map(|question| asked(&runtime, &local, question).unwrap());
+    let expected = questions.map(|question| run(&runtime, &local, question).unwrap());
     for executors in 1..=3 {
         cluster.grow();
         for (parts, adaptive) in [1, 4, 16].into_iter().flat_map(|parts| [(parts, true), (parts, false)]) {
@@ -181,7 +181,7 @@ fn executors_parts_and_planners_do_not_change_answers() {
             }
             runtime.block_on(set(&context, "ballista.planner.adaptive.enabled", adaptive));
             for (question, expected) in questions.iter().zip(&expected) {
-                let found = asked(&runtime, &context, question);
+                let found = run(&runtime, &context, question);
                 assert_eq!(
                     found.as_ref(),
                     Ok(expected),
@@ -193,7 +193,7 @@ fn executors_parts_and_planners_do_not_change_answers() {
 }
 
 #[test]
-fn random_questions_have_the_answers_of_one_machine() {
+fn random_queries_have_the_results_of_one_machine() {
     let (runtime, mut cluster, directory) = (runtime(), Cluster::begin(), tempfile::tempdir().unwrap());
     (0..2).for_each(|_| cluster.grow());
     let mut random = Random(0x6b8b_4567_327b_23c6);
@@ -203,11 +203,11 @@ fn random_questions_have_the_answers_of_one_machine() {
         [&local, &context].into_iter().for_each(|context| register(context, "t", &path));
         for _ in 0..15 {
             let question = question(&mut random);
-            let (expected, found) = (asked(&runtime, &local, &question), asked(&runtime, &context, &question));
+            let (expected, found) = (run(&runtime, &local, &question), run(&runtime, &context, &question));
             assert_eq!(found.is_ok(), expected.is_ok(), "{}: {question}: {found:?} {expected:?}", path.display());
             compared += usize::from(expected.is_ok());
             assert_eq!(found.ok(), expected.ok(), "{}: {question}", path.display());
-            let explained = asked(&runtime, &context, &format!("explain {question}")).unwrap_or_default().concat();
+            let explained = run(&runtime, &context, &format!("explain {question}")).unwrap_or_default().concat();
             grouped += usize::from(explained.contains("aggregate=[select"));
         }
     }
@@ -215,7 +215,7 @@ fn random_questions_have_the_answers_of_one_machine() {
 }
 
 #[test]
-fn executors_group_unless_they_are_told_not_to() {
+fn executors_group_unless_disabled() {
     let (runtime, mut cluster, directory) = (runtime(), Cluster::begin(), tempfile::tempdir().unwrap());
     cluster.grow();
     many_splits(directory.path());
@@ -224,7 +224,7 @@ fn executors_group_unless_they_are_told_not_to() {
     let question = "explain select k, count(*), avg(d) from t where id > 5 group by k";
     for adaptive in [true, false] {
         runtime.block_on(set(&context, "ballista.planner.adaptive.enabled", adaptive));
-        let explained = asked(&runtime, &context, question).unwrap().concat();
+        let explained = run(&runtime, &context, question).unwrap().concat();
         assert!(explained.contains("file_type=brc, aggregate=[select"), "{explained}");
         runtime.block_on(set(&context, AGGREGATE_OPTION, false));
         let explained = runtime.block_on(answer(&context, question, false)).unwrap().concat();
@@ -233,7 +233,7 @@ fn executors_group_unless_they_are_told_not_to() {
 }
 
 #[test]
-fn a_killed_executor_changes_no_answer() {
+fn a_killed_executor_changes_no_result() {
     let (runtime, mut cluster, directory) = (runtime(), Cluster::begin_with("8"), tempfile::tempdir().unwrap());
     many_splits(directory.path());
     (0..3).for_each(|_| cluster.grow());
@@ -243,7 +243,7 @@ fn a_killed_executor_changes_no_answer() {
         "select a.k, count(*), sum(b.d) from t a join t b on a.id = b.id group by a.k",
         "select id, row_number() over (partition by k order by id) as n from t where id % 100 = 3",
     ];
-    let expected = questions.map(|question| asked(&runtime, &local, question).unwrap());
+    let expected = questions.map(|question| run(&runtime, &local, question).unwrap());
     for delay in [30, 300, 900, 1500] {
         let killed = cluster.executors.pop().unwrap();
         let killer = std::thread::spawn(move || {
@@ -253,7 +253,7 @@ fn a_killed_executor_changes_no_answer() {
         });
         for _ in 0..2 {
             for (question, expected) in questions.iter().zip(&expected) {
-                let found = asked_in_cluster(&runtime, &context, question);
+                let found = run_in_cluster(&runtime, &context, question);
                 assert_eq!(found.as_ref(), Ok(expected), "killed after {delay} ms: {question}");
             }
         }
@@ -263,17 +263,17 @@ fn a_killed_executor_changes_no_answer() {
 }
 
 #[test]
-fn what_is_wrong_is_said_by_the_client() {
+fn errors_are_reported_by_the_client() {
     let (runtime, mut cluster, directory) = (runtime(), Cluster::begin(), tempfile::tempdir().unwrap());
     cluster.grow();
     let path = directory.path().join("t.csv");
     std::fs::write(&path, "id,k\n1,2\n3,4\n").unwrap();
     let context = cluster.session(2);
     register(&context, "t", &path);
-    assert!(asked(&runtime, &context, "select sum(id) from t").is_ok());
-    // It is another one since it was opened.
+    assert!(run(&runtime, &context, "select sum(id) from t").is_ok());
+    // The file changes after it was opened.
     std::fs::write(&path, "id,k\n1,2\n3,5\n5,6\n").unwrap();
-    let refused = asked(&runtime, &context, "select sum(id) from t").unwrap_err();
+    let refused = run(&runtime, &context, "select sum(id) from t").unwrap_err();
     assert!(refused.contains("t.csv") && refused.contains("another file"), "{refused}");
     let [bad, large] =
         [("bad.csv", "id,k\n1,2\n1,2,3\n".to_owned()), ("large.csv", format!("id\n{0}\n{0}\n", i64::MAX))].map(
@@ -295,19 +295,19 @@ fn what_is_wrong_is_said_by_the_client() {
         let message = String::from_utf8_lossy(&ended.stderr);
         assert_eq!((ended.status.code(), message.contains(expected)), (Some(code), true), "{question}: {message}");
     }
-    let described = asked_in_cluster(&runtime, &context, "describe t").unwrap().concat();
+    let described = run_in_cluster(&runtime, &context, "describe t").unwrap().concat();
     assert!(described.contains("| id"), "{described}");
-    assert!(asked(&runtime, &context, "select 1").is_ok(), "the executor ended");
+    assert!(run(&runtime, &context, "select 1").is_ok(), "the executor ended");
 }
 
 #[test]
-fn what_cannot_be_sent_reaches_no_executor() {
+fn plans_that_cannot_be_sent_reach_no_executor() {
     let (runtime, mut cluster, directory) = (runtime(), Cluster::begin(), tempfile::tempdir().unwrap());
     cluster.grow();
     many_splits(directory.path());
     let (local, context) = (session(2), cluster.session(2));
     [&local, &context].into_iter().for_each(|context| register(context, "t", &directory.path().join("m.buren")));
-    // Each task of a cluster would read all rows of such a leaf.
+    // Each task of a cluster would read all rows of such a leaf, so it is refused.
     let leaf =
         runtime.block_on(async { local.sql("select id from t").await.unwrap().create_physical_plan().await.unwrap() });
     let codec = PhysicalCodec::new(Arc::new(BallistaPhysicalExtensionCodec::default()));
@@ -320,11 +320,11 @@ fn what_cannot_be_sent_reaches_no_executor() {
     let again = codec.check(&scan, &local.task_ctx()).unwrap();
     let shown = |plan: &Arc<dyn ExecutionPlan>| displayable(plan.as_ref()).indent(true).to_string();
     assert_eq!(shown(&again), shown(&scan));
-    // The scheduler has no such function.
+    // The scheduler does not know this function.
     let function = |values: &[ColumnarValue]| Ok(values[0].clone());
     let types = (vec![DataType::Int64], DataType::Int64);
     context.register_udf(create_udf("own", types.0, types.1, Volatility::Immutable, Arc::new(function)));
-    let refused = asked(&runtime, &context, "select sum(own(id)) from t").unwrap_err();
+    let refused = run(&runtime, &context, "select sum(own(id)) from t").unwrap_err();
     assert!(refused.contains("own"), "{refused}");
-    assert!(asked(&runtime, &context, "select sum(id) from t").is_ok());
+    assert!(run(&runtime, &context, "select sum(id) from t").is_ok());
 }

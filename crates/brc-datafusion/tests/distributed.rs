@@ -1,4 +1,5 @@
-//! Answers of datafusion-distributed are those of one machine, too: it cuts plans and scans in other ways than Ballista.
+//! Tests that results of datafusion-distributed equal those of one machine; it divides plans and scans differently than
+//! Ballista.
 
 #![cfg(feature = "distributed")]
 #![forbid(unsafe_code)]
@@ -43,13 +44,13 @@ async fn worker() -> Url {
 }
 
 #[test]
-fn workers_give_the_answers_of_one_machine() {
+fn workers_give_the_results_of_one_machine() {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_stack_size(16 << 20).enable_all().build();
     let (runtime, directory) = (runtime.unwrap(), tempfile::tempdir().unwrap());
     let urls = runtime.block_on(async { vec![worker().await, worker().await, worker().await] });
     let mut random = Random(0x2545_f491_4f6c_dd1d);
-    let (mut compared, mut dealt) = (0, 0);
+    let (mut compared, mut distributed) = (0, 0);
     for path in files(&mut random, directory.path(), 20_000) {
         let local = session(3);
         let state = SessionStateBuilder::new_from_existing(session(3).state())
@@ -70,8 +71,8 @@ fn workers_give_the_answers_of_one_machine() {
             assert_eq!(found.is_ok(), expected.is_ok(), "{}: {question}: {found:?} {expected:?}", path.display());
             compared += usize::from(expected.is_ok());
             assert_eq!(found.ok(), expected.ok(), "{}: {question}", path.display());
-            dealt += usize::from(runtime.block_on(plan(&context, &question)).contains("Distributed"));
+            distributed += usize::from(runtime.block_on(plan(&context, &question)).contains("Distributed"));
         }
     }
-    assert!(compared > 30 && dealt > 10, "{dealt} of {compared} are dealt to workers");
+    assert!(compared > 30 && distributed > 10, "{distributed} of {compared} are distributed");
 }

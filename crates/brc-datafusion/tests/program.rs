@@ -1,4 +1,4 @@
-//! Runs `brc-sql` as people do.
+//! Tests of the program `brc-sql`.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -17,7 +17,7 @@ fn run(directory: &Path, words: &[&str], input: &str) -> Ended {
     run_with(directory, words, input, &[])
 }
 
-/// With variables of its environment.
+/// Runs with environment variables.
 fn run_with(directory: &Path, words: &[&str], input: &str, variables: &[(&str, &str)]) -> Ended {
     let mut child = Command::new(env!("CARGO_BIN_EXE_brc-sql"))
         .args(words)
@@ -37,7 +37,7 @@ fn run_with(directory: &Path, words: &[&str], input: &str, variables: &[(&str, &
     }
 }
 
-/// Two tables that belong together.
+/// A directory with two related tables.
 fn place() -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
@@ -72,7 +72,7 @@ fn a_quoted_path_is_a_table() {
 }
 
 #[test]
-fn an_answer_may_be_a_file_of_any_encoding() {
+fn results_are_written_in_any_encoding() {
     let place = place();
     for name in ["answer.buren", "answer.parquet", "answer.csv"] {
         let ended = run(place.path(), &["visits.csv", "stations.csv", "-o", name, JOIN], "");
@@ -92,7 +92,7 @@ fn an_answer_may_be_a_file_of_any_encoding() {
 }
 
 #[test]
-fn windows_and_plans_are_answered() {
+fn windows_and_explain_work() {
     let place = place();
     let window = "select station, row_number() over (partition by station order by temperature desc) as place from visits \
                   order by station, place";
@@ -147,7 +147,7 @@ fn lists_and_structs_are_read() {
 }
 
 #[test]
-fn failures_say_what_and_where() {
+fn failures_are_located() {
     const NOT_UTF8: &str = "latin.csv: row 2, column 'b': arrow cannot hold 'caf\\xe9', which is not UTF-8";
     let place = place();
     std::fs::write(place.path().join("bad.csv"), "a,b\n1,2\n3,4\n5\n").unwrap();
@@ -193,7 +193,7 @@ fn copy_writes_files_of_any_encoding() {
 }
 
 #[test]
-fn copy_replaces_no_file_unless_told_to_and_leaves_none_behind_when_it_fails() {
+fn copy_replaces_files_only_by_force_and_leaves_none_when_it_fails() {
     let place = place();
     let to = |target: &str, options: &str| {
         let copy = format!("copy visits to '{target}' options ({options})");
@@ -228,7 +228,7 @@ fn copy_replaces_no_file_unless_told_to_and_leaves_none_behind_when_it_fails() {
 #[test]
 fn external_tables_are_stored_as_any_encoding() {
     let place = place();
-    // Whatever the extension says.
+    // The extension does not matter.
     std::fs::copy(place.path().join("visits.csv"), place.path().join("visits.txt")).unwrap();
     let ended = run(place.path(), &["visits.csv", "copy visits to 'visits.buren'"], "");
     assert_eq!(ended.code, 0, "{}", ended.err);
@@ -247,7 +247,7 @@ fn external_tables_are_stored_as_any_encoding() {
 }
 
 #[test]
-fn more_than_memory_holds_goes_to_temporary_files() {
+fn sorts_beyond_the_memory_limit_spill() {
     let place = place();
     let rows: String =
         (0..300_000u64).map(|row| format!("{},{}\n", row.wrapping_mul(0x9e37_79b9) % 300_000, row)).collect();
@@ -263,9 +263,9 @@ fn more_than_memory_holds_goes_to_temporary_files() {
     assert!(wrong.code == 2 && wrong.err.contains("many"), "{}", wrong.err);
 }
 
-/// What brc groups for DataFusion knows how much memory there is, too.
+/// Grouping by brc respects the memory limit of DataFusion.
 #[test]
-fn groups_that_memory_does_not_hold_go_to_temporary_files() {
+fn groups_beyond_the_memory_limit_spill() {
     let place = place();
     let rows: String = (0..300_000u64).map(|row| format!("{}-{:040},{row}\n", row % 299_993, row % 299_993)).collect();
     std::fs::write(place.path().join("many.csv"), format!("a,b\n{rows}")).unwrap();

@@ -1,5 +1,5 @@
-//! Random questions about random tables have the same answers whether brc groups the rows or DataFusion does, and whether brc
-//! decides which rows meet conditions or DataFusion does: from text and from buren, read in one part or in several.
+//! Tests that random queries over random tables have the same results whether brc or DataFusion groups rows, and
+//! whether brc or DataFusion filters them: from text and from buren, with one partition or several.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -11,11 +11,11 @@ use common::{Random, answer, convert, files, open, plan, question, set};
 use std::sync::Arc;
 
 #[test]
-fn brc_and_datafusion_give_the_same_answers() {
+fn brc_and_datafusion_give_the_same_results() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let directory = tempfile::tempdir().unwrap();
     let mut random = Random(0x1234_5678_9abc_def1);
-    let (mut asked, mut by_brc, mut in_parts) = (0, 0, 0);
+    let (mut compared, mut by_brc, mut distributed) = (0, 0, 0);
     for rows in [2, 40, 3000] {
         for (number, path) in files(&mut random, directory.path(), rows).into_iter().enumerate() {
             let threads = [1, 2, 9][number];
@@ -31,7 +31,7 @@ fn brc_and_datafusion_give_the_same_answers() {
                 by_brc += usize::from(runtime.block_on(plan(&context, &question)).contains("BrcAnswer"));
                 runtime.block_on(set(&context, CLUSTER_OPTION, true));
                 let of_parts = runtime.block_on(answer(&context, &question, true));
-                in_parts += usize::from(runtime.block_on(plan(&context, &question)).contains("aggregate=["));
+                distributed += usize::from(runtime.block_on(plan(&context, &question)).contains("aggregate=["));
                 let by_rows = runtime.block_on(answer(&context, &question, false));
                 runtime.block_on(set(&context, CLUSTER_OPTION, false));
                 let theirs = runtime.block_on(answer(&context, &question, false));
@@ -46,12 +46,12 @@ fn brc_and_datafusion_give_the_same_answers() {
                 }
                 assert_eq!(ours, theirs, "{} rows, {}: {question}", rows, path.display());
                 assert_eq!(ours, of_twin, "{} rows, {}: {twin}", rows, path.display());
-                asked += usize::from(ours.is_ok());
+                compared += usize::from(ours.is_ok());
             }
         }
     }
-    assert!(asked > 300 && by_brc > 150, "{by_brc} of {asked} answers are brc's");
-    assert!(in_parts > 100, "{in_parts} of {asked} are put together");
+    assert!(compared > 300 && by_brc > 150, "{by_brc} of {compared} answers are brc's");
+    assert!(distributed > 100, "{distributed} of {compared} are combined");
 }
 
 #[test]
@@ -67,10 +67,10 @@ fn a_sum_out_of_range_is_an_error() {
         });
         files
     });
-    for in_parts in [false, true] {
+    for distributed in [false, true] {
         for files in &tables {
             let context = session(2);
-            runtime.block_on(set(&context, CLUSTER_OPTION, in_parts));
+            runtime.block_on(set(&context, CLUSTER_OPTION, distributed));
             context.register_table("t", Arc::new(open(files, 2))).unwrap();
             for question in [
                 "select sum(v) from t",
@@ -79,19 +79,20 @@ fn a_sum_out_of_range_is_an_error() {
             ] {
                 let is_decimal = files.ends_with("decimals");
                 if is_decimal && question.contains("distinct") {
-                    // Whoever sums decimals of 38 digits for DataFusion knows no wider ones.
+                    // DataFusion cannot sum decimals of 38 digits in a wider type.
                     continue;
                 }
                 let error = runtime.block_on(answer(&context, question, true)).unwrap_err();
-                let is_told = ["out of range", "too large", "Overflowing"].iter().any(|told| error.contains(told));
-                assert!(is_told, "in parts {in_parts}, {}: {question}: {error}", files.display());
+                let is_reported =
+                    ["out of range", "too large", "Overflowing"].iter().any(|message| error.contains(message));
+                assert!(is_reported, "distributed: {distributed}, {}: {question}: {error}", files.display());
             }
         }
     }
 }
 
 #[test]
-fn each_row_is_in_one_part_whatever_the_parts() {
+fn each_row_is_in_one_partition() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let directory = tempfile::tempdir().unwrap();
     let [csv, buren] = ["t.csv", "t.buren"].map(|name| directory.path().join(name));
@@ -110,19 +111,22 @@ fn each_row_is_in_one_part_whatever_the_parts() {
                 ("select count(*) from (select id from t limit 4321)", vec![4321]),
                 ("select count(*) from (select id from t where k = 1 limit 5000)", vec![5000]),
             ] {
-                for in_parts in [false, true] {
-                    runtime.block_on(set(&context, CLUSTER_OPTION, in_parts));
-                    let lines = runtime.block_on(answer(&context, question, in_parts)).unwrap();
+                for distributed in [false, true] {
+                    runtime.block_on(set(&context, CLUSTER_OPTION, distributed));
+                    let lines = runtime.block_on(answer(&context, question, distributed)).unwrap();
                     let found: Vec<u64> =
                         lines.iter().flat_map(|line| line.split('|')).filter_map(|it| it.trim().parse().ok()).collect();
-                    assert_eq!(found, numbers, "{row_group}, {threads} threads, in parts {in_parts}: {question}");
+                    assert_eq!(
+                        found, numbers,
+                        "{row_group}, {threads} threads, distributed: {distributed}: {question}"
+                    );
                 }
             }
         }
     }
 }
 
-/// DataFusion believes that a sum which is exact for a table is that of a join with it, too.
+/// DataFusion would use an exact sum of a table also for a join with it.
 #[test]
 fn a_sum_of_a_join_is_not_that_of_a_file() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();

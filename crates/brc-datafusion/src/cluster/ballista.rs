@@ -1,7 +1,7 @@
-//! The sessions, codecs and programs with which questions run on Ballista.
+//! Sessions, codecs and programs for running queries on Ballista.
 
 use crate::cluster::codec::{LogicalCodec, PhysicalCodec};
-use crate::cluster::{heard, limit_memory};
+use crate::cluster::{decode_failure, limit_memory};
 use crate::session::{CLUSTER_OPTION, rules, with_brc};
 use async_trait::async_trait;
 use ballista_core::config::TaskSchedulingPolicy;
@@ -45,13 +45,13 @@ fn physical_codec() -> Arc<PhysicalCodec> {
     Arc::new(PhysicalCodec::new(Arc::new(BallistaPhysicalExtensionCodec::default())))
 }
 
-/// What sessions of clients, schedulers and executors have alike.
+/// The configuration common to clients, schedulers and executors.
 fn in_cluster(config: SessionConfig) -> SessionConfig {
     let mut config = config
         .set_bool(CLUSTER_OPTION, true)
         .with_ballista_logical_extension_codec(logical_codec())
         .with_ballista_physical_extension_codec(physical_codec());
-    // Each task reads its own files only.
+    // Each task reads only its own files.
     config.options_mut().execution.enable_file_stream_work_stealing = false;
     config
 }
@@ -60,30 +60,31 @@ fn config() -> SessionConfig {
     in_cluster(with_brc(session_config_with_s3_support()))
 }
 
-/// The same session, whose questions run on the cluster of that scheduler, `HOST:PORT`, each stage in so many parts.
+/// The session with its queries run on the cluster of a scheduler, given as `HOST:PORT`. Each stage has `parts`
+/// partitions.
 ///
 /// # Errors
-/// If that is no address.
+/// If the address is invalid.
 pub fn on_cluster(context: &SessionContext, scheduler: &str, parts: usize) -> Result<SessionContext> {
     let state = context.state();
     let config = in_cluster(state.config().clone().upgrade_for_ballista())
         .with_target_partitions(parts)
-        // What files tell of their rows is known before the first stage.
+        // File statistics are known before the first stage, so adaptive planning is not needed.
         .with_ballista_adaptive_query_planner(false);
     let state = SessionStateBuilder::new_from_existing(state).with_config(config).build();
     Ok(SessionContext::new_with_state(state.upgrade_for_ballista(format!("http://{scheduler}"))?))
 }
 
-/// Runs a scheduler until it is told to end.
+/// Runs a scheduler until it is terminated.
 ///
-/// A job that has lost an executor fails, and whoever asked asks again ([`rows_of`]): where Ballista 55 runs the lost tasks once
-/// more, it counts rows twice, or waits for ever.
+/// A job that loses an executor fails, and the client runs the query again ([`rows_of`]): Ballista 55 would rerun the
+/// lost tasks, and then counts rows twice or waits for ever.
 ///
 /// # Errors
-/// What goes wrong with that.
+/// Errors of starting or running the scheduler.
 pub async fn run_scheduler(options: SchedulerConfig, address: SocketAddr) -> BallistaResult<()> {
-    let silence = options.executor_timeout_seconds.max(LEAST_SILENCE);
-    // Ballista forgets an executor when its jobs have failed.
+    let silence = options.executor_timeout_seconds.max(MIN_TIMEOUT_SECONDS);
+    // Ballista forgets an executor after its jobs have failed.
     let timeout = silence.saturating_mul(4);
     let options = SchedulerConfig {
         scheduling_policy: TaskSchedulingPolicy::PullStaged,
@@ -107,7 +108,8 @@ pub async fn run_scheduler(options: SchedulerConfig, address: SocketAddr) -> Bal
     }
 }
 
-/// Answers are small, and whoever polls for tasks waits for them: connections inherit that they are sent at once.
+/// Creates a listener without Nagle's delay, which connections inherit: responses are small, and executors that poll
+/// for tasks wait for them.
 fn listener(address: SocketAddr) -> std::io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_nodelay(true)?;
@@ -116,19 +118,19 @@ fn listener(address: SocketAddr) -> std::io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// How many connections may wait until they are taken.
+/// The maximum number of pending connections.
 const BACKLOG: u32 = 1024;
 
-/// An executor that is busy is heard of every five seconds.
-const LEAST_SILENCE: u64 = 8;
+/// The minimum timeout in seconds: a busy executor sends a heartbeat every five seconds.
+const MIN_TIMEOUT_SECONDS: u64 = 8;
 
-/// How often it is looked whether executors are there.
-const WATCHED_EVERY: Duration = Duration::from_millis(500);
+/// The interval between checks for lost executors.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A scheduler of plans as DataFusion writes them.
+/// A scheduler of DataFusion plans.
 type Scheduler = SchedulerServer<LogicalPlanNode, PhysicalPlanNode>;
 
-/// Has all jobs fail that run when an executor was not heard of for so long.
+/// Cancels all running jobs when an executor has sent no heartbeat for `silence`.
 async fn fail_jobs_of_lost_executors(
     cluster: &BallistaCluster,
     scheduler: &Scheduler,
@@ -136,14 +138,14 @@ async fn fail_jobs_of_lost_executors(
 ) -> BallistaResult<()> {
     let mut lost = HashSet::new();
     loop {
-        tokio::time::sleep(WATCHED_EVERY).await;
+        tokio::time::sleep(CHECK_INTERVAL).await;
         let oldest = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(silence).as_secs();
-        let heard = cluster.cluster_state().executor_heartbeats();
-        lost.retain(|executor| heard.contains_key(executor));
-        let silent = heard.into_iter().filter(|(_, last)| last.timestamp < oldest).map(|(executor, _)| executor);
+        let heartbeats = cluster.cluster_state().executor_heartbeats();
+        lost.retain(|executor| heartbeats.contains_key(executor));
+        let silent = heartbeats.into_iter().filter(|(_, last)| last.timestamp < oldest).map(|(executor, _)| executor);
         let known = lost.len();
         lost.extend(silent);
-        // Jobs that begin later have nothing there.
+        // Jobs that start later do not use the lost executor.
         if lost.len() > known {
             cancel_running(cluster, scheduler).await?;
         }
@@ -160,16 +162,16 @@ async fn cancel_running(cluster: &BallistaCluster, scheduler: &Scheduler) -> Bal
     Ok(())
 }
 
-/// What a scheduler says of jobs that failed as an executor was lost, and what a client finds that fetches rows from such a one.
-const LOST: [&str; 4] = ["Cancelled", "has failed 1 times", "fetch partition error", "transport error"];
+/// Error messages of the scheduler for jobs that lost an executor, and of clients that fetch rows from a lost executor.
+const LOST_EXECUTOR_ERRORS: [&str; 4] = ["Cancelled", "has failed 1 times", "fetch partition error", "transport error"];
 
-/// How often a question is asked if executors are lost.
+/// The number of times a query is run if executors are lost.
 const ATTEMPTS: usize = 4;
 
-/// The rows of a plan; asks again if an executor is lost before the first of them.
+/// Runs a plan, again if an executor is lost before the first batch.
 ///
 /// # Errors
-/// What goes wrong with that.
+/// Errors of the query.
 pub async fn rows_of(context: &SessionContext, plan: LogicalPlan) -> Result<SendableRecordBatchStream> {
     if matches!(plan, LogicalPlan::DescribeTable(_)) {
         let state =
@@ -181,8 +183,8 @@ pub async fn rows_of(context: &SessionContext, plan: LogicalPlan) -> Result<Send
         let first = rows.next().await;
         if let Some(Err(error)) = &first
             && attempt < ATTEMPTS
-            && heard(&error.to_string()).is_none()
-            && LOST.iter().any(|lost| error.to_string().contains(lost))
+            && decode_failure(&error.to_string()).is_none()
+            && LOST_EXECUTOR_ERRORS.iter().any(|lost| error.to_string().contains(lost))
         {
             continue;
         }
@@ -193,11 +195,11 @@ pub async fn rows_of(context: &SessionContext, plan: LogicalPlan) -> Result<Send
     internal_err!("there is no last attempt")
 }
 
-/// Runs an executor until it is told to end. All questions about parts that it is asked side by side take so many bytes of memory,
-/// besides what the operators of DataFusion do.
+/// Runs an executor until it is terminated. `memory` limits, in bytes, all queries of brc that it runs in parallel; the
+/// operators of DataFusion have a limit of their own.
 ///
 /// # Errors
-/// What goes wrong with that.
+/// Errors of starting or running the executor.
 pub async fn run_executor(options: ExecutorProcessConfig, memory: usize) -> BallistaResult<()> {
     limit_memory(memory / options.vcores.max(1));
     let options = ExecutorProcessConfig {
@@ -211,7 +213,7 @@ pub async fn run_executor(options: ExecutorProcessConfig, memory: usize) -> Ball
     start_executor_process(Arc::new(options)).await
 }
 
-/// The session that plans a question.
+/// The session in which the scheduler plans a query.
 fn scheduler_state(config: SessionConfig) -> Result<SessionState> {
     let state = session_state_with_s3_support(in_cluster(config))?;
     Ok(SessionStateBuilder::new_from_existing(state)
@@ -220,12 +222,13 @@ fn scheduler_state(config: SessionConfig) -> Result<SessionState> {
         .build())
 }
 
-/// Plans as DataFusion does.
+/// Plans queries with DataFusion's planner.
 #[derive(Debug)]
 enum Planner {
-    /// What runs here.
+    /// Plans for this machine.
     Local,
-    /// What is sent; refuses plans that cannot be: an executor that cannot read one would end.
+    /// Plans for executors. Rejects plans that cannot be serialised, because an executor that cannot read a plan would
+    /// terminate.
     Checking,
 }
 
@@ -238,8 +241,8 @@ impl QueryPlanner for Planner {
             return Ok(physical);
         }
         let is_adaptive = session.config().ballista_adaptive_query_planner_enabled();
-        // An adaptive plan has places that are filled while it runs: with what DataFusion would plan there.
-        let sent = match session.as_any().downcast_ref::<SessionState>().filter(|_| is_adaptive) {
+        // An adaptive plan has placeholders that are filled at run time, so check the plan that DataFusion would make.
+        let checked = match session.as_any().downcast_ref::<SessionState>().filter(|_| is_adaptive) {
             Some(state) => {
                 let rules = PhysicalOptimizer::new().rules;
                 let state = SessionStateBuilder::new_from_existing(state.clone()).with_physical_optimizer_rules(rules);
@@ -247,7 +250,7 @@ impl QueryPlanner for Planner {
             }
             None => Arc::clone(&physical),
         };
-        physical_codec().check(&sent, &session.task_ctx())?;
+        physical_codec().check(&checked, &session.task_ctx())?;
         Ok(physical)
     }
 }

@@ -1,9 +1,9 @@
-//! Tables, and scans of them, as bytes. All else of a plan is made bytes of by the codec of the engine.
+//! Serialises tables of brc and scans of them. The rest of a plan is left to the codec of the engine.
 
-use crate::answer::{Output, Parts};
+use crate::answer::{Output, QueryClauses};
+use crate::cluster::remote_error::encode_error;
 use crate::cluster::source::ClusterSource;
-use crate::cluster::told::told;
-use crate::cluster::{Asked, Dealt, PartTable, SentTable};
+use crate::cluster::{FileReference, PartialGroups, PartitionQuery, SplitAssignment};
 use crate::error::external;
 use crate::table::FileTable;
 use brc_core::Error;
@@ -29,10 +29,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What the bytes of tables and scans of brc begin with.
+/// The prefix of serialised tables and scans of brc.
 const MARK: &[u8] = b"brc table of ";
 
-/// The version of brc that wrote them stands behind, and a line's end.
+/// The version of brc, followed by a line end, comes after the prefix.
 const VERSION: &[u8] = concat!(env!("CARGO_PKG_VERSION"), "\n").as_bytes();
 
 fn write<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<()> {
@@ -40,7 +40,7 @@ fn write<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<()> {
     bincode::serialize_into(bytes, value).map_err(|error| DataFusionError::External(error))
 }
 
-/// `None` if they are not of brc.
+/// Deserialises a value; `None` if the bytes are not from brc.
 fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<Result<T>> {
     let Some(bytes) = bytes.strip_prefix(MARK)?.strip_prefix(VERSION) else {
         return Some(plan_err!("the client, the scheduler and the executors are of different versions of brc"));
@@ -50,23 +50,23 @@ fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<Result<T>> {
     )
 }
 
-fn opened(sent: &SentTable) -> Result<FileTable> {
-    sent.open().map_err(|error| told(external(error)))
+fn opened(reference: &FileReference) -> Result<FileTable> {
+    reference.open().map_err(|error| encode_error(external(error)))
 }
 
-/// A table of a logical plan.
+/// A serialised table of a logical plan.
 #[derive(Serialize, Deserialize)]
 enum Provider {
-    File(SentTable),
-    Parts { sent: SentTable, parts: Parts, outputs: Vec<Output> },
+    File(FileReference),
+    Partial { reference: FileReference, clauses: QueryClauses, outputs: Vec<Output> },
 }
 
-/// Makes bytes of the tables of logical plans.
+/// Serialises tables of logical plans.
 #[derive(Debug)]
 pub struct LogicalCodec(Arc<dyn LogicalExtensionCodec>);
 
 impl LogicalCodec {
-    /// Leaves all else to that codec.
+    /// Creates a codec that leaves everything else to `others`.
     pub fn new(others: Arc<dyn LogicalExtensionCodec>) -> Self {
         Self(others)
     }
@@ -92,11 +92,11 @@ impl LogicalExtensionCodec for LogicalCodec {
             return self.0.try_decode_table_provider(bytes, name, schema, context);
         };
         Ok(match provider? {
-            Provider::File(sent) => Arc::new(opened(&sent)?),
-            Provider::Parts { sent, parts, outputs } => {
-                let file = opened(&sent)?;
+            Provider::File(reference) => Arc::new(opened(&reference)?),
+            Provider::Partial { reference, clauses, outputs } => {
+                let file = opened(&reference)?;
                 let statistics = Statistics::new_unknown(&schema);
-                Arc::new(PartTable { file, parts, outputs, schema, statistics })
+                Arc::new(PartialGroups { file, clauses, outputs, schema, statistics })
             }
         })
     }
@@ -107,17 +107,17 @@ impl LogicalExtensionCodec for LogicalCodec {
         table: Arc<dyn TableProvider>,
         bytes: &mut Vec<u8>,
     ) -> Result<()> {
-        let sent = |file: &FileTable| SentTable::of(file).map_err(|error| told(external(error)));
+        let reference = |file: &FileTable| FileReference::of(file).map_err(|error| encode_error(external(error)));
         if let Some(file) = table.downcast_ref::<FileTable>() {
-            return write(&Provider::File(sent(file)?), bytes);
+            return write(&Provider::File(reference(file)?), bytes);
         }
-        if let Some(PartTable { file, parts, outputs, .. }) = table.downcast_ref::<PartTable>() {
-            let (parts, outputs) = (parts.clone(), outputs.clone());
-            return write(&Provider::Parts { sent: sent(file)?, parts, outputs }, bytes);
+        if let Some(PartialGroups { file, clauses, outputs, .. }) = table.downcast_ref::<PartialGroups>() {
+            let (clauses, outputs) = (clauses.clone(), outputs.clone());
+            return write(&Provider::Partial { reference: reference(file)?, clauses, outputs }, bytes);
         }
         self.0.try_encode_table_provider(name, table, bytes).map_err(|_| {
             let message = format!("{name}: this table is held by the client: a cluster reads tables of files only");
-            told(external(Error::Usage(message)))
+            encode_error(external(Error::Usage(message)))
         })
     }
 
@@ -130,30 +130,30 @@ impl LogicalExtensionCodec for LogicalCodec {
     }
 }
 
-/// A scan of a physical plan.
+/// A serialised scan of a physical plan.
 #[derive(Serialize, Deserialize)]
 struct Scan {
-    sent: SentTable,
-    asked: Asked,
-    dealt: Dealt,
-    /// DataFusion's own part of it.
+    reference: FileReference,
+    query: PartitionQuery,
+    assignment: SplitAssignment,
+    /// DataFusion's serialised configuration of the scan.
     config: Vec<u8>,
 }
 
-/// Makes bytes of the scans of physical plans.
+/// Serialises scans of physical plans.
 #[derive(Debug)]
 pub struct PhysicalCodec(Arc<dyn PhysicalExtensionCodec>);
 
 impl PhysicalCodec {
-    /// Leaves all else to that codec.
+    /// Creates a codec that leaves everything else to `others`.
     pub fn new(others: Arc<dyn PhysicalExtensionCodec>) -> Self {
         Self(others)
     }
 
-    /// Makes bytes of a plan, and the plan of these again: what cannot be sent fails here, and not where it is run.
+    /// Serialises and deserialises a plan, so that a plan that cannot be sent fails here rather than on an executor.
     ///
     /// # Errors
-    /// What stands in the way.
+    /// The reason why the plan cannot be serialised.
     pub fn check(&self, plan: &Arc<dyn ExecutionPlan>, context: &TaskContext) -> Result<Arc<dyn ExecutionPlan>> {
         let node = PhysicalPlanNode::try_from_physical_plan(Arc::clone(plan), self)?;
         let node = PhysicalPlanNode::try_decode(&node.encode_to_vec())?;
@@ -170,11 +170,11 @@ impl PhysicalExtensionCodec for PhysicalCodec {
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let Some(scan) = read(bytes) else { return self.0.try_decode(bytes, inputs, context, converter) };
-        let Scan { sent, asked, dealt, config } = scan?;
+        let Scan { reference, query, assignment, config } = scan?;
         let config = FileScanExecConf::decode(config.as_slice())
             .map_err(|error| internal_datafusion_err!("a scan of brc cannot be read: {error}"))?;
         let schema = FileScanConfig::parse_table_schema_from_proto(&config)?;
-        let source = ClusterSource::new(Arc::new(sent), asked, dealt, Arc::clone(schema.table_schema()));
+        let source = ClusterSource::new(Arc::new(reference), query, assignment, Arc::clone(schema.table_schema()));
         let context = PhysicalPlanDecodeContext::new(context, self);
         let config = parse_protobuf_file_scan_config(&config, &context, converter, Arc::new(source))?;
         Ok(DataSourceExec::from_data_source(config))
@@ -191,7 +191,7 @@ impl PhysicalExtensionCodec for PhysicalCodec {
             return self.0.try_encode(node, bytes, converter);
         };
         let config = serialize_file_scan_config(config, self, converter)?.encode_to_vec();
-        let (sent, asked) = (source.sent.as_ref().clone(), source.asked.clone());
-        write(&Scan { sent, asked, dealt: source.dealt, config }, bytes)
+        let (reference, query) = (source.reference.as_ref().clone(), source.query.clone());
+        write(&Scan { reference, query, assignment: source.assignment, config }, bytes)
     }
 }

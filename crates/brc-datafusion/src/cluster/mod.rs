@@ -1,10 +1,10 @@
-//! Tables as engines on several machines see them.
+//! Tables for engines that run on several machines.
 //!
-//! Such engines cut a plan into tasks, and of the leaves of plans they know how to cut scans of files only: of any other one each
-//! task would read all rows. So a table is a scan of files here, of which each is a part of the splits ([`source`]); it travels as
-//! plain data and is opened where it is read, if the files there are the same ([`origin`]). What is grouped of one table is asked
-//! of each part, and DataFusion puts the answers together ([`combine`]): that is decided in the logical plan, which every planner
-//! keeps. [`codec`] makes bytes of all that.
+//! Such engines divide a plan into tasks, and the only leaves they can divide are file scans; of any other leaf, each
+//! task would read all rows. A table is therefore a file scan here, with a subset of the splits as each file
+//! ([`source`]). It is sent as plain data and opened where it is read, if the files there are the same ([`origin`]).
+//! Grouping of one table is computed per partition, and DataFusion combines the results ([`combine`]); this is decided
+//! in the logical plan, which every planner preserves. [`codec`] serialises all of that.
 
 #[cfg(feature = "ballista")]
 pub mod ballista;
@@ -12,13 +12,13 @@ pub mod ballista;
 pub mod codec;
 mod combine;
 mod origin;
-mod part_table;
+mod partial_groups;
+mod remote_error;
 mod source;
-mod told;
 
 pub(crate) use combine::{combined, with_exact_sums};
-pub(crate) use origin::{Origin, SentTable};
-pub(crate) use part_table::PartTable;
+pub(crate) use origin::{FileReference, Origin};
+pub(crate) use partial_groups::PartialGroups;
+pub use remote_error::{decode_failure, failure_of, own_error};
 pub use source::limit_memory;
-pub(crate) use source::{Asked, Dealt, scan_in_parts};
-pub use told::{failure_of, heard, own_error};
+pub(crate) use source::{PartitionQuery, SplitAssignment, scan_partitioned};

@@ -1,4 +1,4 @@
-//! Where a table comes from, as plain data: another machine opens the same files by it, or says that it has others.
+//! The origin of a table as plain data: another machine opens the same files from it, or reports that its files differ.
 
 use crate::table::{FileTable, Resources};
 use brc_cli::embedding::Files;
@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::{Path, absolute};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Paths and options as `brc query` has them for files. Paths of this machine are absolute.
+/// Paths and options of `brc query` for files. Local paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Origin {
     paths: Vec<String>,
@@ -19,15 +19,15 @@ pub(crate) struct Origin {
 
 impl Origin {
     /// # Errors
-    /// [`Error::Usage`] if a word is not UTF-8; the system's if it does not know the directory that is worked in.
+    /// [`Error::Usage`] if a word is not UTF-8; I/O errors if the working directory is unknown.
     pub(crate) fn new(paths: &[&str], options: &[OsString]) -> Result<Self> {
-        let whole = |path: &&str| {
+        let absolute_path = |path: &&str| {
             let is_elsewhere = remote::is_in_store(Path::new(path)) || *path == "-";
             let whole =
                 if is_elsewhere { path.into() } else { absolute(path).map_err(Error::io(path.as_ref(), "open"))? };
             text(whole.into_os_string())
         };
-        let paths = paths.iter().map(whole).collect::<Result<_>>()?;
+        let paths = paths.iter().map(absolute_path).collect::<Result<_>>()?;
         Ok(Self { paths, options: options.iter().cloned().map(text).collect::<Result<_>>()? })
     }
 
@@ -38,7 +38,7 @@ impl Origin {
         Files::from_words(&words.map(OsString::from).collect::<Vec<_>>())
     }
 
-    /// Which files the paths stand for.
+    /// The identities of the files.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -46,10 +46,10 @@ impl Origin {
         self.files(None)?.identities()
     }
 
-    /// The table.
+    /// Opens the table.
     ///
     /// # Errors
-    /// If the files cannot be read or are no table.
+    /// If the files cannot be read or do not form a table.
     pub(crate) fn open(&self, resources: &Resources) -> Result<FileTable> {
         let opened = self.files(resources.memory)?.open()?;
         FileTable::with_progress(opened.into(), resources.threads, resources.progress.clone())
@@ -60,18 +60,18 @@ fn text(word: OsString) -> Result<String> {
     word.into_string().map_err(|word| Error::Usage(format!("{}: it is not UTF-8", word.display())))
 }
 
-/// A table as it travels: where it is, and which one it was.
+/// A reference to a table that is sent to other machines: its origin, and the identities of its files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct SentTable {
+pub(crate) struct FileReference {
     origin: Origin,
     strings_as_binary: bool,
     columns: Schema,
     files: Vec<FileIdentity>,
 }
 
-impl SentTable {
+impl FileReference {
     /// # Errors
-    /// [`Error::Usage`] if the table is not one of files; if they cannot be read.
+    /// [`Error::Usage`] if the table does not consist of named files; I/O errors.
     pub(crate) fn of(file: &FileTable) -> Result<Self> {
         let Some(origin) = file.origin().filter(|origin| !origin.paths.contains(&"-".to_owned())) else {
             let path = file.table().path().display();
@@ -85,20 +85,20 @@ impl SentTable {
         })
     }
 
-    /// The first of its files, for messages.
+    /// The path of the first file, for messages.
     pub(crate) fn path(&self) -> &Path {
         self.files.first().map_or(Path::new("-"), |file| &file.path)
     }
 
-    /// The same table on this machine. Those that were opened last stay open.
+    /// Opens the table on this machine. Recently opened tables are cached.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if files are missing here or are others; if they cannot be read.
+    /// [`Error::Unsupported`] if files are missing here or differ; I/O errors.
     pub(crate) fn open(&self) -> Result<FileTable> {
         self.check()?;
-        let place = place_of(self);
-        // Tasks that begin together open it once.
-        let mut opened = place.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = cache_entry(self);
+        // Tasks that start together open the table once.
+        let mut opened = entry.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(table) = &*opened {
             return Ok(table.clone());
         }
@@ -108,56 +108,55 @@ impl SentTable {
         let table = if self.strings_as_binary { table.with_strings_as_binary() } else { table };
         if *table.columns() != self.columns {
             let (here, there) = (table.columns(), &self.columns);
-            return Err(self.another(self.path(), &format!("its columns are {here} here, but {there} there")));
+            return Err(self.differing(self.path(), &format!("its columns are {here} here, but {there} there")));
         }
-        // They may have been replaced meanwhile.
+        // The files may have been replaced meanwhile.
         self.check()?;
         *opened = Some(table.clone());
         Ok(table)
     }
 
-    /// Whether the files are the same ones.
+    /// Checks that the files are the same here.
     fn check(&self) -> Result<()> {
         let here = self.origin.identities()?;
         if here == self.files {
             return Ok(());
         }
         if let Some(more) = here.iter().find(|own| self.files.iter().all(|there| there.path != own.path)) {
-            return Err(self.another(&more.path, "it is not one of the files there"));
+            return Err(self.differing(&more.path, "it is not one of the files there"));
         }
         if let Some(missing) = self.files.iter().find(|there| here.iter().all(|own| own.path != there.path)) {
-            return Err(self.another(&missing.path, "it is not here"));
+            return Err(self.differing(&missing.path, "it is not here"));
         }
         match here.iter().zip(&self.files).find(|(own, there)| own != there) {
-            Some((own, _)) => Err(self.another(&own.path, "it is another file here")),
+            Some((own, _)) => Err(self.differing(&own.path, "it is another file here")),
             None => Ok(()),
         }
     }
 
-    fn another(&self, path: &Path, reason: &str) -> Error {
-        let reason =
-            format!("{reason}: these are not the files that the question was asked of, which must be opened again");
+    fn differing(&self, path: &Path, reason: &str) -> Error {
+        let reason = format!("{reason}: the files differ from those of the query; open them again");
         Error::Unsupported { path: path.to_owned(), reason }
     }
 }
 
-/// Where a table is kept that is open, or being opened.
-type Place = Arc<Mutex<Option<FileTable>>>;
+/// A cache entry: a table that is open or being opened.
+type CacheEntry = Arc<Mutex<Option<FileTable>>>;
 
-/// Tables that were opened last, the newest one behind all others.
-static OPENED: Mutex<VecDeque<(SentTable, Place)>> = Mutex::new(VecDeque::new());
+/// Recently opened tables, the newest last.
+static OPENED: Mutex<VecDeque<(FileReference, CacheEntry)>> = Mutex::new(VecDeque::new());
 
-/// Tasks come one by one, and opening a table may mean reading all of a text.
-const KEPT: usize = 32;
+/// The number of cached tables. Tasks arrive one by one, and opening a table may mean reading a whole text file.
+const MAX_CACHED: usize = 32;
 
-fn place_of(sent: &SentTable) -> Place {
+fn cache_entry(reference: &FileReference) -> CacheEntry {
     let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, place)) = opened.iter().find(|(known, _)| known == sent) {
-        return Arc::clone(place);
+    if let Some((_, entry)) = opened.iter().find(|(known, _)| known == reference) {
+        return Arc::clone(entry);
     }
-    if opened.len() == KEPT {
+    if opened.len() == MAX_CACHED {
         opened.pop_front();
     }
-    opened.push_back((sent.clone(), Place::default()));
+    opened.push_back((reference.clone(), CacheEntry::default()));
     opened[opened.len() - 1].1.clone()
 }

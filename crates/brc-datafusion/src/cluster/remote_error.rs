@@ -1,19 +1,19 @@
-//! Errors of brc on their way through a cluster, where only texts arrive, and these are written as the engine likes.
+//! Passes errors of brc through a cluster, which transmits only texts, quoted in its own ways.
 
 use brc_cli::embedding;
 use brc_compare::Failure;
 use brc_core::{Error, UnsupportedReason};
 use datafusion::error::DataFusionError;
 
-/// What an error of brc stands between.
+/// The delimiters of an encoded error.
 const BEGIN: &str = "brc says <<";
 const END: &str = ">>";
 
-/// Characters that texts in quotes have other ones for, and `%`, which stands for these.
+/// Characters that quoting would change, and `%`, with their escapes.
 const QUOTED: [(char, &str); 6] =
     [('%', "%25"), ('"', "%22"), ('\\', "%5C"), ('\n', "%0A"), ('>', "%3E"), ('\'', "%27")];
 
-/// The error of brc that is somewhere in an error of DataFusion.
+/// The error of brc within an error of DataFusion.
 #[must_use]
 pub fn own_error(error: &DataFusionError) -> Option<&Error> {
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
@@ -29,7 +29,7 @@ pub fn own_error(error: &DataFusionError) -> Option<&Error> {
     None
 }
 
-/// What is said of an error of brc.
+/// The message, hints and exit code of an error of brc.
 #[must_use]
 pub fn failure_of(error: &Error) -> Failure {
     let mut failure = embedding::failure(error);
@@ -39,8 +39,8 @@ pub fn failure_of(error: &Error) -> Failure {
     failure
 }
 
-/// The same error, as a text that [`heard`] finds whatever it is put into.
-pub(crate) fn told(error: DataFusionError) -> DataFusionError {
+/// Encodes an error as a text that [`decode_failure`] finds whatever surrounds it.
+pub(crate) fn encode_error(error: DataFusionError) -> DataFusionError {
     let failure = match own_error(&error) {
         Some(own) => failure_of(own),
         None => Failure::new(error.strip_backtrace()),
@@ -54,16 +54,16 @@ pub(crate) fn told(error: DataFusionError) -> DataFusionError {
     DataFusionError::Execution(format!("{BEGIN}{}{END}", quoted.collect::<String>()))
 }
 
-/// What an executor or a scheduler told, if it stands in that text.
+/// Decodes the error of an executor or scheduler in a text, if there is one.
 #[must_use]
-pub fn heard(text: &str) -> Option<Failure> {
-    let (_, told) = text.split_once(BEGIN)?;
-    let (told, _) = told.split_once(END)?;
-    // The first one stands for a character of the others.
+pub fn decode_failure(text: &str) -> Option<Failure> {
+    let (_, text) = text.split_once(BEGIN)?;
+    let (text, _) = text.split_once(END)?;
+    // The escape of `%` is replaced last, since it is part of the others.
     let whole = QUOTED
         .iter()
         .rev()
-        .fold(told.to_owned(), |text, (character, quoted)| text.replace(quoted, character.encode_utf8(&mut [0; 4])));
+        .fold(text.to_owned(), |text, (character, quoted)| text.replace(quoted, character.encode_utf8(&mut [0; 4])));
     let mut lines = whole.split('\n').map(str::to_owned);
     let code = lines.next()?.parse().ok()?;
     Some(Failure { code, hints: lines.clone().skip(1).collect(), ..Failure::new(lines.next()?) })
@@ -74,15 +74,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_is_heard_however_it_is_quoted() {
+    fn encoded_errors_survive_quoting() {
         for message in ["plain", "a \"b\"\\c >> 'd' %22 %2522\nhint <é>", "brc says <<"] {
-            let told = told(DataFusionError::External(Box::new(Error::Usage(message.into()))));
-            for text in [told.to_string(), format!("Job 1 failed: {:?}", format!("{told:?}"))] {
-                let heard = heard(&text).unwrap();
-                assert_eq!([vec![heard.message], heard.hints].concat().join("\n"), message, "{text}");
-                assert_eq!(heard.code, 2);
+            let text = encode_error(DataFusionError::External(Box::new(Error::Usage(message.into()))));
+            for text in [text.to_string(), format!("Job 1 failed: {:?}", format!("{text:?}"))] {
+                let failure = decode_failure(&text).unwrap();
+                assert_eq!([vec![failure.message], failure.hints].concat().join("\n"), message, "{text}");
+                assert_eq!(failure.code, 2);
             }
         }
-        assert!(heard("brc says nothing").is_none());
+        assert!(decode_failure("brc says nothing").is_none());
     }
 }

@@ -1,10 +1,10 @@
-//! A table as a scan of files, of which each is a part of its splits.
+//! A table as a file scan, in which each file is a subset of the splits.
 
-use crate::answer::{Output, Parts, Question};
-use crate::cluster::SentTable;
-use crate::cluster::told::told;
+use crate::answer::{FileQuery, Output, QueryClauses};
+use crate::cluster::FileReference;
+use crate::cluster::remote_error::encode_error;
 use crate::error::external;
-use crate::leaf::{Reading, Source, Taker, read};
+use crate::leaf::{BatchConsumer, ReadContext, Source, read};
 use crate::scan::Scan;
 use crate::table::FileTable;
 use brc_core::{Error, Split};
@@ -32,16 +32,16 @@ use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 use std::sync::{Arc, OnceLock};
 
-/// What is asked of each part of a table. Plain data, which travels.
+/// The query that runs on each partition of a table, as plain data.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) enum Asked {
-    /// These columns of the rows that meet conditions, and no more rows than are needed.
+pub(crate) enum PartitionQuery {
+    /// Columns of the rows that satisfy conditions, up to a limit.
     Rows { projection: Vec<usize>, conditions: Vec<String>, limit: Option<usize> },
-    /// Groups.
-    Groups { parts: Parts, outputs: Vec<Output> },
+    /// Partial groups.
+    Groups { clauses: QueryClauses, outputs: Vec<Output> },
 }
 
-impl Display for Asked {
+impl Display for PartitionQuery {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rows { conditions, limit, .. } => {
@@ -50,94 +50,102 @@ impl Display for Asked {
                 }
                 limit.map_or(Ok(()), |limit| write!(f, ", limit={limit}"))
             }
-            Self::Groups { parts, .. } => write!(f, ", aggregate=[{parts}]"),
+            Self::Groups { clauses, .. } => write!(f, ", aggregate=[{clauses}]"),
         }
     }
 }
 
-/// How splits are dealt to parts. What a condition leaves of a table often lies side by side: so the parts take turns.
+/// The assignment of splits to partitions, round-robin, because the rows that satisfy a condition are often adjacent.
 ///
-/// All splits lie in a row, those of the first part first. A part is a range of that row, and so is any piece of a part: engines may
-/// cut files into such, or leave them together.
+/// The splits are arranged in a sequence, first those of partition 0, then those of partition 1, and so on. A partition
+/// is a range of that sequence, and so is any part of a partition: engines may divide the files of a scan or leave them
+/// whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Dealt {
-    /// How many splits there are; `None` of a stream.
+pub(crate) struct SplitAssignment {
+    /// The number of splits; `None` for a stream.
     splits: Option<usize>,
-    parts: usize,
+    partitions: usize,
 }
 
-impl Dealt {
-    /// As many parts as that at most.
-    pub(crate) fn new(splits: Option<usize>, most: usize) -> Self {
-        Self { splits, parts: splits.map_or(1, |splits| most.min(splits).max(1)) }
+impl SplitAssignment {
+    /// Assigns splits to at most `max_partitions` partitions.
+    pub(crate) fn new(splits: Option<usize>, max_partitions: usize) -> Self {
+        Self { splits, partitions: splits.map_or(1, |splits| max_partitions.min(splits).max(1)) }
     }
 
-    /// The splits of each part.
-    pub(crate) fn parts(self) -> impl Iterator<Item = impl Iterator<Item = usize>> {
-        (0..self.parts).map(move |part| (part..self.splits.unwrap_or(0)).step_by(self.parts.max(1)))
+    /// The splits of each partition.
+    pub(crate) fn partitions(self) -> impl Iterator<Item = impl Iterator<Item = usize>> {
+        (0..self.partitions).map(move |partition| (partition..self.splits.unwrap_or(0)).step_by(self.partitions.max(1)))
     }
 
-    /// How many splits the parts before one have.
-    fn before(self, part: usize) -> usize {
-        let (splits, parts) = (self.splits.unwrap_or(0), self.parts.max(1));
-        part * (splits / parts) + part.min(splits % parts)
+    /// The number of splits in the partitions before `partition`.
+    fn before(self, partition: usize) -> usize {
+        let (splits, partitions) = (self.splits.unwrap_or(0), self.partitions.max(1));
+        partition * (splits / partitions) + partition.min(splits % partitions)
     }
 
-    /// Where the splits of a part lie in the row; `None` of a stream, which is one part.
-    fn range(self, part: usize) -> Option<FileRange> {
-        let [start, end] = [self.before(part), self.before(part + 1)].map(|place| place as i64);
+    /// The range of a partition in the sequence; `None` for a stream, which is a single partition.
+    fn range(self, partition: usize) -> Option<FileRange> {
+        let [start, end] = [self.before(partition), self.before(partition + 1)].map(|index| index as i64);
         self.splits.map(|_| FileRange { start, end })
     }
 
-    /// The splits that lie there.
+    /// The splits in a range of the sequence.
     fn splits_at(self, range: Option<&FileRange>) -> Vec<usize> {
-        let row = self.parts().flatten();
+        let row = self.partitions().flatten();
         let Some(FileRange { start, end }) = range else { return row.collect() };
-        let [start, end] = [*start, *end].map(|place| usize::try_from(place).unwrap_or(0));
+        let [start, end] = [*start, *end].map(|index| usize::try_from(index).unwrap_or(0));
         row.take(end).skip(start).collect()
     }
 }
 
-/// A scan of a table in as many parts as the session wants, or as there are splits.
-pub(crate) fn scan_in_parts(
+/// Scans a table with as many partitions as the session has, or as there are splits.
+pub(crate) fn scan_partitioned(
     file: &FileTable,
-    asked: Asked,
+    query: PartitionQuery,
     schema: SchemaRef,
     statistics: Statistics,
     session: &dyn Session,
 ) -> Result<Arc<dyn ExecutionPlan>> {
-    let sent = SentTable::of(file).map_err(external)?;
-    let dealt = Dealt::new(file.splits().map(|splits| splits.len()), session.config().target_partitions());
+    let reference = FileReference::of(file).map_err(external)?;
+    let assignment =
+        SplitAssignment::new(file.splits().map(|splits| splits.len()), session.config().target_partitions());
     let part = |range| {
-        let file = PartitionedFile::new(sent.path().to_string_lossy(), dealt.splits.unwrap_or(1).max(1) as u64);
+        let file =
+            PartitionedFile::new(reference.path().to_string_lossy(), assignment.splits.unwrap_or(1).max(1) as u64);
         FileGroup::new(vec![PartitionedFile { range, ..file }])
     };
-    let groups = (0..dealt.parts).map(|number| part(dealt.range(number))).collect();
-    let source = ClusterSource::new(Arc::new(sent), asked, dealt, schema);
+    let groups = (0..assignment.partitions).map(|number| part(assignment.range(number))).collect();
+    let source = ClusterSource::new(Arc::new(reference), query, assignment, schema);
     let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
         .with_file_groups(groups)
         .with_statistics(statistics.to_inexact());
     Ok(DataSourceExec::from_data_source(config.build()))
 }
 
-/// A table that engines on several machines cut into tasks.
+/// A table as a file source, which engines divide into tasks.
 #[derive(Clone)]
 pub(crate) struct ClusterSource {
-    pub(crate) sent: Arc<SentTable>,
-    pub(crate) asked: Asked,
-    pub(crate) dealt: Dealt,
+    pub(crate) reference: Arc<FileReference>,
+    pub(crate) query: PartitionQuery,
+    pub(crate) assignment: SplitAssignment,
     schema: TableSchema,
     batch_rows: usize,
     metrics: ExecutionPlanMetricsSet,
 }
 
-/// What sessions have if nobody says something else.
+/// The default of sessions.
 const BATCH_ROWS: usize = 8192;
 
 impl ClusterSource {
-    pub(crate) fn new(sent: Arc<SentTable>, asked: Asked, dealt: Dealt, schema: SchemaRef) -> Self {
+    pub(crate) fn new(
+        reference: Arc<FileReference>,
+        query: PartitionQuery,
+        assignment: SplitAssignment,
+        schema: SchemaRef,
+    ) -> Self {
         let (schema, metrics) = (TableSchema::from(schema), ExecutionPlanMetricsSet::new());
-        Self { sent, asked, dealt, schema, batch_rows: BATCH_ROWS, metrics }
+        Self { reference, query, assignment, schema, batch_rows: BATCH_ROWS, metrics }
     }
 }
 
@@ -163,7 +171,7 @@ impl FileSource for ClusterSource {
     }
 
     fn fmt_extra(&self, _: DisplayFormatType, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.asked)
+        write!(f, "{}", self.query)
     }
 
     fn supports_repartitioning(&self) -> bool {
@@ -190,83 +198,84 @@ impl FileSource for ClusterSource {
 
 impl FileOpener for ClusterSource {
     fn open(&self, file: PartitionedFile) -> Result<FileOpenFuture> {
-        let part = Part {
-            sent: Arc::clone(&self.sent),
-            asked: self.asked.clone(),
-            dealt: self.dealt,
+        let partition = Partition {
+            reference: Arc::clone(&self.reference),
+            query: self.query.clone(),
+            assignment: self.assignment,
             range: file.range,
             schema: Arc::clone(self.schema.table_schema()),
         };
-        let reading = Reading { batch_rows: self.batch_rows, memory: memory() };
+        let context = ReadContext { batch_rows: self.batch_rows, memory: memory() };
         let schema = Arc::clone(self.schema.table_schema());
-        let batches = async move { Ok(read(Arc::new(part), 0, reading, schema).map(compacted).boxed()) };
+        let batches =
+            async move { Ok(read(Arc::new(partition), 0, context, schema).map(without_unused_strings).boxed()) };
         Ok(batches.boxed())
     }
 }
 
-/// One part of a table, which is opened when it is read.
-struct Part {
-    sent: Arc<SentTable>,
-    asked: Asked,
-    dealt: Dealt,
+/// One partition of a table, which is opened when it is read.
+struct Partition {
+    reference: Arc<FileReference>,
+    query: PartitionQuery,
+    assignment: SplitAssignment,
     range: Option<FileRange>,
     schema: SchemaRef,
 }
 
-impl Display for Part {
+impl Display for Partition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.sent.path().display(), self.asked)
+        write!(f, "{}{}", self.reference.path().display(), self.query)
     }
 }
 
-impl Source for Part {
+impl Source for Partition {
     const NAME: &'static str = "BrcPart";
     const EMISSION: EmissionType = EmissionType::Incremental;
 
-    fn parts(&self) -> usize {
+    fn partitions(&self) -> usize {
         1
     }
 
-    fn read(&self, _: usize, reading: &Reading, each: Taker<'_>) -> Result<()> {
-        let file = self.sent.open().map_err(external)?;
+    fn read(&self, _: usize, context: &ReadContext, each: BatchConsumer<'_>) -> Result<()> {
+        let file = self.reference.open().map_err(external)?;
         let splits = self.splits(&file).map_err(external)?;
-        match &self.asked {
-            Asked::Rows { projection, conditions, limit } => {
+        match &self.query {
+            PartitionQuery::Rows { projection, conditions, limit } => {
                 let scan = file.scan_of(projection.clone(), conditions, vec![splits])?;
-                Scan { limit: *limit, ..scan }.read(0, reading, each)
+                Scan { limit: *limit, ..scan }.read(0, context, each)
             }
-            Asked::Groups { parts, outputs } => {
-                let (parts, outputs, schema) = (parts.clone(), outputs.clone(), Arc::clone(&self.schema));
-                let no_fields = || external(Error::Usage(format!("{parts} is no question to {}", file.columns())));
-                let fields = parts.fields(file.columns()).ok_or_else(no_fields)?;
+            PartitionQuery::Groups { clauses, outputs } => {
+                let (clauses, outputs, schema) = (clauses.clone(), outputs.clone(), Arc::clone(&self.schema));
+                let no_fields = || external(Error::Usage(format!("cannot plan {clauses} for {}", file.columns())));
+                let fields = clauses.fields(file.columns()).ok_or_else(no_fields)?;
                 let statistics = Statistics::new_unknown(&schema);
-                Question { file, splits, parts, fields, outputs, schema, statistics }.read(0, reading, each)
+                FileQuery { file, splits, clauses, fields, outputs, schema, statistics }.read(0, context, each)
             }
         }
     }
 }
 
-impl Part {
-    /// The splits of this part; `None` for all of a stream.
+impl Partition {
+    /// The splits of this partition; `None` for all of a stream.
     fn splits(&self, file: &FileTable) -> brc_core::Result<Option<Vec<Split>>> {
         let splits = file.splits();
-        let (here, there) = (splits.as_ref().map(Vec::len), self.dealt.splits);
+        let (here, there) = (splits.as_ref().map(Vec::len), self.assignment.splits);
         if here != there {
-            let reason = format!("it has {here:?} splits here, but {there:?} where the question was asked");
-            return Err(Error::Unsupported { path: self.sent.path().to_owned(), reason });
+            let reason = format!("it has {here:?} splits here, but {there:?} where the query was planned");
+            return Err(Error::Unsupported { path: self.reference.path().to_owned(), reason });
         }
         let Some(splits) = splits else { return Ok(None) };
-        let mut indices = self.dealt.splits_at(self.range.as_ref());
-        // Scans go forwards.
+        let mut indices = self.assignment.splits_at(self.range.as_ref());
+        // Scans read splits in ascending order.
         indices.sort_unstable();
         Ok(Some(indices.into_iter().filter_map(|index| splits.get(index).copied()).collect()))
     }
 }
 
-/// The same rows without what no string of them needs: record batches share the strings of a dictionary, and would be sent with
-/// all of them.
-fn compacted(batch: Result<RecordBatch>) -> Result<RecordBatch> {
-    let batch = batch.map_err(told)?;
+/// Removes unused strings from a batch: batches share the strings of a dictionary, all of which would otherwise be
+/// sent.
+fn without_unused_strings(batch: Result<RecordBatch>) -> Result<RecordBatch> {
+    let batch = batch.map_err(encode_error)?;
     let compact = |column: &ArrayRef| match column.data_type() {
         DataType::Utf8View => Arc::new(column.as_string_view().gc()) as ArrayRef,
         _ => Arc::clone(column),
@@ -276,15 +285,15 @@ fn compacted(batch: Result<RecordBatch>) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new_with_options(batch.schema(), columns, &options)?)
 }
 
-/// The bytes of memory that the answer to a question about a part may take.
+/// The memory limit of a query on one partition, in bytes.
 static MEMORY: OnceLock<usize> = OnceLock::new();
 
-/// Limits the memory of each question that is asked of a part in this process, in bytes. Only the first call counts.
+/// Limits the memory of each query on a partition in this process, in bytes. Only the first call has an effect.
 pub fn limit_memory(bytes: usize) {
     let _ = MEMORY.set(bytes);
 }
 
-/// Where the answer about one part takes memory from.
+/// The memory pool of a query on one partition.
 fn memory() -> Arc<dyn MemoryPool> {
     match MEMORY.get() {
         Some(&bytes) => Arc::new(GreedyMemoryPool::new(bytes)),
@@ -297,24 +306,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_split_is_dealt_once_however_parts_are_cut() {
+    fn each_split_is_assigned_once_however_partitions_are_divided() {
         for splits in 0..20 {
-            for most in 1..9 {
-                let dealt = Dealt::new(Some(splits), most);
-                for piece in 1..4 {
-                    let ranges = (0..dealt.parts).flat_map(|part| {
-                        let FileRange { start, end } = dealt.range(part).unwrap();
-                        let starts = (start..end).step_by(piece);
-                        starts.map(move |start| FileRange { start, end: end.min(start + piece as i64) })
+            for max_partitions in 1..9 {
+                let assignment = SplitAssignment::new(Some(splits), max_partitions);
+                for length in 1..4 {
+                    let ranges = (0..assignment.partitions).flat_map(|partition| {
+                        let FileRange { start, end } = assignment.range(partition).unwrap();
+                        let starts = (start..end).step_by(length);
+                        starts.map(move |start| FileRange { start, end: end.min(start + length as i64) })
                     });
-                    let mut found: Vec<usize> = ranges.flat_map(|range| dealt.splits_at(Some(&range))).collect();
+                    let mut found: Vec<usize> = ranges.flat_map(|range| assignment.splits_at(Some(&range))).collect();
                     found.sort_unstable();
-                    assert_eq!(found, (0..splits).collect::<Vec<_>>(), "{dealt:?}, pieces of {piece}");
+                    assert_eq!(found, (0..splits).collect::<Vec<_>>(), "{assignment:?}, ranges of {length}");
                 }
-                let first = dealt.range(0).unwrap();
-                assert!(dealt.splits_at(Some(&first)).iter().all(|split| split % dealt.parts == 0));
+                let first = assignment.range(0).unwrap();
+                assert!(assignment.splits_at(Some(&first)).iter().all(|split| split % assignment.partitions == 0));
             }
         }
-        assert_eq!(Dealt::new(None, 4), Dealt { splits: None, parts: 1 });
+        assert_eq!(SplitAssignment::new(None, 4), SplitAssignment { splits: None, partitions: 1 });
     }
 }

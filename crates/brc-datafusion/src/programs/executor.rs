@@ -1,5 +1,5 @@
-//! `brc-executor`: reads parts of the files that brc reads, and runs the tasks of plans. It is Ballista's own executor, which knows
-//! the tables of brc.
+//! `brc-executor`: reads partitions of files and runs the tasks of plans. It is Ballista's executor with support for
+//! tables of brc.
 
 #![forbid(unsafe_code)]
 
@@ -15,22 +15,22 @@ use std::process::ExitCode;
 
 mod log;
 
-/// What brc answers knows by it how much memory is in use.
+/// Lets brc know how much memory is in use.
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator::SYSTEM;
 
-/// Deep plans need more than threads have otherwise, in bytes.
-const STACK: usize = 8 << 20;
+/// The stack size of threads in bytes: deep plans need more than the default.
+const STACK_BYTES: usize = 8 << 20;
 
 fn main() -> ExitCode {
     let command = Config::command()
         .name("brc-executor")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("Read parts of the files that brc reads, and run the tasks of plans: the executor of Apache Ballista")
+        .about("Read files of brc and run the tasks of queries: the executor of Apache Ballista")
         .mut_arg("task_scheduling_policy", |arg| arg.hide(true));
     let words = command.get_matches();
     let config = Config::from_arg_matches(&words).unwrap_or_else(|error| error.exit());
-    log::exit_code("brc-executor", STACK, run(config))
+    log::exit_code("brc-executor", STACK_BYTES, run(config))
 }
 
 async fn run(config: Config) -> Result<(), BallistaError> {
@@ -43,13 +43,13 @@ async fn run(config: Config) -> Result<(), BallistaError> {
     let (end, ended) = tokio::sync::oneshot::channel();
     let health = spawn_health_server(health_address, options.health.clone(), ended);
     let outcome = run_executor(options, memory).await;
-    // It has ended by itself if nobody listens.
+    // If the receiver is gone, the server has already ended.
     let _ = end.send(());
     let _ = health.await;
     outcome
 }
 
-/// The bytes that answers of brc may take: as much as DataFusion's operators, or what `brc query` takes.
+/// The memory limit of queries of brc in bytes: that of DataFusion's operators, or the default of `brc query`.
 fn memory(pool: Option<u64>) -> Result<usize, BallistaError> {
     let bytes = match pool {
         Some(0) => u64::MAX,

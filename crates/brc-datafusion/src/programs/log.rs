@@ -1,4 +1,4 @@
-//! How the programs of a cluster begin, tell what they do, and end.
+//! Logging and the main function of the programs of a cluster.
 
 use ballista_core::config::LogRotationPolicy;
 use ballista_core::error::BallistaError;
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::EnvFilter;
 
-/// Tells what happens at that level, or that of the environment: on standard error, or in files of a directory.
+/// Sets up logging at a level, or that of the environment: to standard error, or to files of a directory.
 pub(crate) fn begin(level: &str, directory: Option<&str>, name: &str, rotation: &LogRotationPolicy) {
     let level = std::env::var(EnvFilter::DEFAULT_ENV).unwrap_or_else(|_| level.to_owned());
     let log = tracing_subscriber::fmt().with_ansi(false).with_env_filter(EnvFilter::new(level));
@@ -22,7 +22,7 @@ pub(crate) fn begin(level: &str, directory: Option<&str>, name: &str, rotation: 
     log.with_writer(RollingFileAppender::new(rotation, directory, name)).init();
 }
 
-/// Runs a program to its end, on threads with such stacks.
+/// Runs a program on threads with the given stack size in bytes, and returns its exit code.
 pub(crate) fn exit_code(program: &str, stack: usize, run: impl Future<Output = Result<(), BallistaError>>) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().thread_stack_size(stack).build();
     let outcome = runtime.map_err(BallistaError::IoError).and_then(|runtime| runtime.block_on(run));

@@ -1,5 +1,5 @@
-//! `brc-scheduler`: plans questions about the files that brc reads, and deals them to executors. It is Ballista's own scheduler,
-//! which knows the tables of brc.
+//! `brc-scheduler`: plans queries and assigns their tasks to executors. It is Ballista's scheduler with support for
+//! tables of brc.
 
 #![forbid(unsafe_code)]
 
@@ -11,26 +11,26 @@ use std::process::ExitCode;
 
 mod log;
 
-/// Deep plans need more than threads have otherwise, in bytes.
-const STACK: usize = 32 << 20;
+/// The stack size of threads in bytes: deep plans need more than the default.
+const STACK_BYTES: usize = 32 << 20;
 
 fn main() -> ExitCode {
     let command = Config::command()
         .name("brc-scheduler")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("Plan questions about the files that brc reads, and deal them to executors: the scheduler of Apache Ballista")
-        // How tasks come to executors, and what is done when one fails, is always the same.
+        .about("Plan queries over files of brc and assign their tasks to executors: the scheduler of Apache Ballista")
+        // Task distribution and failure handling are fixed.
         .mut_arg("scheduler_policy", |arg| arg.hide(true))
         .mut_arg("task_max_failures", |arg| arg.hide(true))
         .mut_arg("stage_max_failures", |arg| arg.hide(true))
         .mut_arg("expire_dead_executor_interval_seconds", |arg| arg.default_value("5"))
         .mut_arg("executor_timeout_seconds", |arg| {
-            let help = "How many seconds an executor may be silent, 8 at least; then the jobs that run fail, and clients ask again";
+            let help = "The seconds without a heartbeat, at least 8, after which an executor is lost; running jobs then fail, and clients retry";
             arg.default_value("15").help(help).long_help(help)
         });
     let words = command.get_matches();
     let config = Config::from_arg_matches(&words).unwrap_or_else(|error| error.exit());
-    log::exit_code("brc-scheduler", STACK, run(config))
+    log::exit_code("brc-scheduler", STACK_BYTES, run(config))
 }
 
 async fn run(config: Config) -> Result<(), BallistaError> {

@@ -1,8 +1,8 @@
-//! Random tables, and random questions about them.
+//! Generates random tables and queries.
 
 #![allow(dead_code, unreachable_pub)]
 
-use brc_cli::embedding::{Convert, Given};
+use brc_cli::embedding::{ConversionInput, Convert};
 use brc_core::Progress;
 use brc_datafusion::{AGGREGATE_OPTION, FileTable, Resources};
 use datafusion::arrow::util::pretty::pretty_format_batches;
@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Numbers that look random, always the same.
+/// Reproducible pseudo-random numbers.
 pub struct Random(pub u64);
 
 impl Random {
@@ -59,10 +59,10 @@ pub fn open(path: &Path, threads: usize) -> FileTable {
 pub fn convert(from: &Path, to: &Path, more: &[&str]) {
     let mut words: Vec<OsString> = more.iter().map(OsString::from).collect();
     words.extend([from.as_os_str().to_owned(), to.as_os_str().to_owned()]);
-    Convert::from_words(&words).unwrap().run(Given::Nothing, &Progress::default()).unwrap();
+    Convert::from_words(&words).unwrap().run(ConversionInput::Named, &Progress::default()).unwrap();
 }
 
-/// A question, and whether brc groups its rows.
+/// A random query over the table `t`.
 pub fn question(random: &mut Random) -> String {
     let keys = random.of(&[
         "",

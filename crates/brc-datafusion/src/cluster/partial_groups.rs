@@ -1,7 +1,7 @@
-//! The answers of all parts of a table, as a table: each has its groups.
+//! A table of partial groups: each partition of a file contributes its own groups.
 
-use crate::answer::{Output, Parts};
-use crate::cluster::{Asked, scan_in_parts};
+use crate::answer::{Output, QueryClauses};
+use crate::cluster::{PartitionQuery, scan_partitioned};
 use crate::table::FileTable;
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -13,25 +13,25 @@ use datafusion::physical_plan::ExecutionPlan;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
-/// What parts of a table answer.
+/// The partial groups of a table.
 #[derive(Clone)]
-pub(crate) struct PartTable {
+pub(crate) struct PartialGroups {
     pub(crate) file: FileTable,
-    pub(crate) parts: Parts,
-    /// The columns, made of those of brc's answer.
+    pub(crate) clauses: QueryClauses,
+    /// The columns, computed from those of brc's result.
     pub(crate) outputs: Vec<Output>,
     pub(crate) schema: SchemaRef,
     pub(crate) statistics: Statistics,
 }
 
-impl Debug for PartTable {
+impl Debug for PartialGroups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PartTable").field("parts", &self.parts).finish_non_exhaustive()
+        f.debug_struct("PartialGroups").field("clauses", &self.clauses).finish_non_exhaustive()
     }
 }
 
 #[async_trait]
-impl TableProvider for PartTable {
+impl TableProvider for PartialGroups {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
@@ -52,7 +52,7 @@ impl TableProvider for PartTable {
         let outputs = projection.iter().map(|&column| self.outputs[column]).collect();
         let schema = Arc::new(self.schema.project(projection)?);
         let statistics = self.statistics.clone().project(Some(projection));
-        let asked = Asked::Groups { parts: self.parts.clone(), outputs };
-        scan_in_parts(&self.file, asked, schema, statistics, session)
+        let query = PartitionQuery::Groups { clauses: self.clauses.clone(), outputs };
+        scan_partitioned(&self.file, query, schema, statistics, session)
     }
 }
