@@ -125,22 +125,22 @@ fn damage_is_detected() {
 #[test]
 fn verify_checks_every_bit() {
     let sources = [tables::small(), tables::ends_of_the_ranges(), tables::empty()];
-    let unseen = |cell: &Cell, source: &Source| {
+    let undetected = |cell: &Cell, source: &Source| {
         let sound = cell.encode(source, 1).bytes().to_vec();
-        let mut unseen = Vec::new();
+        let mut undetected = Vec::new();
         for bit in 0..sound.len() * 8 {
             let mut bytes = sound.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
             if cell.file_of(&bytes).verify(&options(&source.schema, None)).is_ok() {
-                unseen.push((bit / 8, bit % 8));
+                undetected.push((bit / 8, bit % 8));
             }
         }
-        unseen
+        undetected
     };
     every_cell(|cell| {
         if cell.compression.is_none() && cell.encoding.detects_damage() {
             for source in &sources {
-                assert_eq!(unassert_detected(cell, source), [], "{cell}, {}: not seen", source.name);
+                assert_eq!(undetected(cell, source), [], "{cell}, {}: not detected", source.name);
             }
         }
     });
