@@ -5,8 +5,7 @@
 use crate::chunks::{Chunks, ReadCost, read_error};
 use crate::compressed_input::{Compressed, Kind, check_content};
 use crate::input_file::InputFile;
-use crate::zip;
-use crate::{platform, remote};
+use crate::{platform, registry, remote, zip};
 use brc_core::{Error, ReadAt, Result};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, Write};
@@ -14,6 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// How many first bytes an encoding is recognised by.
 pub const PREFIX_BYTES: usize = 64 << 10;
+
+/// How many of these are read of a file that an encoding [reads by its parts](crate::Encoding::reads_parts).
+const HEAD_BYTES: usize = 4 << 10;
 
 /// How long a temporary copy may become if nobody says so, in bytes: a few compressed ones can stand for very many.
 pub const LONGEST_COPY: u64 = 64 << 30;
@@ -90,18 +92,15 @@ impl Input {
     pub fn from_file(path: PathBuf, file: impl Into<InputFile>) -> Result<Self> {
         let file = file.into();
         let length = file.length().map_err(Error::io(&path, "open"))?;
-        let most = usize::try_from(length).map_or(PREFIX_BYTES, |length| PREFIX_BYTES.min(length + 1));
-        let mut prefix = vec![0; most];
-        let read = file.read_full_at(&mut prefix, 0).map_err(Error::io(&path, "read"))?;
-        prefix.truncate(read);
-        if (read as u64) != length.min(PREFIX_BYTES as u64) {
+        let prefix = read_prefix(&file, length).map_err(Error::io(&path, "read"))?;
+        let Some(prefix) = prefix else {
             // Files of the system, such as those in /proc, report no size, or a page whatever they hold.
             return Self::from_stream(path, Box::new(file.reader()));
-        }
+        };
         if let Some(member) = zip::only_member(&path, &file, &prefix)? {
             return Self::decompressed_file(path, file, Kind::Zip(member));
         }
-        let is_whole = read as u64 == length;
+        let is_whole = prefix.len() as u64 == length;
         let Some(compressed) = Compressed::of(&path, &prefix)? else {
             return Ok(Self { path, prefix, is_whole, source: Source::File { file, length }, compression: None });
         };
@@ -338,6 +337,22 @@ fn first_bytes(chunks: &Chunks, bytes: usize) -> Result<Vec<u8>> {
     }
     first.truncate(bytes);
     Ok(first)
+}
+
+/// The first bytes of a file of that length; `None` if it has fewer or more than that.
+fn read_prefix(file: &InputFile, length: u64) -> io::Result<Option<Vec<u8>>> {
+    let most = usize::try_from(length).map_or(PREFIX_BYTES, |length| PREFIX_BYTES.min(length + 1));
+    let (mut prefix, mut read) = (Vec::new(), 0);
+    for bytes in [HEAD_BYTES.min(most), most] {
+        prefix.resize(bytes, 0);
+        read += file.read_full_at(&mut prefix[read..], read as u64)?;
+        if read < bytes || registry::reads_parts(&prefix) {
+            break;
+        }
+    }
+    let expected = length.min(prefix.len() as u64);
+    prefix.truncate(read);
+    Ok((read as u64 == expected).then_some(prefix))
 }
 
 /// Takes the first bytes off a stream.

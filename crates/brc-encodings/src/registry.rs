@@ -145,6 +145,11 @@ pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
     }
 }
 
+/// Whether a file of these first bytes is of an encoding that [reads it by its parts](Encoding::reads_parts).
+pub(crate) fn reads_parts(prefix: &[u8]) -> bool {
+    ENCODINGS.iter().any(|encoding| encoding.reads_parts() && encoding.sniff(prefix))
+}
+
 /// How many first bytes tell an encoding at least: with fewer of them several magics begin.
 const LEAST_TELLING: usize = 4;
 
