@@ -1,19 +1,19 @@
-//! Appends short byte strings to a vector quickly: a table has millions of them.
+//! Fast appending of short byte strings to a vector: a table has millions of them.
 
 use std::ops::Range;
 
-/// Appends some of the bytes. Where these are few and others lie behind them, they are copied with some of those: a copy of so
-/// many bytes that are known is one move, and no call.
+/// Appends `bytes[range]`. Short strings are copied together with the bytes after them, if there are enough, and then
+/// truncated: a copy of constant length is a single move without a call.
 ///
 /// # Panics
-/// If they are not all there.
+/// If `range` is out of bounds.
 #[inline(always)]
-pub fn append(bytes: &[u8], place: Range<usize>, out: &mut Vec<u8>) {
-    let (rest, length) = (&bytes[place.start..], place.len());
+pub fn append(bytes: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
+    let (rest, length) = (&bytes[range.start..], range.len());
     match (rest.first_chunk::<16>(), rest.first_chunk::<32>()) {
         (Some(few), _) if length <= few.len() => append_first(few, length, out),
         (_, Some(more)) if length <= more.len() => append_first(more, length, out),
-        _ => out.extend_from_slice(&bytes[place]),
+        _ => out.extend_from_slice(&bytes[range]),
     }
 }
 
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_appended_is_what_is_there() {
+    fn appends_exactly_the_given_range() {
         let bytes: Vec<u8> = (0..70).collect();
         for start in 0..bytes.len() {
             for end in start..=bytes.len() {

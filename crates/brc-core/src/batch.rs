@@ -1,8 +1,8 @@
-//! A batch: rows in memory, and the only data that passes from an encoding to its reader.
+//! A batch: rows in memory, and the only form in which data passes from an encoding to its reader.
 //!
-//! Numbers keep the width that the source has at hand. Strings are dictionary codes if the source has them, one per row
-//! or one per run of rows, so that an aggregation needs no hashing of its own and merges runs as contiguous memory.
-//! Values and bitmaps have the layout of Apache Arrow, so that a batch becomes a record batch without copying values.
+//! Numbers keep the width of their source. Strings are dictionary codes if the source has them, one per row or one per
+//! run of rows, so that an aggregation needs no hashing of its own and processes runs as contiguous memory. Values and
+//! bitmaps have the layout of Apache Arrow, so that a batch becomes a record batch without copying values.
 
 use crate::bitmap::Bitmap;
 use crate::bounds::bounds;
@@ -14,11 +14,11 @@ use std::ops::Range;
 pub struct Run {
     /// The code.
     pub code: u32,
-    /// How many rows; never 0.
+    /// The number of rows; never 0.
     pub rows: u32,
 }
 
-/// Integers in the narrowest width the source had at hand. Decimals are in units of their column's scale.
+/// Integers in the width of their source. Decimals are in units of their column's scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Integers<'a> {
     /// 8 bits a value.
@@ -33,7 +33,7 @@ pub enum Integers<'a> {
     I128(&'a [i128]),
 }
 
-/// Evaluates an expression with the slice of an [`Integers`], whatever its width.
+/// Evaluates an expression with the slice of an [`Integers`] of any width.
 #[macro_export]
 macro_rules! for_integers {
     ($integers:expr, $slice:ident => $body:expr) => {
@@ -48,7 +48,7 @@ macro_rules! for_integers {
 }
 
 impl<'a> Integers<'a> {
-    /// How many values there are.
+    /// The number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         for_integers!(self, values => values.len())
@@ -60,7 +60,7 @@ impl<'a> Integers<'a> {
         self.len() == 0
     }
 
-    /// One value.
+    /// The value of a row.
     ///
     /// # Panics
     /// If `row` is not below [`Integers::len`].
@@ -78,7 +78,7 @@ impl<'a> Integers<'a> {
     /// The values of these rows.
     ///
     /// # Panics
-    /// If they are not rows of the column.
+    /// If they are out of bounds.
     #[must_use]
     pub fn slice(&self, rows: Range<usize>) -> Self {
         match self {
@@ -90,7 +90,7 @@ impl<'a> Integers<'a> {
         }
     }
 
-    /// The smallest and the largest value.
+    /// The minimum and maximum; `None` if there are no values.
     #[must_use]
     pub fn bounds(&self) -> Option<(i128, i128)> {
         fn of<T: Copy + Ord + Into<i128>>(values: &[T]) -> Option<(i128, i128)> {
@@ -100,7 +100,7 @@ impl<'a> Integers<'a> {
     }
 }
 
-/// Byte strings one behind the other, with offsets as in Arrow.
+/// Contiguous byte strings with offsets, as in Arrow.
 #[derive(Debug, Clone, Copy)]
 pub struct ByteStrings<'a> {
     offsets: &'a [i32],
@@ -108,10 +108,10 @@ pub struct ByteStrings<'a> {
 }
 
 impl<'a> ByteStrings<'a> {
-    /// Row *r* has the bytes from `offsets[r]` to `offsets[r + 1]`.
+    /// Strings of which row *r* has the bytes from `offsets[r]` to `offsets[r + 1]`.
     ///
     /// # Panics
-    /// If there is no offset, or the last is not within `bytes`.
+    /// If `offsets` is empty, or the last offset is out of bounds.
     #[must_use]
     pub fn new(offsets: &'a [i32], bytes: &'a [u8]) -> Self {
         let last = offsets.last().and_then(|&last| usize::try_from(last).ok());
@@ -119,7 +119,7 @@ impl<'a> ByteStrings<'a> {
         Self { offsets, bytes }
     }
 
-    /// How many strings there are.
+    /// The number of strings.
     #[must_use]
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
@@ -134,7 +134,7 @@ impl<'a> ByteStrings<'a> {
     /// The string of a row.
     ///
     /// # Panics
-    /// If `row` is not below [`ByteStrings::len`], or the offsets do not ascend.
+    /// If `row` is not below [`ByteStrings::len`], or the offsets are not ascending.
     #[must_use]
     pub fn get(&self, row: usize) -> &'a [u8] {
         &self.bytes[self.offsets[row] as usize..self.offsets[row + 1] as usize]
@@ -143,7 +143,7 @@ impl<'a> ByteStrings<'a> {
     /// The strings of these rows.
     ///
     /// # Panics
-    /// If they are not rows of the column.
+    /// If they are out of bounds.
     #[must_use]
     pub fn slice(&self, rows: Range<usize>) -> Self {
         Self { offsets: &self.offsets[rows.start..=rows.end], bytes: self.bytes }
@@ -155,16 +155,16 @@ impl<'a> ByteStrings<'a> {
         (1..offsets.len()).map(move |next| &bytes[offsets[next - 1] as usize..offsets[next] as usize])
     }
 
-    /// The bytes of all strings, which lie one behind the other.
+    /// The contiguous bytes of all strings.
     ///
     /// # Panics
-    /// If the offsets do not ascend.
+    /// If the offsets are not ascending.
     #[must_use]
     pub fn span(&self) -> &'a [u8] {
         &self.bytes[self.offsets[0] as usize..self.offsets[self.len()] as usize]
     }
 
-    /// The offsets, one more than there are strings, and the bytes that they point into, which may be more than those of the
+    /// The offsets (one more than there are strings) and the bytes they point into, which may contain more than these
     /// strings.
     #[must_use]
     pub fn parts(&self) -> (&'a [i32], &'a [u8]) {
@@ -172,28 +172,28 @@ impl<'a> ByteStrings<'a> {
     }
 }
 
-/// The values of a column; rows that are null have any value there.
+/// The values of a column. Null rows have an arbitrary value.
 #[derive(Debug, Clone, Copy)]
 pub enum Data<'a> {
-    /// Dictionary codes, one a row.
+    /// Dictionary codes, one per row.
     Codes {
         /// The codes.
         codes: &'a [u32],
-        /// What they stand for. All batches of one scanner share it; it may grow from batch to batch.
+        /// The dictionary of the codes. All batches of one scanner share it; it may grow between batches.
         dictionary: &'a Dictionary,
     },
-    /// Dictionary codes, one for each run; the runs' rows add up to the batch's.
+    /// Dictionary codes, one per run; the runs cover all rows of the batch.
     Runs {
         /// The runs in row order.
         runs: &'a [Run],
-        /// What their codes stand for, as for [`Data::Codes`].
+        /// The dictionary of the codes, as for [`Data::Codes`].
         dictionary: &'a Dictionary,
     },
-    /// Byte strings, one a row.
+    /// Byte strings, one per row.
     Bytes(ByteStrings<'a>),
-    /// Integers, one a row.
+    /// Integers, one per row.
     Integers(Integers<'a>),
-    /// Floats, one a row.
+    /// Floats, one per row.
     Floats(&'a [f64]),
 }
 
@@ -202,7 +202,7 @@ pub enum Data<'a> {
 pub struct Column<'a> {
     /// Its values.
     pub data: Data<'a>,
-    /// Which of its rows have a value; `None` if all have.
+    /// Which rows have a value; `None` if all have.
     pub validity: Option<Bitmap<'a>>,
 }
 
@@ -232,7 +232,7 @@ impl<'a> Column<'a> {
         Data::Integers(values).into()
     }
 
-    /// The same column with these nulls.
+    /// The same column with this validity.
     #[must_use]
     pub fn with_validity(self, validity: Option<Bitmap<'a>>) -> Self {
         Self { validity, ..self }
@@ -247,17 +247,16 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Whether the row has a value.
+    /// Whether the row is not null.
     ///
     /// # Panics
-    /// If the column has nulls, but not that row.
+    /// If the column has a validity bitmap with fewer rows.
     #[must_use]
     pub fn is_valid(&self, row: usize) -> bool {
         self.validity.is_none_or(|validity| validity.get(row))
     }
 
-    /// The runs that some of the rows make up, the first and the last one perhaps cut; none if the column does not come as
-    /// runs.
+    /// The runs of these rows, the first and the last shortened if necessary; empty unless the column consists of runs.
     #[must_use]
     pub fn runs_of_rows(&self, rows: Range<usize>) -> Vec<Run> {
         let Data::Runs { runs, .. } = self.data else { return Vec::new() };
@@ -271,10 +270,10 @@ impl<'a> Column<'a> {
         runs.iter().filter_map(part).collect()
     }
 
-    /// Some of the rows. `runs` are those of [`Column::runs_of_rows`].
+    /// A slice of the rows. `runs` must be the result of [`Column::runs_of_rows`] for them.
     ///
     /// # Panics
-    /// If the column does not come as runs, and has fewer rows than that.
+    /// If the rows are out of bounds, except for runs.
     #[must_use]
     pub fn slice(self, rows: Range<usize>, runs: &'a [Run]) -> Self {
         let data = match self.data {
@@ -287,14 +286,14 @@ impl<'a> Column<'a> {
         Self { data, validity: self.validity.map(|validity| validity.slice(rows)) }
     }
 
-    /// Whether a row is null.
+    /// Whether any row is null.
     #[must_use]
     pub fn has_nulls(&self) -> bool {
         self.validity.is_some_and(|validity| validity.count_nulls() > 0)
     }
 }
 
-/// Up to a few thousand rows, as the columns that a scan's projection asked for, in its order.
+/// Up to a few thousand rows with the columns of a scan's projection, in its order.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch<'a> {
     /// The number of rows.
@@ -303,9 +302,9 @@ pub struct Batch<'a> {
     pub columns: &'a [Column<'a>],
 }
 
-/// Appends the code of every row of `column`: runs are written out. Rows that are null have any code.
+/// Appends the code of every row of `column`, with runs expanded. Null rows have an arbitrary code.
 ///
-/// Returns whether the column has codes at all.
+/// Returns whether the column has codes.
 pub fn codes_of(column: &Column<'_>, out: &mut Vec<u32>) -> bool {
     match column.data {
         Data::Codes { codes, .. } => out.extend_from_slice(codes),
@@ -319,10 +318,10 @@ pub fn codes_of(column: &Column<'_>, out: &mut Vec<u32>) -> bool {
     true
 }
 
-/// The same for some of the rows.
+/// Like [`codes_of`], for some of the rows.
 ///
 /// # Panics
-/// If the column has a code for each row, and fewer rows than that.
+/// If the column has one code per row and the rows are out of bounds.
 pub fn codes_of_rows(column: &Column<'_>, rows: Range<usize>, out: &mut Vec<u32>) -> bool {
     match column.data {
         Data::Codes { codes, .. } => out.extend_from_slice(&codes[rows]),
@@ -344,7 +343,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_of_some_rows_are_some_of_the_codes() {
+    fn codes_of_rows_match_slices() {
         let dictionary: Dictionary = ["a", "b", "c"].into_iter().collect();
         let runs = [Run { code: 2, rows: 3 }, Run { code: 0, rows: 1 }, Run { code: 1, rows: 4 }];
         let all = [2, 2, 2, 0, 1, 1, 1, 1];
@@ -365,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_columns_are_their_rows() {
+    fn slices_have_the_values_of_their_rows() {
         let strings = ByteStrings::new(&[0, 1, 1, 4], b"abcde");
         assert_eq!(strings.iter().collect::<Vec<_>>(), [&b"a"[..], b"", b"bcd"]);
         let part = strings.slice(1..3);

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One bit for each row, lowest bit of a byte first; set for a value, not set for a null.
+/// One bit per row, lowest bit of a byte first: set for a value, clear for a null.
 ///
-/// It may start at any bit, so that a part of it is taken without copying.
+/// The first row may be at any bit, so that a slice needs no copy.
 #[derive(Debug, Clone, Copy)]
 pub struct Bitmap<'a> {
     bytes: &'a [u8],
@@ -16,7 +16,7 @@ impl<'a> Bitmap<'a> {
     /// The `len` bits from bit `offset` on.
     ///
     /// # Panics
-    /// If `bytes` has fewer.
+    /// If they are out of bounds.
     #[must_use]
     pub fn new(bytes: &'a [u8], offset: usize, len: usize) -> Self {
         assert!(offset.checked_add(len).is_some_and(|end| end <= bytes.len() * 8), "as many bits as rows");
@@ -49,26 +49,26 @@ impl<'a> Bitmap<'a> {
     /// The bits of these rows.
     ///
     /// # Panics
-    /// If they are not rows of the bitmap.
+    /// If they are out of bounds.
     #[must_use]
     pub fn slice(&self, rows: std::ops::Range<usize>) -> Self {
         assert!(rows.start <= rows.end && rows.end <= self.len, "rows {rows:?} of {}", self.len);
         Self { bytes: self.bytes, offset: self.offset + rows.start, len: rows.len() }
     }
 
-    /// How many rows have a value.
+    /// The number of rows that have a value.
     #[must_use]
     pub fn count_values(&self) -> usize {
         self.words().map(|(word, _)| word.count_ones() as usize).sum()
     }
 
-    /// How many rows are null.
+    /// The number of nulls.
     #[must_use]
     pub fn count_nulls(&self) -> usize {
         self.len - self.count_values()
     }
 
-    /// The bits, 64 rows at a time, lowest bit first, each with its number of rows; bits beyond those are not set.
+    /// The bits in words of 64 rows, lowest bit first, each with its number of rows. Bits after the last row are clear.
     pub fn words(&self) -> impl Iterator<Item = (u64, usize)> + use<'a> {
         let Self { bytes, offset, len } = *self;
         (0..len.div_ceil(64)).map(move |index| {
@@ -95,9 +95,9 @@ impl<'a> Bitmap<'a> {
     }
 }
 
-/// A bitmap that grows row by row.
+/// A growable bitmap.
 ///
-/// As long as no row is null it takes no memory, and [`BitmapBuffer::bitmap`] is `None`.
+/// It takes no memory as long as no row is null; [`BitmapBuffer::bitmap`] is then `None`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct BitmapBuffer {
     /// Empty until the first null.
@@ -107,10 +107,10 @@ pub struct BitmapBuffer {
 }
 
 impl BitmapBuffer {
-    /// The rows of a mask: bit `r % 64` of word `r / 64` is that of row `r`.
+    /// Converts a selection mask: bit `r % 64` of `words[r / 64]` is row `r`.
     ///
     /// # Panics
-    /// If there are not as many words as 64 rows each need.
+    /// If the number of words is not `rows / 64`, rounded up.
     #[must_use]
     pub fn of_words(words: &[u64], rows: usize) -> Self {
         assert_eq!(words.len(), rows.div_ceil(64), "one word for 64 rows");
@@ -126,7 +126,7 @@ impl BitmapBuffer {
         }
     }
 
-    /// Adds a row.
+    /// Appends a row.
     pub fn push(&mut self, value: bool) {
         if !value || self.nulls > 0 {
             self.write(1, u64::from(value));
@@ -135,7 +135,7 @@ impl BitmapBuffer {
         self.nulls += usize::from(!value);
     }
 
-    /// Adds that many rows that have values.
+    /// Appends `rows` rows that have values.
     pub fn push_values(&mut self, rows: usize) {
         if self.nulls > 0 {
             for start in (0..rows).step_by(64) {
@@ -147,7 +147,7 @@ impl BitmapBuffer {
         }
     }
 
-    /// Adds the rows of a bitmap; `None` stands for `rows` rows that have values.
+    /// Appends the rows of a bitmap; `None` means `rows` rows that have values.
     pub fn extend(&mut self, bitmap: Option<Bitmap<'_>>, rows: usize) {
         let Some(bitmap) = bitmap else { return self.push_values(rows) };
         for (word, rows) in bitmap.words() {
@@ -172,26 +172,26 @@ impl BitmapBuffer {
         self.rows == 0
     }
 
-    /// How many rows are null.
+    /// The number of nulls.
     #[must_use]
     pub fn nulls(&self) -> usize {
         self.nulls
     }
 
-    /// The bits, unless all rows have values.
+    /// The bitmap; `None` if all rows have values.
     #[must_use]
     pub fn bitmap(&self) -> Option<Bitmap<'_>> {
         (self.nulls > 0).then(|| Bitmap::new(&self.bytes, 0, self.rows))
     }
 
-    /// Removes all rows, and keeps the memory.
+    /// Removes all rows, keeping the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.rows = 0;
         self.nulls = 0;
     }
 
-    /// Writes up to 64 bits behind the last row; all rows before have their bits after that.
+    /// Writes up to 64 bits after the last row, and before them those of all earlier rows if this is the first null.
     fn write(&mut self, rows: usize, word: u64) {
         if self.nulls == 0 {
             self.bytes.clear();
@@ -244,7 +244,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rows_come_back(
+        fn rows_round_trip(
             parts in prop::collection::vec((prop::collection::vec(any::<bool>(), 0..150), 0u8..3), 0..6),
             cut in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
         ) {

@@ -1,20 +1,20 @@
-//! Minimum and maximum of many values. Iterators compare references with a call for each value, which takes longer than
-//! most other work on the values.
+//! Minimum and maximum of many values. The iterator methods compare references with a call per value, which takes
+//! longer than most other work on the values.
 
-/// The smallest and the largest number, if there is one.
+/// The minimum and maximum number; `None` if there are none.
 #[must_use]
 pub fn bounds<T: Copy + Ord>(values: &[T]) -> Option<(T, T)> {
     let (&first, rest) = values.split_first()?;
     Some(rest.iter().fold((first, first), |(min, max), &value| (min.min(value), max.max(value))))
 }
 
-/// The smallest and the largest byte string, if there is one.
+/// The minimum and maximum byte string; `None` if there are none.
 pub fn string_bounds<'a>(mut values: impl Iterator<Item = &'a [u8]>) -> Option<(&'a [u8], &'a [u8])> {
     let first = values.next()?;
     let (mut min, mut max) = ((prefix(first), first), (prefix(first), first));
     for value in values {
         let prefix = prefix(value);
-        // Most lie between the two, and few have the same beginning.
+        // Most values lie strictly between the bounds, so the prefix decides.
         if prefix <= min.0 && (prefix, value) < min {
             min = (prefix, value);
         }
@@ -25,7 +25,7 @@ pub fn string_bounds<'a>(mut values: impl Iterator<Item = &'a [u8]>) -> Option<(
     Some((min.1, max.1))
 }
 
-/// The first eight bytes as a number that is ordered as they are, with zeros behind a shorter value.
+/// The first eight bytes as an integer with the same order; shorter values are padded with zeros.
 #[must_use]
 #[inline]
 pub fn prefix(value: &[u8]) -> u64 {
@@ -44,7 +44,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_are_those_of_iterators(
+        fn bounds_match_iterator_min_and_max(
             numbers in prop::collection::vec(-3i64..3, 0..9),
             strings in prop::collection::vec(prop::collection::vec(prop_oneof![Just(0u8), Just(b'a'), Just(255)], 0..12), 0..9),
         ) {

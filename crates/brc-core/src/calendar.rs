@@ -1,13 +1,13 @@
-//! Conversion between dates and times of day as text and as integers.
+//! Conversion of dates and times of day between text and integers.
 //!
-//! The calendar is the proleptic Gregorian one of ISO 8601. Leap seconds are not supported, as in system clocks.
+//! Dates use the proleptic Gregorian calendar of ISO 8601. Leap seconds are not supported, as in system clocks.
 
 use crate::logical_type::TimeUnit;
 
-/// Seconds of a day.
+/// Seconds per day.
 pub const DAY_SECONDS: i64 = 86_400;
 
-/// The months in English, January first.
+/// The English month names, January first.
 pub const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -23,19 +23,19 @@ pub const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// The days of a week in English, Monday first.
+/// The English weekday names, Monday first.
 pub const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-/// The days from 1970-01-01 to a date; `None` if there is no such date.
+/// The number of days from 1970-01-01 to a date; `None` if the date does not exist.
 #[must_use]
 #[inline]
 pub fn days_of(year: i64, month: u32, day: u32) -> Option<i64> {
-    // All days of the calendar repeat after 400 years; so many of them leave no year negative.
+    // The calendar repeats every 400 years; this offset makes every year positive.
     const LATER: i64 = 400 << 32;
     if !((1..=12).contains(&month) && year.abs() < 1 << 40 && day.wrapping_sub(1) < days_in(year, month)) {
         return None;
     }
-    // Years begin in March, so that the leap day is a year's last.
+    // Years start in March, so that the leap day is the last day of a year.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let years = (year + LATER) as u64;
     let centuries = years / 100;
@@ -57,15 +57,15 @@ pub fn date_of(days: i64) -> (i64, u32, u32) {
     (year + era * 400 + i64::from(month <= 2), month as u32, day as u32)
 }
 
-/// The days of a month, 1 to 12.
+/// The number of days of a month, 1 to 12.
 #[inline]
 fn days_in(year: i64, month: u32) -> u32 {
     let leap = || year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    // Up to July odd months are the longer ones, then even ones.
+    // Odd months up to July have 31 days, then even ones.
     if month == 2 { 28 + u32::from(leap()) } else { 30 + ((month ^ month >> 3) & 1) }
 }
 
-/// Reads `2024-02-29`: four digits of the year, or a sign and more of them.
+/// Parses `2024-02-29` to days since 1970-01-01. The year has four digits, or a sign and up to twelve.
 #[must_use]
 pub fn parse_date(text: &[u8]) -> Option<i64> {
     let (sign, rest) = match text.first()? {
@@ -98,8 +98,8 @@ pub fn write_date(days: i64, out: &mut Vec<u8>) {
     digits(day.into(), 2, out);
 }
 
-/// Reads `23:59`, `23:59:59` or `23:59:59.999`: units since midnight. `None` too if it has more digits of a second than
-/// the unit, unless they are zeros.
+/// Parses `23:59`, `23:59:59` or `23:59:59.999` to units since midnight. `None` if the fraction has nonzero digits
+/// beyond the unit.
 #[must_use]
 pub fn parse_time(text: &[u8], unit: TimeUnit) -> Option<i64> {
     let (clock, fraction) = match text.iter().position(|&byte| byte == b'.') {
@@ -131,7 +131,7 @@ fn parse_fraction(text: &[u8], unit: TimeUnit) -> Option<i64> {
     Some(value * 10i64.pow(unit.digits() - kept as u32))
 }
 
-/// Appends a time of day with all digits that the unit tells.
+/// Appends a time of day with all fractional digits of the unit.
 pub fn write_time(value: i64, unit: TimeUnit, out: &mut Vec<u8>) {
     let (seconds, fraction) = (value.div_euclid(unit.per_second()), value.rem_euclid(unit.per_second()));
     for (index, part) in [seconds / 3600, seconds / 60 % 60, seconds % 60].into_iter().enumerate() {
@@ -146,16 +146,16 @@ pub fn write_time(value: i64, unit: TimeUnit, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads a date, or a date and a time with a blank or `T` between. With `zone`, what is behind the time tells the distance
-/// from UTC and must be there (`Z`, `+02`, `+02:00`, `+0200`); without, nothing may follow.
+/// Parses a date, or a date and a time separated by a space or `T`. With `zone`, a UTC offset must follow the time
+/// (`Z`, `+02`, `+02:00`, `+0200`); without, nothing may follow.
 ///
-/// `None` too if it does not fit 64 bits, or has more digits of a second than the unit, unless they are zeros.
+/// `None` if the result does not fit 64 bits, or the fraction has nonzero digits beyond the unit.
 #[must_use]
 pub fn parse_timestamp(text: &[u8], unit: TimeUnit, zone: bool) -> Option<i64> {
     i64::try_from(parse_wide_timestamp(text, unit, zone)?).ok()
 }
 
-/// [`parse_timestamp`] for any number of bits.
+/// Like [`parse_timestamp`], without the limit of 64 bits.
 #[must_use]
 pub fn parse_wide_timestamp(text: &[u8], unit: TimeUnit, zone: bool) -> Option<i128> {
     let end_of_date = text.iter().position(|byte| b"T t".contains(byte)).unwrap_or(text.len());
@@ -170,12 +170,12 @@ pub fn parse_wide_timestamp(text: &[u8], unit: TimeUnit, zone: bool) -> Option<i
         }
         Some(time) => (parse_time(time, unit)?, 0),
     };
-    // The start of the first day of all lies before the first second that 64 bits count.
+    // In 128 bits, because the midnight before the smallest 64-bit timestamp does not fit 64 bits.
     let seconds = i128::from(days) * i128::from(DAY_SECONDS) - i128::from(offset);
     Some(seconds * i128::from(unit.per_second()) + i128::from(time))
 }
 
-/// Reads a distance from UTC in seconds.
+/// Parses a UTC offset to seconds.
 fn parse_offset(text: &[u8]) -> Option<i64> {
     let (hours, minutes) = match *text {
         [b'Z' | b'z'] => return Some(0),
@@ -188,7 +188,7 @@ fn parse_offset(text: &[u8]) -> Option<i64> {
     (hours <= 23 && minutes <= 59).then_some(sign * (hours * 3600 + minutes * 60))
 }
 
-/// Appends a date and a time with all digits that the unit tells; with `zone`, `Z` follows.
+/// Appends a date and a time with all fractional digits of the unit; with `zone`, followed by `Z`.
 pub fn write_timestamp(value: i64, unit: TimeUnit, zone: bool, out: &mut Vec<u8>) {
     let day = DAY_SECONDS * unit.per_second();
     write_date(value.div_euclid(day), out);
@@ -199,7 +199,7 @@ pub fn write_timestamp(value: i64, unit: TimeUnit, zone: bool, out: &mut Vec<u8>
     }
 }
 
-/// Some digits and nothing else, at most 18.
+/// Parses 1 to 18 digits.
 fn number(text: &[u8]) -> Option<i64> {
     if text.is_empty() || text.len() > 18 {
         return None;
@@ -207,7 +207,7 @@ fn number(text: &[u8]) -> Option<i64> {
     text.iter().try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0')))
 }
 
-/// Appends a number with at least so many digits.
+/// Appends a number, zero-padded to at least `least` digits.
 fn digits(value: u64, least: u32, out: &mut Vec<u8>) {
     for place in (0..least.max(value.max(1).ilog10() + 1)).rev() {
         out.push(b'0' + (value / 10u64.pow(place) % 10) as u8);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_or_time_is_refused() {
+    fn malformed_dates_and_times_are_refused() {
         for text in ["", "2024-02-30", "1900-02-29", "2024-13-01", "2024-1-01", "24-01-01", "2024-01-01 ", "2024/01/01"]
         {
             assert_eq!(parse_date(text.as_bytes()), None, "{text}");
@@ -306,7 +306,7 @@ mod tests {
 
         #[test]
         fn timestamps_round_trip(value: i64, unit in prop::sample::select(TimeUnit::ALL.to_vec()), zone: bool) {
-            // Years of seconds may have more digits than are read.
+            // Timestamps in seconds may have years with more digits than the parser accepts.
             let value = if unit == TimeUnit::Second { value >> 12 } else { value };
             let written = text(|out| write_timestamp(value, unit, zone, out));
             prop_assert_eq!(parse_timestamp(written.as_bytes(), unit, zone), Some(value), "{}", written);

@@ -1,8 +1,8 @@
-//! Exact decimals: conversion between text and scaled integers, and the only place where a mean is rounded.
+//! Exact decimals: conversion between text and scaled integers, and the rounding of means.
 
 use crate::error::RowFault;
 
-/// The powers of ten that fit 64 bits with a sign.
+/// The powers of ten that fit a signed 64-bit integer.
 pub static POWERS: [i64; 19] = {
     let mut powers = [1; 19];
     let mut exponent = 1;
@@ -13,7 +13,7 @@ pub static POWERS: [i64; 19] = {
     powers
 };
 
-/// The first of them as floats, which are exact.
+/// The powers of ten up to 10^15 as floats, which are exact.
 pub static FLOAT_POWERS: [f64; 16] = {
     let mut powers = [1.0; 16];
     let mut exponent = 1;
@@ -35,23 +35,23 @@ pub static DIGIT_PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// Reads a decimal as an integer scaled by ten to the power of `scale`: `12.3` at scale 1 is 123.
+/// Parses a decimal to an integer scaled by ten to the power of `scale`: `12.3` at scale 1 is 123.
 ///
-/// The form is an optional `-`, one or more digits, and optionally a point with one or more digits. Fewer decimals
-/// than `scale` are filled up with zeros.
+/// The syntax is an optional `-`, one or more digits, and optionally a point with one or more digits. Fewer decimals
+/// than `scale` are padded with zeros.
 ///
 /// # Errors
-/// Says whether the text is empty, not of that form, has too many decimals, or does not fit 64 bits.
+/// If the text is empty or malformed, has too many decimals, or does not fit 64 bits.
 pub fn parse(text: &[u8], scale: u8) -> Result<i64, RowFault> {
     let (negative, digits) = digits(text, scale)?;
     let too_large = || RowFault::NumberTooLarge(RowFault::quote(text), i64::BITS);
-    // Negative numbers reach one further than positive ones, so the value is built up negated.
+    // The value is accumulated negated, because the negative range is larger by one.
     let negated = digits.into_iter().try_fold(0i64, |value, digit| value.checked_mul(10)?.checked_sub(digit.into()));
     let negated = negated.ok_or_else(too_large)?;
     if negative { Ok(negated) } else { negated.checked_neg().ok_or_else(too_large) }
 }
 
-/// The same for integers of 128 bits.
+/// Like [`parse`], for 128-bit integers.
 ///
 /// # Errors
 /// As for [`parse`], with 128 bits.
@@ -63,7 +63,7 @@ pub fn parse_wide(text: &[u8], scale: u8) -> Result<i128, RowFault> {
     if negative { Ok(negated) } else { negated.checked_neg().ok_or_else(too_large) }
 }
 
-/// Whether a decimal is negative, and its digits, filled up to that scale.
+/// The sign of a decimal and its digits, padded to `scale` decimals.
 fn digits(text: &[u8], scale: u8) -> Result<(bool, impl IntoIterator<Item = u8>), RowFault> {
     if text.is_empty() {
         return Err(RowFault::EmptyNumber);
@@ -88,7 +88,7 @@ fn digits(text: &[u8], scale: u8) -> Result<(bool, impl IntoIterator<Item = u8>)
     Ok((negative, whole.iter().chain(decimals).map(|byte| byte - b'0').chain(zeros)))
 }
 
-/// Memory for the text of a decimal of any value and scale.
+/// A buffer for the text of any decimal.
 pub type Digits = [u8; 64];
 
 /// Appends the decimal `value / 10^scale` with exactly `scale` decimals. Never writes `-0.0`.
@@ -100,7 +100,8 @@ pub fn format(value: i128, scale: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// The same without zeros at the end, but for one right behind the point. There is at least one decimal.
+/// Like [`format`](format()), without trailing zeros except for one directly after the point. `scale` must be at least
+/// 1.
 pub(crate) fn format_trimmed(value: i128, scale: u8, out: &mut Vec<u8>) {
     match ShortText::of(value, scale) {
         Some(text) => text.trimmed(scale).append(out),
@@ -114,8 +115,8 @@ pub(crate) fn format_trimmed(value: i128, scale: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// A text of up to 16 bytes, the first of them lowest. It is made and appended as a whole: to write digits one by one and to
-/// read them together makes a processor wait.
+/// A text of up to 16 bytes, the first in the lowest byte. It is built and appended as a whole: writing single digits
+/// and reading them back together would stall the processor's store forwarding.
 #[derive(Clone, Copy)]
 struct ShortText {
     bytes: u128,
@@ -123,7 +124,7 @@ struct ShortText {
 }
 
 impl ShortText {
-    /// Of a decimal with up to 8 digits before the point and up to 6 behind it.
+    /// The text of a decimal with up to 8 digits before the point and up to 6 after it.
     #[inline]
     fn of(value: i128, scale: u8) -> Option<Self> {
         const ZEROS: u64 = u64::from_le_bytes([b'0'; 8]);
@@ -150,7 +151,7 @@ impl ShortText {
         Some(text)
     }
 
-    /// Without zeros at the end of so many decimals, but for one right behind the point.
+    /// Removes trailing zeros of the `scale` decimals, except for one directly after the point.
     fn trimmed(self, scale: u8) -> Self {
         let zeros = u128::from_le_bytes([b'0'; 16]);
         let unused = 8 * (16 - self.length);
@@ -165,10 +166,10 @@ impl ShortText {
     }
 }
 
-/// The digits of a number below 10⁸, the first one lowest.
+/// The digits of a number below 10⁸ as bytes, the first in the lowest byte.
 #[inline]
 fn eight_digits(number: u64) -> u64 {
-    // Halves, quarters and digits, all of them divided by one multiplication.
+    // Halves, quarters and digits, each divided by a single multiplication.
     let halves = (number / 10_000) | ((number % 10_000) << 32);
     let hundreds = ((halves * 10_486) >> 20) & 0x7f_0000_007f;
     let quarters = hundreds | ((halves - 100 * hundreds) << 16);
@@ -176,9 +177,9 @@ fn eight_digits(number: u64) -> u64 {
     tens | ((quarters - 10 * tens) << 8)
 }
 
-/// The text that [`format`](format()) appends, at the end of that memory.
+/// The text that [`format`](format()) appends, written at the end of `digits`.
 pub fn write(value: i128, scale: u8, digits: &mut Digits) -> &[u8] {
-    // Almost all numbers are of 64 bits, for which division is many times faster.
+    // Almost all numbers fit 64 bits, for which division is many times faster.
     let mut position = match u64::try_from(value.unsigned_abs()) {
         Ok(rest) => write_narrow(rest, scale, digits),
         Err(_) => write_digits(value.unsigned_abs(), scale, digits),
@@ -190,7 +191,7 @@ pub fn write(value: i128, scale: u8, digits: &mut Digits) -> &[u8] {
     &digits[position..]
 }
 
-/// Writes digits at the end of that memory, and returns where they begin.
+/// Writes digits at the end of `digits` and returns their start.
 fn write_digits(mut rest: u128, scale: u8, digits: &mut Digits) -> usize {
     let point = digits.len() - usize::from(scale);
     let mut position = digits.len();
@@ -206,7 +207,7 @@ fn write_digits(mut rest: u128, scale: u8, digits: &mut Digits) -> usize {
     position
 }
 
-/// The same for numbers of 64 bits, two digits at a time.
+/// Like [`write_digits`], for 64-bit numbers, two digits at a time.
 fn write_narrow(mut rest: u64, scale: u8, digits: &mut Digits) -> usize {
     let mut position = digits.len();
     for _ in 0..scale / 2 {
@@ -244,13 +245,13 @@ pub fn to_string(value: i128, scale: u8) -> String {
     out.into_iter().map(char::from).collect()
 }
 
-/// The mean `sum / count` rounded to an integer, halves up (toward +∞), as the 1BRC rules have it.
+/// The mean `sum / count` rounded to an integer, halves up (toward +∞), as the 1BRC rules require.
 ///
 /// # Panics
 /// If `count` is 0.
 #[must_use]
 pub fn mean(sum: i128, count: u64) -> i128 {
-    // Nearly all fit 64 bits, for which division is many times faster.
+    // Almost all sums fit 64 bits, for which division is many times faster.
     if let (Ok(sum), Ok(count)) = (i64::try_from(sum), i64::try_from(count)) {
         let (quotient, remainder) = (sum.div_euclid(count), sum.rem_euclid(count));
         return i128::from(quotient) + i128::from(remainder >= count - remainder);
@@ -261,7 +262,7 @@ pub fn mean(sum: i128, count: u64) -> i128 {
     quotient + i128::from(remainder >= count - remainder)
 }
 
-/// A whole number as people write it: `1,234,567`.
+/// A number with thousands separators: `1,234,567`.
 #[must_use]
 pub fn with_thousands(number: u64) -> String {
     let digits = number.to_string();
@@ -275,7 +276,7 @@ pub fn with_thousands(number: u64) -> String {
     text
 }
 
-/// A number with a noun: `1 line`, `3,000 lines`.
+/// A number with a noun in singular or plural: `1 line`, `3,000 lines`.
 #[must_use]
 pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", with_thousands(number), if number == 1 { "" } else { "s" })
@@ -287,7 +288,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn reads_what_is_a_decimal() {
+    fn parses_decimals() {
         for (text, scale, value) in [
             ("12.3", 1, 123),
             ("-12.3", 1, -123),
@@ -306,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_not() {
+    fn refuses_malformed_decimals() {
         for text in
             ["1.", ".5", "--1.0", "1e5", "nan", " 1.0", "1.0 ", "1..0", "+1.0", "-", ".", "1.0\r", "1.0\0", "1,0"]
         {
@@ -337,7 +338,7 @@ mod tests {
         }
 
         #[test]
-        fn short_texts_are_those_that_are_written(value: i64, bits in 0u32..64, scale in 0u8..10) {
+        fn short_texts_match_long_ones(value: i64, bits in 0u32..64, scale in 0u8..10) {
             let value = i128::from(value >> bits);
             let mut digits = [0; 64];
             let written = std::str::from_utf8(write(value, scale, &mut digits)).unwrap();
@@ -355,7 +356,7 @@ mod tests {
         }
 
         #[test]
-        fn mean_is_the_design_s_formula(sum in -(1i128 << 100)..(1i128 << 100), count in 1u64..) {
+        fn mean_matches_its_definition(sum in -(1i128 << 100)..(1i128 << 100), count in 1u64..) {
             let n = i128::from(count);
             prop_assert_eq!(mean(sum, count), (2 * sum + n).div_euclid(2 * n));
         }

@@ -4,47 +4,47 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Byte strings numbered from 0 in the order they were added. Finding the code of a string is the interner's or the
-/// sorted order's business; this type only keeps them, in one allocation. Clones share it until one of them changes.
+/// Byte strings numbered from 0 in insertion order. It only stores the values, in one allocation; finding the code of a
+/// string is up to the caller. Clones share the values until one of them changes.
 #[derive(Debug, Clone, Default, Eq)]
 pub struct Dictionary {
-    values: Arc<Values>,
+    values: Arc<Buffers>,
     is_complete: bool,
 }
 
 #[derive(Debug)]
-struct Values {
+struct Buffers {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     identity: u64,
 }
 
-impl Values {
+impl Buffers {
     fn new(bytes: Vec<u8>, ends: Vec<usize>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self { bytes, ends, identity: NEXT.fetch_add(1, Relaxed) }
     }
 }
 
-impl Default for Values {
+impl Default for Buffers {
     fn default() -> Self {
         Self::new(Vec::new(), Vec::new())
     }
 }
 
-impl Clone for Values {
+impl Clone for Buffers {
     fn clone(&self) -> Self {
         Self::new(self.bytes.clone(), self.ends.clone())
     }
 }
 
-impl PartialEq for Values {
+impl PartialEq for Buffers {
     fn eq(&self, other: &Self) -> bool {
         (&self.bytes, &self.ends) == (&other.bytes, &other.ends)
     }
 }
 
-impl Eq for Values {}
+impl Eq for Buffers {}
 
 impl PartialEq for Dictionary {
     fn eq(&self, other: &Self) -> bool {
@@ -59,76 +59,78 @@ impl Dictionary {
         Self::default()
     }
 
-    /// The same values, and whoever lends them says that no others will come: a column has them all before its first row.
+    /// Marks the dictionary as final: no values will be added, and the column's source has all values before the first
+    /// row.
     #[must_use]
     pub fn complete(self) -> Self {
         Self { is_complete: true, ..self }
     }
 
-    /// The same values, to which others may come.
+    /// Marks the dictionary as growing: values may be added.
     #[must_use]
     pub fn incomplete(self) -> Self {
         Self { is_complete: false, ..self }
     }
 
-    /// Whether no other values will come, as far as that is known.
+    /// Whether the dictionary is known to be final.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Whether both are clones of one dictionary that has not changed since: so they are equal. Two that were made
-    /// apart may be equal, too.
+    /// Whether both are clones of one unchanged dictionary, and therefore equal. Dictionaries built separately may be
+    /// equal, too.
     #[must_use]
     pub fn shares(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.values, &other.values)
     }
 
-    /// What tells it from dictionaries that were made apart. It stays the same as long as values only come: of two dictionaries
-    /// with one identity, the shorter one has the first values of the longer one.
+    /// An identifier of this dictionary's history, which adding values does not change: of two dictionaries with the
+    /// same identity, the shorter one is a prefix of the longer one.
     #[must_use]
     pub fn identity(&self) -> u64 {
         self.values.identity
     }
 
-    /// Makes room for so many more values of so many bytes together.
+    /// Reserves memory for `values` more values of `bytes` bytes in total.
     pub fn reserve(&mut self, values: usize, bytes: usize) {
         let all = Arc::make_mut(&mut self.values);
         all.ends.reserve(values);
         all.bytes.reserve(bytes);
     }
 
-    /// Takes all values out.
+    /// Removes all values.
     pub fn clear(&mut self) {
         self.is_complete = false;
         match Arc::get_mut(&mut self.values) {
-            Some(Values { bytes, ends, identity }) => {
+            Some(Buffers { bytes, ends, identity }) => {
                 bytes.clear();
                 ends.clear();
-                *identity = Values::default().identity;
+                *identity = Buffers::default().identity;
             }
             None => *self = Self::default(),
         }
     }
 
-    /// Adds a value and returns its code. The caller sees to it that it is not there yet.
+    /// Adds a value and returns its code. The caller ensures that the value is new.
     ///
     /// # Panics
     /// If there are 2³² values already.
     #[inline]
     pub fn push(&mut self, value: &[u8]) -> u32 {
         self.is_complete = false;
-        let Values { bytes, ends, .. } = Arc::make_mut(&mut self.values);
+        let Buffers { bytes, ends, .. } = Arc::make_mut(&mut self.values);
         let code = u32::try_from(ends.len()).unwrap_or_else(|_| unreachable!("fewer than 2^32 distinct values"));
         bytes.extend_from_slice(value);
         ends.push(bytes.len());
         code
     }
 
-    /// Adds values that lie one behind the other in `bytes`: what is `ends` of each ascends, and the last is all of them.
+    /// Adds the values that are contiguous in `bytes`; `ends` are their ascending end offsets, the last being the
+    /// length of `bytes`.
     ///
     /// # Panics
-    /// If there would be 2³² values, or their ends are not those of the bytes.
+    /// If there would be 2³² values, or the ends do not match the bytes.
     pub fn extend(&mut self, ends: impl ExactSizeIterator<Item = usize>, bytes: &[u8]) {
         self.is_complete = false;
         let all = Arc::make_mut(&mut self.values);
@@ -149,7 +151,7 @@ impl Dictionary {
     #[inline]
     pub fn get(&self, code: u32) -> &[u8] {
         let index = code as usize;
-        let Values { bytes, ends, .. } = &*self.values;
+        let Buffers { bytes, ends, .. } = &*self.values;
         let start = if index == 0 { 0 } else { ends[index - 1] };
         &bytes[start..ends[index]]
     }
@@ -164,7 +166,7 @@ impl Dictionary {
         crate::append(bytes, place, out);
     }
 
-    /// All values one behind the other, and where among them that of a code is.
+    /// The contiguous bytes of all values, and the range of the value of a code within them.
     ///
     /// # Panics
     /// As for [`Dictionary::get`].
@@ -172,23 +174,23 @@ impl Dictionary {
     #[inline]
     pub fn place(&self, code: u32) -> (&[u8], Range<usize>) {
         let index = code as usize;
-        let Values { bytes, ends, .. } = &*self.values;
+        let Buffers { bytes, ends, .. } = &*self.values;
         let start = if index == 0 { 0 } else { ends[index - 1] };
         (bytes, start..ends[index])
     }
 
-    /// The values of consecutive codes, one behind the other.
+    /// The contiguous bytes of the values of consecutive codes.
     ///
     /// # Panics
-    /// If the codes are not below [`Dictionary::len`].
+    /// If a code is not below [`Dictionary::len`].
     #[must_use]
     pub fn span(&self, codes: Range<u32>) -> &[u8] {
-        let Values { bytes, ends, .. } = &*self.values;
+        let Buffers { bytes, ends, .. } = &*self.values;
         let end = |code: u32| if code == 0 { 0 } else { ends[code as usize - 1] };
         &bytes[end(codes.start)..end(codes.end)]
     }
 
-    /// How many values there are.
+    /// The number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.values.ends.len()
@@ -200,12 +202,12 @@ impl Dictionary {
         self.values.ends.is_empty()
     }
 
-    /// The values in the order of their codes.
+    /// The values in code order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> + Clone {
         (0..self.len() as u32).map(|code| self.get(code))
     }
 
-    /// The length of all values together, in bytes.
+    /// The total length of all values, in bytes.
     #[must_use]
     pub fn value_bytes(&self) -> usize {
         self.values.bytes.len()
@@ -227,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_dense_and_values_come_back() {
+    fn codes_are_dense_and_values_round_trip() {
         let dictionary: Dictionary = ["Abha", "", "São Paulo"].into_iter().collect();
         assert_eq!(dictionary.len(), 3);
         assert_eq!(dictionary.get(0), b"Abha");

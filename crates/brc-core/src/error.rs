@@ -6,21 +6,21 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The result of everything here that can fail.
+/// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a run failed. Each variant names the file; those about content name the place in it.
+/// Why an operation failed. Each variant names the file; those about content also name the location in it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused something.
+    /// An I/O error.
     #[error("{path}: cannot {action}: {source}", path = .path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What was tried: "open", "read", "write" …
+        /// The failed operation: "open", "read", "write" …
         action: &'static str,
-        /// The system's answer.
+        /// The operating system's error.
         source: io::Error,
     },
     /// A row of a text file does not fit the schema.
@@ -28,19 +28,19 @@ pub enum Error {
     BadRow {
         /// The file.
         path: PathBuf,
-        /// Where the row is.
+        /// The location of the row.
         place: RowPlace,
-        /// What is wrong with it.
+        /// What is wrong with the row.
         fault: RowFault,
     },
-    /// More rows were rejected than allowed.
+    /// More rows were rejected than the limit allows.
     #[error("{path}: {place}: more rejected rows than the limit of {limit}", path = .path.display())]
     TooManyRejects {
         /// The file.
         path: PathBuf,
-        /// Where the first row is that was one too many.
+        /// The location of the first row over the limit.
         place: RowPlace,
-        /// How many were allowed.
+        /// The limit.
         limit: u64,
     },
     /// A binary file is damaged: a checksum, a length or an invariant does not hold.
@@ -48,12 +48,12 @@ pub enum Error {
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// The part of the file: "footer", "row group 3, column 'temperature', block 2" …
+        /// The location in the file: "footer", "row group 3, column 'temperature', block 2" …
         place: String,
-        /// What does not hold.
+        /// What is wrong there.
         reason: String,
     },
-    /// The file is sound but this build cannot do what it asks (a newer version, another kind of file).
+    /// The file is intact, but this build does not support it (a newer version, another kind of file).
     #[error("{path}: {reason}", path = .path.display())]
     Unsupported {
         /// The file.
@@ -61,98 +61,98 @@ pub enum Error {
         /// What is not supported.
         reason: String,
     },
-    /// A row cannot be stored, because the encoding of the target has no way to write it.
+    /// The target encoding cannot store a row.
     #[error("{0}")]
     UnsupportedValue(Box<UnsupportedValue>),
-    /// A string of a result is not UTF-8 where it has to be.
+    /// A string of a result is not UTF-8 where UTF-8 is required.
     #[error("{path}: column '{column}': a string is not UTF-8", path = .path.display())]
     NotUtf8 {
-        /// The file that the result is made of.
+        /// The file that the result was computed from.
         path: PathBuf,
         /// The column of the result.
         column: String,
     },
-    /// A table is beyond a limit of the encoding of the target: not one of its rows, but all of them together.
+    /// A table as a whole exceeds a limit of the target encoding.
     #[error("{encoding} cannot hold this table: {reason}")]
     TooLarge {
-        /// The encoding's name.
+        /// The name of the encoding.
         encoding: &'static str,
-        /// Which limit.
+        /// The limit.
         reason: String,
     },
-    /// Values were met that the types inferred so far did not hold, and what was made of the rows before cannot be mended:
-    /// the table has to be scanned again, in the types of [`Table::inferred`](crate::Table::inferred).
+    /// Values do not fit the types inferred so far, and the output of earlier rows cannot be corrected: the table must
+    /// be scanned again with the types of [`Table::inferred`](crate::Table::inferred).
     #[error("a later value does not fit the types inferred from the first rows; set them with --type or --all-strings")]
     Widened,
-    /// A sink has all rows that it needs: [`scan`](crate::scan()) ends there, and succeeds. No one else sees it.
+    /// A sink needs no more rows. [`scan`](crate::scan()) ends and succeeds, so its callers never see this error.
     #[error("no more rows are needed")]
     Stopped,
-    /// Somebody had it end before it was done ([`crate::interrupt`]).
+    /// The operation was cancelled ([`crate::interrupt`]).
     #[error("interrupted")]
     Interrupted,
-    /// What is asked needs more memory than it may take.
+    /// An operation needs more memory than its limit.
     #[error("{what} needs more than the memory limit of {limit} bytes")]
     Memory {
-        /// What needs it.
+        /// The operation.
         what: String,
-        /// How many bytes there may be.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// A result is beyond what its type holds.
+    /// A result is out of range for its type.
     #[error("{what} is out of range for {expected}")]
     Overflow {
         /// What was computed.
         what: String,
-        /// Its type.
+        /// The type.
         expected: LogicalType,
     },
-    /// An expression cannot be computed for a value that a row has.
+    /// An expression cannot be evaluated for a value of a row.
     #[error("{0}")]
     Expression(String),
-    /// The request makes no sense for the types of the table's columns, and would for others: a sum of strings … Where types
-    /// are inferred, those of all rows may be others ([`with_types`](crate::with_types)).
+    /// The request is invalid for the column types, such as the sum of a string column. If types are inferred, it may
+    /// be valid for the types of all rows ([`with_types`](crate::with_types)).
     #[error("{message}")]
     TypeMismatch {
-        /// What makes no sense.
+        /// Why the request is invalid.
         message: String,
-        /// The columns whose types are at fault, where they are known.
+        /// The columns whose types are at fault, if known.
         columns: Vec<usize>,
     },
-    /// The request makes no sense for this table: an unknown column, two outputs of one name …
+    /// The request is invalid for this table: an unknown column, two outputs with one name …
     #[error("{0}")]
     Usage(String),
 }
 
 impl Error {
-    /// A request that makes no sense for the types of columns.
+    /// A request that is invalid for the column types.
     pub fn type_mismatch(message: impl Into<String>) -> Self {
         Self::TypeMismatch { message: message.into(), columns: Vec::new() }
     }
 
-    /// For `map_err` on an I/O call: which file, and what was tried. What is inside an error of the system's kind comes out
-    /// again: files that are no system's may fail for other reasons.
+    /// For `map_err` on I/O calls: adds the file and the operation. An [`Error`] wrapped in an `io::Error` is
+    /// unwrapped: sources other than files may fail for other reasons.
     pub fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| source.downcast().unwrap_or_else(|source| Self::Io { path, action, source })
     }
 
-    /// A damaged place in a file.
+    /// A damaged location in a file.
     pub fn corrupt(path: &Path, place: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Corrupt { path: path.to_owned(), place: place.into(), reason: reason.into() }
     }
 
-    /// Something this build does not support in that file.
+    /// A file that this build does not support.
     pub fn unsupported(path: &Path, reason: impl Into<String>) -> Self {
         Self::Unsupported { path: path.to_owned(), reason: reason.into() }
     }
 
-    /// A table that is beyond a limit of an encoding.
+    /// A table that exceeds a limit of an encoding.
     pub fn too_large(encoding: &'static str, reason: impl Into<String>) -> Self {
         Self::TooLarge { encoding, reason: reason.into() }
     }
 
-    /// Corrects the row of an [`Error::UnsupportedValue`] that an encoder of a part returned: the encoder did not see the rows of
-    /// the split that were rejected.
+    /// Corrects the row number of an [`Error::UnsupportedValue`] returned by a part encoder, which does not count the
+    /// rejected rows of its split.
     #[must_use]
     pub fn among(mut self, rejects: &Rejects) -> Self {
         if let Self::UnsupportedValue(unsupported_value) = &mut self {
@@ -162,20 +162,19 @@ impl Error {
     }
 }
 
-/// A row that an encoding cannot hold.
+/// A row that an encoding cannot store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnsupportedValue {
-    /// The file that the row comes from. An encoder, which does not know it, leaves it empty; [`scan`](crate::scan())
-    /// fills it in.
+    /// The file that the row comes from. Left empty by encoders, which do not know it; [`scan`](crate::scan()) sets it.
     pub path: PathBuf,
-    /// The row's number in the table, from 1; for text, its line. An encoder counts from the start of the part;
-    /// [`Error::among`] and [`scan`](crate::scan()) add what is before.
+    /// The row's number in the table, from 1; for text, its line. Encoders count from the start of the part;
+    /// [`Error::among`] and [`scan`](crate::scan()) add the rows before.
     pub row: u64,
-    /// The name of the column and the value as [`RowFault::quote`] shows it, if one value is at fault.
+    /// The column's name and the value as formatted by [`RowFault::quote`], if a single value is at fault.
     pub value: Option<(String, String)>,
     /// The name of the encoding.
     pub encoding: &'static str,
-    /// What the encoding cannot hold.
+    /// Why it cannot store the row.
     pub fault: UnsupportedReason,
 }
 
@@ -190,55 +189,55 @@ impl fmt::Display for UnsupportedValue {
     }
 }
 
-/// Why an encoding cannot hold a value or a row.
+/// Why an encoding cannot store a value or a row.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnsupportedReason {
-    /// A string has no bytes.
+    /// A string is empty.
     #[error("is empty")]
     Empty,
-    /// A string has what separates columns.
+    /// A string contains the column delimiter.
     #[error("contains the delimiter '{}'", .0.escape_ascii())]
     Delimiter(u8),
-    /// A string has what ends lines.
+    /// A string contains a line feed.
     #[error("contains a line feed")]
     LineFeed,
-    /// A string has what text never has.
+    /// A string contains a NUL byte, which text must not.
     #[error("contains a NUL byte")]
     NulByte,
-    /// The last string of a line ends with what would be taken for a part of the line's end.
+    /// The last string of a line ends with a carriage return, which would be read as part of the line end.
     #[error("ends with a carriage return, which would be read as part of the line end")]
     CarriageReturn,
     /// A string is not UTF-8.
     #[error("is not UTF-8")]
     NotUtf8,
-    /// The first line of a text would begin with what is not taken for a part of it.
+    /// The first line of a text would start with a byte order mark, which readers skip.
     #[error("its first bytes would be read as a byte order mark")]
     ByteOrderMark,
-    /// A line would be longer than a line may be.
+    /// A line would exceed the maximum length.
     #[error("its line would be longer than {0} bytes")]
     LineTooLong(usize),
-    /// A value is larger or smaller than any that the encoding has a place for.
+    /// A value is out of range for its type in the encoding.
     #[error("is out of range for its type in this encoding")]
     OutOfRange,
-    /// There is no value, where there must be one.
+    /// A value is null where the encoding allows no nulls.
     #[error("is null")]
     Null,
-    /// A number is not within what the table's metadata allow.
+    /// A number is outside the range given in the table's metadata.
     #[error("is not within 0 to {0}")]
     AboveMaximum(u16),
-    /// A row is too long to be stored with those that it must be stored with.
+    /// A row is too long for the frame it belongs to.
     #[error("with the {rows} rows stored before it in the same frame it exceeds {most} bytes")]
     FrameTooLong {
-        /// How many rows are stored with it.
+        /// The number of rows before it in the frame.
         rows: u32,
-        /// How many bytes they may have.
+        /// The maximum size of a frame in bytes.
         most: usize,
     },
 }
 
 impl UnsupportedReason {
-    /// Whether it is some bytes of a string that the encoding cannot hold: encodings that hold any bytes could.
+    /// Whether the cause is some bytes of a string; encodings for arbitrary bytes could store it.
     #[must_use]
     pub fn is_of_bytes(&self) -> bool {
         !matches!(
@@ -253,12 +252,12 @@ impl UnsupportedReason {
     }
 }
 
-/// Where a row of a text file is.
+/// The location of a row in a text file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowPlace {
-    /// Its line, from 1.
+    /// The line, from 1.
     pub line: u64,
-    /// The byte at which the row starts, from 0.
+    /// The offset at which the row starts, in bytes.
     pub byte: u64,
     /// The name of the column at fault, if one is.
     pub column: Option<String>,
@@ -284,26 +283,26 @@ pub enum RowFault {
     /// The row has more columns than the schema.
     #[error("more columns than the schema has")]
     TooManyColumns,
-    /// The row has not as many columns as the table.
+    /// The row's number of columns differs from the table's.
     #[error("{found} column{s} instead of {expected}", s = if *.found == 1 { "" } else { "s" })]
     Columns {
-        /// How many it has.
+        /// The row's number of columns.
         found: usize,
-        /// How many the table has.
+        /// The table's number of columns.
         expected: usize,
     },
     /// The last row has fewer columns than the table, and no line end.
     #[error("{found} column{s} instead of {expected}, and no line end", s = if *.found == 1 { "" } else { "s" })]
     CutOff {
-        /// How many it has.
+        /// The row's number of columns.
         found: usize,
-        /// How many the table has.
+        /// The table's number of columns.
         expected: usize,
     },
-    /// The row begins as comments often do.
+    /// The row begins like a comment.
     #[error("{fault}, in a line that begins with '{prefix}'")]
     LikeComment {
-        /// What it begins with.
+        /// The prefix.
         prefix: &'static str,
         /// What is wrong with it as a row.
         fault: Box<RowFault>,
@@ -311,25 +310,25 @@ pub enum RowFault {
     /// A quote is never closed.
     #[error("a quote is never closed")]
     UnclosedQuote,
-    /// A field goes on behind its closing quote.
+    /// A field continues after its closing quote.
     #[error("text after a closing quote")]
     TextAfterQuote,
-    /// A value is null, as this text says, where there must be a value.
+    /// A value is this null token in a column without nulls.
     #[error("null ('{0}') in a column without nulls")]
     Null(String),
-    /// The line has nothing on it.
+    /// The line is empty.
     #[error("empty line")]
     EmptyLine,
     /// A string is empty.
     #[error("empty name")]
     EmptyName,
-    /// A string contains a NUL byte, which text never does: the file is binary or UTF-16.
+    /// A string contains a NUL byte, so the file is probably binary or UTF-16.
     #[error("NUL byte in a name")]
     NulByte,
     /// A number is empty.
     #[error("empty number")]
     EmptyNumber,
-    /// A number is not of the form `-12.3`.
+    /// A number does not have the form `-12.3`.
     #[error("malformed number '{0}'")]
     MalformedNumber(String),
     /// A number has more decimals than its column.
@@ -337,10 +336,10 @@ pub enum RowFault {
     TooManyDecimals {
         /// The number.
         text: String,
-        /// The decimals that the column has.
+        /// The column's scale.
         scale: u8,
     },
-    /// A number has more decimals than any of the first rows, which told the decimals of its column.
+    /// A number has more decimals than any in the sample from which the column's scale was inferred.
     #[error(
         "'{text}' has more than {scale} decimal{s}, the most in the first rows; set the type with --schema",
         s = if *.scale == 1 { "" } else { "s" }
@@ -348,13 +347,13 @@ pub enum RowFault {
     MoreDecimalsThanGuessed {
         /// The number.
         text: String,
-        /// The decimals that the first rows have at most.
+        /// The largest number of decimals in the sample.
         scale: u8,
     },
-    /// A number does not fit an integer at its column's scale.
+    /// A number does not fit the given number of bits at its column's scale.
     #[error("number '{0}' does not fit {1} bits")]
     NumberTooLarge(String, u32),
-    /// A value has not the form of its column's type.
+    /// A value does not have the form of its column's type.
     #[error("'{text}' is not a valid {expected}")]
     MalformedValue {
         /// The value.
@@ -362,7 +361,7 @@ pub enum RowFault {
         /// The column's type.
         expected: LogicalType,
     },
-    /// A value is outside of what its column's type holds.
+    /// A value is out of range for its column's type.
     #[error("'{text}' is out of range for {expected}")]
     OutOfRange {
         /// The value.
@@ -370,13 +369,13 @@ pub enum RowFault {
         /// The column's type.
         expected: LogicalType,
     },
-    /// The line is longer than a line may be.
+    /// The line exceeds the maximum length.
     #[error("line longer than {0} bytes")]
     LineTooLong(usize),
-    /// A line of JSON holds something else than an object.
+    /// A line of JSON is not an object.
     #[error("not a JSON object")]
     NoObject,
-    /// A line, or the text, ends before an object of JSON does.
+    /// The line or the text ends inside a JSON object.
     #[error("the JSON object does not end")]
     ObjectNotEnded,
     /// An object is not valid JSON.
@@ -384,58 +383,58 @@ pub enum RowFault {
     MalformedJson {
         /// What is wrong.
         reason: String,
-        /// How many of its bytes were read until then, with those before it on its line.
+        /// The number of bytes of the object read so far, including those before it on its line.
         at: usize,
     },
-    /// The objects of a JSON text cannot be told apart from here on.
+    /// The JSON text is so malformed that later objects cannot be found.
     #[error("malformed JSON: {0}; the rest cannot be read")]
     BrokenJson(&'static str),
-    /// A string of JSON has escapes that stand for nothing.
+    /// A JSON string has invalid escapes.
     #[error("malformed string: {0}")]
     MalformedString(String),
-    /// A row names a column that the schema does not have.
+    /// A row has a key that the schema does not have.
     #[error("no column is named '{0}'")]
     UnknownColumn(String),
-    /// A row names the column twice.
+    /// A row has the column twice.
     #[error("named twice in the row")]
     DuplicateColumn,
-    /// A row has a key twice that is no column.
+    /// A row has a key twice that is not a column.
     #[error("duplicate key '{0}'")]
     DuplicateKey(String),
-    /// A number is larger than any of the file may be.
+    /// A number exceeds the maximum of the file.
     #[error("'{text}' is above the maximum of {maximum}")]
     AboveMaximum {
         /// The number.
         text: String,
-        /// What the file's header says.
+        /// The maximum in the file's header.
         maximum: u16,
     },
-    /// The file ends before all numbers that its header promises.
+    /// The file has fewer numbers than its header says.
     #[error("the file ends after {found} of {expected} numbers")]
     TooFewNumbers {
-        /// How many it has.
+        /// The number of numbers found.
         found: u64,
-        /// How many its header promises.
+        /// The number of numbers in the header.
         expected: u64,
     },
-    /// The file has more numbers than its header promises.
+    /// The file has more numbers than its header says.
     #[error("'{text}' comes after the {expected} numbers that the header announces")]
     TooManyNumbers {
-        /// The first that is too many.
+        /// The first excess number.
         text: String,
-        /// How many its header promises.
+        /// The number of numbers in the header.
         expected: u64,
     },
-    /// There is no white space for longer than a number may be.
+    /// No white space follows within the maximum length of a number.
     #[error("no white space in {0} bytes")]
     NumberTooLong(usize),
-    /// A row does not name the column.
+    /// A row lacks the column.
     #[error("missing")]
     MissingColumn,
-    /// A value is of another type than its column.
+    /// A value has a different type than its column.
     #[error("{found} in a column of type {expected}")]
     WrongType {
-        /// What the value is.
+        /// The type of the value.
         found: &'static str,
         /// The column's type.
         expected: LogicalType,
@@ -443,7 +442,7 @@ pub enum RowFault {
 }
 
 impl RowFault {
-    /// What is wrong, without the value: the same for all rows with the same fault.
+    /// The fault without the value: the same text for all rows with the same fault.
     #[must_use]
     pub fn kind(&self) -> String {
         match self {
@@ -462,12 +461,12 @@ impl RowFault {
         }
     }
 
-    /// A short printable form of some bytes for a message.
+    /// A short printable form of some bytes, for messages.
     #[must_use]
     pub fn quote(text: &[u8]) -> String {
-        const LONGEST: usize = 40;
-        let shown = &text[..text.len().min(LONGEST)];
-        let ellipsis = if text.len() > LONGEST { "…" } else { "" };
+        const MAX_BYTES: usize = 40;
+        let shown = &text[..text.len().min(MAX_BYTES)];
+        let ellipsis = if text.len() > MAX_BYTES { "…" } else { "" };
         format!("{}{ellipsis}", shown.escape_ascii())
     }
 }

@@ -1,7 +1,7 @@
-//! 32-bit floats. In memory they are 64-bit floats, so that kernels need no second case: every 32-bit float is also a
-//! 64-bit float, and the order is the same. Only their text form and what files store differ.
+//! 32-bit floats. They are 64-bit floats in memory, so that kernels need no second case: every 32-bit float is also a
+//! 64-bit float, and the order is the same. Only the text form and the stored form differ.
 
-/// The float of 64 bits that is the same number. Unlike a cast it keeps every bit of a NaN.
+/// Widens a float to 64 bits. Unlike a cast, this keeps every bit of a NaN.
 #[must_use]
 #[inline]
 pub fn widen(value: f32) -> f64 {
@@ -13,7 +13,7 @@ pub fn widen(value: f32) -> f64 {
     }
 }
 
-/// The float of 32 bits that [`widen`] maps to this value, if there is one.
+/// The inverse of [`widen`]; `None` if the value is not exactly a 32-bit float.
 #[must_use]
 #[inline]
 pub fn narrow(value: f64) -> Option<f32> {
@@ -21,8 +21,8 @@ pub fn narrow(value: f64) -> Option<f32> {
     (widen(narrow).to_bits() == value.to_bits()).then_some(narrow)
 }
 
-/// The float of 32 bits nearest to a value, ties to even; beyond the largest it is infinity. Of a NaN that has more
-/// bits, the first are kept.
+/// The nearest 32-bit float, ties to even; infinity if the value is too large. Of a longer NaN payload, the high bits
+/// are kept.
 #[must_use]
 #[inline]
 pub fn nearest(value: f64) -> f32 {
@@ -36,7 +36,7 @@ pub fn nearest(value: f64) -> f32 {
     }
 }
 
-/// By how many bits the mantissa of 64 bits is longer.
+/// The difference in mantissa length, in bits.
 const MORE_BITS: u32 = 29;
 const SIGN_32: u64 = 1 << 31;
 const EXPONENT_32: u64 = 0x7f80_0000;
@@ -44,21 +44,21 @@ const MANTISSA_32: u64 = 0x007f_ffff;
 const QUIET_32: u64 = 0x0040_0000;
 const EXPONENT_64: u64 = 0x7ff0_0000_0000_0000;
 
-/// Reads a text, rounded once: digits with an optional point and exponent, `inf`, `infinity` or `nan`, with a sign or
-/// without.
+/// Parses a 32-bit float, rounded once: digits with an optional point and exponent, `inf`, `infinity` or `nan`, with an
+/// optional sign.
 #[must_use]
 pub fn parse(text: &[u8]) -> Option<f32> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Appends the shortest text that reads back as the same float of 32 bits; `NaN`, `inf`, `-inf`. The sign and the
-/// payload of a NaN have no text form.
+/// Appends the shortest text that reads back as the same 32-bit float; `NaN`, `inf`, `-inf`. The sign and payload of a
+/// NaN are not written.
 pub fn write(value: f64, out: &mut Vec<u8>) {
     let value = nearest(value);
     if value == 0.0 || (1e-4..1e7).contains(&value.abs()) {
         out.extend_from_slice(zmij::Buffer::new().format(value).as_bytes());
     } else {
-        // Exponents are written as Rust has them: `1e30`, and from `9e-5` down.
+        // Exponents have Rust's form: `1e30`, and from `9e-5` down.
         out.extend_from_slice(format!("{value:?}").as_bytes());
     }
 }
@@ -85,11 +85,11 @@ mod tests {
         }
 
         #[test]
-        fn text_is_as_short_as_can_be(bits: u32, digits in -99_999i32..99_999, exponent in -9i32..9) {
+        fn text_is_the_shortest(bits: u32, digits in -99_999i32..99_999, exponent in -9i32..9) {
             for value in [f32::from_bits(bits), digits as f32 * 10f32.powi(exponent), digits as f32] {
                 let mut out = Vec::new();
                 write(widen(value), &mut out);
-                // Of two shortest forms that are equally near, either may be taken.
+                // Of two equally near shortest forms, either may be written.
                 prop_assert_eq!(out.len(), format!("{value:?}").len());
                 let back = parse(&out).unwrap();
                 prop_assert!(back.to_bits() == value.to_bits() || (back.is_nan() && value.is_nan()));

@@ -1,26 +1,26 @@
-//! Column names as people write them: plain, or in SQL's double quotes if they contain special characters. A quote
-//! inside quotes is doubled: `"a ""b"", c"` is the name `a "b", c`.
+//! The syntax of column names: plain, or in SQL's double quotes if they contain special characters. A quote inside
+//! quotes is doubled: `"a ""b"", c"` is the name `a "b", c`.
 
 use std::borrow::Cow;
 
-/// Why a list of names cannot be read.
+/// Why a list of names cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListError {
-    /// A name in quotes does not end.
+    /// A quoted name has no closing quote.
     #[error("missing closing \" of {0}")]
     Unclosed(String),
-    /// Something stands behind the name that is not a comma.
+    /// Something other than a comma follows a quoted name.
     #[error("expected ',' or the end after the quoted name, found '{0}'")]
     Trailing(String),
-    /// There is nothing between two commas.
+    /// A name is empty.
     #[error("a name is empty")]
     Empty,
 }
 
-/// Reads names with commas between. Spaces around a name are no part of it unless they are quoted.
+/// Parses comma-separated names. Spaces around a name are ignored unless quoted.
 ///
 /// # Errors
-/// If a quoted name has no end or something behind it, or a name is empty; that of an empty text is.
+/// If a quote is not closed, something follows a quoted name, or a name is empty, as in an empty text.
 pub fn parse_list(text: &str) -> Result<Vec<String>, ListError> {
     let name = |item: Item<'_>| {
         let name = match (item.quoted, item.rest) {
@@ -33,14 +33,14 @@ pub fn parse_list(text: &str) -> Result<Vec<String>, ListError> {
     items(text, |rest| rest.find(','))?.into_iter().map(name).collect()
 }
 
-/// The name as [`parse_list`] and [`Schema::parse`](crate::Schema::parse) read it.
+/// The name in the syntax of [`parse_list`] and [`Schema::parse`](crate::Schema::parse).
 #[must_use]
 pub fn in_list(name: &str) -> Cow<'_, str> {
     let plain = !name.is_empty() && name.trim() == name && !name.contains(',') && !name.starts_with('"');
     if plain { name.into() } else { quote(name).into() }
 }
 
-/// The name as SQL reads it: in quotes unless it is a plain word.
+/// The name in SQL syntax: quoted unless it is a plain lower-case word.
 #[must_use]
 pub fn in_sql(name: &str) -> Cow<'_, str> {
     let is_word = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
@@ -54,8 +54,8 @@ pub fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// What stands in the quotes with which a text starts, and the length of that part of the text in bytes; `None` if they
-/// are not closed.
+/// The content of the quoted string at the start of `text`, and its length in bytes with quotes; `None` if the quote is
+/// not closed.
 #[must_use]
 pub fn unquote(text: &str, quote: char) -> Option<(String, usize)> {
     let mut content = String::new();
@@ -72,15 +72,15 @@ pub fn unquote(text: &str, quote: char) -> Option<(String, usize)> {
     None
 }
 
-/// What stands between two commas of a list.
+/// One item of a comma-separated list.
 pub(crate) struct Item<'a> {
-    /// The quoted name that it starts with, if it does.
+    /// The quoted name at the start of the item, if there is one.
     pub(crate) quoted: Option<String>,
-    /// What follows, without spaces around it.
+    /// The remaining text, trimmed.
     pub(crate) rest: &'a str,
 }
 
-/// Cuts a list at its commas, but for those in a name in quotes. `comma` finds the next one.
+/// Splits a list at commas outside quoted names. `comma` finds the next comma.
 pub(crate) fn items(text: &str, comma: impl Fn(&str) -> Option<usize>) -> Result<Vec<Item<'_>>, ListError> {
     let mut items = Vec::new();
     let mut text = text;
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told() {
+    fn malformed_lists_are_refused() {
         for (text, message) in [
             ("", "a name is empty"),
             ("a,,b", "a name is empty"),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_quoted_where_they_must_be() {
+    fn names_are_quoted_where_necessary() {
         for name in ["a", "a b", "a\"b", "a,b", " a", "\"a\"", "\"", "é", ","] {
             assert_eq!(parse_list(&format!("x,{},y", in_list(name))).unwrap(), ["x", name, "y"]);
         }

@@ -1,8 +1,8 @@
-//! Work that depends on column types, on tables whose types are inferred.
+//! Retries work on tables whose column types are inferred.
 //!
-//! Such a table starts with the types of a sample. A query or an output made for these types may turn out not to fit:
-//! it may be invalid for them but valid for the types of all rows, or a scan may find values of other types.
-//! [`with_types`] decides what to try again, and when an error is final.
+//! Such a table starts with the types of a sample. A query or an output planned for these types may fail: it may be
+//! invalid for them but valid for the types of all rows, or a scan may find values of other types. [`with_types`]
+//! decides what to retry and when an error is final.
 
 use crate::error::{Error, Result};
 use crate::scan::{Counter, Progress, scan};
@@ -10,23 +10,23 @@ use crate::schema::Schema;
 use crate::table::{ScanOptions, Table};
 use std::sync::Arc;
 
-/// How often work begins again in the types that were met by then, before all rows are read for theirs. One surprise is
-/// common, as a decimal among integers; to begin again for each of many would read the table as often.
+/// How often work restarts with the types found so far, before a full read determines the final types. One change is
+/// common, such as a decimal among integers; a restart for each of many would read the table as often.
 const MAX_RESTARTS: u32 = 1;
 
-/// The columns of a table as they are known by now.
+/// The schema of a table as known so far.
 #[must_use]
 pub fn current_schema(table: &dyn Table) -> Arc<Schema> {
     table.inferred().unwrap_or_else(|| Arc::new(table.schema().clone()))
 }
 
-/// Does `work` for the columns of a table. Where types are inferred, it is done again in wider types as long as it fails
-/// because of them, with [`Error::TypeMismatch`] or [`Error::Widened`]: in the end in the types of all rows, and if these
-/// do not fit because words for missing values were read as null, with these as text. So it must leave nothing behind when
-/// it fails.
+/// Calls `work` with the schema of a table. If types are inferred and the work fails because of them, with
+/// [`Error::TypeMismatch`] or [`Error::Widened`], it is called again with wider types, at last with those of all rows.
+/// If these do not fit because null tokens were read as null, it is called with these columns as strings. So `work`
+/// must leave no trace when it fails.
 ///
 /// # Errors
-/// The error of the work in the types of all rows; what goes wrong while these are read.
+/// The error of `work` for the types of all rows; errors of reading these rows.
 pub fn with_types<T>(
     table: &dyn Table,
     threads: usize,
@@ -57,7 +57,7 @@ pub fn with_types<T>(
     }
 }
 
-/// A mismatch with the reasons why columns are text, if some values make them so.
+/// A type mismatch, with the reasons why columns have type string.
 fn with_reasons(table: &dyn Table, mut message: String, columns: Vec<usize>) -> Result<Error> {
     for &column in &columns {
         let field = table.schema().fields().get(column);
@@ -68,7 +68,7 @@ fn with_reasons(table: &dyn Table, mut message: String, columns: Vec<usize>) -> 
     Ok(Error::TypeMismatch { message, columns })
 }
 
-/// Whether an error may be gone once the types, or the columns, of all rows are known.
+/// Whether an error may disappear once the types or columns of all rows are known.
 fn may_hold_in_other_types(error: &Error, table: &dyn Table) -> bool {
     match error {
         Error::Widened | Error::TypeMismatch { .. } => true,
@@ -77,7 +77,7 @@ fn may_hold_in_other_types(error: &Error, table: &dyn Table) -> bool {
     }
 }
 
-/// Reads all rows of all columns. Inferred types hold all values then.
+/// Reads all rows of all columns. Inferred types then fit all values.
 ///
 /// # Errors
 /// Those of the scan.
@@ -92,7 +92,7 @@ mod tests {
     use std::path::Path;
     use std::sync::Mutex;
 
-    /// A table of one split that seems to be of integers, but is of strings. It knows that once it was scanned.
+    /// A table of one split whose sample has integers, but which has strings. Its first scan finds that out.
     struct Late {
         schema: Schema,
         inferred: Mutex<Option<Arc<Schema>>>,
@@ -154,7 +154,7 @@ mod tests {
         Err(Error::type_mismatch("no"))
     }
 
-    /// How the work ended, how often it was done, and how often the table was scanned.
+    /// The result of the work, how often it was called, and how often the table was scanned.
     fn outcome(table: &Late, work: impl Fn(&Schema, u32) -> Result<()>) -> (Result<()>, u32, u32) {
         let mut times = 0;
         let outcome = with_types(table, 2, &Progress::default(), |schema| {
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_a_sample_is_tried_with_the_types_of_all_rows() {
+    fn failed_work_is_retried_with_the_types_of_all_rows() {
         let is_text = |schema: &Schema, _| if schema.to_string() == "a:string" { Ok(()) } else { mismatch() };
         assert!(matches!(outcome(&Late::new(true), is_text), (Ok(()), 2, 2)));
         let never = |_: &Schema, _| mismatch();
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn work_begins_again_as_long_as_types_may_change() {
+    fn widened_work_restarts_until_the_types_are_final() {
         let second = |_: &Schema, times| if times == 2 { Ok(()) } else { Err(Error::Widened) };
         assert!(matches!(outcome(&Late::new(true), second), (Ok(()), 2, 0)));
         let never = |_: &Schema, _| Err(Error::Widened);

@@ -52,7 +52,7 @@ pub use table::{
 pub use value::Value;
 pub use workers::run_workers;
 
-/// The example of the README is compiled and run as a test.
+/// Compiles and runs the example of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

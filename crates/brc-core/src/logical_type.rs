@@ -10,7 +10,7 @@ use std::fmt;
 /// What the values of a column mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum LogicalType {
-    /// False or true: 0 or 1.
+    /// A boolean, stored as 0 or 1.
     Bool,
     /// A signed integer of 8 bits.
     Int8,
@@ -24,38 +24,38 @@ pub enum LogicalType {
     UInt64,
     /// An exact decimal: an integer divided by ten to the power of `scale`.
     Decimal {
-        /// The most digits that a value has, 1 to 38.
+        /// The maximum number of digits, 1 to 38.
         precision: u8,
-        /// How many of them stand behind the decimal point, 0 to `precision`.
+        /// The number of digits after the decimal point, 0 to `precision`.
         scale: u8,
     },
-    /// An IEEE 754 number of 32 bits; every bit of it is kept.
+    /// A 32-bit IEEE 754 float, kept bit for bit.
     Float32,
-    /// An IEEE 754 number of 64 bits; every bit of it is kept.
+    /// A 64-bit IEEE 754 float, kept bit for bit.
     Float64,
-    /// A day: days since 1970-01-01 in the proleptic Gregorian calendar, of 32 bits.
+    /// A date: days since 1970-01-01 in the proleptic Gregorian calendar, 32 bits.
     Date,
     /// A time of day: units since midnight.
     Time {
-        /// What is counted.
+        /// The unit.
         unit: TimeUnit,
     },
-    /// A point in time: units since 1970-01-01 00:00:00, of 64 bits.
+    /// A point in time: units since 1970-01-01 00:00:00, 64 bits.
     Timestamp {
-        /// What is counted.
+        /// The unit.
         unit: TimeUnit,
-        /// Whether it is an instant, counted in UTC; else it is the reading of a clock somewhere.
+        /// Whether it is an instant in UTC; otherwise it is local time without a zone.
         zone: bool,
     },
-    /// A byte string meant to be text: usually UTF-8, but any bytes are kept as they are.
+    /// A byte string meant as text: usually UTF-8, but arbitrary bytes are kept.
     String,
-    /// A byte string that means no text.
+    /// A byte string that is not text.
     Binary,
-    /// A UUID of 128 bits; see [`crate::uuid`].
+    /// A 128-bit UUID; see [`crate::uuid`].
     Uuid,
 }
 
-/// What times count.
+/// The unit of times and timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum TimeUnit {
@@ -69,13 +69,13 @@ impl TimeUnit {
     /// All units, the longest first.
     pub const ALL: [Self; 4] = [Self::Second, Self::Millisecond, Self::Microsecond, Self::Nanosecond];
 
-    /// How many there are in a second.
+    /// The number of units in a second.
     #[must_use]
     pub fn per_second(self) -> i64 {
         10i64.pow(self.digits())
     }
 
-    /// How many digits of a second it tells.
+    /// The number of fractional digits of a second.
     #[must_use]
     pub fn digits(self) -> u32 {
         match self {
@@ -98,37 +98,38 @@ impl TimeUnit {
     }
 }
 
-/// How the values of a column lie in memory.
+/// How the values of a column are represented in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PhysicalType {
     /// Integers of 8 to 128 bits.
     Integers,
-    /// IEEE 754 numbers of 64 bits. Those of 32 bits are widened, which keeps order and bits: see [`crate::float32`].
+    /// 64-bit IEEE 754 floats. 32-bit floats are widened, which keeps order and bits: see [`crate::float32`].
     Floats,
-    /// Byte strings, or dictionary codes of them.
+    /// Byte strings, or their dictionary codes.
     Bytes,
 }
 
 impl LogicalType {
-    /// The largest precision of a decimal.
+    /// The maximum precision of a decimal.
     pub const MAX_PRECISION: u8 = 38;
 
-    /// The largest precision of a decimal of which every value fits 64 bits.
+    /// The maximum precision at which every decimal fits 64 bits.
     pub const MAX_PRECISION_64: u8 = 18;
 
-    /// A decimal of that scale and of the most digits that surely fit 64 bits; more, where the scale needs them.
+    /// A decimal of that scale with the maximum precision that fits 64 bits, or with a larger one if the scale requires
+    /// it.
     #[must_use]
     pub fn decimal(scale: u8) -> Self {
         Self::Decimal { precision: Self::MAX_PRECISION_64.max(scale), scale }
     }
 
-    /// Numbers with so many decimals that surely fit 64 bits: integers, if they have none.
+    /// The 64-bit type for numbers with `scale` decimals: integers if `scale` is 0.
     #[must_use]
     pub fn number(scale: u8) -> Self {
         if scale == 0 { Self::Int64 } else { Self::decimal(scale) }
     }
 
-    /// How its values lie in memory.
+    /// The physical type of its values.
     #[must_use]
     pub fn physical(self) -> PhysicalType {
         match self {
@@ -148,7 +149,7 @@ impl LogicalType {
         }
     }
 
-    /// The digits behind the decimal point of its integers; 0 if they have none.
+    /// The number of digits after the decimal point; 0 for types other than decimals.
     #[must_use]
     pub fn scale(self) -> u8 {
         match self {
@@ -170,7 +171,7 @@ impl LogicalType {
         }
     }
 
-    /// The smallest and the largest integer that a value may be; `None` if its values are no integers.
+    /// The minimum and maximum of an integer type; `None` for other types.
     #[must_use]
     pub fn bounds(self) -> Option<(i128, i128)> {
         let signed = |bits: u32| Some((-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1));
@@ -191,13 +192,13 @@ impl LogicalType {
         }
     }
 
-    /// Whether every value fits a signed integer of 64 bits.
+    /// Whether every value fits a signed 64-bit integer.
     #[must_use]
     pub fn fits_64_bits(self) -> bool {
         self.bounds().is_some_and(|(min, max)| i64::try_from(min).is_ok() && i64::try_from(max).is_ok())
     }
 
-    /// Whether values are numbers: something that can be added up.
+    /// Whether values are numbers, so that they can be summed.
     #[must_use]
     pub fn is_numeric(self) -> bool {
         match self {
@@ -225,26 +226,26 @@ impl LogicalType {
         self.physical() == PhysicalType::Floats
     }
 
-    /// The forms that [`parse`](str::parse) reads, for messages and help.
+    /// The type syntax that [`parse`](str::parse) accepts, for messages and help.
     pub const FORMS: &'static str = "bool, int8, int16, int32, int64 (or int), uint64, decimal(PRECISION, SCALE) or decimal(SCALE), \
          float32 (or real, float4), float64, date, time, timestamp[(s|ms|us|ns)][ with zone], string, binary, uuid";
 }
 
-/// Why some text is not a type.
+/// Why a text is not a type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TypeError {
-    /// No type is called so.
+    /// There is no type of this name.
     #[error("unknown type '{0}' (types: {forms})", forms = LogicalType::FORMS)]
     Unknown(String),
-    /// A decimal of more digits than there can be, or of more decimals than digits.
+    /// The precision or scale of a decimal is out of range.
     #[error(
         "decimal({precision}, {scale}): the precision must be between 1 and {max}, and the scale at most the precision",
         max = LogicalType::MAX_PRECISION
     )]
     Decimal {
-        /// Its digits.
+        /// The precision.
         precision: u8,
-        /// Its decimals.
+        /// The scale.
         scale: u8,
     },
 }
@@ -252,7 +253,7 @@ pub enum TypeError {
 impl std::str::FromStr for LogicalType {
     type Err = TypeError;
 
-    /// Reads a type as [`fmt::Display`] writes it; `int` is `int64`, `decimal(s)` one of 18 digits.
+    /// Parses what [`fmt::Display`] writes; also `int` for `int64` and `decimal(s)` for a precision of 18.
     fn from_str(text: &str) -> Result<Self, TypeError> {
         let unknown = || TypeError::Unknown(text.to_owned());
         let lower = text.trim().to_ascii_lowercase();
@@ -384,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_type_is_refused() {
+    fn unknown_types_are_refused() {
         for text in ["", "float", "int(3)", "decimal", "decimal(x)", "decimal(1,2,3)", "timestamp(h)", "date with zone"]
         {
             assert_eq!(text.parse::<LogicalType>(), Err(TypeError::Unknown(text.to_owned())));

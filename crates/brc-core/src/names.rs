@@ -1,13 +1,13 @@
-//! Column names.
+//! Unique column names.
 //!
-//! Columns are addressed by name, so each column needs a unique one; headers may repeat names or leave them empty.
+//! Columns are addressed by name, but headers may repeat names or leave them empty.
 
 use std::collections::{HashMap, HashSet};
 
-/// Names for the columns of a table that has these: unique, not empty, in their order.
+/// Unique, non-empty names for columns with the header `own`, in the same order.
 ///
-/// The first column of a name keeps it, the next are `name_1`, `name_2` …; a column without a name is `column_` and its
-/// number, 1 for the first. A name that another column has by itself is never given.
+/// The first column of a name keeps it, later ones are named `name_1`, `name_2` …; a column without a name is named
+/// `column_` and its number, from 1. A generated name never equals a name of the header.
 pub fn unique_names<'a>(own: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let own: Vec<&str> = own.into_iter().collect();
     let mut names = Names { taken: own.iter().map(|&name| name.to_owned()).collect(), last: HashMap::new() };
@@ -20,10 +20,10 @@ pub fn unique_names<'a>(own: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     own.into_iter().enumerate().map(name).collect()
 }
 
-/// How many renamed columns [`renamed`] lists.
-const MOST_LISTED: usize = 5;
+/// The maximum number of renamed columns that [`renamed`] lists.
+const MAX_LISTED: usize = 5;
 
-/// What a user should know of columns that did not keep their `own` names; `None` if all did.
+/// A note for the user about columns that did not keep their `own` names; `None` if all did.
 pub fn renamed<'a>(own: impl IntoIterator<Item = &'a str>, names: &[String]) -> Option<String> {
     let columns = (1..).zip(own).zip(names).filter(|((_, own), name)| own != name);
     let mut columns: Vec<_> = columns
@@ -32,9 +32,9 @@ pub fn renamed<'a>(own: impl IntoIterator<Item = &'a str>, names: &[String]) -> 
             _ => format!("column {number}, also named '{own}', is called '{name}'"),
         })
         .collect();
-    if columns.len() > MOST_LISTED {
-        let more = columns.len() - MOST_LISTED;
-        columns.truncate(MOST_LISTED);
+    if columns.len() > MAX_LISTED {
+        let more = columns.len() - MAX_LISTED;
+        columns.truncate(MAX_LISTED);
         columns.push(format!("{more} more columns are renamed"));
     }
     (!columns.is_empty()).then(|| columns.join("; "))
@@ -47,7 +47,7 @@ pub fn numbered_names(columns: usize) -> Vec<String> {
 
 struct Names {
     taken: HashSet<String>,
-    /// The number that each name was last given.
+    /// The last number appended to each name.
     last: HashMap<String, u64>,
 }
 
@@ -56,7 +56,7 @@ impl Names {
         if self.taken.insert(name.clone()) { name } else { self.next(&name) }
     }
 
-    /// The next of `name_1`, `name_2` … that is free.
+    /// The first of `name_1`, `name_2` … that is still free.
     fn next(&mut self, name: &str) -> String {
         let number = self.last.entry(name.to_owned()).or_default();
         loop {

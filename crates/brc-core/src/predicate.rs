@@ -1,10 +1,10 @@
-//! Row filters resolved against a schema, in the form that encodings use to skip data that cannot match.
+//! Row filters bound to a schema, in the form that encodings use to prune data.
 
 use crate::statistics::Statistics;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// How a string is compared with another, in byte order.
+/// How two strings are compared, in byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Comparison {
@@ -17,8 +17,8 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Whether it may hold, and whether it may fail, for values between one that compares as `min` does and one that
-    /// compares as `max` does.
+    /// Whether the comparison may hold, and whether it may fail, for values between one that compares as `min` and one
+    /// that compares as `max`.
     fn within(self, min: Ordering, max: Ordering) -> (bool, bool) {
         let orders = [Ordering::Less, Ordering::Equal, Ordering::Greater];
         let mut possible = orders.into_iter().filter(|order| (min..=max).contains(order));
@@ -26,7 +26,7 @@ impl Comparison {
         (possible.any(|order| self.holds(order)), fails)
     }
 
-    /// The comparison that says the same with its sides swapped.
+    /// The equivalent comparison with swapped operands.
     #[must_use]
     pub fn mirrored(self) -> Self {
         match self {
@@ -38,7 +38,7 @@ impl Comparison {
         }
     }
 
-    /// Whether two things of that order compare so.
+    /// Whether operands with this ordering satisfy the comparison.
     #[must_use]
     pub fn holds(self, ordering: Ordering) -> bool {
         match self {
@@ -52,92 +52,92 @@ impl Comparison {
     }
 }
 
-/// A condition on a row. Columns are positions in the table's schema. As in SQL it is true, false or null: it is null
-/// where a value it compares is.
+/// A condition on a row. Columns are positions in the table's schema. As in SQL, it is true, false or null; it is null
+/// if a value it compares is null.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Predicate {
-    /// True or false for every row.
+    /// The same truth value for every row.
     Constant(bool),
-    /// A number lies in `low..=high`. Every comparison of numbers is one of these. Decimals are in units of their column's
-    /// scale, floats are mapped by [`float_order`].
+    /// A number lies in `low..=high`; every comparison of numbers has this form. Decimals are in units of their
+    /// column's scale, floats are mapped by [`float_order`].
     Range {
         /// The column.
         column: usize,
-        /// The smallest value wanted.
+        /// The lower bound, inclusive.
         low: i128,
-        /// The largest value wanted.
+        /// The upper bound, inclusive.
         high: i128,
     },
-    /// A string compares so with `value`.
+    /// A string compares with `value` as `comparison` says.
     Compare {
         /// The column.
         column: usize,
-        /// How.
+        /// The comparison operator.
         comparison: Comparison,
-        /// With what.
+        /// The right operand.
         value: Vec<u8>,
     },
-    /// The column is null; never null itself.
+    /// The column is null. Never null itself.
     IsNull {
         /// The column.
         column: usize,
     },
-    /// All of these.
+    /// All of these are true.
     And(Vec<Predicate>),
-    /// Any of these.
+    /// Any of these is true.
     Or(Vec<Predicate>),
-    /// Not this.
+    /// This is false.
     Not(Box<Predicate>),
 }
 
-/// Maps floats to integers of the same order, as IEEE 754's `totalOrder`, so that bounds and ranges are those of integers.
-/// Of the two zeros the negative one is the smaller; NaN without a sign is above all numbers.
+/// Maps floats to integers in the order of IEEE 754's `totalOrder`, so that bounds and ranges of floats are those of
+/// integers. Negative zero sorts before positive zero; NaN with a clear sign bit sorts after all numbers.
 #[must_use]
 pub fn float_order(value: f64) -> i64 {
     let bits = value.to_bits() as i64;
     bits ^ (((bits >> 63) as u64) >> 1) as i64
 }
 
-/// The float that [`float_order`] maps to `order`.
+/// The inverse of [`float_order`].
 #[must_use]
 pub fn float_of_order(order: i64) -> f64 {
     f64::from_bits((order ^ (((order >> 63) as u64) >> 1) as i64) as u64)
 }
 
-/// What is known of the values of one column over some rows.
+/// Column statistics over some rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
-    /// What is known of those that are not null.
+    /// The bounds of the values that are not null.
     pub values: KnownValues<'a>,
-    /// Whether some may be null.
+    /// Whether there may be nulls.
     pub nulls: bool,
 }
 
-/// What is known of the values that are not null.
+/// The bounds of the values that are not null.
 #[derive(Debug, Clone, Copy)]
 pub enum KnownValues<'a> {
-    /// Nothing.
+    /// No statistics.
     Nothing,
-    /// There are none: all are null.
+    /// There are no values: all rows are null.
     None,
-    /// The smallest and the largest string.
+    /// The minimum and maximum string.
     Strings {
-        /// Smallest.
+        /// The minimum.
         min: &'a [u8],
-        /// Largest.
+        /// The maximum.
         max: &'a [u8],
     },
-    /// The smallest and the largest number, in the terms of [`Predicate::Range`].
+    /// The minimum and maximum number, mapped as for [`Predicate::Range`].
     Numbers {
-        /// Smallest.
+        /// The minimum.
         min: i128,
-        /// Largest.
+        /// The maximum.
         max: i128,
     },
 }
 
 impl<'a> Known<'a> {
-    /// Nothing.
+    /// No statistics; there may be nulls.
     pub const NOTHING: Self = Self { values: KnownValues::Nothing, nulls: true };
 
     /// Every row has this string.
@@ -146,7 +146,7 @@ impl<'a> Known<'a> {
         Self { values: KnownValues::Strings { min: value, max: value }, nulls: false }
     }
 
-    /// Every row has a number of this range.
+    /// Every row has a number in this range.
     #[must_use]
     pub fn numbers(min: i64, max: i64) -> Self {
         Self { values: KnownValues::Numbers { min: min.into(), max: max.into() }, nulls: false }
@@ -159,31 +159,31 @@ impl From<&Statistics> for Known<'_> {
     }
 }
 
-/// What a predicate is over some rows.
+/// The result of evaluating a predicate on statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// True for every row.
+    /// True for every row: no row needs a test.
     Always,
-    /// True for no row.
+    /// True for no row: all rows can be pruned.
     Never,
-    /// The rows have to be looked at.
+    /// The rows must be tested.
     Maybe,
 }
 
-/// What a predicate may be over some rows: a set of the three truth values.
+/// The truth values that a predicate may take over some rows, in three-valued logic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Truths {
+struct TruthValues {
     may_be_true: bool,
     may_be_false: bool,
     may_be_null: bool,
 }
 
-impl Truths {
+impl TruthValues {
     const TRUE: Self = Self { may_be_true: true, may_be_false: false, may_be_null: false };
     const FALSE: Self = Self { may_be_true: false, may_be_false: true, may_be_null: false };
     const NULL: Self = Self { may_be_true: false, may_be_false: false, may_be_null: true };
 
-    /// What a condition on a column may be, from what it may be for those rows that have values.
+    /// The truth values of a condition on a column, given those for rows that have a value.
     fn of_values(known: &Known<'_>, may_be_true: bool, may_be_false: bool) -> Self {
         match known.values {
             KnownValues::None => Self::NULL,
@@ -208,30 +208,32 @@ impl Truths {
 }
 
 impl Predicate {
-    /// Decides the predicate from what is known of each column.
+    /// Evaluates the predicate on the statistics of each column.
     pub fn decide<'a>(&self, known: &impl Fn(usize) -> Known<'a>) -> Verdict {
-        match self.truths(known) {
-            Truths::TRUE => Verdict::Always,
-            Truths { may_be_true: false, .. } => Verdict::Never,
+        match self.truth_values(known) {
+            TruthValues::TRUE => Verdict::Always,
+            TruthValues { may_be_true: false, .. } => Verdict::Never,
             _ => Verdict::Maybe,
         }
     }
 
-    fn truths<'a>(&self, known: &impl Fn(usize) -> Known<'a>) -> Truths {
+    fn truth_values<'a>(&self, known: &impl Fn(usize) -> Known<'a>) -> TruthValues {
         let all = |parts: &[Self], negated: bool| {
-            let truths = parts.iter().map(|part| part.truths(known));
-            truths.map(|truths| if negated { truths.not() } else { truths }).fold(Truths::TRUE, Truths::and)
+            let truth_values = parts.iter().map(|part| part.truth_values(known));
+            truth_values
+                .map(|truth_values| if negated { truth_values.not() } else { truth_values })
+                .fold(TruthValues::TRUE, TruthValues::and)
         };
         match self {
-            Self::Constant(true) => Truths::TRUE,
-            Self::Constant(false) => Truths::FALSE,
+            Self::Constant(true) => TruthValues::TRUE,
+            Self::Constant(false) => TruthValues::FALSE,
             Self::Range { column, low, high } => {
                 let known = known(*column);
                 let (within, without) = match known.values {
                     KnownValues::Numbers { min, max } => (*low <= max && min <= *high, min < *low || *high < max),
                     KnownValues::Nothing | KnownValues::None | KnownValues::Strings { .. } => (true, true),
                 };
-                Truths::of_values(&known, within && low <= high, without || low > high)
+                TruthValues::of_values(&known, within && low <= high, without || low > high)
             }
             Self::Compare { column, comparison, value } => {
                 let known = known(*column);
@@ -239,21 +241,21 @@ impl Predicate {
                     KnownValues::Strings { min, max } => comparison.within(min.cmp(value), max.cmp(value)),
                     KnownValues::Nothing | KnownValues::None | KnownValues::Numbers { .. } => (true, true),
                 };
-                Truths::of_values(&known, holds, fails)
+                TruthValues::of_values(&known, holds, fails)
             }
             Self::IsNull { column } => {
                 let Known { values, nulls } = known(*column);
                 let none = matches!(values, KnownValues::None);
-                Truths { may_be_true: none || nulls, may_be_false: !none, may_be_null: false }
+                TruthValues { may_be_true: none || nulls, may_be_false: !none, may_be_null: false }
             }
             Self::And(parts) => all(parts, false),
-            // De Morgan: any holds unless none does.
+            // De Morgan: an OR is false only if all operands are.
             Self::Or(parts) => all(parts, true).not(),
-            Self::Not(part) => part.truths(known).not(),
+            Self::Not(part) => part.truth_values(known).not(),
         }
     }
 
-    /// Adds the columns that the predicate looks at to `columns`, each once.
+    /// Appends the columns that the predicate reads to `columns`, without duplicates.
     pub fn columns(&self, columns: &mut Vec<usize>) {
         match self {
             Self::Constant(_) => {}
@@ -305,13 +307,13 @@ mod tests {
         })
     }
 
-    /// What SQL says the predicate is for a row.
+    /// The SQL truth value of the predicate for a row.
     fn truth(predicate: &Predicate, number: Option<i128>, string: Option<&[u8]>) -> Option<bool> {
         let any = |parts: &[Predicate], wanted: bool| {
-            let truths: Vec<_> = parts.iter().map(|part| truth(part, number, string)).collect();
-            if truths.contains(&Some(wanted)) {
+            let truth_values: Vec<_> = parts.iter().map(|part| truth(part, number, string)).collect();
+            if truth_values.contains(&Some(wanted)) {
                 Some(wanted)
-            } else if truths.contains(&None) {
+            } else if truth_values.contains(&None) {
                 None
             } else {
                 Some(!wanted)
@@ -332,7 +334,7 @@ mod tests {
     const STRINGS: [&[u8]; 5] = [b"a", b"b", b"c", b"d", b"e"];
 
     proptest! {
-        /// What is decided for all rows is so for each of them.
+        /// A verdict for all rows holds for each of them.
         #[test]
         fn verdicts_hold_for_every_row(
             predicate in arbitrary(),
@@ -355,7 +357,7 @@ mod tests {
                     prop_assert!(verdict != Verdict::Never || truth != Some(true), "{:?} {:?}", number, string);
                 }
             }
-            // A row of which everything is known is decided.
+            // A row with exact statistics never yields `Maybe`.
             for number in [None, Some(3i128)] {
                 let one = predicate.decide(&|column| match (column, number) {
                     (0, None) => Known { values: KnownValues::None, nulls: true },

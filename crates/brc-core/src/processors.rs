@@ -1,7 +1,7 @@
 //! Starts threads so that each runs on its own processor.
 //!
-//! Linux may start a thread on the processor of its parent and let both take turns for some milliseconds before it
-//! moves one to an idle processor. A short query is finished by then.
+//! Linux may start a thread on its parent's processor and let both take turns for some milliseconds before it moves one
+//! to an idle processor. A short query is finished by then.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::Processors;
@@ -13,30 +13,30 @@ mod linux {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
     use std::sync::{Mutex, PoisonError};
 
-    /// The processors on which threads of one group started.
+    /// The processors on which the threads of one group started.
     pub(crate) struct Processors(Mutex<CpuSet>);
 
     impl Processors {
-        /// Of a group to which this thread belongs.
+        /// Starts a group with the current thread.
         pub(crate) fn new() -> Self {
             let processors = Self(Mutex::new(CpuSet::new()));
             processors.start();
             processors
         }
 
-        /// Moves this thread, if another of the group started where it is, to a processor where none did, if it is allowed on
-        /// one. The system may move it anywhere afterwards.
+        /// Adds the current thread to the group. If another thread of the group started on the same processor, moves
+        /// this one to an allowed processor where none did. The system may move it again later.
         pub(crate) fn start(&self) {
             let Some((free, allowed)) = self.take() else { return };
             let mut only = CpuSet::new();
             only.set(free);
             if sched_setaffinity(None, &only).is_ok() {
-                // What was allowed a moment ago can be refused only by someone who allowed something else since.
+                // Restoring the affinity fails only if another process changed it in the meantime.
                 let _ = sched_setaffinity(None, &allowed);
             }
         }
 
-        /// The processor to move to, if it is not this one, and all that are allowed.
+        /// The processor to move to and all allowed processors; `None` if the thread can stay.
         fn take(&self) -> Option<(usize, CpuSet)> {
             let here = sched_getcpu();
             if here >= CpuSet::MAX_CPU {
@@ -64,7 +64,7 @@ mod linux {
         }
 
         #[test]
-        fn every_thread_takes_a_processor_while_there_are_some() {
+        fn each_thread_takes_its_own_processor_while_any_is_free() {
             let (processors, all) = (Processors::new(), allowed());
             for taken in 1..=all.count() {
                 assert_eq!(processors.0.lock().unwrap().count(), taken);
@@ -74,7 +74,7 @@ mod linux {
         }
 
         #[test]
-        fn threads_stay_allowed_wherever_they_were() {
+        fn threads_keep_their_affinity() {
             let (processors, all) = (Processors::new(), allowed());
             std::thread::scope(|scope| {
                 for _ in 0..=all.count() {
@@ -90,7 +90,7 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod other {
-    /// Other systems have the last word on where threads start.
+    /// On other systems the scheduler decides where threads start.
     pub(crate) struct Processors;
 
     impl Processors {

@@ -1,4 +1,4 @@
-//! Reading and writing bytes at any offset of a file.
+//! Positioned reads and writes.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result};
@@ -8,36 +8,36 @@ use std::os::unix::fs::FileExt;
 #[cfg(windows)]
 use std::os::windows::fs::FileExt;
 
-/// Bytes that threads read side by side, each at an offset of its own.
+/// A source of bytes that several threads can read, each at its own offset.
 pub trait ReadAt: Send + Sync {
-    /// Reads some bytes at an offset, in bytes; returns how many, and 0 only at the end or if `buffer` is empty.
+    /// Reads bytes at an offset in bytes. Returns how many were read; 0 only at the end or if `buffer` is empty.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize>;
 
-    /// How many bytes there are.
+    /// The length in bytes.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     fn length(&self) -> Result<u64>;
 
-    /// Whether they are far away, so that each read takes long, however little it brings.
+    /// Whether each read has a high latency, whatever its size.
     fn is_remote(&self) -> bool {
         false
     }
 
-    /// Says which bytes are going to be read: those that are far away come ahead then, and together. To read others as well, or
-    /// not to read them, is no mistake.
+    /// Announces ranges that will be read, so that a remote source can prefetch and combine them. A hint only: reading
+    /// other ranges, or not reading these, is allowed.
     fn expect(&self, _ranges: Vec<Range<u64>>) {}
 
-    /// Says that none of these bytes is read any more: what has come of them needs no memory then.
+    /// Announces that this range will not be read again, so that prefetched bytes can be freed.
     fn forget(&self, _range: Range<u64>) {}
 
-    /// Reads until `buffer` is full or the bytes end; returns how many there were.
+    /// Reads until `buffer` is full or the source ends. Returns the number of bytes read.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     fn read_full_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
         let mut done = 0;
         while done < buffer.len() {
@@ -54,7 +54,7 @@ pub trait ReadAt: Send + Sync {
     /// Reads until `buffer` is full.
     ///
     /// # Errors
-    /// The system's; [`ErrorKind::UnexpectedEof`] if the bytes end before.
+    /// I/O errors; [`ErrorKind::UnexpectedEof`] if the source ends before.
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
         let read = self.read_full_at(buffer, offset)?;
         if read == buffer.len() { Ok(()) } else { Err(Error::from(ErrorKind::UnexpectedEof)) }
@@ -77,12 +77,12 @@ impl ReadAt for File {
     }
 }
 
-/// A file that threads write side by side, each at an offset of its own.
+/// A file that several threads can write, each at its own offset.
 pub trait WriteAt {
-    /// Writes all of these bytes at an offset, in bytes.
+    /// Writes all bytes at an offset in bytes.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<()>;
 }
 
@@ -109,21 +109,21 @@ impl WriteAt for File {
     }
 }
 
-/// A worker of a scan says ahead of so many bytes at most.
-const MOST_AHEAD: u64 = 64 << 20;
+/// The most bytes that one worker prefetches.
+const MAX_BYTES_AHEAD: u64 = 64 << 20;
 
-/// What a worker of a scan says ahead of the splits that it is going to read.
+/// Prefetches the splits that a worker is going to read.
 ///
-/// Workers take splits in order, so those behind the one at hand are still to come. The more splits a worker has read, the more
-/// of them it speaks of: a scan that needs few rows ends early.
+/// Workers take splits in order, so later splits are still to come. The number of splits to prefetch doubles with each
+/// split read, because a scan that needs few rows ends early.
 #[derive(Debug, Default)]
 pub struct ReadAhead {
     splits: usize,
 }
 
 impl ReadAhead {
-    /// Says what is going to be read of a split, and of some behind it; `bytes_of` are those of a split of that number, which
-    /// has none if it is left out.
+    /// Announces the ranges of `split` and of some `later` splits. `bytes_of` returns the ranges of a split; none if
+    /// the split is skipped.
     pub fn begin(
         &mut self,
         file: &dyn ReadAt,
@@ -142,7 +142,7 @@ impl ReadAhead {
         let mut ahead = 0;
         for ranges in later.map(bytes_of).filter(|ranges| !ranges.is_empty()).take(self.splits) {
             ahead += ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum::<u64>();
-            if ahead > MOST_AHEAD {
+            if ahead > MAX_BYTES_AHEAD {
                 break;
             }
             file.expect(ranges);
@@ -150,7 +150,7 @@ impl ReadAhead {
         self.splits = self.splits * 2 + 1;
     }
 
-    /// Says that a split was read, whose bytes lie together, these among them.
+    /// Announces that a split has been read; frees the range that covers all of its `bytes`.
     pub fn end(file: &dyn ReadAt, bytes: impl Iterator<Item = Range<u64>> + Clone) {
         if file.is_remote()
             && let Some(start) = bytes.clone().map(|range| range.start).min()

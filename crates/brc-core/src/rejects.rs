@@ -1,23 +1,23 @@
 //! The rejected rows of a split.
 //!
-//! A text file may consist of millions of short bad rows. They share one buffer, which is hardly larger than their
-//! text, so memory stays in proportion to the split.
+//! A text file may consist of millions of short bad rows. They share one buffer that is hardly larger than their text,
+//! so memory stays proportional to the split.
 
-/// A row that was left out.
+/// A rejected row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reject<'a> {
-    /// How many lines of the split stand before it.
+    /// The number of lines of the split before the row.
     pub line_in_split: u64,
-    /// The byte of the file at which the row starts.
+    /// The offset in the file at which the row starts, in bytes.
     pub byte: u64,
-    /// The row as it was, without its line end (cut off where it is longer than a line may be).
+    /// The text of the row without its line end, truncated to the maximum line length.
     pub text: &'a [u8],
 }
 
-/// Rows of one split that were left out, in the order in which they stand there.
+/// The rejected rows of one split, in file order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rejects {
-    /// For each row: how far its line and its byte are from those of the row before, the length of its text, its text.
+    /// For each row: the differences of line and byte from the previous row, the length of its text, its text.
     bytes: Vec<u8>,
     len: u64,
     last_line: u64,
@@ -28,7 +28,7 @@ impl Rejects {
     /// Adds a row.
     ///
     /// # Panics
-    /// If it stands before the one that was added last.
+    /// If the row precedes the one added last.
     pub fn push(&mut self, reject: Reject<'_>) {
         assert!(reject.line_in_split >= self.last_line && reject.byte >= self.last_byte, "rejects come in their order");
         let numbers = [reject.line_in_split - self.last_line, reject.byte - self.last_byte, reject.text.len() as u64];
@@ -52,7 +52,7 @@ impl Rejects {
         self.len == 0
     }
 
-    /// How many lines of the split stand before the row that is the `row`-th, from 0, of those that were not left out.
+    /// The line within the split of the `row`-th row that was not rejected; both count from 0.
     #[must_use]
     pub fn line_of(&self, row: u64) -> u64 {
         let mut line = row;
@@ -65,13 +65,13 @@ impl Rejects {
         line
     }
 
-    /// The memory that the rows take, in bytes.
+    /// The memory used, in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The rows in their order.
+    /// The rows in file order.
     pub fn iter(&self) -> impl Iterator<Item = Reject<'_>> {
         let (mut rest, mut line_in_split, mut byte) = (self.bytes.as_slice(), 0, 0);
         (0..self.len).map(move |_| {
@@ -85,7 +85,8 @@ impl Rejects {
     }
 }
 
-/// Appends a number, seven bits a byte, the low ones first; all bytes but the last have their highest bit set.
+/// Appends a number as a LEB128 varint: seven bits per byte, low bits first; all bytes but the last have the highest
+/// bit set.
 fn write_number(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -114,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rows_come_back(rows: Vec<(u16, u64, Vec<u8>)>) {
+        fn rows_round_trip(rows: Vec<(u16, u64, Vec<u8>)>) {
             let (mut line_in_split, mut byte) = (0u64, 0u64);
             let mut rejects = Rejects::default();
             let mut expected = Vec::new();
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_stand_on_the_lines_that_are_left() {
+    fn line_of_skips_rejected_lines() {
         let mut rejects = Rejects::default();
         assert_eq!([0, 1, 7].map(|row| rejects.line_of(row)), [0, 1, 7]);
         for line_in_split in [0, 2, 3, 6] {

@@ -1,9 +1,9 @@
-//! Scans a table with several threads: each worker takes the next split that is free.
+//! Scans a table with several threads: each worker takes the next free split.
 //!
-//! The error that is reported is the first one *in the table*, not the first in time: a worker that fails stops only
-//! the splits after its own. So the message for a bad file does not depend on the number of threads, and the line
-//! counts of all splits before the bad one are known. A worker that needs no more rows ends a scan in the same way
-//! ([`Error::Stopped`]), without an error.
+//! The reported error is the first one *in the table*, not the first in time: a worker that fails stops only later
+//! splits. So the message for a bad file does not depend on the number of threads, and the line counts of all earlier
+//! splits are known. A worker that needs no more rows ends the scan in the same way ([`Error::Stopped`]), without an
+//! error.
 
 mod uncounted;
 
@@ -22,28 +22,29 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-/// How far a scan is; another thread may look at it while the scan runs.
+/// The progress of a scan; other threads may read it while the scan runs.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Rows seen so far, also of splits that are being scanned.
+    /// Rows scanned so far, including those of unfinished splits.
     pub rows: AtomicU64,
-    /// Rows of splits that are done.
+    /// Rows of finished splits.
     pub whole_rows: AtomicU64,
-    /// Bytes read so far, of splits that are done.
+    /// Bytes read of finished splits.
     pub bytes: AtomicU64,
-    /// Whether nobody needs more rows.
+    /// Whether the scan should end because no more rows are needed.
     is_stopped: AtomicBool,
 }
 
 impl Progress {
-    /// Begins anew.
+    /// Resets all counts to 0.
     pub fn restart(&self) {
         self.rows.store(0, Relaxed);
         self.whole_rows.store(0, Relaxed);
         self.bytes.store(0, Relaxed);
     }
 
-    /// Has the scan end soon, as if its sinks needed no more rows ([`Error::Stopped`]), and all later ones with this progress.
+    /// Ends the scan soon, as if its sinks needed no more rows ([`Error::Stopped`]), and all later scans with this
+    /// progress.
     pub fn stop(&self) {
         self.is_stopped.store(true, Relaxed);
     }
@@ -58,37 +59,38 @@ pub trait Worker: Send {
     /// Called before a split is scanned.
     fn split_begins(&mut self, _split: &Split) {}
 
-    /// How many rows a split has, if none of them is wanted: it is not scanned then.
+    /// Returns the number of rows of a split that need not be scanned, because no row of it is needed.
     fn skips(&mut self, _split: &Split) -> Option<u64> {
         None
     }
 
-    /// Takes the rows of the split that is being scanned.
+    /// The sink for the rows of the current split.
     fn sink(&mut self) -> &mut dyn Sink;
 
-    /// Called when all rows of a split were delivered.
+    /// Called when all rows of a split have been delivered.
     ///
     /// # Errors
-    /// What goes wrong; it counts as an error of that split.
+    /// Any error of the worker; it is attributed to that split.
     fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()>;
 
-    /// Called when a split has to be scanned again from its start ([`ScanError::Widened`]): its rows so far do not count.
+    /// Called when a split must be scanned again from its start ([`ScanError::Widened`]); its rows so far must be
+    /// discarded.
     ///
     /// # Errors
-    /// [`Error::Widened`] if the rows cannot be forgotten: then the whole table has to be scanned again.
+    /// [`Error::Widened`] if they cannot be discarded: the whole table must then be scanned again.
     fn split_restarts(&mut self, _split: &Split) -> Result<()> {
         Err(Error::Widened)
     }
 
-    /// Called when a split failed, be it in its scan or in [`Worker::split_done`]. Whoever waits for its rows can stop.
+    /// Called when a split failed in its scan or in [`Worker::split_done`]. Threads that wait for its rows can stop.
     fn split_failed(&mut self, _split: &Split) {}
 }
 
-/// Scans the whole table with up to `threads` workers and returns them when all is done.
+/// Scans the whole table with up to `threads` workers and returns the workers.
 ///
 /// # Errors
-/// The error of the first split, in the table's order, that has one; none if that is [`Error::Stopped`]. The splits behind
-/// it may or may not have been scanned.
+/// The error of the first failed split in table order; none if it is [`Error::Stopped`]. Later splits may or may not
+/// have been scanned.
 pub fn scan<W: Worker>(
     table: &dyn Table,
     options: &ScanOptions,
@@ -99,7 +101,7 @@ pub fn scan<W: Worker>(
     scan_and(table, options, threads, progress, new_worker, identity)
 }
 
-/// The same, and each worker's thread makes something of what the worker found as soon as there are no more splits to take.
+/// Like [`scan`], and calls `finish` for each worker on its own thread as soon as no split is left to take.
 ///
 /// # Errors
 /// As for [`scan`].
@@ -111,8 +113,8 @@ pub fn scan_and<W: Worker, T: Send>(
     new_worker: impl Fn() -> W + Sync,
     finish: impl Fn(W) -> T + Sync,
 ) -> Result<Vec<T>> {
-    let (next, end, ledger) = (AtomicU64::new(0), AtomicU64::new(u64::MAX), Mutex::default());
-    let shared = Shared { table, options, next, end, ledger, progress };
+    let (next, end, records) = (AtomicU64::new(0), AtomicU64::new(u64::MAX), Mutex::default());
+    let shared = Shared { table, options, next, end, records, progress };
     let one = || -> Result<T> {
         let mut scanner = table.scanner(options)?;
         let mut worker = new_worker();
@@ -122,16 +124,16 @@ pub fn scan_and<W: Worker, T: Send>(
             Err(error) => Err(error),
         }
     };
-    let found = run_workers(open_splits(table, options, threads), one).into_iter().collect::<Result<Vec<T>>>()?;
+    let found = run_workers(count_open_splits(table, options, threads), one).into_iter().collect::<Result<Vec<T>>>()?;
     shared.outcome(threads)?;
     Ok(found)
 }
 
-/// How many splits of a table may have wanted rows, if that is less than `most`: more workers would have nothing to do, and to
-/// start one takes longer than many a question.
-fn open_splits(table: &dyn Table, options: &ScanOptions, most: usize) -> usize {
+/// The number of splits that may have matching rows, at most `most`. More workers would have nothing to do, and
+/// starting a thread takes longer than many queries.
+fn count_open_splits(table: &dyn Table, options: &ScanOptions, most: usize) -> usize {
     let is_open = |split: &Split| match &options.predicate {
-        // Of splits without end, as those of a stream, nothing is known.
+        // The splits of a stream are endless and have no statistics.
         Some(predicate) if table.rows_of(split.index).is_some() => {
             predicate.decide(&|column| table.known(split.index, column)) != Verdict::Never
         }
@@ -143,28 +145,28 @@ fn open_splits(table: &dyn Table, options: &ScanOptions, most: usize) -> usize {
 struct Shared<'a> {
     table: &'a dyn Table,
     options: &'a ScanOptions,
-    /// How many of the splits to scan were taken.
+    /// The number of splits taken so far.
     next: AtomicU64,
-    /// How many of them need to be scanned: all before the first that failed, or the end of a stream.
+    /// The number of splits to scan: those before the first failed split or the end of a stream.
     end: AtomicU64,
-    ledger: Mutex<Ledger>,
+    records: Mutex<SplitRecords>,
     progress: &'a Progress,
 }
 
 #[derive(Default)]
-struct Ledger {
-    /// The rows and the lines of each split.
+struct SplitRecords {
+    /// Rows and lines of each scanned split.
     rows: HashMap<u64, (u64, u64)>,
     first_error: Option<(u64, ScanError)>,
 }
 
-impl Ledger {
-    /// The rows of these splits.
+impl SplitRecords {
+    /// The total number of rows of these splits.
     fn rows_of(&self, splits: Range<u64>) -> u64 {
         splits.filter_map(|earlier| self.rows.get(&earlier)).map(|(rows, _)| rows).sum()
     }
 
-    /// Their lines.
+    /// The total number of lines of these splits.
     fn lines_of(&self, splits: Range<u64>) -> u64 {
         splits.filter_map(|earlier| self.rows.get(&earlier)).map(|(_, lines)| lines).sum()
     }
@@ -179,7 +181,7 @@ impl Shared<'_> {
             if let Err(error) = self.progress.check() {
                 return self.failed(self.next.load(Relaxed), error.into());
             }
-            // Who has taken a split scans it, whatever happened meanwhile: of a stream, others wait for what it reads.
+            // A worker must scan a split that it has taken: other workers wait for what it reads of a stream.
             let n = self.next.fetch_add(1, Relaxed);
             let Some(split) = self.options.split(self.table, n) else { return };
             let scanned = self.one_split(scanner, worker, &split);
@@ -193,7 +195,7 @@ impl Shared<'_> {
         }
     }
 
-    /// Returns whether the split was there at all.
+    /// Returns whether the split exists.
     fn one_split(&self, scanner: &mut dyn Scanner, worker: &mut impl Worker, split: &Split) -> Result<bool, ScanError> {
         worker.split_begins(split);
         let skipped = worker.skips(split).map(|rows| Scanned { skipped_rows: rows, ..Scanned::default() });
@@ -202,7 +204,7 @@ impl Shared<'_> {
             if skipped.is_some() {
                 break skipped;
             }
-            let mut sink = Counting { sink: worker.sink(), progress: self.progress, counted: &mut counted };
+            let mut sink = CountingSink { sink: worker.sink(), progress: self.progress, counted: &mut counted };
             match scanner.scan(split, &mut sink) {
                 Err(ScanError::Widened) => worker.split_restarts(split)?,
                 outcome => break outcome?,
@@ -210,7 +212,7 @@ impl Shared<'_> {
         };
         let Some(scanned) = scanned else { return Ok(false) };
         let rows = scanned.all_rows();
-        // What was counted on the way is an estimate: a split may be scanned twice, and not all rows come in batches.
+        // The count so far is an estimate: a split may be scanned twice, and not all rows arrive in batches.
         self.progress.rows.fetch_add(rows.wrapping_sub(counted), Relaxed);
         self.progress.whole_rows.fetch_add(rows, Relaxed);
         self.progress.bytes.fetch_add(scanned.bytes, Relaxed);
@@ -226,22 +228,22 @@ impl Shared<'_> {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Ledger> {
-        self.ledger.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, SplitRecords> {
+        self.records.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     fn outcome(self, threads: usize) -> Result<()> {
-        let mut ledger = self.ledger.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let Some((index, error)) = ledger.first_error.take() else { return Ok(()) };
+        let mut records = self.records.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some((index, error)) = records.first_error.take() else { return Ok(()) };
         if let ScanError::Other(error @ Error::Interrupted) = error {
             return Err(error);
         }
         let file = self.table.file_of(index).unwrap_or(TableFile { table: self.table, first_split: 0 });
         if let ScanError::BadRow { .. } | ScanError::Other(Error::UnsupportedValue(_)) = error {
-            let uncounted = (file.first_split..index).filter(|earlier| !ledger.rows.contains_key(earlier)).collect();
-            ledger.rows.extend(uncounted::rows(uncounted, self.table, self.options, threads, self.progress)?);
+            let uncounted = (file.first_split..index).filter(|earlier| !records.rows.contains_key(earlier)).collect();
+            records.rows.extend(uncounted::rows(uncounted, self.table, self.options, threads, self.progress)?);
         }
-        let rows_before = ledger.rows_of(file.first_split..index);
+        let rows_before = records.rows_of(file.first_split..index);
         let path = file.table.path().to_owned();
         Err(match error {
             ScanError::Other(Error::UnsupportedValue(mut unsupported_value)) => {
@@ -256,7 +258,7 @@ impl Shared<'_> {
                 let inferred = file.table.inferred();
                 let fields = inferred.as_deref().unwrap_or(file.table.schema()).fields();
                 let column = column.and_then(|column| fields.get(column)).map(|field| field.name.clone());
-                let lines_before = ledger.lines_of(file.first_split..index);
+                let lines_before = records.lines_of(file.first_split..index);
                 let line = file.table.header_lines() + lines_before + line_in_split + 1;
                 Error::BadRow { path, place: RowPlace { line, byte, column }, fault }
             }
@@ -264,14 +266,14 @@ impl Shared<'_> {
     }
 }
 
-/// Counts the rows of batches while a split is scanned, for that may take long, and ends it if nobody waits for it any more.
-struct Counting<'a> {
+/// Counts rows while a split is scanned, which may take long, and ends the scan if it was stopped.
+struct CountingSink<'a> {
     sink: &'a mut dyn Sink,
     progress: &'a Progress,
     counted: &'a mut u64,
 }
 
-impl Counting<'_> {
+impl CountingSink<'_> {
     fn count(&mut self, batch: &Batch<'_>) -> Result<()> {
         self.progress.rows.fetch_add(batch.rows as u64, Relaxed);
         *self.counted += batch.rows as u64;
@@ -279,7 +281,7 @@ impl Counting<'_> {
     }
 }
 
-impl Sink for Counting<'_> {
+impl Sink for CountingSink<'_> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
         self.sink.schema(schema)
     }
@@ -324,7 +326,7 @@ mod tests {
     use std::sync::{Condvar, mpsc};
     use std::time::Duration;
 
-    /// A stream of a few splits, read in their order by whoever takes them. The last one is bad.
+    /// A stream of a few splits, read in order by the workers that took them. The last split fails.
     struct Stream {
         schema: Schema,
         turn: Mutex<u64>,
@@ -378,7 +380,7 @@ mod tests {
         }
     }
 
-    /// Splits of one row each, whose numbers are the values of the only column.
+    /// Splits of one row each; the value of the only column is the index of the split.
     struct Numbered {
         schema: Schema,
         splits: u64,
@@ -449,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_split_of_a_stream_that_another_worker_took_and_left() {
+    fn every_taken_split_of_a_stream_is_scanned() {
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || {
             for round in 0..2000 {
@@ -466,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_no_more_workers_than_splits_with_wanted_rows() {
+    fn workers_are_limited_to_unpruned_splits() {
         let workers = |splits, threads, wanted: Option<(i64, i64)>| {
             let table = Numbered { schema: Schema::parse("n:int").unwrap(), splits };
             let range = |(low, high): (i64, i64)| Predicate::Range { column: 0, low: low.into(), high: high.into() };
@@ -481,22 +483,22 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_that_is_stopped_ends_without_an_error() {
+    fn a_stopped_scan_succeeds() {
         let table = Numbered { schema: Schema::parse("n:int").unwrap(), splits: 9 };
         let progress = Progress::default();
         progress.stop();
         scan(&table, &ScanOptions::everything(&table.schema), 2, &progress, || Nothing).unwrap();
         assert_eq!(progress.rows.load(Relaxed), 0);
         let (mut nothing, mut counted) = (Nothing, 0);
-        let mut sink = Counting { sink: &mut nothing, progress: &progress, counted: &mut counted };
+        let mut sink = CountingSink { sink: &mut nothing, progress: &progress, counted: &mut counted };
         assert!(matches!(sink.batch(&Batch { rows: 5, columns: &[] }), Err(Error::Stopped)));
         assert!(matches!(sink.test(0, &Batch { rows: 5, columns: &[] }, &mut []), Err(Error::Stopped)));
     }
 
     #[test]
-    fn rows_count_while_their_split_is_scanned() {
+    fn progress_counts_rows_during_a_split() {
         let (progress, mut nothing, mut counted) = (Progress::default(), Nothing, 0);
-        let mut sink = Counting { sink: &mut nothing, progress: &progress, counted: &mut counted };
+        let mut sink = CountingSink { sink: &mut nothing, progress: &progress, counted: &mut counted };
         let batch = Batch { rows: 5, columns: &[] };
         sink.batch(&batch).unwrap();
         sink.batch(&batch).unwrap();

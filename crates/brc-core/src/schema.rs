@@ -11,14 +11,14 @@ use std::fmt;
 pub struct Field {
     /// The column's name: not empty, unique in its schema.
     pub name: String,
-    /// What its values mean.
+    /// The type of its values.
     pub logical_type: LogicalType,
-    /// Whether rows may be null. A column that may have nulls need not have any.
+    /// Whether values may be null. A nullable column need not have nulls.
     pub nullable: bool,
 }
 
 impl Field {
-    /// A column that has a value in every row.
+    /// A column without nulls.
     pub fn required(name: impl Into<String>, logical_type: LogicalType) -> Self {
         Self { name: name.into(), logical_type, nullable: false }
     }
@@ -38,12 +38,12 @@ pub struct Schema {
     metadata: Vec<(String, String)>,
 }
 
-/// A column of a file that is no column of the table, because there is no type for it here.
+/// A column of a file that the table lacks, because `brc` does not support its type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// Its name in the file.
     pub name: String,
-    /// What it is, with an article: "a date", "a list" …
+    /// Its type with an article: "a date", "a list" …
     pub kind: String,
 }
 
@@ -53,44 +53,44 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// Why some text is not a schema.
+/// Why a text is not a schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
     /// A column is not of the form `name:type`.
     #[error("'{text}' is not of the form name{between}type")]
     Form {
-        /// The column as it was written.
+        /// The text of the column.
         text: String,
-        /// What should stand between name and type.
+        /// The separator between name and type.
         between: char,
     },
-    /// A type that does not exist.
+    /// A type is unknown or invalid.
     #[error("column '{column}': {error}")]
     Type {
         /// The column's name.
         column: String,
-        /// What is wrong with it.
+        /// What is wrong with the type.
         error: TypeError,
     },
-    /// A column without a name.
+    /// A column has no name.
     #[error("a column has an empty name")]
     EmptyName,
-    /// A name in quotes does not end.
+    /// A quoted name has no closing quote.
     #[error(transparent)]
     Name(#[from] ListError),
-    /// Two columns of the same name.
+    /// Two columns have the same name.
     #[error("two columns are named '{0}'")]
     Duplicate(String),
-    /// No column at all.
+    /// There are no columns.
     #[error("a table needs at least one column")]
     Empty,
 }
 
 impl Schema {
-    /// A schema of these columns.
+    /// Creates a schema.
     ///
     /// # Errors
-    /// If there is no column, or a name is empty or taken twice, or a decimal has more digits than there can be.
+    /// If there are no columns, a name is empty or used twice, or a decimal's precision or scale is out of range.
     pub fn new(fields: Vec<Field>) -> Result<Self, SchemaError> {
         if fields.is_empty() {
             return Err(SchemaError::Empty);
@@ -113,20 +113,19 @@ impl Schema {
         Ok(Self { fields, left_out: Vec::new(), metadata: Vec::new() })
     }
 
-    /// The same columns, of a file that has these others.
+    /// Sets the unsupported columns of the file.
     #[must_use]
     pub fn without(self, left_out: Vec<LeftOut>) -> Self {
         Self { left_out, ..self }
     }
 
-    /// The columns of the file that are left out.
+    /// The columns of the file that are not supported.
     #[must_use]
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
 
-    /// The same columns of a table that is described by these keys and values, such as the width of an image. Encodings
-    /// that have a place for them keep them with the table.
+    /// Sets metadata of the table as a whole, such as the width of an image. Encodings that support metadata store it.
     #[must_use]
     pub fn with_metadata(self, mut metadata: Vec<(String, String)>) -> Self {
         metadata.sort();
@@ -134,13 +133,13 @@ impl Schema {
         Self { metadata, ..self }
     }
 
-    /// What describes the table as a whole: distinct keys in ascending order, with their values.
+    /// The metadata of the table: distinct keys in ascending order, with their values.
     #[must_use]
     pub fn metadata(&self) -> &[(String, String)] {
         &self.metadata
     }
 
-    /// The value of a key of the metadata.
+    /// The metadata value of a key.
     #[must_use]
     pub fn metadata_of(&self, key: &str) -> Option<&str> {
         self.metadata.iter().find(|(own, _)| own == key).map(|(_, value)| value.as_str())
@@ -157,21 +156,21 @@ impl Schema {
         Self { fields, left_out: Vec::new(), metadata: Vec::new() }
     }
 
-    /// Reads the types of some columns, `name=type,name=type not null…`, as [`Schema::parse`] reads those of all.
+    /// Parses types for some columns: `name=type,name=type not null…`, in the syntax of [`Schema::parse`].
     ///
     /// # Errors
-    /// If the text is not of that form, or names a column twice.
+    /// If the text is malformed, or names a column twice.
     pub fn parse_types(text: &str) -> Result<Vec<Field>, SchemaError> {
         let items = identifier::items(text, end_of_column)?;
         let fields = items.into_iter().map(|item| parse_field(item, '=')).collect::<Result<_, SchemaError>>()?;
         Ok(Self::new(fields)?.fields)
     }
 
-    /// Reads `name:type,name:type not null…`, the types being those of [`LogicalType`]; [`fmt::Display`] writes it. Names may
-    /// be quoted as [`identifier`] has it.
+    /// Parses `name:type,name:type not null…` with the types of [`LogicalType`]; [`fmt::Display`] writes the same
+    /// syntax. Names may be quoted as in [`identifier`].
     ///
     /// # Errors
-    /// If the text is not of that form, or [`Schema::new`] refuses the columns.
+    /// If the text is malformed, or [`Schema::new`] refuses the columns.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
         let items = identifier::items(text, end_of_column)?;
         Self::new(items.into_iter().map(|item| parse_field(item, ':')).collect::<Result<_, SchemaError>>()?)
@@ -183,13 +182,13 @@ impl Schema {
         &self.fields
     }
 
-    /// The position of the column of that name.
+    /// The position of the column with this name.
     #[must_use]
     pub fn index_of(&self, name: &str) -> Option<usize> {
         self.fields.iter().position(|field| field.name == name)
     }
 
-    /// Whether the columns have the same names and types in the same order. Only one of them may allow nulls.
+    /// Whether the columns have the same names and types in the same order. Nullability may differ.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         let same = |(a, b): (&Field, &Field)| a.name == b.name && a.logical_type == b.logical_type;
@@ -197,7 +196,7 @@ impl Schema {
     }
 }
 
-/// Where a column of a list ends: at the first comma that is in no parentheses.
+/// The position at which the first column of a list ends: the first comma outside parentheses.
 fn end_of_column(text: &str) -> Option<usize> {
     let mut depth = 0;
     text.bytes().position(|byte| {
@@ -267,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_schemas_say_why() {
+    fn malformed_schemas_are_refused() {
         let form = |text: &str| SchemaError::Form { text: text.into(), between: ':' };
         let unknown = |text: &str| SchemaError::Type { column: "a".into(), error: TypeError::Unknown(text.into()) };
         for (text, error) in [

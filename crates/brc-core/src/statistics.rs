@@ -1,20 +1,20 @@
-//! Column statistics: what is known about values without reading them.
+//! Column statistics: count, sum, minimum and maximum.
 
 use serde::{Deserialize, Serialize};
 
-/// Count, sum, smallest and largest of some decimal values, in units of the column's scale.
+/// Count, sum, minimum and maximum of integers or decimals, in units of the column's scale.
 ///
-/// Every aggregate of `brc` is a function of these, and two of them [merge](Statistics::merge), which is associative
-/// and commutative. The sum is wide enough for 2⁶⁴ values of 64 bits: it never wraps.
+/// Statistics of two sets of values can be [merged](Statistics::merge), which is associative and commutative. The sum
+/// is wide enough for 2⁶⁴ values of 64 bits: it never wraps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statistics {
-    /// Number of values.
+    /// The number of values.
     pub count: u64,
-    /// Exact sum.
+    /// The exact sum.
     pub sum: i128,
-    /// Smallest value; [`i64::MAX`] if there is none.
+    /// The minimum; [`i64::MAX`] if there are no values.
     pub min: i64,
-    /// Largest value; [`i64::MIN`] if there is none.
+    /// The maximum; [`i64::MIN`] if there are no values.
     pub max: i64,
 }
 
@@ -22,7 +22,7 @@ impl Statistics {
     /// The statistics of no values.
     pub const EMPTY: Self = Self { count: 0, sum: 0, min: i64::MAX, max: i64::MIN };
 
-    /// Joins those of two sets of values.
+    /// Adds the statistics of another set of values.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.sum += other.sum;
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The statistics by their definition, not by merging.
+    /// The statistics by definition, without merging.
     fn expected(values: &[i64]) -> Statistics {
         Statistics {
             count: values.len() as u64,

@@ -1,9 +1,9 @@
 //! The traits between encodings and the code that reads or writes tables.
 //!
-//! Reading: a [`Table`] lists its [`Split`]s; each worker has its own [`Scanner`] and scans one split after the other
-//! into its own [`Sink`]. Writing: each worker has a [`PartEncoder`], which is a sink and encodes one split as one
-//! [`Part`]; one [`BatchWriter`] appends the parts in the order of the splits. Both sides run in parallel, and the
-//! output does not depend on the number of workers.
+//! Reading: a [`Table`] lists its [`Split`]s; each worker has its own [`Scanner`] and scans one split at a time into
+//! its own [`Sink`]. Writing: each worker has a [`PartEncoder`], which is a sink and encodes one split as one [`Part`];
+//! one [`BatchWriter`] appends the parts in split order. Both sides run in parallel, and the output does not depend on
+//! the number of workers.
 
 use crate::batch::Batch;
 use crate::decimal;
@@ -22,62 +22,64 @@ use std::ops::{AddAssign, Range};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A part of a table that one worker scans. Plain data: it may travel to another process.
+/// A slice of a table that one worker scans. Plain data: it can be sent to another process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Split {
-    /// Its position among the splits, from 0.
+    /// Its index among the table's splits, from 0.
     pub index: u64,
-    /// Where it starts: a byte of a text file, a row group of a buren file. The encoding's own business.
+    /// Where it starts, in a unit that the encoding defines: a byte of a text file, a row group of a buren file.
     pub start: u64,
     /// Where it ends (exclusive), in the same unit.
     pub end: u64,
 }
 
-/// Whether a scan must deliver rows as they lay in the original table.
+/// Whether a scan must deliver rows in the order of the original table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
-    /// Any order inside a split: the cheapest one.
+    /// Any order within a split: the cheapest.
     Any,
-    /// The original order inside a split.
+    /// The original order within a split.
     Original,
 }
 
 /// What a scan should deliver.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScanOptions {
-    /// The columns wanted, as positions in the schema; batches have them in this order.
+    /// The columns to read, as positions in the schema; batches have them in this order.
     pub projection: Vec<usize>,
-    /// Rows for which this is false may be left out. The sink filters exactly; this only lets the scan skip.
+    /// A filter that lets the scan skip rows for which it is not true. The scan may still deliver such rows: the sink
+    /// applies the exact filter.
     pub predicate: Option<Predicate>,
-    /// All conditions on wanted rows, the one to test first ahead. A scan that decodes column by column may ask the sink
-    /// about each ([`Sink::test`]) before it decodes the columns of the next; any other leaves them to the sink.
+    /// All conjuncts of the filter, the one to test first in front. A scan that decodes column by column may call
+    /// [`Sink::test`] for each before it decodes the columns of the next; other scans leave them to the sink.
     pub conjuncts: Vec<Conjunct>,
-    /// Whether statistics that are stored in the file may stand for rows that all match the predicate: they reach
+    /// Allows the scan to replace rows that all match the predicate by statistics stored in the file, delivered through
     /// [`Sink::summary`].
     pub statistics: bool,
-    /// Whether a row may stand for many equal ones, where the file tells how often each value occurs: such rows reach
-    /// [`Sink::weighted`]. Those of a split are then others than those that lie there, and no predicate has left out any.
+    /// Allows the scan to emit (value, count) pairs from stored value counts instead of rows, delivered through
+    /// [`Sink::weighted`]. The rows of a split are then not those stored in it, and the predicate has skipped none of
+    /// them.
     pub counts: bool,
-    /// Whether rows that are read may be added up in the scan: what they come to reaches [`Sink::summary`].
+    /// Allows the scan to pre-aggregate the rows it reads, delivered through [`Sink::summary`].
     pub sums: bool,
-    /// In which order rows must come.
+    /// The order in which rows must be delivered.
     pub order: Order,
-    /// The splits to scan, in ascending order; all of the table's if `None`.
+    /// The splits to scan, in ascending order; all splits of the table if `None`.
     pub splits: Option<Vec<Split>>,
 }
 
-/// One of the conditions that a wanted row meets all of.
+/// One of the conditions that are all true for a row to be delivered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conjunct {
-    /// The columns that it looks at, as positions in the schema. They are in the projection too. If there is none, it may depend
-    /// on how many rows came before: it is tested of rows in the order in which they are delivered.
+    /// The columns it reads, as positions in the schema; all are in the projection. If empty, the condition may depend
+    /// on the number of rows before, so it is tested on rows in delivery order.
     pub columns: Vec<usize>,
-    /// The condition, if it only compares columns with constants: rows that are known to meet it need no test.
+    /// The condition, if it only compares columns with constants: rows known to satisfy it need no test.
     pub predicate: Option<Predicate>,
 }
 
 impl ScanOptions {
-    /// The `n`-th split of a table to scan, from 0; `None` after the last.
+    /// The `n`-th split to scan, from 0; `None` after the last.
     #[must_use]
     pub fn split(&self, table: &dyn Table, n: u64) -> Option<Split> {
         match &self.splits {
@@ -86,7 +88,7 @@ impl ScanOptions {
         }
     }
 
-    /// The splits of a table to scan that come after one of them, as far as the table knows them.
+    /// The indices of the splits to scan after `split`, as far as the table knows them.
     pub fn later_splits<'s>(&'s self, table: &'s dyn Table, split: u64) -> impl Iterator<Item = u64> + 's {
         let first = match &self.splits {
             Some(splits) => splits.partition_point(|other| other.index <= split) as u64,
@@ -95,7 +97,7 @@ impl ScanOptions {
         (first..).map_while(|n| self.split(table, n)).map(|split| split.index)
     }
 
-    /// All rows of all columns of a schema in their original order, as a conversion wants them.
+    /// All rows of all columns of a schema in original order, as a conversion reads them.
     #[must_use]
     pub fn everything(schema: &Schema) -> Self {
         Self {
@@ -111,20 +113,21 @@ impl ScanOptions {
     }
 }
 
-/// What a scan of one split did.
+/// Counts and times of the scan of one split.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scanned {
-    /// Rows read and delivered in batches, or added up until [`Scanner::finish`].
+    /// Rows read and delivered in batches, or pre-aggregated until [`Scanner::finish`].
     pub rows: u64,
-    /// Rows for which a summary stood, or counts of values.
+    /// Rows replaced by summaries or by value counts.
     pub summarised_rows: u64,
     /// Rows skipped because they cannot match the predicate.
     pub skipped_rows: u64,
-    /// Rows left out because they are malformed (text only; they are in `rejects`).
+    /// Malformed rows that were not delivered (text only).
     pub rejects: Rejects,
-    /// Lines of a text that are not rows.
+    /// Lines of a text that belong to no row.
     pub skipped_lines: SkippedLines,
-    /// The lines of a text, where rows may be of several lines or lines no rows; `None` where each line is a row.
+    /// The number of lines of a text whose rows may span several lines or which has lines that are no rows; `None`
+    /// where each line is a row.
     pub lines: Option<u64>,
     /// Bytes read from the file.
     pub bytes: u64,
@@ -132,60 +135,60 @@ pub struct Scanned {
     pub read_time: std::time::Duration,
     /// Time spent on decompression.
     pub decompress_time: std::time::Duration,
-    /// Time spent on checksums and decoding (or parsing), without the sink.
+    /// Time spent on checksums and decoding or parsing, excluding the sink.
     pub decode_time: std::time::Duration,
 }
 
 impl Scanned {
-    /// All rows the scan accounted for, whatever became of them.
+    /// All rows the scan accounted for: read, summarised, skipped or rejected.
     #[must_use]
     pub fn all_rows(&self) -> u64 {
         self.rows + self.summarised_rows + self.skipped_rows + self.rejects.len()
     }
 
-    /// The lines of a text.
+    /// The number of lines of a text.
     #[must_use]
     pub fn all_lines(&self) -> u64 {
         self.lines.unwrap_or_else(|| self.all_rows())
     }
 }
 
-/// Why a column is of strings, although its values look like those of another type.
+/// Why a column has type string although its values look like another type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextReason {
-    /// Some values have another type than most.
+    /// Most values have one type and some do not.
     Others {
-        /// The first of these values.
+        /// The first value that does not.
         value: Vec<u8>,
-        /// How many they are.
+        /// The number of such values.
         others: u64,
-        /// How many values there are, without nulls.
+        /// The number of values, without nulls.
         values: u64,
-        /// The line on which the first begins, from 1.
+        /// The line on which `value` begins, from 1.
         line: u64,
-        /// The type of all the rest.
+        /// The type of the remaining values.
         expected: LogicalType,
-        /// Whether the rest is written as this type is in SQL.
+        /// Whether the remaining values are written as in SQL, so that `try_cast` reads them.
         is_usual: bool,
     },
-    /// The values are numbers, or dates and times, that are not all written in the same way.
+    /// The values are numbers, or dates and times, written in several forms.
     SeveralForms {
         /// The first value.
         first: Vec<u8>,
-        /// The first one that is written differently.
+        /// The first value in a different form.
         other: Vec<u8>,
     },
     /// The values are numbers, or dates and times, that can be read in two ways.
     Undecided {
-        /// How they may be written.
+        /// The two ways of reading them.
         forms: [String; 2],
-        /// The options of which each reads them in one of these ways.
+        /// The options that select them, in the same order.
         options: [String; 2],
     },
 }
 
 impl TextReason {
-    /// A sentence that says it of a column of that name, and what helps.
+    /// The reason and its remedy for a column of that name, as a sentence for users.
     #[must_use]
     pub fn of(&self, name: &str) -> String {
         let (column, named) = (identifier::in_sql(name), identifier::in_list(name));
@@ -212,18 +215,18 @@ impl TextReason {
     }
 }
 
-/// How the values of a column differ from the text that they were read from.
+/// How the values of a column differ from the text they were read from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnChanges {
-    /// How many will be written in another way: `1e5` as `100000.0`, but not `1.5` as `1.50`.
+    /// The number of values that will be written differently: `1e5` as `100000.0`, but not `1.5` as `1.50`.
     pub altered: u64,
-    /// The first of these: as it was written, and as it will be.
+    /// The first of these: as read, and as it will be written.
     pub example: Option<(Vec<u8>, Vec<u8>)>,
-    /// How many are null because they are words for missing values, although no one said that these are null.
+    /// The number of values read as null because they are common null tokens, without an option that says so.
     pub nulled: u64,
-    /// These words.
+    /// The null tokens found.
     pub null_tokens: BTreeSet<&'static str>,
-    /// Why the values are text, if they may be read in two ways.
+    /// Why the values are text, if they can be read in two ways.
     pub undecided: Option<TextReason>,
 }
 
@@ -237,18 +240,18 @@ impl AddAssign<&ColumnChanges> for ColumnChanges {
     }
 }
 
-/// The lines of a text that are not rows of its table, by kind, so that every line can be accounted for.
+/// The lines of a text that belong to no row, by kind, so that every line is accounted for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SkippedLines {
-    /// Lines before the header, or before the first row where there is none: titles, notes.
+    /// Lines before the header, or before the first row if there is no header: titles, notes.
     pub preamble: u64,
-    /// The header.
+    /// Header lines.
     pub header: u64,
-    /// Comments.
+    /// Comment lines.
     pub comments: u64,
-    /// Lines without a byte.
+    /// Empty lines.
     pub blank: u64,
-    /// Lines after the last row that were to be left out.
+    /// Lines after the last row that were to be skipped.
     pub footer: u64,
 }
 
@@ -262,55 +265,54 @@ impl AddAssign for SkippedLines {
     }
 }
 
-/// Sets of rows, runs mostly, that all match the predicate, each known by its statistics only. None of the rows is null in
-/// a column of the projection.
+/// Statistics of sets of rows (mostly runs) that all match the predicate. No row is null in a column of the projection.
 ///
-/// There may be a million of them in a table, with some dozen rows each. So what is known lies column by column, as rows
-/// do in a batch, and is handed over for many sets at once.
+/// A table may have a million sets of a few dozen rows each, so statistics are stored column by column, like rows in a
+/// batch, and delivered for many sets at once.
 #[derive(Debug, Clone, Copy)]
 pub struct Summary<'a> {
     /// The number of rows of each set; never 0.
     pub rows: &'a [u32],
-    /// One for each column of the projection, with as many entries as there are sets.
+    /// One entry per column of the projection, each with as many values as there are sets.
     pub columns: &'a [ColumnSummary<'a>],
 }
 
-/// What a [`Summary`] tells of a column.
+/// One column of a [`Summary`].
 #[derive(Debug, Clone, Copy)]
 pub enum ColumnSummary<'a> {
     /// All rows of a set have the same code.
     Codes {
         /// The code of each set.
         codes: &'a [u32],
-        /// What they stand for, as in [`crate::Data::Codes`].
+        /// The dictionary of the codes, as in [`crate::Data::Codes`].
         dictionary: &'a Dictionary,
     },
     /// The statistics of each set's numbers.
     Numbers(Numbers<'a>),
 }
 
-/// The statistics of the numbers of several sets of rows: those of a set stand at the same place in all slices.
+/// The statistics of the numbers of several sets of rows; all slices have one value per set, in the same order.
 #[derive(Debug, Clone, Copy)]
 pub struct Numbers<'a> {
-    /// The smallest of each.
+    /// The minimum of each set.
     pub min: &'a [i64],
-    /// The largest of each.
+    /// The maximum of each set.
     pub max: &'a [i64],
-    /// The sum of each.
+    /// The sum of each set.
     pub sum: Sums<'a>,
 }
 
-/// Exact sums.
+/// Exact sums, in the narrower of two widths that holds them all.
 #[derive(Debug, Clone, Copy)]
 pub enum Sums<'a> {
-    /// All of them fit 64 bits.
+    /// Every sum fits 64 bits.
     Narrow(&'a [i64]),
-    /// At least one may not.
+    /// Some sum may not fit 64 bits.
     Wide(&'a [i128]),
 }
 
 impl Numbers<'_> {
-    /// For how many sets of rows there are statistics; `None` if the slices are not equally long.
+    /// The number of sets; `None` if the slices differ in length.
     #[must_use]
     pub fn sets(&self) -> Option<usize> {
         let sums = match self.sum {
@@ -320,7 +322,7 @@ impl Numbers<'_> {
         (self.min.len() == self.max.len() && self.min.len() == sums).then_some(sums)
     }
 
-    /// The statistics of one set, which has so many rows.
+    /// The statistics of one set, which has `rows` rows.
     ///
     /// # Panics
     /// If `set` is not below [`Numbers::sets`].
@@ -334,25 +336,25 @@ impl Numbers<'_> {
     }
 }
 
-/// Takes what a scan delivers.
+/// Receives the rows of a scan.
 pub trait Sink {
-    /// Tells the columns of the table as the rows to come have them: before the rows of each split where types are inferred,
-    /// never where the schema is known beforehand. They are no wider than those of [`Table::inferred`] at the end.
+    /// Sets the schema of the rows that follow. Called before the rows of each split if types are inferred, never if
+    /// the schema is fixed. The types are no wider than those of [`Table::inferred`] after the scan.
     ///
     /// # Errors
-    /// [`Error::Widened`] if the sink takes rows of other types only.
+    /// [`Error::Widened`] if the sink cannot accept rows of these types.
     fn schema(&mut self, _schema: &Arc<Schema>) -> Result<()> {
         Ok(())
     }
 
-    /// Takes some rows.
+    /// Receives some rows.
     ///
     /// # Errors
-    /// What goes wrong with them; the scan stops and hands the error on.
+    /// Any error of the sink; the scan stops and returns it.
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()>;
 
-    /// Tests which rows meet one of [`ScanOptions::conjuncts`], of which `batch` has the columns: clears the bits of those
-    /// that do not. Returns how many are left.
+    /// Evaluates one of [`ScanOptions::conjuncts`] on a `batch` of its columns and clears the bits of the rows that do
+    /// not satisfy it: bit `r % 64` of `rows[r / 64]` belongs to row `r`. Returns the number of bits still set.
     ///
     /// # Errors
     /// As for [`Sink::batch`].
@@ -360,17 +362,18 @@ pub trait Sink {
         unreachable!("nobody asked for rows that meet conditions")
     }
 
-    /// Whether [`Sink::tested`] looks at the column of its batches that has this position. Any other may have no values: it is
-    /// wanted for conditions only.
+    /// Whether [`Sink::tested`] reads the column at this position of the projection. Other columns, needed by conjuncts
+    /// only, may have no values there.
     fn wants(&self, _position: usize) -> bool {
         true
     }
 
-    /// Tells that codes in the batches of [`Sink::test`] have a different meaning from now on: they are of a different table.
-    /// Codes in all other batches keep theirs.
+    /// Announces that the codes in later batches of [`Sink::test`] belong to a different dictionary. Codes in all other
+    /// batches keep their meaning.
     fn forget_codes(&mut self) {}
 
-    /// Takes rows that met all [`ScanOptions::conjuncts`]: of the batch those whose bits are set, or all of them.
+    /// Receives rows that satisfy all [`ScanOptions::conjuncts`]: those whose bits are set, or the whole batch if
+    /// `None`.
     ///
     /// # Errors
     /// As for [`Sink::batch`].
@@ -378,7 +381,8 @@ pub trait Sink {
         unreachable!("nobody asked for rows that meet conditions")
     }
 
-    /// Takes rows of which each stands for so many equal ones, at least one. Called only if [`ScanOptions::counts`] allowed it.
+    /// Receives (value, count) rows: row `r` stands for `weights[r]` equal rows, at least one. Called only if
+    /// [`ScanOptions::counts`] is set.
     ///
     /// # Errors
     /// As for [`Sink::batch`].
@@ -386,8 +390,7 @@ pub trait Sink {
         unreachable!("nobody asked for rows that stand for others")
     }
 
-    /// Takes summaries in place of rows. Called only if [`ScanOptions::statistics`] or [`ScanOptions::sums`]
-    /// allowed it.
+    /// Receives summaries instead of rows. Called only if [`ScanOptions::statistics`] or [`ScanOptions::sums`] is set.
     ///
     /// # Errors
     /// As for [`Sink::batch`].
@@ -402,119 +405,119 @@ pub trait Table: Send + Sync {
     /// Its columns.
     fn schema(&self) -> &Schema;
 
-    /// The columns as all that was scanned so far has them, where types are inferred from the data: each is the least type
-    /// that holds all values seen. `None` where [`Table::schema`] is what it is.
+    /// The schema inferred from all rows scanned so far: each column has the narrowest type that fits all values seen.
+    /// `None` if [`Table::schema`] is fixed.
     ///
-    /// Inference is optimistic. The table starts with the types of a sample, [`Table::schema`]; a split with a value that
-    /// does not fit makes the types wider for itself and all later scans ([`ScanError::Widened`]). What was delivered in
-    /// narrower types has to be read again, by whoever keeps it in a form that is not that of its text.
+    /// Inference is optimistic. The table starts with the types of a sample ([`Table::schema`]). A split with a value
+    /// that does not fit widens the types for itself and all later scans ([`ScanError::Widened`]). A caller that keeps
+    /// rows in any form other than their text must scan again what it received in narrower types.
     fn inferred(&self) -> Option<Arc<Schema>> {
         None
     }
 
-    /// Whether the type of a column is not known yet, though it is inferred: no value was seen, but nulls at most.
+    /// Whether the type of an inferred column is still unknown because only nulls were seen, or nothing.
     fn is_untyped(&self, _column: usize) -> bool {
         false
     }
 
-    /// Why a column is of strings although most of its values are not text; `None` if that is not known. Reads all rows.
+    /// Why a column has type string although most of its values do not look like text; `None` if unknown. Reads all
+    /// rows.
     ///
     /// # Errors
-    /// If they cannot be read.
+    /// If the rows cannot be read.
     fn why_text(&self, _column: usize) -> Result<Option<TextReason>> {
         Ok(None)
     }
 
-    /// Makes strings of the columns in which words for missing values were read as null. Returns whether there are any.
+    /// Gives type string to the columns in which null tokens were read as null. Returns whether there are any.
     fn read_nulls_as_text(&self) -> bool {
         false
     }
 
-    /// Whether rows that were not read yet may have more columns than those of [`Table::inferred`].
+    /// Whether unread rows may have columns that [`Table::inferred`] does not have yet.
     fn may_gain_columns(&self) -> bool {
         false
     }
 
-    /// How the values of each column differ from the text that they were read from. Counts all rows that were scanned so
-    /// far, by those scans that delivered them in the types of [`Table::inferred`]; empty where the file is no text.
+    /// How the values of each column differ from the text they were read from, over all rows scanned so far in the
+    /// types of [`Table::inferred`]. Empty if the file is not text.
     fn changes(&self) -> Vec<ColumnChanges> {
         Vec::new()
     }
 
-    /// The number of rows, where the file tells it.
+    /// The number of rows, if the file stores it.
     fn rows(&self) -> Option<u64>;
 
-    /// The size of the file in bytes, where there is one: what progress is measured against.
+    /// The size of the file in bytes, if it has one; the total for progress displays.
     fn bytes(&self) -> Option<u64>;
 
-    /// Whether a scan reads only the columns that it is asked for, so that to scan some of them costs a part of all.
+    /// Whether a scan reads only the projected columns, so that reading few columns costs less than reading all.
     fn reads_by_column(&self) -> bool {
         false
     }
 
-    /// The split of that index, or `None` after the last. A stream does not know its end: it always gives a split, and
-    /// [`Scanner::scan`] tells the end. So only a scan may loop until `None`; statistics of all splits come from
-    /// `known_by_split`.
+    /// The split at `index`, or `None` after the last. A stream does not know its end: it always returns a split, and
+    /// [`Scanner::scan`] reports the end. So only a scan may loop until `None`; use `known_by_split` for the statistics
+    /// of all splits.
     fn split(&self, index: u64) -> Option<Split>;
 
-    /// How many rows a split has, where the file tells it.
+    /// The number of rows of a split, if the file stores it.
     fn rows_of(&self, _split: u64) -> Option<u64> {
         None
     }
 
-    /// What is known of the values of a column in a split before it is read.
+    /// The statistics of a column in a split, available before it is read.
     fn known(&self, _split: u64, _column: usize) -> Known<'_> {
         Known::NOTHING
     }
 
-    /// What is known of a column in all rows of the table, before they are read.
+    /// The statistics of a column over the whole table, available before it is read.
     fn known_totals(&self, _column: usize) -> ColumnTotals {
         ColumnTotals::default()
     }
 
-    /// All strings of a column, where they are known before its rows: then all of these come as codes of that dictionary.
+    /// All strings of a column, if they are known before its rows are read; every scan then delivers codes of this
+    /// dictionary.
     fn dictionary(&self, _column: usize) -> Option<&Dictionary> {
         None
     }
 
-    /// The file that a split is of, where the table is made of other tables: what messages name in its place.
+    /// The file of a split, if the table consists of several files; messages name it instead of the table.
     fn file_of(&self, _split: u64) -> Option<TableFile<'_>> {
         None
     }
 
-    /// How many lines of a text stand before its first row, and are no rows.
+    /// The number of lines of a text before its first row.
     fn header_lines(&self) -> u64 {
         0
     }
 
-    /// The lines outside the rows that a scan reads: before the first row and after the last. Scans count the others
-    /// ([`Scanned::skipped_lines`]).
+    /// Lines before the first row and after the last. Scans count the lines between rows ([`Scanned::skipped_lines`]).
     fn skipped_lines(&self) -> SkippedLines {
         SkippedLines::default()
     }
 
-    /// What a user should know about how the table was opened, such as columns that were renamed: each a sentence that
-    /// names no file.
+    /// Notes for the user about how the table was opened, such as renamed columns: one sentence each, without the
+    /// file's name.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What is wrong with a row that was rejected, and the position of the column at fault, if one is; `None` where rows
-    /// are never rejected.
+    /// Why a row was rejected, and the position of the column at fault, if one is; `None` if rows are never rejected.
     fn explain(&self, _row: &[u8]) -> Option<(Option<usize>, RowFault)> {
         None
     }
 
-    /// A scanner for one worker.
+    /// Creates a scanner for one worker.
     ///
     /// # Errors
-    /// If the table cannot deliver what the options ask.
+    /// If the table does not support the options.
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>>;
 }
 
 impl dyn Table + '_ {
-    /// What is known of the values of a column, split by split. Where a split does not know its number of rows, nothing is
-    /// known of it and of those after it, and the iteration ends: a stream has splits without end.
+    /// The statistics of a column, split by split. Ends after the first split with an unknown number of rows, for which
+    /// it yields [`Known::NOTHING`]: a stream has no last split.
     pub fn known_by_split(&self, column: usize) -> impl Iterator<Item = Known<'_>> {
         let (mut next, mut is_known) = (0, true);
         std::iter::from_fn(move || {
@@ -526,63 +529,63 @@ impl dyn Table + '_ {
     }
 }
 
-/// What a file tells of all values of a column, besides their bounds.
+/// Stored statistics of all values of a column, besides their bounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ColumnTotals {
-    /// How many rows are null.
+    /// The number of nulls.
     pub nulls: Option<u64>,
     /// The exact sum of its integers or decimals, in units of the column's scale.
     pub sum: Option<i128>,
-    /// How many different values there are, at least about: values may be counted of which no row is left.
+    /// The number of distinct values; approximate, because it may count values that no row has any more.
     pub distinct: Option<u64>,
 }
 
-/// One of the files that a table is made of.
+/// One of the files of a table that consists of several.
 #[derive(Clone, Copy)]
 pub struct TableFile<'a> {
     /// The file as a table of its own.
     pub table: &'a dyn Table,
-    /// Its first split, as the table of all files numbers them.
+    /// The index of its first split within the whole table.
     pub first_split: u64,
 }
 
-/// Scans splits for one worker. Codes keep their meaning as long as the scanner lives.
+/// Scans splits for one worker. Codes keep their meaning for the lifetime of the scanner.
 pub trait Scanner: Send {
-    /// Delivers the rows of a split to `sink`; `None` if a stream ended before the split began.
+    /// Delivers the rows of a split to `sink`. Returns `None` if a stream ended before the split began.
     ///
     /// # Errors
-    /// Unreadable or malformed content, or what the sink returned.
+    /// Unreadable or malformed content, and errors of the sink.
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError>;
 
-    /// Called once behind the last split: delivers what the scanner has kept back. If [`ScanOptions::sums`] allows it, rows
-    /// may be added up while they are read, and only what they come to be delivered.
+    /// Called once after the last split: delivers what the scanner has held back, such as the sums of pre-aggregated
+    /// rows if [`ScanOptions::sums`] is set.
     ///
     /// # Errors
-    /// What the sink returned.
+    /// Errors of the sink.
     fn finish(&mut self, _sink: &mut dyn Sink) -> Result<()> {
         Ok(())
     }
 }
 
-/// Why a scan of a split failed. A bad row's line is only known in relation to the split: whoever knows the lines of the
-/// splits before turns it into an [`Error`].
+/// Why the scan of a split failed. The line of a bad row is relative to the split; [`scan`](crate::scan()), which knows
+/// the lines of earlier splits, turns it into an [`Error`].
 #[derive(Debug)]
 pub enum ScanError {
     /// A row does not fit the schema.
     BadRow {
-        /// How many lines of the split stand before it.
+        /// The number of lines of the split before the row.
         line_in_split: u64,
-        /// The byte of the file at which the row starts.
+        /// The offset in the file at which the row starts, in bytes.
         byte: u64,
         /// The position of the column at fault, if one is.
         column: Option<usize>,
-        /// What is wrong with it.
+        /// What is wrong with the row.
         fault: RowFault,
     },
-    /// The split has values that the inferred types did not hold. The table has widened them by now. Whoever took rows of
-    /// the split forgets them and scans it again; types can only become wider, so that has an end.
+    /// The split has values that do not fit the inferred types, which the table has widened in the meantime. The caller
+    /// must discard the rows received from the split and scan it again. Types only ever widen, so this ends.
     Widened,
-    /// Anything else.
+    /// Any other error.
     Other(Error),
 }
 
@@ -592,23 +595,23 @@ impl From<Error> for ScanError {
     }
 }
 
-/// One split, encoded: some bytes of the file to be, and what the writer must remember of them.
+/// One encoded split: bytes of the output file, and metadata for the writer.
 pub struct Part {
     /// The number of rows.
     pub rows: u64,
-    /// The bytes as they will lie in the file.
+    /// The bytes, exactly as they go into the file.
     pub bytes: Vec<u8>,
-    /// Where a reader may begin behind the start of `bytes`, in ascending order: only between whole rows. Whoever
-    /// compresses the part cuts it there. Empty if the encoding compresses its own blocks.
+    /// Positions in `bytes`, in ascending order, at which a reader can start; always between two rows. A compressor
+    /// splits the part there. Empty if the encoding compresses its own blocks.
     pub cuts: Vec<Cut>,
-    /// What [`BatchWriter::append`] needs to know; private to the encoding.
+    /// Metadata for [`BatchWriter::append`]; private to the encoding.
     pub meta: Box<dyn Any + Send>,
-    /// How many bytes of memory that takes, if they are many.
+    /// The memory that `meta` takes in bytes, if it is large.
     pub meta_bytes: usize,
 }
 
 impl Part {
-    /// Makes the memory of bytes that were written that of `buffer`, unless something is in it or it has more.
+    /// Moves the memory of written bytes to `buffer`, if that is empty and has less capacity.
     pub fn recycle(mut written: Vec<u8>, buffer: &mut Vec<u8>) {
         if buffer.is_empty() && written.capacity() > buffer.capacity() {
             written.clear();
@@ -617,33 +620,33 @@ impl Part {
     }
 }
 
-/// A place between two rows of a [`Part`].
+/// A position between two rows of a [`Part`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// How many bytes of the part lie before it.
+    /// The number of bytes of the part before it.
     pub at: usize,
-    /// How many rows of the part lie before it.
+    /// The number of rows of the part before it.
     pub rows: u64,
 }
 
-/// Encodes the rows of one split after the other for one worker. A sink never gets summaries when encoding.
+/// Encodes one split at a time for one worker. It never receives summaries.
 pub trait PartEncoder: Sink + Send {
-    /// Tells which part the next batches are of: parts are counted from 0 in the order of the file, also those without rows.
-    /// What an encoding finds out from the first part may serve the others, which wait for it then; so whoever begins the
-    /// first part must [finish](PartEncoder::finish) or [skip](PartEncoder::skip) it.
+    /// Starts the part with this index, counted from 0 in file order, parts without rows included. An encoding may take
+    /// what it learns from the first part for all others, which then wait for it. So a worker that begins the first
+    /// part must call [`finish`](PartEncoder::finish) or [`skip`](PartEncoder::skip).
     fn begin(&mut self, _part: u64) {}
 
-    /// Tells that the part at hand does not come: it has no rows, or they cannot be read.
+    /// Drops the current part: it has no rows, or they cannot be read.
     fn skip(&mut self) {}
 
-    /// Closes the part that the batches since the last call make up.
+    /// Ends the part that consists of the batches since the last call.
     ///
     /// # Errors
     /// If the rows cannot be encoded.
     fn finish(&mut self) -> Result<Part>;
 
-    /// Gives away what is finished of the part already, as a part of its own, if that has become large: memory must not
-    /// grow with a split, which may be small itself and have large rows. What is written is the same as without.
+    /// Returns what is already finished of the current part as a part of its own, if it has become large, so that
+    /// memory stays bounded even where a split has large rows. The file's bytes are the same as without the call.
     ///
     /// # Errors
     /// If the rows cannot be encoded.
@@ -651,18 +654,18 @@ pub trait PartEncoder: Sink + Send {
         Ok(None)
     }
 
-    /// Takes the bytes of a part that was written, for the next part to use their memory. Memory that a thread has in use
-    /// costs less than that which it gets anew from the system, page by page.
+    /// Takes back the bytes of a written part so that the next part can reuse their memory. Reusing memory costs less
+    /// than page faults on fresh memory.
     fn recycle(&mut self, _bytes: Vec<u8>) {}
 }
 
-/// Puts the parts of a file together. The caller writes the bytes: first [`BatchWriter::start`]'s, then the parts' in
-/// the order in which they were appended, then [`BatchWriter::finish`]'s.
+/// Assembles the parts of a file. The caller writes the bytes: first those of [`BatchWriter::start`], then those of the
+/// parts in the order in which they were appended, then those of [`BatchWriter::finish`].
 pub trait BatchWriter: Send {
-    /// An encoder for one worker.
+    /// Creates an encoder for one worker.
     fn encoder(&self) -> Box<dyn PartEncoder>;
 
-    /// Where the first byte goes: behind what is there already, where a file is continued.
+    /// The file offset of the first byte; not 0 if the writer appends to an existing file.
     fn begins_at(&self) -> u64 {
         0
     }
@@ -672,20 +675,20 @@ pub trait BatchWriter: Send {
         Vec::new()
     }
 
-    /// Takes note of the next part. Its bytes are the caller's to write.
+    /// Registers the next part; the caller writes its bytes.
     ///
     /// # Errors
-    /// If the file would outgrow what the encoding can hold.
+    /// If the file would exceed a limit of the encoding.
     fn append(&mut self, _part: &mut Part) -> Result<()> {
         Ok(())
     }
 
-    /// The writer as one whose columns can be replaced; `None` if the rows of a part lie one behind the other.
+    /// The writer as one that can replace columns; `None` if parts are stored row by row.
     fn columnar(&mut self) -> Option<&mut dyn ColumnarWriter> {
         None
     }
 
-    /// What whoever has the file written should know of it, once all parts are there: a line, if there is anything.
+    /// A one-line note for the user about the finished file, available once all parts are appended.
     fn remark(&self) -> Option<String> {
         None
     }
@@ -693,49 +696,49 @@ pub trait BatchWriter: Send {
     /// The last bytes of the file.
     ///
     /// # Errors
-    /// If the file would outgrow what the encoding can hold.
+    /// If the file would exceed a limit of the encoding.
     fn finish(&mut self) -> Result<Vec<u8>> {
         Ok(Vec::new())
     }
 }
 
-/// A [`BatchWriter`] of parts in which each column lies by itself. So a table whose inferred types turn out wider while it is
-/// written need not be encoded again: just the columns of just the parts that were in narrower types are replaced, and the
-/// file becomes the one that the wider types would have made from the start.
+/// A [`BatchWriter`] whose parts store each column separately. If inferred types widen while a table is written, only
+/// the columns with new types in the parts with old types are replaced; the file becomes identical to one written with
+/// the wider types from the start.
 pub trait ColumnarWriter: Send {
-    /// An encoder of these columns of a schema, which has the writer's columns in other types.
+    /// Creates an encoder for these columns of a schema that has the writer's columns in other types.
     ///
     /// # Errors
     /// [`Error::Usage`] if the encoding does not support the types.
     fn encoder_of(&self, schema: &Schema, columns: &[usize]) -> Result<Box<dyn PartEncoder>>;
 
-    /// Whether what is stored of a column of that type depends on the parts before: if it is replaced in one part, then in all
-    /// of them, from the first on.
+    /// Whether the stored form of a column of that type depends on earlier parts. If so, replacing it in one part
+    /// requires replacing it in all.
     fn spans_parts(&self, _logical_type: LogicalType) -> bool {
         false
     }
 
-    /// The column by which rows lie in another order than that in which they came, if there is one: it is always to be made again
-    /// with others, for where their rows lie. It must not have become wider itself.
+    /// The column whose values determine the stored order of rows, if there is one. It must always be encoded again
+    /// together with the replaced columns, and must not itself have a new type.
     fn orders_rows(&self) -> Option<usize> {
         None
     }
 
-    /// Tells that parts made from now on will [replace](ColumnarWriter::replace) others.
+    /// Announces that parts encoded from now on [replace](ColumnarWriter::replace) existing ones.
     fn begin_replacing(&mut self) {}
 
-    /// Takes note that these columns of the part that was appended as the `part`-th, from 0, are those of `made` instead. Its
-    /// bytes are the caller's to write, behind all others.
+    /// Takes these columns of the `part`-th appended part (from 0) from `made` instead. The caller writes the bytes of
+    /// `made` after all others.
     ///
     /// # Errors
-    /// If the part has other rows, or the file would outgrow what the encoding can hold.
+    /// If the number of rows differs, or the file would exceed a limit of the encoding.
     fn replace(&mut self, part: u64, columns: &[usize], made: &mut Part) -> Result<()>;
 
-    /// Tells, before [`BatchWriter::finish`], which columns the table turned out to have. Returns which of the bytes written
-    /// so far the file consists of, in their order: the caller leaves out all others.
+    /// Sets the final schema, before [`BatchWriter::finish`]. Returns the ranges of the bytes written so far that make
+    /// up the file, in file order; the caller drops all others.
     ///
     /// # Errors
-    /// If a column that turned out wider was not replaced in all parts.
+    /// If a column whose type widened was not replaced in all parts.
     fn rearrange(&mut self, schema: &Schema) -> Result<Vec<Range<u64>>>;
 }
 
@@ -744,7 +747,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-    /// Splits without end, of which the first few know their rows.
+    /// Endless splits of which only the first few know their number of rows.
     struct Endless {
         schema: Schema,
         known: u64,
@@ -787,7 +790,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_splits_ends_where_they_do_not_know_their_rows() {
+    fn known_by_split_ends_at_an_unknown_row_count() {
         for known in [0, 3] {
             let table = Endless { schema: Schema::parse("a:string").unwrap(), known, calls: AtomicU64::new(0) };
             let table: &dyn Table = &table;

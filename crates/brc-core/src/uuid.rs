@@ -1,33 +1,33 @@
-//! UUIDs. In memory they are 128-bit integers, so that code for integers also packs, compares and groups them.
+//! UUIDs. They are 128-bit integers in memory, so that code for integers also encodes, compares and groups them.
 //!
-//! The integers sort as the texts do: big-endian, minus 2^127.
+//! The integers sort like the texts: big-endian, minus 2^127.
 
-/// How many bytes a UUID has where it is no text.
+/// The length of a binary UUID in bytes.
 pub const BYTES: usize = 16;
 
-/// How many bytes its text has.
+/// The length of a UUID's text in bytes.
 pub const TEXT_BYTES: usize = 36;
 
-/// How many digits come before each hyphen.
+/// The number of hexadecimal digits before each hyphen.
 const HYPHENS: [usize; 4] = [8, 12, 16, 20];
 
 const SIGN: u128 = 1 << 127;
 
-/// The integer of the 16 bytes of a UUID.
+/// Converts the 16 bytes of a UUID to its integer.
 #[must_use]
 #[inline]
 pub fn from_bytes(bytes: [u8; BYTES]) -> i128 {
     (u128::from_be_bytes(bytes) ^ SIGN) as i128
 }
 
-/// The 16 bytes of the UUID of an integer.
+/// Converts an integer to the 16 bytes of its UUID.
 #[must_use]
 #[inline]
 pub fn to_bytes(value: i128) -> [u8; BYTES] {
     (value as u128 ^ SIGN).to_be_bytes()
 }
 
-/// The text of the UUID of an integer: `123e4567-e89b-12d3-a456-426614174000`, in lower case.
+/// The text of a UUID in lower case: `123e4567-e89b-12d3-a456-426614174000`.
 #[must_use]
 pub fn text(value: i128) -> [u8; TEXT_BYTES] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -42,8 +42,7 @@ pub fn text(value: i128) -> [u8; TEXT_BYTES] {
     text
 }
 
-/// Reads a UUID: 32 hexadecimal digits of any case, with hyphens as [`text`] has them or without any, and in braces or
-/// not.
+/// Parses a UUID: 32 hexadecimal digits in either case, with the hyphens of [`text`] or without, optionally in braces.
 #[must_use]
 pub fn parse(text: &[u8]) -> Option<i128> {
     let text = text.strip_prefix(b"{").map_or(Some(text), |rest| rest.strip_suffix(b"}"))?;
@@ -58,9 +57,9 @@ pub fn parse(text: &[u8]) -> Option<i128> {
         if has_hyphens && HYPHENS.contains(&digit) {
             rest = rest.strip_prefix(b"-")?;
         }
-        let (&first, behind) = rest.split_first()?;
+        let (&first, others) = rest.split_first()?;
         value = value << 4 | u128::from(char::from(first).to_digit(16)?);
-        rest = behind;
+        rest = others;
     }
     Some((value ^ SIGN) as i128)
 }
@@ -72,7 +71,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn texts_come_back_in_order(a: i128, b: i128) {
+        fn texts_round_trip_in_order(a: i128, b: i128) {
             prop_assert_eq!(parse(&text(a)), Some(a));
             prop_assert_eq!(from_bytes(to_bytes(a)), a);
             prop_assert_eq!(text(a).cmp(&text(b)), a.cmp(&b));

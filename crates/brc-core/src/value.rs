@@ -1,4 +1,4 @@
-//! Single values and their text form, shared by row encodings and messages.
+//! Single values and their text form, used by row-based encodings and messages.
 
 use crate::batch::{Column, Data};
 use crate::calendar;
@@ -8,23 +8,23 @@ use crate::float32;
 use crate::logical_type::LogicalType;
 use crate::uuid;
 
-/// A value of any type that is not null, as its physical type has it.
+/// A value of any type that is not null, in its physical type.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'a> {
-    /// What lies on integers; decimals in units of their scale.
+    /// A value of an integer type; decimals are in units of their scale.
     Integer(i128),
-    /// A float; one of 32 bits widened by [`float32::widen`].
+    /// A float; 32-bit floats are widened by [`float32::widen`].
     Float(f64),
-    /// A string's bytes.
+    /// The bytes of a string.
     Bytes(&'a [u8]),
 }
 
 impl<'a> Value<'a> {
-    /// The value of a row of a column; `None` if it is null. For whoever has few rows to look at: a column's type is looked
-    /// at anew for each.
+    /// The value of a row of a column; `None` if it is null. Meant for few rows: each call matches on the column's
+    /// type.
     ///
     /// # Panics
-    /// If the column has fewer rows.
+    /// If the row is out of bounds.
     #[must_use]
     pub fn of_row(column: &Column<'a>, row: usize) -> Option<Self> {
         if !column.is_valid(row) {
@@ -47,11 +47,11 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// Reads the text form of a value: that of [`Value::write`], and what people write instead (`TRUE`, `1.5` for a scale of
-    /// 2, `T` between date and time).
+    /// Parses the text form of a value: that of [`Value::write`] and common variants (`TRUE`, `1.5` for a scale of 2,
+    /// `T` between date and time).
     ///
     /// # Errors
-    /// Says what is wrong with the text.
+    /// If the text is malformed or out of range for the type.
     pub fn parse(text: &'a [u8], logical_type: LogicalType) -> Result<Self, RowFault> {
         let malformed = || RowFault::MalformedValue { text: RowFault::quote(text), expected: logical_type };
         let integer = |value: Option<i64>| value.map(|value| Self::Integer(value.into())).ok_or_else(malformed);
@@ -89,10 +89,10 @@ impl<'a> Value<'a> {
             .map_err(|()| RowFault::OutOfRange { text: RowFault::quote(text), expected: logical_type })
     }
 
-    /// Whether the type has such a value: integers within its bounds, floats of 32 bits widened.
+    /// Returns the value if the type holds it: integers within its bounds, 32-bit floats that are exact.
     ///
     /// # Errors
-    /// If it does not.
+    /// If the type does not hold the value.
     #[allow(clippy::result_unit_err)]
     pub fn check(self, logical_type: LogicalType) -> Result<Self, ()> {
         match (self, logical_type.bounds()) {
@@ -105,7 +105,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Appends the text form of a value of that type. Strings are appended as they are.
+    /// Appends the text form of a value of that type. Strings are appended unchanged.
     pub fn write(self, logical_type: LogicalType, out: &mut Vec<u8>) {
         match self {
             Self::Bytes(bytes) => out.extend_from_slice(bytes),
@@ -125,7 +125,7 @@ impl<'a> Value<'a> {
 }
 
 fn write_integer(value: i128, logical_type: LogicalType, out: &mut Vec<u8>) {
-    // What is beyond 64 bits is no day or time; it cannot come from anything that was checked.
+    // Checked dates and times always fit 64 bits.
     let narrow = i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX });
     match logical_type {
         LogicalType::Bool => out.extend_from_slice(if value == 0 { b"false" } else { b"true" }),
@@ -146,29 +146,29 @@ fn write_integer(value: i128, logical_type: LogicalType, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads a float: digits with an optional point and exponent, `inf`, `infinity` or `nan`, with a sign or without.
+/// Parses a float: digits with an optional point and exponent, `inf`, `infinity` or `nan`, with an optional sign.
 fn parse_float(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Appends the shortest text that reads back as the same float; `NaN`, `inf`, `-inf`. The sign and the payload of a NaN
-/// have no text form.
+/// Appends the shortest text that reads back as the same float; `NaN`, `inf`, `-inf`. The sign and payload of a NaN are
+/// not written.
 pub fn write_float(value: f64, out: &mut Vec<u8>) {
     if let Some(millionths) = in_millionths(value) {
         decimal::format_trimmed(millionths.into(), MILLIONTHS, out);
     } else if value == 0.0 || (1e-4..1e16).contains(&value.abs()) {
-        // Exponents are written as Rust has them: `1e300`, and from `9e-5` down.
+        // Exponents have Rust's form: `1e300`, and from `9e-5` down.
         out.extend_from_slice(zmij::Buffer::new().format(value).as_bytes());
     } else {
         out.extend_from_slice(format!("{value:?}").as_bytes());
     }
 }
 
-/// The decimals of a number in millionths.
+/// The scale of millionths.
 const MILLIONTHS: u8 = 6;
 
-/// A float as a number of millionths, if it is the float nearest to that and the number has up to 15 digits. No other decimal of up
-/// to 15 digits is nearest to the same float, so it is the shortest.
+/// The float as an integer number of millionths, if it is the nearest float to that number and the number has up to 15
+/// digits. No other decimal of up to 15 digits is nearest to the same float, so this one is the shortest.
 fn in_millionths(value: f64) -> Option<i64> {
     const LIMIT: f64 = 1e15;
     let scaled = value * 1e6;
@@ -190,7 +190,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn floats_are_written_as_short_as_can_be(number: i64, decimals in 0i32..9, bits in 0u32..60) {
+        fn floats_are_written_in_their_shortest_form(number: i64, decimals in 0i32..9, bits in 0u32..60) {
             let value = (number >> bits) as f64 / 10f64.powi(decimals);
             for value in [value, f64::from_bits(value.to_bits() + 1), f64::from_bits(number as u64)] {
                 let mut out = Vec::new();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_type_does_not_hold_is_refused() {
+    fn values_outside_their_type_are_refused() {
         for (logical_type, written) in [
             ("int8", "128"),
             ("float32", "3.5e38"),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_every_kind_of_column() {
+    fn of_row_reads_every_kind_of_column() {
         let dictionary: Dictionary = ["a", "b"].into_iter().collect();
         let runs = [Run { code: 1, rows: 2 }, Run { code: 0, rows: 1 }];
         let validity = Bitmap::new(&[0b101], 0, 3);
@@ -289,7 +289,7 @@ mod tests {
         fn floats_round_trip(any: f64, digits in -9_999i32..9_999, exponent in -25i32..25) {
           for value in [any, f64::from(digits) * 10f64.powi(exponent), f64::from(digits), f64::INFINITY, -f64::NAN] {
             let written = text(Value::Float(value), LogicalType::Float64);
-            // Of two shortest forms that are equally near, either may be taken.
+            // Of two equally near shortest forms, either may be written.
             prop_assert_eq!(written.len(), format!("{value:?}").len());
             let Value::Float(back) = Value::parse(written.as_bytes(), LogicalType::Float64).unwrap() else { panic!() };
             prop_assert!(back.to_bits() == value.to_bits() || (back.is_nan() && value.is_nan()));

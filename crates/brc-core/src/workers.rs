@@ -1,15 +1,15 @@
 //! Runs a task on several threads, or on as many as the system allows.
 //!
-//! Workers take the next free piece of work, so fewer workers give the same result, later.
+//! Workers take the next free item of work, so with fewer workers the result is the same, only later.
 
 use crate::processors::Processors;
 use std::thread::{Builder, scope};
 
-/// Runs `work` on this thread and on up to `threads - 1` others, all at the same time, and returns what each one made of
-/// it: of this thread first. Where the system refuses a thread, the work is left to those that there are.
+/// Runs `work` on this thread and up to `threads - 1` others concurrently and returns all results, this thread's first.
+/// If the system refuses to start a thread, the threads already running do all the work.
 ///
 /// # Panics
-/// If `work` does.
+/// If `work` panics.
 pub fn run_workers<T: Send>(threads: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
     if threads < 2 {
         return vec![work()];
@@ -22,7 +22,7 @@ pub fn run_workers<T: Send>(threads: usize, work: impl Fn() -> T + Sync) -> Vec<
     scope(|scope| {
         let start = |_| Builder::new().spawn_scoped(scope, other).ok();
         let others: Vec<_> = (1..threads).map_while(start).collect();
-        // One that waits for this processor gets it for long enough to move to another.
+        // A new thread that waits for this processor gets to run for long enough to move to another.
         std::thread::yield_now();
         let mut results = vec![work()];
         results.extend(others.into_iter().map(|thread| match thread.join() {

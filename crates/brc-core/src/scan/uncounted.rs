@@ -1,5 +1,5 @@
-//! Counts the rows and lines of splits that a scan leaves out, but that the location of an error depends on: where
-//! several processes scan some splits each, all of them say the same of a bad row.
+//! Counts the rows and lines of splits that a scan does not read but that precede an error. Where several processes
+//! scan some splits each, all of them report the same line of a bad row.
 
 use super::{Progress, Worker, scan};
 use crate::batch::Batch;
@@ -7,10 +7,10 @@ use crate::error::Result;
 use crate::table::{ScanOptions, Scanned, Sink, Split, Summary, Table};
 use std::collections::HashMap;
 
-/// The rows and the lines of each of these splits.
+/// The rows and lines of each of these splits.
 ///
 /// # Errors
-/// Those of the scan. A malformed row there is the first in the table.
+/// Those of the scan. A malformed row found here precedes all others in the table.
 pub(super) fn rows(
     splits: Vec<u64>,
     table: &dyn Table,
@@ -34,7 +34,7 @@ pub(super) fn rows(
     Ok(counted.into_iter().flat_map(|Counter(rows)| rows).collect())
 }
 
-/// Counts the rows and the lines of splits, and does nothing with them.
+/// A worker and sink that only counts the rows and lines of splits.
 #[derive(Default)]
 pub(crate) struct Counter(HashMap<u64, (u64, u64)>);
 
@@ -71,7 +71,7 @@ mod tests {
     use crate::table::{ScanError, Scanner};
     use std::path::Path;
 
-    /// Splits of two lines each, of which some have a bad row on the second.
+    /// Splits of two lines each; in the `bad` ones the second line is malformed.
     struct Lines {
         schema: Schema,
         bad: Vec<u64>,
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_splits_that_are_not_scanned_count_too() {
+    fn error_lines_include_unscanned_splits() {
         let line = |bad: &[u64], splits: Option<&[u64]>| {
             let table = Lines { schema: Schema::parse("n:int").unwrap(), bad: bad.to_vec() };
             let splits = splits.map(|splits| splits.iter().filter_map(|&index| table.split(index)).collect());
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(line(&[7], None), Some(16));
         assert_eq!(line(&[7], Some(&[1, 4, 7])), Some(16));
         assert_eq!(line(&[7], Some(&[7, 8])), Some(16));
-        // The first error is that of the table, whichever splits it was found by.
+        // The first error in the table is reported, whichever splits are scanned.
         assert_eq!(line(&[3, 7], Some(&[1, 4, 7])), Some(8));
         assert_eq!(line(&[0, 3, 7], Some(&[7])), Some(2));
         assert_eq!(line(&[3], Some(&[1, 4, 7])), None);
