@@ -1,11 +1,11 @@
-//! What the schemes cost and save: bytes and nanoseconds a value of columns like those of real tables, on one core.
+//! Measures size and speed of integer schemes: bytes and nanoseconds per value of realistic columns, on one core.
 //!
 //! ```text
 //! cargo run --release -p buren --example scheme_floor
 //! ```
 //!
-//! Each chunk is decoded in batches into one buffer that stays in the first-level cache, as a scan does it; the time is
-//! the minimum of several rounds. The columns are made up, but spread as those of TPC-H's `lineitem` and of h2o's `g1`.
+//! Each chunk is decoded in batches into one buffer that stays in the first-level cache, as in a scan; the time is the
+//! minimum of several rounds. The columns are synthetic, with the distributions of TPC-H's `lineitem` and h2o's `g1`.
 
 #![forbid(unsafe_code)]
 
@@ -34,7 +34,7 @@ fn main() -> Result<(), Malformed> {
 
 type Column = (&'static str, Option<&'static str>, Vec<i64>, Vec<i64>);
 
-/// Columns, each with the scheme to measure if it is not the one that is chosen.
+/// Columns, each with the scheme to measure if it is not the chosen one.
 fn columns() -> Vec<Column> {
     let chosen = |name, values| (name, None, values, Vec::new());
     let forced = |name, scheme, values| (name, Some(scheme), values, Vec::new());
@@ -69,7 +69,7 @@ fn columns() -> Vec<Column> {
     ]
 }
 
-/// Sorted keys, eight of each 32, that each repeat one to seven times.
+/// Sorted keys, eight of every 32, each repeated one to seven times.
 fn order_keys() -> Vec<i64> {
     let key = |order: usize| (order / 8 * 32 + order % 8) as i64;
     random(15)
@@ -79,7 +79,7 @@ fn order_keys() -> Vec<i64> {
         .collect()
 }
 
-/// Numbers that look random, always the same.
+/// Deterministic pseudo-random numbers.
 fn random(seed: u64) -> impl Iterator<Item = u64> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (0..ROWS).map(move |_| {
@@ -131,7 +131,7 @@ fn encode(plan: &Plan, values: &[i64], reference: &[i64]) -> (Vec<u8>, Vec<Vec<u
     (parameters, blocks)
 }
 
-/// The nanoseconds a value that decoding takes, which first is checked to give the values back.
+/// The decoding time in nanoseconds per value. First checks that decoding restores the values.
 fn decoding<T: Decodable>(
     chunk: &Chunk,
     blocks: &[Vec<u8>],
@@ -148,7 +148,7 @@ fn decoding<T: Decodable>(
             for first in (0..block.rows).step_by(BATCH) {
                 let out = &mut out[..BATCH.min(block.rows - first)];
                 let rows = start + first..start + first + out.len();
-                // A scan has just decoded the other column, so that it lies in the cache.
+                // The reference column is in the cache, because a scan has just decoded it.
                 let of_reference = if check { rows.clone() } else { 0..out.len() };
                 chunk.decode(&block, first, reference.get(of_reference).unwrap_or_default(), out)?;
                 assert!(!check || out.iter().zip(&values[rows]).all(|(out, value)| *out == cut(*value)));
@@ -202,7 +202,7 @@ fn decode_all(
     Ok(())
 }
 
-/// The nanoseconds a value of the fastest round.
+/// The time of the fastest round in nanoseconds per value.
 fn minimum(mut run: impl FnMut() -> Result<(), Malformed>) -> Result<f64, Malformed> {
     let mut fastest = f64::INFINITY;
     for _ in 0..ROUNDS {

@@ -1,8 +1,9 @@
-//! What strings cost: bytes a row, and nanoseconds a row to encode and to decode, on made-up columns.
+//! Measures string encoding: bytes per row, and nanoseconds per row to encode and decode, on synthetic columns.
 //!
 //! `cargo run --release -p buren --example string_floor`
 //!
-//! One core; the minimum of nine for each block of 65,536 rows; decoded in batches of 2,048 rows. The tokens are counted in the bytes of a row.
+//! Runs on one core and takes the minimum of nine rounds for each block of 65,536 rows, decoded in batches of 2,048
+//! rows. The bytes per row include the tokens.
 
 #![allow(clippy::expect_used, reason = "what was just encoded is sound")]
 

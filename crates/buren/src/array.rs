@@ -1,7 +1,7 @@
-//! Packed arrays: how run indexes, code maps and dictionaries keep their integers.
+//! Packed arrays: the encoding of the integers in run indexes, code maps and dictionaries.
 //!
-//! Sixteen bytes tell the frame of reference and the width; the packed differences from the frame follow. All arithmetic
-//! wraps at 64 bits, so the same form serves signed and unsigned integers.
+//! A header of sixteen bytes holds the frame of reference and the width; the packed differences from the frame follow.
+//! All arithmetic wraps at 64 bits, so the same encoding serves signed and unsigned integers.
 
 use brc_core::Run;
 use brc_core::bounds::bounds;
@@ -9,7 +9,7 @@ use brc_kernels::bitpack;
 use brc_kernels::cpu::Level;
 use std::ops::Range;
 
-/// The bytes before the packed differences: frame (8), width (1), zeros (7).
+/// The size of the header: frame (8), width (1), zeros (7).
 pub(crate) const HEADER_BYTES: usize = 16;
 
 /// Appends the packed form of some integers.
@@ -23,7 +23,7 @@ pub(crate) fn write(values: &[i64], out: &mut Vec<u8>) {
     bitpack::pack(Level::best(), width, values, &runs, &[frame], out);
 }
 
-/// The size of the packed form of so many integers from the smallest to the largest one.
+/// The encoded size of `count` integers between `smallest` and `largest`.
 pub(crate) fn size(smallest: i64, largest: i64, count: usize) -> u64 {
     let width = bitpack::width_of(largest.wrapping_sub(smallest) as u64);
     HEADER_BYTES as u64 + bitpack::packed_bytes(width, count as u64).unwrap_or(u64::MAX / 2)
@@ -55,7 +55,7 @@ impl<'a> PackedArray<'a> {
         Ok(Self { frame: i64::from_le_bytes(*frame), width, count, packed })
     }
 
-    /// Replaces `out` by the integers, cut to 32 bits.
+    /// Replaces `out` with the integers, truncated to 32 bits.
     pub(crate) fn read_u32(&self, out: &mut Vec<u32>) {
         if self.width <= 32 {
             out.resize(self.count, 0);
@@ -68,27 +68,27 @@ impl<'a> PackedArray<'a> {
         }
     }
 
-    /// Replaces `out` by the integers.
+    /// Replaces `out` with the integers.
     pub(crate) fn read_i64(&self, out: &mut Vec<i64>) {
         self.read_part(0..self.count, out);
     }
 
-    /// Replaces a part of `out`, which will have as many integers as the array. The others mean nothing.
+    /// Resizes `out` to the size of the array and reads only the integers in `part`. The others are unspecified.
     pub(crate) fn read_part(&self, part: Range<usize>, out: &mut Vec<i64>) {
         out.resize(self.count, 0);
         self.read(part.start, &mut out[part]);
     }
 
-    /// Replaces `out` by some of the integers.
+    /// Replaces `out` with the integers of these rows.
     pub(crate) fn read_rows(&self, rows: Range<usize>, out: &mut Vec<i64>) {
         out.resize(rows.len(), 0);
         self.read(rows.start, out);
     }
 
-    /// Reads some integers from `first` on.
+    /// Reads integers from index `first` on.
     ///
     /// # Errors
-    /// If they are wider than 32 bits.
+    /// If they are wider than 32 bits, or too few.
     pub(crate) fn read_u32_part(&self, first: usize, out: &mut [u32]) -> Result<(), &'static str> {
         if self.width > 32 || first + out.len() > self.count {
             return Err("the integers of a packed array are too wide or too few");

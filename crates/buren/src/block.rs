@@ -1,4 +1,4 @@
-//! Blocks: bytes as they are stored, each with its checksum and its own decision whether compression pays.
+//! Blocks: units of storage, each with its own checksum and compressed only if that makes it smaller.
 
 use crate::place::Place;
 use brc_compress::{Compression, Compressor};
@@ -7,25 +7,25 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// No compression may shrink a block further than this: so a forged length never makes a reader allocate much more than
-/// the file is large.
+/// The maximum compression ratio of a block. It limits how much memory a forged length can make a reader allocate,
+/// relative to the size of the file.
 pub(crate) const MOST_SHRINKING: u64 = 256;
 
-/// Where some bytes lie in the file, and how to trust them.
+/// The position, sizes and checksum of a block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// Where it starts in the file. Not stored: blocks lie one behind the other.
+    /// Where it starts in the file, in bytes. Not stored: blocks are contiguous.
     pub(crate) offset: u64,
-    /// Bytes in the file.
+    /// The stored size in bytes.
     pub(crate) stored: u32,
-    /// Bytes when decompressed; it is compressed if that is more.
+    /// The decompressed size in bytes; the block is compressed if this is larger than `stored`.
     pub(crate) length: u32,
     /// CRC-32C of the stored bytes.
     pub(crate) checksum: u32,
 }
 
 impl Block {
-    /// Where its bytes lie in the file.
+    /// Its range of bytes in the file.
     pub(crate) fn place(&self) -> Range<u64> {
         self.offset..self.offset.saturating_add(self.stored.into())
     }
@@ -36,7 +36,7 @@ pub(crate) fn checksum(bytes: &[u8]) -> u32 {
     crc_fast::crc32_iscsi(bytes)
 }
 
-/// Makes a block of what `bytes` has from `start` on: compresses it in place if that saves something.
+/// Makes a block of the bytes from `start` on, compressing them in place if that makes them smaller.
 pub(crate) fn seal(compression: Compressor, bytes: &mut Vec<u8>, start: usize, scratch: &mut Vec<u8>) -> Result<Block> {
     let too_large = |_| Error::too_large("buren", "a block of it would be larger than 4 GiB: values must be shorter");
     let length = u32::try_from(bytes.len() - start).map_err(too_large)?;
@@ -60,7 +60,7 @@ pub(crate) struct Source<'a> {
     pub(crate) compression: &'static dyn Compression,
 }
 
-/// What reading blocks cost so far.
+/// The accumulated cost of reading blocks.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) bytes: u64,
@@ -69,7 +69,7 @@ pub(crate) struct Cost {
     pub(crate) decode_time: Duration,
 }
 
-/// Holds one block at a time, in buffers that are used again for the next.
+/// Holds one block at a time, in buffers that are reused for the next.
 #[derive(Default)]
 pub(crate) struct BlockBuffer {
     stored: Vec<u8>,
@@ -79,7 +79,8 @@ pub(crate) struct BlockBuffer {
 }
 
 impl BlockBuffer {
-    /// Reads, checks and decompresses a block. The footer's lengths were checked against the file.
+    /// Reads, checks and decompresses a block. The lengths in the footer have already been checked against the file
+    /// size.
     pub(crate) fn load(&mut self, source: Source<'_>, block: &Block, place: Place<'_>, cost: &mut Cost) -> Result<()> {
         let corrupt = |reason: String| Error::corrupt(source.path, place.to_string(), reason);
         let started = Instant::now();

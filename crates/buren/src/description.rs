@@ -1,4 +1,4 @@
-//! What a file is made of, for people who want to know where its bytes go.
+//! A description of a file's contents, for reports on where its bytes go.
 
 use crate::block::Block;
 use brc_core::{LogicalType, Schema, Statistics};
@@ -18,11 +18,11 @@ pub struct FileDescription {
     pub footer_bytes: u64,
     /// The name of the compression of blocks.
     pub compression: &'static str,
-    /// Rows of every block of a column chunk but its last.
+    /// The number of rows of every block except the last of a column chunk.
     pub rows_per_block: u32,
-    /// What the writer's user wanted to keep with the table.
+    /// User metadata, by key.
     pub metadata: Vec<(String, Vec<u8>)>,
-    /// Bytes that are no longer part of the table.
+    /// Bytes that no longer belong to the table.
     pub unused_bytes: u64,
     /// The columns.
     pub columns: Vec<ColumnDescription>,
@@ -39,56 +39,56 @@ pub struct ColumnDescription {
     pub name: String,
     /// Its type.
     pub logical_type: LogicalType,
-    /// The schemes of its chunks in the order of their first use, each with how many chunks use it.
+    /// The schemes of its chunks in order of first use, each with the number of chunks.
     pub schemes: Vec<(&'static str, u64)>,
     /// The blocks of its chunks.
     pub data: BlockTotals,
-    /// The blocks of dictionaries and their tokens.
+    /// The blocks of dictionaries, their tokens and value counts.
     pub dictionary: BlockTotals,
-    /// The number of distinct values of a string column, where it is known.
+    /// The number of distinct values of a string column, if known.
     pub cardinality: Option<u32>,
-    /// The number of rows that are null.
+    /// The number of nulls.
     pub nulls: u64,
-    /// The smallest and the largest value, unless there is none or they are not known.
+    /// The minimum and maximum; `None` if there are no values or the bounds are unknown.
     pub bounds: Option<Bounds>,
 }
 
-/// Smallest and largest value.
+/// Minimum and maximum.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Bounds {
-    /// Of strings, in byte order. A smallest value of more than 64 bytes is cut, and a largest one rounded up.
+    /// Of strings, in byte order. A minimum of more than 64 bytes is truncated, a maximum is truncated and rounded up.
     Text {
-        /// The smallest.
+        /// The minimum.
         min: Vec<u8>,
-        /// The largest.
+        /// The maximum.
         max: Vec<u8>,
     },
     /// Of numbers, in units of the column's scale.
     Number {
-        /// The smallest.
+        /// The minimum.
         min: i128,
-        /// The largest.
+        /// The maximum.
         max: i128,
     },
     /// Of floats, in the order of IEEE 754's `totalOrder`.
     Float {
-        /// The smallest.
+        /// The minimum.
         min: f64,
-        /// The largest.
+        /// The maximum.
         max: f64,
     },
 }
 
-/// How large some blocks are.
+/// Number and sizes of some blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BlockTotals {
-    /// How many there are.
+    /// The number of blocks.
     pub blocks: u64,
-    /// How many of them are compressed.
+    /// The number of compressed blocks.
     pub compressed_blocks: u64,
-    /// Bytes in the file.
+    /// Their size in the file, in bytes.
     pub stored_bytes: u64,
-    /// Bytes when decompressed.
+    /// Their decompressed size, in bytes.
     pub unpacked_bytes: u64,
 }
 
@@ -97,9 +97,9 @@ pub struct BlockTotals {
 pub struct RowGroupDescription {
     /// The number of rows.
     pub rows: u32,
-    /// The position of the cluster key's column; `None` if the rows lie in their original order.
+    /// The column of the cluster key; `None` if the rows are stored in their original order.
     pub key: Option<usize>,
-    /// The run index; none if the rows lie in their original order.
+    /// The run index; empty if the rows are stored in their original order.
     pub run_index: BlockTotals,
     /// Its columns.
     pub chunks: Vec<ChunkDescription>,
@@ -114,7 +114,7 @@ pub struct ChunkDescription {
     pub data: BlockTotals,
     /// The number of distinct values of a string chunk.
     pub cardinality: Option<u32>,
-    /// The statistics of a chunk of integers of which all have values, in units of the column's scale.
+    /// The statistics of a chunk of integers without nulls, in units of the column's scale.
     pub statistics: Option<Statistics>,
 }
 

@@ -1,14 +1,14 @@
-//! What a file is before it is understood: header, trailer, and a checksummed footer that lies before the trailer.
+//! The outer structure of a file: header, trailer, and the checksummed footer before the trailer.
 
 use crate::block::checksum;
 use crate::trailer::{self, HEADER_BYTES, TRAILER_BYTES, Trailer};
 use brc_core::{Error, ReadAt, Result};
 use std::path::{Path, PathBuf};
 
-/// Of a file that is far away so many last bytes are at hand when it is opened, or all.
+/// How many bytes at the end of a remote file are fetched when it is opened; smaller files are fetched as a whole.
 const END: u64 = 64 << 10;
 
-/// An open file whose footer is not damaged, but not yet understood.
+/// An open file whose footer has a valid checksum but has not been parsed.
 pub(crate) struct Envelope {
     pub(crate) file: Box<dyn ReadAt>,
     /// Its name, for messages.
@@ -41,7 +41,7 @@ impl Envelope {
 
 fn read_trailer(file: &dyn ReadAt, path: &Path, file_bytes: u64) -> Result<Trailer> {
     let mut header = vec![0; HEADER_BYTES.min(usize::try_from(file_bytes).unwrap_or(HEADER_BYTES))];
-    // Far away it would cost a request, and says nothing that the trailer does not say as well.
+    // A remote file would need an extra request for the header, which holds nothing that the trailer does not.
     let reads_header = !file.is_remote() || file_bytes <= END;
     if reads_header {
         file.read_exact_at(&mut header, 0).map_err(Error::io(path, "read"))?;

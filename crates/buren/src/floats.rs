@@ -1,9 +1,9 @@
-//! How a column chunk of floats is stored: as integers, by the schemes of [`integers`].
+//! Encoding of float column chunks as integers, by the schemes of [`integers`].
 //!
-//! Most floats were decimal text once, and `digits / 10^exponent` gives back every bit of them; those of which it does not
-//! (negative zero, NaN, infinity, results of computations) are exceptions. Where these would be too many, the integers are
-//! the bits of the floats, so that constants, runs and dictionaries serve floats too. Where all floats are also floats
-//! of 32 bits, those are stored: half the bits, and the digits of their shorter texts.
+//! Most floats come from decimal text, and `digits / 10^exponent` restores every bit of them; those for which it does
+//! not (negative zero, NaN, infinity, computed values) are exceptions. If there are too many exceptions, the integers
+//! are the bits of the floats, so that constants, runs and dictionaries work for floats too. If all floats are exactly
+//! 32-bit floats, these are stored: half the bits, and the digits of their shorter texts.
 
 use super::integers::{self, BLOCK_ROWS, Block, Decodable, GROUP_ROWS, IntegerSlice, patch, sample_rows};
 use super::malformed::{Malformed, Result, take, take_array};
@@ -12,17 +12,17 @@ use brc_kernels::bitpack::width_of;
 use brc_kernels::cpu::Level;
 use brc_kernels::decimals::{MAX_DIGITS, MAX_EXPONENT, comes_back, from_digits, to_digits};
 
-/// Which floats the integers stand for.
+/// The floats that the integers represent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
-    /// Those of 64 bits.
+    /// 64-bit floats.
     Double,
-    /// Those of 32 bits, widened.
+    /// 32-bit floats, widened.
     Single,
 }
 
 impl Width {
-    /// The forms of floats whose integers are the floats' bits, and of those whose integers are decimal digits.
+    /// The stored form ids: integers are the bits of floats, or their decimal digits.
     fn forms(self) -> [u8; 2] {
         match self {
             Self::Double => [0, 1],
@@ -45,37 +45,37 @@ impl Width {
     }
 }
 
-/// Whether a float of 32 bits comes back from its digits bit for bit.
+/// Whether the digits restore every bit of a 32-bit float.
 fn single_comes_back(value: f64, digits: i64, exponent: u8) -> bool {
     let mut back = [0.0];
     from_digits(Level::best(), &[digits], exponent, &mut back);
     f64::from(back[0] as f32).to_bits() == value.to_bits() && digits.unsigned_abs() <= MAX_DIGITS.unsigned_abs()
 }
 
-/// Digits have to save at least this many percent, as they cost a division.
+/// The minimum saving of digits over bits in percent, because digits cost a division.
 const PAYS: u64 = 2;
 
-/// Where at most one value in so many is an exception, bits are not tried: they are hardly ever smaller.
+/// If at most one value in this many is an exception, bits are not tried: they are hardly ever smaller.
 const FEW: usize = 100;
 
 /// The size of an exception in bytes: position and bits.
 const EXCEPTION_BYTES: u64 = 10;
 
-/// How a chunk will be stored.
+/// How to store a chunk.
 #[derive(Debug)]
 pub struct Plan {
     width: Width,
-    /// Of digits, the exponent.
+    /// The exponent, if the integers are digits.
     exponent: Option<u8>,
     integers: Vec<i64>,
     plan: integers::Plan,
-    /// The rows of the chunk that do not come back from their digits, ascending, and their bits.
+    /// The rows of the chunk that their digits do not restore, ascending, with their bits.
     exceptions: Vec<(usize, u64)>,
     candidates: [Option<u64>; 2],
 }
 
 impl Plan {
-    /// Chooses what makes a chunk smallest.
+    /// Chooses the smallest form for a chunk.
     #[must_use]
     pub fn choose(values: &[f64]) -> Self {
         let double = Self::of_width(values, Width::Double);
@@ -98,7 +98,7 @@ impl Plan {
         Self { candidates: candidates.map(Some), ..if pays { digits } else { bits } }
     }
 
-    /// Whether the floats are digits, with next to no exception.
+    /// Whether the integers are digits with almost no exceptions.
     fn has_few_exceptions(&self) -> bool {
         self.exponent.is_some() && self.exceptions.len() <= self.integers.len() / FEW
     }
@@ -115,7 +115,7 @@ impl Plan {
         let mut exceptions = Vec::new();
         if to_digits(Level::best(), values, exponent, &mut digits) > 0 {
             let good = |row: &usize| width.comes_back(values[*row], digits[*row], exponent);
-            // Exceptions get the digits before them, which no scheme minds.
+            // The digits of exceptions are those of the value before them, which suits every scheme.
             let mut filler = (0..values.len()).find(good).map_or(0, |row| digits[row]);
             for (row, (value, digits)) in values.iter().zip(&mut digits).enumerate() {
                 if width.comes_back(*value, *digits, exponent) {
@@ -137,13 +137,13 @@ impl Plan {
         self.exponent
     }
 
-    /// How the integers, digits or bits, are stored.
+    /// How the integers (digits or bits) are stored.
     #[must_use]
     pub fn integers(&self) -> &integers::Plan {
         &self.plan
     }
 
-    /// The estimated size in bytes with the floats' bits and with their digits, as far as these were considered.
+    /// The estimated size in bytes of storing bits and of storing digits, if considered.
     #[must_use]
     pub fn candidates(&self) -> [Option<u64>; 2] {
         self.candidates
@@ -157,14 +157,14 @@ impl Plan {
         4 + self.plan.estimated_bytes() + if self.exponent.is_some() { of_exceptions } else { 0 }
     }
 
-    /// Appends what all blocks share.
+    /// Appends the parameters shared by all blocks.
     pub fn encode_parameters(&self, out: &mut Vec<u8>) {
         let form = self.width.forms()[usize::from(self.exponent.is_some())];
         out.extend_from_slice(&[form, self.exponent.unwrap_or(0), self.plan.scheme_id(), 0]);
         self.plan.encode_parameters(out);
     }
 
-    /// Appends a block: the values of `BLOCK_ROWS` rows from `number * BLOCK_ROWS` on, or those that are left.
+    /// Appends block `number`: up to `BLOCK_ROWS` values from row `number * BLOCK_ROWS` on.
     ///
     /// # Panics
     /// If there is no such block.
@@ -182,12 +182,12 @@ impl Plan {
     }
 }
 
-/// The exponent that makes a sample smallest; `None` if that is not smaller than the bits of the values.
+/// The exponent that makes a sample smallest; `None` if bits are not larger.
 fn choose_exponent(values: &[f64], width: Width) -> Option<u8> {
     let sample: Vec<_> = sample_rows(values.len()).map(|row| values[row]).collect();
     let mut digits = Vec::new();
     let bits = |exponent| {
-        // What comes back depends on the width.
+        // Which values are restored depends on the width.
         let _ = to_digits(Level::best(), &sample, exponent, &mut digits);
         let (mut exact, mut min, mut max) = (0, i64::MAX, i64::MIN);
         for (&value, &digits) in sample.iter().zip(&digits) {
@@ -204,20 +204,20 @@ fn choose_exponent(values: &[f64], width: Width) -> Option<u8> {
     (smallest < sample.len() * of_value).then_some(exponent)
 }
 
-/// A chunk whose blocks can be decoded.
+/// A chunk that is open for decoding its blocks.
 #[derive(Debug)]
 pub struct Chunk {
     width: Width,
-    /// Of digits, the exponent.
+    /// The exponent, if the integers are digits.
     exponent: Option<u8>,
     integers: integers::Chunk,
 }
 
 impl Chunk {
-    /// Reads the parameters of a chunk.
+    /// Parses the parameters of a chunk.
     ///
     /// # Errors
-    /// If these are not some.
+    /// If they are malformed.
     pub fn open(mut parameters: &[u8]) -> Result<Self> {
         let [form, exponent, scheme, reserved] = take_array(&mut parameters)?;
         let width = [Width::Double, Width::Single].into_iter().find(|width| width.forms().contains(&form));
@@ -235,19 +235,19 @@ impl Chunk {
         self.exponent
     }
 
-    /// The name of the scheme of the integers, digits or bits.
+    /// The name of the scheme of the integers (digits or bits).
     #[must_use]
     pub fn scheme(&self) -> &'static str {
         self.integers.scheme()
     }
 
-    /// Decodes the values of a block from row `first` on, as many as there is room for.
+    /// Decodes `values.len()` values of a block from row `first` on.
     ///
     /// # Errors
-    /// If the bytes are not such a block. What is in `values` then means nothing.
+    /// If the block is malformed; the contents of `values` are then unspecified.
     ///
     /// # Panics
-    /// If `first` is not a multiple of [`GROUP_ROWS`], or the block has fewer rows.
+    /// If `first` is not a multiple of [`GROUP_ROWS`], or the rows are out of bounds.
     pub fn decode(&self, block: &Block<'_>, first: usize, values: &mut [f64]) -> Result<()> {
         let mut bytes = block.bytes;
         let (mut positions, mut exceptions) = (Default::default(), Default::default());
@@ -285,7 +285,7 @@ impl Chunk {
         patch(positions, first, values, |_, index| f64::from_le_bytes(exceptions[index]))
     }
 
-    /// Decodes integers group by group, and makes floats of them while they are in the cache.
+    /// Decodes integers group by group and converts them to floats while they are in the cache.
     fn decode_groups<T: Decodable>(
         &self,
         block: &Block<'_>,

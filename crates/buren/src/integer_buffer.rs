@@ -1,5 +1,5 @@
-//! Integers of a column while it is written, in the narrowest of three widths that holds them: what a pass over them costs
-//! is the memory that they take.
+//! The integers of a column while it is written, in the narrowest of three widths that holds them, because the cost of
+//! a pass is proportional to the memory.
 
 use brc_core::{Bitmap, Statistics};
 use brc_kernels::accumulate::{statistics_i16, statistics_i32, statistics_i64};
@@ -9,7 +9,7 @@ use brc_kernels::memory::prefetch;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Evaluates an expression with the slice of an [`IntegerSlice`], whatever its width.
+/// Evaluates an expression with the slice of an [`IntegerSlice`] of any width.
 macro_rules! for_widths {
     ($integers:expr, $values:ident => $body:expr) => {
         match $integers {
@@ -24,43 +24,43 @@ pub(crate) use for_widths;
 /// Integers of one of three widths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntegerSlice<'a> {
-    /// Of 16 bits.
+    /// 16 bits per value.
     I16(&'a [i16]),
-    /// Of 32 bits.
+    /// 32 bits per value.
     I32(&'a [i32]),
-    /// Of 64 bits.
+    /// 64 bits per value.
     I64(&'a [i64]),
 }
 
 impl<'a> IntegerSlice<'a> {
-    /// None at all.
+    /// A slice without values.
     pub const EMPTY: Self = Self::I64(&[]);
 
-    /// How many there are.
+    /// The number of values.
     #[must_use]
     pub fn len(self) -> usize {
         for_widths!(self, values => values.len())
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// The one of a row.
+    /// The value of a row.
     ///
     /// # Panics
-    /// If there are not so many rows.
+    /// If `row` is out of bounds.
     #[must_use]
     pub fn get(self, row: usize) -> i64 {
         for_widths!(self, values => values[row].wide())
     }
 
-    /// Those of some rows.
+    /// The values of some rows.
     ///
     /// # Panics
-    /// If there are not so many rows.
+    /// If the rows are out of bounds.
     #[must_use]
     pub fn slice(self, rows: Range<usize>) -> Self {
         match self {
@@ -70,13 +70,13 @@ impl<'a> IntegerSlice<'a> {
         }
     }
 
-    /// So many after another each; fewer in the last slice.
+    /// Consecutive slices of `rows` values; the last one may be shorter.
     pub(crate) fn chunks(self, rows: usize) -> impl Iterator<Item = Self> {
         let all = self.len();
         (0..all).step_by(rows).map(move |start| self.slice(start..all.min(start + rows)))
     }
 
-    /// The same in 64 bits.
+    /// The values in 64 bits.
     #[must_use]
     pub fn wide(self) -> Cow<'a, [i64]> {
         match self {
@@ -90,7 +90,7 @@ impl<'a> IntegerSlice<'a> {
         for_widths!(self, values => profile(Level::best(), values))
     }
 
-    /// What is known of them.
+    /// Count, sum, minimum and maximum.
     pub(crate) fn statistics(self) -> Statistics {
         match self {
             Self::I16(values) => statistics_i16(Level::best(), values),
@@ -134,7 +134,7 @@ macro_rules! from_slices {
 
 from_slices!(i16 I16 i32 I32 i64 I64);
 
-/// How many bits an integer has.
+/// The width of an integer in bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Width {
     #[default]
@@ -144,7 +144,7 @@ pub(crate) enum Width {
 }
 
 impl Width {
-    /// The narrowest that holds both.
+    /// The narrowest width that holds both values.
     pub(crate) fn holding(min: i64, max: i64) -> Self {
         if i16::try_from(min).is_ok() && i16::try_from(max).is_ok() {
             Self::Of16
@@ -156,7 +156,7 @@ impl Width {
     }
 
     fn of(values: &[impl Integer]) -> Self {
-        // Written so that it vectorises: no early end.
+        // Without an early exit, so that it vectorises.
         let all = |fits: fn(i64) -> bool| values.iter().fold(true, |all, &value| all & fits(value.wide()));
         if all(|value| value == i64::from(value as i16)) {
             Self::Of16
@@ -168,10 +168,10 @@ impl Width {
     }
 }
 
-/// In a table of codes: not there.
+/// Marks a code without an entry in a translation table.
 pub(crate) const UNKNOWN: u32 = u32::MAX;
 
-/// Growing integers. The buffers of all widths are kept for the next use; one of them is in use.
+/// A growable array of integers. It keeps the memory of all widths for reuse; one width is current.
 #[derive(Debug, Default)]
 pub(crate) struct IntegerBuffer {
     width: Width,
@@ -180,7 +180,7 @@ pub(crate) struct IntegerBuffer {
     i64: Vec<i64>,
 }
 
-/// Evaluates an expression with the vector of an [`IntegerBuffer`] that is in use.
+/// Evaluates an expression with the vector of an [`IntegerBuffer`]'s current width.
 macro_rules! for_buffers {
     ($buffer:expr, $values:ident => $body:expr) => {{
         let buffer: &mut crate::integer_buffer::IntegerBuffer = $buffer;
@@ -202,7 +202,7 @@ macro_rules! for_buffers {
 }
 pub(crate) use for_buffers;
 
-/// An integer that buffers have vectors of.
+/// An integer type that buffers can hold.
 pub(crate) trait Buffered: Integer {
     const WIDTH: Width;
 
@@ -234,16 +234,16 @@ impl IntegerBuffer {
         self.width
     }
 
-    /// The integers, which are of that width.
+    /// The vector, whose width must be the current one.
     pub(crate) fn vector<T: Buffered>(&mut self) -> &mut Vec<T> {
         debug_assert_eq!(self.width, T::WIDTH);
         T::vector(self)
     }
 
-    /// Room for so many integers, which are the buffer's from now on. What they are before they are written means nothing.
+    /// Resizes to `rows` values of this width for the caller to overwrite; until then they are unspecified.
     pub(crate) fn room<T: Buffered>(&mut self, rows: usize) -> &mut [T] {
         if self.width != T::WIDTH {
-            // Buffers of several widths would add up.
+            // Keeping buffers of several widths would add up.
             *self = Self { width: T::WIDTH, ..Self::default() };
         }
         let vector = T::vector(self);
@@ -255,7 +255,7 @@ impl IntegerBuffer {
         self.slice().len()
     }
 
-    /// How many bytes they take.
+    /// The memory of the values in bytes.
     pub(crate) fn bytes(&self) -> usize {
         for_widths!(self.slice(), values => size_of_val(values))
     }
@@ -275,7 +275,8 @@ impl IntegerBuffer {
         }
     }
 
-    /// Appends integers; all become wider if one of them needs it. `None`, and nothing is appended, if one needs more than 64 bits.
+    /// Appends integers, widening all if necessary. Returns `None` and appends nothing if a value needs more than 64
+    /// bits.
     pub(crate) fn extend(&mut self, integers: brc_core::Integers<'_>) -> Option<()> {
         match integers {
             brc_core::Integers::I8(values) => {
@@ -292,14 +293,14 @@ impl IntegerBuffer {
         Some(())
     }
 
-    /// Appends what a table has for each code, unless it lacks one of them: then nothing, and false is returned. What it lacks
-    /// is [`UNKNOWN`] there; all else is at most `largest`, and below 2³¹.
+    /// Appends the table's entry for each code. Returns false and appends nothing if an entry is missing ([`UNKNOWN`]).
+    /// All other entries are at most `largest`, which is below 2³¹.
     pub(crate) fn extend_translated(&mut self, codes: &[u32], table: &[u32], largest: u32) -> bool {
         self.widen(Width::holding(0, largest.into()));
         for_buffers!(self, own => extend_known(own, codes, table, |code| Integer::cut(code.into())))
     }
 
-    /// The same with 0 where there is no value, whatever the code.
+    /// Like `extend_translated`, appending 0 for nulls, whose codes are ignored.
     pub(crate) fn extend_translated_valid(
         &mut self,
         codes: &[u32],
@@ -322,7 +323,7 @@ impl IntegerBuffer {
         are_known
     }
 
-    /// Appends codes, none of them above the largest one.
+    /// Appends codes that are at most `largest`.
     pub(crate) fn extend_codes(&mut self, codes: &[u32], largest: u32) {
         self.widen(Width::holding(0, largest.into()));
         for_buffers!(self, own => extend(own, codes.iter().map(|&code| code.into())));
@@ -347,17 +348,17 @@ impl IntegerBuffer {
 }
 
 impl IntegerBuffer {
-    /// Codes, none of them above the largest one.
+    /// A buffer of codes that are at most `largest`.
     pub(crate) fn of_codes(codes: impl Iterator<Item = u32>, largest: u32) -> Self {
         let mut buffer = Self { width: Width::holding(0, largest.into()), ..Self::default() };
         for_buffers!(&mut buffer, own => extend(own, codes.map(i64::from)));
         buffer
     }
 
-    /// What a table has for each code.
+    /// The table's entry for each code.
     ///
     /// # Panics
-    /// If there is nothing for one of them.
+    /// If a code is out of bounds.
     pub(crate) fn translated(codes: IntegerSlice<'_>, table: &[u32]) -> Self {
         let largest = table.iter().copied().max().unwrap_or(0);
         let mut buffer = Self { width: Width::holding(0, largest.into()), ..Self::default() };
@@ -365,10 +366,10 @@ impl IntegerBuffer {
         buffer
     }
 
-    /// What a table of so many different numbers from 0 on has for each code, and how often it has each of them.
+    /// The table's rank for each code, and the number of occurrences of each rank. Ranks are below `runs`.
     ///
     /// # Panics
-    /// If there is nothing for one of the codes, or something else.
+    /// If a code or a rank is out of bounds.
     pub(crate) fn ranked(codes: IntegerSlice<'_>, table: &[u32], runs: usize) -> (Self, Vec<u32>) {
         let mut buffer = Self { width: Width::holding(0, runs as i64), ..Self::default() };
         let mut counts = vec![0; runs];
@@ -376,7 +377,7 @@ impl IntegerBuffer {
         (buffer, counts)
     }
 
-    /// Those of some rows.
+    /// The values of some rows.
     pub(crate) fn picked(&self, rows: &[u32]) -> Self {
         let mut picked = Self { width: self.width, ..Self::default() };
         match self.slice() {
@@ -388,7 +389,7 @@ impl IntegerBuffer {
     }
 }
 
-/// Appends what the table has for each code, unless that is [`UNKNOWN`] for one of them: then nothing, and false is returned.
+/// Appends the table's entry for each code. Returns false and appends nothing if an entry is [`UNKNOWN`].
 fn extend_known<T: Copy + Default>(own: &mut Vec<T>, codes: &[u32], table: &[u32], cut: impl Fn(u32) -> T) -> bool {
     let (before, mut bits) = (own.len(), 0);
     own.resize(before + codes.len(), T::default());
@@ -427,21 +428,21 @@ fn extend<T: Integer>(own: &mut Vec<T>, values: impl Iterator<Item = i64>) {
     own.extend(values.map(T::cut));
 }
 
-/// How many rows each of so many runs has, of which these are the rows' codes.
+/// The number of rows of each run, given the run of each row.
 pub(crate) fn lengths(codes: &[impl Integer], runs: usize) -> Vec<u32> {
     let mut lengths = vec![0; runs];
     codes.iter().for_each(|code| lengths[code.wide() as usize] += 1);
     lengths
 }
 
-/// Puts each value where the next one of its run goes.
+/// Moves each value to the next free position of its run.
 pub(crate) fn scatter<T: Copy>(values: &[T], codes: &[impl Integer], next: &mut [u32], clustered: &mut [T]) {
-    /// Values that are about as far away as a cache line is long.
+    /// The prefetch distance in bytes.
     const LINE: usize = 64;
     for (&value, code) in values.iter().zip(codes) {
         let place = &mut next[code.wide() as usize];
         clustered[*place as usize] = value;
-        // The lines behind are those of runs that have many rows to come.
+        // Prefetches the next cache line of long runs.
         prefetch(clustered, *place as usize + LINE / size_of::<T>().clamp(1, LINE));
         *place += 1;
     }

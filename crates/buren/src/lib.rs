@@ -1,15 +1,18 @@
-//! buren: a columnar file of any table, small and fast to ask, whose rows come back in their order.
+//! buren: a compact columnar file format for tables, fast to query, that restores the original row order.
 //!
-//! Each column of each row group is stored by the scheme that makes it smallest. Tables that a key answers are *clustered*:
-//! inside a row group the rows are stably partitioned by the key, so every other column lies in runs, one run a key. The runs
-//! of the rows in their original order are the *order stream*. A group-by on the key folds contiguous runs and never reads
-//! the order stream; walking the order stream gives back the original rows.
+//! A file consists of row groups; a row group has one column chunk per column; a chunk is stored in blocks of up to
+//! 65,536 rows, and a block is decoded in groups of 1,024 rows.
 //!
-//! How values lie in blocks is decided by pure functions between slices and bytes ([`integers`], [`floats`], [`strings`],
-//! [`validity`]); row groups, chunks, statistics and checksums are the business of `file`.
+//! Each chunk is stored by the scheme that makes it smallest. Row groups can be *clustered*: their rows are stably
+//! partitioned by a key, so every other column lies in runs, one run per key value. The sequence of the rows' runs in
+//! original order is the *order stream*. A group-by on the key merges contiguous runs and never reads the order stream;
+//! walking the order stream restores the original rows.
 //!
-//! [`Writer`] makes such a file out of batches, [`Reader`] lends batches from one; both through the traits of
-//! [`brc_core::table`]. `SPEC.md` beside this crate describes every byte.
+//! Values are encoded into blocks by pure functions on slices and bytes ([`integers`], [`floats`], [`strings`],
+//! [`validity`]). The module `file` handles row groups, chunks, statistics and checksums.
+//!
+//! [`Writer`] writes a file from batches, [`Reader`] reads batches from a file; both implement the traits of
+//! [`brc_core::table`]. `SPEC.md` in this crate describes every byte.
 
 #![forbid(unsafe_code)]
 
@@ -37,7 +40,7 @@ pub use file::{Key, Reader, Verified, Writer, WriterOptions};
 pub use malformed::Malformed;
 pub use trailer::{MAGIC, VERSION, check_magic};
 
-/// The example of the README is compiled and run as a test.
+/// Compiles and runs the example of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

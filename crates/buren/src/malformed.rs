@@ -1,6 +1,6 @@
-//! What decoding answers to bytes that no encoder wrote.
+//! The error of decoders for bytes that no encoder wrote.
 
-/// Why bytes are not what their place in the file says. Whoever read them knows the file and the place.
+/// Why bytes cannot be decoded. The caller adds the file and the location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(pub &'static str);
@@ -28,7 +28,7 @@ pub(crate) fn take_array<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
     Ok(*taken)
 }
 
-/// Checks that nothing is left over.
+/// Checks that no bytes are left.
 pub(crate) fn finish(bytes: &[u8]) -> Result<()> {
     if bytes.is_empty() { Ok(()) } else { Err(Malformed("there are more bytes than its values need")) }
 }

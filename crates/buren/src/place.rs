@@ -1,4 +1,4 @@
-//! Where in a file something is, for messages.
+//! Locations in a file, for messages.
 
 use std::fmt;
 

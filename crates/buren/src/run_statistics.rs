@@ -1,8 +1,8 @@
-//! What is known of the integers of each run of a clustered row group, as the run index of a column keeps it.
+//! Statistics of integers for each run of a clustered row group, as stored in the run index of a column.
 //!
-//! Packed arrays: the smallest value of each run, the largest less the smallest, and the sum of what all values are above
-//! the smallest, in its low and its high 64 bits; then, if the chunk has nulls, how many of them. These differences are
-//! small and never negative.
+//! They are packed arrays: the minimum of each run; the maximum minus the minimum; the sum of all values' differences
+//! from the minimum, as low and high 64 bits; and, if the chunk has nulls, their number. These differences are small
+//! and never negative.
 
 use crate::array::{self, PackedArray};
 use crate::integer_buffer::{Buffered, IntegerBuffer, IntegerSlice, Width, for_buffers, for_widths};
@@ -16,26 +16,26 @@ use std::iter::Zip;
 use std::ops::Range;
 use std::slice::Iter;
 
-/// The statistics may take one byte for so many of the values.
+/// The statistics may take at most one byte for this many bytes of packed values.
 const WORTH: u64 = 8;
 
-/// The statistics of all runs of one column, to be written.
+/// The statistics of all runs of a column, for writing.
 #[derive(Debug, Default)]
 pub(crate) struct RunStatistics {
-    /// The smallest value of each.
+    /// The minimum of each run.
     pub(crate) min: Vec<i64>,
     range: Vec<i64>,
     excess_low: Vec<i64>,
     excess_high: Vec<i64>,
-    /// Empty if there are none.
+    /// The number of nulls of each run; empty if there cannot be any.
     nulls: Vec<i64>,
-    /// Of all values that are not null.
+    /// The sum of all values that are not null.
     pub(crate) sum: i128,
 }
 
 impl RunStatistics {
-    /// Those of values that lie in runs of so many rows. Replaces nulls by the smallest value of their run, or by `otherwise`
-    /// where it has none.
+    /// Computes the statistics of values in runs of these lengths. Replaces nulls with the minimum of their run, or
+    /// with `otherwise` if the run has no values.
     pub(crate) fn of(values: &mut IntegerBuffer, runs: &[u32], validity: Option<Bitmap<'_>>, otherwise: i64) -> Self {
         for_buffers!(values, values => Self::of_values(values, runs, validity, Integer::cut(otherwise)))
     }
@@ -58,7 +58,7 @@ impl RunStatistics {
         all
     }
 
-    /// Those of values without nulls, and the smallest and the largest value of each block of so many rows.
+    /// Computes the statistics of values without nulls, and the minimum and maximum of each block of `block_rows` rows.
     pub(crate) fn with_blocks(values: IntegerSlice<'_>, runs: &[u32], block_rows: usize) -> (Self, Vec<(i64, i64)>) {
         let (mut all, mut blocks) = (Self::default(), Vec::new());
         let (mut of_block, mut start) = (Statistics::EMPTY, 0);
@@ -81,7 +81,8 @@ impl RunStatistics {
         (all, blocks)
     }
 
-    /// Adds those of the next run, of which so many values are nulls that count as its smallest; `None` if it cannot have any.
+    /// Appends the statistics of the next run. `nulls` is the number of nulls, which were replaced with the minimum;
+    /// `None` if there cannot be any.
     pub(crate) fn push(&mut self, of_run: &Statistics, nulls: Option<u32>) {
         let min = i128::from(of_run.min);
         let excess = of_run.sum - min * i128::from(of_run.count);
@@ -93,7 +94,7 @@ impl RunStatistics {
         self.sum += of_run.sum - min * i128::from(nulls.unwrap_or(0));
     }
 
-    /// Whether they are small beside so many values, which lie this far apart.
+    /// Whether the statistics are small compared with `rows` packed values between `min` and `max`.
     pub(crate) fn are_worth_it(&self, (min, max): (i64, i64), rows: usize) -> bool {
         let of_values = packed_bytes(width_of(max.wrapping_sub(min) as u64), rows as u64).unwrap_or(u64::MAX);
         let size = |values: &Vec<i64>| {
@@ -108,9 +109,9 @@ impl RunStatistics {
         self.range.iter().map(|&range| range as u64).max().unwrap_or(0)
     }
 
-    /// Takes the smallest of their run from values.
+    /// An iterator-like adapter that subtracts the minimum of their run from values.
     pub(crate) fn differences<'a>(&'a self, runs: &'a [u32]) -> Differences<'a> {
-        // As if they were signed: those that need all 64 bits wrap.
+        // Interpreted as signed: differences that need all 64 bits wrap.
         let width = Width::holding(0, i64::try_from(self.widest()).unwrap_or(i64::MAX));
         Differences { width, runs: runs.iter().zip(&self.min), left: 0, min: 0 }
     }
@@ -120,24 +121,24 @@ impl RunStatistics {
         all.into_iter().chain(Some(&self.nulls).filter(|nulls| !nulls.is_empty()))
     }
 
-    /// Appends them.
+    /// Appends the encoded statistics.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         self.arrays().for_each(|values| array::write(values, out));
     }
 }
 
-/// Takes the smallest of their run from values that come in order.
+/// Subtracts from values, given in row order, the minimum of their run.
 pub(crate) struct Differences<'a> {
     width: Width,
     runs: Zip<Iter<'a, u32>, Iter<'a, i64>>,
-    /// How many rows of the run at hand are to come.
+    /// The number of rows left in the current run.
     left: usize,
-    /// Its smallest value.
+    /// The minimum of the current run.
     min: i64,
 }
 
 impl Differences<'_> {
-    /// Replaces `differences` by those of the next values.
+    /// Replaces `differences` with those of the next values.
     pub(crate) fn of_next(&mut self, values: IntegerSlice<'_>, differences: &mut IntegerBuffer) {
         for_widths!(values, values => match self.width {
             Width::Of16 => self.subtract::<_, i16>(values, differences.room(values.len())),
@@ -162,7 +163,7 @@ impl Differences<'_> {
     }
 }
 
-/// Replaces nulls by the smallest value, or by `otherwise` if there is none; returns how many they are.
+/// Replaces nulls with the minimum, or with `otherwise` if all are null. Returns the number of nulls.
 fn fill<T: Copy + Ord>(values: &mut [T], validity: Bitmap<'_>, otherwise: T) -> u32 {
     let nulls = validity.count_nulls();
     if nulls > 0 {
@@ -175,36 +176,36 @@ fn fill<T: Copy + Ord>(values: &mut [T], validity: Bitmap<'_>, otherwise: T) -> 
     nulls as u32
 }
 
-/// How much of a run index is wanted.
+/// How much of a run index to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Detail {
     #[default]
     Nothing,
-    /// The smallest values: what the values of chunks in runs are above.
+    /// Minimums: the frames of chunks stored relative to the minimum of their run.
     Min,
-    /// Smallest and largest values, and nulls.
+    /// Minimums, maximums and null counts.
     Bounds,
-    /// The sums as well.
+    /// Everything, including the sums.
     All,
 }
 
-/// The statistics of runs as they were read, as much of them as was wanted.
+/// The statistics of runs, as far as they were read.
 #[derive(Debug, Default)]
 pub(crate) struct RunNumbers {
-    /// The smallest value of each run. Needs [`Detail::Min`].
+    /// The minimum of each run. Requires [`Detail::Min`].
     pub(crate) min: Vec<i64>,
-    /// The largest value of each run. Needs [`Detail::Bounds`].
+    /// The maximum of each run. Requires [`Detail::Bounds`].
     pub(crate) max: Vec<i64>,
-    /// How many rows of each run are null; empty if none is. Needs [`Detail::Bounds`].
+    /// The number of nulls of each run; empty if the chunk has none. Requires [`Detail::Bounds`].
     pub(crate) nulls: Vec<u32>,
-    /// The sums, if all fit 64 bits; else they are in `wide`.
+    /// The sums, if all fit 64 bits; otherwise they are in `wide`.
     narrow: Vec<i64>,
     wide: Vec<i128>,
     excess_high: Vec<i64>,
 }
 
 impl RunNumbers {
-    /// The statistics of some runs. Needs [`Detail::All`].
+    /// The statistics of some runs. Requires [`Detail::All`].
     pub(crate) fn of_runs(&self, runs: Range<usize>) -> Numbers<'_> {
         let sum = match self.wide.is_empty() {
             true => Sums::Narrow(&self.narrow[runs.clone()]),
@@ -213,8 +214,8 @@ impl RunNumbers {
         Numbers { min: &self.min[runs.clone()], max: &self.max[runs], sum }
     }
 
-    /// What [`Predicate::decide`](brc_core::Predicate::decide) says of a run without nulls if it lies `low..=high`, without a
-    /// branch that could be guessed wrong. Needs [`Detail::Bounds`].
+    /// The result of [`Predicate::decide`](brc_core::Predicate::decide) for the range `low..=high` on a run without
+    /// nulls, computed without unpredictable branches. Requires [`Detail::Bounds`].
     #[inline]
     pub(crate) fn decide_range(&self, run: usize, low: i128, high: i128) -> Verdict {
         let (min, max) = (i128::from(self.min[run]), i128::from(self.max[run]));
@@ -224,16 +225,16 @@ impl RunNumbers {
         verdicts[usize::from(inside) + 2 * usize::from(outside)]
     }
 
-    /// How many rows of a run are null.
+    /// The number of nulls of a run.
     pub(crate) fn nulls_of(&self, run: usize) -> u32 {
         self.nulls.get(run).copied().unwrap_or(0)
     }
 
-    /// Takes the arrays off the front of `bytes` and reads as much of the runs `part` as is wanted, of runs with so many rows
-    /// each. `bounds` are the smallest and the largest value of the chunk, which may have nulls.
+    /// Takes the arrays off the front of `bytes` and decodes the requested detail for the runs in `part`. `rows` are
+    /// the lengths of all runs, `bounds` those of the chunk.
     ///
     /// # Errors
-    /// If the arrays are not there, or a run has more nulls than rows.
+    /// If an array is malformed, or a run has more nulls than rows.
     pub(crate) fn read(
         &mut self,
         bytes: &mut &[u8],
@@ -280,7 +281,7 @@ impl RunNumbers {
             false => rows.iter().zip(&self.nulls).map(|(rows, nulls)| rows - nulls).collect(),
         };
         let fits = |value: i64| i32::try_from(value).is_ok();
-        // Then no sum of a run, which has at most 2²⁶ rows, needs more than 58 bits.
+        // Then the sum of a run, which has at most 2²⁶ rows, fits 58 bits.
         if excess_high.is_zero() && fits(bounds.0) && fits(bounds.1) {
             let (sums, least) = (&mut self.narrow[part.clone()], &self.min[part.clone()]);
             for ((sum, &valid), &min) in sums.iter_mut().zip(&valid[part]).zip(least) {

@@ -1,7 +1,7 @@
-//! The first and the last bytes of a file: what it is, which version, and where the footer lies.
+//! The first and the last bytes of a file: magic, version, and the size and checksum of the footer.
 //!
-//! The magic starts with a byte that is no ASCII and contains both kinds of line end and an end-of-file character, so
-//! that a transfer in text mode damages it.
+//! The magic starts with a non-ASCII byte and contains both kinds of line end and an end-of-file character, so that a
+//! transfer in text mode damages it.
 
 use crate::block::checksum;
 use brc_core::{Error, Result};
@@ -26,7 +26,7 @@ pub(crate) fn header(version: u32) -> [u8; HEADER_BYTES] {
     bytes
 }
 
-/// What the trailer says of the footer before it.
+/// The contents of the trailer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Trailer {
     pub(crate) version: u32,
@@ -47,13 +47,13 @@ impl Trailer {
     }
 }
 
-/// Checks the last bytes of a file whose first ones are not looked at.
+/// Checks the trailer of a file whose header was not read.
 pub(crate) fn check_alone(path: &Path, trailer: &[u8]) -> Result<Trailer> {
     let version = sound(trailer).map_or(VERSION, |bytes| u32_at(bytes, 12));
     check(path, &header(version), trailer)
 }
 
-/// The bytes of a trailer, if they are not damaged.
+/// The bytes of a trailer, if it is not damaged.
 fn sound(trailer: &[u8]) -> Option<&[u8; TRAILER_BYTES]> {
     let is_sound = |bytes: &&[u8; TRAILER_BYTES]| {
         bytes[24..] == MAGIC && u32_at(*bytes, 20) == checksum(&bytes[..20]) && u32_at(*bytes, 16) == 0
@@ -61,12 +61,12 @@ fn sound(trailer: &[u8]) -> Option<&[u8; TRAILER_BYTES]> {
     trailer.try_into().ok().filter(is_sound)
 }
 
-/// Checks the first bytes of a file and its last ones; each may be shorter than it should be if the file is.
+/// Checks header and trailer of a file; either may be cut short if the file is.
 pub(crate) fn check(path: &Path, header: &[u8], trailer: &[u8]) -> Result<Trailer> {
     let Some(version) = header_version(path, header)? else {
         return Err(Error::corrupt(path, "header", "the file ends within it"));
     };
-    // A newer version may have another trailer, so the header's word counts if there is no trailer to contradict it.
+    // A newer version may have a different trailer, so the header's version decides if there is no valid trailer.
     match sound(trailer) {
         None if version > VERSION => Err(newer(path, version)),
         None => {
@@ -87,7 +87,7 @@ pub(crate) fn check(path: &Path, header: &[u8], trailer: &[u8]) -> Result<Traile
     }
 }
 
-/// Sees to it that a file which starts with these bytes is a buren file.
+/// Checks that a file which starts with these bytes is a buren file.
 ///
 /// # Errors
 /// [`Error::Corrupt`] if it is not, or its first bytes are damaged.
@@ -102,7 +102,7 @@ pub fn check_magic(path: &Path, header: &[u8]) -> Result<()> {
     })
 }
 
-/// The version a header states; `None` if the file ends within the header.
+/// The version in the header; `None` if the file ends within the header.
 fn header_version(path: &Path, header: &[u8]) -> Result<Option<u32>> {
     check_magic(path, header)?;
     Ok((header.len() >= HEADER_BYTES).then(|| u32_at(header, 8)))

@@ -1,7 +1,7 @@
-//! Which values of a block are not null.
+//! The validity of the values in a block.
 //!
-//! Values are dense: a null has one too, a *filler*. Leaving nulls out would save their bits, but costs four times as much
-//! to decode, and the filler that encoders use, the block's smallest value, packs into few bits anyway.
+//! Values are dense: nulls have a value too, a *filler*. Omitting nulls would save their bits but take four times as
+//! long to decode, and the filler that encoders use, the minimum of the block, packs into few bits.
 
 use super::malformed::{Malformed, Result, finish, take_array};
 use brc_kernels::arithmetic::Integer;
@@ -17,15 +17,15 @@ pub enum Validity<'a> {
     AllValid,
     /// All are null.
     AllNull,
-    /// One bit a value, set where it is not null, from the lowest bit of the first byte on. Bits behind the last are 0.
+    /// One bit per value, set if it is not null, lowest bit first. Bits after the last value are 0.
     Bitmap(&'a [u8]),
 }
 
 impl<'a> Validity<'a> {
-    /// The simplest form of the first `rows` bits of a bitmap, which may have more.
+    /// The simplest form of the first `rows` bits of a bitmap.
     ///
     /// # Panics
-    /// If the bitmap has fewer.
+    /// If the bitmap has fewer bits.
     #[must_use]
     pub fn of_bitmap(bitmap: &'a [u8], rows: usize) -> Self {
         let (full, last) = split(&bitmap[..rows.div_ceil(8)], rows);
@@ -38,7 +38,7 @@ impl<'a> Validity<'a> {
         }
     }
 
-    /// Appends the stored form: a byte that says which, and the bitmap if there is one.
+    /// Appends the encoded form: a byte for the kind, then the bitmap if there is one.
     pub fn encode(&self, rows: usize, out: &mut Vec<u8>) {
         match self {
             Self::AllValid => out.push(ALL_VALID),
@@ -52,10 +52,10 @@ impl<'a> Validity<'a> {
         }
     }
 
-    /// Reads the stored form of the validity of `rows` values.
+    /// Decodes the validity of `rows` values.
     ///
     /// # Errors
-    /// If these bytes are not one.
+    /// If the bytes are malformed.
     pub fn decode(mut bytes: &'a [u8], rows: usize) -> Result<Self> {
         let [kind] = take_array(&mut bytes)?;
         match kind {
@@ -75,7 +75,7 @@ impl<'a> Validity<'a> {
     /// Whether a value is not null.
     ///
     /// # Panics
-    /// If there are fewer values.
+    /// If `row` is out of bounds.
     #[must_use]
     pub fn is_valid(&self, row: usize) -> bool {
         match self {
@@ -85,7 +85,7 @@ impl<'a> Validity<'a> {
         }
     }
 
-    /// Puts the filler in the place of nulls: the smallest of the values that are not null, or else `otherwise`.
+    /// Replaces nulls with the filler: the minimum of the other values, or `otherwise` if all are null.
     pub fn fill<T: Integer + Ord>(&self, values: &mut [T], otherwise: T) {
         match self {
             Self::AllValid => {}
@@ -103,7 +103,7 @@ impl<'a> Validity<'a> {
     }
 }
 
-/// The bytes that all belong to rows, and the last byte with a mask of those of its bits that do.
+/// The bytes whose bits all belong to rows, and the last byte, if partial, with a mask of the bits that do.
 fn split(bitmap: &[u8], rows: usize) -> (&[u8], Option<(u8, u8)>) {
     let full = &bitmap[..rows / 8];
     let last = (!rows.is_multiple_of(8)).then(|| (bitmap[rows / 8], (1u8 << (rows % 8)) - 1));

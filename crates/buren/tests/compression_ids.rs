@@ -1,5 +1,5 @@
-//! The ids of compressions are the same in the code, in the specification and in the footer's schema: whoever writes a
-//! reader has nothing but the last two.
+//! Compression ids are the same in the code, in the specification and in the footer's schema, because readers in other
+//! languages rely on the last two.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,7 +10,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
 }
 
-/// Id and name of each compression.
+/// The id and name of each compression.
 fn expected() -> Vec<(u8, String)> {
     COMPRESSIONS.iter().map(|compression| (compression.id(), compression.name().to_owned())).collect()
 }

@@ -1,4 +1,4 @@
-//! Damaged files end with an error or give the same answer: never a panic, never another answer.
+//! Damaged files yield an error or the correct answer: never a panic, never a wrong answer.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,7 +10,7 @@ use buren::Verified;
 use common::typed::{Cell, Typed, scan, write};
 use common::{open, options};
 
-/// Every layout, with nulls and without, in two row groups.
+/// Every layout, with and without nulls, in two row groups.
 fn small_file(compression: &str, key: Option<&str>) -> Vec<u8> {
     let decimal = LogicalType::Decimal { precision: 38, scale: 3 };
     let types = [
@@ -28,7 +28,7 @@ fn small_file(compression: &str, key: Option<&str>) -> Vec<u8> {
     write(&Typed::new(&types, 90, 3).with_dates(), &[70], options(compression, key), 0).unwrap()
 }
 
-/// What a careful user can learn from a file: its rows, and that it is sound.
+/// Everything a cautious reader gets from a file: its rows and a verification.
 fn answer(bytes: &[u8]) -> Result<(Vec<Vec<Cell>>, Verified)> {
     let reader = open(bytes)?;
     let rows = scan(&reader, &ScanOptions::everything(reader.schema()))?.0.columns;
@@ -95,7 +95,7 @@ fn an_empty_file_is_no_table() {
     assert!(matches!(error, Error::Corrupt { .. }));
 }
 
-/// Makes the checksums of footer and trailer right again.
+/// Recomputes the checksums of footer and trailer.
 fn reseal(bytes: &mut [u8]) {
     let end = bytes.len() - 32;
     let footer = u64::from_le_bytes(bytes[end..end + 8].try_into().unwrap()) as usize;
@@ -105,14 +105,14 @@ fn reseal(bytes: &mut [u8]) {
     bytes[end + 20..end + 24].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// The most memory, in KiB, that this process has ever asked for.
+/// The peak memory of this process in KiB.
 fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmPeak:")).unwrap_or("VmPeak: 0");
     line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).unwrap_or(0)
 }
 
-/// A forged footer has the right checksum, so only its contents can give it away.
+/// A forged footer has a valid checksum, so only its contents can be detected as invalid.
 #[test]
 fn forged_footers_are_survived() {
     for compression in ["none", "lz4"] {
@@ -134,7 +134,7 @@ fn forged_footers_are_survived() {
     }
 }
 
-/// Chunks are looked at when their column is asked for, but all of them by whoever looks at a whole file.
+/// Chunks are checked when their column is used; verification checks all.
 #[test]
 fn forged_columns_leave_others_readable() {
     for key in [None, Some("c4")] {
@@ -164,7 +164,7 @@ fn forged_columns_leave_others_readable() {
     }
 }
 
-/// No question may ask for what lies behind the columns.
+/// Queries cannot read the internal columns after the table's own.
 #[test]
 fn the_order_of_rows_is_no_column() {
     let bytes = small_file("none", Some("c4"));
@@ -177,8 +177,8 @@ fn the_order_of_rows_is_no_column() {
     assert!(matches!(reader.known(0, columns + 1).values, KnownValues::Nothing));
 }
 
-/// A forged block has the right checksum, too. Blocks lie one behind the other and their checksums stand in the footer,
-/// so the block of a byte is found by the checksum that fits the bytes around it.
+/// Forged blocks have a valid checksum, too. Blocks are contiguous and their checksums are in the footer, so the block
+/// of a byte is the range whose checksum is listed there.
 #[test]
 fn forged_blocks_are_survived() {
     let bytes = small_file("none", None);
@@ -191,7 +191,7 @@ fn forged_blocks_are_survived() {
             let checksum = crc_fast::crc32_iscsi(&bytes[start..stop]).to_le_bytes();
             bytes[end..].windows(4).position(|word| word == checksum).map(|word| (stop, end + word))
         };
-        // The longest, as a block may begin as a shorter one does.
+        // The longest match, because a block may start like a shorter one.
         let (stop, word) = (start + 1..=end).rev().find_map(fits).unwrap();
         for at in start..stop {
             for flip in [0x01, 0x80, 0xff] {

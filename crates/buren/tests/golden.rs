@@ -1,4 +1,4 @@
-//! Files that were written once and are read for ever, with every type, every scheme and every compression.
+//! Golden files with every type, every scheme and every compression, which must stay readable for ever.
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,14 +13,14 @@ use std::path::PathBuf;
 const ROWS: usize = 2500;
 const PARTS: [usize; 1] = [2100];
 
-/// With every type and every scheme.
+/// The file with every type and every scheme.
 const ALL: &str = "all";
 
 fn path(name: &str, compression: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}-{compression}.buren"))
 }
 
-/// Types that came later than the files of all others.
+/// Types added after the other golden files were written.
 const NARROW: [LogicalType; 2] = [LogicalType::Float32, LogicalType::Uuid];
 
 /// Each type with extreme values and some nulls, and a column for each scheme.
@@ -68,7 +68,7 @@ fn table() -> Typed {
     table
 }
 
-/// The pixels of an image, with what describes it.
+/// The pixels of an image, with its metadata.
 fn image() -> Typed {
     let text = |key: &str, value: &str| (key.to_owned(), value.to_owned());
     let metadata = vec![text("ppm.height", "50"), text("ppm.maximum", "255"), text("ppm.width", "50")];
@@ -94,7 +94,7 @@ fn a_golden_image_is_read_and_written() {
     );
 }
 
-/// Dates that are differences from others.
+/// Dates stored as differences from others.
 fn dates() -> Typed {
     Typed::new(&[(LogicalType::Int32, 300, 0)], ROWS, 2).with_dates()
 }
@@ -113,7 +113,7 @@ fn golden_dates_are_read_and_written() {
     );
 }
 
-/// Floats of 32 bits, as digits and as bits, and UUIDs.
+/// 32-bit floats, stored as digits and as bits, and UUIDs.
 fn narrow() -> Typed {
     let mut table = Typed::new(
         &[
@@ -142,7 +142,7 @@ fn golden_floats_of_32_bits_and_uuids_are_read_and_written() {
     assert_eq!(reader.schema(), &table.schema);
     let (found, _) = scan(&reader, &ScanOptions::everything(&table.schema)).unwrap();
     assert!(found.columns == table.columns);
-    // Half of what floats of 64 bits take, and sixteen bytes a UUID.
+    // Half the size of 64-bit floats, and sixteen bytes per UUID.
     let stored = |column: usize| reader.describe().unwrap().columns[column].data.stored_bytes;
     assert!(stored(0) < 2 * ROWS as u64 && stored(2) < 5 * ROWS as u64 && stored(4) < 17 * ROWS as u64);
     assert!(
@@ -151,7 +151,7 @@ fn golden_floats_of_32_bits_and_uuids_are_read_and_written() {
     );
 }
 
-/// Rows that are clustered by a key with nulls, in one of two row groups.
+/// Rows clustered by a key with nulls, in one of two row groups.
 fn clustered() -> Typed {
     let types = [
         (LogicalType::Int32, 300, 0),

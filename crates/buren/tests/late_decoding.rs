@@ -1,4 +1,4 @@
-//! Columns that conditions look at are decoded first, the others only where rows are left.
+//! Columns of conjuncts are decoded first, others only where rows are left.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// A file far away, with how often each byte was fetched. Bytes that have come stay until nobody reads them any more.
+/// A remote file that counts how often each byte is fetched. Fetched bytes are cached until they are forgotten.
 struct Remote {
     bytes: Vec<u8>,
     fetches: Arc<Mutex<Vec<u32>>>,
@@ -48,7 +48,7 @@ impl ReadAt for Remote {
     }
 }
 
-/// A file of these bytes far away, and how often each was fetched.
+/// A remote file with these bytes, and the counts of fetches per byte.
 fn open_remote(bytes: &[u8]) -> (Reader, Arc<Mutex<Vec<u32>>>) {
     let fetches = Arc::new(Mutex::new(vec![0; bytes.len()]));
     let held = Mutex::new(vec![false; bytes.len()]);
@@ -56,13 +56,13 @@ fn open_remote(bytes: &[u8]) -> (Reader, Arc<Mutex<Vec<u32>>>) {
     (Reader::open(remote, Path::new("t.buren")).unwrap(), fetches)
 }
 
-/// Tests rows by predicates, one for each conjunct, and collects those that met all.
+/// Tests rows with one predicate per conjunct, and collects those that satisfy all.
 struct Tested<'a> {
     conjuncts: &'a [Predicate],
     options: &'a ScanOptions,
-    /// Whether each column of rows that met all is looked at.
+    /// Whether each column of matching rows is read.
     wanted: &'a [bool],
-    /// How many rows a condition that looks at no column leaves out.
+    /// The number of rows that a conjunct without columns rejects.
     left_out: usize,
     rows: Vec<Vec<Cell>>,
 }
@@ -133,8 +133,8 @@ impl Sink for Tested<'_> {
     }
 }
 
-/// The rows of a table that meet all conditions but the first ones, with nulls in columns that are not wanted, and what it took
-/// to find them. Of conditions that are not `told` the scan knows the columns only.
+/// The rows of a table that satisfy all conjuncts except the first ones, with nulls in unwanted columns, and the cost
+/// of finding them. The scan knows the predicates of conjuncts only if they are `told`, otherwise only their columns.
 fn scan(
     table: &dyn Table,
     order: Order,
@@ -146,7 +146,7 @@ fn scan(
     scan_by(table, ScanOptions { order, ..everything }, conditions, wanted, left_out)
 }
 
-/// The same with a request for some columns.
+/// Like `find`, with a projection.
 fn scan_by(
     table: &dyn Table,
     request: ScanOptions,
@@ -173,7 +173,7 @@ fn scan_by(
     (tested.rows, scanned)
 }
 
-/// A condition that the value of a row meets, and those on one side of it.
+/// Predicates that the value of a row satisfies: equal to it, or on one side of it.
 fn condition(column: usize, cell: &Cell, is_narrow: bool) -> Predicate {
     match cell {
         Cell::Null => Predicate::IsNull { column },
@@ -225,7 +225,7 @@ proptest! {
             (if *is_pair { Predicate::Or(vec![one, other()]) } else { one }, *is_told)
         };
         let mut conditions: Vec<_> = picks.iter().enumerate().map(pick).collect();
-        // What is first is known in the original order only.
+        // Only the original order determines which rows are first.
         let left_out = if order == Order::Original { left_out } else { 0 };
         conditions.push((Predicate::Constant(true), false));
         let (mut found, scanned) = scan(&reader, order, &conditions, &wanted[..columns.len()], left_out);
@@ -256,7 +256,7 @@ fn columns_of_blocks_without_rows_are_not_read() {
     };
     let (all, of_all) = bytes(&[(Predicate::Constant(true), false)]);
     assert_eq!(all, 70_000);
-    // Statistics would tell, if they were asked.
+    // Statistics would answer this, but are not allowed.
     let nothing = condition(0, &Cell::Integer(i128::MAX), true);
     let (none, of_first) = bytes(&[(nothing.clone(), false)]);
     assert_eq!(none, 0);
@@ -266,7 +266,7 @@ fn columns_of_blocks_without_rows_are_not_read() {
     assert!(bytes(&[(float, false), (nothing, false)]).1 > of_first);
 }
 
-/// Where no run is left out, and no column is that of their key, nothing of them is fetched.
+/// Runs are not fetched if none is skipped and the key is not read.
 #[test]
 fn runs_of_files_far_away_are_left_alone() {
     let types = [(LogicalType::String, 4, 0), (LogicalType::Int64, 300, 0), (LogicalType::Float64, 1 << 40, 0)];
@@ -293,12 +293,12 @@ fn runs_of_files_far_away_are_left_alone() {
         assert_eq!(here, there);
         let [(here, _), (there, of_all)] = run(&[0, 1, 2], narrow);
         assert_eq!(here, there);
-        // Before the lengths of runs lies their order, which nobody wants.
+        // The order stream directly before the run lengths is not needed.
         assert!(of_two < Some(10_000) && of_all > Some(10_000), "{of_two:?} {of_all:?}");
     }
 }
 
-/// A column that is tested as rows lie is not read again to put those that are left in order.
+/// A column that is tested in stored order is not read again for restoring the original order.
 #[test]
 fn what_is_tested_is_read_once() {
     let types = [(LogicalType::String, 4, 0), (LogicalType::Int64, 300, 20), (LogicalType::Float64, 1 << 40, 0)];
@@ -315,10 +315,10 @@ fn what_is_tested_is_read_once() {
     for conditions in [&conditions[..1], &conditions[1..]] {
         let (rows, of_rows) = bytes(conditions);
         assert_eq!(rows, matching(&table.columns, &conditions[0]));
-        // Beside them, what is known of runs.
+        // Plus the run statistics.
         assert!(of_rows < of_all + 1000, "{of_rows} of {of_all}");
     }
-    // Where the first condition leaves out whole pieces, the column of the second has gaps.
+    // If the first conjunct rejects whole batches, the column of the second has gaps.
     let (rows, _) = bytes(&conditions);
     assert_eq!(rows, matching(&table.columns, &Predicate::And(conditions.to_vec())));
 }

@@ -1,4 +1,4 @@
-//! Random tables come back as they were, whatever the options, and what a scan skips or summarises was right to.
+//! Random tables round-trip with all options, and scans skip and summarise the correct rows.
 
 mod common;
 
@@ -11,7 +11,7 @@ use common::{Cell, CellSummary, Data, nullable_schema, open, options, rows, scan
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Columns of the same length: strings of various cardinality, numbers of various spread.
+/// Columns of equal length: strings of various cardinalities, numbers of various ranges.
 fn tables() -> impl Strategy<Value = Vec<Data>> {
     let column = |rows: usize| {
         let names = prop::sample::select(vec![1usize, 2, 5, 40, 100_000]);
@@ -144,7 +144,7 @@ fn holds(predicate: &Predicate, row: &[Cell]) -> bool {
     predicate.decide(&known) == Verdict::Always
 }
 
-/// For each column, the statistics of its numbers, or how often it has each string.
+/// For each column, the statistics of its numbers, or the number of rows of each string.
 fn totals(
     rows: &[Vec<Cell>],
     summaries: &[(u64, Vec<CellSummary>)],
@@ -192,7 +192,7 @@ fn the_key_must_be_a_column_of_strings_or_integers() {
     }
 }
 
-/// Several blocks in a chunk, runs across them, and predicates that leave most of them unread.
+/// Chunks of several blocks, runs across them, and predicates that prune most of them.
 #[test]
 fn chunks_of_several_blocks() {
     let row_count = 200_000;
@@ -225,7 +225,7 @@ fn chunks_of_several_blocks() {
     }
 }
 
-/// What an encoder cannot take is an error, not a file that cannot be read.
+/// Invalid batches are an error, and do not produce an unreadable file.
 #[test]
 fn batches_must_fit_the_schema() {
     let schema = Schema::parse("name:string not null,size:int not null").unwrap();
@@ -238,7 +238,7 @@ fn batches_must_fit_the_schema() {
     let sound: Dictionary = ["a", "b"].into_iter().collect();
     let sound = Column::codes(&[0, 1], &sound);
     for (columns, name) in [([numbers, numbers], "name"), ([sound, sound], "size")] {
-        // Types may become wider as long as rows come, so the end tells.
+        // Types may widen until the last row, so the end reports the error.
         let mut writer = new();
         let mut encoder = writer.encoder();
         encoder.batch(&Batch { rows: 2, columns: &columns }).unwrap();

@@ -1,4 +1,4 @@
-//! Tables of every type come back as they were, nulls and all, whatever the batches and row groups.
+//! Tables of every type, nulls included, round-trip for all batches and row groups.
 
 #![allow(clippy::unwrap_used)]
 
@@ -50,7 +50,7 @@ proptest! {
         prop_assert_eq!(reader.rows(), Some(table.rows() as u64));
         let found = |order| scan(&reader, &ScanOptions { order, ..everything(&table) }).unwrap().0.columns;
         prop_assert_eq!(&found(Order::Original), &expected(&table));
-        // A table may be clustered by a column that makes it smaller so.
+        // A table may be clustered automatically by a column that makes it smaller.
         prop_assert_eq!(sorted_rows(found(Order::Any)), sorted_rows(expected(&table)));
         prop_assert_eq!(reader.verify(2, &Progress::default()).unwrap().bytes, bytes.len() as u64);
         reader.describe().unwrap();
@@ -244,7 +244,8 @@ fn statistics_stand_for_integers_without_nulls() {
     }
 }
 
-/// Rows of runs without nulls come as statistics, the others as they are; a condition on the key or on numbers leaves out runs.
+/// Runs without nulls are delivered as statistics, other rows as they are; a predicate on the key or on numbers skips
+/// runs.
 #[test]
 fn statistics_of_runs_stand_for_rows() {
     let rows = 80_000;
@@ -305,11 +306,11 @@ fn counts_stand_for_strings_of_the_column_s_dictionary() {
         (1 << 20, 0, true, Order::Any, None, 5000),
         (1 << 20, 0, false, Order::Any, None, 0),
         (1 << 20, 0, true, Order::Original, None, 0),
-        // No row can be one of those.
+        // No row can match these.
         (1 << 20, 0, true, Order::Any, Some(none), 0),
         (1 << 20, 1, true, Order::Any, None, 0),
         (1 << 20, 2, true, Order::Any, None, 0),
-        // Row groups have dictionaries of their own.
+        // These row groups have their own dictionaries.
         (0, 0, true, Order::Any, None, 0),
     ]
     .map(|(memory, column, counts, order, predicate, weighted)| {
@@ -333,8 +334,8 @@ fn metadata_is_kept() {
     assert_eq!(reader.schema(), &schema);
 }
 
-/// A column that turned out to be of a wider type is made again, and the file is the one that would have been written had the
-/// type been known.
+/// A column whose type widened is encoded again, and the file is identical to one written with that type from the
+/// start.
 #[test]
 fn columns_are_replaced() {
     let schema = Schema::parse("id:int64 not null,value:int32 not null").unwrap();
@@ -391,7 +392,7 @@ fn columns_are_replaced() {
     assert!(scan(&reader, &ScanOptions::everything(&wider)).unwrap().0.columns == [ids, texts]);
 }
 
-/// Distinct values are stored once for all row groups, until their dictionary would take too much memory.
+/// Distinct values are stored once for all row groups, until their dictionary exceeds the memory budget.
 #[test]
 fn dictionaries_are_shared_by_row_groups() {
     let schema = Schema::parse("few:string,many:string").unwrap();
@@ -418,7 +419,7 @@ fn dictionaries_are_shared_by_row_groups() {
     assert!(sizes.is_sorted(), "{sizes:?}");
 }
 
-/// Whether values come again is told by the first thousands of rows, of which most are new even where a dictionary pays.
+/// Whether values repeat is decided by the first thousands of rows, of which most are new even if a dictionary pays.
 #[test]
 fn dictionaries_pay_where_a_quarter_comes_again() {
     let schema = Schema::parse("quarter:string,hardly:string").unwrap();
@@ -437,8 +438,8 @@ fn dictionaries_pay_where_a_quarter_comes_again() {
     assert!(columns[1].schemes.iter().all(|(scheme, _)| *scheme != "dictionary"), "{:?}", columns[1].schemes);
 }
 
-/// Numbers in disguise that are few get codes, whatever the digits of a block have in common; those that are many, or
-/// whose bounds are not known for their different lengths, come as strings.
+/// Fixed-width numeric strings get codes if there are few, whatever digits they share within a block. If there are
+/// many, or their lengths differ so that bounds are unknown, they are delivered as strings.
 #[test]
 fn numbers_in_disguise_get_codes() {
     struct AllCoded(Vec<bool>);
@@ -481,7 +482,7 @@ fn numbers_in_disguise_get_codes() {
     assert_eq!(all_coded(&everything(&table)), [true, true, false, false]);
 }
 
-/// A date that follows another one is stored as a difference, and needs no other column to be asked for.
+/// A date that follows another is stored as a difference and can be read without requesting the other column.
 #[test]
 fn dates_are_differences_from_other_dates() {
     let table = Typed::new(&[(LogicalType::Int64, 1 << 20, 10)], 70_000, 5).with_dates();
@@ -497,7 +498,7 @@ fn dates_are_differences_from_other_dates() {
     }
 }
 
-/// What others are differences from cannot be made again without them.
+/// A column that others are differences from cannot be replaced alone.
 #[test]
 fn what_others_differ_from_is_not_replaced() {
     let table = Typed { schema: Schema::parse("n:int64").unwrap(), columns: vec![vec![Cell::Null; 3000]] }.with_dates();

@@ -1,8 +1,8 @@
-//! Columns like those of TPC-H and of web logs: comments cut from a text of TPC-H's grammar, URLs, addresses, ids.
+//! Columns like those of TPC-H and of web logs: comments from text of TPC-H's grammar, URLs, addresses, ids.
 
 use buren::strings::StringBuffer;
 
-/// A generator of numbers that look random (SplitMix64).
+/// A pseudo-random number generator (SplitMix64).
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -17,7 +17,7 @@ impl Random {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 
-    /// A word of some lists, by the weight that each word of a list has.
+    /// A random word, by the weights in the list.
     fn word(&mut self, words: &[(&'static str, usize)]) -> &'static str {
         let total = words.iter().map(|word| word.1 * word.0.split(' ').count()).sum();
         let mut at = self.below(total);
@@ -122,7 +122,7 @@ fn sentence(random: &mut Random, text: &mut String) {
     text.push(' ');
 }
 
-/// 10 to 43 bytes from anywhere in a text, as TPC-H cuts its comments.
+/// Substrings of 10 to 43 bytes at random positions of a text, like TPC-H's comments.
 pub(crate) fn comments(rows: usize) -> StringBuffer {
     let mut random = Random(1);
     let mut text = String::new();
@@ -158,7 +158,7 @@ fn made(rows: usize, value: impl Fn(&mut Random, usize) -> String) -> StringBuff
     column
 }
 
-/// Every column and its name.
+/// All columns with their names.
 pub(crate) fn all(rows: usize) -> Vec<(&'static str, StringBuffer)> {
     vec![
         ("comments", comments(rows)),

@@ -1,8 +1,8 @@
-//! Continues a file: further row groups behind those that it has, and a new footer for all of them.
+//! Appends to a file: new row groups after the existing ones, and a new footer for all.
 //!
-//! What is stored stays where it is. The old footer, and the counts of values that are no longer those of all rows, become
-//! unused bytes. The dictionaries of the file do not grow, for that would need them in memory: the strings of new row groups
-//! have dictionaries of their own.
+//! Stored bytes stay where they are. The old footer and the value counts, which no longer cover all rows, become unused
+//! bytes. The dictionaries of the file do not grow, because that would require them in memory; new row groups have
+//! their own dictionaries.
 
 use super::footer::{Chunk, Footer, Unused};
 use super::options::{WriterOptions, cluster_key};
@@ -12,19 +12,19 @@ use crate::block::checksum;
 use brc_compress::Compressor;
 use brc_core::{Error, Result, Schema, Table};
 
-/// How many unused bytes have a checksum of their own.
+/// The maximum number of unused bytes with one checksum.
 const UNUSED_AT_ONCE: u64 = 16 << 20;
 
 impl Reader {
-    /// A writer that continues this file: further row groups, and a new footer for all. Its caller writes behind the bytes of
-    /// the file, which stay as they are.
+    /// A writer that appends row groups to this file and writes a new footer. Its caller writes after the existing
+    /// bytes, which do not change.
     ///
-    /// The columns have the names and types of `schema`; some may be nullable that were not. Blocks are compressed as those of
-    /// the file are.
+    /// `schema` has the file's column names and types; columns may become nullable. Blocks are compressed like those of
+    /// the file.
     ///
     /// # Errors
-    /// [`Error::Usage`] if these are not the file's columns, or the key is none of them or of a type that is no key; if the
-    /// file's footer is damaged, or it cannot be read.
+    /// [`Error::Usage`] if the columns differ from the file's, or the key is not one of them or has an unsupported
+    /// type; if the file's footer is damaged or cannot be read.
     pub fn continued(&self, schema: &Schema, options: WriterOptions) -> Result<Writer> {
         let own = |schema: &Schema| -> Vec<_> {
             schema.fields().iter().map(|field| (field.name.clone(), field.logical_type)).collect()
@@ -61,7 +61,7 @@ impl Reader {
         Ok(Writer::continuing(footer, chunks, key, WriterOptions { compression, ..options }, self.file_bytes))
     }
 
-    /// Adds bytes of the file to those that are unused.
+    /// Marks a range of the file as unused.
     fn give_up(&self, start: u64, end: u64, unused: &mut Vec<Unused>) -> Result<()> {
         let mut offset = start;
         while offset < end {

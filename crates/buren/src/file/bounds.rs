@@ -1,14 +1,14 @@
-//! What is known of the values of some rows: between which two values they lie.
+//! Bounds of the values of some rows.
 
 use brc_core::predicate::KnownValues;
 
-/// The most bytes of a string that are kept as a bound.
+/// The maximum length of a string bound in bytes.
 const MOST_BYTES: usize = 64;
 
-/// No value lies outside. Numbers are exactly the smallest and the largest one; long strings are cut or rounded up.
+/// No value lies outside. Bounds of numbers are exact; long strings are truncated, and rounded up for the maximum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Bounds {
-    /// Of integers, or of floats as [`brc_core::predicate::float_order`] maps them.
+    /// Of integers, or of floats mapped by [`brc_core::predicate::float_order`].
     Numbers {
         min: i128,
         max: i128,
@@ -20,12 +20,12 @@ pub(super) enum Bounds {
 }
 
 impl Bounds {
-    /// Those of the smallest and the largest string; `None` if no string of [`MOST_BYTES`] is above all values.
+    /// Bounds from the minimum and maximum string; `None` if no string of at most [`MOST_BYTES`] is above all values.
     pub(super) fn strings(min: &[u8], max: &[u8]) -> Option<Self> {
         Some(Self::Strings { min: min[..min.len().min(MOST_BYTES)].to_vec(), max: rounded_up(max)? })
     }
 
-    /// Those of two sets of rows together.
+    /// The bounds of two sets of rows together.
     pub(super) fn merge(&self, other: &Self) -> Option<Self> {
         match (self, other) {
             (Self::Numbers { min: a, max: b }, Self::Numbers { min: c, max: d }) => {
@@ -45,7 +45,7 @@ impl Bounds {
         }
     }
 
-    /// Numbers as [`number_to_bytes`] has them, strings as they are.
+    /// The stored form: numbers as [`number_to_bytes`] writes them, strings unchanged.
     pub(super) fn to_bytes(&self) -> (Vec<u8>, Vec<u8>) {
         match self {
             Self::Numbers { min, max } => (number_to_bytes(*min), number_to_bytes(*max)),
@@ -53,30 +53,30 @@ impl Bounds {
         }
     }
 
-    /// Reads numbers; `None` if the bytes are no numbers, or not in order.
+    /// Parses bounds of numbers; `None` if they are malformed or out of order.
     pub(super) fn numbers_of(min: &[u8], max: &[u8]) -> Option<Self> {
         let (min, max) = (number_of(min)?, number_of(max)?);
         (min <= max).then_some(Self::Numbers { min, max })
     }
 
-    /// Takes strings; `None` if they are too long, or not in order.
+    /// Parses bounds of strings; `None` if they are too long or out of order.
     pub(super) fn strings_of(min: &[u8], max: &[u8]) -> Option<Self> {
         let fine = min <= max && min.len() <= MOST_BYTES && max.len() <= MOST_BYTES;
         fine.then(|| Self::Strings { min: min.to_vec(), max: max.to_vec() })
     }
 }
 
-/// The bounds of each block of a chunk that has several.
+/// The bounds of each block of a chunk with several blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BoundsOfBlocks {
     Unknown,
-    /// Integers, or what floats are mapped to; a block whose smallest value is larger than the largest one has none.
+    /// Integers, or mapped floats; a block whose minimum exceeds its maximum has no bounds.
     Numbers(Vec<(i64, i64)>),
     Each(Vec<Option<Bounds>>),
 }
 
 impl BoundsOfBlocks {
-    /// What stands for the numbers of a block that has none.
+    /// Represents a block without bounds.
     const NONE: (i64, i64) = (1, 0);
 
     pub(super) fn new(bounds: Vec<Option<Bounds>>) -> Self {
@@ -92,7 +92,7 @@ impl BoundsOfBlocks {
         }
     }
 
-    /// Of how many blocks they are; `None` if they are not known.
+    /// The number of blocks; `None` if bounds are unknown.
     pub(super) fn blocks(&self) -> Option<usize> {
         match self {
             Self::Unknown => None,
@@ -101,7 +101,7 @@ impl BoundsOfBlocks {
         }
     }
 
-    /// What is known of the values of a block, if that is known.
+    /// The statistics of a block, if known.
     pub(super) fn known(&self, block: usize) -> Option<KnownValues<'_>> {
         match self {
             Self::Unknown => None,
@@ -126,13 +126,14 @@ impl BoundsOfBlocks {
     }
 }
 
-/// The smallest and the largest number of a block, if it has bounds.
+/// The minimum and maximum of a block, if it has bounds.
 fn numbers_of(numbers: &[(i64, i64)], block: usize) -> Option<(i128, i128)> {
     let (min, max) = *numbers.get(block).filter(|(min, max)| min <= max)?;
     Some((min.into(), max.into()))
 }
 
-/// The shortest string above all that begin as this one does, if it is too long.
+/// The shortest string above all strings with the same first [`MOST_BYTES`] bytes; the value itself if it is not
+/// longer.
 fn rounded_up(value: &[u8]) -> Option<Vec<u8>> {
     if value.len() <= MOST_BYTES {
         return Some(value.to_vec());

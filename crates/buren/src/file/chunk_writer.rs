@@ -1,4 +1,4 @@
-//! Writes column chunks: nulls filled, the smallest scheme chosen, blocks compressed and checksummed, bounds noted.
+//! Writes column chunks: fills nulls, chooses the smallest scheme, compresses and checksums blocks, and records bounds.
 
 use super::bounds::{Bounds, BoundsOfBlocks};
 use super::footer::{Chunk, Layout, RowBlock};
@@ -18,24 +18,24 @@ use brc_core::predicate::float_order;
 use brc_core::{Bitmap, BitmapBuffer, Result};
 use std::ops::Range;
 
-/// So much smaller, in percent, integers have to be for being stored less the smallest of their run.
+/// The minimum saving in percent for storing integers relative to the minimum of their run.
 const WORTH: u64 = 2;
 
-/// What became of the rows of a column.
+/// The encoded rows of a column.
 pub(super) enum Encoded {
     Chunk(Chunk),
-    /// Not yet a chunk, and which rows are not null.
+    /// Codes that are not yet a chunk, and the validity of their rows.
     Codes(LocalCodes, BitmapBuffer),
 }
 
 impl Encoded {
-    /// How many bytes are kept of rows that are not yet a chunk.
+    /// The memory of rows that are not yet a chunk, in bytes.
     pub(super) fn memory(&self) -> usize {
         if let Self::Codes(codes, _) = self { codes.memory() } else { 0 }
     }
 }
 
-/// Values of another column of the same rows, none of them null, that differences may be stored from.
+/// The values of another column in the same rows, without nulls, from which differences may be stored.
 #[derive(Clone, Copy)]
 pub(super) struct Reference<'a> {
     pub(super) column: u32,
@@ -47,7 +47,7 @@ pub(super) struct ChunkWriter<'a> {
     pub(super) compression: Compressor,
     pub(super) bytes: &'a mut Vec<u8>,
     scratch: Vec<u8>,
-    /// Of the blocks of rows of the chunk at hand.
+    /// The bounds of the current chunk's blocks.
     bounds: Vec<Option<Bounds>>,
 }
 
@@ -56,8 +56,8 @@ impl<'a> ChunkWriter<'a> {
         Self { compression, bytes, scratch: Vec::new(), bounds: Vec::new() }
     }
 
-    /// Appends the rows of a column as a chunk, unless their codes have to wait for the column's dictionary. Integers may be
-    /// stored as differences from one of the references; `estimate` finds tokens for strings.
+    /// Appends the rows of a column as a chunk, unless they are codes that depend on the column's dictionary. Integers
+    /// may be stored as differences from one of the references; `estimate` provides tokens for strings.
     pub(super) fn write(
         &mut self,
         column: &mut Gathered,
@@ -92,16 +92,16 @@ impl<'a> ChunkWriter<'a> {
         Ok(Encoded::Chunk(self.sum_up(chunk, rows)))
     }
 
-    /// Appends integers that are no column.
+    /// Appends integers that are not a column of the table.
     pub(super) fn extra(&mut self, values: IntegerSlice<'_>) -> Result<Chunk> {
         let rows = Rows { count: values.len(), validity: None, runs: Runs::None };
         let planned = choose(values, &[]);
         let chunk = self.plain_integers(planned, values, rows)?;
-        // Those of their blocks are of no use.
+        // The bounds of their blocks are never used.
         Ok(Chunk { bounds_of_blocks: BoundsOfBlocks::Unknown, ..self.sum_up(chunk, rows) })
     }
 
-    /// Appends integers as they were planned, by nothing but the rows.
+    /// Appends integers according to a plan, without run statistics.
     fn plain_integers(
         &mut self,
         (plan, reference): (integers::Plan, Option<Reference<'_>>),
@@ -132,7 +132,7 @@ impl<'a> ChunkWriter<'a> {
         };
         let values = values.slice();
         if rows.validity.is_some() {
-            // Nulls have other values now.
+            // The fillers of nulls have changed.
             (plan, reference) = choose(values, references);
         }
         if is_smaller(indexed.in_runs.estimated_bytes(), &plan) {
@@ -147,7 +147,7 @@ impl<'a> ChunkWriter<'a> {
         Ok(chunk)
     }
 
-    /// Appends integers less the smallest of their run.
+    /// Appends integers relative to the minimum of their run.
     fn in_runs(&mut self, indexed: &Indexed<'_>, values: IntegerSlice<'_>, rows: Rows<'_>) -> Result<Chunk> {
         let mut chunk = self.chunk(Layout::InRuns);
         let plan = &indexed.in_runs;
@@ -170,7 +170,7 @@ impl<'a> ChunkWriter<'a> {
         Ok(())
     }
 
-    /// Appends the parameters and blocks of integers, or of codes.
+    /// Appends parameters and blocks of integers or codes.
     pub(super) fn planned_integers(
         &mut self,
         chunk: &mut Chunk,
@@ -220,7 +220,7 @@ impl<'a> ChunkWriter<'a> {
         Ok(chunk)
     }
 
-    /// Adds up what the blocks of the chunk at hand say.
+    /// Aggregates null counts and bounds of the current chunk's blocks.
     pub(super) fn sum_up(&mut self, mut chunk: Chunk, rows: Rows<'_>) -> Chunk {
         let (of_blocks, mut all) = (std::mem::take(&mut self.bounds), AllBounds::default());
         for ((block, bounds), of_block) in chunk.blocks.iter().zip(&of_blocks).zip(rows.blocks()) {
@@ -238,19 +238,19 @@ impl<'a> ChunkWriter<'a> {
         chunk
     }
 
-    /// A chunk that starts here.
+    /// A new chunk at the current position.
     pub(super) fn chunk(&self, layout: Layout) -> Chunk {
         Chunk::new(layout, self.bytes.len() as u64)
     }
 
-    /// Appends what `encode` appends as a block.
+    /// Appends the output of `encode` as a block.
     pub(super) fn block(&mut self, encode: impl FnOnce(&mut Vec<u8>)) -> Result<Block> {
         let start = self.bytes.len();
         encode(self.bytes);
         block::seal(self.compression, self.bytes, start, &mut self.scratch)
     }
 
-    /// Appends validity and values of some rows. The bounds do not count if all are null.
+    /// Appends the validity and the values of some rows. The bounds are ignored if all rows are null.
     pub(super) fn row_block(
         &mut self,
         chunk: &mut Chunk,
@@ -274,18 +274,19 @@ impl<'a> ChunkWriter<'a> {
     }
 }
 
-/// What is known of integers of a clustered row group.
+/// The run statistics of integers in a clustered row group.
 struct Indexed<'a> {
-    /// How many rows each run has.
+    /// The number of rows of each run.
     runs: &'a [u32],
     statistics: RunStatistics,
-    /// How they are stored less the smallest of their run, and their own bounds.
+    /// The plan for storing the integers relative to the minimum of their run, with the bounds of the integers
+    /// themselves.
     in_runs: integers::Plan,
 }
 
 impl<'a> Indexed<'a> {
-    /// Of integers whose blocks have these smallest and largest values; `None` if the statistics of their runs are not small
-    /// enough to be stored.
+    /// `None` if the statistics are too large to be worth storing. `of_blocks` are the minimum and maximum of each
+    /// block.
     fn new(
         values: IntegerSlice<'_>,
         runs: &'a [u32],
@@ -301,24 +302,25 @@ impl<'a> Indexed<'a> {
     }
 }
 
-/// Some of the integers, from which those of all can be told: a block.
+/// A block from the middle of the integers, as a sample.
 fn middle(values: IntegerSlice<'_>) -> IntegerSlice<'_> {
     let start = (values.len() - values.len().min(BLOCK_ROWS)) / 2;
     values.slice(start..start + values.len().min(BLOCK_ROWS))
 }
 
-/// What `part` of all rows have of so many bytes.
+/// The share of `bytes` that `part` of `all` rows account for.
 fn share(bytes: u64, part: usize, all: usize) -> u64 {
     (u128::from(bytes) * part as u128 / all.max(1) as u128) as u64
 }
 
-/// Whether so many bytes are enough less than those of a plan; nearly as few are, if that decodes more slowly.
+/// Whether `bytes` is sufficiently smaller than a plan; a slightly larger size is enough if the plan has exceptions,
+/// which decode more slowly.
 fn is_smaller(bytes: u64, plan: &integers::Plan) -> bool {
     let percent = if plan.is_patched() { 100 + WORTH } else { 100 - WORTH };
     bytes * 100 < plan.estimated_bytes() * percent
 }
 
-/// How integers are stored smallest; as differences from the first of equally good references.
+/// The smallest plan for some integers, with the first of equally good references if it stores differences.
 fn choose<'a>(values: IntegerSlice<'_>, references: &[Reference<'a>]) -> (integers::Plan, Option<Reference<'a>>) {
     let mut best = (integers::Plan::choose(values, IntegerSlice::EMPTY), None);
     for reference in references {
@@ -330,7 +332,7 @@ fn choose<'a>(values: IntegerSlice<'_>, references: &[Reference<'a>]) -> (intege
     best
 }
 
-/// The bounds of a block, of all that a plan tells.
+/// The bounds of a block.
 fn bounds_of_block(of_blocks: &[(i64, i64)], rows: &Range<usize>) -> Option<Bounds> {
     let (min, max) = of_blocks.get(rows.start / BLOCK_ROWS)?;
     Some(Bounds::Numbers { min: (*min).into(), max: (*max).into() })
@@ -344,20 +346,20 @@ fn bounds_of<T: Copy, K: Ord + Copy>(values: &[T], key: impl Fn(T) -> K) -> (K, 
 /// The rows of a chunk.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a> {
-    /// How many values there are.
+    /// The number of values.
     pub(super) count: usize,
     pub(super) validity: Option<Bitmap<'a>>,
     pub(super) runs: Runs<'a>,
 }
 
-/// What the rows of a chunk have to do with the runs of a clustered row group.
+/// How the values of a chunk relate to the runs of a clustered row group.
 #[derive(Clone, Copy)]
 pub(super) enum Runs<'a> {
-    /// Nothing.
+    /// The row group is not clustered.
     None,
-    /// Each value is that of a run of so many rows: the chunk is that of the cluster key.
+    /// One value per run of these lengths: the chunk of the cluster key.
     Values(&'a [u32]),
-    /// They lie in runs of so many rows.
+    /// One value per row, in runs of these lengths.
     Rows(&'a [u32]),
 }
 
@@ -370,15 +372,15 @@ impl<'a> Rows<'a> {
         (0..self.count).step_by(BLOCK_ROWS).map(move |start| start..self.count.min(start + BLOCK_ROWS))
     }
 
-    /// What is known of integers without nulls that lie in runs, if it is small enough to be stored.
+    /// The run statistics of integers without nulls, if they are small enough to be stored.
     fn indexed(self, values: IntegerSlice<'_>) -> Option<Indexed<'a>> {
         let (Runs::Rows(runs), None) = (self.runs, self.validity) else { return None };
         let (statistics, of_blocks) = RunStatistics::with_blocks(values, runs, BLOCK_ROWS);
         Indexed::new(values, runs, statistics, of_blocks)
     }
 
-    /// The same of those with nulls, whose blocks have these smallest and largest values. Nulls have the smallest value of their
-    /// run then.
+    /// Like `indexed`, for integers with nulls; fills nulls with the minimum of their run. `of_blocks` are the minimum
+    /// and maximum of each block.
     fn indexed_with_nulls(self, values: &mut IntegerBuffer, of_blocks: &[(i64, i64)]) -> Option<Indexed<'a>> {
         let (Runs::Rows(runs), Some(_)) = (self.runs, self.validity) else { return None };
         let smallest = of_blocks.iter().map(|block| block.0).min()?;
@@ -390,12 +392,13 @@ impl<'a> Rows<'a> {
         indexed
     }
 
-    /// As [`fill`](Self::fill), with 0 where there is no value at all.
+    /// Like [`fill`](Self::fill), with 0 if all values are null.
     pub(super) fn fill_integers(self, values: &mut IntegerBuffer) {
         for_buffers!(values, values => self.fill(values, 0));
     }
 
-    /// Replaces nulls by the smallest value of their block; where there is none, by that of the chunk, or by `otherwise`.
+    /// Replaces nulls with the minimum of their block; if the block has no values, with that of the chunk, or with
+    /// `otherwise`.
     pub(super) fn fill<T: Copy + PartialOrd>(self, values: &mut [T], otherwise: T) {
         let Some(validity) = self.validity else { return };
         let smallest = |values: &[T], validity: Bitmap<'_>| {
@@ -413,7 +416,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The sum of all values that are not null; there are not as many as it takes to overflow.
+    /// The sum of all values that are not null, which cannot overflow.
     fn sum_of_integers(self, values: IntegerSlice<'_>) -> Option<i128> {
         match (self.runs, self.validity) {
             (Runs::None | Runs::Rows(_), None) => Some(values.statistics().sum),
@@ -421,7 +424,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The sum of all values that are not null, unless it needs more than 128 bits.
+    /// The sum of all values that are not null; `None` if it overflows.
     fn sum<T: Copy + Into<i128>>(self, values: &[T]) -> Option<i128> {
         let add = |sum: i128, value: &T| sum.checked_add((*value).into());
         if let Runs::Values(lengths) = self.runs {

@@ -1,8 +1,7 @@
-//! Order-preserving clusters: rows of a row group move into runs of equal keys, so that a key's rows lie side by side, and
-//! back.
+//! Order-preserving clustering: rows of a row group are moved into runs of equal keys, which can be undone.
 //!
-//! The partition is stable: rows of a run keep their order. So the numbers of runs in the original order of rows, the order
-//! stream, are all it takes to undo it.
+//! The partition is stable: the rows of a run keep their order. So the run of each row in original order, the order
+//! stream, suffices to restore that order.
 
 use super::gathered::{Gathered, Values};
 use super::options::are_long_runs;
@@ -12,19 +11,19 @@ use brc_core::Bitmap;
 use brc_kernels::arithmetic::Integer;
 use std::cell::OnceCell;
 
-/// How the rows of a row group are moved.
+/// The stable partition of a row group's rows by key.
 pub(super) struct Partition {
     codes: IntegerBuffer,
-    /// How many rows each run has.
+    /// The number of rows of each run.
     pub(super) lengths: Vec<u32>,
     /// The first row of each run.
     pub(super) firsts: Vec<u32>,
-    /// The rows as they lie then, if they were asked for.
+    /// The rows in clustered order, computed on demand.
     rows: OnceCell<Vec<u32>>,
 }
 
 impl Partition {
-    /// `None` if the key's values are of a kind that has no codes, or if its runs would be too short.
+    /// Partitions by a key; `None` if its values cannot have codes, or its runs would be too short.
     pub(super) fn new(key: &mut Gathered) -> Option<Self> {
         let valid = key.validity.bitmap();
         match &mut key.values {
@@ -46,12 +45,12 @@ impl Partition {
         }
     }
 
-    /// The same for integers without nulls.
+    /// Partitions by integers without nulls.
     pub(super) fn of_integers(values: &[i64]) -> Option<Self> {
         Self::of_nullable(values.into(), None)
     }
 
-    /// `None` if there are so many distinct values that runs would be too short.
+    /// Partitions by integers; `None` if there are so many distinct values that runs would be too short.
     fn of_nullable(values: IntegerSlice<'_>, valid: Option<Bitmap<'_>>) -> Option<Self> {
         let values = values.wide();
         let of_valid = values.iter().enumerate().filter(|(row, _)| is_valid(valid, *row));
@@ -69,7 +68,7 @@ impl Partition {
         Self::of_codes(IntegerBuffer::of_codes(values.iter().enumerate().map(rank), runs as u32), runs)
     }
 
-    /// The same for strings with these codes, each of a value of that rank.
+    /// Partitions by strings with these codes; `ranks` are the ranks of the codes' values.
     fn of_strings(codes: IntegerSlice<'_>, ranks: &[u32], valid: Option<Bitmap<'_>>) -> Option<Self> {
         if ranks.is_empty() {
             return None;
@@ -96,7 +95,7 @@ impl Partition {
         Self::of_runs(codes, lengths)
     }
 
-    /// The same of runs with so many rows each.
+    /// Creates a partition from the run of each row and the runs' lengths.
     fn of_runs(codes: IntegerBuffer, lengths: Vec<u32>) -> Option<Self> {
         if lengths.contains(&0) {
             return None;
@@ -105,19 +104,19 @@ impl Partition {
         Some(Self { codes, lengths, firsts, rows: OnceCell::new() })
     }
 
-    /// The run of each row, in the original order: values ascend with their runs, null has the last one.
+    /// The run of each row, in original order. Values ascend with their runs; nulls have the last run.
     pub(super) fn codes(&self) -> IntegerSlice<'_> {
         self.codes.slice()
     }
 
-    /// The values of rows as they lie then.
+    /// The values in clustered order.
     pub(super) fn scatter<T: Copy + Default>(&self, values: &[T]) -> Vec<T> {
         let mut clustered = vec![T::default(); values.len()];
         self.scatter_to(values, &mut clustered);
         clustered
     }
 
-    /// Replaces `clustered` by the integers of rows as they lie then.
+    /// Replaces `clustered` with the integers in clustered order.
     pub(super) fn scatter_integers(&self, values: IntegerSlice<'_>, clustered: &mut IntegerBuffer) {
         for_widths!(values, values => self.scatter_to(values, clustered.room(values.len())));
     }
@@ -127,13 +126,13 @@ impl Partition {
         for_widths!(self.codes(), codes => scatter(values, codes, &mut next, clustered));
     }
 
-    /// The rows as they lie then: first those of run 0, in their order.
+    /// The rows in clustered order: first those of run 0, in their original order.
     pub(super) fn rows(&self) -> &[u32] {
         self.rows.get_or_init(|| self.scatter(&(0..self.codes().len() as u32).collect::<Vec<_>>()))
     }
 }
 
-/// Where each of the runs of so many rows starts.
+/// The start of each run.
 fn starts(lengths: &[u32]) -> Vec<u32> {
     let mut end = 0;
     let start = |length: &u32| {
@@ -143,7 +142,7 @@ fn starts(lengths: &[u32]) -> Vec<u32> {
     lengths.iter().map(start).collect()
 }
 
-/// The first row of each run; all have some.
+/// The first row of each run. No run may be empty.
 fn firsts(codes: &[impl Integer], runs: usize) -> Vec<u32> {
     const UNKNOWN: u32 = u32::MAX;
     let (mut firsts, mut unknown) = (vec![UNKNOWN; runs], runs);
@@ -210,7 +209,7 @@ mod tests {
         assert_eq!(partition(Column::from(Data::Floats(&[0.5; 160])), 160), None);
     }
 
-    /// Clusters 64 rows by a key of 0 and 1 in turn, but with these codes as the order stream.
+    /// Clusters 64 rows by a key that alternates between 0 and 1, with these codes as the order stream.
     fn verify(codes: &[i64]) -> brc_core::Result<u64> {
         let schema = Schema::parse("key:int64 not null").unwrap();
         let key = Key::Column("key".to_owned());

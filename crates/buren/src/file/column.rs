@@ -1,4 +1,4 @@
-//! Reads one column of a scan: chunk by chunk, block by block, some thousand rows at a time.
+//! Reads one column of a scan: chunk by chunk, block by block, in batches of a few thousand rows.
 
 use super::bounds::Bounds;
 use super::decoder::{Decoded, DecodedStrings, Decoder};
@@ -21,20 +21,20 @@ use brc_kernels::direct::{are_known, translate_codes, unsigned};
 use std::ops::Range;
 use std::time::Instant;
 
-/// Rows of a batch.
+/// The maximum number of rows of a batch.
 pub(super) const PIECE: usize = 4096;
 
-/// Reading the clock costs as much as decoding a hundred rows. After the first pieces, only one of so many is timed and stands
-/// for all of them.
+/// Reading the clock costs as much as decoding a hundred rows. After the first batches, only one in this many is timed.
 const SAMPLE: u32 = 7;
 
-/// A scanner's dictionary grows to so many values; strings of further row groups come without codes.
+/// The maximum number of values in a scanner's dictionary; beyond it, strings of further row groups are delivered
+/// without codes.
 const MOST_VALUES: usize = 1 << 20;
 
-/// And to so many bytes.
+/// The maximum size of a scanner's dictionary in bytes.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Values of this length always get a code: written out, those of a batch might not fit.
+/// Values of this length in bytes always get a code: a batch of expanded values might not fit.
 const LONG: usize = 256 << 10;
 
 const NO_VALUES: [u8; PIECE / 8] = [0; PIECE / 8];
@@ -44,74 +44,76 @@ pub(super) struct ScanColumn<'r> {
     pub(super) column: usize,
     chunks: &'r [Chunk],
     row_group: usize,
-    /// `None` before the first row group.
+    /// The decoder of the current chunk; `None` before the first row group.
     decoder: Option<Decoder>,
-    /// The column that the chunk has differences from.
+    /// The column from which the chunk stores differences.
     reference: Option<Box<ScanColumn<'r>>>,
     dictionary: ChunkDictionary,
     of_file: FileValues,
-    /// Of strings that are numbers in disguise; none as long as they are not worth it.
+    /// The codes of fixed-width numeric strings; `None` as long as they do not pay.
     number_codes: Option<NumberCodes>,
     numbers: Vec<i64>,
     places: Vec<i32>,
-    /// The strings of the rows at hand have codes of numbers.
+    /// Whether the current batch consists of codes of numbers.
     coded: bool,
-    /// About how many rows of the file are going to be asked for, if numbers of the chunk may get codes.
+    /// The expected number of rows that the scan reads, as long as codes for numbers have not been considered for the
+    /// chunk.
     expected: Option<usize>,
-    /// What codes of the chunk become in the scanner's dictionary, unless they remain what they are.
+    /// The current batch's codes in the scanner's dictionary, if they differ from those of the chunk.
     codes: Vec<u32>,
     translated: bool,
     written_out: DecodedStrings,
     values: Values,
-    /// As much of the statistics of runs as was wanted.
+    /// The statistics of runs, as far as they were read.
     pub(super) run_index: RunNumbers,
     runs_of_piece: Vec<Run>,
     buffer: BlockBuffer,
     validity: BlockBuffer,
-    /// How many pieces were decoded.
+    /// The number of decoded batches.
     decoded: u64,
     block: usize,
-    /// None as long as no block of the chunk was read.
+    /// The number of rows of the current block; 0 if no block of the chunk has been read.
     block_rows: usize,
     /// Whether the block has no nulls, only nulls, or a bitmap.
     nulls: Nulls,
-    /// The rows of the block that were decoded last; none as long as none were.
+    /// The rows of the block that were decoded last; empty if none were.
     piece: Range<usize>,
 }
 
-/// A block of a row group.
+/// The position of a block in a file.
 #[derive(Clone, Copy)]
 pub(super) struct BlockPlace<'a> {
     pub(super) row_group: usize,
-    /// About how many rows of the file are going to be asked for.
+    /// The expected number of rows that the scan reads.
     pub(super) expected: usize,
     pub(super) block: usize,
-    /// How many rows it has.
+    /// The number of rows of the block.
     pub(super) rows: usize,
     /// The runs of the row group, if it is clustered.
     pub(super) runs: Option<&'a Runs>,
 }
 
-/// What the codes of the chunk at hand stand for.
+/// The dictionary of the current chunk.
 enum ChunkDictionary {
-    /// Codes of the scanner's dictionary.
+    /// The scanner's code of each value of the chunk's dictionary.
     Interned(Codes),
     Values(StringBuffer),
     /// The column's dictionary.
     OfFile,
 }
 
-/// All values that have got a code so far.
+/// The scanner's dictionary.
 pub(super) enum Values {
-    /// Those of the column's dictionary, which all scanners share.
+    /// The column's dictionary, shared by all scanners.
     Shared(Dictionary),
-    /// All numbers from a smallest to a largest as strings, in their order.
+    /// The strings of all numbers between two bounds, in order.
     Numbers(Dictionary),
     Interned(Interner),
 }
 
 impl Values {
-    /// The same to which others may be added; those of the column's dictionary are told to `of_file`.
+    /// Converts the dictionary to a growable one. If it was the column's dictionary, its codes are recorded in
+    /// `of_file`.
     pub(super) fn interner(&mut self, of_file: &mut FileValues) -> &mut Interner {
         if let Self::Shared(dictionary) | Self::Numbers(dictionary) = self {
             let mut interner = Interner::default();
@@ -135,21 +137,21 @@ impl Values {
     }
 }
 
-/// What was read so far of the column's dictionary.
+/// How much of the column's dictionary has been read.
 #[derive(Default)]
 pub(super) struct FileValues {
-    /// Row groups to come have codes below that.
+    /// All codes of later row groups are below this.
     expected: usize,
     interned: Codes,
     parts: usize,
     tokens: Option<Tokens>,
 }
 
-/// The scanner's code of each value of a dictionary.
+/// The scanner's code of each value of another dictionary.
 #[derive(Default)]
 pub(super) struct Codes {
     of_values: Vec<u32>,
-    /// How many of the first values are at their own code.
+    /// The length of the prefix of values that keep their code.
     same: usize,
 }
 
@@ -159,12 +161,12 @@ impl Codes {
         self.of_values.push(code);
     }
 
-    /// What codes of the first values become; `None` if they remain what they are.
+    /// The translation table for codes of the first `values` values; `None` if they do not change.
     fn of_first(&self, values: usize) -> Option<&[u32]> {
         (self.same < values).then_some(&self.of_values)
     }
 
-    /// What codes of any value become.
+    /// The translation table for all codes; `None` if they do not change.
     fn of_all(&self) -> Option<&[u32]> {
         self.of_first(self.of_values.len())
     }
@@ -221,7 +223,7 @@ impl<'r> ScanColumn<'r> {
         self.reader.footer.name(self.column)
     }
 
-    /// What is wrong with the values of a row group as a whole.
+    /// The error for invalid values in a row group, without a specific block.
     pub(super) fn corrupt_at(&self, row_group: usize, reason: Malformed) -> Error {
         self.reader.corrupt(Place::Data { row_group, column: self.name(), block: 0 }, reason)
     }
@@ -234,12 +236,13 @@ impl<'r> ScanColumn<'r> {
         &self.chunks[row_group]
     }
 
-    /// How many values the chunk of a row group has.
+    /// The number of values in the chunk of a row group.
     pub(super) fn values_in(&self, row_group: usize) -> usize {
         self.reader.footer.values_of(self.reader.row_group(row_group), self.column) as usize
     }
 
-    /// Decodes some rows of a block, as [`ScanColumn::decode`] does, and first reads what that takes: only what is not at hand.
+    /// Decodes some rows of a block (see [`ScanColumn::decode`]) after reading whatever that requires, unless it has
+    /// been done.
     pub(super) fn bring(&mut self, place: BlockPlace<'_>, rows: &Range<usize>, cost: &mut Cost) -> Result<()> {
         if self.decoder.is_none() || self.row_group != place.row_group {
             self.start(place.row_group, place.expected, place.runs, cost)?;
@@ -260,8 +263,8 @@ impl<'r> ScanColumn<'r> {
         Ok(())
     }
 
-    /// Reads what the blocks of a chunk share, where about so many rows of the file are going to be asked for; `runs` are those of
-    /// its row group, if it is clustered.
+    /// Reads the shared data of a chunk. `rows` is the expected number of rows that the scan reads; `runs` are those of
+    /// the row group, if it is clustered.
     pub(super) fn start(&mut self, row_group: usize, rows: usize, runs: Option<&Runs>, cost: &mut Cost) -> Result<()> {
         (self.row_group, self.coded, self.expected) = (row_group, false, Some(rows));
         (self.block_rows, self.piece) = (0, 0..0);
@@ -300,14 +303,14 @@ impl<'r> ScanColumn<'r> {
         self.reference.iter_mut().try_for_each(|reference| reference.start(row_group, rows, runs, cost))
     }
 
-    /// Turns to the chunk of a row group, if another one is at hand, before anything of it is read.
+    /// Selects the chunk of another row group, before anything of it is read.
     pub(super) fn turn_to(&mut self, row_group: usize) {
         if self.row_group != row_group {
             (self.row_group, self.decoder) = (row_group, None);
         }
     }
 
-    /// Reads what is wanted of the statistics of some runs of the chunk at hand, which has some.
+    /// Reads statistics of some runs of the current chunk, which must have them.
     pub(super) fn read_run_index(
         &mut self,
         runs: &Runs,
@@ -328,7 +331,7 @@ impl<'r> ScanColumn<'r> {
         read.and_then(|()| is_whole()).map_err(|reason| reader.corrupt(place, reason))
     }
 
-    /// Takes the column that the chunk has differences from off its parameters.
+    /// Takes the number of the reference column off the parameters of a chunk with differences.
     fn take_reference(&self, parameters: &mut &[u8], place: Place<'_>) -> Result<&'r StoredColumn> {
         let cut_off = || self.reader.corrupt(place, "the other column is cut off");
         let (column, rest) = parameters.split_first_chunk().ok_or_else(cut_off)?;
@@ -368,14 +371,14 @@ impl<'r> ScanColumn<'r> {
         Ok(())
     }
 
-    /// Tells that row groups to come have codes of the column's dictionary below that.
+    /// Announces that all codes of later row groups in the column's dictionary are below `codes`.
     pub(super) fn expect_codes(&mut self, codes: usize) {
         self.of_file.expected = codes;
     }
 
-    /// Sees to it that so many of the first values of the column's dictionary are known.
+    /// Reads the column's dictionary until at least `values` values are known.
     pub(super) fn read_file_dictionary(&mut self, values: usize, cost: &mut Cost) -> Result<()> {
-        // Where some were shared, all were that are expected.
+        // If some values were shared, all expected ones were.
         let is_first = self.values.dictionary().is_empty() && self.of_file.parts == 0;
         if is_first && self.of_file.expected >= values {
             let shared = &self.reader.dictionaries[self.column];
@@ -389,7 +392,7 @@ impl<'r> ScanColumn<'r> {
         }
     }
 
-    /// Reads on in the column's dictionary until so many of its values are known.
+    /// Reads more of the column's dictionary into the scanner's, until `values` values are known.
     fn intern_file_dictionary(&mut self, values: usize, cost: &mut Cost) -> Result<()> {
         let (reader, column) = (self.reader, self.name());
         let parts = &reader.footer.dictionaries[self.column].parts;
@@ -423,7 +426,7 @@ impl<'r> ScanColumn<'r> {
         Ok(())
     }
 
-    /// The scanner's code of a value of the column's dictionary, as far as that was read.
+    /// The scanner's code of a value of the column's dictionary, which must have been read.
     pub(super) fn code_of(&self, value: usize) -> u32 {
         match &self.values {
             Values::Shared(_) => value as u32,
@@ -431,17 +434,17 @@ impl<'r> ScanColumn<'r> {
         }
     }
 
-    /// What codes stand for.
+    /// The scanner's dictionary.
     pub(super) fn dictionary(&self) -> &Dictionary {
         self.values.dictionary()
     }
 
-    /// How many values have got a code so far.
+    /// The number of values in the scanner's dictionary.
     pub(super) fn distinct(&self) -> usize {
         self.values.dictionary().len()
     }
 
-    /// Reads a block of the chunk, which has so many rows.
+    /// Reads a block of `rows` rows of the current chunk.
     pub(super) fn load(&mut self, block: usize, rows: usize, cost: &mut Cost) -> Result<()> {
         (self.block, self.block_rows, self.piece) = (block, rows, 0..0);
         let (reader, row_group, column) = (self.reader, self.row_group, self.name());
@@ -461,11 +464,11 @@ impl<'r> ScanColumn<'r> {
         self.reference.iter_mut().try_for_each(|reference| reference.load(block, rows, cost))
     }
 
-    /// Decodes some rows of the block, from a multiple of a group's rows on, at most [`PIECE`] of them.
+    /// Decodes at most [`BATCH_ROWS`] rows of the block, starting at a group.
     pub(super) fn decode(&mut self, rows: Range<usize>, runs: Option<&Runs>) -> Result<()> {
         let block =
             Block { bytes: self.buffer.bytes(), rows: self.block_rows, start: (self.block * BLOCK_ROWS) as u64 };
-        // None are there until all have been checked.
+        // Empty until all values have been checked.
         self.piece = 0..0;
         let runs_of_chunk = runs.filter(|_| self.chunk().is_in_runs());
         let mut reference = None;
@@ -491,7 +494,7 @@ impl<'r> ScanColumn<'r> {
         Ok(())
     }
 
-    /// Decodes strings, as codes if they are numbers in disguise and codes are worth it.
+    /// Decodes strings; as codes if they are fixed-width numeric strings and codes pay.
     fn decode_strings(&mut self, rows: Range<usize>) -> std::result::Result<(), Malformed> {
         let block =
             Block { bytes: self.buffer.bytes(), rows: self.block_rows, start: (self.block * BLOCK_ROWS) as u64 };
@@ -514,7 +517,7 @@ impl<'r> ScanColumn<'r> {
         decoder.decode(&block, rows, None)
     }
 
-    /// Turns the codes of the chunk into those of the scanner, or into strings.
+    /// Translates the codes of the chunk to those of the scanner's dictionary, or to strings.
     fn look_up(&mut self) -> std::result::Result<(), Malformed> {
         const UNKNOWN: Malformed = Malformed("a code is not in the dictionary");
         let decoded = self.decoder.as_ref().filter(|_| !self.coded).map(Decoder::decoded);
@@ -557,13 +560,13 @@ impl<'r> ScanColumn<'r> {
         if are_known { Ok(()) } else { Err(UNKNOWN) }
     }
 
-    /// Some rows of the block, among those that were decoded last.
+    /// Some of the rows decoded last.
     pub(super) fn rows(&self, rows: &Range<usize>) -> Column<'_> {
-        // Nothing is decoded to runs.
+        // Decoders never produce runs.
         self.as_column().slice(rows.start - self.piece.start..rows.end - self.piece.start, &[])
     }
 
-    /// What was decoded last.
+    /// The rows decoded last.
     pub(super) fn as_column(&self) -> Column<'_> {
         let decoded = self.decoder.as_ref().filter(|_| !self.coded).map(Decoder::decoded);
         let interned = |codes| {
@@ -589,7 +592,7 @@ impl<'r> ScanColumn<'r> {
     }
 }
 
-/// Whether a dictionary of so many values has all codes, of which the largest may be known.
+/// Whether all codes are below `known`. `largest` is the largest code, if known.
 fn are_within(codes: &[i32], largest: Option<u32>, known: usize) -> bool {
     match largest {
         Some(largest) => (largest as usize) < known,
@@ -608,7 +611,7 @@ pub(super) fn decode_dictionary(
     SortedBlock::open(bytes, count as usize, tokens)?.decode(scratch, decoded)
 }
 
-/// Appends the values of a block, which must be above those before.
+/// Appends the values of a dictionary block, which must sort after those before.
 fn append(decoded: &StringBuffer, values: &mut StringBuffer) -> std::result::Result<(), Malformed> {
     let (new, known) = (decoded.strings(), values.strings());
     if !known.is_empty() && !new.is_empty() && known.get(known.len() - 1) >= new.get(0) {

@@ -1,4 +1,4 @@
-//! Decodes the values of a chunk, some rows of a block at a time, into memory that is used again for the next.
+//! Decodes the values of a chunk, some rows of a block at a time, into reused memory.
 
 use super::bounds::Bounds;
 use super::footer::{Chunk, Layout};
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 type Result<T> = std::result::Result<T, Malformed>;
 
-/// How the values of a chunk are decoded, and into what.
+/// The decoder of a chunk and its output.
 pub(super) enum Decoder {
     I16(integers::Chunk, Vec<i16>),
     I32(integers::Chunk, Vec<i32>),
@@ -19,11 +19,11 @@ pub(super) enum Decoder {
     I128(wide::Chunk, Vec<i128>),
     Floats(floats::Chunk, Vec<f64>),
     Strings(Box<DecodedStrings>),
-    /// With the largest of those that were decoded last, if it was found on the way.
+    /// The codes, with the largest of those decoded last, if known.
     Codes(integers::Chunk, Vec<i32>, Option<u32>),
 }
 
-/// Strings that were decoded.
+/// A buffer of decoded strings.
 #[derive(Default)]
 pub(super) struct DecodedStrings {
     tokens: Option<Tokens>,
@@ -33,7 +33,7 @@ pub(super) struct DecodedStrings {
 }
 
 impl DecodedStrings {
-    /// Makes the offsets those of strings in memory.
+    /// Sets the offsets to those of `strings`.
     fn set_offsets(&mut self) -> Result<()> {
         self.offsets.clear();
         self.offsets.extend(self.strings.offsets().iter().map(|&offset| offset as i32));
@@ -47,7 +47,7 @@ impl DecodedStrings {
         Data::Bytes(ByteStrings::new(&self.offsets, self.strings.strings().bytes()))
     }
 
-    /// Replaces the strings by these.
+    /// Replaces the strings.
     pub(super) fn replace<'a>(&mut self, values: impl Iterator<Item = &'a [u8]>) -> Result<()> {
         self.strings.clear();
         let mut left = i32::MAX as usize;
@@ -60,7 +60,7 @@ impl DecodedStrings {
 }
 
 impl Decoder {
-    /// A decoder of a chunk with these parameters and tokens.
+    /// Opens a chunk with these parameters and tokens.
     pub(super) fn open(chunk: &Chunk, parameters: &[u8], tokens: Option<Tokens>) -> Result<Self> {
         let integers = || integers::Chunk::open(chunk.scheme, parameters);
         Ok(match chunk.layout {
@@ -82,8 +82,8 @@ impl Decoder {
         })
     }
 
-    /// Decodes some rows of a block; the first is a multiple of a group's rows. Differences are added to `reference`, the values
-    /// of another column in the same rows.
+    /// Decodes some rows of a block, starting at a group. Differences are added to `reference`, the values of the
+    /// reference column in the same rows.
     pub(super) fn decode(
         &mut self,
         block: &Block<'_>,
@@ -125,7 +125,7 @@ impl Decoder {
         }
     }
 
-    /// The same of values that are stored less the smallest of their run: `runs` are those of the rows, and their codes are their
+    /// Decodes values stored relative to the minimum of their run. `runs` cover the rows, and their codes are run
     /// numbers.
     pub(super) fn decode_in_runs(
         &mut self,
@@ -151,7 +151,8 @@ impl Decoder {
         }
     }
 
-    /// Replaces `numbers` by those that strings are in disguise, and tells what they look like; `None` if they are others.
+    /// Replaces `numbers` with the numbers that strings contain, and returns their format; `None` if the block does not
+    /// store numbers.
     pub(super) fn numbers(
         &self,
         block: &Block<'_>,
@@ -165,12 +166,12 @@ impl Decoder {
         Ok(Some(found.format))
     }
 
-    /// What was decoded, if it is integers.
+    /// The decoded values, if they are integers.
     pub(super) fn integers(&self) -> Option<Integers<'_>> {
         if let Decoded::Data(Data::Integers(integers)) = self.decoded() { Some(integers) } else { None }
     }
 
-    /// What was decoded, or the codes that stand for it.
+    /// The decoded values or codes.
     pub(super) fn decoded(&self) -> Decoded<'_> {
         Decoded::Data(match self {
             Self::I16(_, values) => Data::Integers(Integers::I16(values)),
@@ -184,16 +185,16 @@ impl Decoder {
     }
 }
 
-/// The low bits of integers, if there are any.
+/// The low bits of integers; empty if there are none.
 #[allow(clippy::unnecessary_cast, reason = "one text for all integers")]
 fn cut<T: Decodable>(values: Option<Integers<'_>>) -> Vec<T> {
     let Some(values) = values else { return Vec::new() };
     for_integers!(values, values => values.iter().map(|&value| T::cut(value as i64)).collect())
 }
 
-/// Some rows of a chunk.
+/// Decoded rows of a chunk.
 pub(super) enum Decoded<'a> {
     Data(Data<'a>),
-    /// Positions in the chunk's dictionary, not yet checked, and the largest without its sign, if it was found on the way.
+    /// Indices into the chunk's dictionary, not yet checked, and the largest one as unsigned, if known.
     Codes(&'a [i32], Option<u32>),
 }

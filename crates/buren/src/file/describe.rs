@@ -1,4 +1,4 @@
-//! Describes a file: all of it stands in the footer.
+//! Describes a file, from its footer only.
 
 use super::bounds::Bounds as Known;
 use super::footer::{Chunk, DictionaryPart, Layout, RowGroup, StoredColumn};
@@ -16,7 +16,7 @@ impl Reader {
     /// Describes the file.
     ///
     /// # Errors
-    /// If what the footer says of some column is damaged.
+    /// If the footer's entries for a column are damaged.
     pub fn describe(&self) -> Result<FileDescription> {
         let footer = &self.footer;
         let all = self.all_columns()?;
@@ -39,7 +39,7 @@ impl Reader {
         })
     }
 
-    /// How many values the dictionary of a column has, if all of its rows have that.
+    /// The number of values in the dictionary of a column, if one dictionary covers all rows.
     pub(super) fn cardinality(&self, column: &StoredColumn) -> Option<u32> {
         let mut chunks = column.chunks.iter();
         let of_file = &self.footer.dictionaries[column.number];
@@ -132,7 +132,7 @@ fn totals<'a>(chunks: impl Iterator<Item = &'a Chunk>) -> BlockTotals {
     BlockTotals::of(chunks.flat_map(blocks))
 }
 
-/// The name of what stores the chunk's values; a dictionary's codes have a scheme of their own, which is not told.
+/// The name of the scheme that stores the chunk's values. The scheme of dictionary codes is not reported.
 fn scheme(chunk: &Chunk) -> &'static str {
     match chunk.layout {
         Layout::InRuns => "in runs",
@@ -149,7 +149,7 @@ fn cardinality(chunk: &Chunk) -> Option<u32> {
     (chunk.layout == Layout::Codes).then(|| chunk.distinct() as u32)
 }
 
-/// `None` if there is no value, or a chunk's are not known.
+/// `None` if there are no values, or the bounds of a chunk are unknown.
 fn bounds_of<'a>(chunks: impl Iterator<Item = (&'a RowGroup, &'a Chunk)>, logical_type: LogicalType) -> Option<Bounds> {
     let mut all: Option<Known> = None;
     for (row_group, chunk) in chunks {

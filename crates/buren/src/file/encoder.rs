@@ -1,4 +1,4 @@
-//! Turns the rows of one split, or some of their columns, into column chunks.
+//! Encodes the rows of one split, or some of their columns, as column chunks.
 
 use super::chunk_writer::{ChunkWriter, Encoded, Reference, Runs};
 use super::cluster::Partition;
@@ -13,33 +13,33 @@ use brc_core::{Batch, Error, Part, PartEncoder, Result, Sink, Summary};
 use foldhash::fast::RandomState;
 use std::sync::Arc;
 
-/// What the writer must know of a part: its columns; chunks are placed from the start of the part.
+/// The metadata of a part for the writer; offsets of chunks are relative to the part.
 pub(super) struct PartMeta {
     pub(super) columns: Vec<Encoded>,
-    /// `None` if the rows lie in their original order.
+    /// `None` if the rows are stored in original order.
     pub(super) cluster: Option<EncodedCluster>,
-    /// Rows that a key may be chosen by, of the first part.
+    /// A sample of the first part for choosing the key.
     pub(super) sample: Option<Sample>,
 }
 
-/// How the rows of a part are clustered.
+/// The encoded runs and order stream of a clustered part.
 pub(super) struct EncodedCluster {
     pub(super) runs: u32,
     pub(super) order: Chunk,
     pub(super) lengths: Chunk,
 }
 
-/// By which column rows are clustered.
+/// The column by which rows are clustered.
 #[derive(Debug, Clone)]
 pub(crate) enum ClusterKey {
     None,
     Column(usize),
-    /// The one that the first part chooses.
+    /// The column that the first part chooses.
     Automatic(Arc<FileKey>),
 }
 
 impl ClusterKey {
-    /// The column, if there is one and it is known.
+    /// The column, if there is one and it has been chosen.
     pub(super) fn known(&self) -> Option<usize> {
         match self {
             Self::None => None,
@@ -49,31 +49,31 @@ impl ClusterKey {
     }
 }
 
-/// Dates are stored as differences from others, of so many columns at most: one tells when the others were, roughly.
+/// The maximum number of columns considered as references for differences of dates.
 pub(super) const MOST_REFERENCES: usize = 4;
 
 /// A column of the file.
 pub(super) struct EncodedColumn {
-    /// For messages.
+    /// The name, for messages.
     pub(super) name: String,
     pub(super) number: u32,
     pub(super) is_date: bool,
 }
 
-/// One worker's encoder.
+/// The encoder of one worker.
 pub(super) struct Encoder {
     about: Vec<EncodedColumn>,
     /// One of these columns.
     key: ClusterKey,
-    /// Whether the table has one obvious question, if a sample of the first part is wanted.
+    /// Whether the schema suggests an obvious group-by; `None` if no sample of the first part is needed.
     sampled: Option<bool>,
     compression: Compressor,
     tokens: Arc<FileTokens>,
-    /// The number of the part at hand, if it is known.
+    /// The index of the current part, if known.
     part: Option<u64>,
     rows: usize,
     columns: Vec<Gathered>,
-    /// Memory for integers that are moved.
+    /// Memory for moving integers.
     spare: IntegerBuffer,
     bytes: Vec<u8>,
 }
@@ -101,8 +101,8 @@ impl Encoder {
         }
     }
 
-    /// Moves the rows into runs of the key, if there is one and its runs are long enough: all columns have one value for each
-    /// row then, but the key has one for each run.
+    /// Moves the rows into runs of the key, if there is one and its runs are long enough. All columns then have one
+    /// value per row, except the key, which has one per run.
     fn cluster(&mut self, sample: Option<&Sample>) -> Option<(usize, Partition)> {
         let key = match &self.key {
             ClusterKey::Automatic(key) => key.of_part(self.part, sample),
@@ -119,7 +119,7 @@ impl Encoder {
         Some((key, partition))
     }
 
-    /// Tells that the part at hand is finished, or will not come.
+    /// Announces that the current part is finished or was skipped.
     fn end(&mut self) {
         let part = self.part.take();
         self.tokens.end(part);

@@ -1,7 +1,7 @@
-//! Which bytes of a file a scan is going to read, so that those that are far away come ahead of it, and together.
+//! Determines which bytes of a file a scan will read, so that remote ranges can be prefetched together.
 //!
-//! What follows looks at row groups as [`FileScanner::scan_row_group`] does. Where that needs to see some bytes before it knows
-//! which others it needs, only the first ones are told here; the others are as soon as they are known.
+//! This follows the decisions of [`FileScanner::scan_row_group`]. Where these depend on bytes that must be read first,
+//! only the latter are announced here; the rest is announced as soon as it is known.
 
 use super::footer::{Chunk, Cluster};
 use super::pieces::Stretch;
@@ -12,12 +12,12 @@ use brc_core::{Order, ReadAhead, Split, Verdict};
 use std::ops::Range;
 
 impl Chunk {
-    /// Where all of it lies, but for the statistics of runs.
+    /// The byte ranges of the chunk, except run statistics.
     pub(super) fn places(&self) -> impl Iterator<Item = Range<u64>> {
         self.shared_places().chain((0..self.blocks.len()).flat_map(|block| self.places_of(block)))
     }
 
-    /// Where that lies that all of its blocks need.
+    /// The byte ranges shared by all blocks.
     fn shared_places(&self) -> impl Iterator<Item = Range<u64>> {
         let dictionary = self.dictionary.iter().map(|(_, block)| block);
         [&self.parameters, &self.tokens].into_iter().chain(dictionary).map(Block::place)
@@ -29,7 +29,7 @@ impl Chunk {
 }
 
 impl FileScanner<'_> {
-    /// Says what is going to be read of a row group, and of some of those behind it.
+    /// Announces the byte ranges of a row group and of some later ones.
     pub(super) fn read_ahead(&mut self, split: &Split) {
         let mut ahead = std::mem::take(&mut self.ahead);
         let file = self.reader.source().file;
@@ -38,7 +38,7 @@ impl FileScanner<'_> {
         self.ahead = ahead;
     }
 
-    /// Says that a row group was read.
+    /// Announces that a row group has been read.
     pub(super) fn end_reading(&self, index: usize) {
         let of_columns = self.columns.iter().map(|column| column.chunk_of(index));
         let (reader, cluster) = (self.reader, self.reader.row_group(index).cluster);
@@ -50,13 +50,13 @@ impl FileScanner<'_> {
         ReadAhead::end(self.reader.source().file, places);
     }
 
-    /// The order stream or the lengths of runs of a row group, if it is clustered.
+    /// The order stream or the run lengths of a row group, if it is clustered.
     fn chunk_of_cluster(&self, index: usize, number: usize) -> Option<&Chunk> {
         let column = self.reader.row_group(index).cluster.and(self.reader.column(number).ok());
         column.map(|column| &column.chunks[index])
     }
 
-    /// What is going to be read of a row group for sure.
+    /// The byte ranges of a row group that will certainly be read.
     fn bytes_of(&self, index: usize) -> Vec<Range<u64>> {
         let verdict = self.verdict(index);
         if let Some(counts) = &self.counts {
@@ -86,7 +86,7 @@ impl FileScanner<'_> {
                 let summarises = self.may_summarise_runs(index);
                 let statistics = chunks().map(|chunk| chunk.run_index.place()).filter(|_| is_open || summarises);
                 let first = first.chain(statistics);
-                // What the key leaves of the runs, or statistics of rows, is known when they have come.
+                // Which runs the key or the statistics leave is only known once they have been read.
                 match if is_open { self.predicate_has(key) } else { summarises } {
                     true => first.collect(),
                     false => first.chain(of_open_blocks(Some(key))).collect(),
@@ -96,14 +96,14 @@ impl FileScanner<'_> {
         }
     }
 
-    /// Whether the predicate looks at a column.
+    /// Whether the predicate reads a column.
     pub(super) fn predicate_has(&self, column: usize) -> bool {
         let mut columns = Vec::new();
         self.options.predicate.iter().for_each(|predicate| predicate.columns(&mut columns));
         columns.contains(&column)
     }
 
-    /// Says that some blocks of a row group are going to be read of all columns, but for that of the cluster key.
+    /// Announces blocks of a row group in all columns except the cluster key.
     pub(super) fn expect_blocks(&self, index: usize, key: Option<usize>, blocks: &[(usize, usize)]) {
         let file = self.reader.source().file;
         if file.is_remote() {
@@ -111,7 +111,7 @@ impl FileScanner<'_> {
         }
     }
 
-    /// Where some blocks of a row group lie, and what they need.
+    /// The byte ranges of some blocks of a row group, including what they share.
     fn places_in(
         &self,
         index: usize,
@@ -127,7 +127,7 @@ impl FileScanner<'_> {
         })
     }
 
-    /// Where those values of dictionaries of the file lie that the scan needs, the first time that somebody asks.
+    /// The byte ranges of the file's dictionaries that the scan needs; empty except on the first call.
     fn dictionaries(&self) -> impl Iterator<Item = Range<u64>> {
         let reader = self.reader;
         let row_groups = reader.footer.row_groups.len();

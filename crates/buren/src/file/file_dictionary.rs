@@ -1,7 +1,8 @@
-//! The dictionary of a column of the whole file: it grows by the values that a row group is the first to have.
+//! The dictionary of a column of the file, which grows by the new values of each row group.
 //!
-//! Row groups are encoded side by side, with codes of their own. When their turn in the file comes, those become codes of
-//! this dictionary: so each distinct value is stored once, and what is written depends on the order of the rows only.
+//! Row groups are encoded in parallel with local codes. When a row group is appended to the file, its codes are
+//! translated to this dictionary. So each distinct value is stored once, and the output depends only on the order of
+//! the rows.
 
 use super::chunk_writer::ChunkWriter;
 use super::footer::{self, DictionaryPart};
@@ -12,13 +13,13 @@ use crate::strings::{self, StringBuffer, Strings, Tokenizer};
 use brc_core::{Dictionary, Result};
 use brc_kernels::interner::DictionaryBuilder;
 
-/// A dictionary has at most so many values.
+/// The maximum number of values in a dictionary.
 const MOST_VALUES: usize = 1 << 20;
 
-/// What is kept in memory of a value, beside its bytes.
+/// The memory per value in addition to its bytes.
 const VALUE_BYTES: usize = 24;
 
-/// Tokens are found when so many bytes of new values have come together, and a byte for so many rows; fewer are not worth it.
+/// Tokens are trained when a part has at least this many bytes of new values, and at least one byte per this many rows.
 const WORTH_TOKENS: usize = 32 << 10;
 const ROWS_OF_A_BYTE: usize = 4;
 
@@ -27,11 +28,11 @@ pub(super) struct FileDictionary {
     known: DictionaryBuilder,
     tokenizer: Option<Tokenizer>,
     is_full: bool,
-    /// Whether it is so because there was no more memory.
+    /// Whether it is full because memory ran out.
     lacked_memory: bool,
-    /// How much of the memory it has taken, in bytes.
+    /// The memory taken from the budget, in bytes.
     taken: usize,
-    /// In how many rows each value is; `None` if one is in too many.
+    /// The number of rows of each value; `None` if a count overflowed.
     counts: Option<Vec<u32>>,
     pub(super) stored: footer::Dictionary,
 }
@@ -49,40 +50,40 @@ impl FileDictionary {
         }
     }
 
-    /// One that is stored and does not grow.
+    /// A stored dictionary that cannot grow.
     pub(super) fn closed(stored: footer::Dictionary) -> Self {
         Self { is_full: true, counts: None, stored, ..Self::new() }
     }
 
-    /// Forgets all values; returns how much memory they took, in bytes.
+    /// Removes all values; returns the memory they took, in bytes.
     pub(super) fn clear(&mut self) -> usize {
         std::mem::replace(self, Self { lacked_memory: self.lacked_memory, ..Self::new() }).taken
     }
 
-    /// Takes no more values, and forgets those that it has; returns how much memory they took, in bytes.
+    /// Removes all values and accepts no more; returns the memory they took, in bytes.
     fn close(&mut self) -> usize {
         (self.is_full, self.known, self.counts) = (true, DictionaryBuilder::default(), None);
         std::mem::take(&mut self.taken)
     }
 
-    /// Whether there was ever too little memory for its values.
+    /// Whether memory for values ever ran out.
     pub(super) fn lacked_memory(&self) -> bool {
         self.lacked_memory
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub(super) fn len(&self) -> usize {
         self.known.dictionary().len()
     }
 
-    /// What its values are stored with.
+    /// The tokenizer of the stored values.
     pub(super) fn tokenizer(&self) -> Option<&Tokenizer> {
         self.tokenizer.as_ref()
     }
 
-    /// Appends to the file what values are new, of some with these hashes in so many rows, and returns the codes of all. `None` if the
-    /// dictionary would have too many values, or take more memory than `left`, from which what it takes is subtracted; or
-    /// once had that, and gave back what it had taken.
+    /// Appends new values among these to the file and returns the codes of all values; `hashes` are those of the
+    /// values, `rows` is their number of rows. Memory is taken from the budget `left`. Returns `None` if the dictionary
+    /// has exceeded its maximum size or the budget, now or earlier; its memory is then returned to the budget.
     pub(super) fn add(
         &mut self,
         (local, hashes): (&Dictionary, &[u32]),
@@ -119,7 +120,7 @@ impl FileDictionary {
         Ok(codes.into_iter().collect())
     }
 
-    /// Counts rows: with each of these codes so many more.
+    /// Adds row counts for these codes.
     pub(super) fn count(&mut self, codes: &[u32], rows: &[u32]) {
         let values = self.len();
         self.counts = self.counts.take().and_then(|mut counts| {
@@ -132,12 +133,12 @@ impl FileDictionary {
         });
     }
 
-    /// In how many rows each value is, of those that were counted; `None` if that is not known, or there is no value.
+    /// The number of rows of each value; `None` if unknown or there are no values.
     pub(super) fn counts(&self) -> Option<&[u32]> {
         self.counts.as_deref().filter(|counts| !counts.is_empty())
     }
 
-    /// Appends values of so many rows in ascending order, as tokens if they are many, or some before them were.
+    /// Appends values in ascending order, as tokens if there are many or if earlier values were stored as tokens.
     fn write(&mut self, values: Strings<'_>, rows: usize, writer: &mut ChunkWriter<'_>) -> Result<DictionaryPart> {
         let mut part =
             DictionaryPart { offset: writer.bytes.len() as u64, tokens: Block::default(), blocks: Vec::new() };

@@ -1,8 +1,8 @@
-//! Tokens that the row groups of a file have in common: to find some takes longer than to store a row group with them, and
-//! those of one row group mostly serve all others as well.
+//! Tokens shared by the row groups of a file. Training tokens takes longer than storing a row group with them, and
+//! those of one row group mostly suit all others.
 //!
-//! They are found in the first row group; the others wait for it, but only those that are done with all else by then. So what
-//! is written does not depend on who was faster. A row group that they serve badly finds its own.
+//! They are trained on the first row group. The others wait for it, but only after doing everything else, so the output
+//! does not depend on timing. A row group that they compress badly trains its own.
 
 use crate::strings::{self, Estimate, KnownTokens, Strings};
 use std::collections::HashMap;
@@ -18,13 +18,13 @@ pub(super) struct FileTokens {
 #[derive(Default)]
 struct First {
     columns: HashMap<u32, Option<KnownTokens>>,
-    /// Whether no more will come.
+    /// Whether no more tokens will be added.
     is_complete: bool,
 }
 
 impl FileTokens {
-    /// How small the strings of a column get in a part, and with which tokens. Where the number of the part is not known it
-    /// has tokens of its own.
+    /// Estimates the size of a column's strings in a part, and provides its tokens. A part without a number trains its
+    /// own tokens.
     pub(super) fn estimate(&self, part: Option<u64>, column: u32, values: Strings<'_>) -> Estimate {
         match part {
             None => strings::estimate(values, None),
@@ -39,7 +39,7 @@ impl FileTokens {
         }
     }
 
-    /// Waits for what the first part has found for a column.
+    /// Waits for the first part's tokens for a column.
     fn of_first(&self, column: u32) -> Option<KnownTokens> {
         let first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         let is_unknown = |first: &mut First| !first.is_complete && !first.columns.contains_key(&column);
@@ -47,7 +47,7 @@ impl FileTokens {
         first.columns.get(&column).cloned().flatten()
     }
 
-    /// Tells that a part is finished, or will not come.
+    /// Announces that a part is finished or was skipped.
     pub(super) fn end(&self, part: Option<u64>) {
         if part == Some(0) {
             self.first.lock().unwrap_or_else(PoisonError::into_inner).is_complete = true;
@@ -62,7 +62,7 @@ mod tests {
     use crate::strings::StringBuffer;
     use std::sync::Arc;
 
-    /// Some thousand sentences of these words.
+    /// Several thousand sentences of these words.
     fn sentences(words: &[&str]) -> StringBuffer {
         let word = |at: usize| words[at * at % 7919 % words.len()];
         let sentences: Vec<String> =

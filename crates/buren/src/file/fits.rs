@@ -1,12 +1,14 @@
-//! Whether a chunk can be one of a column: what the writer sees to before it writes a footer, and the reader before it
-//! believes one.
+//! Checks that a chunk is valid for its column; used by the writer before writing a footer and by the reader before
+//! trusting one.
 
 use super::bounds::Bounds;
 use super::footer::{Chunk, Layout};
 use brc_core::{Field, PhysicalType};
 
+/// Checks a chunk against the type of its column.
+///
 /// # Errors
-/// Why it cannot.
+/// Why it is invalid.
 pub(super) fn check(chunk: &Chunk, field: &Field) -> Result<(), String> {
     if chunk.layout.physical() != field.logical_type.physical() {
         return Err(format!("its values are no values of type {}", field.logical_type));

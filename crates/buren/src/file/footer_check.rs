@@ -1,8 +1,9 @@
-//! Holds a footer against itself and against the size of its file, before anything of it is believed.
+//! Checks a footer against itself and the size of its file, before any of it is trusted.
 //!
-//! After this every block lies in the file, no length asks for much more memory than the file is large, and columns have the
-//! types, chunks and blocks that the schema and the rows say. Columns are checked one by one, when they are read; whoever
-//! looks at all of them can tell whether every byte of the file belongs to exactly one block.
+//! After these checks every block lies within the file, no length makes a reader allocate much more memory than the
+//! file is large, and columns have the types, chunks and blocks that schema and row counts require. Columns are checked
+//! one by one when they are read; checking all of them also establishes that every byte of the file belongs to exactly
+//! one block.
 
 use super::bounds::Bounds;
 use super::fits;
@@ -15,13 +16,13 @@ use crate::trailer::HEADER_BYTES;
 use brc_core::{Field, LogicalType, PhysicalType};
 use std::ops::RangeInclusive;
 
-/// The values of a block of a dictionary.
+/// The valid number of values in a block of a dictionary.
 const COUNTS: RangeInclusive<u32> = 1..=BLOCK_ROWS as u32;
 
-/// Checks a footer and gives each block of a dictionary its offset.
+/// Checks a footer and sets the offset of each dictionary block.
 ///
 /// # Errors
-/// What does not hold.
+/// What is inconsistent.
 pub(super) fn check(footer: &mut Footer, footer_offset: u64) -> Result<(), String> {
     for (dictionary, field) in footer.dictionaries.iter_mut().zip(footer.schema.fields()) {
         check_dictionary(dictionary, field).map_err(|reason| format!("column '{}': {reason}", field.name))?;
@@ -43,10 +44,10 @@ pub(super) fn check(footer: &mut Footer, footer_offset: u64) -> Result<(), Strin
     check_extents(extents_of_footer(footer), footer_offset).map(drop)
 }
 
-/// Checks the chunks of a column of a checked footer and gives each block its offset.
+/// Checks the chunks of a column of a checked footer and sets the offset of each block.
 ///
 /// # Errors
-/// What does not hold.
+/// What is inconsistent.
 pub(super) fn check_column(column: &mut StoredColumn, footer: &Footer, footer_offset: u64) -> Result<(), String> {
     let number = column.number;
     let of_cluster = Field::required(footer.name(number), LogicalType::Int64);
@@ -78,10 +79,10 @@ pub(super) fn check_column(column: &mut StoredColumn, footer: &Footer, footer_of
     checked.map_err(|reason| format!("column '{}': {reason}", field.name))
 }
 
-/// Checks that every byte from the header to the footer belongs to exactly one chunk or part of a dictionary, or is unused.
+/// Checks that every byte between header and footer belongs to exactly one chunk or part of a dictionary, or is unused.
 ///
 /// # Errors
-/// What does not hold.
+/// What is inconsistent.
 pub(super) fn check_whole(footer: &Footer, columns: &[&StoredColumn], footer_offset: u64) -> Result<(), String> {
     let chunks = columns.iter().flat_map(|column| extents_of(column));
     let bytes = check_extents(extents_of_footer(footer).into_iter().chain(chunks).collect(), footer_offset)?;
@@ -91,12 +92,12 @@ pub(super) fn check_whole(footer: &Footer, columns: &[&StoredColumn], footer_off
     }
 }
 
-/// Where chunks lie, and how long they are.
+/// The offsets and sizes of chunks.
 fn extents_of(column: &StoredColumn) -> impl Iterator<Item = (u64, u64)> {
     column.all_chunks().map(|chunk| (chunk.offset, chunk.stored_bytes()))
 }
 
-/// Where all else lies.
+/// The offsets and sizes of everything else.
 fn extents_of_footer(footer: &Footer) -> Vec<(u64, u64)> {
     let unused = footer.unused.iter().map(|unused| (unused.offset, unused.bytes));
     let parts = footer.dictionaries.iter().flat_map(|dictionary| &dictionary.parts);
@@ -110,7 +111,7 @@ fn check_metadata(metadata: &[(String, Vec<u8>)]) -> Result<(), String> {
     }
 }
 
-/// How many bytes belong to something, which lies between header and footer and does not overlap anything else.
+/// The total size of extents, which must lie between header and footer and must not overlap.
 fn check_extents(mut extents: Vec<(u64, u64)>, footer_offset: u64) -> Result<u64, String> {
     extents.retain(|(_, bytes)| *bytes > 0);
     extents.sort_unstable();
@@ -144,7 +145,7 @@ fn check_dictionary(dictionary: &Dictionary, field: &Field) -> Result<(), String
     }
 }
 
-/// Whether a chunk's codes can be those of the column's dictionary, which has so many values.
+/// Whether a chunk's codes are valid for a column's dictionary of `known` values.
 fn check_codes(chunk: &Chunk, known: u64) -> Result<(), String> {
     let fits = match chunk.layout {
         Layout::FileCodes => (1..=known).contains(&chunk.codes.into()),
@@ -162,7 +163,7 @@ fn check_chunk(chunk: &Chunk, field: &Field, rows: u32) -> Result<(), String> {
     }
 }
 
-/// The chunk of a cluster key has one value for each run, but counts the rows that are null.
+/// Checks the chunk of a cluster key, which has one value per run but counts null rows.
 fn check_key(chunk: &Chunk, field: &Field, rows: u32, runs: u32) -> Result<(), String> {
     let null_runs = check_blocks(chunk, field, runs)?;
     let most = rows - runs + 1;
@@ -175,7 +176,7 @@ fn check_key(chunk: &Chunk, field: &Field, rows: u32, runs: u32) -> Result<(), S
     }
 }
 
-/// Only integers of clustered rows have statistics of runs.
+/// Checks that only integers of clustered rows have run statistics.
 fn check_run_index(chunk: &Chunk, cluster: Option<Cluster>) -> Result<(), String> {
     let is_there = chunk.run_index.length > 0;
     let may_be_there = cluster.is_some() && chunk.is_of_integers();
@@ -188,7 +189,7 @@ fn check_run_index(chunk: &Chunk, cluster: Option<Cluster>) -> Result<(), String
     Ok(())
 }
 
-/// Checks so many values of a chunk and returns how many of them are null.
+/// Checks the values of a chunk with `rows` rows; returns the number of nulls.
 fn check_blocks(chunk: &Chunk, field: &Field, rows: u32) -> Result<u64, String> {
     chunk.all_blocks().try_for_each(check_block)?;
     if chunk.blocks.len() != (rows as usize).div_ceil(BLOCK_ROWS) {
@@ -227,7 +228,7 @@ fn check_blocks(chunk: &Chunk, field: &Field, rows: u32) -> Result<u64, String> 
     fits::check(chunk, field).map(|()| nulls)
 }
 
-/// It has the numbers of all runs.
+/// Checks that the order stream contains the numbers of all runs.
 fn check_order_stream(order: &Chunk, runs: u32) -> Result<(), String> {
     match order.bounds {
         Some(Bounds::Numbers { min: 0, max }) if max == i128::from(runs) - 1 && is_plain(order) => Ok(()),
@@ -235,7 +236,7 @@ fn check_order_stream(order: &Chunk, runs: u32) -> Result<(), String> {
     }
 }
 
-/// Each run has a row, and all of them have all rows.
+/// Checks that no run is empty and the lengths add up to all rows.
 fn check_run_lengths(lengths: &Chunk, rows: u32) -> Result<(), String> {
     match (&lengths.bounds, lengths.sum) {
         (Some(Bounds::Numbers { min: 1.., .. }), Some(sum)) if sum == rows.into() && is_plain(lengths) => Ok(()),
@@ -243,12 +244,12 @@ fn check_run_lengths(lengths: &Chunk, rows: u32) -> Result<(), String> {
     }
 }
 
-/// Whether a chunk has integers that are read without anything else.
+/// Whether a chunk has integers that can be decoded without other chunks.
 fn is_plain(chunk: &Chunk) -> bool {
     chunk.layout == Layout::Integers && !chunk.is_difference() && chunk.run_index.length == 0
 }
 
-/// There is a count for each of the dictionary's values, of which are those of all rows but nulls.
+/// Checks that there is a count for each of the dictionary's values, and that all rows except nulls have these values.
 fn check_counts<'a>(
     counts: &Chunk,
     known: u64,
@@ -289,7 +290,7 @@ fn check_block(block: &Block) -> Result<(), String> {
     Ok(())
 }
 
-/// What the bounds of all blocks come to.
+/// Combines the bounds of all blocks.
 #[derive(Default)]
 pub(super) struct AllBounds {
     all: Option<Bounds>,
@@ -306,7 +307,7 @@ impl AllBounds {
         self.all = merged;
     }
 
-    /// `None` if there is no value, or one of a block of which nothing is known.
+    /// `None` if there are no values, or the bounds of a block are unknown.
     pub(super) fn all(self) -> Option<Bounds> {
         self.all.filter(|_| !self.unknown)
     }

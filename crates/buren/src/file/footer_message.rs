@@ -12,8 +12,9 @@ use capnp::message::{Builder, ReaderOptions};
 use capnp::struct_list;
 use std::path::Path;
 
-/// The bytes of a footer, of the chunks of each row group and of the counts of each column: a multiple of eight. The message has one segment in canonical
-/// form, so that the same footer is the same bytes whatever library wrote it.
+/// Encodes a footer with the chunks of each row group and the counts of each column; the size is a multiple of eight.
+/// The message has a single segment in canonical form, so that equal footers have equal bytes, whichever library wrote
+/// them.
 pub(super) fn write(contents: &Footer, chunks: &[Vec<Chunk>], counts: &[Option<Chunk>]) -> Result<Vec<u8>> {
     let mut message = Builder::new_default();
     let mut root = message.init_root::<footer::Builder<'_>>();
@@ -111,7 +112,7 @@ fn write_chunk(chunk: &Chunk, mut builder: chunk::Builder<'_>) {
     }
 }
 
-/// Writes a block, unless there is none: then the footer has no words for it.
+/// Writes a block, unless it is absent: an absent block takes no space in the footer.
 fn write_block<'a>(block: &Block, builder: impl FnOnce() -> block::Builder<'a>) {
     if block.length > 0 {
         fill_block(block, builder());
@@ -151,18 +152,18 @@ fn write_bounds<'a>(bounds: Option<&Bounds>, builder: impl FnOnce() -> bounds::B
     }
 }
 
-/// Reads a footer. What it says is not yet checked; blocks have no offsets yet.
+/// Parses a footer. Its contents are not yet checked; blocks have no offsets yet.
 ///
 /// # Errors
-/// If the message is malformed, or something in it is not known to this version.
+/// If the message is malformed, or contains something unknown to this version.
 pub(super) fn read(words: &[capnp::Word]) -> Result<Footer, Problem> {
     look_at(words, read_footer)
 }
 
-/// Reads the chunks of a column, or the order streams. What they say is not yet checked; blocks have no offsets yet.
+/// Parses the chunks of a column, or the order streams. Their contents are not yet checked; blocks have no offsets yet.
 ///
 /// # Errors
-/// If they are malformed, or something in them is not known to this version.
+/// If they are malformed, or contain something unknown to this version.
 pub(super) fn read_column(words: &[capnp::Word], number: usize) -> Result<StoredColumn, Problem> {
     let chunk = |row_group: row_group::Reader<'_>| match row_group.get_chunks()?.try_get(number as u32) {
         Some(chunk) => read_chunk(chunk),
@@ -177,12 +178,12 @@ pub(super) fn read_column(words: &[capnp::Word], number: usize) -> Result<Stored
     look_at(words, column)
 }
 
-/// What `read` finds in a message.
+/// Opens a message and calls `read` with its root.
 fn look_at<T>(
     words: &[capnp::Word],
     read: impl FnOnce(footer::Reader<'_>) -> Result<T, Problem>,
 ) -> Result<T, Problem> {
-    // Every word is looked at once; a message that has more to look at refers to some of them several times.
+    // Every word is read once; a message that exceeds the limit refers to some words several times.
     let options = ReaderOptions { traversal_limit_in_words: Some(words.len() + 1024), nesting_limit: 16 };
     let mut bytes = capnp::Word::words_to_bytes(words);
     let message = capnp::serialize::read_message_from_flat_slice(&mut bytes, options)?;
@@ -192,7 +193,7 @@ fn look_at<T>(
     read(message.get_root()?)
 }
 
-/// Why a footer cannot be read.
+/// Why a footer cannot be parsed.
 pub(super) enum Problem {
     Malformed(String),
     Unknown(String),
@@ -203,7 +204,7 @@ impl Problem {
         Self::Malformed(reason.into())
     }
 
-    /// The problem as that of a file.
+    /// The problem as an error of a file.
     pub(super) fn of(&self, path: &Path) -> Error {
         match self {
             Self::Malformed(reason) => Error::corrupt(path, "footer", reason.as_str()),
@@ -246,7 +247,7 @@ fn read_footer(root: footer::Reader<'_>) -> Result<Footer, Problem> {
     Ok(Footer { rows: root.get_rows(), schema, compression, dictionaries, row_groups, unused, metadata })
 }
 
-/// The metadata that are text, as a schema has them.
+/// The text entries of the metadata, as in a schema.
 fn texts(metadata: &[(String, Vec<u8>)]) -> Vec<(String, String)> {
     let text = |(key, value): &(String, Vec<u8>)| Some((key.clone(), String::from_utf8(value.clone()).ok()?));
     metadata.iter().filter_map(text).collect()

@@ -1,7 +1,7 @@
-//! The rows of one column of a part, gathered until its row group is encoded.
+//! Buffers the rows of one column of a part until its row group is encoded.
 //!
-//! What a column is like shows in its first batch: types that are inferred may still become wider, so an encoder does not
-//! hold the batches against a schema. The writer does, when all is known.
+//! The first batch determines the kind of values. Inferred types may still widen, so an encoder does not check batches
+//! against a schema; the writer does so at the end.
 
 use super::cluster::Partition;
 use super::strings_gathered::Strings;
@@ -9,7 +9,7 @@ use crate::integer_buffer::{IntegerBuffer, at};
 use brc_core::{BitmapBuffer, Column, Data, Error, Integers, Result};
 use foldhash::fast::RandomState;
 
-/// The rows of one column.
+/// The buffered rows of one column.
 pub(super) struct Gathered {
     pub(super) values: Values,
     pub(super) validity: BitmapBuffer,
@@ -17,25 +17,25 @@ pub(super) struct Gathered {
 }
 
 pub(super) enum Values {
-    /// No batch came yet, or none that memory was kept of.
+    /// No rows yet, and no buffer to reuse.
     Nothing,
     Integers(IntegerBuffer),
-    /// At least one value has needed more than 64 bits; it may have been a null.
+    /// At least one value, possibly under a null, needed more than 64 bits.
     Wide(Vec<i128>),
     Floats(Vec<f64>),
     Strings(Box<Strings>),
 }
 
 impl Gathered {
-    /// No rows yet. The hasher is that of all dictionaries of the file.
+    /// An empty buffer. All dictionaries of the file share the hasher.
     pub(super) fn new(hasher: &RandomState) -> Self {
         Self { values: Values::Nothing, validity: BitmapBuffer::default(), hasher: hasher.clone() }
     }
 
-    /// Adds the rows of a batch's column.
+    /// Appends a column of a batch.
     ///
     /// # Errors
-    /// If these are other values than those before, or too many bytes.
+    /// If its values are of a different kind than those before, or there are too many bytes.
     pub(super) fn append(&mut self, column: &Column<'_>, rows: usize) -> Result<()> {
         if self.validity.is_empty() && !self.values.may_be(&column.data) {
             self.values = match column.data {
@@ -60,7 +60,7 @@ impl Gathered {
 
     /// Moves the rows into their runs.
     ///
-    /// The integers of one column lie in the memory that those of another one had.
+    /// Integers are moved into the memory of `spare`, and their old memory becomes the new `spare`.
     pub(super) fn cluster(&mut self, partition: &Partition, spare: &mut IntegerBuffer) {
         if let Some(bitmap) = self.validity.bitmap() {
             let mut arranged = BitmapBuffer::default();
@@ -79,7 +79,7 @@ impl Gathered {
         }
     }
 
-    /// Keeps these rows only, of which strings have codes.
+    /// Keeps only these rows. Strings must have codes.
     pub(super) fn pick(&mut self, rows: &[u32]) {
         let mut picked = BitmapBuffer::default();
         match self.validity.bitmap() {
@@ -96,7 +96,7 @@ impl Gathered {
         }
     }
 
-    /// Forgets the rows, but keeps memory for others.
+    /// Removes all rows, keeping memory for reuse.
     pub(super) fn clear(&mut self) {
         self.validity.clear();
         match &mut self.values {
@@ -109,7 +109,7 @@ impl Gathered {
 }
 
 impl Values {
-    /// Whether they are of the kind that these are.
+    /// Whether the values can hold this data.
     fn may_be(&self, data: &Data<'_>) -> bool {
         match data {
             Data::Integers(_) => matches!(self, Self::Integers(_) | Self::Wide(_)),

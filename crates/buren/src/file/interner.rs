@@ -1,4 +1,4 @@
-//! Numbers distinct strings in the order in which they first appear, by hashes that nobody outside can foresee.
+//! Assigns codes to distinct strings in order of first occurrence, with a randomly seeded hash.
 
 use brc_core::Dictionary;
 use brc_kernels::interner::DictionaryBuilder;
@@ -9,29 +9,29 @@ use std::hash::BuildHasher;
 pub(super) struct Interner {
     strings: DictionaryBuilder,
     hashes: Vec<u32>,
-    /// How many of the first strings can be looked up.
+    /// The number of leading strings that are in the hash table.
     known: usize,
     hasher: RandomState,
 }
 
 impl Interner {
-    /// An interner whose hashes are those of all others with this hasher.
+    /// An empty interner. Interners with the same hasher compute the same hashes.
     pub(super) fn new(hasher: &RandomState) -> Self {
         Self { hasher: hasher.clone(), ..Self::default() }
     }
 
-    /// Makes room for so many more strings of so many bytes together.
+    /// Reserves memory for `strings` more strings of `bytes` bytes in total.
     pub(super) fn reserve(&mut self, strings: usize, bytes: usize) {
         self.strings.reserve(strings, bytes);
         self.hashes.reserve(strings);
     }
 
-    /// The number of a string, and whether it is a new one.
+    /// The code of a string, and whether it is new.
     pub(super) fn intern(&mut self, value: &[u8]) -> (u32, bool) {
         self.intern_hashed(value, self.hash(value))
     }
 
-    /// The same for a string with that hash.
+    /// Like `intern`, for a string with a known hash.
     pub(super) fn intern_hashed(&mut self, value: &[u8], hash: u32) -> (u32, bool) {
         self.know_all();
         match self.strings.get_hashed(value, hash) {
@@ -40,13 +40,13 @@ impl Interner {
         }
     }
 
-    /// Numbers a string with that hash that has no number yet: none that was interned is the same.
+    /// Assigns a code to a string with a known hash, which must be new.
     pub(super) fn append(&mut self, value: &[u8], hash: u32) -> u32 {
         self.hashes.push(hash);
         self.strings.append(value)
     }
 
-    /// Makes strings that were appended known to those that look some up.
+    /// Adds the appended strings to the hash table.
     fn know_all(&mut self) {
         if self.known < self.hashes.len() {
             self.strings.index(self.known as u32, &self.hashes[self.known..]);
@@ -58,8 +58,8 @@ impl Interner {
         (self.hasher.hash_one(value) >> 32) as u32
     }
 
-    /// Appends the numbers of strings with these hashes, new ones where they have none; but no more once there are `most`
-    /// different ones.
+    /// Appends the codes of strings with known hashes, assigning codes to new strings. Stops when there are `most`
+    /// distinct strings.
     pub(super) fn intern_all<'v>(
         &mut self,
         values: impl Iterator<Item = &'v [u8]>,
@@ -78,7 +78,7 @@ impl Interner {
         self.known = self.hashes.len();
     }
 
-    /// Numbers a string that has no number yet.
+    /// Assigns a code to a new string.
     pub(super) fn insert(&mut self, value: &[u8], hash: u32) -> u32 {
         self.know_all();
         self.hashes.push(hash);
@@ -90,7 +90,7 @@ impl Interner {
         self.strings.dictionary()
     }
 
-    /// The strings and the hash of each, without what finds them.
+    /// The strings and their hashes, without the hash table.
     pub(super) fn into_parts(self) -> (Dictionary, Vec<u32>) {
         (self.strings.into_dictionary(), self.hashes)
     }

@@ -1,11 +1,11 @@
-//! The cluster key of a file whose user names none: the column that its one obvious question groups by, or one by which the
-//! file gets smaller, because others depend on it.
+//! Chooses the cluster key of a file if the user names none: the obvious group-by column, or a column on which others
+//! depend, so that clustering by it makes the file smaller.
 //!
-//! A table of one column of strings and a few of numbers is asked for numbers by string. Of all others a key has to pay, for to
-//! move rows costs time, and more whenever they are read in their order: the first rows of the file are stored on trial, as
-//! they lie and clustered by each column that has few values.
+//! A table of one string column and a few number columns is mostly queried for numbers by string. In other tables a key
+//! must pay, because moving rows costs time, again whenever they are read in original order. So the first rows of the
+//! file are encoded on trial, unclustered and clustered by each column with few values.
 //!
-//! The first row group decides; the others wait for it, so that what is written does not depend on who was faster.
+//! The first row group decides; the others wait for it, so that the output does not depend on timing.
 
 use super::chunk_writer::{Rows, Runs};
 use super::cluster::Partition;
@@ -23,39 +23,40 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Rows of the trial; fewer than the least are not worth one.
+/// The maximum number of rows in the trial, and the minimum for which it is done.
 const ROWS: usize = 1 << 14;
 const LEAST_ROWS: usize = 1 << 12;
 
-/// Wider tables take too long.
+/// The maximum number of columns; wider tables would take too long.
 const MOST_COLUMNS: usize = 64;
 
-/// The columns that are tried as keys: those with the most values, on which others depend rather than the other way round.
+/// The maximum number of columns tried as keys: those with the most values, because others depend on them rather than
+/// vice versa.
 const MOST_TRIED: usize = 8;
 
-/// Columns whose rows take no more bytes together follow from the number of the row, as the columns of a grid do. They are no
-/// keys: rows in another order would make them cost something.
+/// A column encoded in at most this many bytes follows from the row number, like the columns of a grid. It cannot be a
+/// key: in another row order it would take more.
 const FORMULA: u64 = 64;
 
-/// How much smaller, in percent, a key has to make a file.
+/// The minimum saving of a key in percent.
 const WORTH: u64 = 2;
 
-/// Strings that the size of all is estimated from.
+/// The number of strings from which the size of all is estimated.
 const STRINGS: usize = 2048;
 
-/// Tables of more columns have no one obvious question.
+/// Tables of more columns have no obvious group-by.
 const FEW_COLUMNS: usize = 8;
 
-/// The key that the first part has chosen, for all parts.
+/// The key chosen by the first part, for all parts.
 #[derive(Debug)]
 pub(crate) struct FileKey {
     chosen: OnceLock<Option<usize>>,
-    /// Whether the table has one obvious question.
+    /// Whether the schema suggests an obvious group-by column.
     pub(super) is_obvious: bool,
 }
 
 impl FileKey {
-    /// Of a table of that schema.
+    /// The undecided key of a table with this schema.
     pub(crate) fn new(schema: &Schema) -> Self {
         let is_number = |field: &Field| match field.logical_type {
             LogicalType::Int64 => true,
@@ -82,7 +83,7 @@ impl FileKey {
         Self { chosen: OnceLock::new(), is_obvious }
     }
 
-    /// The column that the part is clustered by; `sample` is asked for if it is the first one. Without a number it has no key.
+    /// The key of a part. The first part chooses it from `sample`; a part without a number has no key.
     pub(super) fn of_part(&self, part: Option<u64>, sample: Option<&Sample>) -> Option<usize> {
         match part? {
             0 => *self.chosen.get_or_init(|| sample.and_then(Sample::key)),
@@ -90,41 +91,41 @@ impl FileKey {
         }
     }
 
-    /// Tells that a part is finished, or will not come.
+    /// Announces that a part is finished or was skipped.
     pub(super) fn end(&self, part: Option<u64>) {
         if part == Some(0) {
             self.chosen.get_or_init(|| None);
         }
     }
 
-    /// The key, once it is known.
+    /// The key, if it has been chosen.
     pub(super) fn known(&self) -> Option<usize> {
         self.chosen.get().copied().flatten()
     }
 }
 
-/// What a key is chosen by.
+/// The input of the key choice.
 pub(super) struct Sample {
-    /// How many values each column has in the part: strings with codes, in a table of one obvious question.
+    /// The number of distinct values of each string column with codes, if the schema suggests an obvious group-by.
     distinct: Vec<Option<usize>>,
     rows: usize,
-    /// Some rows, as they are stored on trial; none if a key is not worth it.
+    /// Some rows for the trial; empty if there is none.
     columns: Vec<Column>,
 }
 
 enum Column {
-    /// Integers, or codes of strings: those of few values ascend with them.
+    /// Integers, or ranks of strings; if there are many distinct strings, their codes.
     Integers {
         values: Vec<i64>,
         is_date: bool,
     },
     Floats(Vec<f64>),
-    /// So many bytes, in whichever order the rows lie.
+    /// The size in bytes, which does not depend on the row order.
     Fixed(u64),
 }
 
 impl Sample {
-    /// Of a part with these columns, of a table of one obvious question or not.
+    /// Samples the rows of a part.
     pub(super) fn new(about: &[EncodedColumn], columns: &[Gathered], rows: usize, is_obvious: bool) -> Self {
         let distinct = |column: &Gathered| match &column.values {
             Values::Strings(strings) => strings.distinct().filter(|_| is_obvious),
@@ -141,7 +142,7 @@ impl Sample {
         sample
     }
 
-    /// Puts other columns in the place of these.
+    /// Replaces some of the columns.
     pub(super) fn replace(&mut self, columns: &[usize], others: Self) {
         for (index, &column) in columns.iter().enumerate() {
             if let (Some(replaced), Some(other)) = (self.distinct.get_mut(column), others.distinct.get(index)) {
@@ -155,12 +156,12 @@ impl Sample {
         }
     }
 
-    /// The key of the obvious question; else the column that makes the rows so much smaller that it pays. The first of several.
+    /// The obvious key, or else the first column among those that save the most, if that is enough.
     pub(super) fn key(&self) -> Option<usize> {
         self.obvious_key().or_else(|| self.key_on_trial())
     }
 
-    /// The strings, if their runs are long enough.
+    /// The string column, if its runs are long enough.
     pub(super) fn obvious_key(&self) -> Option<usize> {
         let distinct = self.distinct.iter().enumerate().filter_map(|(column, distinct)| Some(((*distinct)?, column)));
         let (distinct, column) = distinct.min()?;
@@ -188,7 +189,7 @@ impl Sample {
         (clustered * 100 <= as_they_lie * (100 - WORTH)).then_some(key)
     }
 
-    /// The estimated size in bytes, if the rows lie in that order.
+    /// The estimated size in bytes with the rows in that order.
     fn bytes(&self, order: Option<&[u32]>) -> u64 {
         let mut dates: Vec<Cow<'_, [i64]>> = Vec::new();
         let mut bytes = 0;
@@ -244,8 +245,8 @@ impl Column {
         }
     }
 
-    /// The rows as they lie if this is the key, and how many runs they are; `None` if the runs would be too short, or one, or
-    /// if the column is too small as it lies.
+    /// The rows clustered by this column, and the number of runs. `None` if there is only one run, runs are too short,
+    /// or the unclustered column is tiny.
     fn partition(&self) -> Option<(Partition, usize)> {
         let Self::Integers { values, .. } = self else { return None };
         if Plan::choose(values, IntegerSlice::EMPTY).estimated_bytes() <= FORMULA {
@@ -262,7 +263,7 @@ fn arranged<'v, T: Copy>(values: &'v [T], order: Option<&[u32]>) -> Cow<'v, [T]>
     order.map_or(Cow::Borrowed(values), |order| Cow::Owned(at(values, order)))
 }
 
-/// The values, with a filler for nulls.
+/// The values, with nulls filled.
 fn filled<T: Copy + PartialOrd>(values: &[T], validity: Option<Bitmap<'_>>, otherwise: T) -> Vec<T> {
     let mut values = values.to_vec();
     Rows { count: values.len(), validity, runs: Runs::None }.fill(&mut values, otherwise);

@@ -1,7 +1,7 @@
-//! Strings of a row group as codes of its own distinct values, on their way to a chunk.
+//! Strings of a row group as codes of its own distinct values, before they become a chunk.
 //!
-//! What does not depend on other row groups is done here, side by side with them; the codes of the column's dictionary are
-//! known only when the row group's turn in the file comes.
+//! Whatever does not depend on other row groups is done here, in parallel. The codes of the column's dictionary are
+//! only known when the row group is appended to the file.
 
 use super::bounds::Bounds;
 use super::chunk_writer::{ChunkWriter, Rows, Runs};
@@ -18,34 +18,34 @@ use brc_core::{BitmapBuffer, Dictionary, Result};
 use brc_kernels::arithmetic::Integer;
 use std::ops::Range;
 
-/// Where values come so often, codes are taken without a look at what else there is: they also decode faster, and are what
-/// strings are grouped by.
+/// With at least this many rows per value, codes are used without comparing sizes: they also decode faster and speed up
+/// grouping.
 const OFTEN: usize = 8;
 
-/// Values that the size of all is estimated from.
+/// The number of values from which the size of all is estimated.
 const SAMPLE: usize = 2048;
 
-/// What is kept in memory of a value beside its bytes: its end, its hash and its count.
+/// The memory per value in addition to its bytes: its end, its hash and its count.
 const MEMORY_OF_VALUE: usize = 16;
 
 pub(super) struct LocalCodes {
-    /// Null rows have any.
+    /// Null rows have an arbitrary code.
     codes: IntegerBuffer,
     values: Dictionary,
-    /// Of each value.
+    /// The hash of each value.
     hashes: Vec<u32>,
-    /// In how many rows each value is.
+    /// The number of rows of each value.
     counts: Vec<u32>,
-    /// Of each block.
+    /// The bounds of each block.
     bounds: Vec<Option<Bounds>>,
-    /// How many rows each code stands for, if they are those of runs.
+    /// The number of rows per code, if there is one code per run.
     lengths: Option<Vec<u32>>,
 }
 
 impl LocalCodes {
     pub(super) fn new(codes: IntegerBuffer, values: Interner, rows: Rows<'_>) -> Self {
         let (values, hashes) = values.into_parts();
-        // Runs lie in the order of their values.
+        // Runs are in the order of their values.
         let order = if matches!(rows.runs, Runs::Values(_)) { None } else { Some(Order::new(&values)) };
         let mut counts = vec![0; values.len()];
         let of_block = |of_block: Range<usize>| {
@@ -63,13 +63,13 @@ impl LocalCodes {
         Self { codes, values, hashes, counts, bounds, lengths }
     }
 
-    /// How many bytes of memory they take, roughly.
+    /// The approximate memory in bytes.
     pub(super) fn memory(&self) -> usize {
         let values = &self.values;
         self.codes.bytes() + values.value_bytes() + MEMORY_OF_VALUE * values.len()
     }
 
-    /// Whether codes and a dictionary are smaller than each row's own string. Runs always have codes.
+    /// Whether codes and a dictionary are smaller than one string per row. Runs always have codes.
     pub(super) fn pay(&self) -> bool {
         let (rows, values) = (self.codes.len(), &self.values);
         if self.lengths.is_some() {
@@ -89,7 +89,7 @@ impl LocalCodes {
         (rows - values.len()) as f64 * of_value > rows as f64 * f64::from(width) / 8.0
     }
 
-    /// Each row's own string; null rows have any.
+    /// One string per row; null rows have an arbitrary one.
     pub(super) fn each(&self) -> Result<StringBuffer> {
         let mut each = StringBuffer::default();
         self.each_value().try_for_each(|value| push(&mut each, value))?;
@@ -101,7 +101,7 @@ impl LocalCodes {
         (0..codes.len()).map(move |row| if values.is_empty() { &b""[..] } else { values.get(codes.get(row) as u32) })
     }
 
-    /// Appends the rows as a chunk: with codes of the column's dictionary, or with one of its own where that has no room.
+    /// Appends the rows as a chunk: with codes of the column's dictionary, or of its own dictionary if that is full.
     pub(super) fn write(
         self,
         validity: &BitmapBuffer,
@@ -137,7 +137,7 @@ impl LocalCodes {
     }
 }
 
-/// In how many rows of a block each of so many values is.
+/// The number of rows of a block that have each value.
 fn counts_of_block(codes: &[impl Integer], values: usize, rows: Rows<'_>, of_block: Range<usize>) -> Vec<u32> {
     let mut counts = vec![0; values];
     let place = |row: usize| codes[row].wide() as usize;
@@ -152,15 +152,15 @@ fn counts_of_block(codes: &[impl Integer], values: usize, rows: Rows<'_>, of_blo
     counts
 }
 
-/// The codes of the first and of the last run that is not null.
+/// The codes of the first and the last run that is not null.
 fn ends(codes: IntegerSlice<'_>, rows: Rows<'_>, runs: Range<usize>) -> Option<(u32, u32)> {
     let mut valid = runs.filter(|&run| rows.is_valid(run));
     let first = valid.next()?;
     Some((codes.get(first) as u32, codes.get(valid.next_back().unwrap_or(first)) as u32))
 }
 
-/// The codes of the smallest and the largest value that occurs, if one does. So values are compared once, however often they
-/// come.
+/// The codes of the minimum and maximum among occurring values; `None` if no value occurs. Each value is compared once,
+/// however often it occurs.
 fn extremes(counts: &[u32], order: &Order<'_>) -> Option<(u32, u32)> {
     let mut occurring = (0..).zip(counts).filter(|(_, count)| **count > 0).map(|(code, _)| code);
     let first = occurring.next()?;

@@ -1,8 +1,8 @@
-//! Files: row groups of column chunks, a footer that tells where they lie and what is known of them.
+//! Files: row groups of column chunks, and a footer with their locations and statistics.
 //!
-//! A chunk has its own scheme and tokens, so that row groups are encoded side by side, and a chunk can be replaced by
-//! another one. Only the dictionaries of strings are shared, as long as they stay small enough to be kept in memory: the
-//! codes of a row group are put together when its turn in the file comes.
+//! A chunk has its own scheme and tokens, so that row groups can be encoded in parallel and a chunk can be replaced.
+//! Only the dictionaries of string columns are shared, as long as they are small enough for memory: the dictionary
+//! codes of a row group are assigned when the row group is appended to the file.
 
 mod appending;
 mod bounds;

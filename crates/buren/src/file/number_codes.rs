@@ -1,5 +1,5 @@
-//! Codes of strings that are numbers in disguise: as long as there are few in comparison to rows, all numbers of the file
-//! get a code beforehand, so that rows need neither be written out as strings nor be hashed.
+//! Codes of fixed-width numeric strings. If the file has few different numbers compared with rows, all get a code in
+//! advance, so that rows need neither be expanded to strings nor hashed.
 
 use super::bounds::Bounds;
 use super::column::{Codes, FileValues, Values};
@@ -7,13 +7,13 @@ use super::footer::Chunk;
 use crate::strings::NumberFormat;
 use brc_core::Dictionary;
 
-/// The most numbers that get codes.
+/// The maximum number of codes.
 const MOST: i64 = 1 << 20;
 
-/// So many rows pay for a number's code.
+/// The minimum number of rows per code for which codes pay.
 const ROWS: i64 = 32;
 
-/// The codes of all numbers from the smallest of a file to the largest.
+/// The codes of all numbers between the minimum and the maximum of a file.
 pub(super) struct NumberCodes {
     format: NumberFormat,
     low: i64,
@@ -22,8 +22,7 @@ pub(super) struct NumberCodes {
 }
 
 impl NumberCodes {
-    /// Gives codes to all numbers of a column of these chunks, whose scanner has got these values so far; `None` if that is not worth it for so
-    /// many rows.
+    /// Assigns codes to all numbers of a column with these chunks. `None` if this does not pay for `rows` rows.
     pub(super) fn new(
         format: &NumberFormat,
         chunks: &[Chunk],
@@ -31,7 +30,7 @@ impl NumberCodes {
         (values, of_file): (&mut Values, &mut FileValues),
     ) -> Option<Self> {
         if !format.is_ordered() {
-            // The bounds of strings tell nothing of numbers.
+            // The bounds of strings are not those of the numbers.
             return None;
         }
         let mut bounds = chunks.iter().filter_map(|chunk| chunk.bounds.as_ref());
@@ -55,12 +54,13 @@ impl NumberCodes {
         Some(Self { format: format.clone(), low, codes })
     }
 
-    /// Whether they are codes of numbers that look like this.
+    /// Whether these are codes of numbers in this format.
     pub(super) fn are_of(&self, format: &NumberFormat) -> bool {
         self.format == *format
     }
 
-    /// Replaces `places` by where the numbers stand among all; below 0 or too large if they do not.
+    /// Replaces `places` with the offset of each number from the minimum; out-of-range numbers become negative or too
+    /// large.
     pub(super) fn places(&self, numbers: &[i64], places: &mut Vec<i32>) {
         places.clear();
         let place = |&number: &i64| (number.wrapping_sub(self.low) as u64).min(u32::MAX.into()) as i32;
@@ -68,7 +68,7 @@ impl NumberCodes {
     }
 }
 
-/// So many numbers from a first one on as strings.
+/// The strings of `count` consecutive numbers.
 fn dictionary_of(format: &NumberFormat, first: i64, count: usize) -> Dictionary {
     let mut text = Vec::new();
     format.write(first, &mut text);

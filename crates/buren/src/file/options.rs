@@ -1,4 +1,4 @@
-//! How to write a file: by which column rows are clustered, and how blocks are compressed.
+//! Options for writing a file: the cluster key and the compression.
 
 use super::encoder::ClusterKey;
 use super::key_choice::FileKey;
@@ -9,46 +9,46 @@ use std::sync::Arc;
 /// The cluster key: the column by which rows are grouped inside a row group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Key {
-    /// The column of strings, if all others are a few of numbers of 64 bits; otherwise the column that makes the first rows at
-    /// least 2 % smaller, if there is one.
+    /// The string column, if all others are a few columns of 64-bit numbers; otherwise the column that makes the first
+    /// rows at least 2 % smaller, if there is one.
     #[default]
     Automatic,
-    /// No key: rows lie in their original order.
+    /// No key: rows are stored in original order.
     None,
-    /// The column of that name, in each row group where it has few enough values.
+    /// The named column, in each row group in which it has few enough values.
     Column(String),
 }
 
-/// Whether clustering pays for rows of so many distinct keys: runs are not too short on average.
+/// Whether clustering pays: runs are long enough on average.
 pub(super) fn are_long_runs(rows: usize, keys: usize) -> bool {
     const LEAST_ROWS: usize = 16;
     rows / keys.max(1) >= LEAST_ROWS
 }
 
-/// How to write a file.
+/// Options for writing a file.
 #[derive(Clone)]
 pub struct WriterOptions {
-    /// The compression of blocks that it makes smaller.
+    /// The compression; blocks that it does not make smaller are stored uncompressed.
     pub compression: Compressor,
-    /// By which column rows are clustered.
+    /// The cluster key.
     pub key: Key,
-    /// How much memory, in bytes, the dictionaries may take that strings of all row groups share; when they have taken it,
-    /// further row groups have dictionaries of their own. The file depends on it.
+    /// The memory budget in bytes for the dictionaries shared by all row groups. Once it is used up, further row groups
+    /// have their own dictionaries. The contents of the file depend on it.
     pub dictionary_bytes: usize,
 }
 
 impl WriterOptions {
-    /// Those of a file whose blocks are compressed so.
+    /// Default options with this compression.
     #[must_use]
     pub fn new(compression: Compressor) -> Self {
         Self { compression, key: Key::Automatic, dictionary_bytes: 320 << 20 }
     }
 }
 
-/// The key of a table of that schema.
+/// Resolves the key for a table with this schema.
 ///
 /// # Errors
-/// If it is no column of the schema, or one of floats or of integers of more than 64 bits.
+/// If the column does not exist, or has floats or integers of more than 64 bits.
 pub(super) fn cluster_key(schema: &Schema, key: &Key) -> Result<ClusterKey> {
     Ok(match key {
         Key::Column(name) => ClusterKey::Column(key_column(schema, name)?),

@@ -1,10 +1,10 @@
-//! The byte order of a dictionary's values, found mostly without a look at them.
+//! The byte order of a dictionary's values, determined mostly without reading them.
 
 use brc_core::Dictionary;
 use brc_core::bounds::prefix;
 use std::cmp::Ordering;
 
-/// Compares values by the eight bytes behind what all have in common, and only where these are the same as a whole.
+/// Compares values by the eight bytes after their common prefix, and in full only if these are equal.
 pub(super) struct Order<'a> {
     dictionary: &'a Dictionary,
     keys: Vec<u64>,
@@ -15,7 +15,7 @@ impl<'a> Order<'a> {
         let mut values = dictionary.iter();
         let first = values.next().unwrap_or_default();
         let common = values.fold(first.len(), |common, value| {
-            // Mostly all of it, which is seen at once.
+            // Usually the whole prefix matches, which is fast to check.
             if value.starts_with(&first[..common]) {
                 common
             } else {
@@ -26,7 +26,7 @@ impl<'a> Order<'a> {
         Self { dictionary, keys }
     }
 
-    /// The codes in ascending order of their values, and where in that order each code is.
+    /// The codes sorted by their values, and the rank of each code.
     pub(super) fn ranks(&self) -> (Vec<u32>, Vec<u32>) {
         let mut sorted: Vec<u32> = (0..self.len() as u32).collect();
         sorted.sort_unstable_by(|&a, &b| self.compare(a, b));
@@ -35,12 +35,12 @@ impl<'a> Order<'a> {
         (sorted, ranks)
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub(super) fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// The order of the values of two codes.
+    /// Compares the values of two codes.
     pub(super) fn compare(&self, a: u32, b: u32) -> Ordering {
         let by_key = self.keys[a as usize].cmp(&self.keys[b as usize]);
         by_key.then_with(|| self.dictionary.get(a).cmp(self.dictionary.get(b)))

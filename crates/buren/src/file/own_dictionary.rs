@@ -1,4 +1,4 @@
-//! A dictionary of one chunk.
+//! The dictionary of a single chunk.
 
 use super::chunk_writer::ChunkWriter;
 use super::footer::Chunk;
@@ -7,11 +7,11 @@ use crate::integers::BLOCK_ROWS;
 use crate::strings::{self, StringBuffer, Strings, Tokenizer};
 use brc_core::{Dictionary, Error, Result};
 
-/// Fewer bytes of values are not worth tokens.
+/// The minimum size of values in bytes for which tokens pay.
 const WORTH_TOKENS: usize = 32 << 10;
 
 pub(super) struct OwnDictionary {
-    /// In ascending order.
+    /// The values in ascending order.
     values: StringBuffer,
 }
 
@@ -19,15 +19,15 @@ impl OwnDictionary {
     /// A dictionary of these values, and the code of each.
     ///
     /// # Errors
-    /// If two of the values are the same.
+    /// If two values are equal.
     pub(super) fn new(dictionary: &Dictionary) -> Result<(Self, Vec<u32>)> {
         let (sorted, positions) = Order::new(dictionary).ranks();
         check_distinct(dictionary, &sorted)?;
         Ok((Self { values: sorted.iter().map(|&code| dictionary.get(code)).collect() }, positions))
     }
 
-    /// Appends tokens, if they are worth it, and the values. To find tokens takes longer than all else of a dictionary, so it has
-    /// those of another one of the column if there is one.
+    /// Appends tokens, if they pay, and the values. Training tokens takes longer than everything else, so those of the
+    /// column's dictionary are reused if it has any.
     pub(super) fn write(
         &self,
         known: Option<&Tokenizer>,
@@ -46,7 +46,7 @@ impl OwnDictionary {
     }
 }
 
-/// Checks that values in ascending order are all different, as those of a batch's dictionary should be.
+/// Checks that sorted values are distinct, which a batch's dictionary should guarantee.
 pub(super) fn check_distinct(dictionary: &Dictionary, sorted: &[u32]) -> Result<()> {
     match sorted.windows(2).find(|pair| dictionary.get(pair[0]) == dictionary.get(pair[1])) {
         None => Ok(()),
@@ -57,7 +57,7 @@ pub(super) fn check_distinct(dictionary: &Dictionary, sorted: &[u32]) -> Result<
     }
 }
 
-/// Appends values in ascending order in blocks; tells how many each has.
+/// Appends values in ascending order as blocks; returns the number of values of each block.
 pub(super) fn write_values(
     values: Strings<'_>,
     tokenizer: Option<&Tokenizer>,

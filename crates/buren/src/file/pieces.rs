@@ -1,5 +1,6 @@
-//! Delivers the wanted rows of a row group some thousand at a time, which stay in the first-level cache until the sink has
-//! taken them. Columns of conditions come first, and no other column is decoded where they leave no row.
+//! Delivers the selected rows of a row group in batches of a few thousand rows, which stay in the first-level cache
+//! until the sink has processed them. The columns of conjuncts are decoded first; other columns are decoded only where
+//! rows are left.
 
 use super::column::{BlockPlace, PIECE};
 use super::reader::Reader;
@@ -10,42 +11,42 @@ use brc_core::{Batch, Column, Conjunct, Integers, Known, Predicate, Result, Scan
 use brc_kernels::filter::{valid_bits, words};
 use std::ops::Range;
 
-/// Consecutive rows of a row group that are wanted.
+/// A range of rows of a row group to deliver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stretch {
     pub(super) rows: Range<usize>,
-    /// Whether some of them may not meet the predicate.
+    /// Whether the predicate is not known to be true for all of them.
     pub(super) is_open: bool,
 }
 
-/// So many columns of a batch take no memory from the heap.
+/// The number of columns of a batch that need no heap memory.
 const COLUMNS: usize = 8;
 
-/// Which rows of the pieces of a row group, one after the other, lie in stretches.
+/// The ranges to deliver, consumed batch by batch in row order.
 struct Wanted<'a> {
-    /// Those that do not lie before the piece at hand.
+    /// The ranges that do not end before the current batch.
     left: &'a [Stretch],
 }
 
-/// What is wanted of a piece.
+/// The number of selected rows of a batch.
 #[derive(Debug, PartialEq, Eq)]
 struct OfPiece {
     rows: usize,
-    /// Whether some of its rows may not meet the predicate.
+    /// Whether the predicate is not known to be true for all of them.
     is_open: bool,
 }
 
-/// The conditions that have to be tested.
+/// The indices of the conjuncts to test.
 #[derive(Default)]
 struct Tests {
-    /// Of rows that may not meet the predicate.
+    /// For rows that may not match the predicate.
     of_open_rows: Vec<usize>,
-    /// Of those that do.
+    /// For rows that are known to match it.
     of_all_rows: Vec<usize>,
 }
 
 impl<'a> Wanted<'a> {
-    /// The rest of the stretches that do not end before a row.
+    /// Drops the ranges that end at or before `start`; returns the rest.
     fn from(&mut self, start: usize) -> &'a [Stretch] {
         while let [first, rest @ ..] = self.left
             && first.rows.end <= start
@@ -55,19 +56,19 @@ impl<'a> Wanted<'a> {
         self.left
     }
 
-    /// Those of some rows that are wanted, which are not before others that were looked at.
+    /// The selected ranges within `rows`. Must be called in ascending row order.
     fn within(&mut self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<'a> {
         let (start, end) = (rows.start, rows.end);
         let in_rows = self.from(start).iter().take_while(move |stretch| stretch.rows.start < end);
         in_rows.map(move |stretch| stretch.rows.start.max(start)..stretch.rows.end.min(end))
     }
 
-    /// How many they are.
+    /// The number of selected rows within `rows`.
     fn count(&mut self, rows: &Range<usize>) -> usize {
         self.within(rows.clone()).map(|rows| rows.len()).sum()
     }
 
-    /// Sets the bits of those rows of a piece that are wanted, and clears the others.
+    /// Sets the bits of the selected rows of a batch and clears the others.
     fn select(&mut self, piece: &Range<usize>, bits: &mut [u64]) -> OfPiece {
         bits.fill(0);
         let mut found = OfPiece { rows: 0, is_open: false };
@@ -81,7 +82,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Sets some bits.
+/// Sets the bits of a range.
 fn set(bits: &mut [u64], rows: Range<usize>) {
     if rows.is_empty() {
         return;
@@ -98,12 +99,12 @@ fn set(bits: &mut [u64], rows: Range<usize>) {
 }
 
 impl Reader {
-    /// How many rows a block of a row group has.
+    /// The number of rows of a block.
     fn rows_of_block(&self, index: usize, number: usize) -> usize {
         BLOCK_ROWS.min(self.row_group(index).rows as usize - number * BLOCK_ROWS)
     }
 
-    /// What is known of the values of columns in a block of a row group, of which `key` is the cluster key.
+    /// The statistics of columns in a block of a row group with this cluster key.
     fn known_of_block<'r>(&'r self, index: usize, key: Option<usize>, number: usize) -> impl Fn(usize) -> Known<'r> {
         move |column| match self.chunk(index, column) {
             Some(_) if Some(column) == key => self.known_of(index, column),
@@ -120,8 +121,8 @@ impl Reader {
 }
 
 impl FileScanner<'_> {
-    /// Delivers stretches of rows of a row group, without those of blocks that the predicate rules out. Where it is clustered, `key`
-    /// is its cluster key, and its runs are at hand.
+    /// Delivers ranges of rows of a row group, except in blocks that the predicate prunes. If the row group is
+    /// clustered, `key` is its cluster key, and its runs have been loaded.
     pub(super) fn deliver(
         &mut self,
         index: usize,
@@ -164,7 +165,7 @@ impl FileScanner<'_> {
         delivered
     }
 
-    /// The blocks of a row group that have wanted rows and are not ruled out by the predicate, and how many rows those are.
+    /// The blocks of a row group that have selected rows and are not pruned, each with its number of selected rows.
     pub(super) fn open_blocks(&self, index: usize, key: Option<usize>, stretches: &[Stretch]) -> Vec<(usize, usize)> {
         let mut wanted = Wanted { left: stretches };
         let is_open = stretches.iter().any(|stretch| stretch.is_open);
@@ -178,7 +179,7 @@ impl FileScanner<'_> {
         blocks.filter(|&(number, rows)| rows > 0 && !is_ruled_out(number)).collect()
     }
 
-    /// Whether rows that are known to meet the predicate meet the condition, too.
+    /// Whether the conjunct is part of the predicate, so that rows known to match the predicate satisfy it.
     fn is_pushed_down(&self, conjunct: &Conjunct) -> bool {
         match (&self.options.predicate, &conjunct.predicate) {
             (Some(Predicate::And(parts)), Some(predicate)) => parts.contains(predicate),
@@ -216,8 +217,8 @@ impl FileScanner<'_> {
         Ok(())
     }
 
-    /// Delivers those rows of a piece whose bits are set and that meet conditions which are not known to be met. Nothing is
-    /// decoded of groups without such a row.
+    /// Delivers the selected rows of a batch that satisfy the given conjuncts. Groups without a selected row are not
+    /// decoded.
     fn deliver_parts(
         &mut self,
         place: BlockPlace<'_>,
@@ -242,7 +243,8 @@ impl FileScanner<'_> {
         Ok(())
     }
 
-    /// Tests which of some rows meet the first of the conditions; delivers or notes them if there is none.
+    /// Evaluates the first conjunct on some rows. Without conjuncts, delivers the rows, or records them if they must be
+    /// put back in order first.
     fn deliver_part(
         &mut self,
         place: BlockPlace<'_>,
@@ -275,7 +277,8 @@ impl FileScanner<'_> {
         self.deliver_parts(place, part, later, rows, sink)
     }
 
-    /// Sees to it that rows of a column are decoded, and those of their group before them. A cluster key may come as runs.
+    /// Decodes rows of a column from the start of their group, unless that has been done. A cluster key may be
+    /// delivered as runs.
     fn bring(&mut self, position: usize, place: BlockPlace<'_>, rows: &Range<usize>, as_runs: bool) -> Result<()> {
         match place.runs {
             Some(runs) if self.key_of(position).is_some() => {
@@ -290,19 +293,19 @@ impl FileScanner<'_> {
         }
     }
 
-    /// The same of all columns.
+    /// Decodes rows of all columns.
     fn bring_all(&mut self, place: BlockPlace<'_>, rows: &Range<usize>) -> Result<()> {
         (0..self.columns.len()).try_for_each(|position| self.bring(position, place, rows, true))
     }
 
-    /// Keeps rows of a column that are decoded, until those that meet all conditions are put back in order.
+    /// Keeps decoded rows of a column for putting the matching rows back in order.
     fn keep(&mut self, position: usize, place: BlockPlace<'_>, rows: &Range<usize>) {
         let (column, start) = (&self.columns[position], place.block * BLOCK_ROWS);
         let of_row_group = start + rows.start..start + rows.end;
         self.clustered[position].keep(&column.rows(rows), of_row_group, column.values_in(place.row_group));
     }
 
-    /// Rows of a column that are decoded.
+    /// The decoded rows of a column.
     fn rows_of(&self, position: usize, rows: &Range<usize>) -> Column<'_> {
         match self.key_of(position) {
             Some(key) => self.runs.key.rows(rows, key.dictionary()),
@@ -310,7 +313,7 @@ impl FileScanner<'_> {
         }
     }
 
-    /// Hands over rows that every column has decoded.
+    /// Passes decoded rows of all columns to `sink`.
     fn hand_over(&self, rows: &Range<usize>, sink: impl FnOnce(&Batch<'_>) -> Result<()>) -> Result<()> {
         let filler = Column::integers(Integers::I16(&[]));
         with_slots::<_, COLUMNS, _>(self.columns.len(), filler, |columns| {

@@ -1,7 +1,7 @@
-//! An open file and its checked footer.
+//! An open file with a checked footer.
 //!
-//! A footer has some hundred bytes for each chunk, and most questions ask for few columns. So the chunks of a column are read
-//! and checked when it is first asked for.
+//! A footer has several hundred bytes per chunk, but most queries read few columns. So the chunks of a column are
+//! parsed and checked on first use.
 
 use super::footer::{Chunk, Footer, RowGroup, StoredColumn};
 use super::footer_check;
@@ -28,20 +28,20 @@ pub struct Reader {
     /// The bytes of the footer.
     words: Vec<capnp::Word>,
     pub(super) footer: Footer,
-    /// Those that were asked for; the order streams and the lengths of runs after them.
+    /// The columns parsed so far; after the table's columns, the order streams and the run lengths.
     columns: Vec<OnceLock<Result<StoredColumn, Problem>>>,
-    /// How many blocks those have.
+    /// The number of blocks in the parsed columns.
     blocks: AtomicUsize,
-    /// Of each column.
+    /// The shared dictionary of each column.
     pub(super) dictionaries: Vec<SharedDictionary>,
 }
 
 impl Reader {
-    /// Opens a file and checks its footer; `path` is its name for messages. What the footer says of a column is checked when
-    /// the column is first asked for, and by [`Reader::verify`].
+    /// Opens a file and checks its footer; `path` names the file in messages. The footer's entries for a column are
+    /// checked when the column is first used, and by [`Reader::verify`].
     ///
     /// # Errors
-    /// If it cannot be read, is no buren file or of a newer version, or its footer is damaged.
+    /// If the file cannot be read, is not a buren file or has a newer version, or its footer is damaged.
     pub fn open(file: impl ReadAt + 'static, path: &Path) -> Result<Self> {
         let envelope = Envelope::open(Box::new(file), path)?;
         let Envelope { file, path, file_bytes, footer_bytes, footer_offset, footer: words } = envelope;
@@ -54,14 +54,14 @@ impl Reader {
         Ok(Self { path, file, file_bytes, footer_bytes, footer_offset, words, footer, columns, blocks, dictionaries })
     }
 
-    /// The checked chunks of a column, the order streams or the lengths of runs; there must be so many columns.
+    /// The checked chunks of a column, the order streams or the run lengths. `number` must be in range.
     ///
     /// # Errors
-    /// If what the footer says of it is damaged.
+    /// If the footer's entries for it are damaged.
     pub(super) fn column(&self, number: usize) -> Result<&StoredColumn> {
         let read = || {
             let mut column = footer_message::read_column(&self.words, number)?;
-            // Each takes a word or more, so that all of them together take no more memory than they should.
+            // Each block takes at least a word, which limits the memory for all of them.
             let blocks: usize = column.all_chunks().map(Chunk::stored_blocks).sum();
             if self.blocks.fetch_add(blocks, Relaxed).saturating_add(blocks) > self.words.len() {
                 return Err(Problem::malformed("its columns have blocks in common"));
@@ -72,34 +72,34 @@ impl Reader {
         self.columns[number].get_or_init(read).as_ref().map_err(|problem| problem.of(&self.path))
     }
 
-    /// The same if somebody has asked for them before, and they are not damaged.
+    /// The chunks of a column, if they have been read and are valid.
     pub(super) fn column_at_hand(&self, number: usize) -> Option<&StoredColumn> {
         self.columns[number].get()?.as_ref().ok()
     }
 
-    /// The chunk of a column; `None` if nothing can be told of it: whoever reads it finds out why.
+    /// The chunk of a column; `None` if its entry in the footer is damaged, which is reported when it is read.
     pub(super) fn chunk(&self, row_group: usize, column: usize) -> Option<&Chunk> {
         let column = if column < self.columns.len() { self.column(column).ok()? } else { return None };
         column.chunks.get(row_group)
     }
 
-    /// All columns, and the order streams and the lengths of runs after them.
+    /// All columns, followed by the order streams and the run lengths.
     ///
     /// # Errors
-    /// If anything in the footer is damaged.
+    /// If any part of the footer is damaged.
     pub(super) fn all_columns(&self) -> Result<Vec<&StoredColumn>> {
         let columns = (0..self.columns.len()).map(|number| self.column(number)).collect::<Result<Vec<_>>>()?;
         let checked = footer_check::check_whole(&self.footer, &columns, self.footer_offset);
         checked.map(|()| columns).map_err(|reason| Error::corrupt(&self.path, "footer", reason))
     }
 
-    /// What the writer's user wanted to keep with the table, by name.
+    /// User metadata, by key.
     #[must_use]
     pub fn metadata(&self) -> &[(String, Vec<u8>)] {
         &self.footer.metadata
     }
 
-    /// How many bytes the footer and what comes after it take.
+    /// The size of the footer and everything after it, in bytes.
     pub(super) fn end_bytes(&self) -> u64 {
         self.file_bytes - self.footer_offset
     }

@@ -1,8 +1,8 @@
-//! Puts the rows of a clustered row group back in their original order.
+//! Restores the original row order of a clustered row group.
 //!
-//! The order stream has the run of each row, as rows lay originally. The next row of a run is the next one of it, so one walk
-//! tells where each row lies, and every column is gathered from there. Conditions are tested before that, of rows as they lie:
-//! only those that meet them are gathered.
+//! The order stream has the run of each row in original order. The rows of a run keep their order, so one walk over the
+//! order stream yields the stored position of each row, and every column is gathered from these positions. Conjuncts
+//! are tested on the stored rows first, so that only matching rows are gathered.
 
 use super::column::{PIECE, ScanColumn};
 use super::decoder::DecodedStrings;
@@ -21,7 +21,7 @@ use brc_kernels::runs::{Found, MOST_ROWS};
 use std::time::Instant;
 
 impl FileScanner<'_> {
-    /// Delivers the rows of a clustered row group, or those that meet all conditions.
+    /// Delivers the rows of a clustered row group that satisfy all conjuncts, in original order.
     pub(super) fn restore(
         &mut self,
         index: usize,
@@ -30,8 +30,8 @@ impl FileScanner<'_> {
         sink: &mut dyn Sink,
         scanned: &mut Scanned,
     ) -> Result<()> {
-        // A condition on no column may depend on the order of rows; and of a file in a store, statistics of runs would be
-        // fetched as well.
+        // A conjunct without columns may depend on the row order. For remote files, testing stored rows would require
+        // fetching run statistics.
         let is_remote = self.reader.source().file.is_remote();
         let all = 0..self.options.conjuncts.len();
         let (in_order, as_they_lie): (Vec<_>, Vec<_>) =
@@ -41,7 +41,7 @@ impl FileScanner<'_> {
         self.clustered.iter_mut().for_each(Rows::clear);
         if as_they_lie.is_empty() {
             let all = self.reader.row_group(index).rows;
-            // What follows for dictionaries is to be known before they are read.
+            // Row counts must be known before dictionaries are read.
             self.expected_rows(all as usize, all as usize);
             self.load_runs(index)?;
             scanned.rows += u64::from(all);
@@ -66,14 +66,14 @@ impl FileScanner<'_> {
             deliver(&mut columns, at, are_tested.then_some(&tests[..]), sink, cost)
         });
         if !are_tested {
-            // It is as much as whoever takes all rows has by now.
+            // This memory is as large as what a consumer of all rows holds by now.
             self.clustered.clear();
         }
         walked
     }
 }
 
-/// Delivers the rows at some places, or those of them that meet these conditions, each with the positions of its columns.
+/// Delivers the rows at some positions that satisfy the given conjuncts, each with the positions of its columns.
 fn deliver(
     columns: &mut [Restored<'_, '_>],
     at: &Places<'_>,
@@ -102,26 +102,26 @@ fn deliver(
 
 const _: () = assert!(PIECE <= MOST_ROWS, "a piece is found at a time");
 
-/// Where some rows of a clustered row group lie.
+/// The stored positions of some rows of a clustered row group.
 pub(super) struct Places<'a> {
     row_group: usize,
     runs: &'a Runs,
-    /// The run of each.
+    /// The run of each row.
     codes: &'a [u32],
     places: &'a [u32],
 }
 
-/// A column, of which some rows are in their original order.
+/// A column with some rows in original order.
 struct Restored<'a, 'r> {
     column: &'a mut ScanColumn<'r>,
     is_key: bool,
-    /// Whether it is more than tested.
+    /// Whether it is delivered, not only tested.
     is_wanted: bool,
-    /// All rows as they lie, if they are read; else none, or the first ones.
+    /// All rows in stored order if they have been read; otherwise none, or the first ones.
     clustered: &'a mut Rows,
     rows: Rows,
     strings: DecodedStrings,
-    /// Whether these are the rows that are wanted next.
+    /// Whether `rows` are the current rows.
     is_at_hand: bool,
 }
 
@@ -131,7 +131,7 @@ impl<'a, 'r> Restored<'a, 'r> {
         Self { column, is_key, is_wanted: true, clustered, rows, strings, is_at_hand: false }
     }
 
-    /// Replaces the rows by those at some places, unless they are at hand.
+    /// Gathers the rows at some positions, unless they are current.
     fn bring(&mut self, at: &Places<'_>, cost: &mut Cost) -> Result<()> {
         if self.is_at_hand {
             return Ok(());
@@ -139,7 +139,7 @@ impl<'a, 'r> Restored<'a, 'r> {
         if self.clustered.len() < self.column.values_in(at.row_group) {
             self.clustered.replace(self.column, at.row_group, Some(at.runs), cost)?;
         }
-        // The key has one value for each run.
+        // The key has one value per run.
         let places = if self.is_key { at.codes } else { at.places };
         self.is_at_hand = true;
         let gathered = self.rows.gather(self.clustered, places, &mut self.strings);
@@ -151,11 +151,11 @@ impl<'a, 'r> Restored<'a, 'r> {
     }
 }
 
-/// Calls `each` with where some rows lie after the others, in their original order: all of them, or those whose bits are set
-/// where they lie.
+/// Calls `each` with the stored positions of rows, batch by batch in original order: of all rows, or of those whose
+/// bits in `met`, in stored order, are set.
 ///
 /// # Errors
-/// If a row is of no run, or a run has other rows than it should; those of `each`.
+/// If the order stream does not match the runs; errors of `each`.
 pub(super) fn walk(
     reader: &Reader,
     index: usize,

@@ -1,4 +1,4 @@
-//! Rows of a chunk that are kept: all of them, or those of a batch that come from elsewhere than their decoder.
+//! Decoded rows that outlive their decoder: a whole chunk, or a batch that was gathered or expanded.
 
 use super::column::{PIECE, ScanColumn};
 use super::decoder::DecodedStrings;
@@ -10,7 +10,7 @@ use crate::strings::StringBuffer;
 use brc_core::{BitmapBuffer, Column, Data, Dictionary, Integers, Known, KnownValues, Result, Run};
 use std::ops::Range;
 
-/// Rows of a column.
+/// Decoded rows of a column.
 #[derive(Default)]
 pub(super) struct Rows {
     values: Values,
@@ -19,7 +19,7 @@ pub(super) struct Rows {
 
 #[derive(Default)]
 enum Values {
-    /// No row came yet.
+    /// No rows yet.
     #[default]
     Nothing,
     I16(Vec<i16>),
@@ -27,12 +27,12 @@ enum Values {
     I64(Vec<i64>),
     I128(Vec<i128>),
     Floats(Vec<f64>),
-    /// Of the dictionary of the column that was scanned.
+    /// Codes in the scanner's dictionary of the column.
     Codes(Vec<u32>),
     Strings(StringBuffer),
 }
 
-/// Empties the values for a type, in the same memory if they had that before.
+/// Clears the values for a type, reusing the memory if the type is the same.
 macro_rules! emptied {
     ($values:expr, $kind:ident, $own:ident => $then:expr) => {{
         if !matches!($values, Values::$kind(_)) {
@@ -45,7 +45,7 @@ macro_rules! emptied {
     }};
 }
 
-/// Empties the values and fills them from others, which decide the type, in the same memory if they had that type before.
+/// Clears the values and refills them from others of the same type, reusing the memory if possible.
 macro_rules! refill {
     ($values:expr, $from:expr, $own:ident, $other:ident => $fill:expr) => {
         refill!($values, $from, $own, $other => $fill, I16 I32 I64 I128 Floats Codes)
@@ -61,7 +61,7 @@ macro_rules! refill {
 }
 
 impl Rows {
-    /// All values of a chunk, as they lie; `runs` are those of its row group, if that is clustered.
+    /// All values of a chunk in stored order; `runs` are those of its row group, if it is clustered.
     pub(super) fn read(
         column: &mut ScanColumn<'_>,
         row_group: usize,
@@ -73,7 +73,7 @@ impl Rows {
         Ok(all)
     }
 
-    /// The same in the memory of other rows.
+    /// Like `read`, reusing memory.
     pub(super) fn replace(
         &mut self,
         column: &mut ScanColumn<'_>,
@@ -81,7 +81,7 @@ impl Rows {
         runs: Option<&Runs>,
         cost: &mut Cost,
     ) -> Result<()> {
-        // Strings come in one form throughout if they are not expected to be wanted again.
+        // With 0 expected rows, strings are decoded in one form throughout.
         column.start(row_group, 0, runs, cost)?;
         let rows = column.values_in(row_group);
         self.validity.clear();
@@ -100,7 +100,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Makes room for so many values like some others.
+    /// Clears the values and reserves memory for `rows` values like these.
     fn empty(&mut self, like: &Data<'_>, rows: usize) {
         macro_rules! with_room {
             ($kind:ident) => {
@@ -118,7 +118,7 @@ impl Rows {
         }
     }
 
-    /// Adds the rows of a batch of the same chunk, if they have the form of those before.
+    /// Appends rows of the same chunk, if they have the same form as those before.
     fn append(&mut self, column: &Column<'_>, rows: usize) {
         match (&mut self.values, column.data) {
             (Values::I16(values), Data::Integers(Integers::I16(new))) => values.extend_from_slice(new),
@@ -133,8 +133,8 @@ impl Rows {
         self.validity.extend(column.validity, rows);
     }
 
-    /// Adds some rows of a chunk of `all`, if they are the ones after those at hand. Strings that are written out are as soon
-    /// decoded again.
+    /// Appends rows of a chunk of `all` rows, if they directly follow the current ones. Expanded strings are not kept:
+    /// decoding them again is as fast.
     pub(super) fn keep(&mut self, column: &Column<'_>, rows: Range<usize>, all: usize) {
         if rows.start != self.len() || matches!(column.data, Data::Bytes(_)) {
             return;
@@ -145,7 +145,7 @@ impl Rows {
         self.append(column, rows.len());
     }
 
-    /// Forgets the rows, but keeps their memory.
+    /// Removes all rows, keeping memory for reuse.
     pub(super) fn clear(&mut self) {
         self.validity.clear();
     }
@@ -154,7 +154,7 @@ impl Rows {
         self.validity.len()
     }
 
-    /// All values, if they are integers of at most 64 bits; else none.
+    /// All values, if they are integers of at most 64 bits; otherwise empty.
     pub(super) fn integers(&self) -> Vec<i64> {
         match &self.values {
             Values::I16(values) => values.iter().map(|&value| value.into()).collect(),
@@ -164,7 +164,8 @@ impl Rows {
         }
     }
 
-    /// Replaces `lengths` by all values, if they are integers of at most 64 bits; else by none. What is no length of 32 bits is 0.
+    /// Replaces `lengths` with all values, if they are integers of at most 64 bits; otherwise clears it. Values that do
+    /// not fit become 0.
     pub(super) fn lengths(&self, lengths: &mut Vec<u32>) {
         lengths.clear();
         match &self.values {
@@ -175,7 +176,7 @@ impl Rows {
         }
     }
 
-    /// All codes, if they are codes; else none.
+    /// All codes, if the values are codes; otherwise empty.
     pub(super) fn codes(&self) -> &[u32] {
         if let Values::Codes(codes) = &self.values { codes } else { &[] }
     }
@@ -188,7 +189,7 @@ impl Rows {
         self.validity.bitmap().is_some()
     }
 
-    /// Whether two rows have the same value, or none.
+    /// Whether two rows have the same value, or are both null.
     pub(super) fn are_equal(&self, one: usize, other: usize) -> bool {
         match (self.is_valid(one), self.is_valid(other)) {
             (true, true) => match &self.values {
@@ -205,7 +206,7 @@ impl Rows {
         }
     }
 
-    /// What is known of a row of integers or codes.
+    /// The statistics of a single row of integers or codes.
     pub(super) fn known<'a>(&self, row: usize, dictionary: &'a Dictionary) -> Known<'a> {
         if !self.is_valid(row) {
             return Known { values: KnownValues::None, nulls: true };
@@ -219,7 +220,7 @@ impl Rows {
         }
     }
 
-    /// Replaces the rows by those at some places of others. Strings go to `strings`.
+    /// Replaces the rows with those at some positions of others. Strings are written to `strings`.
     pub(super) fn gather(
         &mut self,
         from: &Self,
@@ -243,7 +244,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Replaces the rows by those of runs, each with the value that `from` has at the run's code. Strings have codes.
+    /// Replaces the rows with those of runs; each run has the value of `from` at its code. Strings must have codes.
     pub(super) fn repeat(&mut self, from: &Self, runs: &[Run]) {
         self.validity.clear();
         match from.validity.bitmap() {

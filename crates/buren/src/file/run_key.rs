@@ -1,4 +1,4 @@
-//! The values of a cluster key while its row group is read: one for each run, which rows have without being decoded.
+//! The values of a cluster key during a scan: one per run, so that rows need not be decoded.
 
 use super::column::ScanColumn;
 use super::decoder::DecodedStrings;
@@ -8,18 +8,18 @@ use crate::block::Cost;
 use brc_core::{Column, Dictionary, Result, Run};
 use std::ops::Range;
 
-/// Rows that come as runs have so many in a run on average: shorter ones are grouped as fast one by one.
+/// The minimum average length of runs for delivering rows as runs; shorter ones are grouped as fast row by row.
 const MIN_ROWS_OF_A_RUN: usize = 16;
 
-/// The values of all runs, and the rows at hand.
+/// The values of all runs, and the current rows.
 #[derive(Default)]
 pub(super) struct RunKey {
     values: Rows,
-    /// Where in their block the rows at hand are.
+    /// The position of the current rows in their block.
     rows: Range<usize>,
-    /// The runs of the rows at hand.
+    /// The runs of the current rows.
     runs: Vec<Run>,
-    /// Whether codes of the runs are those of the dictionary; else rows are written out.
+    /// Whether `runs` have codes of the dictionary; otherwise rows are expanded.
     is_runs: bool,
     written_out: Rows,
     no_strings: DecodedStrings,
@@ -31,12 +31,13 @@ impl RunKey {
         self.values.replace(column, row_group, None, cost)
     }
 
-    /// Those of all runs.
+    /// The values of all runs.
     pub(super) fn values(&self) -> &Rows {
         &self.values
     }
 
-    /// Takes rows of the row group in hand, which are these ones of their block; as runs, if that is possible and wanted.
+    /// Sets the current rows: `rows` of the row group are `of_block` in their block. Runs are kept if `as_runs` is set
+    /// and they are long enough.
     pub(super) fn bring(&mut self, runs: &Runs, rows: Range<usize>, of_block: Range<usize>, as_runs: bool) {
         let count = rows.len();
         self.rows = of_block;
@@ -51,7 +52,7 @@ impl RunKey {
         }
     }
 
-    /// The rows at hand, which these are some of their block; all of them, if they come as runs.
+    /// Some of the current rows, given by their position in the block; all current rows if they are runs.
     pub(super) fn rows<'a>(&'a self, rows: &Range<usize>, dictionary: &'a Dictionary) -> Column<'a> {
         if self.is_runs {
             return Column::runs(&self.runs, dictionary);

@@ -1,8 +1,7 @@
-//! What becomes of the runs of a clustered row group: they are left out, their statistics stand for them, or their rows are
-//! delivered.
+//! Decides for each run of a clustered row group whether it is skipped, replaced by its statistics, or delivered.
 //!
-//! A table may have a million runs. Where the key alone decides, which it does once for each of its values, a run costs one
-//! look into a table; and neighbours of the same fate are taken together.
+//! A table may have a million runs. If the key alone decides, which is evaluated once per key value, a run costs one
+//! table lookup. Adjacent runs with the same action are handled together.
 
 use super::column::ScanColumn;
 use super::footer::Cluster;
@@ -16,26 +15,26 @@ use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{Dictionary, Known, KnownValues, Order, Predicate, Result, Scanned, Sink, Summary, Verdict};
 use std::ops::Range;
 
-/// The runs of the row group at hand.
+/// The runs of the current row group.
 #[derive(Default)]
 pub(super) struct RunsAtHand {
     pub(super) runs: Runs,
-    /// Where among the columns that are read the cluster key is first.
+    /// The position of the cluster key among the scanned columns, if it is scanned.
     pub(super) key_position: Option<usize>,
-    /// Its values, if it is read.
+    /// The key's values, if it is scanned.
     pub(super) key: RunKey,
-    /// What the predicate is for values of a key, as far as that alone decides it.
+    /// The result of the predicate for each value of the key, as far as the key alone determines it.
     verdicts: KeyVerdicts,
 }
 
-/// By codes of the dictionary of a column.
+/// Results by code in the scanner's dictionary of a column.
 #[derive(Default)]
 struct KeyVerdicts {
     column: usize,
     of_codes: Vec<Verdict>,
 }
 
-/// What becomes of a run.
+/// What happens to a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Skipped,
@@ -44,7 +43,7 @@ enum Fate {
 }
 
 impl FileScanner<'_> {
-    /// Scans a clustered row group, for which the predicate is not known to be false; in any order.
+    /// Scans a clustered row group that is not pruned, in any order.
     pub(super) fn scan_runs(
         &mut self,
         index: usize,
@@ -53,7 +52,7 @@ impl FileScanner<'_> {
         sink: &mut dyn Sink,
         scanned: &mut Scanned,
     ) -> Result<()> {
-        // What follows for dictionaries is to be known before the key's is read.
+        // Row counts must be known before the key's dictionary is read.
         let all = self.reader.row_group(index).rows as usize;
         self.expected_rows(all, all);
         self.load_runs(index)?;
@@ -87,7 +86,7 @@ impl FileScanner<'_> {
         self.deliver(index, Some(cluster.key), &stretches, sink, scanned)
     }
 
-    /// Reads the lengths of the runs of a clustered row group.
+    /// Reads the run lengths of a clustered row group.
     pub(super) fn load_runs(&mut self, index: usize) -> Result<()> {
         let lengths = match &mut self.lengths {
             Some(lengths) => lengths,
@@ -99,8 +98,8 @@ impl FileScanner<'_> {
         self.runs.runs.replace((&mut lengths.0, &mut lengths.1), self.reader, index, &mut self.cost)
     }
 
-    /// Whether the runs of a row group, for which the predicate is not known to be false, have to be known. Of a file in a store
-    /// they are left alone where no byte less would be fetched for them.
+    /// Whether scanning a row group that is not pruned requires its runs. For remote files, runs are not read if they
+    /// would not reduce the bytes to fetch.
     pub(super) fn needs_runs(&self, index: usize, key: usize, verdict: Verdict) -> bool {
         let is_of_runs = |column: &ScanColumn<'_>| column.column == key || column.chunk_of(index).is_in_runs();
         !self.reader.source().file.is_remote()
@@ -109,7 +108,7 @@ impl FileScanner<'_> {
             || verdict == Verdict::Always && self.may_summarise_runs(index)
     }
 
-    /// Whether statistics of runs may stand for their rows: all columns have some, but the key.
+    /// Whether run statistics may replace rows: all columns except the key must have them.
     pub(super) fn may_summarise_runs(&self, index: usize) -> bool {
         let has_statistics = |column: &ScanColumn<'_>| column.chunk_of(index).run_index.length > 0;
         let mut columns = self.columns.iter().enumerate();
@@ -118,13 +117,13 @@ impl FileScanner<'_> {
             && columns.all(|(position, column)| self.key_of(position).is_some() || has_statistics(column))
     }
 
-    /// The column that has the values of the cluster key, if the one at that position is it.
+    /// The column with the values of the cluster key, if the column at that position is the key.
     pub(super) fn key_of(&self, position: usize) -> Option<&ScanColumn<'_>> {
         let key = &self.columns[self.runs.key_position?];
         (key.column == self.columns[position].column).then_some(key)
     }
 
-    /// From the first to the last run that its key does not rule out.
+    /// The range from the first to the last run that the key's values do not prune.
     fn runs_that_may_match(&mut self, key: usize) -> Range<usize> {
         let RunsAtHand { runs, key_position, key: values, verdicts } = &mut self.runs;
         let codes = values.values().codes();
@@ -145,7 +144,7 @@ impl FileScanner<'_> {
         first.zip(last).map_or(0..0, |(first, last)| first..last + 1)
     }
 
-    /// Reads as much of the statistics of some runs as is going to be looked at.
+    /// Reads the required statistics of some runs.
     fn read_run_indexes(&mut self, index: usize, part: Range<usize>, summarise: bool) -> Result<()> {
         let mut of_predicate = Vec::new();
         if let Some(predicate) = &self.options.predicate {
@@ -164,7 +163,7 @@ impl FileScanner<'_> {
         Ok(())
     }
 
-    /// What becomes of the runs in their order: as few stretches as possible.
+    /// The actions for all runs, in order, as few ranges as possible.
     fn fates(
         &mut self,
         index: usize,
@@ -197,14 +196,14 @@ impl FileScanner<'_> {
             Some((before, of_fate)) if *before == fate => of_fate.end = runs.end,
             _ => all.push((fate, runs)),
         };
-        // Others were ruled out before.
+        // Runs outside `part` were pruned by their key.
         push(Fate::Skipped, 0..part.start);
         part.clone().for_each(|run| push(fate(run), run..run + 1));
         push(Fate::Skipped, part.end..runs);
         Ok(all)
     }
 
-    /// Gives the statistics of some runs to the sink.
+    /// Delivers the statistics of some runs.
     fn summarise_runs(&self, part: Range<usize>, sink: &mut dyn Sink) -> Result<()> {
         let lengths = &self.runs.runs.lengths[part.clone()];
         let (codes, numbers) = (self.runs.key.values().codes(), self.runs.key.values().integers());
@@ -228,7 +227,7 @@ impl FileScanner<'_> {
 }
 
 impl KeyVerdicts {
-    /// Finds out what the predicate is for each value of the key, which are those of the dictionary.
+    /// Evaluates the predicate for each value in the key's dictionary.
     fn find(&mut self, predicate: &Predicate, key: usize, dictionary: &Dictionary) {
         if self.column != key {
             *self = Self { column: key, of_codes: Vec::new() };
@@ -242,14 +241,14 @@ impl KeyVerdicts {
     }
 }
 
-/// Decides what the predicate is for runs.
+/// Evaluates the predicate on the statistics of runs.
 struct Decided<'a> {
     scanner: &'a FileScanner<'a>,
     index: usize,
     key: usize,
-    /// `None` if it is known to be true.
+    /// `None` if the predicate is known to be true.
     predicate: Option<&'a Predicate>,
-    /// If the predicate is no more than a range of numbers without nulls: those of its column.
+    /// The statistics of the column, if the predicate is a single range on a column of numbers without nulls.
     only_numbers: Option<&'a RunNumbers>,
 }
 
@@ -288,7 +287,7 @@ impl<'a> Decided<'a> {
         self.look(predicate, run)
     }
 
-    /// Looks at the predicate itself, which is slow.
+    /// Evaluates the predicate in general, which is slow.
     #[inline(never)]
     fn look(&self, predicate: &Predicate, run: usize) -> Verdict {
         let FileScanner { reader, columns, options, runs, .. } = self.scanner;

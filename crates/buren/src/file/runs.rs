@@ -1,4 +1,4 @@
-//! The runs of a clustered row group while it is read: how many rows each has, and which lie in a part of them.
+//! The runs of a clustered row group: their lengths, and the runs of a range of rows.
 
 use super::column::ScanColumn;
 use super::reader::Reader;
@@ -12,17 +12,17 @@ use std::ops::Range;
 /// The runs of a row group.
 #[derive(Default)]
 pub(super) struct Runs {
-    /// How many rows each has.
+    /// The number of rows of each run.
     pub(super) lengths: Vec<u32>,
-    /// The row after the last of each.
+    /// The end (exclusive) of each run.
     ends: Vec<u32>,
 }
 
 impl Runs {
-    /// Reads those of a clustered row group.
+    /// Reads the runs of a clustered row group.
     ///
     /// # Errors
-    /// If they cannot be read, or do not have the row group's rows.
+    /// If they cannot be read, or their lengths do not add up to the row group's.
     pub(super) fn load(reader: &Reader, row_group: usize, cost: &mut Cost) -> Result<Self> {
         let mut runs = Self::default();
         let mut lengths = ScanColumn::new(reader, reader.column(reader.footer.run_lengths())?);
@@ -30,7 +30,7 @@ impl Runs {
         Ok(runs)
     }
 
-    /// The same in the memory of others: the column is that of the lengths of runs.
+    /// Like `load`, reusing memory. `column` is that of the run lengths.
     pub(super) fn replace(
         &mut self,
         (column, lengths): (&mut ScanColumn<'_>, &mut Rows),
@@ -54,12 +54,12 @@ impl Runs {
         Ok(())
     }
 
-    /// How many there are.
+    /// The number of runs.
     pub(super) fn len(&self) -> usize {
         self.lengths.len()
     }
 
-    /// Where the rows of each begin and end.
+    /// A cursor at the start of each run.
     pub(super) fn cursors(&self) -> Vec<Cursor> {
         self.ends.iter().zip(&self.lengths).map(|(&end, length)| Cursor { next: end - length, end }).collect()
     }
@@ -70,7 +70,8 @@ impl Runs {
         start..runs.end.checked_sub(1).map_or(0, |last| self.ends[last] as usize)
     }
 
-    /// Replaces `runs` by those that some rows lie in, the first and the last one perhaps cut; their codes are their numbers.
+    /// Replaces `runs` with those of a range of rows, the first and the last shortened if necessary; their codes are
+    /// run numbers.
     pub(super) fn of_rows(&self, rows: Range<usize>, runs: &mut Vec<Run>) {
         runs.clear();
         let (mut start, end) = (rows.start as u32, rows.end as u32);

@@ -1,4 +1,5 @@
-//! Scans row groups: leaves out what statistics rule out, lets them stand for rows where they may, delivers the rest.
+//! Scans row groups: prunes those that statistics exclude, replaces rows by statistics where allowed, and delivers the
+//! rest.
 
 use super::bounds::Bounds;
 use super::column::ScanColumn;
@@ -19,19 +20,20 @@ pub(super) struct FileScanner<'r> {
     pub(super) reader: &'r Reader,
     pub(super) options: ScanOptions,
     pub(super) columns: Vec<ScanColumn<'r>>,
-    /// Those of the only column, if rows come value by value.
+    /// The value counts of the only column, if they replace its rows.
     pub(super) counts: Option<ValueCounts<'r>>,
-    /// Where among them those of each conjunct are.
+    /// For each conjunct, the positions of its columns among `columns`.
     pub(super) tested: Vec<Vec<usize>>,
-    /// The rows of all row groups that the predicate does not rule out; not yet counted at first.
+    /// The number of rows in all row groups that are not pruned; `None` before it is first needed.
     possible_rows: Option<u64>,
-    /// Of the clustered row group at hand.
+    /// The runs of the current clustered row group.
     pub(super) runs: RunsAtHand,
-    /// What the lengths of runs are read with.
+    /// Reads the lengths of runs.
     pub(super) lengths: Option<Box<(ScanColumn<'r>, Rows)>>,
-    /// If rows are tested before they are put back in order: a bit for each that meets all conditions, where it lies.
+    /// A bit for each stored row that satisfies all conjuncts; used if rows are tested before they are put back in
+    /// order.
     pub(super) met: Option<Vec<u64>>,
-    /// Memory for the columns of clustered row groups whose rows are put back in order.
+    /// Buffers for columns of clustered row groups whose rows are put back in order.
     pub(super) clustered: Vec<Rows>,
     pub(super) cost: Cost,
     pub(super) ahead: ReadAhead,
@@ -64,7 +66,7 @@ impl<'r> FileScanner<'r> {
         Ok(scanner)
     }
 
-    /// The counts that may stand for all rows; `None` if it takes less to read those that the predicate does not rule out.
+    /// The value counts, if they may replace all rows; `None` if reading the rows that are not pruned is cheaper.
     fn worthwhile_counts(&mut self) -> Result<Option<ValueCounts<'r>>> {
         let mut used = self.options.projection.clone();
         if let Some(predicate) = &self.options.predicate {
@@ -87,7 +89,8 @@ impl<'r> FileScanner<'r> {
         self.decide(|column| self.reader.known_of(row_group, column))
     }
 
-    /// About how many rows of the file are asked for, if those of a row group are so many of `all`.
+    /// The expected number of rows that the scan reads, assuming that it selects `wanted` of `all` rows in each row
+    /// group.
     pub(super) fn expected_rows(&mut self, wanted: usize, all: usize) -> usize {
         let possible = match self.possible_rows {
             Some(rows) => rows,
@@ -96,8 +99,8 @@ impl<'r> FileScanner<'r> {
         (possible as f64 * wanted as f64 / all as f64) as usize
     }
 
-    /// Counts the rows of all row groups that are going to be read, by whichever scanner, and tells columns which values of
-    /// their dictionaries those may have.
+    /// Counts the rows of all row groups that scanners will read, and informs the columns which codes of their
+    /// dictionaries these may have.
     fn look_ahead(&mut self) -> u64 {
         let row_groups = 0..self.reader.footer.row_groups.len();
         let possible: Vec<_> = row_groups.filter(|&row_group| self.verdict(row_group) != Verdict::Never).collect();
@@ -135,7 +138,7 @@ impl<'r> FileScanner<'r> {
         Ok(())
     }
 
-    /// Smallest value, largest value and sum of each column in a row group, if they may stand for its rows.
+    /// Minimum, maximum and sum of each column in a row group, if they may replace its rows.
     pub(super) fn statistics_of(&self, index: usize) -> Option<Vec<(i64, i64, i128)>> {
         if !self.options.statistics || self.options.order != Order::Any {
             return None;
@@ -143,7 +146,7 @@ impl<'r> FileScanner<'r> {
         self.columns.iter().map(|column| statistics(column.chunk_of(index))).collect()
     }
 
-    /// Gives the statistics of a row group to the sink, if they may stand for its rows.
+    /// Delivers the statistics of a row group, if they may replace its rows.
     fn summarise(&self, index: usize, sink: &mut dyn Sink) -> Result<bool> {
         let Some(statistics) = self.statistics_of(index) else { return Ok(false) };
         let columns: Vec<_> = statistics.iter().map(summary_of).collect();
@@ -153,7 +156,7 @@ impl<'r> FileScanner<'r> {
 }
 
 impl Reader {
-    /// What is known of the values of a column in a row group.
+    /// The statistics of a column in a row group.
     pub(super) fn known_of(&self, row_group: usize, column: usize) -> Known<'_> {
         match (self.footer.row_groups.get(row_group), self.chunk(row_group, column)) {
             (Some(row_group), Some(chunk)) => {
@@ -164,12 +167,12 @@ impl Reader {
     }
 }
 
-/// Whether rows meet a condition by what is known of their values.
+/// Whether statistics prove that all rows satisfy a conjunct.
 pub(super) fn is_met<'a>(conjunct: &Conjunct, known: impl Fn(usize) -> Known<'a>) -> bool {
     conjunct.predicate.as_ref().is_some_and(|predicate| predicate.decide(&known) == Verdict::Always)
 }
 
-/// What is known of the values of some rows.
+/// Combines value bounds and null count to statistics.
 pub(super) fn known(values: Option<KnownValues<'_>>, nulls: u32, rows: u32) -> Known<'_> {
     let values = match values {
         Some(values) => values,
@@ -179,7 +182,7 @@ pub(super) fn known(values: Option<KnownValues<'_>>, nulls: u32, rows: u32) -> K
     Known { values, nulls: nulls > 0 }
 }
 
-/// Smallest value, largest value and sum of a chunk of integers without nulls.
+/// Minimum, maximum and sum of an integer chunk without nulls.
 pub(super) fn statistics(chunk: &Chunk) -> Option<(i64, i64, i128)> {
     let of_64_bits = chunk.is_of_integers() && chunk.nulls == 0;
     match (&chunk.bounds, chunk.sum) {

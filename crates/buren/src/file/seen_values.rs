@@ -1,55 +1,55 @@
-//! What an encoder knows of the dictionary that its batches share, from part to part.
+//! Caches what an encoder knows of the batches' dictionary, across parts.
 //!
-//! Parts of a table have mostly the same values. To hash and to sort them once is enough.
+//! Parts of a table mostly have the same values, so hashing and sorting them once is enough.
 
 use super::interner::Interner;
 use super::order::Order;
 use crate::integer_buffer::UNKNOWN;
 use brc_core::Dictionary;
 
-/// Nothing is kept of a dictionary that has more values: each worker would have its own copy of them.
+/// The maximum number of values in a cached dictionary: each worker has its own copy.
 const MOST_VALUES: usize = 1 << 14;
 
-/// Or more bytes.
+/// The maximum size of a cached dictionary in bytes.
 const MOST_BYTES: usize = 256 << 10;
 
-/// A part with fewer of the values, one in so many, sorts them by itself.
+/// A part with fewer than one in this many of the cached values sorts its own.
 const FEW: usize = 2;
 
-/// Values by their codes in the dictionary of the batches.
+/// Cached values, by their code in the batches' dictionary.
 #[derive(Default)]
 pub(super) struct SeenValues {
-    /// Which dictionary that is.
+    /// The identity of that dictionary.
     identity: Option<u64>,
-    /// The first of its values.
+    /// A prefix of its values.
     values: Dictionary,
     hashes: Vec<u32>,
-    /// Where each of the first values is in the order of these.
+    /// The rank of each of these values.
     ranks: Vec<u32>,
-    /// The codes of the values of the part at hand.
+    /// The batches' codes of the current part's values.
     of_part: Vec<u32>,
-    /// Whether it has values that came without codes.
+    /// Whether the part also has values without codes.
     is_mixed: bool,
 }
 
 impl SeenValues {
-    /// Begins another part.
+    /// Starts another part.
     pub(super) fn clear_part(&mut self) {
         self.of_part.clear();
         self.is_mixed = false;
     }
 
-    /// Tells that values of the part at hand come without codes.
+    /// Records that values of the current part arrive without codes.
     pub(super) fn mix(&mut self) {
         self.is_mixed = true;
     }
 
-    /// Whether they may have come before by a code.
+    /// Whether the current part has values without codes, so that a new code may belong to a known value.
     pub(super) fn are_mixed(&self) -> bool {
         self.is_mixed
     }
 
-    /// The value of a code that is new in the part at hand, and its hash.
+    /// The value of a code that is new in the current part, and its hash.
     pub(super) fn value<'d>(&mut self, code: u32, dictionary: &'d Dictionary, interner: &Interner) -> (&'d [u8], u32) {
         if self.identity != Some(dictionary.identity()) {
             (self.values, self.hashes, self.ranks) = Default::default();
@@ -71,7 +71,7 @@ impl SeenValues {
         (value, self.hashes[code as usize])
     }
 
-    /// Where each of the part's codes is in the order of their values.
+    /// The rank of each of the part's codes.
     pub(super) fn ranks(&mut self, of_part: &Dictionary) -> Vec<u32> {
         let seen = self.values.len();
         let are_seen = !self.is_mixed && self.of_part.iter().all(|&code| (code as usize) < seen);

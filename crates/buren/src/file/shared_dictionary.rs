@@ -1,7 +1,8 @@
 //! The dictionary of a column of the file, decoded once for all scanners of a table.
 //!
-//! Most questions read all row groups, and so need all values. Whoever comes first decodes, and whoever comes while that goes
-//! on takes blocks over: so a dictionary of a million values costs its scan no more time than its share of the threads.
+//! Most queries read all row groups and therefore need all values. The first scanner starts decoding, and others that
+//! need the dictionary meanwhile take over blocks: decoding a dictionary of a million values is spread over all threads
+//! of the scan.
 
 use super::column::decode_dictionary;
 use super::footer::DictionaryPart;
@@ -14,13 +15,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Room is made for so many values before they come.
+/// The maximum number of values for which memory is reserved in advance.
 const MOST_EXPECTED: usize = 1 << 20;
 
-/// And for so many bytes.
+/// The maximum number of bytes that are reserved in advance.
 const MOST_EXPECTED_BYTES: usize = 1 << 27;
 
-/// What is decoded of a column's dictionary, once somebody asks for it.
+/// The decoded dictionary of a column, if any scanner has requested it.
 #[derive(Default)]
 pub(super) struct SharedDictionary {
     first: Mutex<Option<Arc<FirstParts>>>,
@@ -31,14 +32,14 @@ pub(super) struct SharedDictionary {
 struct FirstParts {
     parts: usize,
     blocks: Vec<PartBlock>,
-    /// The next block that nobody has begun to decode.
+    /// The next block to decode.
     next: AtomicUsize,
     joined: Mutex<Joined>,
-    /// `None` if a block is damaged.
+    /// The complete dictionary; `None` if a block is damaged.
     whole: OnceLock<Option<Dictionary>>,
 }
 
-/// A block of values, by one of the tokens of the dictionary if they are of tokens.
+/// A block of a dictionary, with the tokens that apply to it, if any.
 struct PartBlock {
     part: usize,
     count: u32,
@@ -46,26 +47,26 @@ struct PartBlock {
     tokens: Option<Arc<Tokens>>,
 }
 
-/// What was decoded so far.
+/// The state of decoding.
 #[derive(Default)]
 struct Joined {
-    /// How many blocks' values are in the dictionary.
+    /// The number of blocks whose values are in the dictionary.
     blocks: usize,
     dictionary: Dictionary,
-    /// Those of later blocks.
+    /// Decoded blocks that wait for earlier ones.
     waiting: BTreeMap<usize, StringBuffer>,
-    /// Memory for more.
+    /// Buffers for reuse.
     spare: Vec<StringBuffer>,
 }
 
 impl SharedDictionary {
-    /// Whether nobody has asked that before.
+    /// Whether this is the first call.
     pub(super) fn is_first(&self) -> bool {
         !self.is_expected.swap(true, Relaxed)
     }
 
-    /// At least the first so many values of a column's dictionary, and in how many parts those lie; `None` if what is stored
-    /// of them cannot be read. Whoever reads it anew finds out why.
+    /// At least the first `values` values of a column's dictionary, and the number of parts they come from. `None` if
+    /// they cannot be read; reading them without sharing reports the error.
     pub(super) fn first(
         &self,
         values: usize,
@@ -95,7 +96,7 @@ impl SharedDictionary {
     }
 }
 
-/// How many of the first parts have so many values.
+/// The number of leading parts that contain `values` values.
 pub(super) fn parts_of(parts: &[DictionaryPart], values: usize) -> usize {
     let mut known = 0;
     let before = parts.iter().take_while(|part| {
@@ -125,7 +126,7 @@ impl FirstParts {
         self.joined.lock().unwrap_or_else(PoisonError::into_inner).spare.pop().unwrap_or_default()
     }
 
-    /// Takes the values of a block, which are joined with the others as soon as those of all blocks before are.
+    /// Adds the values of a block to the dictionary as soon as all earlier blocks have been added.
     fn join(&self, number: usize, decoded: Option<StringBuffer>) {
         let Some(decoded) = decoded else {
             self.whole.get_or_init(|| None);
@@ -138,7 +139,7 @@ impl FirstParts {
             let strings = values.strings();
             if *blocks == 0 && !strings.is_empty() {
                 let all: usize = self.blocks.iter().map(|block| block.count as usize).sum();
-                // Others are about as long.
+                // Assumes that the values of other blocks have about the same length.
                 let bytes = strings.total_bytes() / strings.len() * (all + all / 16);
                 dictionary.reserve(all.min(MOST_EXPECTED), bytes.min(MOST_EXPECTED_BYTES));
             }
@@ -155,7 +156,7 @@ impl FirstParts {
 }
 
 impl PartBlock {
-    /// Its values; `None` if it is damaged.
+    /// Decodes the block; `None` if it is damaged.
     fn decode(
         &self,
         mut decoded: StringBuffer,
@@ -171,7 +172,7 @@ impl PartBlock {
     }
 }
 
-/// The tokens of a part that has some.
+/// The tokens of a part, which must have some.
 pub(super) fn read_tokens(
     reader: &Reader,
     column: usize,

@@ -1,4 +1,4 @@
-//! Writes chunks in which each row has its own string.
+//! Writes string chunks without a dictionary.
 
 use super::bounds::Bounds;
 use super::chunk_writer::{ChunkWriter, Rows};
@@ -35,8 +35,8 @@ impl ChunkWriter<'_> {
     }
 }
 
-/// Replaces nulls by the shortest value: where all values have something in common, nulls have it too. Where values are
-/// long they become empty.
+/// Replaces nulls with the shortest value, so that they have the common template, too; with the empty string if values
+/// are long.
 fn fill(strings: &mut StringBuffer, rows: Rows<'_>) -> Result<()> {
     const SHORT: usize = 64;
     if rows.validity.is_none() {

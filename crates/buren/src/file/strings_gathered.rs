@@ -1,6 +1,6 @@
-//! Gathers strings: as codes as long as few distinct values have come, else one behind the other.
+//! Buffers strings: as codes while there are few distinct values, otherwise as contiguous bytes.
 //!
-//! Which of the two depends on the rows alone, not on how they came: as codes or not, in which batches.
+//! Which of the two depends only on the rows, not on how they arrive (with codes or without, in which batches).
 
 use super::cluster::Partition;
 use super::interner::Interner;
@@ -11,39 +11,40 @@ use brc_core::{Bitmap, ByteStrings, Column, Data, Dictionary, Error, Result};
 use brc_kernels::arithmetic::Integer;
 use foldhash::fast::RandomState;
 
-/// A dictionary has at most so many values.
+/// The maximum number of values in a dictionary.
 const MOST_VALUES: usize = 1 << 17;
 
-/// And so many bytes.
+/// The maximum size of a dictionary in bytes.
 const MOST_DICTIONARY_BYTES: usize = 8 << 20;
 
-/// When there are so many distinct values, some must have come again, one in sixteen: else no dictionary will pay.
+/// At this number of distinct values, one row in sixteen must have repeated a value; otherwise a dictionary will not
+/// pay.
 const PROBE: usize = 1 << 14;
 
-/// Values that are looked at then.
+/// The number of values sampled at that point.
 const PROBED: usize = 1 << 11;
 
-/// The strings of a chunk have fewer bytes than this, as those of a batch in memory.
+/// The maximum size of a chunk's strings in bytes, plus one; the same as for a batch in memory.
 pub(super) const MOST_BYTES: usize = i32::MAX as usize;
 
-/// The strings of a part so far.
+/// The buffered strings of a part.
 pub(super) struct Strings {
     pub(super) form: Form,
     /// Memory for strings.
     spare: StringBuffer,
     /// Memory for codes.
     spare_codes: IntegerBuffer,
-    /// This part's code of each code of the dictionary that the batches share.
+    /// The part's code of each code in the batches' dictionary.
     local: Vec<u32>,
     seen: SeenValues,
-    /// Codes of a batch.
+    /// The codes of a batch.
     of_batch: Vec<u32>,
-    /// How many distinct values the part has, and their bytes: the next one will have about as many.
+    /// The number and total length of the part's distinct values; the next part probably has about as many.
     room: (usize, usize),
 }
 
 pub(super) enum Form {
-    /// Null rows have any code.
+    /// Null rows have an arbitrary code.
     Codes { codes: IntegerBuffer, values: Interner },
     /// Null rows are empty.
     Each(StringBuffer),
@@ -62,7 +63,7 @@ impl Strings {
         }
     }
 
-    /// Forgets all strings, but keeps memory for others.
+    /// Removes all strings, keeping memory for reuse.
     pub(super) fn clear(&mut self, hasher: &RandomState) {
         let form = Form::new(hasher, self.room, std::mem::take(&mut self.spare_codes));
         if let Form::Each(mut strings) = std::mem::replace(&mut self.form, form) {
@@ -73,7 +74,7 @@ impl Strings {
         self.seen.clear_part();
     }
 
-    /// How many distinct values there are, if that is known.
+    /// The number of distinct values, if known.
     pub(super) fn distinct(&self) -> Option<usize> {
         match &self.form {
             Form::Codes { values, .. } => Some(values.dictionary().len()),
@@ -81,7 +82,7 @@ impl Strings {
         }
     }
 
-    /// Where each code is in the order of their values; `None` if there are no codes.
+    /// The rank of each code's value; `None` if there are no codes.
     pub(super) fn ranks(&mut self) -> Option<Vec<u32>> {
         match &self.form {
             Form::Codes { values, .. } => Some(self.seen.ranks(values.dictionary())),
@@ -105,7 +106,7 @@ impl Strings {
         }
     }
 
-    /// Keeps these rows only, if they have codes.
+    /// Keeps only these rows, if they have codes.
     pub(super) fn pick(&mut self, rows: &[u32]) {
         if let Form::Codes { codes, .. } = &mut self.form {
             let picked = codes.picked(rows);
@@ -141,7 +142,7 @@ impl Strings {
         }
     }
 
-    /// Adds strings without nulls among them.
+    /// Appends strings without nulls.
     fn append_values(&mut self, strings: ByteStrings<'_>) -> Result<()> {
         let (offsets, bytes) = strings.parts();
         let mut hashes = Vec::new();
@@ -155,7 +156,7 @@ impl Strings {
                 hashes.extend(strings.iter().map(|value| values.hash(value)));
             }
             let distinct = values.dictionary().len();
-            // Whether they are too many is asked just when there are so many.
+            // Whether there are too many is checked only at exactly this number.
             let most = if distinct < PROBE { PROBE } else { usize::MAX };
             self.of_batch.clear();
             values.intern_all(strings.iter().skip(taken), &hashes[taken..], most, &mut self.of_batch);
@@ -192,7 +193,7 @@ impl Strings {
         })
     }
 
-    /// Numbers the values of a batch that are new in this part, unless they are too many.
+    /// Assigns codes to the values of a batch that are new in this part, unless there are too many.
     fn number(&mut self, codes: &[u32], dictionary: &Dictionary, validity: Option<Bitmap<'_>>) -> Result<()> {
         let Form::Codes { codes: own, values } = &mut self.form else { return Ok(()) };
         for (row, &code) in codes.iter().enumerate() {
@@ -214,14 +215,14 @@ impl Strings {
 }
 
 impl Form {
-    /// No strings yet, but memory for so many values and their bytes, and for codes.
+    /// An empty buffer with memory for some values, their bytes, and codes.
     fn new(hasher: &RandomState, (values, bytes): (usize, usize), codes: IntegerBuffer) -> Self {
         let mut interner = Interner::new(hasher);
         interner.reserve(values + values / 16, bytes + bytes / 16);
         Self::Codes { codes, values: interner }
     }
 
-    /// Adds a string. Should strings have to be written out, they go to `spare`.
+    /// Appends a string. `spare` provides the memory for expanding codes, if necessary.
     fn push(&mut self, value: &[u8], spare: &mut StringBuffer) -> Result<()> {
         match self {
             Self::Codes { codes, values } => {
@@ -246,7 +247,7 @@ impl Form {
         }
     }
 
-    /// Gives each row its own string.
+    /// Expands codes to one string per row.
     fn write_out(&mut self, spare: &mut StringBuffer) -> Result<()> {
         if let Self::Codes { codes, values } = self {
             let mut strings = std::mem::take(spare);
@@ -264,14 +265,14 @@ fn too_many(dictionary: &Dictionary, rows: usize) -> bool {
         || dictionary.len() == PROBE && (rows < PROBE + PROBE / 16 || rows < PROBE + PROBE / 4 && are_small(dictionary))
 }
 
-/// Whether strings are hardly longer than the longest codes, as short numbers are: codes pay then only for values that come
-/// often.
+/// Whether strings are hardly longer than the longest codes, such as short numbers. Codes then pay only for frequent
+/// values.
 fn are_small(dictionary: &Dictionary) -> bool {
     let sample: StringBuffer = dictionary.iter().step_by(PROBE / PROBED).collect();
     strings::untrained_bytes(sample.strings()) * 8 <= PROBED as u64 * (u64::from(MOST_VALUES.ilog2()) + 1)
 }
 
-/// Adds strings, if there is room for them.
+/// Appends strings, unless they exceed the maximum size.
 fn push_all(each: &mut StringBuffer, strings: ByteStrings<'_>) -> Result<()> {
     let (offsets, bytes) = (strings.parts().0, strings.span());
     let first = offsets[0];
@@ -286,7 +287,7 @@ fn too_long() -> Error {
     Error::too_large("buren", "a column of one of its row groups would have 2 GiB of strings or more")
 }
 
-/// Adds a string, if there is room for it.
+/// Appends a string, unless it exceeds the maximum size.
 pub(super) fn push(strings: &mut StringBuffer, value: &[u8]) -> Result<()> {
     if strings.strings().total_bytes() + value.len() > MOST_BYTES {
         return Err(too_long());
@@ -299,7 +300,7 @@ pub(super) fn push(strings: &mut StringBuffer, value: &[u8]) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// Whether so many distinct values, each coming twice in 20 rows, are codes in the end.
+    /// Whether this number of distinct values, each occurring twice in 20 rows, ends up as codes.
     fn are_codes(distinct: usize, value: impl Fn(usize) -> String) -> bool {
         let mut strings = Strings::new(&RandomState::default());
         let rows: Vec<usize> =

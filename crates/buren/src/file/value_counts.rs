@@ -1,5 +1,5 @@
-//! How often each value of a column's dictionary occurs: all that a column is to a question that asks for nothing else, for
-//! then it does not matter which row has which value. Each value comes once, with its weight, and none of the codes is read.
+//! The number of occurrences of each value in a column's dictionary. For a query that reads only this column, each
+//! value is delivered once with its count, and no codes are read.
 
 use super::column::{PIECE, ScanColumn};
 use super::decoder::Decoder;
@@ -13,12 +13,12 @@ use brc_core::{Batch, Bitmap, Column, Result, Sink};
 use std::ops::Range;
 use std::time::Instant;
 
-/// The counts of a column.
+/// The value counts of a column.
 pub(super) struct ValueCounts<'r> {
     reader: &'r Reader,
     column: &'r StoredColumn,
     chunk: &'r Chunk,
-    /// How many values are counted.
+    /// The number of values counted.
     pub(super) values: usize,
     /// `None` before the first block.
     decoder: Option<Decoder>,
@@ -26,14 +26,14 @@ pub(super) struct ValueCounts<'r> {
 }
 
 impl<'r> ValueCounts<'r> {
-    /// Those of a column, if they are known.
+    /// The value counts of a column, if they are stored.
     pub(super) fn of(reader: &'r Reader, column: &'r StoredColumn) -> Option<Self> {
         let values = reader.footer.dictionaries.get(column.number)?.values() as usize;
         let chunk = column.counts.as_ref()?;
         Some(Self { reader, column, chunk, values, decoder: None, buffer: BlockBuffer::default() })
     }
 
-    /// In how many rows each of the values of a block is.
+    /// Reads the counts of a block of values.
     fn read(&mut self, block: usize, cost: &mut Cost) -> Result<Vec<u32>> {
         let (reader, chunk) = (self.reader, self.chunk);
         let place = Place::Counts { column: reader.footer.name(self.column.number) };
@@ -63,7 +63,7 @@ impl<'r> ValueCounts<'r> {
         counts.ok().filter(are_known).ok_or_else(|| corrupt(TOO_MANY))
     }
 
-    /// Where that share of them lies that is delivered with a row group.
+    /// The byte ranges of the counts that are delivered with a row group.
     pub(super) fn places_of(&self, row_group: usize) -> impl Iterator<Item = Range<u64>> {
         let first = (row_group == 0).then(|| self.chunk.parameters.place());
         let row_groups = self.reader.footer.row_groups.len();
@@ -72,13 +72,14 @@ impl<'r> ValueCounts<'r> {
             .chain(self.chunk.blocks.iter().skip(row_group).step_by(row_groups).map(|it| it.values.place()))
     }
 
-    /// All of them.
+    /// Reads all counts.
     pub(super) fn read_all(&mut self, cost: &mut Cost) -> Result<Vec<u32>> {
         let blocks = (0..self.chunk.blocks.len()).map(|block| self.read(block, cost));
         Ok(blocks.collect::<Result<Vec<_>>>()?.concat())
     }
 
-    /// Delivers the nulls of a row group, and its share of the values of the column's dictionary with all of their rows.
+    /// Delivers the nulls of a row group, and its share of the dictionary's values with their counts over all row
+    /// groups.
     pub(super) fn deliver(
         &mut self,
         row_group: usize,

@@ -1,8 +1,8 @@
-//! Holds every byte and every invariant of a file against each other.
+//! Verifies every byte and every invariant of a file.
 //!
-//! Opening has checked the footer against itself and the file's size. Here every block is read, so every checksum is
-//! tested, and whatever is stored twice in some form is compared: bounds, sums and counts of nulls with the values,
-//! dictionaries with the codes.
+//! Opening a file checks the footer against itself and the file size. Verification reads every block and thereby every
+//! checksum, and compares whatever is stored redundantly: bounds, sums and null counts with the values, dictionaries
+//! with the codes.
 
 use super::bounds::Bounds;
 use super::column::{PIECE, ScanColumn};
@@ -22,27 +22,27 @@ use brc_core::{Column, Data, Error, Progress, Result, Statistics, for_integers, 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// Unused bytes are read so many at a time.
+/// The maximum size of one range of unused bytes.
 const UNUSED_AT_ONCE: u64 = 1 << 30;
 
 /// What was verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verified {
-    /// Rows.
+    /// The number of rows.
     pub rows: u64,
-    /// Row groups.
+    /// The number of row groups.
     pub row_groups: u64,
-    /// Blocks whose checksum was tested.
+    /// The number of blocks whose checksum was verified.
     pub blocks: u64,
-    /// The size of the file in bytes, every one of which was looked at.
+    /// The size of the file in bytes, all of which were checked.
     pub bytes: u64,
 }
 
 impl Reader {
-    /// Reads the whole file with up to `threads` threads and checks everything that can be checked.
+    /// Reads the whole file with up to `threads` threads and verifies everything.
     ///
     /// # Errors
-    /// The first thing in the file that does not hold.
+    /// The first inconsistency in the file.
     pub fn verify(&self, threads: usize, progress: &Progress) -> Result<Verified> {
         let row_groups = &self.footer.row_groups;
         let columns = self.all_columns()?;
@@ -53,7 +53,7 @@ impl Reader {
         let next = AtomicUsize::new(0);
         let failed: Mutex<Option<(usize, Error)>> = Mutex::default();
         let work = || {
-            // With what was read of the columns' dictionaries.
+            // Kept across row groups, so that each dictionary is read once.
             let scans = columns.iter().map(|column| ScanColumn::new(self, column));
             let mut scans: Vec<_> = scans.zip(values()).collect();
             loop {
@@ -108,7 +108,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The values of all parts of a dictionary are distinct.
+    /// Checks that the values of all parts of a dictionary are distinct.
     fn verify_dictionary(&self, column: &StoredColumn) -> Result<()> {
         let values = self.footer.dictionaries[column.number].values() as usize;
         let mut scan = ScanColumn::new(self, column);
@@ -136,7 +136,7 @@ impl Reader {
             if chunk.layout == Layout::FileCodes {
                 self.verify_chunk(index, (scan, counted), chunk, runs, cost)?;
             } else {
-                // Without the values of other row groups, codes are those of the chunk.
+                // A new scanner's dictionary has the codes of the chunk.
                 let mut scan = ScanColumn::new(self, column);
                 self.verify_chunk(index, (&mut scan, &mut []), chunk, runs, cost)?;
             }
@@ -150,9 +150,9 @@ impl Reader {
         }
     }
 
-    /// Each row is of some run, and the next run has another key.
+    /// Checks that each row belongs to a run, and adjacent runs have different keys.
     fn verify_runs(&self, index: usize, key: usize, runs: &Runs, cost: &mut Cost) -> Result<()> {
-        // The runs have as many rows as there are, and no run gets more than its own.
+        // The lengths of runs add up to the number of rows, and `walk` lets no run exceed its length.
         restore::walk(self, index, runs, None, cost, |_, _| Ok(()))?;
         let keys = Rows::read(&mut ScanColumn::new(self, self.column(key)?), index, None, cost)?;
         let place = Place::Data { row_group: index, column: self.footer.name(key), block: 0 };
@@ -162,7 +162,7 @@ impl Reader {
         }
     }
 
-    /// The statistics of runs are those of their values.
+    /// Checks the statistics of runs against their values.
     fn verify_run_index(&self, index: usize, column: &StoredColumn, runs: &Runs, cost: &mut Cost) -> Result<()> {
         let mut scan = ScanColumn::new(self, column);
         let rows = Rows::read(&mut scan, index, Some(runs), cost)?;
@@ -181,7 +181,7 @@ impl Reader {
         }
     }
 
-    /// Also counts the rows of each code, as far as there is a place for them.
+    /// Verifies a chunk, and adds the number of rows per code to `counted`, if that is not empty.
     fn verify_chunk(
         &self,
         row_group: usize,
@@ -192,10 +192,10 @@ impl Reader {
     ) -> Result<()> {
         let column = scan.column;
         let rows = scan.values_in(row_group);
-        // How many rows each value is that of, if not of one.
+        // The number of rows per value, if it is not one.
         let is_key = self.row_group(row_group).cluster.is_some_and(|cluster| cluster.key == column);
         let lengths = runs.filter(|_| is_key).map(|runs| runs.lengths.as_slice());
-        // Strings are to come as they are stored.
+        // With 0 expected rows, strings are delivered as stored.
         scan.start(row_group, 0, runs, cost)?;
         let mut nulls = 0;
         let mut used = vec![false; scan.distinct()];
@@ -246,7 +246,7 @@ impl Reader {
     }
 }
 
-/// What was seen of a block; the sum is that of the chunk so far.
+/// The statistics of a block's values; `sum` is the running sum of the chunk.
 #[derive(Default)]
 struct Seen {
     nulls: u32,
@@ -257,7 +257,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Adds rows, each of which stands for so many.
+    /// Adds rows; row `r` counts `length(r)` times.
     fn add(&mut self, column: &Column<'_>, rows: usize, length: impl Fn(usize) -> u32) {
         let valid = || (0..rows).filter(|&row| column.is_valid(row));
         self.nulls += column.validity.map_or(0, |validity| validity.count_nulls() as u32);

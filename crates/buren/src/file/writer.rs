@@ -1,4 +1,4 @@
-//! Puts row groups together to a file and ends it with footer and trailer.
+//! Assembles row groups to a file and ends it with footer and trailer.
 
 use super::chunk_writer::{ChunkWriter, Encoded};
 use super::encoder::{ClusterKey, EncodedCluster, EncodedColumn, Encoder, PartMeta};
@@ -17,38 +17,38 @@ use foldhash::fast::RandomState;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Writes a buren file: see [`BatchWriter`] for who writes which bytes.
+/// Writes a buren file. [`BatchWriter`] explains which bytes the caller writes.
 pub struct Writer {
     compression: Compressor,
     key: ClusterKey,
-    /// What the key was chosen by.
+    /// The sample from which the key was chosen.
     sample: Option<Sample>,
     footer: Footer,
-    /// Of each row group: one for each column; if it is clustered, the order stream and the lengths of runs after them.
+    /// For each row group, one chunk per column; if it is clustered, followed by the order stream and the run lengths.
     chunks: Vec<Vec<Chunk>>,
-    /// Of all dictionaries.
+    /// The hasher of all dictionaries.
     hasher: RandomState,
-    /// Of each column.
+    /// The dictionary of each column.
     dictionaries: Vec<FileDictionary>,
-    /// How many bytes of memory all of them may still take.
+    /// The remaining memory budget for all dictionaries, in bytes.
     memory: usize,
-    /// Those of the parts that are made now.
+    /// The shared tokens of the parts being encoded.
     tokens: Arc<FileTokens>,
-    /// Whether parts that are made now replace others.
+    /// Whether parts being encoded replace existing ones.
     is_replacing: bool,
-    /// Whether a dictionary had to begin again.
+    /// Whether any dictionary was started over.
     is_replaced: bool,
-    /// Bytes of the file so far.
+    /// The number of bytes written so far.
     position: u64,
-    /// Those that were there before, if a file is continued.
+    /// The original size of the file, if the writer appends to one.
     continues: Option<u64>,
 }
 
 impl Writer {
-    /// A writer of a table of that schema.
+    /// A writer of a table with this schema.
     ///
     /// # Errors
-    /// If the key is no column of the schema, or one of floats or of integers of more than 64 bits.
+    /// If the key is not a column of the schema, or has floats or integers of more than 64 bits.
     pub fn new(schema: &Schema, options: WriterOptions) -> Result<Self> {
         Ok(Self::clustered_by(cluster_key(schema, &options.key)?, schema, options))
     }
@@ -83,7 +83,7 @@ impl Writer {
         }
     }
 
-    /// A writer of further row groups of a file that has these ones, and so many bytes.
+    /// A writer that appends row groups to a file with these row groups and this size.
     pub(super) fn continuing(
         mut footer: Footer,
         chunks: Vec<Vec<Chunk>>,
@@ -113,7 +113,8 @@ impl Writer {
         Box::new(Encoder::new(columns.map(about).collect(), key, self.compression, &self.hasher, tokens))
     }
 
-    /// The chunks of a part, which has these columns and whose bytes come next; those of its runs after them, if it is clustered.
+    /// Takes the chunks of a part that has these columns and is written next; if it is clustered, followed by those of
+    /// its runs.
     fn take(&mut self, part: &mut Part, columns: impl ExactSizeIterator<Item = usize>) -> Result<Taken> {
         let empty: Box<dyn std::any::Any + Send> = Box::new(());
         let meta = std::mem::replace(&mut part.meta, empty).downcast::<PartMeta>();
@@ -146,7 +147,7 @@ impl Writer {
         Ok(Taken { chunks, cluster, sample: meta.sample })
     }
 
-    /// Checks that the key would be the same if it had been chosen by these columns of a part that replaces another.
+    /// Checks that the choice of the key would be the same with the replaced columns of a part.
     fn check_key(&mut self, part: u64, columns: &[usize], replaced: Option<Sample>) -> Result<()> {
         if let (Some(sample), Some(replaced), 0) = (&mut self.sample, replaced, part) {
             sample.replace(columns, replaced);
@@ -157,7 +158,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Appends how often each value of each column's dictionary occurs, where no row has another.
+    /// Appends the value counts of each column whose dictionary covers all rows.
     fn write_counts(&self, out: &mut Vec<u8>) -> Result<Vec<Option<Chunk>>> {
         let mut writer = ChunkWriter::new(self.compression, out);
         let mut counts_of = |(column, dictionary): (usize, &FileDictionary)| {
@@ -172,7 +173,7 @@ impl Writer {
         self.dictionaries.iter().enumerate().map(&mut counts_of).collect()
     }
 
-    /// Why the table is not one of that schema, if it is not.
+    /// Why a chunk does not fit the schema; `None` if all fit.
     fn misfit(&self, schema: &Schema) -> Option<String> {
         let chunks = self.chunks.iter().flat_map(|chunks| chunks.iter().zip(schema.fields()));
         let reason = |(chunk, field)| Some((field, fits::check(chunk, field).err()?));
@@ -181,7 +182,7 @@ impl Writer {
     }
 }
 
-/// What became of a part.
+/// The chunks of an appended part.
 struct Taken {
     chunks: Vec<Chunk>,
     cluster: Option<Cluster>,
@@ -192,7 +193,7 @@ fn unknown_column(column: usize) -> Error {
     Error::Usage(format!("there is no column {column}"))
 }
 
-/// The metadata of a schema as those of a file.
+/// The metadata of a schema as file metadata.
 fn metadata(schema: &Schema) -> Vec<(String, Vec<u8>)> {
     schema.metadata().iter().map(|(key, value)| (key.clone(), value.clone().into_bytes())).collect()
 }
@@ -227,7 +228,7 @@ impl BatchWriter for Writer {
     }
 
     fn columnar(&mut self) -> Option<&mut dyn ColumnarWriter> {
-        // The row groups that are there already are not made again.
+        // Existing row groups cannot be encoded again.
         if self.continues.is_some() { None } else { Some(self) }
     }
 
@@ -303,7 +304,7 @@ impl ColumnarWriter for Writer {
         let is_replaced = |column: u32| columns.contains(&(column as usize));
         let references = replaced.iter().enumerate().filter(|(column, _)| !columns.contains(column));
         if references.filter_map(|(_, chunk)| chunk.reference).any(is_replaced) {
-            // They would be differences from something else.
+            // Their differences would refer to other values.
             return Err(Error::Widened);
         }
         if cluster.is_some() {
@@ -321,7 +322,7 @@ impl ColumnarWriter for Writer {
             return Err(Error::Usage(reason));
         }
         if self.is_replaced && self.dictionaries.iter().any(FileDictionary::lacked_memory) {
-            // Which one lacks memory first depends on how much all others had taken by then.
+            // Which dictionary runs out of memory first depends on what the others used.
             return Err(Error::Widened);
         }
         self.footer.schema = schema.clone();
@@ -330,10 +331,10 @@ impl ColumnarWriter for Writer {
         layout.place(0, trailer::HEADER_BYTES as u64);
         let mut parts: Vec<_> = self.dictionaries.iter_mut().map(|it| it.stored.parts.iter_mut().peekable()).collect();
         for chunks in &mut self.chunks {
-            // Codes are written when all else of a row group is.
+            // Chunks with codes are written after all others of a row group.
             chunks.iter_mut().filter(|chunk| !chunk.is_coded()).for_each(|chunk| layout.place_chunk(chunk));
             for (chunk, parts) in chunks.iter_mut().zip(&mut parts).filter(|(chunk, _)| chunk.is_coded()) {
-                // Values that are new stand just before the codes.
+                // New values are stored directly before the codes.
                 if let Some(part) = parts.next_if(|part| part.offset + part.stored_bytes() == chunk.offset) {
                     part.offset = layout.place(part.offset, part.stored_bytes());
                 }
@@ -345,7 +346,7 @@ impl ColumnarWriter for Writer {
     }
 }
 
-/// Gives what was written its place in the final order.
+/// Assigns written bytes their final positions.
 #[derive(Default)]
 struct Layouter {
     ranges: Vec<Range<u64>>,
@@ -353,7 +354,7 @@ struct Layouter {
 }
 
 impl Layouter {
-    /// Places bytes behind all others; returns where they begin.
+    /// Places bytes after all others; returns their new offset.
     fn place(&mut self, offset: u64, bytes: u64) -> u64 {
         self.ranges.push(offset..offset + bytes);
         self.end += bytes;

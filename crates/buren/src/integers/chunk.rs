@@ -1,4 +1,4 @@
-//! Decoding: a chunk opened from its scheme and parameters, and parts of its blocks.
+//! Decoding: a chunk opened from its scheme and parameters.
 
 use super::scheme::{Input, Layout, SCHEMES, Scheme};
 use super::{BLOCK_ROWS, GROUP_ROWS};
@@ -6,7 +6,7 @@ use crate::malformed::{Malformed, Result};
 use brc_kernels::arithmetic::Integer;
 use std::fmt::{self, Debug};
 
-/// A chunk whose blocks can be decoded.
+/// A chunk that is open for decoding its blocks.
 pub struct Chunk {
     scheme: &'static Scheme,
     layout: Box<dyn AnyLayout>,
@@ -18,29 +18,29 @@ impl Debug for Chunk {
     }
 }
 
-/// One block of a chunk, as stored.
+/// A stored block of a chunk.
 #[derive(Debug, Clone, Copy)]
 pub struct Block<'a> {
     /// Its bytes.
     pub bytes: &'a [u8],
-    /// How many rows it has: at most [`BLOCK_ROWS`].
+    /// The number of rows, at most [`BLOCK_ROWS`].
     pub rows: usize,
-    /// How many rows the chunk has before it.
+    /// The number of rows of the chunk before this block.
     pub start: u64,
 }
 
-/// What is wanted of a block.
+/// The destination of decoded rows.
 pub(super) struct Output<'a, T> {
-    /// The first row wanted.
+    /// The first row to decode.
     pub(super) first: usize,
-    /// The other column's values of the rows wanted, or nothing.
+    /// The values of the reference column in the same rows; empty if there is none.
     pub(super) reference: &'a [T],
-    /// Room for the values.
+    /// Receives the values.
     pub(super) values: &'a mut [T],
 }
 
 impl<'a, T> Output<'a, T> {
-    /// What is wanted of this block, which has the rows.
+    /// The destination for rows from `first` on, which the block must have.
     fn of(block: &Block<'_>, first: usize, reference: &'a [T], values: &'a mut [T]) -> Result<Self> {
         assert!(first.is_multiple_of(GROUP_ROWS), "a multiple of a group's rows");
         assert!(first + values.len() <= block.rows, "rows of the block");
@@ -52,10 +52,10 @@ impl<'a, T> Output<'a, T> {
 }
 
 impl Chunk {
-    /// Reads the parameters of a chunk.
+    /// Parses the parameters of a chunk.
     ///
     /// # Errors
-    /// If the scheme is unknown or these are not parameters of it.
+    /// If the scheme is unknown or its parameters are malformed.
     pub fn open(scheme: u8, parameters: &[u8]) -> Result<Self> {
         let known = SCHEMES.iter().find(|known| known.id == scheme);
         let scheme = known.ok_or(Malformed("its scheme is unknown"))?;
@@ -68,23 +68,22 @@ impl Chunk {
         self.scheme.name
     }
 
-    /// Whether all values of a block are known to fit an `i32`, so that decoding to `i32` loses nothing; `false` also if that
-    /// is not known.
+    /// Whether all values of a block are known to fit an `i32`, so that decoding to `i32` is lossless.
     #[must_use]
     pub fn is_narrow(&self, block: &Block<'_>) -> bool {
         self.layout.is_narrow(block)
     }
 
-    /// Decodes the values of a block from row `first` on, as many as there is room for.
+    /// Decodes `values.len()` values of a block from row `first` on.
     ///
-    /// Values that are wider than `T` are cut. `reference` has the values of another column in the same rows, if the
-    /// chunk was encoded with one; otherwise it is not looked at.
+    /// Values wider than `T` are truncated. `reference` has the values of the reference column in the same rows, if the
+    /// chunk was encoded with one; otherwise it is ignored.
     ///
     /// # Errors
-    /// If the bytes are not such a block. What is in `values` then means nothing.
+    /// If the block is malformed; the contents of `values` are then unspecified.
     ///
     /// # Panics
-    /// If `first` is not a multiple of [`GROUP_ROWS`], or the block has fewer rows.
+    /// If `first` is not a multiple of [`GROUP_ROWS`], or the rows are out of bounds.
     pub fn decode<T: Decodable>(
         &self,
         block: &Block<'_>,
@@ -95,8 +94,8 @@ impl Chunk {
         T::decode(&*self.layout, block, Output::of(block, first, reference, values)?)
     }
 
-    /// The same for codes of a dictionary. Returns the largest of them [without its sign](brc_kernels::direct::unsigned), if it
-    /// is found on the way: `None` also if there are none.
+    /// Like [`decode`](Self::decode), for dictionary codes. Returns the largest code [as
+    /// unsigned](brc_kernels::direct::unsigned) if decoding computes it anyway, and `None` if there are no codes.
     ///
     /// # Errors
     /// As [`decode`](Self::decode).
@@ -114,14 +113,14 @@ impl Chunk {
     }
 }
 
-/// An integer that blocks can be decoded to: of 16, 32 or 64 bits.
+/// An integer type that blocks can be decoded to: 16, 32 or 64 bits.
 #[allow(private_interfaces, reason = "which integers there are is decided here")]
 pub trait Decodable: Integer {
     #[doc(hidden)]
     fn decode(layout: &dyn AnyLayout, block: &Block<'_>, output: Output<'_, Self>) -> Result<()>;
 }
 
-/// A [`Layout`] of any type.
+/// Object-safe form of [`Layout`].
 pub(super) trait AnyLayout: Debug + Send + Sync {
     fn parameters(&self, out: &mut Vec<u8>);
     fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>);

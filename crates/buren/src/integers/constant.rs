@@ -1,4 +1,4 @@
-//! All integers of the chunk are the same: they are a parameter, and blocks are empty.
+//! All integers of the chunk are equal: the value is a parameter, and blocks are empty.
 
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;

@@ -1,5 +1,5 @@
-//! Differences from the integer before, packed: what sorted and slowly changing columns leave. Each group starts anew, so
-//! that it can be decoded without what is before.
+//! Packed differences between consecutive integers, for sorted and slowly changing columns. Each group starts anew, so
+//! that it can be decoded on its own.
 
 use super::GROUP_ROWS;
 use super::chunk::{AnyLayout, Block, Output};
@@ -14,14 +14,14 @@ use brc_kernels::cpu::Level;
 
 pub(super) const SCHEME: Scheme = Scheme { id: 5, name: "delta", cost: 44, fit, open };
 
-/// The bytes before the groups' starts: the smallest of them (8), the bytes of one's difference from it (1).
+/// The size of the header before the groups' starts: the smallest start (8), bytes per start (1).
 const STARTS_HEADER_BYTES: u64 = 9;
 
 #[derive(Debug)]
 struct Delta;
 
 fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
-    // Steps between integers in no order are not worth a closer look.
+    // Steps between unordered integers are not worth a closer look.
     if facts.steps.iter().map(Spread::least_bytes).sum::<u64>() >= smallest {
         return None;
     }
@@ -42,7 +42,8 @@ impl Layout for Delta {
     fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>) {
         let (mut starts, mut steps) = (Vec::new(), Vec::with_capacity(input.values.len()));
         for group in input.values.wide().chunks(GROUP_ROWS) {
-            // The first step is that of the next row, which is as wide as any other; the start is chosen to match.
+            // The first step is that of the next row, so that it is no wider than the others; the start is adjusted to
+            // match.
             let first = group.get(1).map_or(0, |second| second.wrapping_sub(group[0]));
             starts.push(group[0].wrapping_sub(first));
             steps.push(first);

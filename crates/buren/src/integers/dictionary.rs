@@ -1,4 +1,4 @@
-//! Few distinct integers that lie far apart: they are the parameters, in ascending order, and blocks are packed positions.
+//! Few distinct integers that are far apart: they are parameters in ascending order, and blocks are packed indices.
 
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
@@ -15,22 +15,22 @@ use hashbrown::HashMap;
 
 pub(super) const SCHEME: Scheme = Scheme { id: 6, name: "dictionary", cost: 41, fit, open };
 
-/// The largest number of distinct integers: their positions take no more than 16 bits.
+/// The maximum number of distinct integers, so that an index fits 16 bits.
 const MOST: usize = BLOCK_ROWS;
 
-/// Integers that lie no farther apart are counted without being sorted.
+/// The maximum range in which distinct integers are counted without sorting.
 const MOST_BITS: u64 = 1 << 16;
 
 #[derive(Debug)]
 struct Dictionary {
-    /// Ascending.
+    /// The distinct values in ascending order.
     values: Vec<i64>,
-    /// The position of each value; empty for decoding.
+    /// The index of each value; empty for decoding.
     positions: HashMap<i64, u32, FixedState>,
 }
 
 fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
-    // At best the sample has met all distinct values.
+    // There are at least as many distinct values as in the sample.
     let sampled = distinct_in_sample(facts)?;
     if estimate(facts.values.len(), sampled) > smallest / 10 * 9 {
         return None;
@@ -55,7 +55,7 @@ fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
     Some(Fit::new(Dictionary { values, positions }, bytes))
 }
 
-/// How many distinct values are in the sample; `None` if they seem to be too many.
+/// The number of distinct values in the sample; `None` if there seem to be too many.
 fn distinct_in_sample(facts: &Facts<'_>) -> Option<usize> {
     let min = facts.profile.min;
     let sample = facts.spreads.iter().flat_map(|spread| {

@@ -1,4 +1,4 @@
-//! Differences to another column of the same rows, packed: a date of receipt follows the date of shipping by some days.
+//! Packed differences from another column in the same rows: a receipt date follows the shipping date by some days.
 
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
@@ -11,7 +11,7 @@ use crate::malformed::{Malformed, Result, finish};
 use brc_kernels::arithmetic::{Integer, add};
 use brc_kernels::cpu::Level;
 
-/// What stands for the scheme in files.
+/// The id of the scheme in files.
 pub const DIFFERENCE: u8 = 8;
 
 pub(super) const SCHEME: Scheme = Scheme { id: DIFFERENCE, name: "difference", cost: 25, fit, open };

@@ -1,4 +1,4 @@
-//! All integers are a base plus a multiple of the same divisor, as are whole units kept in hundredths: the multiples packed.
+//! Integers that are a base plus multiples of one divisor, such as whole units in hundredths: the multiples are packed.
 
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
@@ -24,7 +24,7 @@ fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
     Some(Fit::new(Divided { base, divisor }, bytes))
 }
 
-/// The greatest common divisor of all distances from `base`: first of the sampled ones, then checked with all.
+/// The greatest common divisor of all differences from `base`: computed from the sample, then verified on all.
 fn common_divisor(facts: &Facts<'_>, base: i64) -> Option<u64> {
     let mut divisor = 0;
     for spread in &facts.spreads {

@@ -1,20 +1,20 @@
-//! What one pass over a chunk finds out about it.
+//! Statistics of a chunk, gathered in one pass.
 
 use super::BLOCK_ROWS;
 use super::spread::{Spread, positions};
 use crate::integer_buffer::{IntegerSlice, for_widths};
 use brc_kernels::arithmetic::{Integer, Profile};
 
-/// A chunk's values and what is known of them.
+/// A chunk's values and their statistics.
 pub(super) struct Facts<'a> {
     pub(super) values: IntegerSlice<'a>,
-    /// Another column's values of the same rows; empty if there is none.
+    /// The values of the reference column in the same rows; empty if there is none.
     pub(super) reference: IntegerSlice<'a>,
-    /// Of all values.
+    /// The profile of all values.
     pub(super) profile: Profile,
-    /// Of each block's values.
+    /// The spread of each block's values.
     pub(super) spreads: Vec<Spread>,
-    /// Of each block's differences between neighbours.
+    /// The spread of each block's differences between consecutive values.
     pub(super) steps: Vec<Spread>,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Facts<'a> {
         facts
     }
 
-    /// The smallest and the largest value of each block.
+    /// The minimum and maximum of each block.
     pub(super) fn bounds(&self) -> Vec<(i64, i64)> {
         self.spreads.iter().map(|spread| (spread.min, spread.min.wrapping_add(spread.range as i64))).collect()
     }

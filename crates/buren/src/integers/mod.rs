@@ -1,12 +1,12 @@
-//! How a column chunk of integers is stored.
+//! Encoding of integer column chunks.
 //!
-//! Bools, dates, times, decimals, integers and the codes of dictionaries are all integers of up to 64 bits here. A [`Plan`]
-//! picks the scheme that makes a chunk smallest and encodes it block by block; a [`Chunk`] decodes any part of any block
-//! into integers as narrow as the caller likes. What all blocks share, such as a dictionary, is in the chunk's
-//! *parameters*. `SPEC.md` beside this crate describes every byte.
+//! Bools, dates, times, decimals, integers and dictionary codes are all integers of up to 64 bits here. A [`Plan`]
+//! chooses the scheme that makes a chunk smallest and encodes it block by block; a [`Chunk`] decodes any group of any
+//! block into integers as narrow as the caller wants. What all blocks share, such as a dictionary, is in the chunk's
+//! *parameters*. `SPEC.md` in this crate describes every byte.
 //!
-//! Nothing that is decoded is trusted: lengths are checked before they are used, and whatever else the bytes say leads to
-//! some integers or to [`Malformed`], never to a panic or to more memory than the values need.
+//! Decoders trust nothing: lengths are checked before use, and other damage yields some integers or [`Malformed`],
+//! never a panic or more memory than the values need.
 //!
 //! [`Malformed`]: super::Malformed
 
@@ -40,11 +40,11 @@ pub use difference::DIFFERENCE;
 pub use plan::{Candidate, Plan};
 pub use scheme::scheme_name;
 
-/// How many rows a block has; the last one of a chunk takes the rest.
+/// The number of rows of a block; the last block of a chunk has the rest.
 ///
-/// Large enough that the 16 to 32 bytes a block needs for itself are nothing, small enough that a position fits in 16 bits
-/// and that a block stays in the second-level cache.
+/// Large enough that the 16 to 32 bytes of overhead per block are negligible, small enough that a row number fits 16
+/// bits and a block stays in the second-level cache.
 pub const BLOCK_ROWS: usize = 65_536;
 
-/// How many rows are packed together; blocks are decoded from any multiple of it on.
+/// The number of rows that are packed together; decoding can start at any multiple of it.
 pub const GROUP_ROWS: usize = brc_kernels::bitpack::GROUP;

@@ -1,4 +1,4 @@
-//! Each block's differences from a frame of reference, packed, with exceptions where a few integers lie far from the rest.
+//! Each block's differences from a frame of reference, bit-packed, with exceptions for a few outliers.
 
 use super::BLOCK_ROWS;
 use super::chunk::{AnyLayout, Block, Output};
@@ -17,13 +17,13 @@ pub(crate) const PACKED: u8 = 2;
 
 pub(super) const SCHEME: Scheme = Scheme { id: PACKED, name: "packed", cost: 20, fit, open };
 
-/// How much smaller, in percent, leaving out some integers has to make a block that is read by runs: to put them in takes as
-/// long as a quarter of all else (2026-11, sums of 50 million temperatures by station).
+/// The minimum saving of exceptions in percent for blocks that are read by runs: applying exceptions takes a quarter as
+/// long as everything else (2026-11, sums of 50 million temperatures by station).
 const WORTH: u64 = 10;
 
 #[derive(Debug, Default)]
 struct Packed {
-    /// What is packed of each block; empty for decoding.
+    /// The packed range of each block; empty for decoding.
     windows: Vec<Window>,
 }
 
@@ -67,9 +67,8 @@ impl Layout for Packed {
 }
 
 impl Plan {
-    /// Packs integers as their differences from the smallest of their run, of which these are the rows and the smallest integers:
-    /// blocks have the differences. `widest` is the largest one, `bounds` are those of the integers of each block. Of the integers
-    /// only a sample is looked at.
+    /// Packs integers as differences from the minimum of their run, given the runs' lengths and minimums. `widest` is
+    /// the largest difference, `bounds` are those of the integers of each block. Only a sample of the integers is read.
     pub(crate) fn in_runs(
         values: IntegerSlice<'_>,
         (runs, smallest): (&[u32], &[i64]),
@@ -98,14 +97,14 @@ impl Plan {
     }
 }
 
-/// Decodes integers from row `first` on, as many as there is room for, of a block that [`Plan::in_runs`] has packed: `smallest` has
-/// the smallest ones by run, `runs` are those of the rows wanted, and their codes are their numbers.
+/// Decodes `values.len()` integers from row `first` on, of a block packed by [`Plan::in_runs`]. `runs` cover these
+/// rows, and their codes index `smallest`, the minimums of the runs.
 ///
 /// # Errors
-/// If the bytes are not such a block. What is in `values` then means nothing.
+/// If the block is malformed; the contents of `values` are then unspecified.
 ///
 /// # Panics
-/// If the runs have other rows, or there is no smallest integer of one.
+/// If the runs cover other rows, or a run has no minimum.
 pub(crate) fn decode_in_runs<T: Integer>(
     block: &Block<'_>,
     first: usize,
@@ -116,7 +115,7 @@ pub(crate) fn decode_in_runs<T: Integer>(
     only_stream(block)?.read_in_runs(first, runs, smallest, values)
 }
 
-/// The stream of a block that is nothing else.
+/// The stream of a block that consists of a single stream.
 pub(super) fn only_stream<'a>(block: &Block<'a>) -> Result<Stream<'a>> {
     let mut bytes = block.bytes;
     let stream = Stream::take(&mut bytes, block.rows)?;

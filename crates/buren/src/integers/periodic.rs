@@ -1,5 +1,5 @@
-//! Every integer stands in a run of equally many rows, and from run to run the integers grow by one step until they begin
-//! again: as the columns and the lines of a grid do that is stored point by point. Blocks are empty.
+//! Runs of equal length whose values grow by a constant step and start over after a period, like the row and column
+//! numbers of a grid stored point by point. Blocks are empty.
 
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
@@ -11,19 +11,19 @@ use brc_kernels::cpu::Level;
 
 pub(super) const SCHEME: Scheme = Scheme { id: 10, name: "periodic", cost: 40, fit, open };
 
-/// How many rows are decoded in one go at least, on average: with fewer, other schemes are faster.
+/// The minimum average number of rows per step of the decoder; below it, other schemes are faster.
 const LEAST_STRETCH: u64 = 32;
 
 #[derive(Debug)]
 struct Periodic {
-    /// The integer of the first run of a period.
+    /// The value of the first run of a period.
     base: i64,
     step: i64,
-    /// How many rows a run has; never 0.
+    /// The rows per run; never 0.
     run: u64,
-    /// How many runs a period has; 0 if there is but one period.
+    /// The runs per period; 0 if there is only one period.
     period: u64,
-    /// How many rows of the first period stand before the chunk.
+    /// The number of rows of the first period before the chunk.
     offset: u64,
 }
 
@@ -48,10 +48,10 @@ fn open(mut parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {
 }
 
 impl Periodic {
-    /// What the values are if they are periodic at all.
+    /// The parameters of the values, assuming that they are periodic.
     fn of<T: Integer>(values: &[T], profile: &Profile) -> Option<Self> {
         let first = *values.first()?;
-        // The first run may lack rows, and the second one may be the last.
+        // The first run may be incomplete, and the second one may be the last.
         let before = values.iter().position(|&value| value != first)?;
         let second = values[before..].iter().position(|&value| value != values[before]);
         let run = second.unwrap_or(before.max(values.len() - before)) as u64;
@@ -73,7 +73,7 @@ impl Periodic {
         (stretch >= LEAST_STRETCH).then_some(periodic)
     }
 
-    /// Whether these are the values.
+    /// Whether the parameters produce exactly these values.
     fn holds(&self, values: &[impl Integer]) -> bool {
         let mut expected = [0i64; 1024];
         let mut rows = (0..).step_by(expected.len());
@@ -84,7 +84,7 @@ impl Periodic {
         })
     }
 
-    /// The values from a row of the chunk on.
+    /// Writes the values from a row of the chunk on.
     fn fill<T: Integer>(&self, row: u64, mut values: &mut [T]) {
         let mut place = row.wrapping_add(self.offset);
         while !values.is_empty() {

@@ -1,5 +1,5 @@
-//! Signed little-endian integers of 8, 16, 32 or 64 bits: what is left when packing has nothing to win, as for very few
-//! rows.
+//! Signed little-endian integers of 8, 16, 32 or 64 bits, for chunks that packing cannot make smaller, such as those of
+//! very few rows.
 
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
@@ -13,7 +13,7 @@ pub(super) const SCHEME: Scheme = Scheme { id: 1, name: "plain", cost: 19, fit, 
 
 #[derive(Debug)]
 struct Plain {
-    /// Bytes of an integer.
+    /// The bytes per integer.
     width: usize,
 }
 

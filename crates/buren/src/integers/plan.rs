@@ -1,4 +1,4 @@
-//! Encoding: the scheme that makes a chunk smallest, and the chunk's blocks in it.
+//! Encoding: choosing the scheme that makes a chunk smallest, and encoding its blocks.
 
 use super::BLOCK_ROWS;
 use super::chunk::AnyLayout;
@@ -7,14 +7,13 @@ use super::scheme::{Fit, Input, SCHEMES, Scheme};
 use crate::integer_buffer::IntegerSlice;
 use std::fmt::{self, Debug};
 
-/// Schemes that are larger than the smallest by no more than this many percent are as good; the fastest is taken.
+/// Among schemes larger than the smallest by at most this many percent, the fastest is chosen.
 const NEARLY: u64 = 2;
 
-/// And so are those that are larger by no more than a byte for so many rows: of two that take next to nothing, size is no
-/// reason.
+/// So are schemes larger by at most one byte per this many rows: between two tiny sizes, speed decides.
 const ROWS_OF_A_BYTE: u64 = 128;
 
-/// How a chunk will be stored.
+/// How to store a chunk.
 pub struct Plan {
     scheme: &'static Scheme,
     layout: Box<dyn AnyLayout>,
@@ -22,7 +21,7 @@ pub struct Plan {
     bounds: Vec<(i64, i64)>,
 }
 
-/// What a scheme would have made of a chunk: why one was chosen.
+/// The size of a chunk in one scheme, to explain the choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate {
     /// The scheme's name.
@@ -41,10 +40,10 @@ impl Debug for Plan {
 }
 
 impl Plan {
-    /// Chooses the smallest scheme for a chunk; the fastest, where sizes are nearly the same.
+    /// Chooses the smallest scheme for a chunk, or the fastest among those of nearly the same size.
     ///
-    /// `reference` has the values of another column in the same rows, to which differences may be stored, or nothing.
-    /// Whoever decodes the chunk has to have them then.
+    /// `reference` has the values of another column in the same rows, from which differences may be stored, or is
+    /// empty. Decoding then requires these values.
     #[must_use]
     pub fn choose<'a>(values: impl Into<IntegerSlice<'a>>, reference: impl Into<IntegerSlice<'a>>) -> Self {
         let facts = Facts::new(values.into(), reference.into());
@@ -65,7 +64,7 @@ impl Plan {
         Self { scheme: chosen.scheme, layout: chosen.layout, candidates, bounds: facts.bounds() }
     }
 
-    /// As [`Plan::choose`], but with the scheme of that name, if it can store the chunk.
+    /// Like [`Plan::choose`], with the named scheme; `None` if it cannot store the chunk.
     #[must_use]
     pub fn with_scheme<'a>(
         name: &str,
@@ -77,14 +76,14 @@ impl Plan {
         Some(Self::of(scheme, (scheme.fit)(&facts, u64::MAX)?, facts.bounds()))
     }
 
-    /// With a scheme that fits integers whose blocks have these smallest and largest values.
+    /// A plan for a fitted scheme; `bounds` are the minimum and maximum of each block.
     pub(super) fn of(scheme: &'static Scheme, fit: Fit, bounds: Vec<(i64, i64)>) -> Self {
         let offer = Offer::new(scheme, fit);
         let candidates = vec![Candidate { scheme: scheme.name, bytes: offer.bytes }];
         Self { scheme, layout: offer.layout, candidates, bounds }
     }
 
-    /// What stands for the scheme in files.
+    /// The id of the scheme in files.
     #[must_use]
     pub fn scheme_id(&self) -> u8 {
         self.scheme.id
@@ -96,7 +95,7 @@ impl Plan {
         self.scheme.name
     }
 
-    /// All schemes that were considered, in the order of the list of schemes.
+    /// All schemes considered, in the order of the list of schemes.
     #[must_use]
     pub fn candidates(&self) -> &[Candidate] {
         &self.candidates
@@ -108,24 +107,24 @@ impl Plan {
         self.candidates.iter().find(|candidate| candidate.scheme == self.scheme.name).map_or(0, |chosen| chosen.bytes)
     }
 
-    /// Whether some integers are put in by themselves, which makes decoding slower.
+    /// Whether blocks may have exceptions, which make decoding slower.
     pub(crate) fn is_patched(&self) -> bool {
         self.layout.is_patched()
     }
 
-    /// The smallest and the largest value of each block.
+    /// The minimum and maximum of each block.
     #[must_use]
     pub fn bounds(&self) -> &[(i64, i64)] {
         &self.bounds
     }
 
-    /// Appends what all blocks share.
+    /// Appends the parameters shared by all blocks.
     pub fn encode_parameters(&self, out: &mut Vec<u8>) {
         self.layout.parameters(out);
     }
 
-    /// Appends a block of the chunk that has these values: [`BLOCK_ROWS`] of them from `number * BLOCK_ROWS` on, or those that
-    /// are left, and of the other column's the same rows if the plan was chosen with one.
+    /// Appends block `number` of the chunk with these values: up to [`BLOCK_ROWS`] of them from row `number *
+    /// BLOCK_ROWS` on. `reference` is required if the plan was chosen with one.
     ///
     /// # Panics
     /// If there is no such block.
@@ -143,7 +142,7 @@ impl Plan {
         self.layout.encode(&Input { values: values.slice(rows), reference, number }, out);
     }
 
-    /// The same for a chunk without another column, of which only these values of the block are at hand.
+    /// Like `encode_block`, given only the values of that block, for chunks without a reference column.
     pub(crate) fn encode_values(&self, number: usize, values: IntegerSlice<'_>, out: &mut Vec<u8>) {
         self.layout.encode(&Input { values, reference: IntegerSlice::EMPTY, number }, out);
     }

@@ -1,5 +1,5 @@
-//! Runs of equal integers: a value and a length each, both packed. Runs end where groups do, so that each group can be
-//! decoded without what is before.
+//! Runs of equal integers: values and lengths, both packed. Runs end at group boundaries, so that each group can be
+//! decoded on its own.
 
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
@@ -14,10 +14,10 @@ use brc_kernels::cpu::Level;
 
 pub(super) const SCHEME: Scheme = Scheme { id: 4, name: "run-length", cost: 50, fit, open };
 
-/// Every so many blocks one is encoded to estimate the size of all.
+/// One block in this many is encoded to estimate the size of all.
 const TRIAL: usize = 4;
 
-/// Runs of so many rows on average are filled in as fast as those of periods.
+/// At this average run length, decoding is as fast as for the periodic scheme.
 const LONG: usize = 64;
 const COST_OF_LONG: u32 = periodic::SCHEME.cost;
 
@@ -25,7 +25,7 @@ const COST_OF_LONG: u32 = periodic::SCHEME.cost;
 struct RunLength;
 
 fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
-    // A run takes some bits for its value and some for its length.
+    // A lower bound: each run takes some bits for its value and some for its length.
     let least = facts.profile.changes as u64 * 6 / 8;
     if facts.values.is_empty() || facts.profile.changes > facts.values.len() / 2 || least > smallest {
         return None;
@@ -98,26 +98,26 @@ impl Layout for RunLength {
     }
 }
 
-/// The values or the lengths of runs, of which those of each group are asked for in turn. They are read in whole groups of
-/// packed integers, which those of one group of rows mostly are no more than a part of.
+/// Reads the values or the lengths of runs group by group. It decodes whole groups of packed integers, of which the
+/// runs of one group of rows are usually only a part.
 struct Runs<'a, T> {
     stream: Stream<'a>,
-    /// How many the stream has, and how many of them were read.
+    /// The number of integers in the stream, and how many were decoded.
     all: usize,
     read: usize,
-    /// What was read, of which some have been asked for.
+    /// Decoded integers, of which the first `consumed` have been returned.
     room: [T; 2 * GROUP_ROWS],
     asked: usize,
     filled: usize,
 }
 
 impl<'a, T: Integer> Runs<'a, T> {
-    /// Those from the `first` on.
+    /// Starts at index `first`.
     fn new(stream: Stream<'a>, all: usize, first: usize) -> Self {
         Self { stream, all, read: first, room: [T::default(); 2 * GROUP_ROWS], asked: 0, filled: 0 }
     }
 
-    /// The next ones, which are there; at most as many as a group has.
+    /// The next `count` integers, which must exist; at most a group's number of rows.
     fn next(&mut self, count: usize) -> Result<&[T]> {
         if self.filled - self.asked < count {
             self.room.copy_within(self.asked..self.filled, 0);

@@ -1,4 +1,4 @@
-//! What a scheme is, and the list of all schemes.
+//! The interface of schemes, and the list of all schemes.
 
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
@@ -10,26 +10,26 @@ use std::fmt::Debug;
 
 /// A way to store integers.
 pub(super) struct Scheme {
-    /// What stands for it in files, for ever.
+    /// Its id in files, which never changes.
     pub(super) id: u8,
     /// Its name in reports.
     pub(super) name: &'static str,
-    /// What decoding costs, in hundredths of a nanosecond a value as measured by `examples/scheme_floor.rs`. It only
+    /// The decoding cost in hundredths of a nanosecond per value, measured with `examples/scheme_floor.rs`. It only
     /// decides between schemes of nearly the same size.
     pub(super) cost: u32,
-    /// How the scheme would store a chunk; `None` if it cannot. If it is a lot of work to find out, then also if it
-    /// surely needs more bytes than this: the smallest of the schemes before it.
+    /// How the scheme would store a chunk; `None` if it cannot. Schemes that are expensive to evaluate may also return
+    /// `None` if they would certainly need more bytes than the argument, the smallest size so far.
     pub(super) fit: fn(&Facts<'_>, u64) -> Option<Fit>,
-    /// Reads a chunk's parameters.
+    /// Parses a chunk's parameters.
     pub(super) open: fn(&[u8]) -> Result<Box<dyn AnyLayout>>,
 }
 
-/// A scheme's offer for a chunk.
+/// How a scheme would store a chunk.
 pub(super) struct Fit {
     pub(super) layout: Box<dyn AnyLayout>,
-    /// The estimated size of all blocks, in bytes, without the parameters.
+    /// The estimated size of all blocks in bytes, without the parameters.
     pub(super) bytes: u64,
-    /// What decoding costs, if that depends on the values: else the scheme's cost.
+    /// The decoding cost, if it depends on the values; otherwise the scheme's cost applies.
     pub(super) cost: Option<u32>,
 }
 
@@ -39,7 +39,7 @@ impl Fit {
     }
 }
 
-/// A scheme with the parameters of one chunk.
+/// A scheme with its parameters for one chunk.
 pub(super) trait Layout: Debug + Send + Sync + 'static {
     /// Appends the parameters.
     fn parameters(&self, _out: &mut Vec<u8>) {}
@@ -47,20 +47,20 @@ pub(super) trait Layout: Debug + Send + Sync + 'static {
     /// Appends a block.
     fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>);
 
-    /// Whether some integers are put in by themselves, which makes decoding slower.
+    /// Whether blocks may have exceptions, which make decoding slower.
     fn is_patched(&self) -> bool {
         false
     }
 
-    /// Whether all values of a block are known to fit an `i32`; `false` also if that is not known.
+    /// Whether all values of a block are known to fit an `i32`.
     fn is_narrow(&self, _block: &Block<'_>) -> bool {
         false
     }
 
-    /// Fills the output from a block.
+    /// Decodes the rows of `output`.
     fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()>;
 
-    /// The same for codes; returns the largest of them without its sign, if it is found on the way.
+    /// Like `decode`, for codes. Returns the largest code as unsigned, if decoding computes it anyway.
     fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<Option<u32>> {
         self.decode(block, output).map(|()| None)
     }
@@ -70,13 +70,13 @@ pub(super) trait Layout: Debug + Send + Sync + 'static {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Input<'a> {
     pub(super) values: IntegerSlice<'a>,
-    /// The other column's values of the same rows; empty if there is no other column.
+    /// The values of the reference column in the same rows; empty if there is none.
     pub(super) reference: IntegerSlice<'a>,
-    /// Which block of the chunk it is.
+    /// The index of the block in its chunk.
     pub(super) number: usize,
 }
 
-/// All schemes. Of two that are equally small and fast the first is taken. No scheme has the id 3.
+/// All schemes. Among equally small and fast ones, the first is chosen. The id 3 is unused.
 pub(super) static SCHEMES: &[Scheme] = &[
     constant::SCHEME,
     progression::SCHEME,
@@ -90,7 +90,7 @@ pub(super) static SCHEMES: &[Scheme] = &[
     delta::SCHEME,
 ];
 
-/// The name of the scheme that the number stands for in files.
+/// The name of the scheme with this id.
 #[must_use]
 pub fn scheme_name(id: u8) -> Option<&'static str> {
     SCHEMES.iter().find(|scheme| scheme.id == id).map(|scheme| scheme.name)

@@ -1,48 +1,50 @@
-//! How far some integers lie apart, and so in how many bits they are packed best.
+//! The distribution of integers, and from it the number of bits in which they are packed best.
 //!
-//! The smallest and the largest are exact. How the others lie between them is known from a sample, one integer of each of
-//! up to 1,024 equal parts, at a place that only depends on the part: the same integers always give the same bytes.
+//! Minimum and maximum are exact. The values between are known from a sample: one integer from each of up to 1,024
+//! equal sections, at a position that depends only on the section, so that the same integers always give the same
+//! bytes.
 
 use crate::integer_buffer::{IntegerSlice, for_widths};
 use brc_kernels::arithmetic::Integer;
 use brc_kernels::bitpack::{packed_bytes, width_of};
 use std::ops::Range;
 
-/// The largest number of integers in a sample.
+/// The maximum size of a sample.
 const SAMPLE: usize = 1024;
 
-/// Fewer integers than these are packed without exceptions.
+/// Fewer integers than this are packed without exceptions.
 const FEW: usize = 512;
 
-/// As many of the upper bits tell parts of a sample's range apart.
+/// The number of high bits that divide the range of a sample into buckets.
 const BUCKET_BITS: u32 = 6;
 
-/// What is known of some integers.
+/// The distribution of some integers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Spread {
-    /// How many there are.
+    /// The number of integers.
     pub(super) count: usize,
-    /// The smallest.
+    /// The minimum.
     pub(super) min: i64,
-    /// The largest minus the smallest.
+    /// The maximum minus the minimum.
     pub(super) range: u64,
-    /// A sample of them minus the smallest.
+    /// A sample of the integers minus the minimum.
     pub(super) sample: Vec<u64>,
 }
 
-/// Which bits of the integers are packed: of each its difference from `frame`, if that has no more than `width` bits.
+/// The range of integers that are packed: those whose difference from `frame` fits `width` bits. The others are
+/// exceptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Window {
     pub(super) frame: i64,
     pub(super) width: u32,
-    /// The estimated size of the packed integers and of those that do not fit, in bytes.
+    /// The estimated size of packed integers and exceptions, in bytes.
     pub(super) bytes: u64,
-    /// Whether nothing is left out.
+    /// Whether all integers are in the range.
     pub(super) is_everything: bool,
 }
 
 impl Spread {
-    /// Of these integers.
+    /// Computes the distribution of these integers.
     pub(super) fn of(values: IntegerSlice<'_>) -> Self {
         let profile = values.profile();
         for_widths!(values, values => {
@@ -51,7 +53,7 @@ impl Spread {
         })
     }
 
-    /// Of `count` integers of which these three things are known.
+    /// The distribution of `count` integers with this minimum, maximum and sample.
     pub(super) fn new(count: usize, min: i64, max: i64, sample: impl Iterator<Item = i64>) -> Self {
         if count == 0 {
             return Self { count, min: 0, range: 0, sample: Vec::new() };
@@ -60,7 +62,7 @@ impl Spread {
         Self { count, min, range: max.wrapping_sub(min) as u64, sample }
     }
 
-    /// Of the integers' distances from `base`, divided by a common divisor of them.
+    /// The distribution of the differences from `base` divided by a common divisor.
     pub(super) fn divided(&self, base: i64, divisor: u64) -> Self {
         Self {
             count: self.count,
@@ -70,13 +72,13 @@ impl Spread {
         }
     }
 
-    /// What packs all integers.
+    /// The range of all integers.
     pub(super) fn everything(&self) -> Window {
         let width = width_of(self.range);
         Window { frame: self.min, width, bytes: size(width, self.count), is_everything: true }
     }
 
-    /// What packs the integers in the fewest bytes; everything, if leaving out some saves less than 2 %.
+    /// The range that packs the integers in the fewest bytes; all integers if exceptions save less than 2 %.
     pub(super) fn best(&self) -> Window {
         let everything = self.everything();
         if self.count < FEW || !self.may_leave_out(everything.width) {
@@ -85,16 +87,16 @@ impl Spread {
         self.best_window(everything)
     }
 
-    /// Whether leaving out some integers may save anything: found out without sorting the sample, as for most nothing is saved.
+    /// Whether exceptions may save anything, found out without sorting the sample, because mostly they do not.
     ///
-    /// An integer left out takes two bytes at least, so that of those packed in `less` bits less than all, one in `16 / less`
-    /// may be left out at most, and never more than a quarter of all.
+    /// An exception takes at least two bytes. So if integers are packed in `less` fewer bits, at most one in `16 /
+    /// less` may be an exception, and never more than a quarter of all.
     fn may_leave_out(&self, width: u32) -> bool {
         let (before, all) = (self.counted(width), self.sample.len());
         (1..=BUCKET_BITS).any(|less| most_packed(&before, less) >= all - all * less.min(4) as usize / 16)
     }
 
-    /// How much of the sample lies before each of equal parts of a range of so many bits, and behind the last.
+    /// The number of sampled integers before each bucket of a range of `width` bits, and the total.
     fn counted(&self, width: u32) -> [usize; (1 << BUCKET_BITS) + 1] {
         let shift = width.saturating_sub(BUCKET_BITS);
         let mut counts = [0; 1 << BUCKET_BITS];
@@ -106,8 +108,8 @@ impl Spread {
         before
     }
 
-    /// A number of bytes that [`Spread::best`] takes at least, found out as fast as [`Spread::may_leave_out`]: three quarters of
-    /// the integers are packed at least, and each of the others takes two bytes.
+    /// A lower bound for the size of [`Spread::best`], as fast to compute as [`Spread::may_leave_out`]: at least three
+    /// quarters of the integers are packed, and each exception takes two bytes.
     pub(super) fn least_bytes(&self) -> u64 {
         let width = width_of(self.range);
         if self.count < FEW || width <= BUCKET_BITS {
@@ -117,7 +119,7 @@ impl Spread {
         let of_width = |less: u32| {
             let left_out = all - most_packed(&before, less);
             (left_out * 4 <= all).then(|| match less {
-                // Fewer bits are not told apart.
+                // Widths this small are not distinguished.
                 BUCKET_BITS => 0,
                 _ => size(width - less, self.count) + 2 * (left_out * self.count / all) as u64,
             })
@@ -139,7 +141,7 @@ impl Spread {
             let of_exception = exception_bytes(&sample, start..start + covered, (count, self.range));
             let bytes = size(width, self.count) + 8 + exceptions * of_exception;
             if bytes < best.bytes {
-                // What the sampled ones leave of the window is shared by both its ends.
+                // The unused part of the range is divided evenly between both ends of the sampled integers.
                 let first = sample.get(start);
                 let slack = span - (sample.get(start + covered - 1) - first);
                 let offset = first.saturating_sub(slack / 2);
@@ -150,8 +152,8 @@ impl Spread {
     }
 }
 
-/// How much of a sample is packed at most in so many bits less than all of it, wherever what is packed begins, if so much of it
-/// lies before each bucket.
+/// The maximum number of sampled integers that fit a range `less` bits narrower than all, wherever it starts, given the
+/// number of integers before each bucket.
 fn most_packed(before: &[usize], less: u32) -> usize {
     let buckets = ((1 << (BUCKET_BITS - less)) + 1).min(before.len() - 1);
     before.iter().zip(&before[buckets..]).map(|(start, end)| end - start).max().unwrap_or(0)
@@ -160,12 +162,12 @@ fn most_packed(before: &[usize], less: u32) -> usize {
 /// A sample in ascending order.
 enum Ascending {
     Sorted(Vec<u64>),
-    /// How many lie below each number from 0 to the largest plus 1: of a small range, which is faster.
+    /// The number of integers below each number from 0 to the maximum plus 1: faster for small ranges.
     Counted(Vec<i16>),
 }
 
 impl Ascending {
-    /// Of a sample that lies in `0..=range`.
+    /// Sorts a sample of integers in `0..=range`.
     fn of(sample: &[u64], range: u64) -> Self {
         const MOST_COUNTED: u64 = 1 << 12;
         if range >= MOST_COUNTED {
@@ -190,7 +192,8 @@ impl Ascending {
         }
     }
 
-    /// Where the most lie no more than `span` apart, which is less than the range: the first of them, and how many.
+    /// The densest range of width `span`, which is less than the full range: the index of its first integer, and the
+    /// number of integers.
     fn densest(&self, span: u64) -> (usize, usize) {
         match self {
             Self::Sorted(sorted) => {
@@ -215,7 +218,8 @@ impl Ascending {
     }
 }
 
-/// The bytes of a position and a value outside of this part of the ascending sample of so many, which reaches to `range`.
+/// The bytes of an exception (row number and value) outside `part` of an ascending sample of `count` integers up to
+/// `range`.
 fn exception_bytes(sample: &Ascending, part: Range<usize>, (count, range): (usize, u64)) -> u64 {
     let lowest = match part.start > 0 {
         true => 0,
@@ -232,7 +236,7 @@ fn size(width: u32, count: usize) -> u64 {
 
 /// The rows that are sampled of `count`, ascending.
 pub(crate) fn positions(count: usize) -> impl Iterator<Item = usize> {
-    /// Of each part.
+    /// One pseudo-random number per section.
     static MIXED: [u64; SAMPLE] = {
         let (mut all, mut part) = ([0; SAMPLE], 0);
         while part < SAMPLE {
@@ -247,12 +251,12 @@ pub(crate) fn positions(count: usize) -> impl Iterator<Item = usize> {
         }
         let (start, end) = (part * count / SAMPLE, (part + 1) * count / SAMPLE);
         let (span, mixed) = ((end - start) as u64, MIXED[part]);
-        // Nearly always, and faster.
+        // A fast path for nearly all sections.
         start + if span.is_power_of_two() { mixed & (span - 1) } else { mixed % span } as usize
     })
 }
 
-/// A number that looks random: the finish of SplitMix64.
+/// A pseudo-random number: the finalizer of SplitMix64.
 const fn mixed(seed: u64) -> u64 {
     let mixed = (seed.wrapping_add(1)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,7 +1,7 @@
-//! Integers packed in one width, but for a few *exceptions*: what most schemes' blocks consist of.
+//! Streams: integers packed in one width, with a few *exceptions*. The blocks of most schemes consist of streams.
 //!
-//! A frame of reference and a width serve all integers but the exceptions, whose positions and values stand behind. So a
-//! single far value, or one in a hundred, does not widen all others.
+//! All integers except the exceptions share a frame of reference and a width; the row numbers and values of the
+//! exceptions follow. So a few outliers do not widen all other integers.
 
 use super::spread::{Spread, Window};
 use super::{BLOCK_ROWS, GROUP_ROWS};
@@ -15,28 +15,28 @@ use brc_kernels::bitpack::{pack, packed_bytes, unpack, unpack_codes, width_of};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter;
 
-/// The bytes before the packed integers: frame (8), width (1), bytes of an exception (1), zeros (2), exceptions (4).
+/// The size of the header: frame (8), width (1), bytes per exception (1), zeros (2), number of exceptions (4).
 pub(super) const HEADER_BYTES: u64 = 16;
 
-/// The estimated size in bytes of a stream of such integers.
+/// The estimated size in bytes of a stream of integers with this distribution.
 pub(super) fn estimate(spread: &Spread) -> u64 {
     HEADER_BYTES + spread.best().bytes
 }
 
-/// Appends the stream of these integers, of which there are at most [`BLOCK_ROWS`].
+/// Appends a stream of these integers, at most [`BLOCK_ROWS`].
 pub(super) fn write<'a>(values: impl Into<IntegerSlice<'a>>, out: &mut Vec<u8>) {
     let values = values.into();
     write_window(values, &Spread::of(values).best(), out);
 }
 
-/// The same if it is known what is packed of them best.
+/// Like [`write`], with a known packed range.
 pub(super) fn write_window(values: IntegerSlice<'_>, best: &Window, out: &mut Vec<u8>) {
     if best.is_everything {
         return write_packed(values, best.frame, best.width, &Exceptions::default(), out);
     }
     let everything = Spread::of(values).everything();
     let exceptions = Exceptions::of(values, best.frame, best.width);
-    // The sample may have missed some.
+    // The sample may have missed exceptions.
     if exceptions.bytes() + packed_bytes(best.width, values.len() as u64).unwrap_or(u64::MAX) < everything.bytes {
         return write_packed(values, best.frame, best.width, &exceptions, out);
     }
@@ -60,9 +60,9 @@ fn one_run(rows: usize) -> Run {
 struct Exceptions {
     positions: Vec<u16>,
     values: Vec<i64>,
-    /// The smallest value.
+    /// The minimum of the values.
     frame: i64,
-    /// How many bytes a value's difference from it takes.
+    /// The bytes per value, stored as the difference from `frame`.
     width: u32,
 }
 
@@ -103,11 +103,11 @@ pub(super) fn write_short(values: impl Iterator<Item = u64>, width: usize, out: 
     }
 }
 
-/// The integer of `width` bytes, at most 8, at that index; `None` behind the last.
+/// The integer of `width` bytes (at most 8) at `index`; `None` after the last.
 pub(super) fn read_short(bytes: &[u8], width: usize, index: usize) -> Option<u64> {
     let start = index * width;
     if let Some(eight) = bytes.get(start..).and_then(<[u8]>::first_chunk) {
-        // Most have more bytes behind them than they need.
+        // Usually more bytes follow than are needed.
         return Some(u64::from_le_bytes(*eight) & u64::MAX.checked_shr(64 - 8 * width as u32).unwrap_or(0));
     }
     let mut eight = [0; 8];
@@ -115,7 +115,7 @@ pub(super) fn read_short(bytes: &[u8], width: usize, index: usize) -> Option<u64
     Some(u64::from_le_bytes(eight))
 }
 
-/// A stream of which any part can be read.
+/// A stream with random access by group.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stream<'a> {
     frame: i64,
@@ -128,7 +128,7 @@ pub(super) struct Stream<'a> {
 struct StoredExceptions<'a> {
     frame: i64,
     width: usize,
-    /// Ascending.
+    /// The row numbers, ascending.
     positions: &'a [[u8; 2]],
     values: &'a [u8],
 }
@@ -166,8 +166,8 @@ impl<'a> Stream<'a> {
         self.exceptions.is_none() && fits(frame) && fits(frame + (1 << self.width) - 1)
     }
 
-    /// Reads integers from the `first` on, as many as there is room for. Those that are wider than `T` are cut. There are
-    /// as many in the stream.
+    /// Reads `out.len()` integers from index `first` on, which the stream must have. Integers wider than `T` are
+    /// truncated.
     pub(super) fn read<T: Integer>(&self, first: usize, out: &mut [T]) -> Result<()> {
         if self.width <= T::BITS {
             unpack(Level::best(), self.width, self.packed, first, &[one_run(out.len())], &[self.frame], out);
@@ -177,8 +177,7 @@ impl<'a> Stream<'a> {
         self.exceptions.map_or(Ok(()), |exceptions| exceptions.patch(first, out, |_, value| value))
     }
 
-    /// Reads integers as [`Stream::read`] does, and adds the smallest ones of the runs that they lie in: of run `code`,
-    /// `smallest[code]`.
+    /// Like [`Stream::read`], and adds `smallest[run.code]` to the integers of each run.
     pub(super) fn read_in_runs<T: Integer>(
         &self,
         first: usize,
@@ -186,7 +185,7 @@ impl<'a> Stream<'a> {
         smallest: &[i64],
         out: &mut [T],
     ) -> Result<()> {
-        /// Runs of as many rows as are read at a time.
+        /// The number of runs of a batch that need no heap memory.
         const FEW_RUNS: usize = 64;
         let of_run = |run: &Run| smallest[run.code as usize];
         if self.width <= T::BITS {
@@ -210,9 +209,9 @@ impl<'a> Stream<'a> {
         })
     }
 
-    /// The same as [`Stream::read`] of codes; returns the largest of them without its sign, if it is found on the way.
+    /// Like [`Stream::read`], for codes. Returns the largest code as unsigned, if decoding computes it anyway.
     pub(super) fn read_codes(&self, first: usize, out: &mut [i32]) -> Result<Option<u32>> {
-        // The packed integers that exceptions replace are no codes.
+        // The packed values at exceptions are not codes.
         if self.exceptions.is_some() || self.width > u32::BITS || out.is_empty() {
             return self.read(first, out).map(|()| None);
         }
@@ -231,7 +230,7 @@ impl<'a> Stream<'a> {
 }
 
 impl StoredExceptions<'_> {
-    /// `value` makes a value of that of an exception and the row that it has in `out`.
+    /// Writes the exceptions to `out`; `value` computes the final value from the row in `out` and the stored value.
     fn patch<T: Integer>(&self, first: usize, out: &mut [T], mut value: impl FnMut(usize, i64) -> i64) -> Result<()> {
         patch(self.positions, first, out, |row, index| {
             let short = read_short(self.values, self.width, index).unwrap_or(0);
@@ -240,8 +239,8 @@ impl StoredExceptions<'_> {
     }
 }
 
-/// Replaces the exceptions among the values from the `first` on. Their positions ascend; `value` gives the one of a row of `out`
-/// and an index.
+/// Overwrites the exceptions in `out`, which starts at row `first`. `positions` ascend; `value` computes the value from
+/// the row in `out` and the index of the exception.
 pub(crate) fn patch<T>(
     positions: &[[u8; 2]],
     first: usize,

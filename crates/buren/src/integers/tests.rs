@@ -21,7 +21,7 @@ fn ids_and_names_are_pinned() {
     assert_eq!(list, expected);
 }
 
-/// Numbers that look random, always the same.
+/// Deterministic pseudo-random numbers.
 fn random(seed: u64) -> impl Iterator<Item = u64> {
     let mut state = seed.wrapping_mul(2).wrapping_add(0x9e37_79b9_7f4a_7c15) | 1;
     std::iter::repeat_with(move || {
@@ -119,7 +119,7 @@ fn encode(plan: &Plan, values: &[i64], reference: &[i64]) -> Encoded {
     encoded
 }
 
-/// Decodes all rows from a multiple of a group on, as in batches.
+/// Decodes all rows from a multiple of a group's rows on, batch by batch.
 fn decode<T: Decodable>(encoded: &Encoded, reference: &[i64], rows: usize, skip: usize) -> Result<Vec<T>, Malformed> {
     let reference: Vec<_> = reference.iter().map(|&value| T::cut(value)).collect();
     let chunk = Chunk::open(encoded.id, &encoded.parameters)?;
@@ -146,7 +146,7 @@ fn check<T: Decodable>(encoded: &Encoded, values: &[i64], reference: &[i64]) {
         let skip = 1024.min(values.len() / GROUP_ROWS * GROUP_ROWS);
         let back: Vec<T> = decode(encoded, reference, values.len(), skip).unwrap();
         assert!(back.iter().map(|value| value.wide()).eq(values[skip..].iter().map(|&value| T::cut(value).wide())));
-        // The last rows of a group may not be wanted.
+        // A batch may end within a group.
         let chunk = Chunk::open(encoded.id, &encoded.parameters).unwrap();
         let Some(bytes) = encoded.blocks.first() else { return };
         let block = Block { bytes, rows: values.len(), start: 0 };
@@ -158,7 +158,7 @@ fn check<T: Decodable>(encoded: &Encoded, values: &[i64], reference: &[i64]) {
     }
 }
 
-/// Codes are integers of 32 bits; where the largest is found on the way, it is the largest.
+/// Codes are 32-bit integers; the largest one, if returned, must be correct.
 fn check_codes(encoded: &Encoded, values: &[i64], reference: &[i64]) {
     let chunk = Chunk::open(encoded.id, &encoded.parameters).unwrap();
     for ((bytes, values), start) in encoded.blocks.iter().zip(values.chunks(BLOCK_ROWS)).zip((0..).step_by(BLOCK_ROWS))
@@ -197,7 +197,7 @@ fn extremes_round_trip() {
     check_all_schemes(&(0..140_000).collect::<Vec<_>>(), &[]);
 }
 
-/// Columns of all shapes that schemes are made for.
+/// Columns of the shapes that schemes are designed for.
 fn columns() -> impl Strategy<Value = Vec<i64>> {
     let shape = (any::<u64>(), 1usize..5000, 0u32..64, any::<i64>(), 1u64..20, 1i64..1000, 0u8..4);
     shape.prop_map(|(seed, rows, shift, base, every, factor, kind)| {
@@ -226,7 +226,7 @@ proptest! {
         check_all_schemes(&values, &reference);
     }
 
-    /// Damage of any kind is refused or gives other integers.
+    /// Damage is refused or yields other integers.
     #[test]
     fn damage_never_panics(
         values in columns(),
@@ -238,7 +238,7 @@ proptest! {
             let mut encoded = encode(&plan, &values, &values);
             for bytes in [&mut encoded.parameters].into_iter().chain(&mut encoded.blocks) {
                 for (at, byte) in if bytes.is_empty() { &[] } else { &flips[..] } {
-                    // Headers are at the front: damage them most.
+                    // Mostly damages the headers, which are at the front.
                     let at = at.index(if byte % 2 == 0 { bytes.len() } else { bytes.len().min(32) });
                     bytes[at] = *byte;
                 }

@@ -1,7 +1,7 @@
-//! Integers of 128 bits, as of decimals with more than 18 digits: two columns of 64 bits.
+//! 128-bit integers, such as decimals with more than 18 digits, as two columns of 64 bits.
 //!
-//! Of the difference from the chunk's smallest value, the low and the high 64 bits are integers like all others, each
-//! with a scheme of its own. Values that lie within 2^64 of each other need no high bits.
+//! The low and high 64 bits of the difference from the chunk's minimum are ordinary integers, each with its own scheme.
+//! Values within 2^64 of each other need no high bits.
 
 use super::GROUP_ROWS;
 use super::chunk::{Block, Chunk as Limb};
@@ -9,7 +9,7 @@ use super::plan::Plan as LimbPlan;
 use crate::integer_buffer::IntegerSlice;
 use crate::malformed::{Malformed, Result, take, take_array};
 
-/// How a chunk will be stored.
+/// How to store a chunk.
 #[derive(Debug)]
 pub struct Plan {
     base: i128,
@@ -20,7 +20,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Chooses a scheme for the low and one for the high bits of a chunk's values.
+    /// Chooses one scheme for the low and one for the high bits of a chunk's values.
     #[must_use]
     pub fn choose(values: &[i128]) -> Self {
         let base = values.iter().copied().min().unwrap_or(0);
@@ -31,13 +31,13 @@ impl Plan {
         Self { base, low, high, low_plan, high_plan }
     }
 
-    /// The plan of the low bits and that of the high ones.
+    /// The plans of the low and the high bits.
     #[must_use]
     pub fn limbs(&self) -> (&LimbPlan, &LimbPlan) {
         (&self.low_plan, &self.high_plan)
     }
 
-    /// Appends what all blocks share.
+    /// Appends the parameters shared by all blocks.
     pub fn encode_parameters(&self, out: &mut Vec<u8>) {
         let mut low = Vec::new();
         self.low_plan.encode_parameters(&mut low);
@@ -48,7 +48,7 @@ impl Plan {
         self.high_plan.encode_parameters(out);
     }
 
-    /// Appends a block: the values of `BLOCK_ROWS` rows from `number * BLOCK_ROWS` on, or those that are left.
+    /// Appends block `number`: up to `BLOCK_ROWS` values from row `number * BLOCK_ROWS` on.
     ///
     /// # Panics
     /// If there is no such block.
@@ -61,7 +61,7 @@ impl Plan {
     }
 }
 
-/// A chunk whose blocks can be decoded.
+/// A chunk that is open for decoding its blocks.
 #[derive(Debug)]
 pub struct Chunk {
     base: i128,
@@ -70,10 +70,10 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// Reads the parameters of a chunk.
+    /// Parses the parameters of a chunk.
     ///
     /// # Errors
-    /// If these are not some.
+    /// If they are malformed.
     pub fn open(mut parameters: &[u8]) -> Result<Self> {
         let base = i128::from_le_bytes(take_array(&mut parameters)?);
         let [low, high, 0, 0] = take_array(&mut parameters)? else {
@@ -84,13 +84,13 @@ impl Chunk {
         Ok(Self { base, low: Limb::open(low, of_low)?, high: Limb::open(high, parameters)? })
     }
 
-    /// Decodes the values of a block from row `first` on, as many as there is room for.
+    /// Decodes `values.len()` values of a block from row `first` on.
     ///
     /// # Errors
-    /// If the bytes are not such a block. What is in `values` then means nothing.
+    /// If the block is malformed; the contents of `values` are then unspecified.
     ///
     /// # Panics
-    /// If `first` is not a multiple of [`GROUP_ROWS`], or the block has fewer rows.
+    /// If `first` is not a multiple of [`GROUP_ROWS`], or the rows are out of bounds.
     pub fn decode(&self, block: &Block<'_>, first: usize, values: &mut [i128]) -> Result<()> {
         let mut bytes = block.bytes;
         let low_bytes = u32::from_le_bytes(take_array(&mut bytes)?);

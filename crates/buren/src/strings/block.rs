@@ -1,4 +1,4 @@
-//! One block of strings: which scheme stores it, what its values have in common, and what the scheme stored.
+//! A block of strings: its scheme, its template, and the bytes that the scheme stored.
 
 use super::buffers::StringBuffer;
 use super::sample::sample;
@@ -13,21 +13,20 @@ use std::sync::Arc;
 pub struct Candidate {
     /// Its name.
     pub scheme: &'static str,
-    /// The bytes it needs; an estimate where values are cut into tokens.
+    /// The size in bytes; an estimate for tokens.
     pub bytes: u64,
 }
 
-/// Which scheme stores some strings, and why.
+/// The scheme chosen for some strings, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// The scheme taken.
+    /// The chosen scheme.
     pub scheme: &'static str,
-    /// All schemes that can store the strings, the one taken among them.
+    /// All schemes that can store the strings, including the chosen one.
     pub candidates: Vec<Candidate>,
 }
 
-/// Appends a block of strings, in the scheme that needs the fewest bytes; of those that need at most 3 % more, in the one
-/// that is decoded fastest.
+/// Appends a block of strings in the smallest scheme; among those at most 3 % larger, in the fastest to decode.
 pub fn encode(values: Strings<'_>, tokenizer: Option<&Tokenizer>, out: &mut Vec<u8>) -> Choice {
     let prepared = Prepared::new(values, tokenizer);
     let plans = prepared.plans();
@@ -41,40 +40,40 @@ pub fn encode(values: Strings<'_>, tokenizer: Option<&Tokenizer>, out: &mut Vec<
     choice
 }
 
-/// How small the strings of a column get when each row has its own, and with which tokens.
+/// The estimated size of a string column stored without a dictionary.
 pub struct Estimate {
-    /// The bytes of all blocks and of the tokens. As a dictionary the column needs the bytes of its distinct values, and
-    /// those of a code for each row.
+    /// The bytes of all blocks and tokens. With a dictionary, the column would need the bytes of its distinct values
+    /// and a code per row instead.
     pub bytes: u64,
-    /// Tokens to encode the blocks with, if these make them smaller.
+    /// The tokens to encode the blocks with, if they make the blocks smaller.
     pub tokenizer: Option<Arc<Tokenizer>>,
-    /// The schemes, with the bytes that the whole column would need.
+    /// The schemes with the estimated size of the whole column.
     pub choice: Choice,
-    /// The bytes of all values as they are.
+    /// The total length of all values.
     total: usize,
 }
 
-/// Tokens of other strings that may be like these.
+/// Tokens trained on other strings that may be similar.
 #[derive(Clone)]
 pub struct KnownTokens {
     tokenizer: Arc<Tokenizer>,
-    /// What was left of a byte of those strings.
+    /// The compressed size of those strings divided by their length.
     share: f64,
 }
 
-/// A rough estimate of the bytes that values need: where they lie as they are, tokens are taken to halve them.
+/// A rough estimate of the size of values. If they are stored plain, tokens are assumed to halve them.
 #[must_use]
 pub fn untrained_bytes(values: Strings<'_>) -> u64 {
     let choice = choose(&Prepared::new(values, None).plans());
     choice.bytes() / if choice.scheme == "plain" { 2 } else { 1 }
 }
 
-/// Estimates from a sample how small strings get, and finds tokens for them if these make them smaller. Tokens that are
-/// `known` are taken where they do for these strings about what they did for those they were found for.
+/// Estimates the size of strings from a sample, and trains tokens if these make them smaller. The `known` tokens are
+/// reused if they compress these strings about as well as those they were trained on.
 #[must_use]
 pub fn estimate(values: Strings<'_>, known: Option<&KnownTokens>) -> Estimate {
     const SAMPLE: usize = 64 << 10;
-    /// How much less they may do.
+    /// The maximum loss of compression with known tokens.
     const WORSE: f64 = 1.02;
     let sampled = sample(values, SAMPLE);
     let sampled = sampled.strings();
@@ -89,7 +88,7 @@ pub fn estimate(values: Strings<'_>, known: Option<&KnownTokens>) -> Estimate {
     };
     let choice = estimate(None);
     let bytes = choice.bytes();
-    // Addresses and numbers have next to nothing in common that tokens could save.
+    // Addresses and numbers have almost nothing in common that tokens could save.
     if matches!(choice.scheme, "plain" | "symbols") {
         let total = values.total_bytes();
         let with = |tokenizer: Arc<Tokenizer>| {
@@ -109,12 +108,12 @@ pub fn estimate(values: Strings<'_>, known: Option<&KnownTokens>) -> Estimate {
 }
 
 impl Estimate {
-    /// What is left of a byte.
+    /// The compressed size divided by the length.
     fn share(&self) -> f64 {
         self.choice.bytes() as f64 / self.total.max(1) as f64
     }
 
-    /// The tokens, for other strings.
+    /// The tokens, for reuse with other strings.
     #[must_use]
     pub fn tokens(&self) -> Option<KnownTokens> {
         Some(KnownTokens { tokenizer: Arc::clone(self.tokenizer.as_ref()?), share: self.share() })
@@ -122,7 +121,7 @@ impl Estimate {
 }
 
 impl Choice {
-    /// The bytes of the scheme taken.
+    /// The size in the chosen scheme.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.candidates.iter().find(|candidate| candidate.scheme == self.scheme).map_or(0, |taken| taken.bytes)
@@ -137,18 +136,18 @@ fn choose(plans: &[(&'static dyn Scheme, Plan)]) -> Choice {
     Choice { scheme: taken.map_or("plain", |(scheme, _)| scheme.name()), candidates: candidates.collect() }
 }
 
-/// The strings of one block on their way into it.
+/// The strings of one block, prepared for encoding.
 struct Prepared<'a> {
     whole: Strings<'a>,
     template: Template,
-    /// The values without what they have in common, if that is anything.
+    /// The values without the template; `None` if it is empty.
     left: Option<StringBuffer>,
     tokenizer: Option<&'a Tokenizer>,
 }
 
 impl<'a> Prepared<'a> {
     fn new(whole: Strings<'a>, tokenizer: Option<&'a Tokenizer>) -> Self {
-        // Places in common serve values of few symbols; words are better left in one piece.
+        // A template of fixed positions suits values over a small alphabet; words are better kept whole.
         let places = Template::of_places(whole).filter(|template| !template.is_none());
         let places = places.map(|template| (template.strip(whole), template));
         let (left, template) = match places.filter(|(left, _)| schemes::few_symbols(left.strings())) {
@@ -161,7 +160,7 @@ impl<'a> Prepared<'a> {
         Self { whole, template, left, tokenizer }
     }
 
-    /// What a scheme has to store.
+    /// The input of a scheme.
     fn input(&self, scheme: &dyn Scheme) -> Input<'_> {
         let left = self.left.as_ref().filter(|_| !scheme.whole());
         Input { values: left.map_or(self.whole, StringBuffer::strings), tokenizer: self.tokenizer }
@@ -172,7 +171,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// A block to decode strings from.
+/// A block that is open for decoding.
 pub struct StringBlock<'a> {
     scheme: &'static dyn Scheme,
     template: Template,
@@ -180,10 +179,10 @@ pub struct StringBlock<'a> {
 }
 
 impl<'a> StringBlock<'a> {
-    /// Takes `bytes` for a block of so many rows. The tokens are those of its column, if that has some.
+    /// Opens a block of `rows` rows. `tokens` are those of its column, if it has any.
     ///
     /// # Errors
-    /// If the bytes are not the beginning of a block.
+    /// If the start of the block is malformed.
     pub fn open(bytes: &'a [u8], rows: usize, tokens: Option<&'a Tokens>) -> Result<Self, Malformed> {
         let (&id, mut bytes) = bytes.split_first().ok_or(Malformed("it has no bytes"))?;
         let scheme = schemes::by_id(id).ok_or(Malformed("its scheme is unknown"))?;
@@ -197,21 +196,21 @@ impl<'a> StringBlock<'a> {
         self.scheme.name()
     }
 
-    /// The values as numbers; `None` if they are stored as something else.
+    /// The values as numbers; `None` if they are stored in another form.
     ///
     /// # Errors
-    /// If the bytes are not those of a block.
+    /// If the block is malformed.
     pub fn numbers(&self) -> Result<Option<Numbers<'a>>, Malformed> {
         Ok(self.scheme.numbers(self.stored)?.and_then(|packed| Numbers::new(&self.template, packed)))
     }
 
-    /// Replaces what is in `out` by the values of some rows.
+    /// Replaces `out` with the values of some rows.
     ///
     /// # Errors
-    /// If the bytes are not those of a block. What is in `out` then is not said.
+    /// If the block is malformed; the contents of `out` are then unspecified.
     ///
     /// # Panics
-    /// If the rows do not start at a multiple of [`GROUP`](super::GROUP), or end behind the last one.
+    /// If the rows do not start at a multiple of [`GROUP`](super::GROUP), or are out of bounds.
     pub fn decode(&self, rows: Range<usize>, scratch: &mut Scratch, out: &mut StringBuffer) -> Result<(), Malformed> {
         assert!(rows.start.is_multiple_of(super::GROUP), "rows start with a group");
         assert!(rows.start <= rows.end && rows.end <= self.stored.rows, "rows of the block");

@@ -1,11 +1,11 @@
-//! Strings in memory: offsets and bytes, as in Arrow, borrowed to be encoded and owned to be decoded into.
+//! Strings in memory: offsets and bytes, as in Arrow, borrowed for encoding and owned for decoding.
 
 use super::Malformed;
 
-/// How many bytes behind the last value a decoder may write.
+/// The number of bytes after the last value that a decoder may write.
 pub(super) const SLACK: usize = 16;
 
-/// Byte strings of any content that lie one behind the other.
+/// Contiguous byte strings of any content.
 #[derive(Debug, Clone, Copy)]
 pub struct Strings<'a> {
     offsets: &'a [u32],
@@ -13,10 +13,11 @@ pub struct Strings<'a> {
 }
 
 impl<'a> Strings<'a> {
-    /// Value *i* is `bytes[offsets[i]..offsets[i + 1]]`. A part of a column is a part of its offsets.
+    /// Strings of which value *i* is `bytes[offsets[i]..offsets[i + 1]]`. A slice of the offsets is a slice of the
+    /// column.
     ///
     /// # Panics
-    /// If there is no offset, the offsets descend, or the last is beyond the bytes.
+    /// If `offsets` is empty or descending, or the last offset is out of bounds.
     #[must_use]
     pub fn new(offsets: &'a [u32], bytes: &'a [u8]) -> Self {
         assert!(offsets.is_sorted(), "offsets ascend");
@@ -24,7 +25,7 @@ impl<'a> Strings<'a> {
         Self { offsets, bytes }
     }
 
-    /// How many values there are.
+    /// The number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
@@ -55,37 +56,37 @@ impl<'a> Strings<'a> {
     /// The values of some rows.
     ///
     /// # Panics
-    /// If there are not so many rows.
+    /// If the rows are out of bounds.
     #[must_use]
     pub fn slice(&self, rows: std::ops::Range<usize>) -> Self {
         Self { offsets: &self.offsets[rows.start..=rows.end], bytes: self.bytes }
     }
 
-    /// The bytes of all values together.
+    /// The total length of all values in bytes.
     #[must_use]
     pub fn total_bytes(&self) -> usize {
         (self.offsets[self.len()] - self.offsets[0]) as usize
     }
 
-    /// Where each value starts, and the last one ends.
+    /// The offsets: the start of each value, and the end of the last.
     #[must_use]
     pub fn offsets(&self) -> &'a [u32] {
         self.offsets
     }
 
-    /// What the offsets count in.
+    /// The bytes that the offsets refer to.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The bytes of each value.
+    /// The length of each value in bytes.
     pub(super) fn lengths(&self) -> impl ExactSizeIterator<Item = u32> + use<'a> {
         self.offsets.windows(2).map(|ends| ends[1] - ends[0])
     }
 }
 
-/// Room for decoded strings, used again for the next ones.
+/// A reusable buffer of decoded strings.
 #[derive(Debug, Clone)]
 pub struct StringBuffer {
     offsets: Vec<u32>,
@@ -106,21 +107,21 @@ impl StringBuffer {
         Strings { offsets: &self.offsets, bytes: &self.bytes }
     }
 
-    /// Where each value starts, and the last one ends.
+    /// The offsets: the start of each value, and the end of the last.
     #[must_use]
     pub fn offsets(&self) -> &[u32] {
         &self.offsets
     }
 
-    /// Takes all values out.
+    /// Removes all values.
     pub fn clear(&mut self) {
         self.offsets.truncate(1);
     }
 
-    /// Adds a value.
+    /// Appends a value.
     ///
     /// # Panics
-    /// If all values together would have 4 GiB.
+    /// If the total length would reach 4 GiB.
     pub fn push(&mut self, value: &[u8]) {
         let start = self.end();
         self.bytes.truncate(start);
@@ -128,10 +129,10 @@ impl StringBuffer {
         self.offsets.push(u32::try_from(self.bytes.len()).unwrap_or_else(|_| unreachable!("less than 4 GiB")));
     }
 
-    /// Adds the values of some rows.
+    /// Appends the values of some rows.
     ///
     /// # Panics
-    /// If there are not so many rows, or all values together would have 4 GiB.
+    /// If a row is out of bounds, or the total length would reach 4 GiB.
     pub(crate) fn push_rows(&mut self, values: Strings<'_>, rows: &[u32]) {
         self.bytes.truncate(self.end());
         self.bytes.reserve(values.total_bytes());
@@ -143,10 +144,10 @@ impl StringBuffer {
         }
     }
 
-    /// Adds values that lie one behind the other: what is `ends` of each ascends from 0.
+    /// Appends the values that are contiguous in `bytes`; `ends` are their ascending end offsets.
     ///
     /// # Panics
-    /// If all values together would have 4 GiB.
+    /// If the total length would reach 4 GiB.
     pub fn extend(&mut self, ends: impl Iterator<Item = u32>, bytes: &[u8]) {
         let start = self.end();
         assert!(u32::try_from(start + bytes.len()).is_ok(), "less than 4 GiB");
@@ -156,13 +157,13 @@ impl StringBuffer {
         debug_assert_eq!(self.end(), self.bytes.len(), "the last value ends with the bytes");
     }
 
-    /// The bytes that room was made for so far.
+    /// The number of allocated bytes.
     #[cfg(test)]
     pub(super) fn room_bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Drops the values behind the first `rows`.
+    /// Keeps only the first `rows` values.
     pub(super) fn truncate(&mut self, rows: usize) {
         self.offsets.truncate(rows + 1);
     }
@@ -171,10 +172,10 @@ impl StringBuffer {
         self.offsets[self.offsets.len() - 1] as usize
     }
 
-    /// Replaces the offsets by those of values of such lengths, `more` bytes longer each; returns what they add up to.
+    /// Sets the offsets from the lengths of values, each plus `more` bytes. Returns the total length.
     ///
     /// # Errors
-    /// If that is 4 GiB or more. Nothing was allocated for the bytes.
+    /// If the total reaches 4 GiB; no bytes are allocated then.
     pub(super) fn set_lengths(
         &mut self,
         lengths: impl ExactSizeIterator<Item = u32>,
@@ -194,10 +195,11 @@ impl StringBuffer {
         Ok(end as usize)
     }
 
-    /// Replaces the values by those that `write` writes to the beginning of so many bytes, after which it appends where each ends.
+    /// Replaces the values with those that `write` writes into a buffer of `bytes` bytes; it appends the end of each
+    /// value to the offsets.
     ///
     /// # Errors
-    /// If these are 4 GiB or more. Nothing was allocated.
+    /// If `bytes` is 4 GiB or more; nothing is allocated then.
     pub(super) fn write(
         &mut self,
         bytes: usize,
@@ -209,7 +211,7 @@ impl StringBuffer {
         Ok(())
     }
 
-    /// The offsets, and room for the bytes that they tell and [`SLACK`] more. What is in it means nothing yet.
+    /// The offsets, and memory for the bytes they describe plus [`SLACK`], with unspecified contents.
     pub(super) fn room(&mut self) -> (&[u32], &mut [u8]) {
         let length = self.end() + SLACK;
         (&self.offsets, at_least(&mut self.bytes, length))

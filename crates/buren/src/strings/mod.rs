@@ -1,11 +1,11 @@
-//! How strings lie in blocks.
+//! Encoding of strings in blocks.
 //!
-//! Most strings of real tables are short, and have more in common than a general compressor can use without giving up
-//! access to each of them. So a block takes out what all its values share (`template`) and stores the rest in the
-//! smallest of a few schemes (`schemes`): addresses and numbers as integers, values of few symbols in as few bits, and
-//! text as codes of tokens that were trained on it. Each group of 1,024 rows can be decoded by itself.
+//! Most strings in real tables are short and have more in common than a general compressor can exploit without giving
+//! up random access. So a block stores once what all its values have in common (`template`) and the rest in the
+//! smallest of several schemes (`schemes`): addresses and numbers as integers, values over a small alphabet in few
+//! bits, and text as codes of tokens trained on it. Each group of 1,024 rows can be decoded on its own.
 //!
-//! The values of a dictionary, which are sorted, lie in blocks of their own kind (`sorted`).
+//! The sorted values of a dictionary have their own kind of block (`sorted`).
 
 mod block;
 mod buffers;
@@ -29,13 +29,13 @@ pub use sorted::{SortedBlock, encode_sorted, train_sorted};
 pub use tokens::{Tokenizer, Tokens};
 pub use train::train;
 
-/// Rows that are decoded together: decoding starts at a multiple of them.
+/// The number of rows that are decoded together; decoding starts at a multiple of it.
 pub const GROUP: usize = 1024;
 
-/// What is wrong where lengths and what is stored of values contradict each other.
+/// The error for lengths that contradict the stored values.
 const LENGTHS: Malformed = Malformed("the lengths of its values do not fit what is stored of them");
 
-/// Buffers of a decoder, used again for the next block.
+/// Buffers of a decoder, reused for the next block.
 #[derive(Debug, Default)]
 pub struct Scratch {
     lengths: Vec<u32>,

@@ -1,37 +1,37 @@
-//! Strings that are numbers in disguise, as in `id0000012345`: what decodes them as numbers, and what they look like.
+//! Fixed-width numeric strings, such as `id0000012345`: decoding as numbers, and their text format.
 //!
-//! Whoever looks values up, rather than printing them, is faster with numbers: they index an array.
+//! Lookups are faster with numbers than with strings, because numbers can index an array.
 
 use super::Malformed;
 use super::schemes::Packed;
 use super::template::Template;
 use std::ops::Range;
 
-/// What numbers look like as strings.
+/// The text format of numeric strings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NumberFormat {
-    /// What is before the digits; its last byte is none.
+    /// The text before the digits; it does not end with a digit.
     prefix: Vec<u8>,
-    /// How many digits each number has; 0 if none has a leading zero.
+    /// The number of digits of each number; 0 if none has a leading zero.
     digits: usize,
     suffix: Vec<u8>,
 }
 
 impl NumberFormat {
-    /// The number that a string is; `None` if it does not look like one.
+    /// The number in a string; `None` if the string does not match the format.
     #[must_use]
     pub fn number(&self, value: &[u8]) -> Option<i64> {
         let digits = value.strip_prefix(self.prefix.as_slice())?.strip_suffix(self.suffix.as_slice())?;
         super::schemes::number(digits, self.digits)
     }
 
-    /// Whether strings order as their numbers do.
+    /// Whether the strings sort like their numbers.
     #[must_use]
     pub fn is_ordered(&self) -> bool {
         self.digits > 0
     }
 
-    /// Replaces what is in `out` by a number as a string.
+    /// Replaces `out` with the text of a number.
     pub fn write(&self, number: i64, out: &mut Vec<u8>) {
         use std::io::Write;
         out.clear();
@@ -41,7 +41,7 @@ impl NumberFormat {
         out.extend_from_slice(&self.suffix);
     }
 
-    /// Makes of a number as a string the next one, if all have as many digits.
+    /// Increments the text of a number in place, if all have the same number of digits.
     pub fn increment(&self, text: &mut [u8]) {
         let end = text.len().saturating_sub(self.suffix.len());
         for digit in text[..end].iter_mut().rev().take(self.digits) {
@@ -56,15 +56,15 @@ impl NumberFormat {
 
 /// The values of a block as numbers.
 pub struct Numbers<'a> {
-    /// What they look like.
+    /// Their text format.
     pub format: NumberFormat,
     packed: Packed<'a>,
-    /// What the digits in the template stand for.
+    /// The contribution of the shared digits in the template.
     base: i64,
 }
 
 impl<'a> Numbers<'a> {
-    /// Numbers of which the digits that differ are packed; `None` if the template has them at several places.
+    /// Numbers whose differing digits are packed; `None` if the template has several gaps.
     pub(super) fn new(template: &Template, packed: Packed<'a>) -> Option<Self> {
         let (prefix, suffix) = template.affixes()?;
         let shared = prefix.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
@@ -78,16 +78,16 @@ impl<'a> Numbers<'a> {
             return None;
         }
         let base = super::schemes::number(shared, shared.len())?;
-        // As many digits as fit 64 bits.
+        // Limited to the number of digits that fit 64 bits.
         let base = (digits <= super::schemes::MOST_DIGITS).then(|| base * 10i64.pow(packed.digits as u32))?;
         let format = NumberFormat { prefix: prefix.to_vec(), digits, suffix: suffix.to_vec() };
         Some(Self { format, packed, base })
     }
 
-    /// Replaces what is in `out` by the numbers of some rows, the first of which starts a group.
+    /// Replaces `out` with the numbers of some rows, which start at a group.
     ///
     /// # Errors
-    /// If the bytes are not those of a block.
+    /// If the block is malformed.
     pub fn read(&self, rows: Range<usize>, out: &mut Vec<i64>) -> Result<(), Malformed> {
         self.packed.read(rows, out)?;
         if self.base != 0 {

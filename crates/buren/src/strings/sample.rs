@@ -1,12 +1,12 @@
-//! A sample of a column: short runs of neighbouring values from all over it, the same ones for the same column.
+//! A deterministic sample of a column: short runs of adjacent values from all over it.
 
 use super::{StringBuffer, Strings};
 
-/// Values that are sampled together.
+/// The number of adjacent values sampled together.
 const RUN: usize = 64;
 
-/// Some values of about `bytes` bytes together, each run of them from its own part of the column; all values if they
-/// are not more.
+/// A sample of about `bytes` bytes, with one run from each of several equal sections of the column; all values if they
+/// are not larger.
 pub(super) fn sample(values: Strings<'_>, bytes: usize) -> StringBuffer {
     let total = values.total_bytes();
     if total <= bytes {
@@ -23,7 +23,7 @@ pub(super) fn sample(values: Strings<'_>, bytes: usize) -> StringBuffer {
         let start = from + random.below(room + 1) as usize;
         for row in start..to.min(start + RUN) {
             let value = values.get(row);
-            // One value may be longer than the sample. No other is cut: half an address is none.
+            // Only a value longer than the whole sample is truncated: half an address is not an address.
             if value.len() > left && !sampled.strings().is_empty() {
                 continue;
             }
@@ -34,7 +34,7 @@ pub(super) fn sample(values: Strings<'_>, bytes: usize) -> StringBuffer {
     sampled
 }
 
-/// A generator of numbers that look random (SplitMix64).
+/// A pseudo-random number generator (SplitMix64).
 struct Random(u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! Values of any length: their lengths, where each 1,024 of them start, and their bytes, as they are or as tokens.
+//! Variable-length values: their lengths, the end of each group of 1,024, and their bytes or tokens.
 
 use super::buffers::{StringBuffer, at_least};
 use super::tokens::LONGEST;
@@ -9,7 +9,7 @@ use brc_kernels::bitpack;
 use brc_kernels::cpu::Level;
 use std::ops::Range;
 
-/// The size of the lengths of some values, and of the ends of their groups.
+/// The encoded size of the lengths of some values and the ends of their groups.
 pub(super) fn lengths_size(values: Strings<'_>) -> u64 {
     let (shortest, longest) =
         values.lengths().fold((u32::MAX, 0), |(low, high), length| (length.min(low), length.max(high)));
@@ -23,18 +23,18 @@ pub(super) fn write_lengths(values: Strings<'_>, out: &mut Vec<u8>) {
     array::write(&values.lengths().map(i64::from).collect::<Vec<_>>(), out);
 }
 
-/// Appends where in what is stored of the values each group of them ends.
+/// Appends the end of each group within the stored bytes or codes.
 pub(super) fn write_ends(ends: &[u32], out: &mut Vec<u8>) {
     ends.iter().for_each(|end| out.extend_from_slice(&end.to_le_bytes()));
 }
 
-/// Cuts rows into groups.
+/// Splits rows into groups.
 pub(super) fn groups(values: Strings<'_>) -> impl Iterator<Item = Strings<'_>> {
     let rows = values.len();
     (0..rows).step_by(GROUP).map(move |first| values.slice(first..rows.min(first + GROUP)))
 }
 
-/// The lengths of a block's values, and where in what is stored of them each group ends.
+/// The lengths of a block's values, and the end of each group within the stored bytes or codes.
 #[derive(Clone, Copy)]
 pub(super) struct Lengths<'a> {
     array: PackedArray<'a>,
@@ -52,22 +52,22 @@ impl<'a> Lengths<'a> {
         Ok(Self { array, ends: ends.as_chunks().0, rows })
     }
 
-    /// What is stored of all values together.
+    /// The number of stored bytes or codes.
     pub(super) fn total(&self) -> usize {
         self.end(self.ends.len())
     }
 
-    /// What is stored of the first groups.
+    /// The end of the first `groups` groups.
     fn end(&self, groups: usize) -> usize {
         groups.checked_sub(1).map_or(0, |last| u32::from_le_bytes(self.ends[last]) as usize)
     }
 
-    /// The rows of all groups that some rows, which start with a group, lie in.
+    /// Extends a range of rows that starts at a group to the end of its last group.
     pub(super) fn whole_groups(&self, rows: &Range<usize>) -> Range<usize> {
         rows.start..rows.end.next_multiple_of(GROUP).min(self.rows)
     }
 
-    /// What is stored of the groups that these rows are.
+    /// The range of stored bytes or codes of these whole groups.
     pub(super) fn stored(&self, rows: &Range<usize>) -> Result<Range<usize>, Malformed> {
         let stored = self.end(rows.start / GROUP)..self.end(rows.end.div_ceil(GROUP));
         let ascend = stored.start <= stored.end && stored.end <= self.total();
@@ -82,7 +82,7 @@ impl<'a> Lengths<'a> {
     }
 }
 
-/// Appends values: their lengths, ends of groups, and bytes or codes.
+/// Appends values: their lengths, the ends of groups, and bytes or codes.
 pub(super) fn write(values: Strings<'_>, tokenizer: Option<&Tokenizer>, out: &mut Vec<u8>) {
     if let Some(tokenizer) = tokenizer {
         let (mut codes, mut ends) = (Vec::new(), Vec::new());
@@ -97,7 +97,7 @@ pub(super) fn write(values: Strings<'_>, tokenizer: Option<&Tokenizer>, out: &mu
     }
 }
 
-/// Appends values of which the codes are known, and how many there are up to the end of each group.
+/// Appends values whose codes, and the number of codes up to the end of each group, are known.
 pub(super) fn write_tokenized(
     values: Strings<'_>,
     tokenizer: &Tokenizer,
@@ -111,7 +111,7 @@ pub(super) fn write_tokenized(
     bitpack::pack(Level::best(), tokenizer.tokens().width(), codes, &[run], &[0], out);
 }
 
-/// Values of any length inside a block.
+/// Variable-length values in a block.
 #[derive(Clone, Copy)]
 pub(super) struct Section<'a> {
     pub(super) lengths: Lengths<'a>,
@@ -120,7 +120,7 @@ pub(super) struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// Takes `bytes` for the values of so many rows.
+    /// Opens a section of `rows` values.
     pub(super) fn open(mut bytes: &'a [u8], rows: usize, tokens: Option<&'a Tokens>) -> Result<Self, Malformed> {
         let lengths = Lengths::take(&mut bytes, rows)?;
         let total = lengths.total() as u64;
@@ -131,7 +131,7 @@ impl<'a> Section<'a> {
         Ok(Self { lengths, stored: bytes, tokens })
     }
 
-    /// Replaces what is in `out` by the values of some rows, the first of which starts a group.
+    /// Replaces `out` with the values of some rows, which start at a group.
     pub(super) fn decode(
         &self,
         rows: Range<usize>,
@@ -142,7 +142,7 @@ impl<'a> Section<'a> {
         let stored = self.lengths.stored(&groups)?;
         let lengths = self.lengths.read(&groups, &mut scratch.lengths)?;
         let total = out.set_lengths(lengths.iter().copied(), 0)?;
-        // Checked before room is made.
+        // Checked before memory is allocated.
         let possible = if self.tokens.is_some() { total <= stored.len() * LONGEST } else { total == stored.len() };
         if !possible {
             return Err(LENGTHS);
@@ -162,9 +162,9 @@ impl<'a> Section<'a> {
         Ok(())
     }
 
-    /// Some of the codes.
+    /// Unpacks a range of codes.
     fn codes<'b>(&self, tokens: &Tokens, stored: Range<usize>, codes: &'b mut Vec<i16>) -> &'b [i16] {
-        // From the start of a packed group on they are unpacked to where they belong in one pass.
+        // Unpacking from the start of a packed group takes a single pass.
         let first = stored.start / bitpack::GROUP * bitpack::GROUP;
         let codes = at_least(codes, stored.end - first);
         let run = Run { code: 0, rows: codes.len() as u32 };
@@ -172,7 +172,7 @@ impl<'a> Section<'a> {
         &codes[stored.start - first..]
     }
 
-    /// Appends what some of the stored bytes or codes stand for.
+    /// Appends the expansion of some stored bytes or codes.
     pub(super) fn append(&self, stored: Range<usize>, out: &mut Vec<u8>) -> Result<(), Malformed> {
         if stored.start > stored.end || stored.end > self.lengths.total() {
             return Err(LENGTHS);

@@ -1,6 +1,6 @@
-//! The values of a dictionary, in ascending order: what each has in common with the one before is left out.
+//! The values of a dictionary in ascending order, front-coded: each omits the prefix it shares with the previous one.
 //!
-//! One value of sixteen is stored from its beginning, so that a single value is found without decoding the others.
+//! Every sixteenth value is stored in full, so that a single value can be found without decoding the others.
 
 use super::buffers::StringBuffer;
 use super::section::{self, Section};
@@ -8,15 +8,15 @@ use super::template::Template;
 use super::{GROUP, LENGTHS, Malformed, Scratch, Strings, Tokenizer, Tokens, train};
 use crate::array::{self, PackedArray};
 
-/// Each so-many-th value starts anew.
+/// The distance between values stored in full (restarts).
 const RESTART: usize = 16;
 
-/// The most bytes that a value takes from the one before, which bounds what a forged block can grow to.
+/// The maximum length of a shared prefix, which limits the size to which a forged block can expand.
 const MOST_SHARED: usize = 255;
 
 const SHARED: Malformed = Malformed("a value shares more with the one before than it has or may");
 
-/// Appends a block of values in ascending order. The tokens should be those of [`train_sorted`].
+/// Appends a block of values in ascending order. The tokens should come from [`train_sorted`].
 pub fn encode_sorted(values: Strings<'_>, tokenizer: Option<&Tokenizer>, out: &mut Vec<u8>) {
     let template = Template::of_affixes(values);
     let left = template.strip(values);
@@ -32,7 +32,7 @@ pub fn encode_sorted(values: Strings<'_>, tokenizer: Option<&Tokenizer>, out: &m
     section::write_tokenized(rests.strings(), tokenizer, &codes, &of_groups, out);
 }
 
-/// Finds tokens for what is left of sorted values.
+/// Trains tokens for the suffixes of sorted values.
 #[must_use]
 pub fn train_sorted(values: Strings<'_>) -> Tokenizer {
     let template = Template::of_affixes(values);
@@ -40,7 +40,7 @@ pub fn train_sorted(values: Strings<'_>) -> Tokenizer {
     train(rests.strings())
 }
 
-/// How many bytes each value takes from the one before, and its other bytes.
+/// The length of the prefix that each value shares with the previous one, and the suffixes.
 fn front_code(values: Strings<'_>) -> (Vec<i64>, StringBuffer) {
     let (mut shared, mut rests) = (Vec::with_capacity(values.len()), StringBuffer::default());
     let mut last: &[u8] = &[];
@@ -58,17 +58,17 @@ fn front_code(values: Strings<'_>) -> (Vec<i64>, StringBuffer) {
 pub struct SortedBlock<'a> {
     template: Template,
     shared: PackedArray<'a>,
-    /// How many codes the values from each restart to the next have, if they have codes.
+    /// The number of codes from each restart to the next, if values are stored as codes.
     restarts: Option<PackedArray<'a>>,
     rests: Section<'a>,
     count: usize,
 }
 
 impl<'a> SortedBlock<'a> {
-    /// Takes `bytes` for a block of so many values. The tokens are those of its dictionary, if that has some.
+    /// Opens a block of `count` values. `tokens` are those of its dictionary, if it has any.
     ///
     /// # Errors
-    /// If the bytes do not look like a block.
+    /// If the start of the block is malformed.
     pub fn open(mut bytes: &'a [u8], count: usize, tokens: Option<&'a Tokens>) -> Result<Self, Malformed> {
         let template = Template::take(&mut bytes)?;
         let shared = PackedArray::take(&mut bytes, count)?;
@@ -77,10 +77,10 @@ impl<'a> SortedBlock<'a> {
         Ok(Self { template, shared, restarts, rests, count })
     }
 
-    /// Replaces what is in `out` by all values.
+    /// Replaces `out` with all values.
     ///
     /// # Errors
-    /// If the bytes are not those of a block, or the values do not ascend.
+    /// If the block is malformed, or the values do not ascend.
     pub fn decode(&self, scratch: &mut Scratch, out: &mut StringBuffer) -> Result<(), Malformed> {
         let (mut rests, mut left) = (StringBuffer::default(), std::mem::take(&mut scratch.left));
         self.rests.decode(0..self.count, scratch, &mut rests)?;
@@ -107,13 +107,13 @@ impl<'a> SortedBlock<'a> {
         }
     }
 
-    /// One value.
+    /// Decodes a single value.
     ///
     /// # Errors
-    /// If the bytes are not those of a block.
+    /// If the block is malformed.
     ///
     /// # Panics
-    /// If there are not more values than `index`.
+    /// If `index` is out of bounds.
     pub fn get(&self, index: usize, scratch: &mut Scratch) -> Result<Vec<u8>, Malformed> {
         assert!(index < self.count, "a value of the block");
         let (group, restart) = (index / GROUP * GROUP, index / RESTART * RESTART);
@@ -154,7 +154,7 @@ impl<'a> SortedBlock<'a> {
         Ok(filled.strings().get(0).to_vec())
     }
 
-    /// How many bytes some values take from the one before.
+    /// The lengths of the shared prefixes of some values.
     fn shared<'b>(&self, values: std::ops::Range<usize>, scratch: &'b mut Vec<u32>) -> Result<&'b [u32], Malformed> {
         let shared = super::buffers::at_least(scratch, values.len());
         self.shared.read_u32_part(values.start, shared)?;

@@ -1,26 +1,26 @@
-//! What all values of a block have in common, taken out of them and stored once.
+//! What all values of a block have in common, removed from them and stored once.
 //!
-//! A template is a row of literals with gaps between them, which a value's own bytes fill: `http://www.` and `.html`
-//! around one gap of any length; or, where all values have one length, `-`, `-`, `-` and `-` between gaps of 8, 4, 4, 4
-//! and 12.
+//! A template is a sequence of literals with gaps between them that are filled by each value's own bytes: `http://www.`
+//! and `.html` around one gap of any length; or, where all values have the same length, four `-` between gaps of 8, 4,
+//! 4, 4 and 12 bytes.
 
 use super::buffers::{SLACK, StringBuffer};
 use super::{Malformed, Strings};
 
-/// The most bytes of all literals: so a forged block cannot become much longer than its rows are many.
+/// The maximum total length of the literals, which limits the size to which a forged block can expand.
 const MOST: usize = 255;
 
-/// The literals, and how many bytes of the value are between them.
+/// The literals, and the lengths of the gaps between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Template {
-    /// Each literal, and the gap behind it. The last gap takes what is left.
+    /// Each literal and the length of the gap after it. The last gap takes the rest of the value.
     parts: Vec<(Vec<u8>, u8)>,
-    /// Behind the last gap.
+    /// The literal after the last gap.
     end: Vec<u8>,
 }
 
 impl Template {
-    /// The longest prefix and suffix of all values. Neither cuts a number apart.
+    /// The longest common prefix and suffix of all values. Neither ends within a number.
     pub(super) fn of_affixes(values: Strings<'_>) -> Self {
         let mut rows = values.iter();
         let first = rows.next().unwrap_or_default();
@@ -43,7 +43,8 @@ impl Template {
         Self { parts: vec![(prefix.to_vec(), 0)], end: suffix[digits..].to_vec() }
     }
 
-    /// The places where all values, of one length of at most 255 bytes, have the same byte; `None` if they have none.
+    /// The positions at which all values have the same byte; `None` unless all have the same length of at most 255
+    /// bytes.
     pub(super) fn of_places(values: Strings<'_>) -> Option<Self> {
         let mut rows = values.iter();
         let first = rows.next()?;
@@ -67,27 +68,27 @@ impl Template {
         Some(template)
     }
 
-    /// One gap and nothing around it.
+    /// A single gap without literals.
     pub(super) fn none() -> Self {
         Self { parts: vec![(Vec::new(), 0)], end: Vec::new() }
     }
 
-    /// Whether it takes nothing out.
+    /// Whether it has no literals.
     pub(super) fn is_none(&self) -> bool {
         self.parts.len() == 1 && self.literals() == 0
     }
 
-    /// What is before the only gap, and what is behind it; `None` if there are several or none.
+    /// The literals before and after the only gap; `None` unless there is exactly one gap.
     pub(super) fn affixes(&self) -> Option<(&[u8], &[u8])> {
         if let [(prefix, _)] = self.parts.as_slice() { Some((prefix, &self.end)) } else { None }
     }
 
-    /// The bytes of all literals.
+    /// The total length of the literals.
     pub(super) fn literals(&self) -> usize {
         self.parts.iter().map(|(literal, _)| literal.len()).sum::<usize>() + self.end.len()
     }
 
-    /// What is left of each value.
+    /// The values without the literals.
     pub(super) fn strip(&self, values: Strings<'_>) -> StringBuffer {
         let mut left = StringBuffer::default();
         if let [(start, _)] = self.parts.as_slice() {
@@ -110,11 +111,11 @@ impl Template {
         left
     }
 
-    /// Replaces what is in `out` by the values of which `left` was left.
+    /// Replaces `out` with the values whose gaps are filled from `left`.
     pub(super) fn fill(&self, left: &mut StringBuffer, out: &mut StringBuffer) -> Result<(), Malformed> {
         out.set_lengths(left.strings().lengths(), self.literals())?;
         let takes = self.parts.split_last().map_or(0, |(_, parts)| parts.iter().map(|part| usize::from(part.1)).sum());
-        // Without a gap nothing may be left, and otherwise enough for all gaps but the last.
+        // Without gaps nothing may be left; otherwise enough for all gaps but the last.
         let fits = |length: u32| if self.parts.is_empty() { length == 0 } else { length as usize >= takes };
         if !left.strings().lengths().all(fits) {
             return Err(Malformed("what is left of a value does not fit the template"));
@@ -139,7 +140,7 @@ impl Template {
         Ok(())
     }
 
-    /// Appends the template: how many gaps, the length of each literal and of the gap behind it, then the literals.
+    /// Appends the template: the number of gaps, the lengths of each literal and the gap after it, then the literals.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.push(self.parts.len() as u8);
         out.extend(self.parts.iter().flat_map(|(literal, gap)| [literal.len() as u8, *gap]));
@@ -169,12 +170,12 @@ impl Template {
     }
 }
 
-/// A literal with room behind it, to be copied by [`copy`].
+/// A literal padded for [`copy`].
 fn padded(literal: &[u8]) -> Vec<u8> {
     [literal, &[0; SLACK]].concat()
 }
 
-/// Copies some bytes, and up to [`SLACK`] behind them, which is faster than to copy just these.
+/// Copies `length` bytes and up to [`SLACK`] more, which is faster than an exact copy.
 #[inline(always)]
 fn copy(from: &[u8], to: &mut [u8], at: usize, length: usize) {
     let to = &mut to[at..at + length + SLACK];
@@ -185,7 +186,7 @@ fn copy(from: &[u8], to: &mut [u8], at: usize, length: usize) {
     }
 }
 
-/// How many of the first bytes are the same.
+/// The length of the common prefix.
 fn common<'a>(a: impl Iterator<Item = &'a u8>, b: impl Iterator<Item = &'a u8>) -> usize {
     a.zip(b).take_while(|(a, b)| a == b).count()
 }

@@ -1,11 +1,11 @@
-//! Strings of every kind come back from every scheme; whatever else is in a block is refused or read, without a panic.
+//! All strings round-trip in every scheme; arbitrary block contents are refused or decoded, without a panic.
 
 use super::schemes::SCHEMES;
 use super::*;
 use proptest::prelude::*;
 use proptest::strategy::Union;
 
-/// Columns that different schemes are made for.
+/// Columns of the kinds that schemes are designed for.
 fn columns() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let word = prop_oneof![Just("the "), Just("regular "), Just("deposits "), Just("sleep"), Just("."), Just("x")];
     let text = prop::collection::vec(word, 0..8).prop_map(|words| words.concat());
@@ -31,7 +31,7 @@ fn columns() -> impl Strategy<Value = Vec<Vec<u8>>> {
     prop_oneof![4 => Union::new(kinds.into_iter().chain([bytes]).map(column)), 1 => odd]
 }
 
-/// A column long enough to have several groups, if `copies` is large.
+/// A column with several groups, if `copies` is large.
 fn column(values: &[Vec<u8>], copies: usize) -> StringBuffer {
     values.iter().map(Vec::as_slice).cycle().take(values.len() * copies).collect()
 }
@@ -47,7 +47,7 @@ fn decoded(
     Ok(out)
 }
 
-/// Decodes and looks at everything; only panics matter.
+/// Decodes and reads everything; it must not panic.
 fn explore(block: &[u8], rows: usize, tokens: &Tokens) {
     for part in [0..rows, rows / GROUP * GROUP..rows] {
         if let Ok(out) = decoded(block, rows, part.clone(), tokens) {
@@ -84,7 +84,7 @@ proptest! {
                     found.format.write(number, &mut text);
                     prop_assert_eq!(&text, &values[row % values.len()]);
                     prop_assert_eq!(found.format.number(&text), Some(number));
-                    // Digits that all values share are none of the number.
+                    // Digits that all values share are not part of the number.
                     let mut next = Vec::new();
                     found.format.write(number + 1, &mut next);
                     if found.format.is_ordered() && next.len() == text.len() {
@@ -178,7 +178,7 @@ fn an_estimate_is_close_to_what_it_estimates() {
 }
 
 proptest! {
-    // Training takes most of the time.
+    // Few cases, because training takes most of the time.
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
@@ -236,7 +236,7 @@ proptest! {
         encode(column.strings(), Some(&tokenizer), &mut block);
         for mut bytes in [block, sorted] {
             for (at, byte) in &changes {
-                // Most of what a block says of itself is in its first bytes.
+                // Mostly damages the header, which is at the front.
                 let at = at.index(bytes.len().max(1)) % if byte % 2 == 0 { 64 } else { usize::MAX };
                 if let Some(old) = bytes.get_mut(at) {
                     *old = *byte;
@@ -284,7 +284,7 @@ fn only_sorted_tokens_are_tokens() {
 
 #[test]
 fn forged_lengths_allocate_nothing() {
-    // A thousand million bytes in each of 65,536 rows, by the frame of a packed array of width 0.
+    // A packed array of width 0 gives each of 65,536 rows a length of a billion bytes.
     let mut lengths = 1_000_000_000i64.to_le_bytes().to_vec();
     lengths.extend_from_slice(&[0; 8]);
     let tokens = Tokens::read(&[0, 0]).unwrap();

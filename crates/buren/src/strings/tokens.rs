@@ -1,31 +1,32 @@
-//! The tokens of a column: up to 4,096 strings of up to 16 bytes, from which all its values can be put together.
+//! The tokens of a column: up to 4,096 strings of up to 16 bytes, from which all its values can be assembled.
 //!
-//! A token costs at most 12 bits, whatever its length, and is written with one copy of 16 bytes. Of these tokens 256
-//! are the single bytes, so any value can be cut into tokens; the others were found frequent by
-//! [`train`](super::train). All blocks of a chunk, or of a column, share them.
+//! A token costs at most 12 bits, whatever its length, and is written with one copy of 16 bytes. 256 of the tokens are
+//! the single bytes, so any value can be cut into tokens; [`train`](super::train) finds the others. All blocks of a
+//! chunk, or of a column, share them.
 
 use super::{LENGTHS, Malformed, Strings};
 use brc_kernels::bitpack;
 use brc_kernels::cpu::Level;
 use brc_kernels::tokens::{Pieces, TokenTable};
 
-/// The most bytes of a token; and the tokens of one byte, which are not stored: their codes are their bytes.
+/// The maximum length of a token in bytes; and the number of single-byte tokens, which are not stored because their
+/// codes are their bytes.
 pub(super) use brc_kernels::tokens::{LONGEST, SINGLES};
 
-/// The most tokens.
+/// The maximum number of tokens.
 pub(super) const MOST: usize = 4096;
 
-/// Tokens to decode with.
+/// Tokens for decoding.
 #[derive(Clone)]
 pub struct Tokens {
-    /// Each token, and anything behind it. A code from a file finds an entry in any case: an empty one, if it is none.
+    /// Each token, followed by arbitrary bytes. Every code in a file has an entry, an empty one if it has no token.
     bytes: Box<[[u8; LONGEST]; MOST]>,
     lengths: Box<[u8; MOST]>,
     count: usize,
 }
 
 impl Tokens {
-    /// The single bytes and these longer tokens, in ascending order.
+    /// The single bytes and these longer tokens, which must ascend.
     pub(super) fn new<'a>(longer: impl Iterator<Item = &'a [u8]>) -> Self {
         let mut tokens = Self { bytes: Box::new([[0; LONGEST]; MOST]), lengths: Box::new([0; MOST]), count: SINGLES };
         for byte in 0..=u8::MAX {
@@ -40,10 +41,10 @@ impl Tokens {
         tokens
     }
 
-    /// Reads what [`Tokens::write`] wrote.
+    /// Parses the output of [`Tokens::write`].
     ///
     /// # Errors
-    /// If the bytes are not those of tokens.
+    /// If the bytes are malformed.
     pub fn read(bytes: &[u8]) -> Result<Self, Malformed> {
         const CUT: Malformed = Malformed("the tokens are cut off");
         let (count, rest) = bytes.split_first_chunk::<2>().ok_or(CUT)?;
@@ -68,7 +69,7 @@ impl Tokens {
         Ok(Self::new(longer.into_iter()))
     }
 
-    /// Appends the tokens as they are stored.
+    /// Appends the encoded tokens.
     pub fn write(&self, out: &mut Vec<u8>) {
         let longer = self.count - SINGLES;
         out.extend_from_slice(&(longer as u16).to_le_bytes());
@@ -77,14 +78,14 @@ impl Tokens {
         self.longer().for_each(|token| out.extend_from_slice(token));
     }
 
-    /// The size of the tokens as they are stored, in bytes.
+    /// The encoded size in bytes.
     #[must_use]
     pub fn stored_bytes(&self) -> usize {
         let longer = &self.lengths[SINGLES..self.count];
         2 + longer.len().div_ceil(2) + longer.iter().map(|&length| usize::from(length)).sum::<usize>()
     }
 
-    /// The bits of a code: 8 to 12.
+    /// The bits per code: 8 to 12.
     #[must_use]
     pub fn width(&self) -> u32 {
         bitpack::width_of(self.count as u64 - 1)
@@ -95,16 +96,16 @@ impl Tokens {
         (SINGLES..self.count).map(|code| self.get(code as u16))
     }
 
-    /// A token.
+    /// The token of a code.
     pub(super) fn get(&self, code: u16) -> &[u8] {
         let code = usize::from(code) % MOST;
         &self.bytes[code][..usize::from(self.lengths[code])]
     }
 
-    /// Writes the tokens of some codes to `out`; returns where the last one ends.
+    /// Writes the tokens of some codes to `out`. Returns the end of the last one.
     ///
     /// # Errors
-    /// If fewer than [`LONGEST`] bytes of room are left for one of them.
+    /// If fewer than [`LONGEST`] bytes are left for a token.
     #[inline]
     pub(super) fn expand(&self, codes: &[i16], out: &mut [u8]) -> Result<usize, Malformed> {
         let mut at = 0;
@@ -118,7 +119,7 @@ impl Tokens {
     }
 }
 
-/// Tokens to encode with: they can be found in a text.
+/// Tokens for encoding, with a search table.
 pub struct Tokenizer {
     tokens: Tokens,
     table: TokenTable,
@@ -132,14 +133,14 @@ impl Tokenizer {
         Self { tokens, table }
     }
 
-    /// The tokens, which are stored beside the blocks.
+    /// The tokens, to be stored beside the blocks.
     #[must_use]
     pub fn tokens(&self) -> &Tokens {
         &self.tokens
     }
 
-    /// Appends the codes of all values, each cut into the longest tokens; and, for each `every` values, how many codes there
-    /// are up to their end.
+    /// Appends the codes of all values, each cut greedily into the longest tokens, and for every `every` values the
+    /// number of codes up to their end.
     pub(super) fn encode(&self, values: Strings<'_>, every: usize, codes: &mut Vec<i16>, ends: &mut Vec<u32>) {
         let mut all = Vec::with_capacity(values.len());
         let pieces = Pieces { offsets: values.offsets(), bytes: values.bytes() };
@@ -147,7 +148,7 @@ impl Tokenizer {
         ends.extend(all.chunks(every).filter_map(|ends| ends.last()));
     }
 
-    /// How many codes a value needs that may not be a token as a whole.
+    /// The number of codes for a value if it may not be a single token.
     pub(super) fn count_parts(&self, value: &[u8]) -> u32 {
         let (_, mut at) = self.table.longest(&value[..value.len() - 1]);
         let mut count = 1;

@@ -1,8 +1,8 @@
-//! Finds the tokens of a column: what is frequent in a sample of it.
+//! Trains the tokens of a column: the strings that are frequent in a sample of it.
 //!
-//! In each generation the sample is cut into the tokens of the one before. A token and every pair of neighbours are
-//! candidates for the next generation, rated by the codes that they save; the best survive. Generations are FSST's, and
-//! so is it to try a token with just the next byte; longest matches of many tokens of one width are OnPair's.
+//! Each generation cuts the sample into the tokens of the previous one. Every token and every pair of adjacent tokens
+//! is a candidate for the next generation, rated by the codes it saves; the best survive. Generations, and extending a
+//! token by just the next byte, come from FSST; longest matches over many tokens of one code width come from OnPair.
 
 use super::sample::sample;
 use super::template::Template;
@@ -10,24 +10,24 @@ use super::tokens::{LONGEST, MOST, SINGLES, Tokens};
 use super::{GROUP, Strings, Tokenizer};
 use hashbrown::HashMap;
 
-/// The bytes that each generation looks at: little while there is little to choose from.
+/// The sample size of each generation in bytes: small while there are few tokens.
 const GENERATIONS: [usize; 6] = [32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 512 << 10];
 
-/// Pairs of tokens that may become tokens.
+/// The maximum number of pairs considered as tokens.
 const CANDIDATES: usize = 2 * MOST;
 
-/// What a code saved counts: enough to be divided by the length of a token.
+/// The weight of one saved code, so that it can be divided by the length of a token.
 const WHOLE: u32 = 16;
 
 type Counts<K> = HashMap<K, u32, foldhash::fast::FixedState>;
 
-/// Finds tokens for values like these. The same values always give the same tokens.
+/// Trains tokens for values like these. The same values always give the same tokens.
 #[must_use]
 pub fn train(values: Strings<'_>) -> Tokenizer {
     let mut tokenizer = Tokenizer::new(Tokens::new(std::iter::empty()));
     for bytes in GENERATIONS {
         let sample = sample(values, bytes);
-        // What all values have in common will not be cut into tokens.
+        // The template of the values will not be cut into tokens.
         let left = Template::of_affixes(sample.strings()).strip(sample.strings());
         tokenizer = Tokenizer::new(next_generation(&tokenizer, left.strings()));
     }
@@ -56,7 +56,7 @@ fn next_generation(tokenizer: &Tokenizer, sample: Strings<'_>) -> Tokens {
     Tokens::new(chosen.iter().map(Candidate::bytes))
 }
 
-/// Those that save the most; of equals the first.
+/// The `most` candidates with the largest savings; ties go to the smaller candidate.
 fn largest<T: Copy + Ord>(mut savings: Vec<(T, u32)>, most: usize) -> Vec<(T, u32)> {
     if savings.len() > most {
         savings.select_nth_unstable_by_key(most, |&(candidate, saving)| (std::cmp::Reverse(saving), candidate));
@@ -65,8 +65,8 @@ fn largest<T: Copy + Ord>(mut savings: Vec<(T, u32)>, most: usize) -> Vec<(T, u3
     savings
 }
 
-/// How often each token comes, and what each pair of neighbours in a value would save as one token, in parts of a code
-/// ([`WHOLE`]). A neighbour's first byte alone is a pair too, which saves less.
+/// The number of occurrences of each token, and the savings of each pair of adjacent tokens in units of [`WHOLE`]. A
+/// token and the first byte of the next form a pair too, with smaller savings.
 fn count(tokenizer: &Tokenizer, sample: Strings<'_>) -> (Vec<u32>, Counts<u32>) {
     let mut codes = Vec::new();
     tokenizer.encode(sample, GROUP, &mut codes, &mut Vec::new());
@@ -93,7 +93,7 @@ fn count(tokenizer: &Tokenizer, sample: Strings<'_>) -> (Vec<u32>, Counts<u32>) 
     (singles, pairs)
 }
 
-/// What may become a token; ordered as byte strings are.
+/// A candidate token; ordered like byte strings.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Candidate {
     padded: [u8; LONGEST],

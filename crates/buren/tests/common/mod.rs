@@ -1,4 +1,4 @@
-//! Tables in plain code, for the tests to hold files against.
+//! Tables in memory as the expected contents of files.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
 pub mod typed;
@@ -21,7 +21,7 @@ pub enum Data {
     Numbers(Vec<i64>),
 }
 
-/// One field of a row.
+/// One value of a row.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cell {
     /// A string.
@@ -69,7 +69,7 @@ pub fn schema(columns: &[Data]) -> Schema {
     Schema::parse(&columns.iter().enumerate().map(column).collect::<Vec<_>>().join(",")).unwrap()
 }
 
-/// The same columns in a table of any types: each may have nulls.
+/// The same columns as nullable.
 pub fn nullable_schema(columns: &[Data]) -> Schema {
     let column = |(index, data): (usize, &Data)| {
         let name = char::from(b'a' + index as u8);
@@ -81,7 +81,7 @@ pub fn nullable_schema(columns: &[Data]) -> Schema {
     Schema::parse(&columns.iter().enumerate().map(column).collect::<Vec<_>>().join(",")).unwrap()
 }
 
-/// Options of that compression and key.
+/// Options with this compression and key.
 pub fn options(compression: &str, key: Option<&str>) -> WriterOptions {
     let compression = brc_compress::Compressor::parse(compression).unwrap();
     WriterOptions {
@@ -90,12 +90,12 @@ pub fn options(compression: &str, key: Option<&str>) -> WriterOptions {
     }
 }
 
-/// Writes a file: each part has that many rows, the last one the rest. `workers` encoders take turns.
+/// Writes a file. `parts` are the numbers of rows of all parts but the last. `workers` encoders take turns.
 pub fn write(columns: &[Data], parts: &[usize], options: WriterOptions, workers: usize) -> Result<Vec<u8>> {
     write_as(&schema(columns), columns, parts, options, workers)
 }
 
-/// The same as a table of that schema.
+/// Like `write`, with another schema.
 pub fn write_as(
     schema: &Schema,
     columns: &[Data],
@@ -127,7 +127,7 @@ pub fn write_as(
     Ok(file)
 }
 
-/// Lends some rows as a batch; numbers alternate between the widths that hold them.
+/// Converts some rows to a batch; numbers alternate between the widths that hold them.
 fn lend(
     columns: &[Data],
     rows: std::ops::Range<usize>,
@@ -163,7 +163,7 @@ fn lend(
     sink.batch(&Batch { rows: rows.len(), columns: &lent })
 }
 
-/// Opens a file of these bytes.
+/// Opens a file with these bytes.
 pub fn open(bytes: &[u8]) -> Result<Reader> {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();
@@ -173,20 +173,20 @@ pub fn open(bytes: &[u8]) -> Result<Reader> {
 /// Collects what a scan delivers.
 #[derive(Default)]
 pub struct Collected {
-    /// The rows delivered.
+    /// The delivered rows.
     pub rows: Vec<Vec<Cell>>,
-    /// The summaries delivered, each with its rows.
+    /// The delivered summaries, each with its number of rows.
     pub summaries: Vec<(u64, Vec<CellSummary>)>,
-    /// Batches delivered.
+    /// The number of delivered batches.
     pub batches: usize,
 }
 
-/// What a summary says of a column.
+/// A column of a summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CellSummary {
-    /// All have this value.
+    /// All rows have this value.
     Text(Vec<u8>),
-    /// Their statistics.
+    /// The statistics of the rows.
     Numbers(Statistics),
 }
 
@@ -245,7 +245,7 @@ pub fn scan(reader: &Reader, options: &ScanOptions) -> Result<(Collected, Vec<Sc
     Ok((collected, all))
 }
 
-/// All rows of all columns.
+/// Reads all rows of all columns.
 pub fn scan_all(reader: &Reader, order: Order) -> Result<Vec<Vec<Cell>>> {
     let options = ScanOptions { order, ..ScanOptions::everything(reader.schema()) };
     Ok(scan(reader, &options)?.0.rows)

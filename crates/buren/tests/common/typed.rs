@@ -1,4 +1,4 @@
-//! Tables of any types with nulls, in plain code.
+//! Tables with nulls of any types, in memory.
 
 use brc_core::predicate::{Known, KnownValues, float_order};
 use brc_core::{
@@ -67,7 +67,7 @@ pub fn mix(seed: u64, row: usize) -> u64 {
     (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
-/// A value of a type; `spread` says of how many different ones, 0 for extremes.
+/// A value of a type; `spread` is the number of different values, 0 for extremes.
 pub fn cell(logical_type: LogicalType, spread: u64, seed: u64, row: usize) -> Cell {
     let random = mix(seed, row) >> 8;
     match logical_type.bounds() {
@@ -105,7 +105,7 @@ pub fn cell(logical_type: LogicalType, spread: u64, seed: u64, row: usize) -> Ce
 }
 
 impl Typed {
-    /// A table of these types; every column may have nulls, `nulls` per cent of them.
+    /// A table of these types; each column has the given percentage of nulls.
     pub fn new(types: &[(LogicalType, u64, u64)], rows: usize, seed: u64) -> Self {
         let fields = types.iter().enumerate().map(|(index, (logical_type, _, nulls))| Field {
             name: format!("c{index}"),
@@ -124,7 +124,7 @@ impl Typed {
         Self { schema, columns: types.iter().enumerate().map(column).collect() }
     }
 
-    /// Adds dates of three events that follow each other by some days; the last may not have come yet.
+    /// Adds the dates of three consecutive events some days apart; the last may not have happened yet.
     pub fn with_dates(mut self) -> Self {
         let rows = self.columns.first().map_or(0, Vec::len);
         let mut fields = self.schema.fields().to_vec();
@@ -161,7 +161,7 @@ struct Lent {
     bytes: Vec<u8>,
 }
 
-/// Lends rows of columns of these types as a batch: integers in any width, strings as codes or bytes.
+/// Converts rows of columns of these types to a batch: integers in any width, strings as codes or bytes.
 fn lend(
     schema: &[PhysicalType],
     columns: &[Vec<Cell>],
@@ -188,7 +188,7 @@ fn lend(
                         lent.codes.push(known.map_or_else(|| dictionary.push(value), |code| code as u32));
                         lent.bytes.extend_from_slice(value);
                     }
-                    // What a null has for a value means nothing.
+                    // Nulls have an arbitrary value.
                     Cell::Null => {
                         let any = lent.wide.len() as i64 * 1_000_003;
                         lent.wide.push(i128::from(any) << 60);
@@ -228,7 +228,7 @@ fn lend(
     sink.batch(&Batch { rows: count, columns: &lent })
 }
 
-/// Gives rows to an encoder in batches of various sizes.
+/// Passes rows to an encoder in batches of various sizes.
 pub fn encode(
     schema: &[PhysicalType],
     columns: &[Vec<Cell>],
@@ -246,7 +246,7 @@ pub fn encode(
     Ok(())
 }
 
-/// Writes a file: each part has that many rows, the last one the rest.
+/// Writes a file. `parts` are the numbers of rows of all parts but the last.
 pub fn write(table: &Typed, parts: &[usize], options: WriterOptions, cut: usize) -> Result<Vec<u8>> {
     let mut writer = Writer::new(&table.schema, options)?;
     let mut file = writer.start();
@@ -268,7 +268,7 @@ pub fn write(table: &Typed, parts: &[usize], options: WriterOptions, cut: usize)
 #[derive(Default)]
 pub struct Collected {
     pub columns: Vec<Vec<Cell>>,
-    /// The rows that stood for others are there as often as they did; how many these are.
+    /// The number of rows that were delivered as counts of values; these rows are repeated in `rows`.
     pub weighted: u64,
     pub summarised: u64,
 }
@@ -318,14 +318,14 @@ pub fn scan(reader: &Reader, options: &ScanOptions) -> Result<(Collected, Vec<Sc
     Ok((collected, all))
 }
 
-/// The rows for which the predicate is true.
+/// The rows that match the predicate.
 pub fn matching(columns: &[Vec<Cell>], predicate: &Predicate) -> Vec<Vec<Cell>> {
     let rows = columns.first().map_or(0, Vec::len);
     let row = |row: usize| columns.iter().map(|column| column[row].clone()).collect::<Vec<_>>();
     (0..rows).map(row).filter(|row| predicate.decide(&|column| known(&row[column])) == Verdict::Always).collect()
 }
 
-/// What is known of a row with that cell.
+/// The statistics of a row with that cell.
 pub fn known(cell: &Cell) -> Known<'_> {
     let number = |value: i128| KnownValues::Numbers { min: value, max: value };
     let values = match cell {

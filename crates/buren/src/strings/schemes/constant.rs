@@ -1,4 +1,4 @@
-//! Nothing: all values are what they have in common.
+//! No data: all values equal the template.
 
 use super::{Input, Malformed, Plan, Scheme, Scratch, Stored, StringBuffer};
 use std::ops::Range;

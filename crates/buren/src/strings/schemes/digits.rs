@@ -1,4 +1,4 @@
-//! Numbers of up to 18 decimal digits: either all with the same number of digits, or none with a leading zero.
+//! Numbers of up to 18 decimal digits: all with the same number of digits, or none with a leading zero.
 
 use super::{Input, Malformed, Plan, Scheme, Scratch, Stored, StringBuffer, Strings};
 use crate::array::{self, PackedArray};
@@ -6,7 +6,7 @@ use brc_core::bounds::bounds;
 use brc_core::decimal::DIGIT_PAIRS;
 use std::ops::Range;
 
-/// The most digits: so many fit an integer of 64 bits, whatever they are.
+/// The maximum number of digits, so that every number fits 64 bits.
 pub(in crate::strings) const MOST: usize = 18;
 
 const TOO_MANY: Malformed = Malformed("a number has too many digits");
@@ -67,7 +67,7 @@ impl Scheme for Digits {
 /// The numbers of a block.
 pub(in crate::strings) struct Packed<'a> {
     array: PackedArray<'a>,
-    /// How many digits each has; 0 if none has a leading zero.
+    /// The number of digits of each; 0 if none has a leading zero.
     pub(in crate::strings) digits: usize,
 }
 
@@ -82,11 +82,11 @@ impl<'a> Packed<'a> {
         Ok(Self { array, digits })
     }
 
-    /// Replaces what is in `out` by the numbers of some rows.
+    /// Replaces `out` with the numbers of some rows.
     pub(in crate::strings) fn read(&self, rows: Range<usize>, out: &mut Vec<i64>) -> Result<(), Malformed> {
         self.array.read_rows(rows, out);
         let most = 10u64.pow(if self.digits == 0 { MOST } else { self.digits } as u32);
-        // Without an early end, so that it vectorises.
+        // Without an early exit, so that it vectorises.
         if out.iter().fold(false, |above, &integer| above | (integer as u64 >= most)) {
             return Err(TOO_MANY);
         }
@@ -94,14 +94,14 @@ impl<'a> Packed<'a> {
     }
 }
 
-/// How many digits all values have; 0 if they have not the same number.
+/// The common length of all values; 0 if their lengths differ.
 fn digits(values: Strings<'_>) -> usize {
     let mut lengths = values.lengths();
     let first = lengths.next().unwrap_or(0);
     if lengths.all(|length| length == first) { first as usize } else { 0 }
 }
 
-/// A value as a number, if its digits come back from it.
+/// The number in a value, if its text can be restored from it.
 pub(in crate::strings) fn number(value: &[u8], digits: usize) -> Option<i64> {
     let numeric = (1..=MOST).contains(&value.len()) && value.iter().all(u8::is_ascii_digit);
     let comes_back = if digits > 0 { value.len() == digits } else { value[..] == *b"0" || numeric && value[0] != b'0' };

@@ -1,4 +1,4 @@
-//! IPv4 addresses, `192.0.2.1`, as integers of 32 bits.
+//! IPv4 addresses, such as `192.0.2.1`, as 32-bit integers.
 
 use super::{Input, Malformed, Plan, Scheme, Scratch, Stored, StringBuffer};
 use crate::array::{self, PackedArray};
@@ -58,7 +58,7 @@ impl Scheme for Ipv4 {
     }
 }
 
-/// An address as an integer, if it is written without leading zeros.
+/// Parses an address without leading zeros.
 fn address(value: &[u8]) -> Option<i64> {
     const EACH: u128 = u128::from_le_bytes([1; 16]);
     let text = padded(value)?;
@@ -75,12 +75,12 @@ fn address(value: &[u8]) -> Option<i64> {
     Some(address << 8 | part(text, start, value.len() as u32)?)
 }
 
-/// An address with zeros behind it, the first byte lowest; `None` if it is longer or shorter than any.
+/// The text of an address zero-padded to 16 bytes, the first byte lowest; `None` if its length is impossible.
 #[inline]
 fn padded(value: &[u8]) -> Option<u128> {
     match (value.first_chunk(), value.last_chunk()) {
         (Some(first), Some(last)) if value.len() <= 15 => {
-            // The two overlap in most of them.
+            // The two overlap in most addresses.
             let last = u128::from(u64::from_le_bytes(*last)) << (8 * (value.len() - 8));
             Some(u128::from(u64::from_le_bytes(*first)) | last)
         }
@@ -89,12 +89,12 @@ fn padded(value: &[u8]) -> Option<u128> {
     }
 }
 
-/// The number below 256 that some bytes of a text are, which has no other dots.
+/// Parses the bytes `start..end` of a text as a number below 256.
 #[inline]
 fn part(text: u128, start: u32, end: u32) -> Option<i64> {
     const EACH: u32 = u32::from_le_bytes([1; 4]);
     let length = end.checked_sub(start).filter(|length| (1..=3).contains(length))?;
-    // The last digit highest, and zeros where there are fewer than three.
+    // The last digit in the highest byte, zeros for missing digits.
     let digits = ((text >> (8 * start)) as u32 ^ (EACH * u32::from(b'0'))) << (32 - 8 * length);
     if (digits | digits.wrapping_add(EACH * 6)) & (EACH * 0xf0) != 0 {
         return None;
@@ -110,7 +110,7 @@ mod tests {
     use proptest::prelude::*;
     use std::net::Ipv4Addr;
 
-    /// The standard library's addresses have no leading zeros either.
+    /// The standard library rejects leading zeros, too.
     fn check(text: &str) {
         let expected = text.parse().ok().map(|address: Ipv4Addr| i64::from(u32::from(address)));
         assert_eq!(address(text.as_bytes()), expected, "{text}");

@@ -1,7 +1,7 @@
-//! How the strings of one block are stored: one file a scheme, and one list.
+//! The schemes for the strings of a block: one file per scheme, and one list.
 //!
-//! What all values have in common is taken out first (see [`super::template`]). Of the schemes that can store what is
-//! left, the smallest wins. Adding a scheme is a file and a line in [`SCHEMES`].
+//! What all values have in common is removed first (see [`super::template`]). The smallest scheme that can store the
+//! rest is chosen. Adding a scheme takes a file and a line in [`SCHEMES`].
 
 mod constant;
 mod digits;
@@ -16,18 +16,18 @@ pub(super) use symbols::few_symbols;
 use super::{LENGTHS, Malformed, Scratch, StringBuffer, Strings, Tokenizer, Tokens};
 use std::ops::Range;
 
-/// What a scheme is to store.
+/// The input of a scheme.
 #[derive(Clone, Copy)]
 pub(super) struct Input<'a> {
     pub(super) values: Strings<'a>,
     pub(super) tokenizer: Option<&'a Tokenizer>,
 }
 
-/// What a scheme makes of its input.
+/// How a scheme would store its input.
 pub(super) struct Plan {
-    /// The size in bytes; only where tokens are counted it is an estimate.
+    /// The size in bytes; an estimate for tokens.
     pub(super) bytes: u64,
-    /// The values as integers, where they are stored as such.
+    /// The values as integers, if stored as such.
     pub(super) integers: Vec<i64>,
 }
 
@@ -37,7 +37,7 @@ impl Plan {
     }
 }
 
-/// What a scheme stored.
+/// The bytes stored by a scheme.
 #[derive(Clone, Copy)]
 pub(super) struct Stored<'a> {
     pub(super) bytes: &'a [u8],
@@ -47,28 +47,27 @@ pub(super) struct Stored<'a> {
 
 /// A way to store strings.
 pub(super) trait Scheme: Sync {
-    /// What stands for it in files, for ever.
+    /// Its id in files, which never changes.
     fn id(&self) -> u8;
 
     /// Its name in reports.
     fn name(&self) -> &'static str;
 
-    /// What a row costs to decode, compared with the other schemes.
+    /// The relative decoding cost per row.
     fn cost(&self) -> u32;
 
-    /// Whether it stores whole values, with what they have in common.
+    /// Whether it stores whole values instead of values without the template.
     fn whole(&self) -> bool {
         false
     }
 
-    /// What it would make of these values; `None` if it cannot store them.
+    /// How it would store these values; `None` if it cannot.
     fn plan(&self, input: Input<'_>) -> Option<Plan>;
 
     /// Appends the values.
     fn encode(&self, input: Input<'_>, plan: &Plan, out: &mut Vec<u8>);
 
-    /// Replaces what is in `out` by the values of some rows, the first of which starts a group. Rows that are not there
-    /// are not asked for.
+    /// Replaces `out` with the values of some rows, which start at a group and must exist.
     fn decode(
         &self,
         stored: Stored<'_>,
@@ -77,17 +76,17 @@ pub(super) trait Scheme: Sync {
         out: &mut StringBuffer,
     ) -> Result<(), Malformed>;
 
-    /// What it stored as numbers; `None` if it stored something else.
+    /// The stored numbers; `None` if it stores something else.
     fn numbers<'a>(&self, _: Stored<'a>) -> Result<Option<Packed<'a>>, Malformed> {
         Ok(None)
     }
 }
 
-/// All schemes. Of two that need the same room and time the first is taken.
+/// All schemes. Among those of equal size and cost, the first is chosen.
 pub(super) static SCHEMES: &[&dyn Scheme] =
     &[&constant::Constant, &plain::Plain, &tokenized::Tokenized, &symbols::Symbols, &digits::Digits, &ipv4::Ipv4];
 
-/// The scheme of that id.
+/// The scheme with this id.
 pub(super) fn by_id(id: u8) -> Option<&'static dyn Scheme> {
     SCHEMES.iter().copied().find(|scheme| scheme.id() == id)
 }

@@ -1,4 +1,4 @@
-//! The bytes as they are, behind their lengths.
+//! The lengths, then the unmodified bytes.
 
 use super::{Input, Malformed, Plan, Scheme, Scratch, Stored, StringBuffer};
 use crate::strings::section::{self, Section};

@@ -1,11 +1,12 @@
-//! Values of at most 16 different bytes (hexadecimal digits, bases, flags) in 1, 2 or 4 bits each, behind the lengths.
+//! Values over an alphabet of at most 16 bytes (hexadecimal digits, bases, flags), in 1, 2 or 4 bits per symbol after
+//! the lengths.
 
 use super::{Input, LENGTHS, Malformed, Plan, Scheme, Scratch, Stored, StringBuffer, Strings};
 use crate::strings::GROUP;
 use crate::strings::section::{self, Lengths};
 use std::ops::Range;
 
-/// The most symbols.
+/// The maximum number of symbols.
 const MOST: usize = 16;
 
 pub(super) struct Symbols;
@@ -39,7 +40,7 @@ impl Scheme for Symbols {
         let mut ends = Vec::new();
         for group in section::groups(input.values) {
             let symbols = &group.bytes()[group.offsets()[0] as usize..][..group.total_bytes()];
-            // The first symbol in the lowest bits.
+            // The first symbol is in the lowest bits.
             let pack = |byte: u8, symbol: &u8| (byte << alphabet.bits) | codes[usize::from(*symbol)];
             packed.extend(symbols.chunks(8 / alphabet.bits).map(|symbols| symbols.iter().rev().fold(0, pack)));
             ends.push(packed.len() as u32);
@@ -83,21 +84,21 @@ impl Scheme for Symbols {
     }
 }
 
-/// Whether the scheme can store such values.
+/// Whether the scheme can store these values.
 pub(in super::super) fn few_symbols(values: Strings<'_>) -> bool {
     Alphabet::of(values).is_some()
 }
 
-/// The symbols that occur, in ascending order; then zeros.
+/// The symbols that occur in ascending order, followed by zeros.
 struct Alphabet {
     symbols: [u8; MOST],
-    /// Of a symbol.
+    /// The bits per symbol.
     bits: usize,
 }
 
 impl Alphabet {
     fn of(values: Strings<'_>) -> Option<Self> {
-        /// Bytes that are looked at before it is asked whether they are too many different ones.
+        /// The number of bytes between checks for too many symbols.
         const AT_ONCE: usize = 512;
         let mut occurs = [false; 256];
         let mut count = 0;
@@ -134,15 +135,15 @@ impl Alphabet {
         Ok(Self { symbols, bits: usize::from(bits) })
     }
 
-    /// The bytes that so many symbols are packed into.
+    /// The number of bytes into which `symbols` symbols are packed.
     fn stored(&self, symbols: usize) -> u64 {
         symbols.div_ceil(8 / self.bits) as u64
     }
 
-    /// The number of each byte that is a symbol.
+    /// The code of each byte that is a symbol.
     fn codes(&self) -> [u8; 256] {
         let mut codes = [0; 256];
-        // From the last on: behind the symbols that occur are zeros.
+        // In reverse, so that the zeros after the symbols do not override them.
         for (code, &symbol) in (0..MOST as u8).zip(&self.symbols).rev() {
             codes[usize::from(symbol)] = code;
         }
@@ -157,7 +158,7 @@ impl Alphabet {
         }
     }
 
-    /// Writes the symbols of each byte, `N`, with one copy. A few may be written that are none.
+    /// Writes the `N` symbols of each byte with one copy. May write a few bytes after the last symbol.
     fn unpack_by<const N: usize>(&self, packed: &[u8], out: &mut [u8]) {
         let symbols =
             |byte: usize| std::array::from_fn(|at| self.symbols[byte >> (at * self.bits) & ((1 << self.bits) - 1)]);

@@ -1,4 +1,4 @@
-//! Codes of tokens, behind the values' lengths. The tokens are stored elsewhere, once for many blocks.
+//! The lengths, then token codes. The tokens are stored elsewhere, once for many blocks.
 
 use super::{Input, Malformed, Plan, Scheme, Scratch, Stored, StringBuffer};
 use crate::strings::GROUP;
@@ -6,7 +6,7 @@ use crate::strings::sample::sample;
 use crate::strings::section::{self, Section};
 use std::ops::Range;
 
-/// The bytes of a block that its size is estimated from.
+/// The size in bytes of the sample from which a block's size is estimated.
 const SAMPLE: usize = 32 << 10;
 
 pub(super) struct Tokenized;
