@@ -1,6 +1,6 @@
 //! Blocks: units of storage, each with its own checksum and compressed only if that makes it smaller.
 
-use crate::place::Place;
+use crate::location::Location;
 use brc_compress::{Compression, Compressor};
 use brc_core::{Error, ReadAt, Result};
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub(crate) struct Block {
 
 impl Block {
     /// Its range of bytes in the file.
-    pub(crate) fn place(&self) -> Range<u64> {
+    pub(crate) fn range(&self) -> Range<u64> {
         self.offset..self.offset.saturating_add(self.stored.into())
     }
 }
@@ -81,8 +81,14 @@ pub(crate) struct BlockBuffer {
 impl BlockBuffer {
     /// Reads, checks and decompresses a block. The lengths in the footer have already been checked against the file
     /// size.
-    pub(crate) fn load(&mut self, source: Source<'_>, block: &Block, place: Place<'_>, cost: &mut Cost) -> Result<()> {
-        let corrupt = |reason: String| Error::corrupt(source.path, place.to_string(), reason);
+    pub(crate) fn load(
+        &mut self,
+        source: Source<'_>,
+        block: &Block,
+        location: Location<'_>,
+        cost: &mut Cost,
+    ) -> Result<()> {
+        let corrupt = |reason: String| Error::corrupt(source.path, location.to_string(), reason);
         let started = Instant::now();
         let stored = at_least(&mut self.stored, block.stored as usize);
         match source.file.read_exact_at(stored, block.offset) {
@@ -134,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_gets_smaller_is_compressed() {
+    fn only_compressible_blocks_are_compressed() {
         let repetitive = b"Hamburg".repeat(30);
         let random: Vec<u8> = (0..200u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         for compression in brc_compress::COMPRESSIONS {
@@ -154,7 +160,7 @@ mod tests {
                 file.write_all(&bytes).unwrap();
                 let source = Source { file: &file, path: Path::new("t"), compression: *compression };
                 let (mut buffer, mut cost) = (BlockBuffer::default(), Cost::default());
-                buffer.load(source, &block, Place::Unused { index: 0 }, &mut cost).unwrap();
+                buffer.load(source, &block, Location::Unused { index: 0 }, &mut cost).unwrap();
                 assert_eq!(buffer.bytes(), content);
                 assert_eq!(cost.bytes, u64::from(block.stored));
             }

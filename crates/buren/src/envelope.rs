@@ -6,7 +6,7 @@ use brc_core::{Error, ReadAt, Result};
 use std::path::{Path, PathBuf};
 
 /// How many bytes at the end of a remote file are fetched when it is opened; smaller files are fetched as a whole.
-const END: u64 = 64 << 10;
+const PREFETCHED_END: u64 = 64 << 10;
 
 /// An open file whose footer has a valid checksum but has not been parsed.
 pub(crate) struct Envelope {
@@ -42,7 +42,7 @@ impl Envelope {
 fn read_trailer(file: &dyn ReadAt, path: &Path, file_bytes: u64) -> Result<Trailer> {
     let mut header = vec![0; HEADER_BYTES.min(usize::try_from(file_bytes).unwrap_or(HEADER_BYTES))];
     // A remote file would need an extra request for the header, which holds nothing that the trailer does not.
-    let reads_header = !file.is_remote() || file_bytes <= END;
+    let reads_header = !file.is_remote() || file_bytes <= PREFETCHED_END;
     if reads_header {
         file.read_exact_at(&mut header, 0).map_err(Error::io(path, "read"))?;
     }

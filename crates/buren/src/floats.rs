@@ -53,10 +53,10 @@ fn single_comes_back(value: f64, digits: i64, exponent: u8) -> bool {
 }
 
 /// The minimum saving of digits over bits in percent, because digits cost a division.
-const PAYS: u64 = 2;
+const MIN_SAVING_PERCENT: u64 = 2;
 
 /// If at most one value in this many is an exception, bits are not tried: they are hardly ever smaller.
-const FEW: usize = 100;
+const ROWS_PER_EXCEPTION: usize = 100;
 
 /// The size of an exception in bytes: position and bits.
 const EXCEPTION_BYTES: u64 = 10;
@@ -94,13 +94,13 @@ impl Plan {
         }
         let bits = Self::bits(values, width);
         let candidates = [bits.estimated_bytes(), digits.estimated_bytes()];
-        let pays = candidates[1] * 100 < candidates[0] * (100 - PAYS);
+        let pays = candidates[1] * 100 < candidates[0] * (100 - MIN_SAVING_PERCENT);
         Self { candidates: candidates.map(Some), ..if pays { digits } else { bits } }
     }
 
     /// Whether the integers are digits with almost no exceptions.
     fn has_few_exceptions(&self) -> bool {
-        self.exponent.is_some() && self.exceptions.len() <= self.integers.len() / FEW
+        self.exponent.is_some() && self.exceptions.len() <= self.integers.len() / ROWS_PER_EXCEPTION
     }
 
     fn bits(values: &[f64], width: Width) -> Self {
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn few_distinct_floats_are_a_dictionary_or_a_constant() {
+    fn few_distinct_floats_get_a_dictionary_or_a_constant() {
         assert_eq!(check(&[-0.0; 5000]).integers().scheme(), "constant");
         let values: Vec<_> = (0..50_000u64).map(|row| ((row * 7919 % 97) as f64).sqrt()).collect();
         assert_eq!(check(&values).integers().scheme(), "dictionary");
@@ -376,7 +376,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_bits_come_back(
+        fn all_bits_round_trip(
             values in prop::collection::vec((any::<i64>(), any::<u64>(), 0u8..8), 1..3000),
             shift in 0u32..64,
             exponent in 0i32..20,

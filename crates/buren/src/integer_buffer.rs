@@ -440,11 +440,11 @@ pub(crate) fn scatter<T: Copy>(values: &[T], codes: &[impl Integer], next: &mut 
     /// The prefetch distance in bytes.
     const LINE: usize = 64;
     for (&value, code) in values.iter().zip(codes) {
-        let place = &mut next[code.wide() as usize];
-        clustered[*place as usize] = value;
+        let position = &mut next[code.wide() as usize];
+        clustered[*position as usize] = value;
         // Prefetches the next cache line of long runs.
-        prefetch(clustered, *place as usize + LINE / size_of::<T>().clamp(1, LINE));
-        *place += 1;
+        prefetch(clustered, *position as usize + LINE / size_of::<T>().clamp(1, LINE));
+        *position += 1;
     }
 }
 
@@ -461,7 +461,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn integers_survive_widening(batches: Vec<(Vec<i64>, u32)>) {
+        fn integers_keep_their_values_when_widened(batches: Vec<(Vec<i64>, u32)>) {
             let mut all = Vec::new();
             let mut integers = IntegerBuffer::default();
             for (values, shift) in batches {

@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::slice::Iter;
 
 /// The statistics may take at most one byte for this many bytes of packed values.
-const WORTH: u64 = 8;
+const MIN_VALUE_BYTES_PER_BYTE: u64 = 8;
 
 /// The statistics of all runs of a column, for writing.
 #[derive(Debug, Default)]
@@ -66,11 +66,11 @@ impl RunStatistics {
             let (mut of_run, end) = (Statistics::EMPTY, start + rows as usize);
             while start < end {
                 let end_of_block = (start / block_rows + 1) * block_rows;
-                let piece = start..end.min(end_of_block);
-                start = piece.end;
-                let of_piece = values.slice(piece).statistics();
-                of_run.merge(&of_piece);
-                of_block.merge(&of_piece);
+                let part = start..end.min(end_of_block);
+                start = part.end;
+                let of_part = values.slice(part).statistics();
+                of_run.merge(&of_part);
+                of_block.merge(&of_part);
                 if start == end_of_block || start == values.len() {
                     blocks.push((of_block.min, of_block.max));
                     of_block = Statistics::EMPTY;
@@ -101,7 +101,7 @@ impl RunStatistics {
             let (smallest, largest) = bounds(values).unwrap_or((0, 0));
             array::size(smallest, largest, values.len())
         };
-        self.arrays().map(size).sum::<u64>() <= of_values / WORTH
+        self.arrays().map(size).sum::<u64>() <= of_values / MIN_VALUE_BYTES_PER_BYTE
     }
 
     /// The largest difference between two values of one run.
@@ -304,7 +304,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_range_of_numbers_is_decided_as_the_predicate_does() {
+    fn decide_range_agrees_with_the_predicate() {
         let all: Vec<(i64, i64)> = (0..6).flat_map(|min| (min..6).map(move |max| (min, max))).collect();
         let mut numbers = RunNumbers::default();
         (numbers.min, numbers.max) = all.iter().copied().unzip();
@@ -321,7 +321,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn statistics_survive(
+        fn statistics_round_trip(
             mut runs in prop::collection::vec(prop::collection::vec(any::<(i64, bool)>(), 1..5), 1..50),
             shift in prop_oneof![Just(0), 30u32..64],
             nullable: bool,

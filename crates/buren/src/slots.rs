@@ -2,6 +2,10 @@
 //! measurable.
 
 /// Calls `with` with `count` elements, on the stack if `count` is at most `ON_STACK`.
-pub(crate) fn with_slots<T: Copy, const FEW: usize, R>(count: usize, filler: T, with: impl FnOnce(&mut [T]) -> R) -> R {
-    if count <= FEW { with(&mut [filler; FEW][..count]) } else { with(&mut vec![filler; count]) }
+pub(crate) fn with_slots<T: Copy, const ON_STACK: usize, R>(
+    count: usize,
+    filler: T,
+    with: impl FnOnce(&mut [T]) -> R,
+) -> R {
+    if count <= ON_STACK { with(&mut [filler; ON_STACK][..count]) } else { with(&mut vec![filler; count]) }
 }

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn other_kinds_of_file_and_newer_versions_are_told_apart() {
+    fn other_kinds_of_file_and_newer_versions_are_distinguished() {
         for other in [b"".as_slice(), b"\x89bur", b"Abha;1.0\nBonn;2.0\n", b"PAR1............"] {
             let message = check_both(other, b"").unwrap_err().to_string();
             assert!(message.contains("this is not a buren file"), "{message}");

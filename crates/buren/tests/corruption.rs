@@ -65,7 +65,7 @@ fn any_truncation_is_found() {
 }
 
 #[test]
-fn damage_is_named() {
+fn damage_is_located() {
     let mut bytes = small_file("none", None);
     bytes[17] ^= 4;
     let message = answer(&bytes).unwrap_err().to_string();
@@ -73,7 +73,7 @@ fn damage_is_named() {
 }
 
 #[test]
-fn newer_versions_are_told_apart_from_damage() {
+fn newer_versions_are_distinguished_from_damage() {
     let mut bytes = small_file("none", None);
     bytes[8] = 2;
     assert!(matches!(answer(&bytes), Err(Error::Corrupt { .. })), "the trailer still says 1");
@@ -114,7 +114,7 @@ fn peak_memory() -> u64 {
 
 /// A forged footer has a valid checksum, so only its contents can be detected as invalid.
 #[test]
-fn forged_footers_are_survived() {
+fn forged_footers_are_refused_safely() {
     for compression in ["none", "lz4"] {
         let bytes = small_file(compression, None);
         let end = bytes.len() - 32;
@@ -180,7 +180,7 @@ fn the_order_of_rows_is_no_column() {
 /// Forged blocks have a valid checksum, too. Blocks are contiguous and their checksums are in the footer, so the block
 /// of a byte is the range whose checksum is listed there.
 #[test]
-fn forged_blocks_are_survived() {
+fn forged_blocks_are_refused_safely() {
     let bytes = small_file("none", None);
     let reader = open(&bytes).unwrap();
     let end = bytes.len() - 32 - reader.describe().unwrap().footer_bytes as usize;

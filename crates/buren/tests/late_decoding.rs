@@ -63,7 +63,7 @@ struct Tested<'a> {
     /// Whether each column of matching rows is read.
     wanted: &'a [bool],
     /// The number of rows that a conjunct without columns rejects.
-    left_out: usize,
+    rejected: usize,
     rows: Vec<Vec<Cell>>,
 }
 
@@ -94,9 +94,9 @@ impl Sink for Tested<'_> {
             self.conjuncts.iter().all(|predicate| is_met(&cells, predicate))
         };
         let found: Vec<_> = (0..batch.rows).filter(meets_all).collect();
-        let left_out = self.left_out.min(found.len());
-        self.left_out -= left_out;
-        let wanted: Vec<_> = found[left_out..].iter().map(|&row| self.wanted_cells(batch, row)).collect();
+        let rejected = self.rejected.min(found.len());
+        self.rejected -= rejected;
+        let wanted: Vec<_> = found[rejected..].iter().map(|&row| self.wanted_cells(batch, row)).collect();
         self.rows.extend(wanted);
         Ok(())
     }
@@ -108,8 +108,8 @@ impl Sink for Tested<'_> {
         for row in 0..batch.rows {
             let cells = cells(batch, row);
             let cell = |column| known(&cells[columns.iter().position(|&its| its == column).unwrap()]);
-            let is_left_out = columns.is_empty() && self.left_out > 0 && is_set(rows, row);
-            self.left_out -= usize::from(is_left_out);
+            let is_left_out = columns.is_empty() && self.rejected > 0 && is_set(rows, row);
+            self.rejected -= usize::from(is_left_out);
             if is_left_out || self.conjuncts[conjunct].decide(&cell) != Verdict::Always {
                 rows[row / 64] &= !(1 << (row % 64));
             }
@@ -134,16 +134,16 @@ impl Sink for Tested<'_> {
 }
 
 /// The rows of a table that satisfy all conjuncts except the first ones, with nulls in unwanted columns, and the cost
-/// of finding them. The scan knows the predicates of conjuncts only if they are `told`, otherwise only their columns.
+/// of finding them. The scan knows the predicates of conjuncts only if they are `pushed_down`, otherwise only their columns.
 fn scan(
     table: &dyn Table,
     order: Order,
     conditions: &[(Predicate, bool)],
     wanted: &[bool],
-    left_out: usize,
+    rejected: usize,
 ) -> (Vec<Vec<Cell>>, Vec<Scanned>) {
     let everything = ScanOptions::everything(table.schema());
-    scan_by(table, ScanOptions { order, ..everything }, conditions, wanted, left_out)
+    scan_by(table, ScanOptions { order, ..everything }, conditions, wanted, rejected)
 }
 
 /// Like `find`, with a projection.
@@ -152,21 +152,22 @@ fn scan_by(
     request: ScanOptions,
     conditions: &[(Predicate, bool)],
     wanted: &[bool],
-    left_out: usize,
+    rejected: usize,
 ) -> (Vec<Vec<Cell>>, Vec<Scanned>) {
     let conjuncts: Vec<Predicate> = conditions.iter().map(|(predicate, _)| predicate.clone()).collect();
-    let told: Vec<Predicate> = conditions.iter().filter(|it| it.1).map(|(predicate, _)| predicate.clone()).collect();
-    let conjunct = |(predicate, is_told): &(Predicate, bool)| {
+    let pushed_down: Vec<Predicate> =
+        conditions.iter().filter(|it| it.1).map(|(predicate, _)| predicate.clone()).collect();
+    let conjunct = |(predicate, is_pushed_down): &(Predicate, bool)| {
         let mut columns = Vec::new();
         predicate.columns(&mut columns);
-        Conjunct { columns, predicate: is_told.then(|| predicate.clone()) }
+        Conjunct { columns, predicate: is_pushed_down.then(|| predicate.clone()) }
     };
     let options = ScanOptions {
-        predicate: (!told.is_empty()).then_some(Predicate::And(told)),
+        predicate: (!pushed_down.is_empty()).then_some(Predicate::And(pushed_down)),
         conjuncts: conditions.iter().map(conjunct).collect(),
         ..request
     };
-    let mut tested = Tested { conjuncts: &conjuncts, options: &options, wanted, left_out, rows: Vec::new() };
+    let mut tested = Tested { conjuncts: &conjuncts, options: &options, wanted, rejected, rows: Vec::new() };
     let mut scanner = table.scanner(&options).unwrap();
     let splits = (0..).map_while(|index| table.split(index));
     let scanned = splits.map(|split| scanner.scan(&split, &mut tested).unwrap().unwrap()).collect();
@@ -196,7 +197,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn rows_that_meet_all_conditions_are_found(
+    fn matching_rows_are_found(
         columns in prop::collection::vec(
             (prop::sample::select(all_types()), prop_oneof![0u64..4, Just(300)], prop::sample::select(vec![0, 20])), 2..5,
         ),
@@ -207,7 +208,7 @@ proptest! {
         order in prop::sample::select(vec![Order::Any, Order::Original]),
         picks in prop::collection::vec((any::<prop::sample::Index>(), any::<[bool; 4]>()), 0..4),
         wanted: [bool; 4],
-        left_out in 0usize..100,
+        rejected in 0usize..100,
         is_remote: bool,
     ) {
         let table = Typed::new(&columns, rows, seed);
@@ -216,24 +217,24 @@ proptest! {
         let (remote, fetches) = open_remote(&bytes);
         let reader = if is_remote { remote } else { open(&bytes).unwrap() };
         fetches.lock().unwrap().fill(0);
-        let pick = |(column, (pick, [is_narrow, negated, is_told, is_pair])): (usize, &(prop::sample::Index, [bool; 4]))| {
+        let pick = |(column, (pick, [is_narrow, negated, is_pushed_down, is_pair])): (usize, &(prop::sample::Index, [bool; 4]))| {
             let column = column % table.columns.len();
             let next = (column + 1) % table.columns.len();
             let one = condition(column, pick.get(&table.columns[column]), *is_narrow);
             let one = if *negated { Predicate::Not(Box::new(one)) } else { one };
             let other = || condition(next, pick.get(&table.columns[next]), *is_narrow);
-            (if *is_pair { Predicate::Or(vec![one, other()]) } else { one }, *is_told)
+            (if *is_pair { Predicate::Or(vec![one, other()]) } else { one }, *is_pushed_down)
         };
         let mut conditions: Vec<_> = picks.iter().enumerate().map(pick).collect();
         // Only the original order determines which rows are first.
-        let left_out = if order == Order::Original { left_out } else { 0 };
+        let rejected = if order == Order::Original { rejected } else { 0 };
         conditions.push((Predicate::Constant(true), false));
-        let (mut found, scanned) = scan(&reader, order, &conditions, &wanted[..columns.len()], left_out);
+        let (mut found, scanned) = scan(&reader, order, &conditions, &wanted[..columns.len()], rejected);
         prop_assert!(fetches.lock().unwrap().iter().all(|&fetches| fetches <= 1), "each byte comes once");
         prop_assert_eq!(scanned.iter().map(Scanned::all_rows).sum::<u64>(), rows as u64);
         let all = Predicate::And(conditions.into_iter().map(|(predicate, _)| predicate).collect());
         let mut expected = matching(&table.columns, &all);
-        expected.drain(..left_out.min(expected.len()));
+        expected.drain(..rejected.min(expected.len()));
         for row in &mut expected {
             row.iter_mut().zip(wanted).filter(|it| !it.1).for_each(|(cell, _)| *cell = Cell::Null);
         }
@@ -268,7 +269,7 @@ fn columns_of_blocks_without_rows_are_not_read() {
 
 /// Runs are not fetched if none is skipped and the key is not read.
 #[test]
-fn runs_of_files_far_away_are_left_alone() {
+fn runs_of_remote_files_are_not_fetched_needlessly() {
     let types = [(LogicalType::String, 4, 0), (LogicalType::Int64, 300, 0), (LogicalType::Float64, 1 << 40, 0)];
     let table = Typed::new(&types, 70_000, 3);
     let bytes = write(&table, &[], options("none", Some("c0")), 0).unwrap();
@@ -300,7 +301,7 @@ fn runs_of_files_far_away_are_left_alone() {
 
 /// A column that is tested in stored order is not read again for restoring the original order.
 #[test]
-fn what_is_tested_is_read_once() {
+fn tested_columns_are_read_once() {
     let types = [(LogicalType::String, 4, 0), (LogicalType::Int64, 300, 20), (LogicalType::Float64, 1 << 40, 0)];
     let table = Typed::new(&types, 150_000, 4);
     let reader = open(&write(&table, &[], options("none", Some("c0")), 0).unwrap()).unwrap();

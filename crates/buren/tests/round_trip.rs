@@ -49,7 +49,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn rows_come_back(
+    fn rows_round_trip(
         table in tables(),
         parts in prop::collection::vec(0usize..3000, 0..4),
         compression in compressions(),
@@ -94,7 +94,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_skipped_or_summarised_was_right_to_be(
+    fn rows_are_skipped_and_summarised_correctly(
         table in tables(),
         parts in prop::collection::vec(0usize..3000, 0..3),
         number: prop::sample::Index,

@@ -37,7 +37,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn rows_come_back(
+    fn rows_round_trip(
         table in tables(),
         parts in prop::collection::vec(0usize..3000, 0..3),
         compression in prop::sample::select(vec!["none", "snappy", "zstd"]),
@@ -57,7 +57,7 @@ proptest! {
     }
 
     #[test]
-    fn counts_stand_for_rows(
+    fn value_counts_replace_rows(
         table in tables(),
         parts in prop::collection::vec(0usize..3000, 0..3),
         memory in prop::sample::select(vec![0usize, 2000, 1 << 20]),
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn clustered_rows_come_back(
+    fn clustered_rows_round_trip(
         (mut columns, key) in columns().prop_flat_map(|columns| {
             let keys = 0..columns.len();
             (Just(columns), keys)
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_skipped_was_right_to_be(
+    fn only_non_matching_rows_are_skipped(
         table in tables(),
         parts in prop::collection::vec(1usize..2000, 0..3),
         pick: prop::sample::Index,
@@ -224,7 +224,7 @@ fn clusters_of_several_blocks() {
 }
 
 #[test]
-fn keys_of_many_values_cluster_nothing() {
+fn keys_with_many_values_do_not_cluster() {
     let table = Typed::new(&[(LogicalType::Int64, 2, 0), (LogicalType::Int32, 1, 0)], 3000, 1);
     let reader = open(&write(&table, &[], options("none", Some("c0")), 0).unwrap()).unwrap();
     assert_eq!(reader.describe().unwrap().row_groups[0].key, None);
@@ -232,7 +232,7 @@ fn keys_of_many_values_cluster_nothing() {
 }
 
 #[test]
-fn statistics_stand_for_integers_without_nulls() {
+fn statistics_replace_integers_without_nulls() {
     let types = [(LogicalType::Int32, 300, 0), (LogicalType::Date, 300, 10), (LogicalType::String, 300, 0)];
     let table = Typed::new(&types, 5000, 1);
     let reader = open(&write(&table, &[3000], options("none", None), 0).unwrap()).unwrap();
@@ -247,7 +247,7 @@ fn statistics_stand_for_integers_without_nulls() {
 /// Runs without nulls are delivered as statistics, other rows as they are; a predicate on the key or on numbers skips
 /// runs.
 #[test]
-fn statistics_of_runs_stand_for_rows() {
+fn run_statistics_replace_rows() {
     let rows = 80_000;
     let key = |row: usize| mix(1, row) % 12;
     let column = |cell: &dyn Fn(usize) -> Cell| (0..rows).map(cell).collect::<Vec<_>>();
@@ -294,7 +294,7 @@ fn statistics_of_runs_stand_for_rows() {
 }
 
 #[test]
-fn counts_stand_for_strings_of_the_column_s_dictionary() {
+fn value_counts_replace_strings_of_the_column_s_dictionary() {
     let types = [(LogicalType::String, 300, 10), (LogicalType::Int32, 300, 0), (LogicalType::String, 1 << 50, 0)];
     let table = Typed::new(&types, 5000, 1);
     let bytes = |dictionary_bytes| {
@@ -421,7 +421,7 @@ fn dictionaries_are_shared_by_row_groups() {
 
 /// Whether values repeat is decided by the first thousands of rows, of which most are new even if a dictionary pays.
 #[test]
-fn dictionaries_pay_where_a_quarter_comes_again() {
+fn dictionaries_pay_if_a_quarter_of_values_repeats() {
     let schema = Schema::parse("quarter:string,hardly:string").unwrap();
     let text =
         |number: u64| Cell::Bytes(format!("http://{:016x}.{:016x}", mix(1, number as usize), number).into_bytes());
@@ -441,7 +441,7 @@ fn dictionaries_pay_where_a_quarter_comes_again() {
 /// Fixed-width numeric strings get codes if there are few, whatever digits they share within a block. If there are
 /// many, or their lengths differ so that bounds are unknown, they are delivered as strings.
 #[test]
-fn numbers_in_disguise_get_codes() {
+fn fixed_width_numeric_strings_get_codes() {
     struct AllCoded(Vec<bool>);
     impl Sink for AllCoded {
         fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
@@ -500,7 +500,7 @@ fn dates_are_differences_from_other_dates() {
 
 /// A column that others are differences from cannot be replaced alone.
 #[test]
-fn what_others_differ_from_is_not_replaced() {
+fn reference_columns_are_not_replaced_alone() {
     let table = Typed { schema: Schema::parse("n:int64").unwrap(), columns: vec![vec![Cell::Null; 3000]] }.with_dates();
     let mut writer = Writer::new(&table.schema, options("none", None)).unwrap();
     let mut encoder = writer.encoder();

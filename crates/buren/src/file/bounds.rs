@@ -3,7 +3,7 @@
 use brc_core::predicate::KnownValues;
 
 /// The maximum length of a string bound in bytes.
-const MOST_BYTES: usize = 64;
+const MAX_BYTES: usize = 64;
 
 /// No value lies outside. Bounds of numbers are exact; long strings are truncated, and rounded up for the maximum.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,9 +20,9 @@ pub(super) enum Bounds {
 }
 
 impl Bounds {
-    /// Bounds from the minimum and maximum string; `None` if no string of at most [`MOST_BYTES`] is above all values.
+    /// Bounds from the minimum and maximum string; `None` if no string of at most [`MAX_BYTES`] is above all values.
     pub(super) fn strings(min: &[u8], max: &[u8]) -> Option<Self> {
-        Some(Self::Strings { min: min[..min.len().min(MOST_BYTES)].to_vec(), max: rounded_up(max)? })
+        Some(Self::Strings { min: min[..min.len().min(MAX_BYTES)].to_vec(), max: rounded_up(max)? })
     }
 
     /// The bounds of two sets of rows together.
@@ -61,7 +61,7 @@ impl Bounds {
 
     /// Parses bounds of strings; `None` if they are too long or out of order.
     pub(super) fn strings_of(min: &[u8], max: &[u8]) -> Option<Self> {
-        let fine = min <= max && min.len() <= MOST_BYTES && max.len() <= MOST_BYTES;
+        let fine = min <= max && min.len() <= MAX_BYTES && max.len() <= MAX_BYTES;
         fine.then(|| Self::Strings { min: min.to_vec(), max: max.to_vec() })
     }
 }
@@ -132,13 +132,13 @@ fn numbers_of(numbers: &[(i64, i64)], block: usize) -> Option<(i128, i128)> {
     Some((min.into(), max.into()))
 }
 
-/// The shortest string above all strings with the same first [`MOST_BYTES`] bytes; the value itself if it is not
+/// The shortest string above all strings with the same first [`MAX_BYTES`] bytes; the value itself if it is not
 /// longer.
 fn rounded_up(value: &[u8]) -> Option<Vec<u8>> {
-    if value.len() <= MOST_BYTES {
+    if value.len() <= MAX_BYTES {
         return Some(value.to_vec());
     }
-    let mut cut = value[..MOST_BYTES].to_vec();
+    let mut cut = value[..MAX_BYTES].to_vec();
     while cut.pop_if(|last| *last == u8::MAX).is_some() {}
     *cut.last_mut()? += 1;
     Some(cut)
@@ -165,7 +165,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn long_strings_are_cut_or_rounded_up() {
+    fn long_bounds_are_truncated_or_rounded_up() {
         let long = [b'a'; 100];
         let mut up = vec![b'a'; 64];
         up[63] = b'b';

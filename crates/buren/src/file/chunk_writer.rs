@@ -1,11 +1,11 @@
 //! Writes column chunks: fills nulls, chooses the smallest scheme, compresses and checksums blocks, and records bounds.
 
 use super::bounds::{Bounds, BoundsOfBlocks};
+use super::column_buffer::{BufferedValues, ColumnBuffer};
 use super::footer::{Chunk, Layout, RowBlock};
 use super::footer_check::AllBounds;
-use super::gathered::{Gathered, Values};
 use super::local_codes::LocalCodes;
-use super::strings_gathered::Form;
+use super::string_column::StringForm;
 use crate::block::{self, Block};
 use crate::floats;
 use crate::integer_buffer::{IntegerBuffer, IntegerSlice, for_buffers};
@@ -19,7 +19,7 @@ use brc_core::{Bitmap, BitmapBuffer, Result};
 use std::ops::Range;
 
 /// The minimum saving in percent for storing integers relative to the minimum of their run.
-const WORTH: u64 = 2;
+const MIN_SAVING_PERCENT: u64 = 2;
 
 /// The encoded rows of a column.
 pub(super) enum Encoded {
@@ -60,27 +60,27 @@ impl<'a> ChunkWriter<'a> {
     /// may be stored as differences from one of the references; `estimate` provides tokens for strings.
     pub(super) fn write(
         &mut self,
-        column: &mut Gathered,
-        runs: Runs<'_>,
+        column: &mut ColumnBuffer,
+        runs: RunLayout<'_>,
         references: &[Reference<'_>],
         estimate: impl FnOnce(Strings<'_>) -> Estimate,
     ) -> Result<Encoded> {
-        let Gathered { values, validity, .. } = column;
-        let rows = Rows { count: validity.len(), validity: validity.bitmap(), runs };
+        let ColumnBuffer { values, validity, .. } = column;
+        let rows = ChunkRows { count: validity.len(), validity: validity.bitmap(), runs };
         let chunk = match values {
-            Values::Nothing => self.integers(&mut IntegerBuffer::default(), rows, &[])?,
-            Values::Integers(values) => self.integers(values, rows, references)?,
-            Values::Wide(values) => {
+            BufferedValues::Nothing => self.integers(&mut IntegerBuffer::default(), rows, &[])?,
+            BufferedValues::Integers(values) => self.integers(values, rows, references)?,
+            BufferedValues::Wide(values) => {
                 rows.fill(values, 0);
                 match values.iter().map(|&value| i64::try_from(value)).collect::<Result<Vec<_>, _>>() {
                     Ok(narrow) => self.integers(&mut narrow.into(), rows, &[])?,
                     Err(_) => self.wide(values, rows)?,
                 }
             }
-            Values::Floats(values) => self.floats(values, rows)?,
-            Values::Strings(strings) => match &mut strings.form {
-                Form::Each(each) => self.each(each, rows, estimate)?,
-                Form::Codes { codes, values } => {
+            BufferedValues::Floats(values) => self.floats(values, rows)?,
+            BufferedValues::Strings(strings) => match &mut strings.form {
+                StringForm::Each(each) => self.each(each, rows, estimate)?,
+                StringForm::Codes { codes, values } => {
                     let codes = LocalCodes::new(std::mem::take(codes), std::mem::take(values), rows);
                     if codes.pay() {
                         return Ok(Encoded::Codes(codes, std::mem::take(validity)));
@@ -94,7 +94,7 @@ impl<'a> ChunkWriter<'a> {
 
     /// Appends integers that are not a column of the table.
     pub(super) fn extra(&mut self, values: IntegerSlice<'_>) -> Result<Chunk> {
-        let rows = Rows { count: values.len(), validity: None, runs: Runs::None };
+        let rows = ChunkRows { count: values.len(), validity: None, runs: RunLayout::None };
         let planned = choose(values, &[]);
         let chunk = self.plain_integers(planned, values, rows)?;
         // The bounds of their blocks are never used.
@@ -106,7 +106,7 @@ impl<'a> ChunkWriter<'a> {
         &mut self,
         (plan, reference): (integers::Plan, Option<Reference<'_>>),
         values: IntegerSlice<'_>,
-        rows: Rows<'_>,
+        rows: ChunkRows<'_>,
     ) -> Result<Chunk> {
         let mut chunk = self.chunk(Layout::Integers);
         chunk.sum = rows.sum_of_integers(values);
@@ -116,7 +116,12 @@ impl<'a> ChunkWriter<'a> {
         Ok(chunk)
     }
 
-    fn integers(&mut self, values: &mut IntegerBuffer, rows: Rows<'_>, references: &[Reference<'_>]) -> Result<Chunk> {
+    fn integers(
+        &mut self,
+        values: &mut IntegerBuffer,
+        rows: ChunkRows<'_>,
+        references: &[Reference<'_>],
+    ) -> Result<Chunk> {
         rows.fill_integers(values);
         let indexed = rows.indexed(values.slice());
         if let Some(indexed) = &indexed {
@@ -148,7 +153,7 @@ impl<'a> ChunkWriter<'a> {
     }
 
     /// Appends integers relative to the minimum of their run.
-    fn in_runs(&mut self, indexed: &Indexed<'_>, values: IntegerSlice<'_>, rows: Rows<'_>) -> Result<Chunk> {
+    fn in_runs(&mut self, indexed: &Indexed<'_>, values: IntegerSlice<'_>, rows: ChunkRows<'_>) -> Result<Chunk> {
         let mut chunk = self.chunk(Layout::InRuns);
         let plan = &indexed.in_runs;
         chunk.sum = Some(indexed.statistics.sum);
@@ -176,7 +181,7 @@ impl<'a> ChunkWriter<'a> {
         chunk: &mut Chunk,
         plan: &integers::Plan,
         (values, reference): (IntegerSlice<'_>, Option<Reference<'_>>),
-        rows: Rows<'_>,
+        rows: ChunkRows<'_>,
         after_parameters: impl FnOnce(&mut Self, &mut Chunk) -> Result<()>,
         bounds: impl Fn(Range<usize>) -> Option<Bounds>,
     ) -> Result<()> {
@@ -194,7 +199,7 @@ impl<'a> ChunkWriter<'a> {
         Ok(())
     }
 
-    fn wide(&mut self, values: &[i128], rows: Rows<'_>) -> Result<Chunk> {
+    fn wide(&mut self, values: &[i128], rows: ChunkRows<'_>) -> Result<Chunk> {
         let mut chunk = self.chunk(Layout::Wide);
         chunk.sum = rows.sum(values);
         let plan = wide::Plan::choose(values);
@@ -207,7 +212,7 @@ impl<'a> ChunkWriter<'a> {
         Ok(chunk)
     }
 
-    fn floats(&mut self, values: &mut [f64], rows: Rows<'_>) -> Result<Chunk> {
+    fn floats(&mut self, values: &mut [f64], rows: ChunkRows<'_>) -> Result<Chunk> {
         rows.fill(values, 0.0);
         let mut chunk = self.chunk(Layout::Floats);
         let plan = floats::Plan::choose(values);
@@ -221,13 +226,13 @@ impl<'a> ChunkWriter<'a> {
     }
 
     /// Aggregates null counts and bounds of the current chunk's blocks.
-    pub(super) fn sum_up(&mut self, mut chunk: Chunk, rows: Rows<'_>) -> Chunk {
+    pub(super) fn sum_up(&mut self, mut chunk: Chunk, rows: ChunkRows<'_>) -> Chunk {
         let (of_blocks, mut all) = (std::mem::take(&mut self.bounds), AllBounds::default());
         for ((block, bounds), of_block) in chunk.blocks.iter().zip(&of_blocks).zip(rows.blocks()) {
             chunk.nulls += block.nulls;
             all.add(bounds.as_ref(), block, of_block.len() as u32);
         }
-        if let (Runs::Values(lengths), Some(validity)) = (rows.runs, rows.validity) {
+        if let (RunLayout::PerRun(lengths), Some(validity)) = (rows.runs, rows.validity) {
             let nulls = lengths.iter().zip(validity.iter()).filter(|(_, valid)| !valid);
             chunk.nulls = nulls.map(|(length, _)| length).sum();
         }
@@ -254,7 +259,7 @@ impl<'a> ChunkWriter<'a> {
     pub(super) fn row_block(
         &mut self,
         chunk: &mut Chunk,
-        rows: Rows<'_>,
+        rows: ChunkRows<'_>,
         of_block: Range<usize>,
         bounds: Option<Bounds>,
         encode: impl FnOnce(&mut Vec<u8>),
@@ -316,7 +321,7 @@ fn share(bytes: u64, part: usize, all: usize) -> u64 {
 /// Whether `bytes` is sufficiently smaller than a plan; a slightly larger size is enough if the plan has exceptions,
 /// which decode more slowly.
 fn is_smaller(bytes: u64, plan: &integers::Plan) -> bool {
-    let percent = if plan.is_patched() { 100 + WORTH } else { 100 - WORTH };
+    let percent = if plan.is_patched() { 100 + MIN_SAVING_PERCENT } else { 100 - MIN_SAVING_PERCENT };
     bytes * 100 < plan.estimated_bytes() * percent
 }
 
@@ -345,25 +350,25 @@ fn bounds_of<T: Copy, K: Ord + Copy>(values: &[T], key: impl Fn(T) -> K) -> (K, 
 
 /// The rows of a chunk.
 #[derive(Clone, Copy)]
-pub(super) struct Rows<'a> {
+pub(super) struct ChunkRows<'a> {
     /// The number of values.
     pub(super) count: usize,
     pub(super) validity: Option<Bitmap<'a>>,
-    pub(super) runs: Runs<'a>,
+    pub(super) runs: RunLayout<'a>,
 }
 
 /// How the values of a chunk relate to the runs of a clustered row group.
 #[derive(Clone, Copy)]
-pub(super) enum Runs<'a> {
+pub(super) enum RunLayout<'a> {
     /// The row group is not clustered.
     None,
     /// One value per run of these lengths: the chunk of the cluster key.
-    Values(&'a [u32]),
+    PerRun(&'a [u32]),
     /// One value per row, in runs of these lengths.
-    Rows(&'a [u32]),
+    PerRow(&'a [u32]),
 }
 
-impl<'a> Rows<'a> {
+impl<'a> ChunkRows<'a> {
     pub(super) fn is_valid(self, row: usize) -> bool {
         self.validity.is_none_or(|validity| validity.get(row))
     }
@@ -374,7 +379,7 @@ impl<'a> Rows<'a> {
 
     /// The run statistics of integers without nulls, if they are small enough to be stored.
     fn indexed(self, values: IntegerSlice<'_>) -> Option<Indexed<'a>> {
-        let (Runs::Rows(runs), None) = (self.runs, self.validity) else { return None };
+        let (RunLayout::PerRow(runs), None) = (self.runs, self.validity) else { return None };
         let (statistics, of_blocks) = RunStatistics::with_blocks(values, runs, BLOCK_ROWS);
         Indexed::new(values, runs, statistics, of_blocks)
     }
@@ -382,7 +387,7 @@ impl<'a> Rows<'a> {
     /// Like `indexed`, for integers with nulls; fills nulls with the minimum of their run. `of_blocks` are the minimum
     /// and maximum of each block.
     fn indexed_with_nulls(self, values: &mut IntegerBuffer, of_blocks: &[(i64, i64)]) -> Option<Indexed<'a>> {
-        let (Runs::Rows(runs), Some(_)) = (self.runs, self.validity) else { return None };
+        let (RunLayout::PerRow(runs), Some(_)) = (self.runs, self.validity) else { return None };
         let smallest = of_blocks.iter().map(|block| block.0).min()?;
         let statistics = RunStatistics::of(values, runs, self.validity, smallest);
         let indexed = Indexed::new(values.slice(), runs, statistics, of_blocks.to_vec());
@@ -419,7 +424,7 @@ impl<'a> Rows<'a> {
     /// The sum of all values that are not null, which cannot overflow.
     fn sum_of_integers(self, values: IntegerSlice<'_>) -> Option<i128> {
         match (self.runs, self.validity) {
-            (Runs::None | Runs::Rows(_), None) => Some(values.statistics().sum),
+            (RunLayout::None | RunLayout::PerRow(_), None) => Some(values.statistics().sum),
             _ => self.sum(&values.wide()),
         }
     }
@@ -427,7 +432,7 @@ impl<'a> Rows<'a> {
     /// The sum of all values that are not null; `None` if it overflows.
     fn sum<T: Copy + Into<i128>>(self, values: &[T]) -> Option<i128> {
         let add = |sum: i128, value: &T| sum.checked_add((*value).into());
-        if let Runs::Values(lengths) = self.runs {
+        if let RunLayout::PerRun(lengths) = self.runs {
             let mut valid = lengths.iter().zip(values).enumerate().filter(|(run, _)| self.is_valid(*run));
             return valid.try_fold(0, |sum: i128, (_, (&length, &value))| {
                 sum.checked_add(value.into().checked_mul(length.into())?)

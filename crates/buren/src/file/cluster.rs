@@ -3,9 +3,9 @@
 //! The partition is stable: the rows of a run keep their order. So the run of each row in original order, the order
 //! stream, suffices to restore that order.
 
-use super::gathered::{Gathered, Values};
+use super::column_buffer::{BufferedValues, ColumnBuffer};
 use super::options::are_long_runs;
-use super::strings_gathered::Form;
+use super::string_column::StringForm;
 use crate::integer_buffer::{IntegerBuffer, IntegerSlice, for_widths, lengths, scatter};
 use brc_core::Bitmap;
 use brc_kernels::arithmetic::Integer;
@@ -24,24 +24,24 @@ pub(super) struct Partition {
 
 impl Partition {
     /// Partitions by a key; `None` if its values cannot have codes, or its runs would be too short.
-    pub(super) fn new(key: &mut Gathered) -> Option<Self> {
+    pub(super) fn new(key: &mut ColumnBuffer) -> Option<Self> {
         let valid = key.validity.bitmap();
         match &mut key.values {
-            Values::Integers(values) => Self::of_nullable(values.slice(), valid),
-            Values::Strings(strings) => {
+            BufferedValues::Integers(values) => Self::of_nullable(values.slice(), valid),
+            BufferedValues::Strings(strings) => {
                 let ranks = strings.ranks()?;
                 match &strings.form {
-                    Form::Codes { codes, .. } => Self::of_strings(codes.slice(), &ranks, valid),
-                    Form::Each(_) => None,
+                    StringForm::Codes { codes, .. } => Self::of_strings(codes.slice(), &ranks, valid),
+                    StringForm::Each(_) => None,
                 }
             }
-            Values::Wide(values) => {
+            BufferedValues::Wide(values) => {
                 let narrow =
                     |(row, &value): (usize, &i128)| if is_valid(valid, row) { i64::try_from(value) } else { Ok(0) };
                 let values = values.iter().enumerate().map(narrow).collect::<Result<Vec<_>, _>>().ok()?;
                 Self::of_nullable((&values).into(), valid)
             }
-            Values::Nothing | Values::Floats(_) => None,
+            BufferedValues::Nothing | BufferedValues::Floats(_) => None,
         }
     }
 
@@ -176,7 +176,7 @@ mod tests {
     use std::path::Path;
 
     fn partition(column: Column<'_>, rows: usize) -> Option<(Vec<u32>, Vec<u32>)> {
-        let mut key = Gathered::new(&RandomState::default());
+        let mut key = ColumnBuffer::new(&RandomState::default());
         key.append(&column, rows).unwrap();
         Partition::new(&mut key).map(|partition| {
             let codes = partition.codes().wide().iter().map(|&code| code as u32).collect();
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn short_runs_are_no_runs() {
+    fn keys_with_short_runs_are_refused() {
         let numbers: Vec<i64> = (0..160).map(|row| row % 11).collect();
         let column = Column::integers(Integers::I64(&numbers));
         assert_eq!(partition(column, 160), None);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_is_not_that_of_the_runs_is_corrupt() {
+    fn an_order_stream_that_contradicts_the_runs_is_corrupt() {
         let alternating = |row: i64| row % 2;
         assert_eq!(verify(&(0..64).map(alternating).collect::<Vec<_>>()).unwrap(), 64);
         for wrong in [

@@ -11,7 +11,7 @@ use super::shared_dictionary::read_tokens;
 use crate::Malformed;
 use crate::block::{BlockBuffer, Cost};
 use crate::integers::{BLOCK_ROWS, Block};
-use crate::place::Place;
+use crate::location::Location;
 use crate::run_statistics::{Detail, RunNumbers};
 use crate::strings::{Scratch, SortedBlock, StringBuffer, Tokens};
 use crate::validity::Validity;
@@ -22,22 +22,22 @@ use std::ops::Range;
 use std::time::Instant;
 
 /// The maximum number of rows of a batch.
-pub(super) const PIECE: usize = 4096;
+pub(super) const BATCH_ROWS: usize = 4096;
 
 /// Reading the clock costs as much as decoding a hundred rows. After the first batches, only one in this many is timed.
-const SAMPLE: u32 = 7;
+const TIMED_BATCHES: u32 = 7;
 
 /// The maximum number of values in a scanner's dictionary; beyond it, strings of further row groups are delivered
 /// without codes.
-const MOST_VALUES: usize = 1 << 20;
+const MAX_VALUES: usize = 1 << 20;
 
 /// The maximum size of a scanner's dictionary in bytes.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 /// Values of this length in bytes always get a code: a batch of expanded values might not fit.
-const LONG: usize = 256 << 10;
+const LONG_VALUE_BYTES: usize = 256 << 10;
 
-const NO_VALUES: [u8; PIECE / 8] = [0; PIECE / 8];
+const NO_VALUES: [u8; BATCH_ROWS / 8] = [0; BATCH_ROWS / 8];
 
 pub(super) struct ScanColumn<'r> {
     reader: &'r Reader,
@@ -49,11 +49,11 @@ pub(super) struct ScanColumn<'r> {
     /// The column from which the chunk stores differences.
     reference: Option<Box<ScanColumn<'r>>>,
     dictionary: ChunkDictionary,
-    of_file: FileValues,
+    of_file: FileDictionaryReader,
     /// The codes of fixed-width numeric strings; `None` as long as they do not pay.
     number_codes: Option<NumberCodes>,
     numbers: Vec<i64>,
-    places: Vec<i32>,
+    number_offsets: Vec<i32>,
     /// Whether the current batch consists of codes of numbers.
     coded: bool,
     /// The expected number of rows that the scan reads, as long as codes for numbers have not been considered for the
@@ -63,10 +63,10 @@ pub(super) struct ScanColumn<'r> {
     codes: Vec<u32>,
     translated: bool,
     written_out: DecodedStrings,
-    values: Values,
+    values: ScanDictionary,
     /// The statistics of runs, as far as they were read.
     pub(super) run_index: RunNumbers,
-    runs_of_piece: Vec<Run>,
+    runs_of_batch: Vec<Run>,
     buffer: BlockBuffer,
     validity: BlockBuffer,
     /// The number of decoded batches.
@@ -77,12 +77,12 @@ pub(super) struct ScanColumn<'r> {
     /// Whether the block has no nulls, only nulls, or a bitmap.
     nulls: Nulls,
     /// The rows of the block that were decoded last; empty if none were.
-    piece: Range<usize>,
+    batch: Range<usize>,
 }
 
 /// The position of a block in a file.
 #[derive(Clone, Copy)]
-pub(super) struct BlockPlace<'a> {
+pub(super) struct BlockPosition<'a> {
     pub(super) row_group: usize,
     /// The expected number of rows that the scan reads.
     pub(super) expected: usize,
@@ -96,14 +96,14 @@ pub(super) struct BlockPlace<'a> {
 /// The dictionary of the current chunk.
 enum ChunkDictionary {
     /// The scanner's code of each value of the chunk's dictionary.
-    Interned(Codes),
+    Interned(CodeMap),
     Values(StringBuffer),
     /// The column's dictionary.
     OfFile,
 }
 
 /// The scanner's dictionary.
-pub(super) enum Values {
+pub(super) enum ScanDictionary {
     /// The column's dictionary, shared by all scanners.
     Shared(Dictionary),
     /// The strings of all numbers between two bounds, in order.
@@ -111,10 +111,10 @@ pub(super) enum Values {
     Interned(Interner),
 }
 
-impl Values {
+impl ScanDictionary {
     /// Converts the dictionary to a growable one. If it was the column's dictionary, its codes are recorded in
     /// `of_file`.
-    pub(super) fn interner(&mut self, of_file: &mut FileValues) -> &mut Interner {
+    pub(super) fn interner(&mut self, of_file: &mut FileDictionaryReader) -> &mut Interner {
         if let Self::Shared(dictionary) | Self::Numbers(dictionary) = self {
             let mut interner = Interner::default();
             let interned = dictionary.iter().map(|value| interner.intern(value).0).collect();
@@ -139,23 +139,23 @@ impl Values {
 
 /// How much of the column's dictionary has been read.
 #[derive(Default)]
-pub(super) struct FileValues {
+pub(super) struct FileDictionaryReader {
     /// All codes of later row groups are below this.
     expected: usize,
-    interned: Codes,
+    interned: CodeMap,
     parts: usize,
     tokens: Option<Tokens>,
 }
 
 /// The scanner's code of each value of another dictionary.
 #[derive(Default)]
-pub(super) struct Codes {
+pub(super) struct CodeMap {
     of_values: Vec<u32>,
     /// The length of the prefix of values that keep their code.
     same: usize,
 }
 
-impl Codes {
+impl CodeMap {
     fn push(&mut self, code: u32) {
         self.same += usize::from(self.same == code as usize && self.same == self.of_values.len());
         self.of_values.push(code);
@@ -172,7 +172,7 @@ impl Codes {
     }
 }
 
-impl FromIterator<u32> for Codes {
+impl FromIterator<u32> for CodeMap {
     fn from_iter<I: IntoIterator<Item = u32>>(codes: I) -> Self {
         let mut all = Self::default();
         codes.into_iter().for_each(|code| all.push(code));
@@ -196,26 +196,26 @@ impl<'r> ScanColumn<'r> {
             row_group: 0,
             decoder: None,
             reference: None,
-            dictionary: ChunkDictionary::Interned(Codes::default()),
-            of_file: FileValues::default(),
+            dictionary: ChunkDictionary::Interned(CodeMap::default()),
+            of_file: FileDictionaryReader::default(),
             number_codes: None,
             numbers: Vec::new(),
-            places: Vec::new(),
+            number_offsets: Vec::new(),
             coded: false,
             expected: None,
             codes: Vec::new(),
             translated: false,
             written_out: DecodedStrings::default(),
-            values: Values::Interned(Interner::default()),
+            values: ScanDictionary::Interned(Interner::default()),
             run_index: RunNumbers::default(),
-            runs_of_piece: Vec::new(),
+            runs_of_batch: Vec::new(),
             buffer: BlockBuffer::default(),
             validity: BlockBuffer::default(),
             decoded: 0,
             block: 0,
             block_rows: 0,
             nulls: Nulls::None,
-            piece: 0..0,
+            batch: 0..0,
         }
     }
 
@@ -225,7 +225,7 @@ impl<'r> ScanColumn<'r> {
 
     /// The error for invalid values in a row group, without a specific block.
     pub(super) fn corrupt_at(&self, row_group: usize, reason: Malformed) -> Error {
-        self.reader.corrupt(Place::Data { row_group, column: self.name(), block: 0 }, reason)
+        self.reader.corrupt(Location::Data { row_group, column: self.name(), block: 0 }, reason)
     }
 
     fn chunk(&self) -> &'r Chunk {
@@ -243,20 +243,20 @@ impl<'r> ScanColumn<'r> {
 
     /// Decodes some rows of a block (see [`ScanColumn::decode`]) after reading whatever that requires, unless it has
     /// been done.
-    pub(super) fn bring(&mut self, place: BlockPlace<'_>, rows: &Range<usize>, cost: &mut Cost) -> Result<()> {
-        if self.decoder.is_none() || self.row_group != place.row_group {
-            self.start(place.row_group, place.expected, place.runs, cost)?;
+    pub(super) fn ensure_decoded(&mut self, at: BlockPosition<'_>, rows: &Range<usize>, cost: &mut Cost) -> Result<()> {
+        if self.decoder.is_none() || self.row_group != at.row_group {
+            self.start(at.row_group, at.expected, at.runs, cost)?;
         }
-        if self.block_rows == 0 || self.block != place.block {
-            self.load(place.block, place.rows, cost)?;
+        if self.block_rows == 0 || self.block != at.block {
+            self.load(at.block, at.rows, cost)?;
         }
-        if !self.piece.is_empty() && self.piece.start <= rows.start && rows.end <= self.piece.end {
+        if !self.batch.is_empty() && self.batch.start <= rows.start && rows.end <= self.batch.end {
             return Ok(());
         }
         self.decoded += 1;
-        let stands_for = if self.decoded <= SAMPLE.into() { 1 } else { SAMPLE };
+        let stands_for = if self.decoded <= TIMED_BATCHES.into() { 1 } else { TIMED_BATCHES };
         let started = self.decoded.is_multiple_of(stands_for.into()).then(Instant::now);
-        self.decode(rows.clone(), place.runs)?;
+        self.decode(rows.clone(), at.runs)?;
         if let Some(started) = started {
             cost.decode_time += started.elapsed() * stands_for;
         }
@@ -267,14 +267,14 @@ impl<'r> ScanColumn<'r> {
     /// the row group, if it is clustered.
     pub(super) fn start(&mut self, row_group: usize, rows: usize, runs: Option<&Runs>, cost: &mut Cost) -> Result<()> {
         (self.row_group, self.coded, self.expected) = (row_group, false, Some(rows));
-        (self.block_rows, self.piece) = (0, 0..0);
+        (self.block_rows, self.batch) = (0, 0..0);
         let (reader, chunk, column) = (self.reader, self.chunk(), self.name());
         let source = reader.source();
         let mut tokens = None;
         if chunk.tokens.length > 0 {
-            let place = Place::Tokens { row_group, column };
-            self.buffer.load(source, &chunk.tokens, place, cost)?;
-            tokens = Some(Tokens::read(self.buffer.bytes()).map_err(|reason| reader.corrupt(place, reason))?);
+            let location = Location::Tokens { row_group, column };
+            self.buffer.load(source, &chunk.tokens, location, cost)?;
+            tokens = Some(Tokens::read(self.buffer.bytes()).map_err(|reason| reader.corrupt(location, reason))?);
         }
         if chunk.layout == Layout::FileCodes {
             self.read_file_dictionary(chunk.codes as usize, cost)?;
@@ -282,17 +282,17 @@ impl<'r> ScanColumn<'r> {
         } else {
             self.read_dictionary(tokens.as_ref(), cost)?;
         }
-        let place = Place::Parameters { row_group, column };
-        self.buffer.load(source, &chunk.parameters, place, cost)?;
-        let corrupt = |reason: Malformed| reader.corrupt(place, reason);
+        let location = Location::Parameters { row_group, column };
+        self.buffer.load(source, &chunk.parameters, location, cost)?;
+        let corrupt = |reason: Malformed| reader.corrupt(location, reason);
         let mut parameters = self.buffer.bytes();
         let mut reference = None;
         if chunk.is_difference() {
-            reference = Some(self.take_reference(&mut parameters, place)?);
+            reference = Some(self.take_reference(&mut parameters, location)?);
         }
         self.decoder = Some(Decoder::open(chunk, parameters, tokens).map_err(corrupt)?);
         if let Some(column) = reference.filter(|_| source.file.is_remote()) {
-            source.file.expect(column.chunks[row_group].places().collect());
+            source.file.expect(column.chunks[row_group].ranges().collect());
         }
         self.reference = reference.map(|column| Box::new(Self::new(reader, column)));
         if chunk.layout == Layout::InRuns
@@ -319,21 +319,21 @@ impl<'r> ScanColumn<'r> {
         cost: &mut Cost,
     ) -> Result<()> {
         let (reader, row_group, column, chunk) = (self.reader, self.row_group, self.name(), self.chunk());
-        let place = Place::RunIndex { row_group, column };
+        let location = Location::RunIndex { row_group, column };
         let bounds = match chunk.bounds {
             Some(Bounds::Numbers { min, max }) => (min as i64, max as i64),
             Some(Bounds::Strings { .. }) | None => (i64::MIN, i64::MAX),
         };
-        self.validity.load(reader.source(), &chunk.run_index, place, cost)?;
+        self.validity.load(reader.source(), &chunk.run_index, location, cost)?;
         let mut bytes = self.validity.bytes();
         let read = self.run_index.read(&mut bytes, &runs.lengths, part, bounds, chunk.nulls > 0, wanted);
         let is_whole = || if bytes.is_empty() { Ok(()) } else { Err("it is longer than its arrays") };
-        read.and_then(|()| is_whole()).map_err(|reason| reader.corrupt(place, reason))
+        read.and_then(|()| is_whole()).map_err(|reason| reader.corrupt(location, reason))
     }
 
     /// Takes the number of the reference column off the parameters of a chunk with differences.
-    fn take_reference(&self, parameters: &mut &[u8], place: Place<'_>) -> Result<&'r StoredColumn> {
-        let cut_off = || self.reader.corrupt(place, "the other column is cut off");
+    fn take_reference(&self, parameters: &mut &[u8], location: Location<'_>) -> Result<&'r StoredColumn> {
+        let cut_off = || self.reader.corrupt(location, "the other column is cut off");
         let (column, rest) = parameters.split_first_chunk().ok_or_else(cut_off)?;
         *parameters = rest;
         let column = u32::from_le_bytes(*column) as usize;
@@ -341,29 +341,29 @@ impl<'r> ScanColumn<'r> {
         let other = is_column.then(|| self.reader.column(column)).transpose()?;
         let is_by_itself = |chunk: &Chunk| chunk.layout == Layout::Integers && !chunk.is_difference();
         other.filter(|other| is_by_itself(&other.chunks[self.row_group])).ok_or_else(|| {
-            self.reader.corrupt(place, "it has differences from a column that does not hold integers by itself")
+            self.reader.corrupt(location, "it has differences from a column that does not hold integers by itself")
         })
     }
 
     fn read_dictionary(&mut self, tokens: Option<&Tokens>, cost: &mut Cost) -> Result<()> {
         if self.chunk().dictionary.is_empty() {
-            self.dictionary = ChunkDictionary::Interned(Codes::default());
+            self.dictionary = ChunkDictionary::Interned(CodeMap::default());
             return Ok(());
         }
         let (reader, row_group, column) = (self.reader, self.row_group, self.name());
         let (mut scratch, mut decoded, mut values) = Default::default();
         let of_values: &mut StringBuffer = &mut values;
         for (block, (count, stored)) in self.chunk().dictionary.iter().enumerate() {
-            let place = Place::ChunkDictionary { row_group, column, block };
-            self.buffer.load(reader.source(), stored, place, cost)?;
+            let location = Location::ChunkDictionary { row_group, column, block };
+            self.buffer.load(reader.source(), stored, location, cost)?;
             decode_dictionary(self.buffer.bytes(), *count, tokens, &mut scratch, &mut decoded)
                 .and_then(|()| append(&decoded, of_values))
-                .map_err(|reason| reader.corrupt(place, reason))?;
+                .map_err(|reason| reader.corrupt(location, reason))?;
         }
         let interner = self.values.interner(&mut self.of_file);
         let known = interner.dictionary();
-        let has_room = known.len() < MOST_VALUES && known.value_bytes() < MOST_BYTES;
-        self.dictionary = if has_room || values.strings().iter().any(|value| value.len() > LONG) {
+        let has_room = known.len() < MAX_VALUES && known.value_bytes() < MAX_BYTES;
+        self.dictionary = if has_room || values.strings().iter().any(|value| value.len() > LONG_VALUE_BYTES) {
             ChunkDictionary::Interned(values.strings().iter().map(|value| interner.intern(value).0).collect())
         } else {
             ChunkDictionary::Values(values)
@@ -383,12 +383,14 @@ impl<'r> ScanColumn<'r> {
         if is_first && self.of_file.expected >= values {
             let shared = &self.reader.dictionaries[self.column];
             if let Some((dictionary, parts)) = shared.first(self.of_file.expected, self.reader, self.column, cost) {
-                (self.values, self.of_file.parts) = (Values::Shared(dictionary.complete()), parts);
+                (self.values, self.of_file.parts) = (ScanDictionary::Shared(dictionary.complete()), parts);
             }
         }
         match &self.values {
-            Values::Shared(dictionary) if dictionary.len() >= values => Ok(()),
-            Values::Shared(_) | Values::Numbers(_) | Values::Interned(_) => self.intern_file_dictionary(values, cost),
+            ScanDictionary::Shared(dictionary) if dictionary.len() >= values => Ok(()),
+            ScanDictionary::Shared(_) | ScanDictionary::Numbers(_) | ScanDictionary::Interned(_) => {
+                self.intern_file_dictionary(values, cost)
+            }
         }
     }
 
@@ -406,8 +408,8 @@ impl<'r> ScanColumn<'r> {
                 self.of_file.tokens = Some(read_tokens(reader, self.column, part, &mut self.buffer, cost)?);
             }
             for (count, stored) in &part.blocks {
-                let place = Place::Dictionary { column, block: self.of_file.parts };
-                self.buffer.load(reader.source(), stored, place, cost)?;
+                let location = Location::Dictionary { column, block: self.of_file.parts };
+                self.buffer.load(reader.source(), stored, location, cost)?;
                 decode_dictionary(
                     self.buffer.bytes(),
                     *count,
@@ -415,7 +417,7 @@ impl<'r> ScanColumn<'r> {
                     &mut scratch,
                     &mut decoded,
                 )
-                .map_err(|reason| reader.corrupt(place, reason))?;
+                .map_err(|reason| reader.corrupt(location, reason))?;
                 let interner = self.values.interner(&mut self.of_file);
                 for value in decoded.strings().iter() {
                     self.of_file.interned.push(interner.intern(value).0);
@@ -429,8 +431,8 @@ impl<'r> ScanColumn<'r> {
     /// The scanner's code of a value of the column's dictionary, which must have been read.
     pub(super) fn code_of(&self, value: usize) -> u32 {
         match &self.values {
-            Values::Shared(_) => value as u32,
-            Values::Numbers(_) | Values::Interned(_) => self.of_file.interned.of_values[value],
+            ScanDictionary::Shared(_) => value as u32,
+            ScanDictionary::Numbers(_) | ScanDictionary::Interned(_) => self.of_file.interned.of_values[value],
         }
     }
 
@@ -446,21 +448,21 @@ impl<'r> ScanColumn<'r> {
 
     /// Reads a block of `rows` rows of the current chunk.
     pub(super) fn load(&mut self, block: usize, rows: usize, cost: &mut Cost) -> Result<()> {
-        (self.block, self.block_rows, self.piece) = (block, rows, 0..0);
+        (self.block, self.block_rows, self.batch) = (block, rows, 0..0);
         let (reader, row_group, column) = (self.reader, self.row_group, self.name());
         let of_rows = &self.chunk().blocks[block];
         self.nulls = Nulls::None;
         if of_rows.nulls > 0 {
-            let place = Place::Validity { row_group, column, block };
-            self.validity.load(reader.source(), &of_rows.validity, place, cost)?;
+            let location = Location::Validity { row_group, column, block };
+            self.validity.load(reader.source(), &of_rows.validity, location, cost)?;
             let validity = Validity::decode(self.validity.bytes(), rows);
-            self.nulls = match validity.map_err(|reason| reader.corrupt(place, reason))? {
+            self.nulls = match validity.map_err(|reason| reader.corrupt(location, reason))? {
                 Validity::AllValid => Nulls::None,
                 Validity::AllNull => Nulls::All,
                 Validity::Bitmap(_) => Nulls::Some,
             };
         }
-        self.buffer.load(reader.source(), &of_rows.values, Place::Data { row_group, column, block }, cost)?;
+        self.buffer.load(reader.source(), &of_rows.values, Location::Data { row_group, column, block }, cost)?;
         self.reference.iter_mut().try_for_each(|reference| reference.load(block, rows, cost))
     }
 
@@ -469,7 +471,7 @@ impl<'r> ScanColumn<'r> {
         let block =
             Block { bytes: self.buffer.bytes(), rows: self.block_rows, start: (self.block * BLOCK_ROWS) as u64 };
         // Empty until all values have been checked.
-        self.piece = 0..0;
+        self.batch = 0..0;
         let runs_of_chunk = runs.filter(|_| self.chunk().is_in_runs());
         let mut reference = None;
         if let Some(column) = &mut self.reference {
@@ -480,17 +482,17 @@ impl<'r> ScanColumn<'r> {
             (Some(Decoder::Strings(_)), _) => self.decode_strings(rows.clone()),
             (Some(decoder), Some(runs)) => {
                 let start = self.block * BLOCK_ROWS;
-                runs.of_rows(start + rows.start..start + rows.end, &mut self.runs_of_piece);
-                decoder.decode_in_runs(&block, rows.clone(), &self.runs_of_piece, &self.run_index.min)
+                runs.of_rows(start + rows.start..start + rows.end, &mut self.runs_of_batch);
+                decoder.decode_in_runs(&block, rows.clone(), &self.runs_of_batch, &self.run_index.min)
             }
             (Some(decoder), None) => decoder.decode(&block, rows.clone(), reference),
             (None, _) => Ok(()),
         };
         decoded.and_then(|()| self.look_up()).map_err(|reason| {
             let (row_group, column, block) = (self.row_group, self.name(), self.block);
-            self.reader.corrupt(Place::Data { row_group, column, block }, reason)
+            self.reader.corrupt(Location::Data { row_group, column, block }, reason)
         })?;
-        self.piece = rows;
+        self.batch = rows;
         Ok(())
     }
 
@@ -503,13 +505,13 @@ impl<'r> ScanColumn<'r> {
         if matches!(self.nulls, Nulls::None)
             && let Some(format) = decoder.numbers(&block, rows.clone(), &mut self.numbers)?
         {
-            if !self.number_codes.as_ref().is_some_and(|codes| codes.are_of(&format)) {
+            if !self.number_codes.as_ref().is_some_and(|codes| codes.have_format(&format)) {
                 let (chunks, expected) = (self.chunks, self.expected.take());
                 let values = (&mut self.values, &mut self.of_file);
                 self.number_codes = expected.and_then(|rows| NumberCodes::new(&format, chunks, rows, values));
             }
             if let Some(codes) = &self.number_codes {
-                codes.places(&self.numbers, &mut self.places);
+                codes.offsets(&self.numbers, &mut self.number_offsets);
                 self.coded = true;
                 return Ok(());
             }
@@ -524,7 +526,7 @@ impl<'r> ScanColumn<'r> {
         let (codes, largest, interned, known) = match (decoded, &self.dictionary) {
             (None, _) if self.coded => match &self.number_codes {
                 Some(NumberCodes { codes, .. }) => {
-                    (self.places.as_slice(), None, codes.of_all(), codes.of_values.len())
+                    (self.number_offsets.as_slice(), None, codes.of_all(), codes.of_values.len())
                 }
                 None => return Ok(()),
             },
@@ -535,8 +537,8 @@ impl<'r> ScanColumn<'r> {
             (Some(Decoded::Codes(codes, largest)), ChunkDictionary::OfFile) => {
                 let known = self.chunk().codes as usize;
                 let interned = match &self.values {
-                    Values::Shared(_) => None,
-                    Values::Numbers(_) | Values::Interned(_) => self.of_file.interned.of_first(known),
+                    ScanDictionary::Shared(_) => None,
+                    ScanDictionary::Numbers(_) | ScanDictionary::Interned(_) => self.of_file.interned.of_first(known),
                 };
                 (codes, largest, interned, known)
             }
@@ -563,7 +565,7 @@ impl<'r> ScanColumn<'r> {
     /// Some of the rows decoded last.
     pub(super) fn rows(&self, rows: &Range<usize>) -> Column<'_> {
         // Decoders never produce runs.
-        self.as_column().slice(rows.start - self.piece.start..rows.end - self.piece.start, &[])
+        self.as_column().slice(rows.start - self.batch.start..rows.end - self.batch.start, &[])
     }
 
     /// The rows decoded last.
@@ -574,20 +576,20 @@ impl<'r> ScanColumn<'r> {
             Data::Codes { codes, dictionary: self.values.dictionary() }
         };
         let data = match (decoded, &self.dictionary) {
-            (None, _) if self.coded => interned(&self.places),
+            (None, _) if self.coded => interned(&self.number_offsets),
             (None, _) => Data::Integers(Integers::I16(&[])),
             (Some(Decoded::Data(data)), _) => data,
             (Some(Decoded::Codes(codes, _)), ChunkDictionary::Interned(_) | ChunkDictionary::OfFile) => interned(codes),
             (Some(Decoded::Codes(..)), ChunkDictionary::Values(_)) => self.written_out.data(),
         };
-        Column { data, validity: self.piece_validity() }
+        Column { data, validity: self.batch_validity() }
     }
 
-    fn piece_validity(&self) -> Option<Bitmap<'_>> {
+    fn batch_validity(&self) -> Option<Bitmap<'_>> {
         match self.nulls {
             Nulls::None => None,
-            Nulls::All => Some(Bitmap::new(&NO_VALUES, 0, self.piece.len())),
-            Nulls::Some => Some(Bitmap::new(&self.validity.bytes()[1..], self.piece.start, self.piece.len())),
+            Nulls::All => Some(Bitmap::new(&NO_VALUES, 0, self.batch.len())),
+            Nulls::Some => Some(Bitmap::new(&self.validity.bytes()[1..], self.batch.start, self.batch.len())),
         }
     }
 }

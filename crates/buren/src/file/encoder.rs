@@ -1,10 +1,10 @@
 //! Encodes the rows of one split, or some of their columns, as column chunks.
 
-use super::chunk_writer::{ChunkWriter, Encoded, Reference, Runs};
+use super::chunk_writer::{ChunkWriter, Encoded, Reference, RunLayout};
 use super::cluster::Partition;
+use super::column_buffer::{BufferedValues, ColumnBuffer};
 use super::file_tokens::FileTokens;
 use super::footer::{Chunk, Layout, MOST_ROWS};
-use super::gathered::{Gathered, Values};
 use super::key_choice::{FileKey, Sample};
 use crate::integer_buffer::IntegerBuffer;
 use crate::strings::Strings;
@@ -50,7 +50,7 @@ impl ClusterKey {
 }
 
 /// The maximum number of columns considered as references for differences of dates.
-pub(super) const MOST_REFERENCES: usize = 4;
+pub(super) const MAX_REFERENCES: usize = 4;
 
 /// A column of the file.
 pub(super) struct EncodedColumn {
@@ -72,7 +72,7 @@ pub(super) struct Encoder {
     /// The index of the current part, if known.
     part: Option<u64>,
     rows: usize,
-    columns: Vec<Gathered>,
+    columns: Vec<ColumnBuffer>,
     /// Memory for moving integers.
     spare: IntegerBuffer,
     bytes: Vec<u8>,
@@ -86,7 +86,7 @@ impl Encoder {
         hasher: &RandomState,
         tokens: Arc<FileTokens>,
     ) -> Self {
-        let columns = about.iter().map(|_| Gathered::new(hasher)).collect();
+        let columns = about.iter().map(|_| ColumnBuffer::new(hasher)).collect();
         Self {
             about,
             key,
@@ -154,8 +154,8 @@ impl Sink for Encoder {
     }
 }
 
-fn reference<'a>(about: &EncodedColumn, gathered: &'a Gathered) -> Option<Reference<'a>> {
-    let Values::Integers(values) = &gathered.values else { return None };
+fn reference<'a>(about: &EncodedColumn, gathered: &'a ColumnBuffer) -> Option<Reference<'a>> {
+    let BufferedValues::Integers(values) = &gathered.values else { return None };
     Some(Reference { column: about.number, values: values.slice() })
 }
 
@@ -189,22 +189,22 @@ impl PartEncoder for Encoder {
             let references_of_date: Vec<_> = references.iter().filter(|_| about.is_date).filter_map(of).collect();
             let estimate = |values: Strings<'_>| self.tokens.estimate(self.part, about.number, values);
             let runs = match &partition {
-                Some((key, partition)) if *key == index => Runs::Values(&partition.lengths),
-                Some((_, partition)) => Runs::Rows(&partition.lengths),
-                None => Runs::None,
+                Some((key, partition)) if *key == index => RunLayout::PerRun(&partition.lengths),
+                Some((_, partition)) => RunLayout::PerRow(&partition.lengths),
+                None => RunLayout::None,
             };
             let encoded = writer.write(&mut rest[0], runs, &references_of_date, estimate)?;
             let is_by_itself = |chunk: &Chunk| chunk.layout == Layout::Integers && !chunk.is_difference();
-            let is_key = matches!(runs, Runs::Values(_));
+            let is_key = matches!(runs, RunLayout::PerRun(_));
             let is_whole =
                 matches!(&encoded, Encoded::Chunk(chunk) if is_by_itself(chunk) && chunk.nulls == 0 && !is_key);
-            if about.is_date && is_whole && references.len() < MOST_REFERENCES {
+            if about.is_date && is_whole && references.len() < MAX_REFERENCES {
                 references.push(index);
             }
             columns.push(encoded);
         }
         let cluster = partition.map(|(_, partition)| write_cluster(&partition, &mut writer)).transpose()?;
-        self.columns.iter_mut().for_each(Gathered::clear);
+        self.columns.iter_mut().for_each(ColumnBuffer::clear);
         self.end();
         let meta_bytes = columns.iter().map(Encoded::memory).sum();
         let meta = Box::new(PartMeta { columns, cluster, sample });

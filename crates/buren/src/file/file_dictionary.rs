@@ -6,22 +6,22 @@
 
 use super::chunk_writer::ChunkWriter;
 use super::footer::{self, DictionaryPart};
-use super::order::Order;
 use super::own_dictionary::{check_distinct, write_values};
+use super::value_order::ValueOrder;
 use crate::block::Block;
 use crate::strings::{self, StringBuffer, Strings, Tokenizer};
 use brc_core::{Dictionary, Result};
 use brc_kernels::interner::DictionaryBuilder;
 
 /// The maximum number of values in a dictionary.
-const MOST_VALUES: usize = 1 << 20;
+const MAX_VALUES: usize = 1 << 20;
 
 /// The memory per value in addition to its bytes.
 const VALUE_BYTES: usize = 24;
 
 /// Tokens are trained when a part has at least this many bytes of new values, and at least one byte per this many rows.
-const WORTH_TOKENS: usize = 32 << 10;
-const ROWS_OF_A_BYTE: usize = 4;
+const MIN_TOKEN_BYTES: usize = 32 << 10;
+const MAX_ROWS_PER_BYTE: usize = 4;
 
 /// The distinct values of a column so far.
 pub(super) struct FileDictionary {
@@ -98,7 +98,7 @@ impl FileDictionary {
         self.known.get_all(local.iter(), hashes, &mut codes);
         let mut new: Vec<u32> = (0..local.len() as u32).filter(|&code| codes[code as usize].is_none()).collect();
         let bytes: usize = new.iter().map(|&code| local.get(code).len() + VALUE_BYTES).sum();
-        if self.len() + new.len() > MOST_VALUES || bytes > *left {
+        if self.len() + new.len() > MAX_VALUES || bytes > *left {
             self.lacked_memory |= bytes > *left;
             *left += self.close();
             return Ok(None);
@@ -106,7 +106,7 @@ impl FileDictionary {
         *left -= bytes;
         self.taken += bytes;
         if !new.is_empty() {
-            let order = Order::new(local);
+            let order = ValueOrder::new(local);
             new.sort_unstable_by(|&a, &b| order.compare(a, b));
             check_distinct(local, &new)?;
             for &code in &new {
@@ -143,7 +143,7 @@ impl FileDictionary {
         let mut part =
             DictionaryPart { offset: writer.bytes.len() as u64, tokens: Block::default(), blocks: Vec::new() };
         let bytes = values.total_bytes();
-        if self.tokenizer.is_none() && bytes >= WORTH_TOKENS && bytes >= rows / ROWS_OF_A_BYTE {
+        if self.tokenizer.is_none() && bytes >= MIN_TOKEN_BYTES && bytes >= rows / MAX_ROWS_PER_BYTE {
             let tokenizer = strings::train_sorted(values);
             part.tokens = writer.block(|out| tokenizer.tokens().write(out))?;
             self.tokenizer = Some(tokenizer);

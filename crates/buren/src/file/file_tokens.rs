@@ -11,12 +11,12 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// The tokens of the first row group, by column.
 #[derive(Default)]
 pub(super) struct FileTokens {
-    first: Mutex<First>,
+    first: Mutex<FirstPart>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct First {
+struct FirstPart {
     columns: HashMap<u32, Option<KnownTokens>>,
     /// Whether no more tokens will be added.
     is_complete: bool,
@@ -42,7 +42,7 @@ impl FileTokens {
     /// Waits for the first part's tokens for a column.
     fn of_first(&self, column: u32) -> Option<KnownTokens> {
         let first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_unknown = |first: &mut First| !first.is_complete && !first.columns.contains_key(&column);
+        let is_unknown = |first: &mut FirstPart| !first.is_complete && !first.columns.contains_key(&column);
         let first = self.changed.wait_while(first, is_unknown).unwrap_or_else(PoisonError::into_inner);
         first.columns.get(&column).cloned().flatten()
     }
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_have_the_tokens_of_the_first_unless_they_are_other_text() {
+    fn parts_share_tokens_unless_their_text_differs() {
         let usual = sentences(&["carefully", "final", "deposits", "sleep", "above", "the", "furiously", "express"]);
         let other = sentences(&["zwölf", "Boxkämpfer", "jagen", "quer", "über", "großen", "Sylter", "Deich"]);
         let tokens = FileTokens::default();
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_first_part_that_does_not_come() {
+    fn waiting_ends_when_the_first_part_is_skipped() {
         let values = sentences(&["one", "two", "three", "four", "five"]);
         let tokens = FileTokens::default();
         std::thread::scope(|scope| {

@@ -7,13 +7,13 @@
 //!
 //! The first row group decides; the others wait for it, so that the output does not depend on timing.
 
-use super::chunk_writer::{Rows, Runs};
+use super::chunk_writer::{ChunkRows, RunLayout};
 use super::cluster::Partition;
-use super::encoder::{EncodedColumn, MOST_REFERENCES};
-use super::gathered::{Gathered, Values};
+use super::column_buffer::{BufferedValues, ColumnBuffer};
+use super::encoder::{EncodedColumn, MAX_REFERENCES};
 use super::options::are_long_runs;
-use super::order::Order;
-use super::strings_gathered::Form;
+use super::string_column::StringForm;
+use super::value_order::ValueOrder;
 use crate::floats;
 use crate::integer_buffer::{IntegerSlice, at};
 use crate::integers::Plan;
@@ -24,28 +24,28 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 /// The maximum number of rows in the trial, and the minimum for which it is done.
-const ROWS: usize = 1 << 14;
-const LEAST_ROWS: usize = 1 << 12;
+const MAX_ROWS: usize = 1 << 14;
+const MIN_ROWS: usize = 1 << 12;
 
 /// The maximum number of columns; wider tables would take too long.
-const MOST_COLUMNS: usize = 64;
+const MAX_COLUMNS: usize = 64;
 
 /// The maximum number of columns tried as keys: those with the most values, because others depend on them rather than
 /// vice versa.
-const MOST_TRIED: usize = 8;
+const MAX_CANDIDATES: usize = 8;
 
 /// A column encoded in at most this many bytes follows from the row number, like the columns of a grid. It cannot be a
 /// key: in another row order it would take more.
-const FORMULA: u64 = 64;
+const MAX_FORMULA_BYTES: u64 = 64;
 
 /// The minimum saving of a key in percent.
-const WORTH: u64 = 2;
+const MIN_SAVING_PERCENT: u64 = 2;
 
 /// The number of strings from which the size of all is estimated.
-const STRINGS: usize = 2048;
+const SAMPLED_STRINGS: usize = 2048;
 
 /// Tables of more columns have no obvious group-by.
-const FEW_COLUMNS: usize = 8;
+const MAX_OBVIOUS_COLUMNS: usize = 8;
 
 /// The key chosen by the first part, for all parts.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl FileKey {
         let is_string = |field: &&Field| field.logical_type == LogicalType::String;
         let (strings, numbers) =
             (fields.iter().filter(is_string).count(), fields.iter().filter(|it| is_number(it)).count());
-        let is_obvious = strings == 1 && (1..FEW_COLUMNS).contains(&numbers) && numbers + 1 == fields.len();
+        let is_obvious = strings == 1 && (1..MAX_OBVIOUS_COLUMNS).contains(&numbers) && numbers + 1 == fields.len();
         Self { chosen: OnceLock::new(), is_obvious }
     }
 
@@ -110,10 +110,10 @@ pub(super) struct Sample {
     distinct: Vec<Option<usize>>,
     rows: usize,
     /// Some rows for the trial; empty if there is none.
-    columns: Vec<Column>,
+    columns: Vec<SampleColumn>,
 }
 
-enum Column {
+enum SampleColumn {
     /// Integers, or ranks of strings; if there are many distinct strings, their codes.
     Integers {
         values: Vec<i64>,
@@ -126,17 +126,20 @@ enum Column {
 
 impl Sample {
     /// Samples the rows of a part.
-    pub(super) fn new(about: &[EncodedColumn], columns: &[Gathered], rows: usize, is_obvious: bool) -> Self {
-        let distinct = |column: &Gathered| match &column.values {
-            Values::Strings(strings) => strings.distinct().filter(|_| is_obvious),
-            Values::Nothing | Values::Integers(_) | Values::Wide(_) | Values::Floats(_) => None,
+    pub(super) fn new(about: &[EncodedColumn], columns: &[ColumnBuffer], rows: usize, is_obvious: bool) -> Self {
+        let distinct = |column: &ColumnBuffer| match &column.values {
+            BufferedValues::Strings(strings) => strings.distinct().filter(|_| is_obvious),
+            BufferedValues::Nothing
+            | BufferedValues::Integers(_)
+            | BufferedValues::Wide(_)
+            | BufferedValues::Floats(_) => None,
         };
         let distinct = columns.iter().map(distinct).collect();
-        let start = (rows - rows.min(ROWS)) / 2;
-        let sampled = start..start + rows.min(ROWS);
-        let column = |(about, column): (&EncodedColumn, _)| Column::new(column, about.is_date, &sampled);
+        let start = (rows - rows.min(MAX_ROWS)) / 2;
+        let sampled = start..start + rows.min(MAX_ROWS);
+        let column = |(about, column): (&EncodedColumn, _)| SampleColumn::new(column, about.is_date, &sampled);
         let mut sample = Self { distinct, rows, columns: Vec::new() };
-        if sample.obvious_key().is_none() && rows >= LEAST_ROWS && columns.len() <= MOST_COLUMNS {
+        if sample.obvious_key().is_none() && rows >= MIN_ROWS && columns.len() <= MAX_COLUMNS {
             sample.columns = about.iter().zip(columns).map(column).collect();
         }
         sample
@@ -169,7 +172,7 @@ impl Sample {
     }
 
     fn key_on_trial(&self) -> Option<usize> {
-        let as_they_lie = self.bytes(None);
+        let unclustered = self.bytes(None);
         let mut candidates: Vec<_> = self
             .columns
             .iter()
@@ -177,7 +180,7 @@ impl Sample {
             .filter_map(|(number, column)| Some((number, column.partition()?)))
             .collect();
         candidates.sort_by_key(|(_, (_, runs))| std::cmp::Reverse(*runs));
-        candidates.truncate(MOST_TRIED);
+        candidates.truncate(MAX_CANDIDATES);
         let bytes = |(number, (partition, _)): (usize, (Partition, usize))| {
             (
                 Plan::choose(partition.codes(), IntegerSlice::EMPTY).estimated_bytes()
@@ -186,7 +189,7 @@ impl Sample {
             )
         };
         let (clustered, key) = candidates.into_iter().map(bytes).min()?;
-        (clustered * 100 <= as_they_lie * (100 - WORTH)).then_some(key)
+        (clustered * 100 <= unclustered * (100 - MIN_SAVING_PERCENT)).then_some(key)
     }
 
     /// The estimated size in bytes with the rows in that order.
@@ -195,49 +198,49 @@ impl Sample {
         let mut bytes = 0;
         for column in &self.columns {
             bytes += match column {
-                Column::Integers { values, is_date } => {
-                    let values = arranged(values, order);
+                SampleColumn::Integers { values, is_date } => {
+                    let values = reordered(values, order);
                     let references = dates.iter().filter(|_| *is_date).map(|date| &**date);
                     let plans = references.chain([&[][..]]).map(|reference| Plan::choose(&*values, reference));
                     let smallest = plans.map(|plan| plan.estimated_bytes()).min().unwrap_or(0);
-                    if *is_date && dates.len() < MOST_REFERENCES {
+                    if *is_date && dates.len() < MAX_REFERENCES {
                         dates.push(values);
                     }
                     smallest
                 }
-                Column::Floats(values) => floats::Plan::choose(&arranged(values, order)).estimated_bytes(),
-                Column::Fixed(bytes) => *bytes,
+                SampleColumn::Floats(values) => floats::Plan::choose(&reordered(values, order)).estimated_bytes(),
+                SampleColumn::Fixed(bytes) => *bytes,
             };
         }
         bytes
     }
 }
 
-impl Column {
-    fn new(column: &Gathered, is_date: bool, rows: &Range<usize>) -> Self {
+impl SampleColumn {
+    fn new(column: &ColumnBuffer, is_date: bool, rows: &Range<usize>) -> Self {
         let validity = column.validity.bitmap().map(|validity| validity.slice(rows.clone()));
         match &column.values {
-            Values::Nothing => Self::Fixed(0),
-            Values::Integers(values) => {
+            BufferedValues::Nothing => Self::Fixed(0),
+            BufferedValues::Integers(values) => {
                 let values = values.slice().slice(rows.clone()).wide();
                 Self::Integers { values: filled(&values, validity, 0), is_date }
             }
-            Values::Wide(_) => Self::Fixed((rows.len() * size_of::<i128>()) as u64),
-            Values::Floats(values) => Self::Floats(filled(&values[rows.clone()], validity, 0.0)),
-            Values::Strings(strings) => match &strings.form {
-                Form::Codes { codes, values } if values.dictionary().len() <= rows.len() => {
-                    let (_, ranks) = Order::new(values.dictionary()).ranks();
+            BufferedValues::Wide(_) => Self::Fixed((rows.len() * size_of::<i128>()) as u64),
+            BufferedValues::Floats(values) => Self::Floats(filled(&values[rows.clone()], validity, 0.0)),
+            BufferedValues::Strings(strings) => match &strings.form {
+                StringForm::Codes { codes, values } if values.dictionary().len() <= rows.len() => {
+                    let (_, ranks) = ValueOrder::new(values.dictionary()).ranks();
                     let rank = |&code: &i64| ranks.get(code as usize).map_or(0, |&rank| rank.into());
                     let ranks: Vec<_> = codes.slice().slice(rows.clone()).wide().iter().map(rank).collect();
                     Self::Integers { values: filled(&ranks, validity, 0), is_date }
                 }
-                Form::Codes { codes, .. } => {
+                StringForm::Codes { codes, .. } => {
                     let values = codes.slice().slice(rows.clone()).wide().into_owned();
                     Self::Integers { values, is_date }
                 }
-                Form::Each(each) => {
+                StringForm::Each(each) => {
                     let all = each.strings().slice(rows.clone());
-                    let sample: StringBuffer = all.iter().step_by(rows.len().div_ceil(STRINGS)).collect();
+                    let sample: StringBuffer = all.iter().step_by(rows.len().div_ceil(SAMPLED_STRINGS)).collect();
                     let sample = sample.strings();
                     Self::Fixed(strings::untrained_bytes(sample) * rows.len() as u64 / sample.len() as u64)
                 }
@@ -249,7 +252,7 @@ impl Column {
     /// or the unclustered column is tiny.
     fn partition(&self) -> Option<(Partition, usize)> {
         let Self::Integers { values, .. } = self else { return None };
-        if Plan::choose(values, IntegerSlice::EMPTY).estimated_bytes() <= FORMULA {
+        if Plan::choose(values, IntegerSlice::EMPTY).estimated_bytes() <= MAX_FORMULA_BYTES {
             return None;
         }
         let partition = Partition::of_integers(values)?;
@@ -259,13 +262,13 @@ impl Column {
 }
 
 /// The values in that order.
-fn arranged<'v, T: Copy>(values: &'v [T], order: Option<&[u32]>) -> Cow<'v, [T]> {
+fn reordered<'v, T: Copy>(values: &'v [T], order: Option<&[u32]>) -> Cow<'v, [T]> {
     order.map_or(Cow::Borrowed(values), |order| Cow::Owned(at(values, order)))
 }
 
 /// The values, with nulls filled.
 fn filled<T: Copy + PartialOrd>(values: &[T], validity: Option<Bitmap<'_>>, otherwise: T) -> Vec<T> {
     let mut values = values.to_vec();
-    Rows { count: values.len(), validity, runs: Runs::None }.fill(&mut values, otherwise);
+    ChunkRows { count: values.len(), validity, runs: RunLayout::None }.fill(&mut values, otherwise);
     values
 }

@@ -4,13 +4,13 @@
 //! only known when the row group is appended to the file.
 
 use super::bounds::Bounds;
-use super::chunk_writer::{ChunkWriter, Rows, Runs};
+use super::chunk_writer::{ChunkRows, ChunkWriter, RunLayout};
 use super::file_dictionary::FileDictionary;
 use super::footer::{Chunk, Layout};
 use super::interner::Interner;
-use super::order::Order;
 use super::own_dictionary::OwnDictionary;
-use super::strings_gathered::{MOST_BYTES, push};
+use super::string_column::{MAX_STRING_BYTES, push};
+use super::value_order::ValueOrder;
 use crate::integer_buffer::{IntegerBuffer, IntegerSlice, for_widths};
 use crate::integers::{BLOCK_ROWS, Plan};
 use crate::strings::{self, StringBuffer};
@@ -20,7 +20,7 @@ use std::ops::Range;
 
 /// With at least this many rows per value, codes are used without comparing sizes: they also decode faster and speed up
 /// grouping.
-const OFTEN: usize = 8;
+const FREQUENT_ROWS: usize = 8;
 
 /// The number of values from which the size of all is estimated.
 const SAMPLE: usize = 2048;
@@ -43,10 +43,10 @@ pub(super) struct LocalCodes {
 }
 
 impl LocalCodes {
-    pub(super) fn new(codes: IntegerBuffer, values: Interner, rows: Rows<'_>) -> Self {
+    pub(super) fn new(codes: IntegerBuffer, values: Interner, rows: ChunkRows<'_>) -> Self {
         let (values, hashes) = values.into_parts();
         // Runs are in the order of their values.
-        let order = if matches!(rows.runs, Runs::Values(_)) { None } else { Some(Order::new(&values)) };
+        let order = if matches!(rows.runs, RunLayout::PerRun(_)) { None } else { Some(ValueOrder::new(&values)) };
         let mut counts = vec![0; values.len()];
         let of_block = |of_block: Range<usize>| {
             let runs = of_block.clone();
@@ -59,7 +59,7 @@ impl LocalCodes {
             Bounds::strings(values.get(min), values.get(max))
         };
         let bounds = rows.blocks().map(of_block).collect();
-        let lengths = if let Runs::Values(lengths) = rows.runs { Some(lengths.to_vec()) } else { None };
+        let lengths = if let RunLayout::PerRun(lengths) = rows.runs { Some(lengths.to_vec()) } else { None };
         Self { codes, values, hashes, counts, bounds, lengths }
     }
 
@@ -79,7 +79,7 @@ impl LocalCodes {
             return false;
         }
         let bytes = || self.each_value().map(<[u8]>::len).fold(0, usize::saturating_add);
-        if values.len() * OFTEN <= rows || bytes() > MOST_BYTES {
+        if values.len() * FREQUENT_ROWS <= rows || bytes() > MAX_STRING_BYTES {
             return true;
         }
         let every = values.len().div_ceil(SAMPLE);
@@ -109,8 +109,8 @@ impl LocalCodes {
         left: &mut usize,
         writer: &mut ChunkWriter<'_>,
     ) -> Result<Chunk> {
-        let runs = self.lengths.as_deref().map_or(Runs::None, Runs::Values);
-        let rows = Rows { count: self.codes.len(), validity: validity.bitmap(), runs };
+        let runs = self.lengths.as_deref().map_or(RunLayout::None, RunLayout::PerRun);
+        let rows = ChunkRows { count: self.codes.len(), validity: validity.bitmap(), runs };
         let all_rows = self.counts.iter().map(|&count| count as usize).sum();
         let (mut chunk, own, map) = match dictionary.add((&self.values, &self.hashes), all_rows, left, writer)? {
             Some(map) => {
@@ -138,22 +138,22 @@ impl LocalCodes {
 }
 
 /// The number of rows of a block that have each value.
-fn counts_of_block(codes: &[impl Integer], values: usize, rows: Rows<'_>, of_block: Range<usize>) -> Vec<u32> {
+fn counts_of_block(codes: &[impl Integer], values: usize, rows: ChunkRows<'_>, of_block: Range<usize>) -> Vec<u32> {
     let mut counts = vec![0; values];
-    let place = |row: usize| codes[row].wide() as usize;
-    if let Runs::Values(lengths) = rows.runs {
-        of_block.filter(|&run| rows.is_valid(run)).for_each(|run| counts[place(run)] += lengths[run]);
+    let index = |row: usize| codes[row].wide() as usize;
+    if let RunLayout::PerRun(lengths) = rows.runs {
+        of_block.filter(|&run| rows.is_valid(run)).for_each(|run| counts[index(run)] += lengths[run]);
         return counts;
     }
     match rows.validity {
         None => codes[of_block].iter().for_each(|code| counts[code.wide() as usize] += 1),
-        Some(_) => of_block.filter(|&row| rows.is_valid(row)).for_each(|row| counts[place(row)] += 1),
+        Some(_) => of_block.filter(|&row| rows.is_valid(row)).for_each(|row| counts[index(row)] += 1),
     }
     counts
 }
 
 /// The codes of the first and the last run that is not null.
-fn ends(codes: IntegerSlice<'_>, rows: Rows<'_>, runs: Range<usize>) -> Option<(u32, u32)> {
+fn ends(codes: IntegerSlice<'_>, rows: ChunkRows<'_>, runs: Range<usize>) -> Option<(u32, u32)> {
     let mut valid = runs.filter(|&run| rows.is_valid(run));
     let first = valid.next()?;
     Some((codes.get(first) as u32, codes.get(valid.next_back().unwrap_or(first)) as u32))
@@ -161,7 +161,7 @@ fn ends(codes: IntegerSlice<'_>, rows: Rows<'_>, runs: Range<usize>) -> Option<(
 
 /// The codes of the minimum and maximum among occurring values; `None` if no value occurs. Each value is compared once,
 /// however often it occurs.
-fn extremes(counts: &[u32], order: &Order<'_>) -> Option<(u32, u32)> {
+fn extremes(counts: &[u32], order: &ValueOrder<'_>) -> Option<(u32, u32)> {
     let mut occurring = (0..).zip(counts).filter(|(_, count)| **count > 0).map(|(code, _)| code);
     let first = occurring.next()?;
     Some(occurring.fold((first, first), |(min, max), code| {

@@ -2,23 +2,23 @@
 //! advance, so that rows need neither be expanded to strings nor hashed.
 
 use super::bounds::Bounds;
-use super::column::{Codes, FileValues, Values};
+use super::column::{CodeMap, FileDictionaryReader, ScanDictionary};
 use super::footer::Chunk;
 use crate::strings::NumberFormat;
 use brc_core::Dictionary;
 
 /// The maximum number of codes.
-const MOST: i64 = 1 << 20;
+const MAX_CODES: i64 = 1 << 20;
 
 /// The minimum number of rows per code for which codes pay.
-const ROWS: i64 = 32;
+const MIN_ROWS_PER_CODE: i64 = 32;
 
 /// The codes of all numbers between the minimum and the maximum of a file.
 pub(super) struct NumberCodes {
     format: NumberFormat,
     low: i64,
     /// The scanner's code of each number.
-    pub(super) codes: Codes,
+    pub(super) codes: CodeMap,
 }
 
 impl NumberCodes {
@@ -27,7 +27,7 @@ impl NumberCodes {
         format: &NumberFormat,
         chunks: &[Chunk],
         rows: usize,
-        (values, of_file): (&mut Values, &mut FileValues),
+        (values, of_file): (&mut ScanDictionary, &mut FileDictionaryReader),
     ) -> Option<Self> {
         if !format.is_ordered() {
             // The bounds of strings are not those of the numbers.
@@ -39,13 +39,13 @@ impl NumberCodes {
             return None;
         };
         let (low, high) = (format.number(&min)?, format.number(&max)?);
-        let count = high.checked_sub(low)?.checked_add(1).filter(|count| (1..=MOST).contains(count))?;
-        if count.checked_mul(ROWS)? > rows as i64 {
+        let count = high.checked_sub(low)?.checked_add(1).filter(|count| (1..=MAX_CODES).contains(count))?;
+        if count.checked_mul(MIN_ROWS_PER_CODE)? > rows as i64 {
             return None;
         }
         let numbers = dictionary_of(format, low, count as usize);
         let codes = if values.dictionary().is_empty() {
-            *values = Values::Numbers(numbers);
+            *values = ScanDictionary::Numbers(numbers);
             (0..count as u32).collect()
         } else {
             let interner = values.interner(of_file);
@@ -55,16 +55,16 @@ impl NumberCodes {
     }
 
     /// Whether these are codes of numbers in this format.
-    pub(super) fn are_of(&self, format: &NumberFormat) -> bool {
+    pub(super) fn have_format(&self, format: &NumberFormat) -> bool {
         self.format == *format
     }
 
-    /// Replaces `places` with the offset of each number from the minimum; out-of-range numbers become negative or too
+    /// Replaces `offsets` with the offset of each number from the minimum; out-of-range numbers become negative or too
     /// large.
-    pub(super) fn places(&self, numbers: &[i64], places: &mut Vec<i32>) {
-        places.clear();
-        let place = |&number: &i64| (number.wrapping_sub(self.low) as u64).min(u32::MAX.into()) as i32;
-        places.extend(numbers.iter().map(place));
+    pub(super) fn offsets(&self, numbers: &[i64], offsets: &mut Vec<i32>) {
+        offsets.clear();
+        let offset = |&number: &i64| (number.wrapping_sub(self.low) as u64).min(u32::MAX.into()) as i32;
+        offsets.extend(numbers.iter().map(offset));
     }
 }
 

@@ -21,8 +21,8 @@ pub enum Key {
 
 /// Whether clustering pays: runs are long enough on average.
 pub(super) fn are_long_runs(rows: usize, keys: usize) -> bool {
-    const LEAST_ROWS: usize = 16;
-    rows / keys.max(1) >= LEAST_ROWS
+    const MIN_ROWS_PER_KEY: usize = 16;
+    rows / keys.max(1) >= MIN_ROWS_PER_KEY
 }
 
 /// Options for writing a file.

@@ -2,13 +2,13 @@
 
 use super::chunk_writer::ChunkWriter;
 use super::footer::Chunk;
-use super::order::Order;
+use super::value_order::ValueOrder;
 use crate::integers::BLOCK_ROWS;
 use crate::strings::{self, StringBuffer, Strings, Tokenizer};
 use brc_core::{Dictionary, Error, Result};
 
 /// The minimum size of values in bytes for which tokens pay.
-const WORTH_TOKENS: usize = 32 << 10;
+const MIN_TOKEN_BYTES: usize = 32 << 10;
 
 pub(super) struct OwnDictionary {
     /// The values in ascending order.
@@ -21,7 +21,7 @@ impl OwnDictionary {
     /// # Errors
     /// If two values are equal.
     pub(super) fn new(dictionary: &Dictionary) -> Result<(Self, Vec<u32>)> {
-        let (sorted, positions) = Order::new(dictionary).ranks();
+        let (sorted, positions) = ValueOrder::new(dictionary).ranks();
         check_distinct(dictionary, &sorted)?;
         Ok((Self { values: sorted.iter().map(|&code| dictionary.get(code)).collect() }, positions))
     }
@@ -35,7 +35,7 @@ impl OwnDictionary {
         writer: &mut ChunkWriter<'_>,
     ) -> Result<()> {
         let values = self.values.strings();
-        let are_worth = values.total_bytes() >= WORTH_TOKENS;
+        let are_worth = values.total_bytes() >= MIN_TOKEN_BYTES;
         let own = (are_worth && known.is_none()).then(|| strings::train_sorted(values));
         let tokenizer = known.filter(|_| are_worth).or(own.as_ref());
         if let Some(tokenizer) = tokenizer {

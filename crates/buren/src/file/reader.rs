@@ -10,7 +10,7 @@ use super::scanner::{FileScanner, statistics};
 use super::shared_dictionary::SharedDictionary;
 use crate::block::Source;
 use crate::envelope::Envelope;
-use crate::place::Place;
+use crate::location::Location;
 use brc_core::{ColumnTotals, Error, Known, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -73,7 +73,7 @@ impl Reader {
     }
 
     /// The chunks of a column, if they have been read and are valid.
-    pub(super) fn column_at_hand(&self, number: usize) -> Option<&StoredColumn> {
+    pub(super) fn loaded_column(&self, number: usize) -> Option<&StoredColumn> {
         self.columns[number].get()?.as_ref().ok()
     }
 
@@ -112,8 +112,8 @@ impl Reader {
         Source { file: self.file.as_ref(), path: &self.path, compression: self.footer.compression }
     }
 
-    pub(super) fn corrupt(&self, place: Place<'_>, reason: impl ToString) -> Error {
-        Error::corrupt(&self.path, place.to_string(), reason.to_string())
+    pub(super) fn corrupt(&self, location: Location<'_>, reason: impl ToString) -> Error {
+        Error::corrupt(&self.path, location.to_string(), reason.to_string())
     }
 }
 

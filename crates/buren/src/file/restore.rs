@@ -4,16 +4,16 @@
 //! order stream yields the stored position of each row, and every column is gathered from these positions. Conjuncts
 //! are tested on the stored rows first, so that only matching rows are gathered.
 
-use super::column::{PIECE, ScanColumn};
+use super::column::{BATCH_ROWS, ScanColumn};
+use super::decoded_rows::DecodedRows;
 use super::decoder::DecodedStrings;
 use super::footer::Cluster;
 use super::reader::Reader;
-use super::rows::Rows;
 use super::runs::Runs;
 use super::scanner::FileScanner;
 use crate::block::Cost;
 use crate::integers::BLOCK_ROWS;
-use crate::place::Place;
+use crate::location::Location;
 use brc_core::{Batch, Column, Data, Result, Scanned, Sink, Verdict};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{valid_bits, words};
@@ -37,8 +37,8 @@ impl FileScanner<'_> {
         let (in_order, as_they_lie): (Vec<_>, Vec<_>) =
             all.partition(|&test| is_remote || self.options.conjuncts[test].columns.is_empty());
         let mut met = None;
-        self.clustered.resize_with(self.columns.len(), Rows::default);
-        self.clustered.iter_mut().for_each(Rows::clear);
+        self.clustered.resize_with(self.columns.len(), DecodedRows::default);
+        self.clustered.iter_mut().for_each(DecodedRows::clear);
         if as_they_lie.is_empty() {
             let all = self.reader.row_group(index).rows;
             // Row counts must be known before dictionaries are read.
@@ -57,7 +57,7 @@ impl FileScanner<'_> {
         let are_tested = !self.options.conjuncts.is_empty();
         let with_memory = self.columns.iter_mut().zip(&mut self.clustered);
         let mut columns: Vec<_> =
-            with_memory.map(|(column, memory)| Restored::new(column, memory, cluster.key)).collect();
+            with_memory.map(|(column, memory)| RestoredColumn::new(column, memory, cluster.key)).collect();
         if are_tested {
             columns.iter_mut().enumerate().for_each(|(position, column)| column.is_wanted = sink.wants(position));
         }
@@ -75,79 +75,79 @@ impl FileScanner<'_> {
 
 /// Delivers the rows at some positions that satisfy the given conjuncts, each with the positions of its columns.
 fn deliver(
-    columns: &mut [Restored<'_, '_>],
-    at: &Places<'_>,
+    columns: &mut [RestoredColumn<'_, '_>],
+    at: &RowPositions<'_>,
     tests: Option<&[(usize, &[usize])]>,
     sink: &mut dyn Sink,
     cost: &mut Cost,
 ) -> Result<()> {
-    let rows = at.places.len();
+    let rows = at.positions.len();
     let is_tested = tests.is_some_and(|tests| !tests.is_empty());
     let mut bits = if is_tested { (0..words(rows)).map(|word| valid_bits(rows, word)).collect() } else { Vec::new() };
     let mut left = rows;
-    columns.iter_mut().for_each(|column| column.is_at_hand = false);
+    columns.iter_mut().for_each(|column| column.is_current = false);
     for &(test, tested) in tests.into_iter().flatten() {
-        tested.iter().try_for_each(|&position| columns[position].bring(at, cost))?;
-        let lent: Vec<_> = tested.iter().map(|&position| columns[position].lend()).collect();
-        left = sink.test(test, &Batch { rows, columns: &lent }, &mut bits)?;
+        tested.iter().try_for_each(|&position| columns[position].ensure_gathered(at, cost))?;
+        let batch_columns: Vec<_> = tested.iter().map(|&position| columns[position].as_column()).collect();
+        left = sink.test(test, &Batch { rows, columns: &batch_columns }, &mut bits)?;
         if left == 0 {
             return Ok(());
         }
     }
-    columns.iter_mut().filter(|column| column.is_wanted).try_for_each(|column| column.bring(at, cost))?;
-    let lent: Vec<_> = columns.iter().map(Restored::lend).collect();
-    let batch = Batch { rows, columns: &lent };
+    columns.iter_mut().filter(|column| column.is_wanted).try_for_each(|column| column.ensure_gathered(at, cost))?;
+    let batch_columns: Vec<_> = columns.iter().map(RestoredColumn::as_column).collect();
+    let batch = Batch { rows, columns: &batch_columns };
     if tests.is_some() { sink.tested(&batch, (left < rows).then_some(&bits)) } else { sink.batch(&batch) }
 }
 
-const _: () = assert!(PIECE <= MOST_ROWS, "a piece is found at a time");
+const _: () = assert!(BATCH_ROWS <= MOST_ROWS, "a batch is found at a time");
 
 /// The stored positions of some rows of a clustered row group.
-pub(super) struct Places<'a> {
+pub(super) struct RowPositions<'a> {
     row_group: usize,
     runs: &'a Runs,
     /// The run of each row.
     codes: &'a [u32],
-    places: &'a [u32],
+    positions: &'a [u32],
 }
 
 /// A column with some rows in original order.
-struct Restored<'a, 'r> {
+struct RestoredColumn<'a, 'r> {
     column: &'a mut ScanColumn<'r>,
     is_key: bool,
     /// Whether it is delivered, not only tested.
     is_wanted: bool,
     /// All rows in stored order if they have been read; otherwise none, or the first ones.
-    clustered: &'a mut Rows,
-    rows: Rows,
+    clustered: &'a mut DecodedRows,
+    rows: DecodedRows,
     strings: DecodedStrings,
     /// Whether `rows` are the current rows.
-    is_at_hand: bool,
+    is_current: bool,
 }
 
-impl<'a, 'r> Restored<'a, 'r> {
-    fn new(column: &'a mut ScanColumn<'r>, clustered: &'a mut Rows, key: usize) -> Self {
-        let (is_key, rows, strings) = (column.column == key, Rows::default(), DecodedStrings::default());
-        Self { column, is_key, is_wanted: true, clustered, rows, strings, is_at_hand: false }
+impl<'a, 'r> RestoredColumn<'a, 'r> {
+    fn new(column: &'a mut ScanColumn<'r>, clustered: &'a mut DecodedRows, key: usize) -> Self {
+        let (is_key, rows, strings) = (column.column == key, DecodedRows::default(), DecodedStrings::default());
+        Self { column, is_key, is_wanted: true, clustered, rows, strings, is_current: false }
     }
 
     /// Gathers the rows at some positions, unless they are current.
-    fn bring(&mut self, at: &Places<'_>, cost: &mut Cost) -> Result<()> {
-        if self.is_at_hand {
+    fn ensure_gathered(&mut self, at: &RowPositions<'_>, cost: &mut Cost) -> Result<()> {
+        if self.is_current {
             return Ok(());
         }
         if self.clustered.len() < self.column.values_in(at.row_group) {
             self.clustered.replace(self.column, at.row_group, Some(at.runs), cost)?;
         }
         // The key has one value per run.
-        let places = if self.is_key { at.codes } else { at.places };
-        self.is_at_hand = true;
-        let gathered = self.rows.gather(self.clustered, places, &mut self.strings);
+        let positions = if self.is_key { at.codes } else { at.positions };
+        self.is_current = true;
+        let gathered = self.rows.gather(self.clustered, positions, &mut self.strings);
         gathered.map_err(|reason| self.column.corrupt_at(at.row_group, reason))
     }
 
-    fn lend(&self) -> Column<'_> {
-        self.rows.lend(&self.strings, self.column.dictionary())
+    fn as_column(&self) -> Column<'_> {
+        self.rows.as_column(&self.strings, self.column.dictionary())
     }
 }
 
@@ -162,7 +162,7 @@ pub(super) fn walk(
     runs: &Runs,
     met: Option<&[u64]>,
     cost: &mut Cost,
-    mut each: impl FnMut(&Places<'_>, &mut Cost) -> Result<()>,
+    mut each: impl FnMut(&RowPositions<'_>, &mut Cost) -> Result<()>,
 ) -> Result<()> {
     let number = reader.footer.order_streams();
     let mut order = ScanColumn::new(reader, reader.column(number)?);
@@ -172,17 +172,17 @@ pub(super) fn walk(
     for (block, start) in (0..rows).step_by(BLOCK_ROWS).enumerate() {
         let of_block = BLOCK_ROWS.min(rows - start);
         order.load(block, of_block, cost)?;
-        for first in (0..of_block).step_by(PIECE) {
+        for first in (0..of_block).step_by(BATCH_ROWS) {
             let started = Instant::now();
-            order.decode(first..of_block.min(first + PIECE), None)?;
+            order.decode(first..of_block.min(first + BATCH_ROWS), None)?;
             let Data::Integers(decoded) = order.as_column().data else { continue };
             if !found.find(Level::best(), decoded, &mut cursors, met) {
-                let place = Place::Data { row_group: index, column: reader.footer.name(number), block };
-                return Err(reader.corrupt(place, "the order of rows is not that of the runs"));
+                let location = Location::Data { row_group: index, column: reader.footer.name(number), block };
+                return Err(reader.corrupt(location, "the order of rows is not that of the runs"));
             }
             cost.decode_time += started.elapsed();
             if !found.places().is_empty() {
-                each(&Places { row_group: index, runs, codes: found.runs(), places: found.places() }, cost)?;
+                each(&RowPositions { row_group: index, runs, codes: found.runs(), positions: found.places() }, cost)?;
             }
         }
     }

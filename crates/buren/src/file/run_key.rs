@@ -1,27 +1,27 @@
 //! The values of a cluster key during a scan: one per run, so that rows need not be decoded.
 
 use super::column::ScanColumn;
+use super::decoded_rows::DecodedRows;
 use super::decoder::DecodedStrings;
-use super::rows::Rows;
 use super::runs::Runs;
 use crate::block::Cost;
 use brc_core::{Column, Dictionary, Result, Run};
 use std::ops::Range;
 
 /// The minimum average length of runs for delivering rows as runs; shorter ones are grouped as fast row by row.
-const MIN_ROWS_OF_A_RUN: usize = 16;
+const MIN_ROWS_PER_RUN: usize = 16;
 
 /// The values of all runs, and the current rows.
 #[derive(Default)]
 pub(super) struct RunKey {
-    values: Rows,
+    values: DecodedRows,
     /// The position of the current rows in their block.
     rows: Range<usize>,
     /// The runs of the current rows.
     runs: Vec<Run>,
     /// Whether `runs` have codes of the dictionary; otherwise rows are expanded.
     is_runs: bool,
-    written_out: Rows,
+    written_out: DecodedRows,
     no_strings: DecodedStrings,
 }
 
@@ -32,18 +32,18 @@ impl RunKey {
     }
 
     /// The values of all runs.
-    pub(super) fn values(&self) -> &Rows {
+    pub(super) fn values(&self) -> &DecodedRows {
         &self.values
     }
 
     /// Sets the current rows: `rows` of the row group are `of_block` in their block. Runs are kept if `as_runs` is set
     /// and they are long enough.
-    pub(super) fn bring(&mut self, runs: &Runs, rows: Range<usize>, of_block: Range<usize>, as_runs: bool) {
+    pub(super) fn set_rows(&mut self, runs: &Runs, rows: Range<usize>, of_block: Range<usize>, as_runs: bool) {
         let count = rows.len();
         self.rows = of_block;
         runs.of_rows(rows, &mut self.runs);
         let codes = self.values.codes();
-        let are_long = self.runs.len() <= count.div_ceil(MIN_ROWS_OF_A_RUN);
+        let are_long = self.runs.len() <= count.div_ceil(MIN_ROWS_PER_RUN);
         self.is_runs = as_runs && are_long && !codes.is_empty() && !self.values.has_nulls();
         if self.is_runs {
             self.runs.iter_mut().for_each(|run| run.code = codes[run.code as usize]);
@@ -57,7 +57,7 @@ impl RunKey {
         if self.is_runs {
             return Column::runs(&self.runs, dictionary);
         }
-        let all = self.written_out.lend(&self.no_strings, dictionary);
+        let all = self.written_out.as_column(&self.no_strings, dictionary);
         all.slice(rows.start - self.rows.start..rows.end - self.rows.start, &[])
     }
 }

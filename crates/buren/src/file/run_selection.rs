@@ -4,9 +4,9 @@
 //! table lookup. Adjacent runs with the same action are handled together.
 
 use super::column::ScanColumn;
+use super::decoded_rows::DecodedRows;
+use super::delivery::RowRange;
 use super::footer::Cluster;
-use super::pieces::Stretch;
-use super::rows::Rows;
 use super::run_key::RunKey;
 use super::runs::Runs;
 use super::scanner::FileScanner;
@@ -17,7 +17,7 @@ use std::ops::Range;
 
 /// The runs of the current row group.
 #[derive(Default)]
-pub(super) struct RunsAtHand {
+pub(super) struct CurrentRuns {
     pub(super) runs: Runs,
     /// The position of the cluster key among the scanned columns, if it is scanned.
     pub(super) key_position: Option<usize>,
@@ -36,10 +36,10 @@ struct KeyVerdicts {
 
 /// What happens to a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum RunAction {
     Skipped,
     Summarised,
-    Delivered { is_open: bool },
+    Delivered { needs_filter: bool },
 }
 
 impl FileScanner<'_> {
@@ -62,28 +62,28 @@ impl FileScanner<'_> {
         }
         let summarise = self.may_summarise_runs(index);
         if verdict == Verdict::Always && !summarise {
-            let stretch = Stretch { rows: 0..all, is_open: false };
-            return self.deliver(index, Some(cluster.key), &[stretch], sink, scanned);
+            let range = RowRange { rows: 0..all, needs_filter: false };
+            return self.deliver(index, Some(cluster.key), &[range], sink, scanned);
         }
         let part = match verdict {
             Verdict::Maybe => self.runs_that_may_match(cluster.key),
             Verdict::Always | Verdict::Never => 0..self.runs.runs.len(),
         };
         self.read_run_indexes(index, part.clone(), summarise)?;
-        let fates = self.fates(index, cluster.key, verdict, summarise, part)?;
-        let mut stretches: Vec<Stretch> = Vec::new();
-        for (fate, runs) in fates {
+        let actions = self.actions(index, cluster.key, verdict, summarise, part)?;
+        let mut ranges: Vec<RowRange> = Vec::new();
+        for (action, runs) in actions {
             let rows = self.runs.runs.rows_of(runs.clone());
-            match fate {
-                Fate::Skipped => scanned.skipped_rows += rows.len() as u64,
-                Fate::Summarised => {
+            match action {
+                RunAction::Skipped => scanned.skipped_rows += rows.len() as u64,
+                RunAction::Summarised => {
                     scanned.summarised_rows += rows.len() as u64;
                     self.summarise_runs(runs, sink)?;
                 }
-                Fate::Delivered { is_open } => stretches.push(Stretch { rows, is_open }),
+                RunAction::Delivered { needs_filter } => ranges.push(RowRange { rows, needs_filter }),
             }
         }
-        self.deliver(index, Some(cluster.key), &stretches, sink, scanned)
+        self.deliver(index, Some(cluster.key), &ranges, sink, scanned)
     }
 
     /// Reads the run lengths of a clustered row group.
@@ -92,7 +92,7 @@ impl FileScanner<'_> {
             Some(lengths) => lengths,
             None => {
                 let column = self.reader.column(self.reader.footer.run_lengths())?;
-                self.lengths.insert(Box::new((ScanColumn::new(self.reader, column), Rows::default())))
+                self.lengths.insert(Box::new((ScanColumn::new(self.reader, column), DecodedRows::default())))
             }
         };
         self.runs.runs.replace((&mut lengths.0, &mut lengths.1), self.reader, index, &mut self.cost)
@@ -125,7 +125,7 @@ impl FileScanner<'_> {
 
     /// The range from the first to the last run that the key's values do not prune.
     fn runs_that_may_match(&mut self, key: usize) -> Range<usize> {
-        let RunsAtHand { runs, key_position, key: values, verdicts } = &mut self.runs;
+        let CurrentRuns { runs, key_position, key: values, verdicts } = &mut self.runs;
         let codes = values.values().codes();
         let (Some(position), Some(predicate), false) = (*key_position, &self.options.predicate, codes.is_empty())
         else {
@@ -164,19 +164,19 @@ impl FileScanner<'_> {
     }
 
     /// The actions for all runs, in order, as few ranges as possible.
-    fn fates(
+    fn actions(
         &mut self,
         index: usize,
         key: usize,
         verdict: Verdict,
         summarise: bool,
         part: Range<usize>,
-    ) -> Result<Vec<(Fate, Range<usize>)>> {
+    ) -> Result<Vec<(RunAction, Range<usize>)>> {
         let runs = self.runs.runs.len();
         let has_nulls = |column: &ScanColumn<'_>| column.column != key && column.chunk_of(index).nulls > 0;
         let keys_are_there = self.runs.key_position.is_none() || !self.runs.key.values().has_nulls();
         if verdict == Verdict::Always && summarise && keys_are_there && !self.columns.iter().any(has_nulls) {
-            return Ok(vec![(Fate::Summarised, 0..runs)]);
+            return Ok(vec![(RunAction::Summarised, 0..runs)]);
         }
         let nullable: Vec<&RunNumbers> =
             self.columns.iter().filter(|column| has_nulls(column)).map(|column| &column.run_index).collect();
@@ -184,22 +184,22 @@ impl FileScanner<'_> {
             let key_is_there = self.runs.key_position.is_none() || self.runs.key.values().is_valid(run);
             key_is_there && nullable.iter().all(|numbers| numbers.nulls_of(run) == 0)
         };
-        let decided = Decided::new(self, index, key, verdict);
-        let fate = |run: usize| match decided.of_run(run) {
-            Verdict::Never => Fate::Skipped,
-            Verdict::Always if summarise && is_whole(run) => Fate::Summarised,
-            verdict => Fate::Delivered { is_open: verdict == Verdict::Maybe },
+        let pruner = RunPruner::new(self, index, key, verdict);
+        let action = |run: usize| match pruner.of_run(run) {
+            Verdict::Never => RunAction::Skipped,
+            Verdict::Always if summarise && is_whole(run) => RunAction::Summarised,
+            verdict => RunAction::Delivered { needs_filter: verdict == Verdict::Maybe },
         };
-        let mut all: Vec<(Fate, Range<usize>)> = Vec::new();
-        let mut push = |fate, runs: Range<usize>| match all.last_mut() {
+        let mut all: Vec<(RunAction, Range<usize>)> = Vec::new();
+        let mut push = |action, runs: Range<usize>| match all.last_mut() {
             _ if runs.is_empty() => {}
-            Some((before, of_fate)) if *before == fate => of_fate.end = runs.end,
-            _ => all.push((fate, runs)),
+            Some((before, of_action)) if *before == action => of_action.end = runs.end,
+            _ => all.push((action, runs)),
         };
         // Runs outside `part` were pruned by their key.
-        push(Fate::Skipped, 0..part.start);
-        part.clone().for_each(|run| push(fate(run), run..run + 1));
-        push(Fate::Skipped, part.end..runs);
+        push(RunAction::Skipped, 0..part.start);
+        part.clone().for_each(|run| push(action(run), run..run + 1));
+        push(RunAction::Skipped, part.end..runs);
         Ok(all)
     }
 
@@ -242,7 +242,7 @@ impl KeyVerdicts {
 }
 
 /// Evaluates the predicate on the statistics of runs.
-struct Decided<'a> {
+struct RunPruner<'a> {
     scanner: &'a FileScanner<'a>,
     index: usize,
     key: usize,
@@ -252,7 +252,7 @@ struct Decided<'a> {
     only_numbers: Option<&'a RunNumbers>,
 }
 
-impl<'a> Decided<'a> {
+impl<'a> RunPruner<'a> {
     fn new(scanner: &'a FileScanner<'_>, index: usize, key: usize, verdict: Verdict) -> Self {
         let predicate = scanner.options.predicate.as_ref().filter(|_| verdict != Verdict::Always);
         let numbers = |column: usize| {
@@ -275,8 +275,8 @@ impl<'a> Decided<'a> {
         if let (Some(numbers), Predicate::Range { low, high, .. }) = (self.only_numbers, predicate) {
             return numbers.decide_range(run, *low, *high);
         }
-        let RunsAtHand { key, key_position: Some(_), verdicts, .. } = &self.scanner.runs else {
-            return self.look(predicate, run);
+        let CurrentRuns { key, key_position: Some(_), verdicts, .. } = &self.scanner.runs else {
+            return self.evaluate(predicate, run);
         };
         if let Some(&code) = key.values().codes().get(run)
             && key.values().is_valid(run)
@@ -284,12 +284,12 @@ impl<'a> Decided<'a> {
         {
             return *verdict;
         }
-        self.look(predicate, run)
+        self.evaluate(predicate, run)
     }
 
     /// Evaluates the predicate in general, which is slow.
     #[inline(never)]
-    fn look(&self, predicate: &Predicate, run: usize) -> Verdict {
+    fn evaluate(&self, predicate: &Predicate, run: usize) -> Verdict {
         let FileScanner { reader, columns, options, runs, .. } = self.scanner;
         predicate.decide(&|column| {
             let Some(position) = options.projection.iter().position(|&other| other == column) else {

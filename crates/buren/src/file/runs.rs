@@ -1,10 +1,10 @@
 //! The runs of a clustered row group: their lengths, and the runs of a range of rows.
 
 use super::column::ScanColumn;
+use super::decoded_rows::DecodedRows;
 use super::reader::Reader;
-use super::rows::Rows;
 use crate::block::Cost;
-use crate::place::Place;
+use crate::location::Location;
 use brc_core::{Result, Run};
 use brc_kernels::runs::Cursor;
 use std::ops::Range;
@@ -26,14 +26,14 @@ impl Runs {
     pub(super) fn load(reader: &Reader, row_group: usize, cost: &mut Cost) -> Result<Self> {
         let mut runs = Self::default();
         let mut lengths = ScanColumn::new(reader, reader.column(reader.footer.run_lengths())?);
-        runs.replace((&mut lengths, &mut Rows::default()), reader, row_group, cost)?;
+        runs.replace((&mut lengths, &mut DecodedRows::default()), reader, row_group, cost)?;
         Ok(runs)
     }
 
     /// Like `load`, reusing memory. `column` is that of the run lengths.
     pub(super) fn replace(
         &mut self,
-        (column, lengths): (&mut ScanColumn<'_>, &mut Rows),
+        (column, lengths): (&mut ScanColumn<'_>, &mut DecodedRows),
         reader: &Reader,
         row_group: usize,
         cost: &mut Cost,
@@ -48,8 +48,8 @@ impl Runs {
             end as u32
         }));
         if end != u64::from(reader.row_group(row_group).rows) || end == 0 || shortest == 0 {
-            let place = Place::Data { row_group, column: reader.footer.name(column.column), block: 0 };
-            return Err(reader.corrupt(place, "the runs do not have the rows of the row group"));
+            let location = Location::Data { row_group, column: reader.footer.name(column.column), block: 0 };
+            return Err(reader.corrupt(location, "the runs do not have the rows of the row group"));
         }
         Ok(())
     }
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_lie_in_runs() {
+    fn ranges_of_rows_are_split_into_runs() {
         let runs = Runs { lengths: vec![2, 5, 1], ends: vec![2, 7, 8] };
         let of_rows = |rows| {
             let mut found = Vec::new();

@@ -3,11 +3,11 @@
 
 use super::bounds::Bounds;
 use super::column::ScanColumn;
+use super::decoded_rows::DecodedRows;
+use super::delivery::RowRange;
 use super::footer::Chunk;
-use super::pieces::Stretch;
 use super::reader::Reader;
-use super::rows::Rows;
-use super::run_selection::RunsAtHand;
+use super::run_selection::CurrentRuns;
 use super::value_counts::ValueCounts;
 use crate::block::Cost;
 use brc_core::predicate::{Known, KnownValues};
@@ -27,14 +27,14 @@ pub(super) struct FileScanner<'r> {
     /// The number of rows in all row groups that are not pruned; `None` before it is first needed.
     possible_rows: Option<u64>,
     /// The runs of the current clustered row group.
-    pub(super) runs: RunsAtHand,
+    pub(super) runs: CurrentRuns,
     /// Reads the lengths of runs.
-    pub(super) lengths: Option<Box<(ScanColumn<'r>, Rows)>>,
+    pub(super) lengths: Option<Box<(ScanColumn<'r>, DecodedRows)>>,
     /// A bit for each stored row that satisfies all conjuncts; used if rows are tested before they are put back in
     /// order.
     pub(super) met: Option<Vec<u64>>,
     /// Buffers for columns of clustered row groups whose rows are put back in order.
-    pub(super) clustered: Vec<Rows>,
+    pub(super) clustered: Vec<DecodedRows>,
     pub(super) cost: Cost,
     pub(super) ahead: ReadAhead,
 }
@@ -46,7 +46,7 @@ impl<'r> FileScanner<'r> {
         let position = |column: &usize| options.projection.iter().position(|projected| projected == column);
         let positions = |conjunct: &Conjunct| conjunct.columns.iter().filter_map(position).collect();
         let tested = options.conjuncts.iter().map(positions).collect();
-        let (counts, possible_rows, runs, cost) = (None, None, RunsAtHand::default(), Cost::default());
+        let (counts, possible_rows, runs, cost) = (None, None, CurrentRuns::default(), Cost::default());
         let (lengths, met, clustered, ahead) = (None, None, Vec::new(), ReadAhead::default());
         let mut scanner = Self {
             reader,
@@ -130,8 +130,8 @@ impl<'r> FileScanner<'r> {
             }
             (verdict, _) => {
                 self.runs.key_position = None;
-                let is_open = verdict == Verdict::Maybe;
-                let all = Stretch { rows: 0..rows as usize, is_open };
+                let needs_filter = verdict == Verdict::Maybe;
+                let all = RowRange { rows: 0..rows as usize, needs_filter };
                 self.deliver(index, None, &[all], sink, scanned)?;
             }
         }

@@ -8,7 +8,7 @@ use super::column::decode_dictionary;
 use super::footer::DictionaryPart;
 use super::reader::Reader;
 use crate::block::{Block, BlockBuffer, Cost};
-use crate::place::Place;
+use crate::location::Location;
 use crate::strings::{Scratch, StringBuffer, Tokens};
 use brc_core::{Dictionary, Result};
 use std::collections::BTreeMap;
@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The maximum number of values for which memory is reserved in advance.
-const MOST_EXPECTED: usize = 1 << 20;
+const MAX_RESERVED_VALUES: usize = 1 << 20;
 
 /// The maximum number of bytes that are reserved in advance.
-const MOST_EXPECTED_BYTES: usize = 1 << 27;
+const MAX_RESERVED_BYTES: usize = 1 << 27;
 
 /// The decoded dictionary of a column, if any scanner has requested it.
 #[derive(Default)]
@@ -141,7 +141,7 @@ impl FirstParts {
                 let all: usize = self.blocks.iter().map(|block| block.count as usize).sum();
                 // Assumes that the values of other blocks have about the same length.
                 let bytes = strings.total_bytes() / strings.len() * (all + all / 16);
-                dictionary.reserve(all.min(MOST_EXPECTED), bytes.min(MOST_EXPECTED_BYTES));
+                dictionary.reserve(all.min(MAX_RESERVED_VALUES), bytes.min(MAX_RESERVED_BYTES));
             }
             let ends = strings.offsets()[1..].iter().map(|&end| end as usize);
             dictionary.extend(ends, &strings.bytes()[..strings.total_bytes()]);
@@ -165,8 +165,8 @@ impl PartBlock {
         column: usize,
         cost: &mut Cost,
     ) -> Option<StringBuffer> {
-        let place = Place::Dictionary { column: reader.footer.name(column), block: self.part };
-        buffer.load(reader.source(), &self.stored, place, cost).ok()?;
+        let location = Location::Dictionary { column: reader.footer.name(column), block: self.part };
+        buffer.load(reader.source(), &self.stored, location, cost).ok()?;
         decode_dictionary(buffer.bytes(), self.count, self.tokens.as_deref(), scratch, &mut decoded).ok()?;
         Some(decoded)
     }
@@ -180,7 +180,7 @@ pub(super) fn read_tokens(
     buffer: &mut BlockBuffer,
     cost: &mut Cost,
 ) -> Result<Tokens> {
-    let place = Place::DictionaryTokens { column: reader.footer.name(column), part: number };
-    buffer.load(reader.source(), &part.tokens, place, cost)?;
-    Tokens::read(buffer.bytes()).map_err(|reason| reader.corrupt(place, reason))
+    let location = Location::DictionaryTokens { column: reader.footer.name(column), part: number };
+    buffer.load(reader.source(), &part.tokens, location, cost)?;
+    Tokens::read(buffer.bytes()).map_err(|reason| reader.corrupt(location, reason))
 }

@@ -1,9 +1,9 @@
 //! Writes string chunks without a dictionary.
 
 use super::bounds::Bounds;
-use super::chunk_writer::{ChunkWriter, Rows};
+use super::chunk_writer::{ChunkRows, ChunkWriter};
 use super::footer::{Chunk, Layout};
-use super::strings_gathered::push;
+use super::string_column::push;
 use crate::strings::{self, Estimate, StringBuffer, Strings};
 use brc_core::Result;
 use brc_core::bounds::string_bounds;
@@ -13,7 +13,7 @@ impl ChunkWriter<'_> {
     pub(super) fn each(
         &mut self,
         each: &mut StringBuffer,
-        rows: Rows<'_>,
+        rows: ChunkRows<'_>,
         estimate: impl FnOnce(Strings<'_>) -> Estimate,
     ) -> Result<Chunk> {
         fill(each, rows)?;
@@ -37,14 +37,15 @@ impl ChunkWriter<'_> {
 
 /// Replaces nulls with the shortest value, so that they have the common template, too; with the empty string if values
 /// are long.
-fn fill(strings: &mut StringBuffer, rows: Rows<'_>) -> Result<()> {
-    const SHORT: usize = 64;
+fn fill(strings: &mut StringBuffer, rows: ChunkRows<'_>) -> Result<()> {
+    const MAX_FILLER_BYTES: usize = 64;
     if rows.validity.is_none() {
         return Ok(());
     }
     let all = strings.strings();
     let valid = (0..rows.count).filter(|&row| rows.is_valid(row)).map(|row| all.get(row));
-    let filler = valid.min_by_key(|value| value.len()).filter(|value| value.len() <= SHORT).unwrap_or_default();
+    let filler =
+        valid.min_by_key(|value| value.len()).filter(|value| value.len() <= MAX_FILLER_BYTES).unwrap_or_default();
     let mut filled = StringBuffer::default();
     for row in 0..rows.count {
         push(&mut filled, if rows.is_valid(row) { all.get(row) } else { filler })?;

@@ -1,14 +1,14 @@
 //! The number of occurrences of each value in a column's dictionary. For a query that reads only this column, each
 //! value is delivered once with its count, and no codes are read.
 
-use super::column::{PIECE, ScanColumn};
+use super::column::{BATCH_ROWS, ScanColumn};
 use super::decoder::Decoder;
 use super::footer::{Chunk, StoredColumn};
 use super::reader::Reader;
 use crate::Malformed;
 use crate::block::{BlockBuffer, Cost};
 use crate::integers::{BLOCK_ROWS, Block};
-use crate::place::Place;
+use crate::location::Location;
 use brc_core::{Batch, Bitmap, Column, Result, Sink};
 use std::ops::Range;
 use std::time::Instant;
@@ -36,25 +36,25 @@ impl<'r> ValueCounts<'r> {
     /// Reads the counts of a block of values.
     fn read(&mut self, block: usize, cost: &mut Cost) -> Result<Vec<u32>> {
         let (reader, chunk) = (self.reader, self.chunk);
-        let place = Place::Counts { column: reader.footer.name(self.column.number) };
-        let corrupt = |reason: Malformed| reader.corrupt(place, reason);
+        let location = Location::Counts { column: reader.footer.name(self.column.number) };
+        let corrupt = |reason: Malformed| reader.corrupt(location, reason);
         let decoder = match &mut self.decoder {
             Some(decoder) => decoder,
             none => {
-                self.buffer.load(reader.source(), &chunk.parameters, place, cost)?;
+                self.buffer.load(reader.source(), &chunk.parameters, location, cost)?;
                 none.insert(Decoder::open(chunk, self.buffer.bytes(), None).map_err(corrupt)?)
             }
         };
-        self.buffer.load(reader.source(), &chunk.blocks[block].values, place, cost)?;
+        self.buffer.load(reader.source(), &chunk.blocks[block].values, location, cost)?;
         let started = Instant::now();
         let Range { start, end } = of_block(block, self.values);
         let stored = Block { bytes: self.buffer.bytes(), rows: end - start, start: start as u64 };
         let mut counts = Vec::with_capacity(end - start);
-        for first in (0..end - start).step_by(PIECE) {
-            let piece = first..(end - start).min(first + PIECE);
-            decoder.decode(&stored, piece.clone(), None).map_err(corrupt)?;
+        for first in (0..end - start).step_by(BATCH_ROWS) {
+            let batch = first..(end - start).min(first + BATCH_ROWS);
+            decoder.decode(&stored, batch.clone(), None).map_err(corrupt)?;
             let Some(decoded) = decoder.integers() else { return Err(corrupt(TOO_MANY)) };
-            counts.extend(piece.map(|row| decoded.get(row - first)));
+            counts.extend(batch.map(|row| decoded.get(row - first)));
         }
         cost.decode_time += started.elapsed();
         let counts: std::result::Result<Vec<u32>, _> = counts.into_iter().map(u32::try_from).collect();
@@ -64,12 +64,12 @@ impl<'r> ValueCounts<'r> {
     }
 
     /// The byte ranges of the counts that are delivered with a row group.
-    pub(super) fn places_of(&self, row_group: usize) -> impl Iterator<Item = Range<u64>> {
-        let first = (row_group == 0).then(|| self.chunk.parameters.place());
+    pub(super) fn ranges_of(&self, row_group: usize) -> impl Iterator<Item = Range<u64>> {
+        let first = (row_group == 0).then(|| self.chunk.parameters.range());
         let row_groups = self.reader.footer.row_groups.len();
         first
             .into_iter()
-            .chain(self.chunk.blocks.iter().skip(row_group).step_by(row_groups).map(|it| it.values.place()))
+            .chain(self.chunk.blocks.iter().skip(row_group).step_by(row_groups).map(|it| it.values.range()))
     }
 
     /// Reads all counts.
@@ -94,7 +94,7 @@ impl<'r> ValueCounts<'r> {
             let values = of_block(block, self.values).zip(counts).filter(|(_, rows)| *rows > 0);
             let (codes, weights): (Vec<u32>, Vec<u32>) =
                 values.map(|(value, rows)| (column.code_of(value), rows)).unzip();
-            for (codes, weights) in codes.chunks(PIECE).zip(weights.chunks(PIECE)) {
+            for (codes, weights) in codes.chunks(BATCH_ROWS).zip(weights.chunks(BATCH_ROWS)) {
                 let columns = [Column::codes(codes, column.dictionary())];
                 sink.weighted(&Batch { rows: codes.len(), columns: &columns }, weights)?;
             }

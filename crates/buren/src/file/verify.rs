@@ -5,17 +5,17 @@
 //! with the codes.
 
 use super::bounds::Bounds;
-use super::column::{PIECE, ScanColumn};
+use super::column::{BATCH_ROWS, ScanColumn};
+use super::decoded_rows::DecodedRows;
 use super::footer::{Chunk, DictionaryPart, Layout, RowGroup, StoredColumn};
 use super::footer_check::AllBounds;
 use super::reader::Reader;
 use super::restore;
-use super::rows::Rows;
 use super::runs::Runs;
 use super::value_counts::ValueCounts;
 use crate::block::{Block, BlockBuffer, Cost};
 use crate::integers::BLOCK_ROWS;
-use crate::place::Place;
+use crate::location::Location;
 use crate::run_statistics::Detail;
 use brc_core::predicate::float_order;
 use brc_core::{Column, Data, Error, Progress, Result, Statistics, for_integers, run_workers};
@@ -82,10 +82,10 @@ impl Reader {
         let counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
         for (number, (counts, counted)) in counts.into_iter().zip(counted).enumerate() {
             let Some(mut counts) = counts else { continue };
-            let told = counts.read_all(&mut Cost::default())?;
-            if !told.into_iter().map(u64::from).eq(counted) {
-                let place = Place::Counts { column: self.footer.name(number) };
-                return Err(self.corrupt(place, "they are not those of the rows"));
+            let stored = counts.read_all(&mut Cost::default())?;
+            if !stored.into_iter().map(u64::from).eq(counted) {
+                let location = Location::Counts { column: self.footer.name(number) };
+                return Err(self.corrupt(location, "they are not those of the rows"));
             }
         }
         self.verify_unused()?;
@@ -99,11 +99,11 @@ impl Reader {
     fn verify_unused(&self) -> Result<()> {
         let mut buffer = BlockBuffer::default();
         for (index, unused) in self.footer.unused.iter().enumerate() {
-            let place = Place::Unused { index };
+            let location = Location::Unused { index };
             let length = u32::try_from(unused.bytes).ok().filter(|_| unused.bytes <= UNUSED_AT_ONCE);
-            let length = length.ok_or_else(|| self.corrupt(place, "too many at once"))?;
+            let length = length.ok_or_else(|| self.corrupt(location, "too many at once"))?;
             let block = Block { offset: unused.offset, stored: length, length, checksum: unused.checksum };
-            buffer.load(self.source(), &block, place, &mut Cost::default())?;
+            buffer.load(self.source(), &block, location, &mut Cost::default())?;
         }
         Ok(())
     }
@@ -114,8 +114,8 @@ impl Reader {
         let mut scan = ScanColumn::new(self, column);
         scan.read_file_dictionary(values, &mut Cost::default())?;
         if scan.distinct() < values {
-            let place = Place::Dictionary { column: self.footer.name(column.number), block: 0 };
-            return Err(self.corrupt(place, "the dictionary has some value twice"));
+            let location = Location::Dictionary { column: self.footer.name(column.number), block: 0 };
+            return Err(self.corrupt(location, "the dictionary has some value twice"));
         }
         Ok(())
     }
@@ -154,18 +154,18 @@ impl Reader {
     fn verify_runs(&self, index: usize, key: usize, runs: &Runs, cost: &mut Cost) -> Result<()> {
         // The lengths of runs add up to the number of rows, and `walk` lets no run exceed its length.
         restore::walk(self, index, runs, None, cost, |_, _| Ok(()))?;
-        let keys = Rows::read(&mut ScanColumn::new(self, self.column(key)?), index, None, cost)?;
-        let place = Place::Data { row_group: index, column: self.footer.name(key), block: 0 };
+        let keys = DecodedRows::read(&mut ScanColumn::new(self, self.column(key)?), index, None, cost)?;
+        let location = Location::Data { row_group: index, column: self.footer.name(key), block: 0 };
         match (1..runs.len()).all(|run| !keys.are_equal(run, run - 1)) {
             true => Ok(()),
-            false => Err(self.corrupt(place, "two runs have the same key")),
+            false => Err(self.corrupt(location, "two runs have the same key")),
         }
     }
 
     /// Checks the statistics of runs against their values.
     fn verify_run_index(&self, index: usize, column: &StoredColumn, runs: &Runs, cost: &mut Cost) -> Result<()> {
         let mut scan = ScanColumn::new(self, column);
-        let rows = Rows::read(&mut scan, index, Some(runs), cost)?;
+        let rows = DecodedRows::read(&mut scan, index, Some(runs), cost)?;
         scan.read_run_index(runs, 0..runs.len(), Detail::All, cost)?;
         let (values, stored) = (rows.integers(), &scan.run_index);
         let is_sound = |run: usize| {
@@ -174,10 +174,10 @@ impl Reader {
             let count = runs.lengths[run] - stored.nulls_of(run);
             found.count == u64::from(count) && (count == 0 || stored.of_runs(run..run + 1).get(0, count) == found)
         };
-        let place = Place::RunIndex { row_group: index, column: self.footer.name(column.number) };
+        let location = Location::RunIndex { row_group: index, column: self.footer.name(column.number) };
         match (0..runs.len()).all(is_sound) {
             true => Ok(()),
-            false => Err(self.corrupt(place, "the statistics are not those of the values")),
+            false => Err(self.corrupt(location, "the statistics are not those of the values")),
         }
     }
 
@@ -203,19 +203,19 @@ impl Reader {
         for (number, start) in (0..rows).step_by(BLOCK_ROWS).enumerate() {
             let of_block = BLOCK_ROWS.min(rows - start);
             scan.load(number, of_block, cost)?;
-            let mut seen = Seen { sum, ..Seen::default() };
-            for first in (0..of_block).step_by(PIECE) {
-                let piece = first..of_block.min(first + PIECE);
-                scan.decode(piece.clone(), runs)?;
+            let mut seen = BlockStatistics { sum, ..BlockStatistics::default() };
+            for first in (0..of_block).step_by(BATCH_ROWS) {
+                let batch = first..of_block.min(first + BATCH_ROWS);
+                scan.decode(batch.clone(), runs)?;
                 let column = scan.as_column();
-                let lengths = lengths.map(|lengths| &lengths[start + piece.start..start + piece.end]);
+                let lengths = lengths.map(|lengths| &lengths[start + batch.start..start + batch.end]);
                 let length = |row: usize| lengths.map_or(1, |lengths| lengths[row]);
-                seen.add(&column, piece.len(), length);
+                seen.add(&column, batch.len(), length);
                 if let (Data::Codes { codes, .. }, false) = (column.data, counted.is_empty()) {
-                    let valid = (0..piece.len()).filter(|&row| column.is_valid(row));
+                    let valid = (0..batch.len()).filter(|&row| column.is_valid(row));
                     valid.for_each(|row| counted[codes[row] as usize] += u64::from(length(row)));
                 }
-                nulls += (0..piece.len()).filter(|&row| !column.is_valid(row)).map(length).sum::<u32>();
+                nulls += (0..batch.len()).filter(|&row| !column.is_valid(row)).map(length).sum::<u32>();
             }
             used.iter_mut().zip(&seen.codes).for_each(|(used, seen)| *used |= seen);
             let stored = &chunk.blocks[number];
@@ -223,24 +223,24 @@ impl Reader {
             all.add(bounds.as_ref(), stored, of_block as u32);
             let are_known = chunk.bounds_of_blocks.blocks().is_some();
             if stored.nulls != seen.nulls || are_known && chunk.bounds_of_blocks.get(number) != bounds {
-                let place = Place::Data { row_group, column: self.footer.name(column), block: number };
-                return Err(self.corrupt(place, "the statistics are not those of the values"));
+                let location = Location::Data { row_group, column: self.footer.name(column), block: number };
+                return Err(self.corrupt(location, "the statistics are not those of the values"));
             }
             sum = seen.sum;
         }
-        let place = Place::Parameters { row_group, column: self.footer.name(column) };
+        let location = Location::Parameters { row_group, column: self.footer.name(column) };
         if chunk.bounds != all.all() {
-            return Err(self.corrupt(place, "the statistics are not those of the values"));
+            return Err(self.corrupt(location, "the statistics are not those of the values"));
         }
         if chunk.nulls != nulls {
-            return Err(self.corrupt(place, "the number of nulls is not that of the rows"));
+            return Err(self.corrupt(location, "the number of nulls is not that of the rows"));
         }
         let has_sum = chunk.is_of_integers() || chunk.layout == Layout::Wide;
         if chunk.sum != sum.filter(|_| has_sum) {
-            return Err(self.corrupt(place, "the sum is not that of the values"));
+            return Err(self.corrupt(location, "the sum is not that of the values"));
         }
         if chunk.layout == Layout::Codes && used.contains(&false) {
-            return Err(self.corrupt(place, "no row has some value of the dictionary"));
+            return Err(self.corrupt(location, "no row has some value of the dictionary"));
         }
         Ok(())
     }
@@ -248,7 +248,7 @@ impl Reader {
 
 /// The statistics of a block's values; `sum` is the running sum of the chunk.
 #[derive(Default)]
-struct Seen {
+struct BlockStatistics {
     nulls: u32,
     sum: Option<i128>,
     numbers: Option<(i128, i128)>,
@@ -256,7 +256,7 @@ struct Seen {
     codes: Vec<bool>,
 }
 
-impl Seen {
+impl BlockStatistics {
     /// Adds rows; row `r` counts `length(r)` times.
     fn add(&mut self, column: &Column<'_>, rows: usize, length: impl Fn(usize) -> u32) {
         let valid = || (0..rows).filter(|&row| column.is_valid(row));

@@ -115,7 +115,7 @@ impl Writer {
 
     /// Takes the chunks of a part that has these columns and is written next; if it is clustered, followed by those of
     /// its runs.
-    fn take(&mut self, part: &mut Part, columns: impl ExactSizeIterator<Item = usize>) -> Result<Taken> {
+    fn take_chunks(&mut self, part: &mut Part, columns: impl ExactSizeIterator<Item = usize>) -> Result<AppendedPart> {
         let empty: Box<dyn std::any::Any + Send> = Box::new(());
         let meta = std::mem::replace(&mut part.meta, empty).downcast::<PartMeta>();
         let meta =
@@ -144,7 +144,7 @@ impl Writer {
         let cluster = self.key.known().zip(runs).map(|(key, runs)| Cluster { key, runs });
         chunks.iter_mut().for_each(|chunk| chunk.offset += self.position);
         self.position += part.bytes.len() as u64;
-        Ok(Taken { chunks, cluster, sample: meta.sample })
+        Ok(AppendedPart { chunks, cluster, sample: meta.sample })
     }
 
     /// Checks that the choice of the key would be the same with the replaced columns of a part.
@@ -183,7 +183,7 @@ impl Writer {
 }
 
 /// The chunks of an appended part.
-struct Taken {
+struct AppendedPart {
     chunks: Vec<Chunk>,
     cluster: Option<Cluster>,
     sample: Option<Sample>,
@@ -217,7 +217,7 @@ impl BatchWriter for Writer {
     }
 
     fn append(&mut self, part: &mut Part) -> Result<()> {
-        let Taken { chunks, cluster, sample } = self.take(part, 0..self.dictionaries.len())?;
+        let AppendedPart { chunks, cluster, sample } = self.take_chunks(part, 0..self.dictionaries.len())?;
         if part.rows > 0 {
             self.footer.rows += part.rows;
             self.sample = sample.or(self.sample.take());
@@ -291,7 +291,7 @@ impl ColumnarWriter for Writer {
                 self.memory += dictionary.clear();
             }
         }
-        let Taken { mut chunks, cluster, sample } = self.take(made, columns.iter().copied())?;
+        let AppendedPart { mut chunks, cluster, sample } = self.take_chunks(made, columns.iter().copied())?;
         self.check_key(part, columns, sample)?;
         let of_cluster = chunks.split_off(columns.len().min(chunks.len()));
         let unknown = || Error::Usage(format!("part {part} has not so many rows or columns"));
@@ -328,17 +328,17 @@ impl ColumnarWriter for Writer {
         self.footer.schema = schema.clone();
         self.footer.metadata = metadata(schema);
         let mut layout = Layouter::default();
-        layout.place(0, trailer::HEADER_BYTES as u64);
+        layout.append(0, trailer::HEADER_BYTES as u64);
         let mut parts: Vec<_> = self.dictionaries.iter_mut().map(|it| it.stored.parts.iter_mut().peekable()).collect();
         for chunks in &mut self.chunks {
             // Chunks with codes are written after all others of a row group.
-            chunks.iter_mut().filter(|chunk| !chunk.is_coded()).for_each(|chunk| layout.place_chunk(chunk));
+            chunks.iter_mut().filter(|chunk| !chunk.is_coded()).for_each(|chunk| layout.append_chunk(chunk));
             for (chunk, parts) in chunks.iter_mut().zip(&mut parts).filter(|(chunk, _)| chunk.is_coded()) {
                 // New values are stored directly before the codes.
                 if let Some(part) = parts.next_if(|part| part.offset + part.stored_bytes() == chunk.offset) {
-                    part.offset = layout.place(part.offset, part.stored_bytes());
+                    part.offset = layout.append(part.offset, part.stored_bytes());
                 }
-                layout.place_chunk(chunk);
+                layout.append_chunk(chunk);
             }
         }
         self.position = layout.end;
@@ -355,13 +355,13 @@ struct Layouter {
 
 impl Layouter {
     /// Places bytes after all others; returns their new offset.
-    fn place(&mut self, offset: u64, bytes: u64) -> u64 {
+    fn append(&mut self, offset: u64, bytes: u64) -> u64 {
         self.ranges.push(offset..offset + bytes);
         self.end += bytes;
         self.end - bytes
     }
 
-    fn place_chunk(&mut self, chunk: &mut Chunk) {
-        chunk.offset = self.place(chunk.offset, chunk.stored_bytes());
+    fn append_chunk(&mut self, chunk: &mut Chunk) {
+        chunk.offset = self.append(chunk.offset, chunk.stored_bytes());
     }
 }

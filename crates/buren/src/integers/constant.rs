@@ -1,7 +1,7 @@
 //! All integers of the chunk are equal: the value is a parameter, and blocks are empty.
 
 use super::chunk::{AnyLayout, Block, Output};
-use super::facts::Facts;
+use super::chunk_statistics::ChunkStatistics;
 use super::scheme::{Fit, Input, Layout, Scheme};
 use crate::malformed::{Result, finish, take_array};
 use brc_kernels::arithmetic::Integer;
@@ -11,8 +11,8 @@ pub(super) const SCHEME: Scheme = Scheme { id: 0, name: "constant", cost: 14, fi
 #[derive(Debug)]
 struct Constant(i64);
 
-fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
-    (facts.profile.min == facts.profile.max).then(|| Fit::new(Constant(facts.profile.min), 0))
+fn fit(statistics: &ChunkStatistics<'_>, _smallest: u64) -> Option<Fit> {
+    (statistics.profile.min == statistics.profile.max).then(|| Fit::new(Constant(statistics.profile.min), 0))
 }
 
 fn open(mut parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {

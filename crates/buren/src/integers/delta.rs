@@ -3,7 +3,7 @@
 
 use super::GROUP_ROWS;
 use super::chunk::{AnyLayout, Block, Output};
-use super::facts::Facts;
+use super::chunk_statistics::ChunkStatistics;
 use super::scheme::{Fit, Input, Layout, Scheme};
 use super::spread::Spread;
 use super::stream::{self, Stream, read_short, write_short};
@@ -20,17 +20,17 @@ const STARTS_HEADER_BYTES: u64 = 9;
 #[derive(Debug)]
 struct Delta;
 
-fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
+fn fit(statistics: &ChunkStatistics<'_>, smallest: u64) -> Option<Fit> {
     // Steps between unordered integers are not worth a closer look.
-    if facts.steps.iter().map(Spread::least_bytes).sum::<u64>() >= smallest {
+    if statistics.steps.iter().map(Spread::min_bytes).sum::<u64>() >= smallest {
         return None;
     }
     let block = |(values, steps): (&Spread, &Spread)| {
         let starts = values.count.div_ceil(GROUP_ROWS) as u64 * u64::from(width_of(values.range).div_ceil(8));
         STARTS_HEADER_BYTES + starts + stream::estimate(steps)
     };
-    let bytes = facts.spreads.iter().zip(&facts.steps).map(block).sum();
-    (facts.values.len() > 1).then(|| Fit::new(Delta, bytes))
+    let bytes = statistics.spreads.iter().zip(&statistics.steps).map(block).sum();
+    (statistics.values.len() > 1).then(|| Fit::new(Delta, bytes))
 }
 
 fn open(parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {

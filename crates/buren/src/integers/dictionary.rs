@@ -1,7 +1,7 @@
 //! Few distinct integers that are far apart: they are parameters in ascending order, and blocks are packed indices.
 
 use super::chunk::{AnyLayout, Block, Output};
-use super::facts::Facts;
+use super::chunk_statistics::ChunkStatistics;
 use super::packed::only_stream;
 use super::scheme::{Fit, Input, Layout, Scheme};
 use super::stream::{self, Stream};
@@ -16,10 +16,10 @@ use hashbrown::HashMap;
 pub(super) const SCHEME: Scheme = Scheme { id: 6, name: "dictionary", cost: 41, fit, open };
 
 /// The maximum number of distinct integers, so that an index fits 16 bits.
-const MOST: usize = BLOCK_ROWS;
+const MAX_VALUES: usize = BLOCK_ROWS;
 
 /// The maximum range in which distinct integers are counted without sorting.
-const MOST_BITS: u64 = 1 << 16;
+const MAX_COUNTED_RANGE: u64 = 1 << 16;
 
 #[derive(Debug)]
 struct Dictionary {
@@ -29,20 +29,20 @@ struct Dictionary {
     positions: HashMap<i64, u32, FixedState>,
 }
 
-fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
+fn fit(statistics: &ChunkStatistics<'_>, smallest: u64) -> Option<Fit> {
     // There are at least as many distinct values as in the sample.
-    let sampled = distinct_in_sample(facts)?;
-    if estimate(facts.values.len(), sampled) > smallest / 10 * 9 {
+    let sampled = distinct_in_sample(statistics)?;
+    if estimate(statistics.values.len(), sampled) > smallest / 10 * 9 {
         return None;
     }
     let mut positions = HashMap::with_hasher(FixedState::default());
     let mut before = None;
-    for &value in &*facts.values.wide() {
+    for &value in &*statistics.values.wide() {
         if before != Some(value) {
             positions.insert(value, 0u32);
             before = Some(value);
         }
-        if positions.len() > MOST {
+        if positions.len() > MAX_VALUES {
             return None;
         }
     }
@@ -51,23 +51,23 @@ fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
     for (position, value) in (0..).zip(&values) {
         positions.insert(*value, position);
     }
-    let bytes = estimate(facts.values.len(), values.len()) - 8 * values.len() as u64;
+    let bytes = estimate(statistics.values.len(), values.len()) - 8 * values.len() as u64;
     Some(Fit::new(Dictionary { values, positions }, bytes))
 }
 
 /// The number of distinct values in the sample; `None` if there seem to be too many.
-fn distinct_in_sample(facts: &Facts<'_>) -> Option<usize> {
-    let min = facts.profile.min;
-    let sample = facts.spreads.iter().flat_map(|spread| {
+fn distinct_in_sample(statistics: &ChunkStatistics<'_>) -> Option<usize> {
+    let min = statistics.profile.min;
+    let sample = statistics.spreads.iter().flat_map(|spread| {
         let offset = spread.min.wrapping_sub(min) as u64;
         spread.sample.iter().map(move |of_spread| of_spread.wrapping_add(offset))
     });
-    let sampled = facts.spreads.iter().map(|spread| spread.sample.len()).sum::<usize>();
-    let distinct = match facts.profile.max.wrapping_sub(min) as u64 {
-        range @ 0..MOST_BITS => {
-            let mut met = vec![false; range as usize + 1];
-            sample.for_each(|offset| met[offset as usize] = true);
-            met.iter().filter(|met| **met).count()
+    let sampled = statistics.spreads.iter().map(|spread| spread.sample.len()).sum::<usize>();
+    let distinct = match statistics.profile.max.wrapping_sub(min) as u64 {
+        range @ 0..MAX_COUNTED_RANGE => {
+            let mut seen = vec![false; range as usize + 1];
+            sample.for_each(|offset| seen[offset as usize] = true);
+            seen.iter().filter(|seen| **seen).count()
         }
         _ => {
             let mut sample: Vec<_> = sample.collect();

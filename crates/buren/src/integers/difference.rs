@@ -1,7 +1,7 @@
 //! Packed differences from another column in the same rows: a receipt date follows the shipping date by some days.
 
 use super::chunk::{AnyLayout, Block, Output};
-use super::facts::Facts;
+use super::chunk_statistics::ChunkStatistics;
 use super::packed::only_stream;
 use super::scheme::{Fit, Input, Layout, Scheme};
 use super::spread::Spread;
@@ -19,11 +19,11 @@ pub(super) const SCHEME: Scheme = Scheme { id: DIFFERENCE, name: "difference", c
 #[derive(Debug)]
 struct Difference;
 
-fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
-    if facts.reference.len() != facts.values.len() || facts.values.is_empty() {
+fn fit(statistics: &ChunkStatistics<'_>, _smallest: u64) -> Option<Fit> {
+    if statistics.reference.len() != statistics.values.len() || statistics.values.is_empty() {
         return None;
     }
-    let blocks = facts.values.chunks(BLOCK_ROWS).zip(facts.reference.chunks(BLOCK_ROWS));
+    let blocks = statistics.values.chunks(BLOCK_ROWS).zip(statistics.reference.chunks(BLOCK_ROWS));
     let bytes =
         blocks.map(|(values, reference)| stream::estimate(&Spread::of((&differences(values, reference)).into()))).sum();
     Some(Fit::new(Difference, bytes))

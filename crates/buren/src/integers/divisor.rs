@@ -1,7 +1,7 @@
 //! Integers that are a base plus multiples of one divisor, such as whole units in hundredths: the multiples are packed.
 
 use super::chunk::{AnyLayout, Block, Output};
-use super::facts::Facts;
+use super::chunk_statistics::ChunkStatistics;
 use super::packed::only_stream;
 use super::scheme::{Fit, Input, Layout, Scheme};
 use super::{BLOCK_ROWS, stream};
@@ -17,17 +17,17 @@ struct Divided {
     divisor: u64,
 }
 
-fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
-    let base = facts.profile.min;
-    let divisor = common_divisor(facts, base).filter(|&divisor| divisor > 1)?;
-    let bytes = facts.spreads.iter().map(|spread| stream::estimate(&spread.divided(base, divisor))).sum();
+fn fit(statistics: &ChunkStatistics<'_>, _smallest: u64) -> Option<Fit> {
+    let base = statistics.profile.min;
+    let divisor = common_divisor(statistics, base).filter(|&divisor| divisor > 1)?;
+    let bytes = statistics.spreads.iter().map(|spread| stream::estimate(&spread.divided(base, divisor))).sum();
     Some(Fit::new(Divided { base, divisor }, bytes))
 }
 
 /// The greatest common divisor of all differences from `base`: computed from the sample, then verified on all.
-fn common_divisor(facts: &Facts<'_>, base: i64) -> Option<u64> {
+fn common_divisor(statistics: &ChunkStatistics<'_>, base: i64) -> Option<u64> {
     let mut divisor = 0;
-    for spread in &facts.spreads {
+    for spread in &statistics.spreads {
         divisor = greatest_common(divisor, spread.min.wrapping_sub(base) as u64);
         for &offset in &spread.sample {
             divisor = greatest_common(divisor, offset);
@@ -40,7 +40,7 @@ fn common_divisor(facts: &Facts<'_>, base: i64) -> Option<u64> {
         return None;
     }
     let mut quotients = Vec::new();
-    for block in facts.values.chunks(BLOCK_ROWS) {
+    for block in statistics.values.chunks(BLOCK_ROWS) {
         if !divide(Level::best(), &block.wide(), base, divisor, &mut quotients) {
             let block = block.wide();
             let distances = block.iter().map(|value| value.wrapping_sub(base) as u64);
@@ -94,15 +94,15 @@ mod tests {
     use crate::integer_buffer::IntegerSlice;
 
     #[test]
-    fn a_divisor_divides_all_values_not_just_sampled_ones() {
+    fn a_divisor_divides_all_values_and_not_only_sampled_ones() {
         let mut values: Vec<i64> = (0..200_000).map(|row| -7 + row % 1000 * 1200).collect();
-        assert_eq!(common_divisor(&Facts::new((&values).into(), IntegerSlice::EMPTY), -7), Some(1200));
+        assert_eq!(common_divisor(&ChunkStatistics::new((&values).into(), IntegerSlice::EMPTY), -7), Some(1200));
         values[123_457] += 400;
-        assert_eq!(common_divisor(&Facts::new((&values).into(), IntegerSlice::EMPTY), -7), Some(400));
+        assert_eq!(common_divisor(&ChunkStatistics::new((&values).into(), IntegerSlice::EMPTY), -7), Some(400));
         values[199_999] += 1;
-        assert_eq!(common_divisor(&Facts::new((&values).into(), IntegerSlice::EMPTY), -7), None);
+        assert_eq!(common_divisor(&ChunkStatistics::new((&values).into(), IntegerSlice::EMPTY), -7), None);
         assert_eq!(
-            common_divisor(&Facts::new((&[i64::MIN, i64::MAX]).into(), IntegerSlice::EMPTY), i64::MIN),
+            common_divisor(&ChunkStatistics::new((&[i64::MIN, i64::MAX]).into(), IntegerSlice::EMPTY), i64::MIN),
             Some(u64::MAX)
         );
     }

@@ -11,12 +11,12 @@
 //! [`Malformed`]: super::Malformed
 
 mod chunk;
+mod chunk_statistics;
 mod constant;
 mod delta;
 mod dictionary;
 mod difference;
 mod divisor;
-mod facts;
 mod packed;
 mod periodic;
 mod plain;

@@ -2,7 +2,7 @@
 //! numbers of a grid stored point by point. Blocks are empty.
 
 use super::chunk::{AnyLayout, Block, Output};
-use super::facts::Facts;
+use super::chunk_statistics::ChunkStatistics;
 use super::scheme::{Fit, Input, Layout, Scheme};
 use crate::integer_buffer::for_widths;
 use crate::malformed::{Malformed, Result, finish, take_array};
@@ -12,7 +12,7 @@ use brc_kernels::cpu::Level;
 pub(super) const SCHEME: Scheme = Scheme { id: 10, name: "periodic", cost: 40, fit, open };
 
 /// The minimum average number of rows per step of the decoder; below it, other schemes are faster.
-const LEAST_STRETCH: u64 = 32;
+const MIN_ROWS_PER_STEP: u64 = 32;
 
 #[derive(Debug)]
 struct Periodic {
@@ -27,9 +27,9 @@ struct Periodic {
     offset: u64,
 }
 
-fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
-    let periodic = for_widths!(facts.values, values => {
-        Periodic::of(values, &facts.profile).filter(|periodic| periodic.holds(values))
+fn fit(statistics: &ChunkStatistics<'_>, _smallest: u64) -> Option<Fit> {
+    let periodic = for_widths!(statistics.values, values => {
+        Periodic::of(values, &statistics.profile).filter(|periodic| periodic.holds(values))
     })?;
     Some(Fit::new(periodic, 0))
 }
@@ -69,8 +69,8 @@ impl Periodic {
             let offset = turn.checked_mul(run)?.checked_add(lacking)?;
             Self { base: profile.min, step: step as i64, run, period: range / step + 1, offset }
         };
-        let stretch = if periodic.run == 1 { periodic.period } else { periodic.run };
-        (stretch >= LEAST_STRETCH).then_some(periodic)
+        let span = if periodic.run == 1 { periodic.period } else { periodic.run };
+        (span >= MIN_ROWS_PER_STEP).then_some(periodic)
     }
 
     /// Whether the parameters produce exactly these values.
@@ -86,9 +86,9 @@ impl Periodic {
 
     /// Writes the values from a row of the chunk on.
     fn fill<T: Integer>(&self, row: u64, mut values: &mut [T]) {
-        let mut place = row.wrapping_add(self.offset);
+        let mut position = row.wrapping_add(self.offset);
         while !values.is_empty() {
-            let (turn, within) = (place / self.run, place % self.run);
+            let (turn, within) = (position / self.run, position % self.run);
             let turn = turn.checked_rem(self.period).unwrap_or(turn);
             let value = self.base.wrapping_add(self.step.wrapping_mul(turn as i64));
             let left = match (self.run, self.period) {
@@ -97,14 +97,14 @@ impl Periodic {
                 (run, _) => run - within,
             };
             let count = usize::try_from(left).unwrap_or(usize::MAX).min(values.len());
-            let (stretch, rest) = values.split_at_mut(count);
+            let (span, rest) = values.split_at_mut(count);
             if self.run == 1 {
-                stretch.fill(T::cut(self.step));
-                running_sums(Level::best(), T::cut(value.wrapping_sub(self.step)), stretch);
+                span.fill(T::cut(self.step));
+                running_sums(Level::best(), T::cut(value.wrapping_sub(self.step)), span);
             } else {
-                stretch.fill(T::cut(value));
+                span.fill(T::cut(value));
             }
-            place = place.wrapping_add(count as u64);
+            position = position.wrapping_add(count as u64);
             values = rest;
         }
     }

@@ -2,7 +2,7 @@
 //! very few rows.
 
 use super::chunk::{AnyLayout, Block, Output};
-use super::facts::Facts;
+use super::chunk_statistics::ChunkStatistics;
 use super::scheme::{Fit, Input, Layout, Scheme};
 use super::stream::write_short;
 use crate::integer_buffer::for_widths;
@@ -17,13 +17,13 @@ struct Plain {
     width: usize,
 }
 
-fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
+fn fit(statistics: &ChunkStatistics<'_>, _smallest: u64) -> Option<Fit> {
     let holds = |width: &usize| {
         let (low, high) = (i64::MIN >> (64 - 8 * width), i64::MAX >> (64 - 8 * width));
-        low <= facts.profile.min && facts.profile.max <= high
+        low <= statistics.profile.min && statistics.profile.max <= high
     };
     let width = [1, 2, 4, 8].into_iter().find(holds)?;
-    Some(Fit::new(Plain { width }, (facts.values.len() * width) as u64))
+    Some(Fit::new(Plain { width }, (statistics.values.len() * width) as u64))
 }
 
 fn open(mut parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {

@@ -2,16 +2,16 @@
 
 use super::BLOCK_ROWS;
 use super::chunk::AnyLayout;
-use super::facts::Facts;
+use super::chunk_statistics::ChunkStatistics;
 use super::scheme::{Fit, Input, SCHEMES, Scheme};
 use crate::integer_buffer::IntegerSlice;
 use std::fmt::{self, Debug};
 
 /// Among schemes larger than the smallest by at most this many percent, the fastest is chosen.
-const NEARLY: u64 = 2;
+const SIZE_TOLERANCE_PERCENT: u64 = 2;
 
 /// So are schemes larger by at most one byte per this many rows: between two tiny sizes, speed decides.
-const ROWS_OF_A_BYTE: u64 = 128;
+const ROWS_PER_TOLERATED_BYTE: u64 = 128;
 
 /// How to store a chunk.
 pub struct Plan {
@@ -46,22 +46,23 @@ impl Plan {
     /// empty. Decoding then requires these values.
     #[must_use]
     pub fn choose<'a>(values: impl Into<IntegerSlice<'a>>, reference: impl Into<IntegerSlice<'a>>) -> Self {
-        let facts = Facts::new(values.into(), reference.into());
-        let mut offers: Vec<Offer> = Vec::new();
+        let statistics = ChunkStatistics::new(values.into(), reference.into());
+        let mut all_fitted: Vec<FittedScheme> = Vec::new();
         let mut smallest = u64::MAX;
         for scheme in SCHEMES {
-            if let Some(fit) = (scheme.fit)(&facts, smallest) {
-                let offer = Offer::new(scheme, fit);
-                smallest = smallest.min(offer.bytes);
-                offers.push(offer);
+            if let Some(fit) = (scheme.fit)(&statistics, smallest) {
+                let fitted = FittedScheme::new(scheme, fit);
+                smallest = smallest.min(fitted.bytes);
+                all_fitted.push(fitted);
             }
         }
         let candidates =
-            offers.iter().map(|offer| Candidate { scheme: offer.scheme.name, bytes: offer.bytes }).collect();
-        let most = smallest + (smallest * NEARLY / 100).max(facts.values.len() as u64 / ROWS_OF_A_BYTE);
-        let chosen = offers.into_iter().filter(|offer| offer.bytes <= most).min_by_key(|offer| offer.cost);
+            all_fitted.iter().map(|fitted| Candidate { scheme: fitted.scheme.name, bytes: fitted.bytes }).collect();
+        let most = smallest
+            + (smallest * SIZE_TOLERANCE_PERCENT / 100).max(statistics.values.len() as u64 / ROWS_PER_TOLERATED_BYTE);
+        let chosen = all_fitted.into_iter().filter(|fitted| fitted.bytes <= most).min_by_key(|fitted| fitted.cost);
         let chosen = chosen.unwrap_or_else(|| unreachable!("packed fits all integers"));
-        Self { scheme: chosen.scheme, layout: chosen.layout, candidates, bounds: facts.bounds() }
+        Self { scheme: chosen.scheme, layout: chosen.layout, candidates, bounds: statistics.bounds() }
     }
 
     /// Like [`Plan::choose`], with the named scheme; `None` if it cannot store the chunk.
@@ -72,15 +73,15 @@ impl Plan {
         reference: impl Into<IntegerSlice<'a>>,
     ) -> Option<Self> {
         let scheme = SCHEMES.iter().find(|scheme| scheme.name == name)?;
-        let facts = Facts::new(values.into(), reference.into());
-        Some(Self::of(scheme, (scheme.fit)(&facts, u64::MAX)?, facts.bounds()))
+        let statistics = ChunkStatistics::new(values.into(), reference.into());
+        Some(Self::of(scheme, (scheme.fit)(&statistics, u64::MAX)?, statistics.bounds()))
     }
 
     /// A plan for a fitted scheme; `bounds` are the minimum and maximum of each block.
     pub(super) fn of(scheme: &'static Scheme, fit: Fit, bounds: Vec<(i64, i64)>) -> Self {
-        let offer = Offer::new(scheme, fit);
-        let candidates = vec![Candidate { scheme: scheme.name, bytes: offer.bytes }];
-        Self { scheme, layout: offer.layout, candidates, bounds }
+        let fitted = FittedScheme::new(scheme, fit);
+        let candidates = vec![Candidate { scheme: scheme.name, bytes: fitted.bytes }];
+        Self { scheme, layout: fitted.layout, candidates, bounds }
     }
 
     /// The id of the scheme in files.
@@ -148,14 +149,14 @@ impl Plan {
     }
 }
 
-struct Offer {
+struct FittedScheme {
     scheme: &'static Scheme,
     layout: Box<dyn AnyLayout>,
     bytes: u64,
     cost: u32,
 }
 
-impl Offer {
+impl FittedScheme {
     fn new(scheme: &'static Scheme, fit: Fit) -> Self {
         let mut parameters = Vec::new();
         fit.layout.parameters(&mut parameters);

@@ -2,7 +2,7 @@
 //! empty.
 
 use super::chunk::{AnyLayout, Block, Output};
-use super::facts::Facts;
+use super::chunk_statistics::ChunkStatistics;
 use super::scheme::{Fit, Input, Layout, Scheme};
 use crate::malformed::{Result, finish, take_array};
 use brc_kernels::arithmetic::{Integer, progression};
@@ -16,10 +16,10 @@ struct Progression {
     step: i64,
 }
 
-fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
-    let step = facts.profile.min_step;
-    let is_one = !facts.values.is_empty() && step == facts.profile.max_step;
-    is_one.then(|| Fit::new(Progression { start: facts.values.get(0), step }, 0))
+fn fit(statistics: &ChunkStatistics<'_>, _smallest: u64) -> Option<Fit> {
+    let step = statistics.profile.min_step;
+    let is_one = !statistics.values.is_empty() && step == statistics.profile.max_step;
+    is_one.then(|| Fit::new(Progression { start: statistics.values.get(0), step }, 0))
 }
 
 fn open(mut parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {

@@ -2,7 +2,7 @@
 //! decoded on its own.
 
 use super::chunk::{AnyLayout, Block, Output};
-use super::facts::Facts;
+use super::chunk_statistics::ChunkStatistics;
 use super::periodic;
 use super::scheme::{Fit, Input, Layout, Scheme};
 use super::stream::{self, Stream};
@@ -15,29 +15,29 @@ use brc_kernels::cpu::Level;
 pub(super) const SCHEME: Scheme = Scheme { id: 4, name: "run-length", cost: 50, fit, open };
 
 /// One block in this many is encoded to estimate the size of all.
-const TRIAL: usize = 4;
+const TRIAL_STEP: usize = 4;
 
 /// At this average run length, decoding is as fast as for the periodic scheme.
-const LONG: usize = 64;
-const COST_OF_LONG: u32 = periodic::SCHEME.cost;
+const MIN_LONG_RUN: usize = 64;
+const COST_OF_LONG_RUNS: u32 = periodic::SCHEME.cost;
 
 #[derive(Debug)]
 struct RunLength;
 
-fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
+fn fit(statistics: &ChunkStatistics<'_>, smallest: u64) -> Option<Fit> {
     // A lower bound: each run takes some bits for its value and some for its length.
-    let least = facts.profile.changes as u64 * 6 / 8;
-    if facts.values.is_empty() || facts.profile.changes > facts.values.len() / 2 || least > smallest {
+    let least = statistics.profile.changes as u64 * 6 / 8;
+    if statistics.values.is_empty() || statistics.profile.changes > statistics.values.len() / 2 || least > smallest {
         return None;
     }
     let (mut rows, mut bytes) = (0, Vec::new());
-    for block in facts.values.chunks(BLOCK_ROWS).step_by(TRIAL) {
+    for block in statistics.values.chunks(BLOCK_ROWS).step_by(TRIAL_STEP) {
         encode(block, &mut bytes);
         rows += block.len() as u64;
     }
-    let estimate = bytes.len() as u64 * facts.values.len() as u64 / rows;
-    let are_long = facts.values.len() / (facts.profile.changes + 1) >= LONG;
-    Some(Fit { cost: are_long.then_some(COST_OF_LONG), ..Fit::new(RunLength, estimate) })
+    let estimate = bytes.len() as u64 * statistics.values.len() as u64 / rows;
+    let are_long = statistics.values.len() / (statistics.profile.changes + 1) >= MIN_LONG_RUN;
+    Some(Fit { cost: are_long.then_some(COST_OF_LONG_RUNS), ..Fit::new(RunLength, estimate) })
 }
 
 fn open(parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {
@@ -78,7 +78,8 @@ impl Layout for RunLength {
         finish(bytes)?;
         let group = output.first / GROUP_ROWS;
         let first = counts[..group].iter().map(count).sum();
-        let (mut values, mut lengths) = (Runs::<T>::new(values, all, first), Runs::<i16>::new(lengths, all, first));
+        let (mut values, mut lengths) =
+            (RunReader::<T>::new(values, all, first), RunReader::<i16>::new(lengths, all, first));
         let mut whole = [T::default(); GROUP_ROWS];
         for ((number, out), stored) in (group..).zip(output.values.chunks_mut(GROUP_ROWS)).zip(&counts[group..]) {
             let (run_values, run_lengths) = (values.next(count(stored))?, lengths.next(count(stored))?);
@@ -100,36 +101,36 @@ impl Layout for RunLength {
 
 /// Reads the values or the lengths of runs group by group. It decodes whole groups of packed integers, of which the
 /// runs of one group of rows are usually only a part.
-struct Runs<'a, T> {
+struct RunReader<'a, T> {
     stream: Stream<'a>,
     /// The number of integers in the stream, and how many were decoded.
     all: usize,
     read: usize,
     /// Decoded integers, of which the first `consumed` have been returned.
-    room: [T; 2 * GROUP_ROWS],
-    asked: usize,
+    buffer: [T; 2 * GROUP_ROWS],
+    consumed: usize,
     filled: usize,
 }
 
-impl<'a, T: Integer> Runs<'a, T> {
+impl<'a, T: Integer> RunReader<'a, T> {
     /// Starts at index `first`.
     fn new(stream: Stream<'a>, all: usize, first: usize) -> Self {
-        Self { stream, all, read: first, room: [T::default(); 2 * GROUP_ROWS], asked: 0, filled: 0 }
+        Self { stream, all, read: first, buffer: [T::default(); 2 * GROUP_ROWS], consumed: 0, filled: 0 }
     }
 
     /// The next `count` integers, which must exist; at most a group's number of rows.
     fn next(&mut self, count: usize) -> Result<&[T]> {
-        if self.filled - self.asked < count {
-            self.room.copy_within(self.asked..self.filled, 0);
-            (self.asked, self.filled) = (0, self.filled - self.asked);
+        if self.filled - self.consumed < count {
+            self.buffer.copy_within(self.consumed..self.filled, 0);
+            (self.consumed, self.filled) = (0, self.filled - self.consumed);
         }
-        while self.filled < self.asked + count {
+        while self.filled < self.consumed + count {
             let more = (GROUP_ROWS - self.read % GROUP_ROWS).min(self.all - self.read);
-            self.stream.read(self.read, &mut self.room[self.filled..self.filled + more])?;
+            self.stream.read(self.read, &mut self.buffer[self.filled..self.filled + more])?;
             self.read += more;
             self.filled += more;
         }
-        self.asked += count;
-        Ok(&self.room[self.asked - count..self.asked])
+        self.consumed += count;
+        Ok(&self.buffer[self.consumed - count..self.consumed])
     }
 }

@@ -1,7 +1,7 @@
 //! The interface of schemes, and the list of all schemes.
 
 use super::chunk::{AnyLayout, Block, Output};
-use super::facts::Facts;
+use super::chunk_statistics::ChunkStatistics;
 use super::{constant, delta, dictionary, difference, divisor, packed, periodic, plain, progression, run_length};
 use crate::integer_buffer::IntegerSlice;
 use crate::malformed::Result;
@@ -19,7 +19,7 @@ pub(super) struct Scheme {
     pub(super) cost: u32,
     /// How the scheme would store a chunk; `None` if it cannot. Schemes that are expensive to evaluate may also return
     /// `None` if they would certainly need more bytes than the argument, the smallest size so far.
-    pub(super) fit: fn(&Facts<'_>, u64) -> Option<Fit>,
+    pub(super) fit: fn(&ChunkStatistics<'_>, u64) -> Option<Fit>,
     /// Parses a chunk's parameters.
     pub(super) open: fn(&[u8]) -> Result<Box<dyn AnyLayout>>,
 }

@@ -13,7 +13,7 @@ use std::ops::Range;
 const SAMPLE: usize = 1024;
 
 /// Fewer integers than this are packed without exceptions.
-const FEW: usize = 512;
+const MIN_WITH_EXCEPTIONS: usize = 512;
 
 /// The number of high bits that divide the range of a sample into buckets.
 const BUCKET_BITS: u32 = 6;
@@ -34,13 +34,13 @@ pub(super) struct Spread {
 /// The range of integers that are packed: those whose difference from `frame` fits `width` bits. The others are
 /// exceptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Window {
+pub(super) struct PackedRange {
     pub(super) frame: i64,
     pub(super) width: u32,
     /// The estimated size of packed integers and exceptions, in bytes.
     pub(super) bytes: u64,
     /// Whether all integers are in the range.
-    pub(super) is_everything: bool,
+    pub(super) is_full: bool,
 }
 
 impl Spread {
@@ -73,27 +73,27 @@ impl Spread {
     }
 
     /// The range of all integers.
-    pub(super) fn everything(&self) -> Window {
+    pub(super) fn full(&self) -> PackedRange {
         let width = width_of(self.range);
-        Window { frame: self.min, width, bytes: size(width, self.count), is_everything: true }
+        PackedRange { frame: self.min, width, bytes: size(width, self.count), is_full: true }
     }
 
     /// The range that packs the integers in the fewest bytes; all integers if exceptions save less than 2 %.
-    pub(super) fn best(&self) -> Window {
-        let everything = self.everything();
-        if self.count < FEW || !self.may_leave_out(everything.width) {
-            return everything;
+    pub(super) fn best(&self) -> PackedRange {
+        let full = self.full();
+        if self.count < MIN_WITH_EXCEPTIONS || !self.may_have_exceptions(full.width) {
+            return full;
         }
-        self.best_window(everything)
+        self.best_range(full)
     }
 
     /// Whether exceptions may save anything, found out without sorting the sample, because mostly they do not.
     ///
     /// An exception takes at least two bytes. So if integers are packed in `less` fewer bits, at most one in `16 /
     /// less` may be an exception, and never more than a quarter of all.
-    fn may_leave_out(&self, width: u32) -> bool {
+    fn may_have_exceptions(&self, width: u32) -> bool {
         let (before, all) = (self.counted(width), self.sample.len());
-        (1..=BUCKET_BITS).any(|less| most_packed(&before, less) >= all - all * less.min(4) as usize / 16)
+        (1..=BUCKET_BITS).any(|less| max_packed(&before, less) >= all - all * less.min(4) as usize / 16)
     }
 
     /// The number of sampled integers before each bucket of a range of `width` bits, and the total.
@@ -108,29 +108,29 @@ impl Spread {
         before
     }
 
-    /// A lower bound for the size of [`Spread::best`], as fast to compute as [`Spread::may_leave_out`]: at least three
+    /// A lower bound for the size of [`Spread::best`], as fast to compute as [`Spread::may_have_exceptions`]: at least three
     /// quarters of the integers are packed, and each exception takes two bytes.
-    pub(super) fn least_bytes(&self) -> u64 {
+    pub(super) fn min_bytes(&self) -> u64 {
         let width = width_of(self.range);
-        if self.count < FEW || width <= BUCKET_BITS {
-            return if self.count < FEW { self.everything().bytes } else { 0 };
+        if self.count < MIN_WITH_EXCEPTIONS || width <= BUCKET_BITS {
+            return if self.count < MIN_WITH_EXCEPTIONS { self.full().bytes } else { 0 };
         }
         let (before, all) = (self.counted(width), self.sample.len());
         let of_width = |less: u32| {
-            let left_out = all - most_packed(&before, less);
-            (left_out * 4 <= all).then(|| match less {
+            let exceptions = all - max_packed(&before, less);
+            (exceptions * 4 <= all).then(|| match less {
                 // Widths this small are not distinguished.
                 BUCKET_BITS => 0,
-                _ => size(width - less, self.count) + 2 * (left_out * self.count / all) as u64,
+                _ => size(width - less, self.count) + 2 * (exceptions * self.count / all) as u64,
             })
         };
         (0..=BUCKET_BITS).map_while(of_width).min().unwrap_or(0)
     }
 
-    fn best_window(&self, everything: Window) -> Window {
-        let mut best = everything;
+    fn best_range(&self, full: PackedRange) -> PackedRange {
+        let mut best = full;
         let (sample, count) = (Ascending::of(&self.sample, self.range), self.sample.len());
-        for width in (0..everything.width).rev() {
+        for width in (0..full.width).rev() {
             let span = (1u64 << width) - 1;
             let (start, covered) = sample.densest(span);
             let missed = count - covered;
@@ -145,16 +145,16 @@ impl Spread {
                 let first = sample.get(start);
                 let slack = span - (sample.get(start + covered - 1) - first);
                 let offset = first.saturating_sub(slack / 2);
-                best = Window { frame: self.min.wrapping_add(offset as i64), width, bytes, is_everything: false };
+                best = PackedRange { frame: self.min.wrapping_add(offset as i64), width, bytes, is_full: false };
             }
         }
-        if best.bytes * 100 < everything.bytes * 98 { best } else { everything }
+        if best.bytes * 100 < full.bytes * 98 { best } else { full }
     }
 }
 
 /// The maximum number of sampled integers that fit a range `less` bits narrower than all, wherever it starts, given the
 /// number of integers before each bucket.
-fn most_packed(before: &[usize], less: u32) -> usize {
+fn max_packed(before: &[usize], less: u32) -> usize {
     let buckets = ((1 << (BUCKET_BITS - less)) + 1).min(before.len() - 1);
     before.iter().zip(&before[buckets..]).map(|(start, end)| end - start).max().unwrap_or(0)
 }
@@ -169,8 +169,8 @@ enum Ascending {
 impl Ascending {
     /// Sorts a sample of integers in `0..=range`.
     fn of(sample: &[u64], range: u64) -> Self {
-        const MOST_COUNTED: u64 = 1 << 12;
-        if range >= MOST_COUNTED {
+        const MAX_COUNTED: u64 = 1 << 12;
+        if range >= MAX_COUNTED {
             let mut sorted = sample.to_vec();
             sorted.sort_unstable();
             return Self::Sorted(sorted);
@@ -280,23 +280,23 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_quick_look_misses_no_window(
-            near in prop::collection::vec(any::<u64>(), FEW..2000),
+        fn quick_checks_agree_with_the_full_search(
+            near in prop::collection::vec(any::<u64>(), MIN_WITH_EXCEPTIONS..2000),
             shifts in (0u32..64, 0u32..64),
             share in 1u64..100,
         ) {
             let value = |offset: &u64| (offset >> if offset.is_multiple_of(share) { shifts.0 } else { shifts.1 }) as i64;
             let values: Vec<i64> = near.iter().map(value).collect();
             let spread = Spread::of((&values).into());
-            let everything = spread.everything();
-            prop_assert_eq!(spread.best(), spread.best_window(everything));
-            prop_assert!(spread.least_bytes() <= spread.best().bytes);
+            let full = spread.full();
+            prop_assert_eq!(spread.best(), spread.best_range(full));
+            prop_assert!(spread.min_bytes() <= spread.best().bytes);
         }
     }
 
     proptest! {
         #[test]
-        fn samples_are_the_same_sorted_or_counted(offsets in prop::collection::vec(0u64..300, 1..1024), span in 0u64..299) {
+        fn sorted_and_counted_samples_agree(offsets in prop::collection::vec(0u64..300, 1..1024), span in 0u64..299) {
             let counted = Ascending::of(&offsets, 300);
             prop_assert!(matches!(counted, Ascending::Counted(_)));
             let mut sorted = offsets;
@@ -307,12 +307,12 @@ mod tests {
     }
 
     #[test]
-    fn few_far_integers_are_left_out() {
+    fn few_outliers_become_exceptions() {
         let values: Vec<i64> = (0..65_536).map(|row| if row % 100 == 7 { -5_000_000_000 } else { row % 250 }).collect();
-        let window = Spread::of((&values).into()).best();
-        assert_eq!((window.frame.clamp(-6, 0), window.width), (window.frame, 8));
+        let range = Spread::of((&values).into()).best();
+        assert_eq!((range.frame.clamp(-6, 0), range.width), (range.frame, 8));
         let even: Vec<i64> = (0..65_536).map(|row| row % 250).collect();
-        assert_eq!(Spread::of((&even).into()).best(), Spread::of((&even).into()).everything());
-        assert_eq!(Spread::of((&[i64::MIN, i64::MAX]).into()).everything().width, 64);
+        assert_eq!(Spread::of((&even).into()).best(), Spread::of((&even).into()).full());
+        assert_eq!(Spread::of((&[i64::MIN, i64::MAX]).into()).full().width, 64);
     }
 }

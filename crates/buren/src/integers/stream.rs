@@ -3,7 +3,7 @@
 //! All integers except the exceptions share a frame of reference and a width; the row numbers and values of the
 //! exceptions follow. So a few outliers do not widen all other integers.
 
-use super::spread::{Spread, Window};
+use super::spread::{PackedRange, Spread};
 use super::{BLOCK_ROWS, GROUP_ROWS};
 use crate::integer_buffer::{IntegerSlice, for_widths};
 use crate::malformed::{Malformed, Result, take, take_array};
@@ -26,21 +26,21 @@ pub(super) fn estimate(spread: &Spread) -> u64 {
 /// Appends a stream of these integers, at most [`BLOCK_ROWS`].
 pub(super) fn write<'a>(values: impl Into<IntegerSlice<'a>>, out: &mut Vec<u8>) {
     let values = values.into();
-    write_window(values, &Spread::of(values).best(), out);
+    write_range(values, &Spread::of(values).best(), out);
 }
 
 /// Like [`write`], with a known packed range.
-pub(super) fn write_window(values: IntegerSlice<'_>, best: &Window, out: &mut Vec<u8>) {
-    if best.is_everything {
+pub(super) fn write_range(values: IntegerSlice<'_>, best: &PackedRange, out: &mut Vec<u8>) {
+    if best.is_full {
         return write_packed(values, best.frame, best.width, &Exceptions::default(), out);
     }
-    let everything = Spread::of(values).everything();
+    let full = Spread::of(values).full();
     let exceptions = Exceptions::of(values, best.frame, best.width);
     // The sample may have missed exceptions.
-    if exceptions.bytes() + packed_bytes(best.width, values.len() as u64).unwrap_or(u64::MAX) < everything.bytes {
+    if exceptions.bytes() + packed_bytes(best.width, values.len() as u64).unwrap_or(u64::MAX) < full.bytes {
         return write_packed(values, best.frame, best.width, &exceptions, out);
     }
-    write_packed(values, everything.frame, everything.width, &Exceptions::default(), out);
+    write_packed(values, full.frame, full.width, &Exceptions::default(), out);
 }
 
 fn write_packed(values: IntegerSlice<'_>, frame: i64, width: u32, exceptions: &Exceptions, out: &mut Vec<u8>) {
@@ -186,10 +186,10 @@ impl<'a> Stream<'a> {
         out: &mut [T],
     ) -> Result<()> {
         /// The number of runs of a batch that need no heap memory.
-        const FEW_RUNS: usize = 64;
+        const RUNS_ON_STACK: usize = 64;
         let of_run = |run: &Run| smallest[run.code as usize];
         if self.width <= T::BITS {
-            with_slots::<_, FEW_RUNS, _>(runs.len(), self.frame, |bases| {
+            with_slots::<_, RUNS_ON_STACK, _>(runs.len(), self.frame, |bases| {
                 bases.iter_mut().zip(runs).for_each(|(base, run)| *base = base.wrapping_add(of_run(run)));
                 unpack(Level::best(), self.width, self.packed, first, runs, bases, out);
             });
@@ -354,7 +354,7 @@ mod tests {
 
     /// The example of the specification.
     #[test]
-    fn exceptions_that_are_all_the_same_only_cost_their_positions() {
+    fn equal_exceptions_take_only_their_positions() {
         let values: Vec<i64> = (0..65_536).map(|row| if row % 100 == 7 { -1 << 40 } else { row % 256 }).collect();
         let mut bytes = Vec::new();
         write(&values, &mut bytes);

@@ -77,7 +77,7 @@ fn the_smallest_scheme_is_chosen() {
 }
 
 #[test]
-fn estimates_are_near_the_truth() {
+fn estimates_are_close_to_the_actual_size() {
     let mut sum = 0;
     let columns = [
         column(200_000, |random| (random % 1000) as i64),
@@ -267,7 +267,7 @@ proptest! {
 }
 
 #[test]
-fn of_two_schemes_that_take_next_to_nothing_the_faster_is_chosen() {
+fn the_faster_of_two_tiny_schemes_is_chosen() {
     let mut code = 0;
     let codes = column(1_000_000, |random| {
         code += i64::from(random % 2700 == 0);

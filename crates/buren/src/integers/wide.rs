@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn values_near_each_other_have_no_high_bits() {
+    fn close_values_have_no_high_bits() {
         let values: Vec<_> = (0..5000).map(|row| (1 << 100) + row * row % 1000).collect();
         let plan = Plan::choose(&values);
         assert_eq!((plan.limbs().0.scheme(), plan.limbs().1.scheme()), ("packed", "constant"));

@@ -148,9 +148,9 @@ struct Prepared<'a> {
 impl<'a> Prepared<'a> {
     fn new(whole: Strings<'a>, tokenizer: Option<&'a Tokenizer>) -> Self {
         // A template of fixed positions suits values over a small alphabet; words are better kept whole.
-        let places = Template::of_places(whole).filter(|template| !template.is_none());
-        let places = places.map(|template| (template.strip(whole), template));
-        let (left, template) = match places.filter(|(left, _)| schemes::few_symbols(left.strings())) {
+        let positions = Template::of_positions(whole).filter(|template| !template.is_none());
+        let positions = positions.map(|template| (template.strip(whole), template));
+        let (left, template) = match positions.filter(|(left, _)| schemes::few_symbols(left.strings())) {
             Some((left, template)) => (Some(left), template),
             None => {
                 let template = Template::of_affixes(whole);

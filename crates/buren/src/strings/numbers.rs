@@ -79,7 +79,7 @@ impl<'a> Numbers<'a> {
         }
         let base = super::schemes::number(shared, shared.len())?;
         // Limited to the number of digits that fit 64 bits.
-        let base = (digits <= super::schemes::MOST_DIGITS).then(|| base * 10i64.pow(packed.digits as u32))?;
+        let base = (digits <= super::schemes::MAX_DIGITS).then(|| base * 10i64.pow(packed.digits as u32))?;
         let format = NumberFormat { prefix: prefix.to_vec(), digits, suffix: suffix.to_vec() };
         Some(Self { format, packed, base })
     }

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_value_is_cut_unless_it_is_longer_than_the_sample() {
+    fn only_values_longer_than_the_sample_are_truncated() {
         let values: Vec<String> = (0..50_000u32).map(|row| format!("10.{}.{}.1", row % 256, row / 256)).collect();
         let values: StringBuffer = values.iter().map(String::as_bytes).collect();
         for bytes in 1000..1100 {

@@ -12,7 +12,7 @@ use crate::array::{self, PackedArray};
 const RESTART: usize = 16;
 
 /// The maximum length of a shared prefix, which limits the size to which a forged block can expand.
-const MOST_SHARED: usize = 255;
+const MAX_SHARED: usize = 255;
 
 const SHARED: Malformed = Malformed("a value shares more with the one before than it has or may");
 
@@ -45,7 +45,7 @@ fn front_code(values: Strings<'_>) -> (Vec<i64>, StringBuffer) {
     let (mut shared, mut rests) = (Vec::with_capacity(values.len()), StringBuffer::default());
     let mut last: &[u8] = &[];
     for (row, value) in values.iter().enumerate() {
-        let most = if row % RESTART == 0 { 0 } else { MOST_SHARED };
+        let most = if row % RESTART == 0 { 0 } else { MAX_SHARED };
         let common = last.iter().zip(value).take(most).take_while(|(a, b)| a == b).count();
         shared.push(common as i64);
         rests.push(&value[common..]);
@@ -158,7 +158,7 @@ impl<'a> SortedBlock<'a> {
     fn shared<'b>(&self, values: std::ops::Range<usize>, scratch: &'b mut Vec<u32>) -> Result<&'b [u32], Malformed> {
         let shared = super::buffers::at_least(scratch, values.len());
         self.shared.read_u32_part(values.start, shared)?;
-        if shared.iter().any(|&shared| shared as usize > MOST_SHARED) {
+        if shared.iter().any(|&shared| shared as usize > MAX_SHARED) {
             return Err(SHARED);
         }
         Ok(shared)

@@ -8,7 +8,7 @@ use super::buffers::{SLACK, StringBuffer};
 use super::{Malformed, Strings};
 
 /// The maximum total length of the literals, which limits the size to which a forged block can expand.
-const MOST: usize = 255;
+const MAX_LITERAL_BYTES: usize = 255;
 
 /// The literals, and the lengths of the gaps between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Template {
     pub(super) fn of_affixes(values: Strings<'_>) -> Self {
         let mut rows = values.iter();
         let first = rows.next().unwrap_or_default();
-        let (mut prefix, mut suffix) = (&first[..first.len().min(MOST)], first);
+        let (mut prefix, mut suffix) = (&first[..first.len().min(MAX_LITERAL_BYTES)], first);
         let mut shortest = first.len();
         for value in rows {
             prefix = &prefix[..common(prefix.iter(), value.iter())];
@@ -38,18 +38,19 @@ impl Template {
             values.is_empty() || prefix.len() == shortest && values.lengths().all(|length| length == shortest as u32);
         let digits = if one { 0 } else { prefix.iter().rev().take_while(|byte| byte.is_ascii_digit()).count() };
         let prefix = &prefix[..prefix.len() - digits];
-        let suffix = &suffix[suffix.len() - suffix.len().min(shortest - prefix.len()).min(MOST - prefix.len())..];
+        let suffix =
+            &suffix[suffix.len() - suffix.len().min(shortest - prefix.len()).min(MAX_LITERAL_BYTES - prefix.len())..];
         let digits = suffix.iter().take_while(|byte| byte.is_ascii_digit()).count();
         Self { parts: vec![(prefix.to_vec(), 0)], end: suffix[digits..].to_vec() }
     }
 
     /// The positions at which all values have the same byte; `None` unless all have the same length of at most 255
     /// bytes.
-    pub(super) fn of_places(values: Strings<'_>) -> Option<Self> {
+    pub(super) fn of_positions(values: Strings<'_>) -> Option<Self> {
         let mut rows = values.iter();
         let first = rows.next()?;
         let mut differs = vec![0; first.len()];
-        if first.len() > MOST || values.lengths().any(|length| length as usize != first.len()) {
+        if first.len() > MAX_LITERAL_BYTES || values.lengths().any(|length| length as usize != first.len()) {
             return None;
         }
         for value in rows {
@@ -162,7 +163,7 @@ impl Template {
         let (pairs, end) = lengths.as_chunks();
         let parts = pairs.iter().map(|&[length, gap]| Ok((literal(length)?, gap))).collect::<Result<_, Malformed>>()?;
         let template = Self { parts, end: literal(end[0])? };
-        if template.literals() > MOST {
+        if template.literals() > MAX_LITERAL_BYTES {
             return Err(Malformed("the template is too long"));
         }
         *bytes = rest;

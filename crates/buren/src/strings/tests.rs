@@ -65,7 +65,7 @@ fn explore(block: &[u8], rows: usize, tokens: &Tokens) {
 
 proptest! {
     #[test]
-    fn numbers_are_those_that_strings_are(
+    fn numbers_match_their_strings(
         (prefix, suffix) in ("[a-z0-9]{0,4}", "[a-z0]{0,3}"),
         width in 0usize..15,
         numbers in prop::collection::vec(0i64..1_000_000, 1..60),
@@ -104,7 +104,7 @@ fn ids_and_names_are_pinned() {
 }
 
 #[test]
-fn each_kind_of_column_gets_the_scheme_made_for_it() {
+fn each_kind_of_column_gets_its_scheme() {
     let choice = |value: &dyn Fn(u64) -> String| {
         let values: Vec<_> =
             (0..3000u64).map(|row| value(row.wrapping_mul(0x9e37_79b9_7f4a_7c15)).into_bytes()).collect();
@@ -146,7 +146,7 @@ fn each_kind_of_column_gets_the_scheme_made_for_it() {
 }
 
 #[test]
-fn one_value_in_a_hundred_thousand_that_is_no_address_is_kept() {
+fn a_single_value_that_is_no_address_round_trips() {
     let mut values: Vec<_> =
         (0..100_000u32).map(|row| format!("10.1.{}.{}", row >> 8 & 255, row & 255).into_bytes()).collect();
     for odd in ["10.1.2.03", "10.1.2.256", "10.1.2", "10.1.2.3 ", "", "10.1..3", "1.2.3.4.5", "+1.2.3.4"] {
@@ -160,7 +160,7 @@ fn one_value_in_a_hundred_thousand_that_is_no_address_is_kept() {
 }
 
 #[test]
-fn an_estimate_is_close_to_what_it_estimates() {
+fn estimates_are_close_to_the_actual_size() {
     let words = ["regular ", "ironic ", "deposits ", "sleep ", "furiously ", "among ", "accounts ", "final "];
     let text = |row: u64| (0..6).map(|word| words[(row >> (60 - 3 * word) & 7) as usize]).collect::<String>();
     let rows = 100_000u64;
@@ -266,7 +266,7 @@ proptest! {
 }
 
 #[test]
-fn only_sorted_tokens_are_tokens() {
+fn unsorted_tokens_are_refused() {
     assert!(Tokens::read(&[2, 0, 0x11, b'a', b'b', b'c', b'd']).is_ok());
     for wrong in [
         &[][..],
@@ -301,7 +301,7 @@ fn forged_lengths_allocate_nothing() {
 }
 
 #[test]
-fn rows_of_strings_are_taken_in_any_order() {
+fn rows_of_strings_are_copied_in_any_order() {
     let values: StringBuffer =
         ["", "one", "a value longer than thirty-two bytes", "two", ""].map(str::as_bytes).into_iter().collect();
     let mut taken: StringBuffer = [&b"before"[..]].into_iter().collect();

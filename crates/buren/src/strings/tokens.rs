@@ -14,21 +14,22 @@ use brc_kernels::tokens::{Pieces, TokenTable};
 pub(super) use brc_kernels::tokens::{LONGEST, SINGLES};
 
 /// The maximum number of tokens.
-pub(super) const MOST: usize = 4096;
+pub(super) const MAX_TOKENS: usize = 4096;
 
 /// Tokens for decoding.
 #[derive(Clone)]
 pub struct Tokens {
     /// Each token, followed by arbitrary bytes. Every code in a file has an entry, an empty one if it has no token.
-    bytes: Box<[[u8; LONGEST]; MOST]>,
-    lengths: Box<[u8; MOST]>,
+    bytes: Box<[[u8; LONGEST]; MAX_TOKENS]>,
+    lengths: Box<[u8; MAX_TOKENS]>,
     count: usize,
 }
 
 impl Tokens {
     /// The single bytes and these longer tokens, which must ascend.
     pub(super) fn new<'a>(longer: impl Iterator<Item = &'a [u8]>) -> Self {
-        let mut tokens = Self { bytes: Box::new([[0; LONGEST]; MOST]), lengths: Box::new([0; MOST]), count: SINGLES };
+        let mut tokens =
+            Self { bytes: Box::new([[0; LONGEST]; MAX_TOKENS]), lengths: Box::new([0; MAX_TOKENS]), count: SINGLES };
         for byte in 0..=u8::MAX {
             tokens.bytes[usize::from(byte)][0] = byte;
             tokens.lengths[usize::from(byte)] = 1;
@@ -49,7 +50,7 @@ impl Tokens {
         const CUT: Malformed = Malformed("the tokens are cut off");
         let (count, rest) = bytes.split_first_chunk::<2>().ok_or(CUT)?;
         let count = usize::from(u16::from_le_bytes(*count));
-        if count > MOST - SINGLES {
+        if count > MAX_TOKENS - SINGLES {
             return Err(Malformed("there are more than 4,096 tokens"));
         }
         let (lengths, mut rest) = rest.split_at_checked(count.div_ceil(2)).ok_or(CUT)?;
@@ -98,7 +99,7 @@ impl Tokens {
 
     /// The token of a code.
     pub(super) fn get(&self, code: u16) -> &[u8] {
-        let code = usize::from(code) % MOST;
+        let code = usize::from(code) % MAX_TOKENS;
         &self.bytes[code][..usize::from(self.lengths[code])]
     }
 
@@ -110,7 +111,7 @@ impl Tokens {
     pub(super) fn expand(&self, codes: &[i16], out: &mut [u8]) -> Result<usize, Malformed> {
         let mut at = 0;
         for &code in codes {
-            let code = code as usize % MOST;
+            let code = code as usize % MAX_TOKENS;
             let room = out.get_mut(at..).and_then(|out| out.first_chunk_mut()).ok_or(LENGTHS)?;
             *room = self.bytes[code];
             at += usize::from(self.lengths[code]);

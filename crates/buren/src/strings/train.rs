@@ -6,7 +6,7 @@
 
 use super::sample::sample;
 use super::template::Template;
-use super::tokens::{LONGEST, MOST, SINGLES, Tokens};
+use super::tokens::{LONGEST, MAX_TOKENS, SINGLES, Tokens};
 use super::{GROUP, Strings, Tokenizer};
 use hashbrown::HashMap;
 
@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 const GENERATIONS: [usize; 6] = [32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 512 << 10];
 
 /// The maximum number of pairs considered as tokens.
-const CANDIDATES: usize = 2 * MOST;
+const CANDIDATES: usize = 2 * MAX_TOKENS;
 
 /// The weight of one saved code, so that it can be divided by the length of a token.
 const WHOLE: u32 = 16;
@@ -50,7 +50,7 @@ fn next_generation(tokenizer: &Tokenizer, sample: Strings<'_>) -> Tokens {
             *savings.entry(Candidate::new(first, second)).or_default() += saving;
         }
     }
-    let best = largest(savings.into_iter().collect(), MOST - SINGLES);
+    let best = largest(savings.into_iter().collect(), MAX_TOKENS - SINGLES);
     let mut chosen: Vec<_> = best.into_iter().map(|(token, _)| token).collect();
     chosen.sort_unstable();
     Tokens::new(chosen.iter().map(Candidate::bytes))
@@ -70,7 +70,7 @@ fn largest<T: Copy + Ord>(mut savings: Vec<(T, u32)>, most: usize) -> Vec<(T, u3
 fn count(tokenizer: &Tokenizer, sample: Strings<'_>) -> (Vec<u32>, Counts<u32>) {
     let mut codes = Vec::new();
     tokenizer.encode(sample, GROUP, &mut codes, &mut Vec::new());
-    let mut singles = vec![0u32; MOST];
+    let mut singles = vec![0u32; MAX_TOKENS];
     let mut pairs: Counts<u32> = Counts::with_capacity_and_hasher(codes.len() / 2, Default::default());
     let mut codes = codes.iter().map(|&code| code as u32);
     for value in sample.iter() {

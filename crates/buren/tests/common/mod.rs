@@ -116,7 +116,7 @@ pub fn write_as(
         encoder.begin(index as u64);
         while start < end {
             let batch_end = end.min(start + 1 + (start * 7) % 1000);
-            lend(columns, start..batch_end, &mut dictionaries[worker], encoder.as_mut())?;
+            send_rows(columns, start..batch_end, &mut dictionaries[worker], encoder.as_mut())?;
             start = batch_end;
         }
         let mut part: Part = encoder.finish()?;
@@ -128,7 +128,7 @@ pub fn write_as(
 }
 
 /// Converts some rows to a batch; numbers alternate between the widths that hold them.
-fn lend(
+fn send_rows(
     columns: &[Data],
     rows: std::ops::Range<usize>,
     dictionaries: &mut [Dictionary],
@@ -151,7 +151,7 @@ fn lend(
             Data::Numbers(_) => {}
         }
     }
-    let lent: Vec<_> = columns
+    let batch_columns: Vec<_> = columns
         .iter()
         .enumerate()
         .map(|(index, column)| match column {
@@ -160,7 +160,7 @@ fn lend(
             Data::Numbers(values) => Column::integers(Integers::I64(&values[rows.clone()])),
         })
         .collect();
-    sink.batch(&Batch { rows: rows.len(), columns: &lent })
+    sink.batch(&Batch { rows: rows.len(), columns: &batch_columns })
 }
 
 /// Opens a file with these bytes.

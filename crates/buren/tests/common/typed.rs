@@ -150,7 +150,7 @@ impl Typed {
 }
 
 #[derive(Default)]
-struct Lent {
+struct BatchBuffers {
     validity: BitmapBuffer,
     narrow: Vec<i16>,
     long: Vec<i64>,
@@ -162,70 +162,70 @@ struct Lent {
 }
 
 /// Converts rows of columns of these types to a batch: integers in any width, strings as codes or bytes.
-fn lend(
+fn send_rows(
     schema: &[PhysicalType],
     columns: &[Vec<Cell>],
     rows: Range<usize>,
     dictionaries: &mut [Dictionary],
     sink: &mut dyn Sink,
 ) -> Result<()> {
-    let lent: Vec<Lent> = columns
+    let buffers: Vec<BatchBuffers> = columns
         .iter()
         .zip(dictionaries.iter_mut())
         .map(|(column, dictionary)| {
-            let mut lent = Lent { offsets: vec![0], ..Lent::default() };
+            let mut buffers = BatchBuffers { offsets: vec![0], ..BatchBuffers::default() };
             for cell in &column[rows.clone()] {
-                lent.validity.push(*cell != Cell::Null);
+                buffers.validity.push(*cell != Cell::Null);
                 match cell {
                     Cell::Integer(value) => {
-                        lent.wide.push(*value);
-                        lent.long.extend(i64::try_from(*value));
-                        lent.narrow.extend(i16::try_from(*value));
+                        buffers.wide.push(*value);
+                        buffers.long.extend(i64::try_from(*value));
+                        buffers.narrow.extend(i16::try_from(*value));
                     }
-                    Cell::Float(bits) => lent.floats.push(f64::from_bits(*bits)),
+                    Cell::Float(bits) => buffers.floats.push(f64::from_bits(*bits)),
                     Cell::Bytes(value) => {
                         let known = dictionary.iter().position(|known| known == value.as_slice());
-                        lent.codes.push(known.map_or_else(|| dictionary.push(value), |code| code as u32));
-                        lent.bytes.extend_from_slice(value);
+                        buffers.codes.push(known.map_or_else(|| dictionary.push(value), |code| code as u32));
+                        buffers.bytes.extend_from_slice(value);
                     }
                     // Nulls have an arbitrary value.
                     Cell::Null => {
-                        let any = lent.wide.len() as i64 * 1_000_003;
-                        lent.wide.push(i128::from(any) << 60);
-                        lent.long.push(any);
-                        lent.narrow.push(any as i16);
-                        lent.floats.push(f64::NAN);
-                        lent.codes.push(0);
-                        lent.bytes.extend_from_slice(b"?");
+                        let any = buffers.wide.len() as i64 * 1_000_003;
+                        buffers.wide.push(i128::from(any) << 60);
+                        buffers.long.push(any);
+                        buffers.narrow.push(any as i16);
+                        buffers.floats.push(f64::NAN);
+                        buffers.codes.push(0);
+                        buffers.bytes.extend_from_slice(b"?");
                     }
                 }
-                lent.offsets.push(lent.bytes.len() as i32);
+                buffers.offsets.push(buffers.bytes.len() as i32);
             }
-            lent
+            buffers
         })
         .collect();
     let count = rows.len();
-    let lent: Vec<_> = lent
+    let buffers: Vec<_> = buffers
         .iter()
         .zip(schema)
         .zip(dictionaries.iter())
-        .map(|((lent, physical), dictionary)| {
+        .map(|((buffers, physical), dictionary)| {
             let data = match physical {
-                PhysicalType::Floats => Data::Floats(&lent.floats),
+                PhysicalType::Floats => Data::Floats(&buffers.floats),
                 PhysicalType::Bytes if rows.start.is_multiple_of(2) && !dictionary.is_empty() => {
-                    Data::Codes { codes: &lent.codes, dictionary }
+                    Data::Codes { codes: &buffers.codes, dictionary }
                 }
-                PhysicalType::Bytes => Data::Bytes(ByteStrings::new(&lent.offsets, &lent.bytes)),
-                _ if lent.narrow.len() == count => Data::Integers(Integers::I16(&lent.narrow)),
-                _ if lent.long.len() == count && rows.start.is_multiple_of(3) => {
-                    Data::Integers(Integers::I64(&lent.long))
+                PhysicalType::Bytes => Data::Bytes(ByteStrings::new(&buffers.offsets, &buffers.bytes)),
+                _ if buffers.narrow.len() == count => Data::Integers(Integers::I16(&buffers.narrow)),
+                _ if buffers.long.len() == count && rows.start.is_multiple_of(3) => {
+                    Data::Integers(Integers::I64(&buffers.long))
                 }
-                _ => Data::Integers(Integers::I128(&lent.wide)),
+                _ => Data::Integers(Integers::I128(&buffers.wide)),
             };
-            Column::from(data).with_validity(lent.validity.bitmap())
+            Column::from(data).with_validity(buffers.validity.bitmap())
         })
         .collect();
-    sink.batch(&Batch { rows: count, columns: &lent })
+    sink.batch(&Batch { rows: count, columns: &buffers })
 }
 
 /// Passes rows to an encoder in batches of various sizes.
@@ -240,7 +240,7 @@ pub fn encode(
     let mut start = rows.start;
     while start < rows.end {
         let end = rows.end.min(start + 1 + (start * 7 + cut) % 1000);
-        lend(schema, columns, start..end, &mut dictionaries, encoder)?;
+        send_rows(schema, columns, start..end, &mut dictionaries, encoder)?;
         start = end;
     }
     Ok(())

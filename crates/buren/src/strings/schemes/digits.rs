@@ -7,7 +7,7 @@ use brc_core::decimal::DIGIT_PAIRS;
 use std::ops::Range;
 
 /// The maximum number of digits, so that every number fits 64 bits.
-pub(in crate::strings) const MOST: usize = 18;
+pub(in crate::strings) const MAX_DIGITS: usize = 18;
 
 const TOO_MANY: Malformed = Malformed("a number has too many digits");
 
@@ -76,7 +76,7 @@ impl<'a> Packed<'a> {
         let (&digits, mut bytes) = stored.bytes.split_first().ok_or(Malformed("the digits are cut off"))?;
         let array = PackedArray::take(&mut bytes, stored.rows)?;
         let digits = usize::from(digits);
-        if !bytes.is_empty() || digits > MOST {
+        if !bytes.is_empty() || digits > MAX_DIGITS {
             return Err(TOO_MANY);
         }
         Ok(Self { array, digits })
@@ -85,7 +85,7 @@ impl<'a> Packed<'a> {
     /// Replaces `out` with the numbers of some rows.
     pub(in crate::strings) fn read(&self, rows: Range<usize>, out: &mut Vec<i64>) -> Result<(), Malformed> {
         self.array.read_rows(rows, out);
-        let most = 10u64.pow(if self.digits == 0 { MOST } else { self.digits } as u32);
+        let most = 10u64.pow(if self.digits == 0 { MAX_DIGITS } else { self.digits } as u32);
         // Without an early exit, so that it vectorises.
         if out.iter().fold(false, |above, &integer| above | (integer as u64 >= most)) {
             return Err(TOO_MANY);
@@ -103,7 +103,7 @@ fn digits(values: Strings<'_>) -> usize {
 
 /// The number in a value, if its text can be restored from it.
 pub(in crate::strings) fn number(value: &[u8], digits: usize) -> Option<i64> {
-    let numeric = (1..=MOST).contains(&value.len()) && value.iter().all(u8::is_ascii_digit);
+    let numeric = (1..=MAX_DIGITS).contains(&value.len()) && value.iter().all(u8::is_ascii_digit);
     let comes_back = if digits > 0 { value.len() == digits } else { value[..] == *b"0" || numeric && value[0] != b'0' };
     (numeric && comes_back).then(|| value.iter().fold(0, |number, digit| 10 * number + i64::from(digit - b'0')))
 }

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_those_of_the_standard_library() {
+    fn addresses_match_the_standard_library() {
         for text in
             ["0.0.0.0", "255.255.255.255", "1.2.3.4", "10.20.30.40", "256.1.1.1", "1.1.1.256", "01.2.3.4", "1.2.3.00"]
         {

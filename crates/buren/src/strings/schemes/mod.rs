@@ -10,7 +10,7 @@ mod plain;
 mod symbols;
 mod tokenized;
 
-pub(super) use digits::{MOST as MOST_DIGITS, Packed, number};
+pub(super) use digits::{MAX_DIGITS, Packed, number};
 pub(super) use symbols::few_symbols;
 
 use super::{LENGTHS, Malformed, Scratch, StringBuffer, Strings, Tokenizer, Tokens};

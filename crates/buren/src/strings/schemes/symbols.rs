@@ -7,7 +7,7 @@ use crate::strings::section::{self, Lengths};
 use std::ops::Range;
 
 /// The maximum number of symbols.
-const MOST: usize = 16;
+const MAX_SYMBOLS: usize = 16;
 
 pub(super) struct Symbols;
 
@@ -91,7 +91,7 @@ pub(in super::super) fn few_symbols(values: Strings<'_>) -> bool {
 
 /// The symbols that occur in ascending order, followed by zeros.
 struct Alphabet {
-    symbols: [u8; MOST],
+    symbols: [u8; MAX_SYMBOLS],
     /// The bits per symbol.
     bits: usize,
 }
@@ -105,11 +105,11 @@ impl Alphabet {
         for bytes in values.bytes()[values.offsets()[0] as usize..][..values.total_bytes()].chunks(AT_ONCE) {
             bytes.iter().for_each(|&byte| occurs[usize::from(byte)] = true);
             count = occurs.iter().filter(|occurs| **occurs).count();
-            if count > MOST {
+            if count > MAX_SYMBOLS {
                 return None;
             }
         }
-        let mut symbols = [0; MOST];
+        let mut symbols = [0; MAX_SYMBOLS];
         let occurring = (0..=u8::MAX).filter(|&byte| occurs[usize::from(byte)]);
         symbols.iter_mut().zip(occurring).for_each(|(symbol, byte)| *symbol = byte);
         let bits = if count <= 2 {
@@ -130,7 +130,7 @@ impl Alphabet {
         }
         let (stored, rest) = rest.split_at_checked(1 << bits).ok_or(CUT)?;
         *bytes = rest;
-        let mut symbols = [0; MOST];
+        let mut symbols = [0; MAX_SYMBOLS];
         symbols[..stored.len()].copy_from_slice(stored);
         Ok(Self { symbols, bits: usize::from(bits) })
     }
@@ -144,7 +144,7 @@ impl Alphabet {
     fn codes(&self) -> [u8; 256] {
         let mut codes = [0; 256];
         // In reverse, so that the zeros after the symbols do not override them.
-        for (code, &symbol) in (0..MOST as u8).zip(&self.symbols).rev() {
+        for (code, &symbol) in (0..MAX_SYMBOLS as u8).zip(&self.symbols).rev() {
             codes[usize::from(symbol)] = code;
         }
         codes

@@ -2,7 +2,7 @@
 //! until the sink has processed them. The columns of conjuncts are decoded first; other columns are decoded only where
 //! rows are left.
 
-use super::column::{BlockPlace, PIECE};
+use super::column::{BATCH_ROWS, BlockPosition};
 use super::reader::Reader;
 use super::scanner::{FileScanner, is_met, known};
 use crate::integers::{BLOCK_ROWS, GROUP_ROWS};
@@ -13,41 +13,41 @@ use std::ops::Range;
 
 /// A range of rows of a row group to deliver.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct RowRange {
     pub(super) rows: Range<usize>,
     /// Whether the predicate is not known to be true for all of them.
-    pub(super) is_open: bool,
+    pub(super) needs_filter: bool,
 }
 
 /// The number of columns of a batch that need no heap memory.
 const COLUMNS: usize = 8;
 
 /// The ranges to deliver, consumed batch by batch in row order.
-struct Wanted<'a> {
+struct SelectedRanges<'a> {
     /// The ranges that do not end before the current batch.
-    left: &'a [Stretch],
+    left: &'a [RowRange],
 }
 
 /// The number of selected rows of a batch.
 #[derive(Debug, PartialEq, Eq)]
-struct OfPiece {
+struct BatchSelection {
     rows: usize,
     /// Whether the predicate is not known to be true for all of them.
-    is_open: bool,
+    needs_filter: bool,
 }
 
 /// The indices of the conjuncts to test.
 #[derive(Default)]
 struct Tests {
     /// For rows that may not match the predicate.
-    of_open_rows: Vec<usize>,
+    if_unverified: Vec<usize>,
     /// For rows that are known to match it.
-    of_all_rows: Vec<usize>,
+    if_verified: Vec<usize>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> SelectedRanges<'a> {
     /// Drops the ranges that end at or before `start`; returns the rest.
-    fn from(&mut self, start: usize) -> &'a [Stretch] {
+    fn from(&mut self, start: usize) -> &'a [RowRange] {
         while let [first, rest @ ..] = self.left
             && first.rows.end <= start
         {
@@ -59,8 +59,8 @@ impl<'a> Wanted<'a> {
     /// The selected ranges within `rows`. Must be called in ascending row order.
     fn within(&mut self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<'a> {
         let (start, end) = (rows.start, rows.end);
-        let in_rows = self.from(start).iter().take_while(move |stretch| stretch.rows.start < end);
-        in_rows.map(move |stretch| stretch.rows.start.max(start)..stretch.rows.end.min(end))
+        let in_rows = self.from(start).iter().take_while(move |range| range.rows.start < end);
+        in_rows.map(move |range| range.rows.start.max(start)..range.rows.end.min(end))
     }
 
     /// The number of selected rows within `rows`.
@@ -69,13 +69,13 @@ impl<'a> Wanted<'a> {
     }
 
     /// Sets the bits of the selected rows of a batch and clears the others.
-    fn select(&mut self, piece: &Range<usize>, bits: &mut [u64]) -> OfPiece {
+    fn select(&mut self, batch: &Range<usize>, bits: &mut [u64]) -> BatchSelection {
         bits.fill(0);
-        let mut found = OfPiece { rows: 0, is_open: false };
-        for stretch in self.from(piece.start).iter().take_while(|stretch| stretch.rows.start < piece.end) {
-            let rows = stretch.rows.start.max(piece.start) - piece.start..stretch.rows.end.min(piece.end) - piece.start;
+        let mut found = BatchSelection { rows: 0, needs_filter: false };
+        for range in self.from(batch.start).iter().take_while(|range| range.rows.start < batch.end) {
+            let rows = range.rows.start.max(batch.start) - batch.start..range.rows.end.min(batch.end) - batch.start;
             found.rows += rows.len();
-            found.is_open |= stretch.is_open;
+            found.needs_filter |= range.needs_filter;
             set(bits, rows);
         }
         found
@@ -127,24 +127,24 @@ impl FileScanner<'_> {
         &mut self,
         index: usize,
         key: Option<usize>,
-        stretches: &[Stretch],
+        ranges: &[RowRange],
         sink: &mut dyn Sink,
         scanned: &mut Scanned,
     ) -> Result<()> {
         let of_block = |number: usize| self.reader.known_of_block(index, key, number);
         let rows_of = |number: usize| self.reader.rows_of_block(index, number);
         let all = self.reader.row_group(index).rows as usize;
-        let blocks = self.open_blocks(index, key, stretches);
+        let blocks = self.unpruned_blocks(index, key, ranges);
         self.expect_blocks(index, key, &blocks);
         let of_blocks: usize = blocks.iter().map(|(_, rows)| rows).sum();
-        let wanted_rows: usize = stretches.iter().map(|stretch| stretch.rows.len()).sum();
-        scanned.skipped_rows += (wanted_rows - of_blocks) as u64;
+        let selected_rows: usize = ranges.iter().map(|range| range.rows.len()).sum();
+        scanned.skipped_rows += (selected_rows - of_blocks) as u64;
         let expected = if of_blocks > 0 { self.expected_rows(of_blocks, all) } else { 0 };
         let runs = std::mem::take(&mut self.runs.runs);
-        let runs_at_hand = key.map(|_| &runs);
-        let mut wanted = Wanted { left: stretches };
+        let current_runs = key.map(|_| &runs);
+        let mut selected = SelectedRanges { left: ranges };
         let delivered = blocks.into_iter().try_for_each(|(block, rows)| {
-            let place = BlockPlace { row_group: index, expected, block, rows: rows_of(block), runs: runs_at_hand };
+            let at = BlockPosition { row_group: index, expected, block, rows: rows_of(block), runs: current_runs };
             let mut tests = Tests::default();
             for (test, conjunct) in self.options.conjuncts.iter().enumerate() {
                 let is_pushed_down = self.is_pushed_down(conjunct);
@@ -153,30 +153,30 @@ impl FileScanner<'_> {
                 if is_of_key && self.runs.key_position.is_some() || is_met(conjunct, of_block(block)) || is_later {
                     continue;
                 }
-                tests.of_open_rows.push(test);
+                tests.if_unverified.push(test);
                 if !is_pushed_down {
-                    tests.of_all_rows.push(test);
+                    tests.if_verified.push(test);
                 }
             }
             scanned.rows += rows as u64;
-            self.deliver_block(place, &mut wanted, &tests, sink)
+            self.deliver_block(at, &mut selected, &tests, sink)
         });
         self.runs.runs = runs;
         delivered
     }
 
     /// The blocks of a row group that have selected rows and are not pruned, each with its number of selected rows.
-    pub(super) fn open_blocks(&self, index: usize, key: Option<usize>, stretches: &[Stretch]) -> Vec<(usize, usize)> {
-        let mut wanted = Wanted { left: stretches };
-        let is_open = stretches.iter().any(|stretch| stretch.is_open);
+    pub(super) fn unpruned_blocks(&self, index: usize, key: Option<usize>, ranges: &[RowRange]) -> Vec<(usize, usize)> {
+        let mut selected = SelectedRanges { left: ranges };
+        let needs_filter = ranges.iter().any(|range| range.needs_filter);
         let all = self.reader.row_group(index).rows as usize;
         let blocks = (0..all.div_ceil(BLOCK_ROWS)).map(|number| {
             let start = number * BLOCK_ROWS;
-            (number, wanted.count(&(start..start + self.reader.rows_of_block(index, number))))
+            (number, selected.count(&(start..start + self.reader.rows_of_block(index, number))))
         });
-        let is_ruled_out =
-            |number| is_open && self.decide(self.reader.known_of_block(index, key, number)) == Verdict::Never;
-        blocks.filter(|&(number, rows)| rows > 0 && !is_ruled_out(number)).collect()
+        let is_pruned =
+            |number| needs_filter && self.decide(self.reader.known_of_block(index, key, number)) == Verdict::Never;
+        blocks.filter(|&(number, rows)| rows > 0 && !is_pruned(number)).collect()
     }
 
     /// Whether the conjunct is part of the predicate, so that rows known to match the predicate satisfy it.
@@ -190,28 +190,28 @@ impl FileScanner<'_> {
 
     fn deliver_block(
         &mut self,
-        place: BlockPlace<'_>,
-        wanted: &mut Wanted<'_>,
+        at: BlockPosition<'_>,
+        selected: &mut SelectedRanges<'_>,
         tests: &Tests,
         sink: &mut dyn Sink,
     ) -> Result<()> {
-        let start = place.block * BLOCK_ROWS;
-        let mut bits = [0; PIECE / 64];
-        for first in (0..place.rows).step_by(PIECE) {
-            let piece = first..place.rows.min(first + PIECE);
+        let start = at.block * BLOCK_ROWS;
+        let mut bits = [0; BATCH_ROWS / 64];
+        for first in (0..at.rows).step_by(BATCH_ROWS) {
+            let batch = first..at.rows.min(first + BATCH_ROWS);
             if self.options.conjuncts.is_empty() {
-                for stretch in wanted.within(start + piece.start..start + piece.end) {
-                    let rows = stretch.start - start..stretch.end - start;
-                    self.bring_all(place, &rows)?;
-                    self.hand_over(&rows, |batch| sink.batch(batch))?;
+                for range in selected.within(start + batch.start..start + batch.end) {
+                    let rows = range.start - start..range.end - start;
+                    self.ensure_all_decoded(at, &rows)?;
+                    self.pass_on(&rows, |batch| sink.batch(batch))?;
                 }
                 continue;
             }
-            let bits = &mut bits[..words(piece.len())];
-            let found = wanted.select(&(start + piece.start..start + piece.end), bits);
+            let bits = &mut bits[..words(batch.len())];
+            let found = selected.select(&(start + batch.start..start + batch.end), bits);
             if found.rows > 0 {
-                let tests = if found.is_open { &tests.of_open_rows } else { &tests.of_all_rows };
-                self.deliver_parts(place, piece, tests, bits, sink)?;
+                let tests = if found.needs_filter { &tests.if_unverified } else { &tests.if_verified };
+                self.deliver_groups(at, batch, tests, bits, sink)?;
             }
         }
         Ok(())
@@ -219,16 +219,16 @@ impl FileScanner<'_> {
 
     /// Delivers the selected rows of a batch that satisfy the given conjuncts. Groups without a selected row are not
     /// decoded.
-    fn deliver_parts(
+    fn deliver_groups(
         &mut self,
-        place: BlockPlace<'_>,
-        piece: Range<usize>,
+        at: BlockPosition<'_>,
+        batch: Range<usize>,
         tests: &[usize],
         rows: &mut [u64],
         sink: &mut dyn Sink,
     ) -> Result<()> {
         const WORDS: usize = GROUP_ROWS / 64;
-        let mut have_rows = [false; PIECE.div_ceil(GROUP_ROWS)];
+        let mut have_rows = [false; BATCH_ROWS.div_ceil(GROUP_ROWS)];
         let groups = have_rows.iter_mut().zip(rows.chunks(WORDS));
         groups.for_each(|(has_rows, group)| *has_rows = group.iter().any(|&word| word != 0));
         let mut first = 0;
@@ -236,8 +236,8 @@ impl FileScanner<'_> {
             let words = first..rows.len().min(first + groups.len() * WORDS);
             first = words.end;
             if groups[0] {
-                let part = piece.start + words.start * 64..piece.end.min(piece.start + words.end * 64);
-                self.deliver_part(place, part, tests, &mut rows[words], sink)?;
+                let part = batch.start + words.start * 64..batch.end.min(batch.start + words.end * 64);
+                self.deliver_rows(at, part, tests, &mut rows[words], sink)?;
             }
         }
         Ok(())
@@ -245,9 +245,9 @@ impl FileScanner<'_> {
 
     /// Evaluates the first conjunct on some rows. Without conjuncts, delivers the rows, or records them if they must be
     /// put back in order first.
-    fn deliver_part(
+    fn deliver_rows(
         &mut self,
-        place: BlockPlace<'_>,
+        at: BlockPosition<'_>,
         part: Range<usize>,
         tests: &[usize],
         rows: &mut [u64],
@@ -255,54 +255,60 @@ impl FileScanner<'_> {
     ) -> Result<()> {
         let Some((&test, later)) = tests.split_first() else {
             if let Some(met) = &mut self.met {
-                let first = (place.block * BLOCK_ROWS + part.start) / 64;
+                let first = (at.block * BLOCK_ROWS + part.start) / 64;
                 met[first..first + rows.len()].copy_from_slice(rows);
                 return Ok(());
             }
-            self.bring_all(place, &part)?;
+            self.ensure_all_decoded(at, &part)?;
             let is_all = rows.iter().enumerate().all(|(index, &word)| word == valid_bits(part.len(), index));
-            return self.hand_over(&part, |batch| sink.tested(batch, (!is_all).then_some(rows)));
+            return self.pass_on(&part, |batch| sink.tested(batch, (!is_all).then_some(rows)));
         };
         for index in 0..self.tested[test].len() {
             let position = self.tested[test][index];
-            self.bring(position, place, &part, false)?;
+            self.ensure_decoded(position, at, &part, false)?;
             if self.met.is_some() && sink.wants(position) && self.key_of(position).is_none() {
-                self.keep(position, place, &part);
+                self.keep(position, at, &part);
             }
         }
         let columns: Vec<_> = self.tested[test].iter().map(|&position| self.rows_of(position, &part)).collect();
         if sink.test(test, &Batch { rows: part.len(), columns: &columns }, rows)? == 0 {
             return Ok(());
         }
-        self.deliver_parts(place, part, later, rows, sink)
+        self.deliver_groups(at, part, later, rows, sink)
     }
 
     /// Decodes rows of a column from the start of their group, unless that has been done. A cluster key may be
     /// delivered as runs.
-    fn bring(&mut self, position: usize, place: BlockPlace<'_>, rows: &Range<usize>, as_runs: bool) -> Result<()> {
-        match place.runs {
+    fn ensure_decoded(
+        &mut self,
+        position: usize,
+        at: BlockPosition<'_>,
+        rows: &Range<usize>,
+        as_runs: bool,
+    ) -> Result<()> {
+        match at.runs {
             Some(runs) if self.key_of(position).is_some() => {
-                let start = place.block * BLOCK_ROWS;
-                self.runs.key.bring(runs, start + rows.start..start + rows.end, rows.clone(), as_runs);
+                let start = at.block * BLOCK_ROWS;
+                self.runs.key.set_rows(runs, start + rows.start..start + rows.end, rows.clone(), as_runs);
                 Ok(())
             }
             _ => {
                 let rows = rows.start / GROUP_ROWS * GROUP_ROWS..rows.end;
-                self.columns[position].bring(place, &rows, &mut self.cost)
+                self.columns[position].ensure_decoded(at, &rows, &mut self.cost)
             }
         }
     }
 
     /// Decodes rows of all columns.
-    fn bring_all(&mut self, place: BlockPlace<'_>, rows: &Range<usize>) -> Result<()> {
-        (0..self.columns.len()).try_for_each(|position| self.bring(position, place, rows, true))
+    fn ensure_all_decoded(&mut self, at: BlockPosition<'_>, rows: &Range<usize>) -> Result<()> {
+        (0..self.columns.len()).try_for_each(|position| self.ensure_decoded(position, at, rows, true))
     }
 
     /// Keeps decoded rows of a column for putting the matching rows back in order.
-    fn keep(&mut self, position: usize, place: BlockPlace<'_>, rows: &Range<usize>) {
-        let (column, start) = (&self.columns[position], place.block * BLOCK_ROWS);
+    fn keep(&mut self, position: usize, at: BlockPosition<'_>, rows: &Range<usize>) {
+        let (column, start) = (&self.columns[position], at.block * BLOCK_ROWS);
         let of_row_group = start + rows.start..start + rows.end;
-        self.clustered[position].keep(&column.rows(rows), of_row_group, column.values_in(place.row_group));
+        self.clustered[position].keep(&column.rows(rows), of_row_group, column.values_in(at.row_group));
     }
 
     /// The decoded rows of a column.
@@ -314,7 +320,7 @@ impl FileScanner<'_> {
     }
 
     /// Passes decoded rows of all columns to `sink`.
-    fn hand_over(&self, rows: &Range<usize>, sink: impl FnOnce(&Batch<'_>) -> Result<()>) -> Result<()> {
+    fn pass_on(&self, rows: &Range<usize>, sink: impl FnOnce(&Batch<'_>) -> Result<()>) -> Result<()> {
         let filler = Column::integers(Integers::I16(&[]));
         with_slots::<_, COLUMNS, _>(self.columns.len(), filler, |columns| {
             columns.iter_mut().enumerate().for_each(|(position, slot)| *slot = self.rows_of(position, rows));
@@ -330,32 +336,32 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_rows_of_stretches_are_selected(
+        fn rows_of_ranges_are_selected(
             lengths in prop::collection::vec((0usize..200, 1usize..200, any::<bool>()), 0..20),
-            piece in 1usize..300,
+            batch in 1usize..300,
         ) {
             let mut end = 0;
-            let stretch = |&(gap, rows, is_open): &(usize, usize, bool)| {
+            let range = |&(gap, rows, needs_filter): &(usize, usize, bool)| {
                 let start = end + gap;
                 end = start + rows;
-                Stretch { rows: start..end, is_open }
+                RowRange { rows: start..end, needs_filter }
             };
-            let stretches: Vec<_> = lengths.iter().map(stretch).collect();
-            let of_row = |row: usize| stretches.iter().find(|stretch| stretch.rows.contains(&row));
-            let (mut wanted, mut counted) = (Wanted { left: &stretches }, Wanted { left: &stretches });
-            for start in (0..end + 100).step_by(piece) {
-                let rows = start..start + piece;
-                let mut bits = vec![u64::MAX; words(piece)];
-                let found = wanted.select(&rows, &mut bits);
+            let ranges: Vec<_> = lengths.iter().map(range).collect();
+            let of_row = |row: usize| ranges.iter().find(|range| range.rows.contains(&row));
+            let (mut selected, mut counted) = (SelectedRanges { left: &ranges }, SelectedRanges { left: &ranges });
+            for start in (0..end + 100).step_by(batch) {
+                let rows = start..start + batch;
+                let mut bits = vec![u64::MAX; words(batch)];
+                let found = selected.select(&rows, &mut bits);
                 for row in rows.clone() {
                     let bit = bits[(row - start) / 64] >> ((row - start) % 64) & 1;
                     prop_assert_eq!(bit == 1, of_row(row).is_some());
                 }
-                let in_piece: Vec<_> = rows.clone().filter_map(of_row).collect();
-                let is_open = in_piece.iter().any(|stretch| stretch.is_open);
-                prop_assert_eq!(&found, &OfPiece { rows: in_piece.len(), is_open });
-                prop_assert_eq!(bits.iter().map(|word| word.count_ones() as usize).sum::<usize>(), in_piece.len());
-                prop_assert_eq!(counted.count(&rows), in_piece.len());
+                let in_batch: Vec<_> = rows.clone().filter_map(of_row).collect();
+                let needs_filter = in_batch.iter().any(|range| range.needs_filter);
+                prop_assert_eq!(&found, &BatchSelection { rows: in_batch.len(), needs_filter });
+                prop_assert_eq!(bits.iter().map(|word| word.count_ones() as usize).sum::<usize>(), in_batch.len());
+                prop_assert_eq!(counted.count(&rows), in_batch.len());
             }
         }
     }

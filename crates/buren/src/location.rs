@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A block of a file.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Place<'a> {
+pub(crate) enum Location<'a> {
     Data { row_group: usize, column: &'a str, block: usize },
     RunIndex { row_group: usize, column: &'a str },
     Dictionary { column: &'a str, block: usize },
@@ -17,7 +17,7 @@ pub(crate) enum Place<'a> {
     Unused { index: usize },
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for Location<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Data { row_group, column, block } => {

@@ -4,32 +4,32 @@
 //! against a schema; the writer does so at the end.
 
 use super::cluster::Partition;
-use super::strings_gathered::Strings;
+use super::string_column::StringColumn;
 use crate::integer_buffer::{IntegerBuffer, at};
 use brc_core::{BitmapBuffer, Column, Data, Error, Integers, Result};
 use foldhash::fast::RandomState;
 
 /// The buffered rows of one column.
-pub(super) struct Gathered {
-    pub(super) values: Values,
+pub(super) struct ColumnBuffer {
+    pub(super) values: BufferedValues,
     pub(super) validity: BitmapBuffer,
     hasher: RandomState,
 }
 
-pub(super) enum Values {
+pub(super) enum BufferedValues {
     /// No rows yet, and no buffer to reuse.
     Nothing,
     Integers(IntegerBuffer),
     /// At least one value, possibly under a null, needed more than 64 bits.
     Wide(Vec<i128>),
     Floats(Vec<f64>),
-    Strings(Box<Strings>),
+    Strings(Box<StringColumn>),
 }
 
-impl Gathered {
+impl ColumnBuffer {
     /// An empty buffer. All dictionaries of the file share the hasher.
     pub(super) fn new(hasher: &RandomState) -> Self {
-        Self { values: Values::Nothing, validity: BitmapBuffer::default(), hasher: hasher.clone() }
+        Self { values: BufferedValues::Nothing, validity: BitmapBuffer::default(), hasher: hasher.clone() }
     }
 
     /// Appends a column of a batch.
@@ -39,18 +39,18 @@ impl Gathered {
     pub(super) fn append(&mut self, column: &Column<'_>, rows: usize) -> Result<()> {
         if self.validity.is_empty() && !self.values.may_be(&column.data) {
             self.values = match column.data {
-                Data::Integers(_) => Values::Integers(IntegerBuffer::default()),
-                Data::Floats(_) => Values::Floats(Vec::new()),
+                Data::Integers(_) => BufferedValues::Integers(IntegerBuffer::default()),
+                Data::Floats(_) => BufferedValues::Floats(Vec::new()),
                 Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => {
-                    Values::Strings(Box::new(Strings::new(&self.hasher)))
+                    BufferedValues::Strings(Box::new(StringColumn::new(&self.hasher)))
                 }
             };
         }
         self.validity.extend(column.validity, rows);
         match (&mut self.values, column.data) {
-            (Values::Integers(_) | Values::Wide(_), Data::Integers(new)) => self.values.extend(new),
-            (Values::Floats(values), Data::Floats(new)) => values.extend_from_slice(new),
-            (Values::Strings(strings), Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_)) => {
+            (BufferedValues::Integers(_) | BufferedValues::Wide(_), Data::Integers(new)) => self.values.extend(new),
+            (BufferedValues::Floats(values), Data::Floats(new)) => values.extend_from_slice(new),
+            (BufferedValues::Strings(strings), Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_)) => {
                 strings.append(column)?;
             }
             _ => return Err(Error::Usage("a column of one part has values of several types".to_owned())),
@@ -68,14 +68,14 @@ impl Gathered {
             self.validity = arranged;
         }
         match &mut self.values {
-            Values::Nothing => {}
-            Values::Integers(values) => {
+            BufferedValues::Nothing => {}
+            BufferedValues::Integers(values) => {
                 partition.scatter_integers(values.slice(), spare);
                 std::mem::swap(values, spare);
             }
-            Values::Wide(values) => *values = partition.scatter(values),
-            Values::Floats(values) => *values = partition.scatter(values),
-            Values::Strings(strings) => strings.cluster(partition, spare),
+            BufferedValues::Wide(values) => *values = partition.scatter(values),
+            BufferedValues::Floats(values) => *values = partition.scatter(values),
+            BufferedValues::Strings(strings) => strings.cluster(partition, spare),
         }
     }
 
@@ -88,11 +88,11 @@ impl Gathered {
         }
         self.validity = picked;
         match &mut self.values {
-            Values::Nothing => {}
-            Values::Integers(values) => *values = values.picked(rows),
-            Values::Wide(values) => *values = at(values, rows),
-            Values::Floats(values) => *values = at(values, rows),
-            Values::Strings(strings) => strings.pick(rows),
+            BufferedValues::Nothing => {}
+            BufferedValues::Integers(values) => *values = values.picked(rows),
+            BufferedValues::Wide(values) => *values = at(values, rows),
+            BufferedValues::Floats(values) => *values = at(values, rows),
+            BufferedValues::Strings(strings) => strings.pick(rows),
         }
     }
 
@@ -100,15 +100,15 @@ impl Gathered {
     pub(super) fn clear(&mut self) {
         self.validity.clear();
         match &mut self.values {
-            Values::Integers(values) => values.clear(),
-            Values::Floats(values) => values.clear(),
-            Values::Strings(strings) => strings.clear(&self.hasher),
-            Values::Nothing | Values::Wide(_) => self.values = Values::Nothing,
+            BufferedValues::Integers(values) => values.clear(),
+            BufferedValues::Floats(values) => values.clear(),
+            BufferedValues::Strings(strings) => strings.clear(&self.hasher),
+            BufferedValues::Nothing | BufferedValues::Wide(_) => self.values = BufferedValues::Nothing,
         }
     }
 }
 
-impl Values {
+impl BufferedValues {
     /// Whether the values can hold this data.
     fn may_be(&self, data: &Data<'_>) -> bool {
         match data {

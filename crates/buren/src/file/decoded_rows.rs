@@ -1,6 +1,6 @@
 //! Decoded rows that outlive their decoder: a whole chunk, or a batch that was gathered or expanded.
 
-use super::column::{PIECE, ScanColumn};
+use super::column::{BATCH_ROWS, ScanColumn};
 use super::decoder::DecodedStrings;
 use super::runs::Runs;
 use crate::Malformed;
@@ -12,13 +12,13 @@ use std::ops::Range;
 
 /// Decoded rows of a column.
 #[derive(Default)]
-pub(super) struct Rows {
-    values: Values,
+pub(super) struct DecodedRows {
+    values: DecodedValues,
     validity: BitmapBuffer,
 }
 
 #[derive(Default)]
-enum Values {
+enum DecodedValues {
     /// No rows yet.
     #[default]
     Nothing,
@@ -35,10 +35,10 @@ enum Values {
 /// Clears the values for a type, reusing the memory if the type is the same.
 macro_rules! emptied {
     ($values:expr, $kind:ident, $own:ident => $then:expr) => {{
-        if !matches!($values, Values::$kind(_)) {
-            $values = Values::$kind(Vec::new());
+        if !matches!($values, DecodedValues::$kind(_)) {
+            $values = DecodedValues::$kind(Vec::new());
         }
-        if let Values::$kind($own) = &mut $values {
+        if let DecodedValues::$kind($own) = &mut $values {
             $own.clear();
             $then;
         }
@@ -52,15 +52,15 @@ macro_rules! refill {
     };
     ($values:expr, $from:expr, $own:ident, $other:ident => $fill:expr, $($kind:ident)+) => {
         match $from {
-            $(Values::$kind($other) => {
+            $(DecodedValues::$kind($other) => {
                 emptied!($values, $kind, $own => $fill);
             })+
-            Values::Nothing | Values::Strings(_) => $values = Values::Nothing,
+            DecodedValues::Nothing | DecodedValues::Strings(_) => $values = DecodedValues::Nothing,
         }
     };
 }
 
-impl Rows {
+impl DecodedRows {
     /// All values of a chunk in stored order; `runs` are those of its row group, if it is clustered.
     pub(super) fn read(
         column: &mut ScanColumn<'_>,
@@ -88,13 +88,13 @@ impl Rows {
         for (number, first) in (0..rows).step_by(BLOCK_ROWS).enumerate() {
             let of_block = BLOCK_ROWS.min(rows - first);
             column.load(number, of_block, cost)?;
-            for first_of_piece in (0..of_block).step_by(PIECE) {
-                let piece = first_of_piece..of_block.min(first_of_piece + PIECE);
-                column.decode(piece.clone(), runs)?;
-                if first + first_of_piece == 0 {
+            for first_of_batch in (0..of_block).step_by(BATCH_ROWS) {
+                let batch = first_of_batch..of_block.min(first_of_batch + BATCH_ROWS);
+                column.decode(batch.clone(), runs)?;
+                if first + first_of_batch == 0 {
                     self.empty(&column.as_column().data, rows);
                 }
-                self.append(&column.as_column(), piece.len());
+                self.append(&column.as_column(), batch.len());
             }
         }
         Ok(())
@@ -113,7 +113,7 @@ impl Rows {
             Data::Integers(Integers::I64(_)) => with_room!(I64),
             Data::Integers(Integers::I128(_)) => with_room!(I128),
             Data::Floats(_) => with_room!(Floats),
-            Data::Bytes(_) => self.values = Values::Strings(StringBuffer::default()),
+            Data::Bytes(_) => self.values = DecodedValues::Strings(StringBuffer::default()),
             Data::Codes { .. } | Data::Runs { .. } => with_room!(Codes),
         }
     }
@@ -121,13 +121,13 @@ impl Rows {
     /// Appends rows of the same chunk, if they have the same form as those before.
     fn append(&mut self, column: &Column<'_>, rows: usize) {
         match (&mut self.values, column.data) {
-            (Values::I16(values), Data::Integers(Integers::I16(new))) => values.extend_from_slice(new),
-            (Values::I32(values), Data::Integers(Integers::I32(new))) => values.extend_from_slice(new),
-            (Values::I64(values), Data::Integers(Integers::I64(new))) => values.extend_from_slice(new),
-            (Values::I128(values), Data::Integers(Integers::I128(new))) => values.extend_from_slice(new),
-            (Values::Floats(values), Data::Floats(new)) => values.extend_from_slice(new),
-            (Values::Strings(values), Data::Bytes(new)) => new.iter().for_each(|value| values.push(value)),
-            (Values::Codes(values), Data::Codes { codes, .. }) => values.extend_from_slice(codes),
+            (DecodedValues::I16(values), Data::Integers(Integers::I16(new))) => values.extend_from_slice(new),
+            (DecodedValues::I32(values), Data::Integers(Integers::I32(new))) => values.extend_from_slice(new),
+            (DecodedValues::I64(values), Data::Integers(Integers::I64(new))) => values.extend_from_slice(new),
+            (DecodedValues::I128(values), Data::Integers(Integers::I128(new))) => values.extend_from_slice(new),
+            (DecodedValues::Floats(values), Data::Floats(new)) => values.extend_from_slice(new),
+            (DecodedValues::Strings(values), Data::Bytes(new)) => new.iter().for_each(|value| values.push(value)),
+            (DecodedValues::Codes(values), Data::Codes { codes, .. }) => values.extend_from_slice(codes),
             _ => return,
         }
         self.validity.extend(column.validity, rows);
@@ -157,10 +157,14 @@ impl Rows {
     /// All values, if they are integers of at most 64 bits; otherwise empty.
     pub(super) fn integers(&self) -> Vec<i64> {
         match &self.values {
-            Values::I16(values) => values.iter().map(|&value| value.into()).collect(),
-            Values::I32(values) => values.iter().map(|&value| value.into()).collect(),
-            Values::I64(values) => values.clone(),
-            Values::Nothing | Values::I128(_) | Values::Floats(_) | Values::Codes(_) | Values::Strings(_) => Vec::new(),
+            DecodedValues::I16(values) => values.iter().map(|&value| value.into()).collect(),
+            DecodedValues::I32(values) => values.iter().map(|&value| value.into()).collect(),
+            DecodedValues::I64(values) => values.clone(),
+            DecodedValues::Nothing
+            | DecodedValues::I128(_)
+            | DecodedValues::Floats(_)
+            | DecodedValues::Codes(_)
+            | DecodedValues::Strings(_) => Vec::new(),
         }
     }
 
@@ -169,16 +173,20 @@ impl Rows {
     pub(super) fn lengths(&self, lengths: &mut Vec<u32>) {
         lengths.clear();
         match &self.values {
-            Values::I16(values) => lengths.extend(values.iter().map(|&value| u32::try_from(value).unwrap_or(0))),
-            Values::I32(values) => lengths.extend(values.iter().map(|&value| u32::try_from(value).unwrap_or(0))),
-            Values::I64(values) => lengths.extend(values.iter().map(|&value| u32::try_from(value).unwrap_or(0))),
-            Values::Nothing | Values::I128(_) | Values::Floats(_) | Values::Codes(_) | Values::Strings(_) => {}
+            DecodedValues::I16(values) => lengths.extend(values.iter().map(|&value| u32::try_from(value).unwrap_or(0))),
+            DecodedValues::I32(values) => lengths.extend(values.iter().map(|&value| u32::try_from(value).unwrap_or(0))),
+            DecodedValues::I64(values) => lengths.extend(values.iter().map(|&value| u32::try_from(value).unwrap_or(0))),
+            DecodedValues::Nothing
+            | DecodedValues::I128(_)
+            | DecodedValues::Floats(_)
+            | DecodedValues::Codes(_)
+            | DecodedValues::Strings(_) => {}
         }
     }
 
     /// All codes, if the values are codes; otherwise empty.
     pub(super) fn codes(&self) -> &[u32] {
-        if let Values::Codes(codes) = &self.values { codes } else { &[] }
+        if let DecodedValues::Codes(codes) = &self.values { codes } else { &[] }
     }
 
     pub(super) fn is_valid(&self, row: usize) -> bool {
@@ -193,14 +201,14 @@ impl Rows {
     pub(super) fn are_equal(&self, one: usize, other: usize) -> bool {
         match (self.is_valid(one), self.is_valid(other)) {
             (true, true) => match &self.values {
-                Values::Nothing => true,
-                Values::I16(values) => values[one] == values[other],
-                Values::I32(values) => values[one] == values[other],
-                Values::I64(values) => values[one] == values[other],
-                Values::I128(values) => values[one] == values[other],
-                Values::Floats(values) => values[one].to_bits() == values[other].to_bits(),
-                Values::Codes(codes) => codes[one] == codes[other],
-                Values::Strings(values) => values.strings().get(one) == values.strings().get(other),
+                DecodedValues::Nothing => true,
+                DecodedValues::I16(values) => values[one] == values[other],
+                DecodedValues::I32(values) => values[one] == values[other],
+                DecodedValues::I64(values) => values[one] == values[other],
+                DecodedValues::I128(values) => values[one] == values[other],
+                DecodedValues::Floats(values) => values[one].to_bits() == values[other].to_bits(),
+                DecodedValues::Codes(codes) => codes[one] == codes[other],
+                DecodedValues::Strings(values) => values.strings().get(one) == values.strings().get(other),
             },
             (one, other) => one == other,
         }
@@ -212,11 +220,13 @@ impl Rows {
             return Known { values: KnownValues::None, nulls: true };
         }
         match &self.values {
-            Values::I16(values) => Known::numbers(values[row].into(), values[row].into()),
-            Values::I32(values) => Known::numbers(values[row].into(), values[row].into()),
-            Values::I64(values) => Known::numbers(values[row], values[row]),
-            Values::Codes(codes) => Known::string(dictionary.get(codes[row])),
-            Values::Nothing | Values::I128(_) | Values::Floats(_) | Values::Strings(_) => Known::NOTHING,
+            DecodedValues::I16(values) => Known::numbers(values[row].into(), values[row].into()),
+            DecodedValues::I32(values) => Known::numbers(values[row].into(), values[row].into()),
+            DecodedValues::I64(values) => Known::numbers(values[row], values[row]),
+            DecodedValues::Codes(codes) => Known::string(dictionary.get(codes[row])),
+            DecodedValues::Nothing | DecodedValues::I128(_) | DecodedValues::Floats(_) | DecodedValues::Strings(_) => {
+                Known::NOTHING
+            }
         }
     }
 
@@ -232,10 +242,10 @@ impl Rows {
             Some(valid) => places.iter().for_each(|&place| self.validity.push(valid.get(place as usize))),
             None => self.validity.push_values(places.len()),
         }
-        if let Values::Strings(values) = &from.values {
+        if let DecodedValues::Strings(values) = &from.values {
             let values = values.strings();
             strings.replace(places.iter().map(|&place| values.get(place as usize)))?;
-            self.values = Values::Strings(StringBuffer::default());
+            self.values = DecodedValues::Strings(StringBuffer::default());
             return Ok(());
         }
         refill!(self.values, &from.values, own, values => {
@@ -259,16 +269,16 @@ impl Rows {
         });
     }
 
-    pub(super) fn lend<'a>(&'a self, strings: &'a DecodedStrings, dictionary: &'a Dictionary) -> Column<'a> {
+    pub(super) fn as_column<'a>(&'a self, strings: &'a DecodedStrings, dictionary: &'a Dictionary) -> Column<'a> {
         let data = match &self.values {
-            Values::Nothing => Data::Integers(Integers::I64(&[])),
-            Values::I16(values) => Data::Integers(Integers::I16(values)),
-            Values::I32(values) => Data::Integers(Integers::I32(values)),
-            Values::I64(values) => Data::Integers(Integers::I64(values)),
-            Values::I128(values) => Data::Integers(Integers::I128(values)),
-            Values::Floats(values) => Data::Floats(values),
-            Values::Codes(codes) => Data::Codes { codes, dictionary },
-            Values::Strings(_) => strings.data(),
+            DecodedValues::Nothing => Data::Integers(Integers::I64(&[])),
+            DecodedValues::I16(values) => Data::Integers(Integers::I16(values)),
+            DecodedValues::I32(values) => Data::Integers(Integers::I32(values)),
+            DecodedValues::I64(values) => Data::Integers(Integers::I64(values)),
+            DecodedValues::I128(values) => Data::Integers(Integers::I128(values)),
+            DecodedValues::Floats(values) => Data::Floats(values),
+            DecodedValues::Codes(codes) => Data::Codes { codes, dictionary },
+            DecodedValues::Strings(_) => strings.data(),
         };
         Column { data, validity: self.validity.bitmap() }
     }

@@ -3,8 +3,8 @@
 //! Which of the two depends only on the rows, not on how they arrive (with codes or without, in which batches).
 
 use super::cluster::Partition;
+use super::dictionary_cache::DictionaryCache;
 use super::interner::Interner;
-use super::seen_values::SeenValues;
 use crate::integer_buffer::{IntegerBuffer, UNKNOWN, for_widths};
 use crate::strings::{self, StringBuffer};
 use brc_core::{Bitmap, ByteStrings, Column, Data, Dictionary, Error, Result};
@@ -12,52 +12,52 @@ use brc_kernels::arithmetic::Integer;
 use foldhash::fast::RandomState;
 
 /// The maximum number of values in a dictionary.
-const MOST_VALUES: usize = 1 << 17;
+const MAX_VALUES: usize = 1 << 17;
 
 /// The maximum size of a dictionary in bytes.
-const MOST_DICTIONARY_BYTES: usize = 8 << 20;
+const MAX_DICTIONARY_BYTES: usize = 8 << 20;
 
 /// At this number of distinct values, one row in sixteen must have repeated a value; otherwise a dictionary will not
 /// pay.
-const PROBE: usize = 1 << 14;
+const PROBE_VALUES: usize = 1 << 14;
 
 /// The number of values sampled at that point.
-const PROBED: usize = 1 << 11;
+const PROBE_SAMPLE: usize = 1 << 11;
 
 /// The maximum size of a chunk's strings in bytes, plus one; the same as for a batch in memory.
-pub(super) const MOST_BYTES: usize = i32::MAX as usize;
+pub(super) const MAX_STRING_BYTES: usize = i32::MAX as usize;
 
 /// The buffered strings of a part.
-pub(super) struct Strings {
-    pub(super) form: Form,
+pub(super) struct StringColumn {
+    pub(super) form: StringForm,
     /// Memory for strings.
     spare: StringBuffer,
     /// Memory for codes.
     spare_codes: IntegerBuffer,
     /// The part's code of each code in the batches' dictionary.
     local: Vec<u32>,
-    seen: SeenValues,
+    cache: DictionaryCache,
     /// The codes of a batch.
     of_batch: Vec<u32>,
     /// The number and total length of the part's distinct values; the next part probably has about as many.
     room: (usize, usize),
 }
 
-pub(super) enum Form {
+pub(super) enum StringForm {
     /// Null rows have an arbitrary code.
     Codes { codes: IntegerBuffer, values: Interner },
     /// Null rows are empty.
     Each(StringBuffer),
 }
 
-impl Strings {
+impl StringColumn {
     pub(super) fn new(hasher: &RandomState) -> Self {
         Self {
-            form: Form::new(hasher, (0, 0), IntegerBuffer::default()),
+            form: StringForm::new(hasher, (0, 0), IntegerBuffer::default()),
             spare: StringBuffer::default(),
             spare_codes: IntegerBuffer::default(),
             local: Vec::new(),
-            seen: SeenValues::default(),
+            cache: DictionaryCache::default(),
             of_batch: Vec::new(),
             room: (0, 0),
         }
@@ -65,39 +65,39 @@ impl Strings {
 
     /// Removes all strings, keeping memory for reuse.
     pub(super) fn clear(&mut self, hasher: &RandomState) {
-        let form = Form::new(hasher, self.room, std::mem::take(&mut self.spare_codes));
-        if let Form::Each(mut strings) = std::mem::replace(&mut self.form, form) {
+        let form = StringForm::new(hasher, self.room, std::mem::take(&mut self.spare_codes));
+        if let StringForm::Each(mut strings) = std::mem::replace(&mut self.form, form) {
             strings.clear();
             self.spare = strings;
         }
         self.local.clear();
-        self.seen.clear_part();
+        self.cache.clear_part();
     }
 
     /// The number of distinct values, if known.
     pub(super) fn distinct(&self) -> Option<usize> {
         match &self.form {
-            Form::Codes { values, .. } => Some(values.dictionary().len()),
-            Form::Each(_) => None,
+            StringForm::Codes { values, .. } => Some(values.dictionary().len()),
+            StringForm::Each(_) => None,
         }
     }
 
     /// The rank of each code's value; `None` if there are no codes.
     pub(super) fn ranks(&mut self) -> Option<Vec<u32>> {
         match &self.form {
-            Form::Codes { values, .. } => Some(self.seen.ranks(values.dictionary())),
-            Form::Each(_) => None,
+            StringForm::Codes { values, .. } => Some(self.cache.ranks(values.dictionary())),
+            StringForm::Each(_) => None,
         }
     }
 
     /// Moves the rows into their runs.
     pub(super) fn cluster(&mut self, partition: &Partition, spare: &mut IntegerBuffer) {
         match &mut self.form {
-            Form::Codes { codes, .. } => {
+            StringForm::Codes { codes, .. } => {
                 partition.scatter_integers(codes.slice(), spare);
                 std::mem::swap(codes, spare);
             }
-            Form::Each(each) => {
+            StringForm::Each(each) => {
                 self.spare.clear();
                 self.spare.push_rows(each.strings(), partition.rows());
                 std::mem::swap(each, &mut self.spare);
@@ -108,7 +108,7 @@ impl Strings {
 
     /// Keeps only these rows, if they have codes.
     pub(super) fn pick(&mut self, rows: &[u32]) {
-        if let Form::Codes { codes, .. } = &mut self.form {
+        if let StringForm::Codes { codes, .. } = &mut self.form {
             let picked = codes.picked(rows);
             self.spare_codes = std::mem::replace(codes, picked);
             self.spare_codes.clear();
@@ -127,11 +127,11 @@ impl Strings {
                 appended
             }
             Data::Bytes(strings) if column.validity.is_none() => {
-                self.seen.mix();
+                self.cache.mix();
                 self.append_values(strings)
             }
             Data::Bytes(strings) => {
-                self.seen.mix();
+                self.cache.mix();
                 let mut valid = column.validity.map(|validity| validity.iter());
                 strings.iter().try_for_each(|value| match valid.as_mut().and_then(Iterator::next) {
                     Some(false) => self.form.push_null(),
@@ -149,15 +149,15 @@ impl Strings {
         let mut taken = 0;
         while taken < strings.len() {
             let (codes, values) = match &mut self.form {
-                Form::Codes { codes, values } => (codes, values),
-                Form::Each(each) => return push_all(each, ByteStrings::new(&offsets[taken..], bytes)),
+                StringForm::Codes { codes, values } => (codes, values),
+                StringForm::Each(each) => return push_all(each, ByteStrings::new(&offsets[taken..], bytes)),
             };
             if hashes.is_empty() {
                 hashes.extend(strings.iter().map(|value| values.hash(value)));
             }
             let distinct = values.dictionary().len();
             // Whether there are too many is checked only at exactly this number.
-            let most = if distinct < PROBE { PROBE } else { usize::MAX };
+            let most = if distinct < PROBE_VALUES { PROBE_VALUES } else { usize::MAX };
             self.of_batch.clear();
             values.intern_all(strings.iter().skip(taken), &hashes[taken..], most, &mut self.of_batch);
             taken += self.of_batch.len();
@@ -174,7 +174,7 @@ impl Strings {
 
     fn append_codes(&mut self, codes: &[u32], dictionary: &Dictionary, validity: Option<Bitmap<'_>>) -> Result<()> {
         self.local.resize(dictionary.len(), UNKNOWN);
-        while let Form::Codes { codes: own, values } = &mut self.form {
+        while let StringForm::Codes { codes: own, values } = &mut self.form {
             let largest = values.dictionary().len() as u32;
             let are_known = match validity {
                 None => own.extend_translated(codes, &self.local, largest),
@@ -195,13 +195,13 @@ impl Strings {
 
     /// Assigns codes to the values of a batch that are new in this part, unless there are too many.
     fn number(&mut self, codes: &[u32], dictionary: &Dictionary, validity: Option<Bitmap<'_>>) -> Result<()> {
-        let Form::Codes { codes: own, values } = &mut self.form else { return Ok(()) };
+        let StringForm::Codes { codes: own, values } = &mut self.form else { return Ok(()) };
         for (row, &code) in codes.iter().enumerate() {
             if validity.is_some_and(|validity| !validity.get(row)) || self.local[code as usize] != UNKNOWN {
                 continue;
             }
-            let (value, hash) = self.seen.value(code, dictionary, values);
-            let (local, is_new) = match self.seen.are_mixed() {
+            let (value, hash) = self.cache.value(code, dictionary, values);
+            let (local, is_new) = match self.cache.are_mixed() {
                 true => values.intern_hashed(value, hash),
                 false => (values.append(value, hash), true),
             };
@@ -214,7 +214,7 @@ impl Strings {
     }
 }
 
-impl Form {
+impl StringForm {
     /// An empty buffer with memory for some values, their bytes, and codes.
     fn new(hasher: &RandomState, (values, bytes): (usize, usize), codes: IntegerBuffer) -> Self {
         let mut interner = Interner::new(hasher);
@@ -260,23 +260,25 @@ impl Form {
 }
 
 fn too_many(dictionary: &Dictionary, rows: usize) -> bool {
-    dictionary.len() > MOST_VALUES
-        || dictionary.value_bytes() > MOST_DICTIONARY_BYTES
-        || dictionary.len() == PROBE && (rows < PROBE + PROBE / 16 || rows < PROBE + PROBE / 4 && are_small(dictionary))
+    dictionary.len() > MAX_VALUES
+        || dictionary.value_bytes() > MAX_DICTIONARY_BYTES
+        || dictionary.len() == PROBE_VALUES
+            && (rows < PROBE_VALUES + PROBE_VALUES / 16
+                || rows < PROBE_VALUES + PROBE_VALUES / 4 && are_small(dictionary))
 }
 
 /// Whether strings are hardly longer than the longest codes, such as short numbers. Codes then pay only for frequent
 /// values.
 fn are_small(dictionary: &Dictionary) -> bool {
-    let sample: StringBuffer = dictionary.iter().step_by(PROBE / PROBED).collect();
-    strings::untrained_bytes(sample.strings()) * 8 <= PROBED as u64 * (u64::from(MOST_VALUES.ilog2()) + 1)
+    let sample: StringBuffer = dictionary.iter().step_by(PROBE_VALUES / PROBE_SAMPLE).collect();
+    strings::untrained_bytes(sample.strings()) * 8 <= PROBE_SAMPLE as u64 * (u64::from(MAX_VALUES.ilog2()) + 1)
 }
 
 /// Appends strings, unless they exceed the maximum size.
 fn push_all(each: &mut StringBuffer, strings: ByteStrings<'_>) -> Result<()> {
     let (offsets, bytes) = (strings.parts().0, strings.span());
     let first = offsets[0];
-    if each.strings().total_bytes() + bytes.len() > MOST_BYTES {
+    if each.strings().total_bytes() + bytes.len() > MAX_STRING_BYTES {
         return Err(too_long());
     }
     each.extend(offsets[1..].iter().map(|end| (end - first) as u32), bytes);
@@ -289,7 +291,7 @@ fn too_long() -> Error {
 
 /// Appends a string, unless it exceeds the maximum size.
 pub(super) fn push(strings: &mut StringBuffer, value: &[u8]) -> Result<()> {
-    if strings.strings().total_bytes() + value.len() > MOST_BYTES {
+    if strings.strings().total_bytes() + value.len() > MAX_STRING_BYTES {
         return Err(too_long());
     }
     strings.push(value);
@@ -302,7 +304,7 @@ mod tests {
 
     /// Whether this number of distinct values, each occurring twice in 20 rows, ends up as codes.
     fn are_codes(distinct: usize, value: impl Fn(usize) -> String) -> bool {
-        let mut strings = Strings::new(&RandomState::default());
+        let mut strings = StringColumn::new(&RandomState::default());
         let rows: Vec<usize> =
             (0..distinct).flat_map(|row| (0..1 + usize::from(row % 10 == 0)).map(move |_| row)).collect();
         for rows in rows.chunks(1000) {
@@ -313,19 +315,19 @@ mod tests {
             strings.append(&column).unwrap();
         }
         let of_row = |row: usize| match &strings.form {
-            Form::Codes { codes, values } => values.dictionary().get(codes.slice().get(row) as u32).to_vec(),
-            Form::Each(each) => each.strings().get(row).to_vec(),
+            StringForm::Codes { codes, values } => values.dictionary().get(codes.slice().get(row) as u32).to_vec(),
+            StringForm::Each(each) => each.strings().get(row).to_vec(),
         };
         assert!((0..rows.len()).all(|row| of_row(row) == value(rows[row]).into_bytes()));
-        matches!(strings.form, Form::Codes { .. })
+        matches!(strings.form, StringForm::Codes { .. })
     }
 
     #[test]
-    fn short_values_that_hardly_come_again_are_no_codes() {
+    fn rarely_repeated_short_values_get_no_codes() {
         let number = |row: usize| format!("id{:010}", row * 7919 % 100_000);
         let text = |row: usize| format!("{:016x}", (row as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        assert!(are_codes(PROBE - 1, number));
-        assert!(!are_codes(PROBE + 5000, number));
-        assert!(are_codes(PROBE + 5000, text));
+        assert!(are_codes(PROBE_VALUES - 1, number));
+        assert!(!are_codes(PROBE_VALUES + 5000, number));
+        assert!(are_codes(PROBE_VALUES + 5000, text));
     }
 }

@@ -3,22 +3,22 @@
 //! Parts of a table mostly have the same values, so hashing and sorting them once is enough.
 
 use super::interner::Interner;
-use super::order::Order;
+use super::value_order::ValueOrder;
 use crate::integer_buffer::UNKNOWN;
 use brc_core::Dictionary;
 
 /// The maximum number of values in a cached dictionary: each worker has its own copy.
-const MOST_VALUES: usize = 1 << 14;
+const MAX_VALUES: usize = 1 << 14;
 
 /// The maximum size of a cached dictionary in bytes.
-const MOST_BYTES: usize = 256 << 10;
+const MAX_BYTES: usize = 256 << 10;
 
 /// A part with fewer than one in this many of the cached values sorts its own.
-const FEW: usize = 2;
+const MAX_UNUSED_FACTOR: usize = 2;
 
 /// Cached values, by their code in the batches' dictionary.
 #[derive(Default)]
-pub(super) struct SeenValues {
+pub(super) struct DictionaryCache {
     /// The identity of that dictionary.
     identity: Option<u64>,
     /// A prefix of its values.
@@ -32,7 +32,7 @@ pub(super) struct SeenValues {
     is_mixed: bool,
 }
 
-impl SeenValues {
+impl DictionaryCache {
     /// Starts another part.
     pub(super) fn clear_part(&mut self) {
         self.of_part.clear();
@@ -60,7 +60,7 @@ impl SeenValues {
         if let Some(&hash) = self.hashes.get(code as usize) {
             return (value, hash);
         }
-        if dictionary.len() > MOST_VALUES || dictionary.value_bytes() > MOST_BYTES {
+        if dictionary.len() > MAX_VALUES || dictionary.value_bytes() > MAX_BYTES {
             (self.values, self.hashes, self.ranks) = Default::default();
             return (value, interner.hash(value));
         }
@@ -75,11 +75,11 @@ impl SeenValues {
     pub(super) fn ranks(&mut self, of_part: &Dictionary) -> Vec<u32> {
         let seen = self.values.len();
         let are_seen = !self.is_mixed && self.of_part.iter().all(|&code| (code as usize) < seen);
-        if !are_seen || seen > of_part.len().saturating_mul(FEW) {
-            return Order::new(of_part).ranks().1;
+        if !are_seen || seen > of_part.len().saturating_mul(MAX_UNUSED_FACTOR) {
+            return ValueOrder::new(of_part).ranks().1;
         }
         if self.ranks.len() < seen {
-            self.ranks = Order::new(&self.values).ranks().1;
+            self.ranks = ValueOrder::new(&self.values).ranks().1;
         }
         let mut codes = vec![UNKNOWN; seen];
         (0..).zip(&self.of_part).for_each(|(code, &of_batch)| codes[self.ranks[of_batch as usize] as usize] = code);
@@ -97,11 +97,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_is_what_would_be_found(
+        fn cached_ranks_match_computed_ones(
             parts in prop::collection::vec((prop::collection::vec(0u32..40, 0..40), any::<bool>()), 1..6),
         ) {
             let interner = Interner::default();
-            let mut seen = SeenValues::default();
+            let mut seen = DictionaryCache::default();
             let dictionaries = [0, 1].map(|other| (0..41).map(|code| format!("{}", (code * 7 + other) % 41)).collect());
             for (mut codes, is_other) in parts {
                 let dictionary: &Dictionary = &dictionaries[usize::from(is_other)];
@@ -114,7 +114,7 @@ mod tests {
                     prop_assert_eq!((value, hash), (dictionary.get(code), interner.hash(value)));
                     values.push(value);
                 }
-                prop_assert_eq!(seen.ranks(&values), Order::new(&values).ranks().1);
+                prop_assert_eq!(seen.ranks(&values), ValueOrder::new(&values).ranks().1);
             }
         }
     }

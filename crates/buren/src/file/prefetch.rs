@@ -3,8 +3,8 @@
 //! This follows the decisions of [`FileScanner::scan_row_group`]. Where these depend on bytes that must be read first,
 //! only the latter are announced here; the rest is announced as soon as it is known.
 
+use super::delivery::RowRange;
 use super::footer::{Chunk, Cluster};
-use super::pieces::Stretch;
 use super::scanner::FileScanner;
 use super::shared_dictionary::parts_of;
 use crate::block::Block;
@@ -13,18 +13,18 @@ use std::ops::Range;
 
 impl Chunk {
     /// The byte ranges of the chunk, except run statistics.
-    pub(super) fn places(&self) -> impl Iterator<Item = Range<u64>> {
-        self.shared_places().chain((0..self.blocks.len()).flat_map(|block| self.places_of(block)))
+    pub(super) fn ranges(&self) -> impl Iterator<Item = Range<u64>> {
+        self.shared_ranges().chain((0..self.blocks.len()).flat_map(|block| self.ranges_of(block)))
     }
 
     /// The byte ranges shared by all blocks.
-    fn shared_places(&self) -> impl Iterator<Item = Range<u64>> {
+    fn shared_ranges(&self) -> impl Iterator<Item = Range<u64>> {
         let dictionary = self.dictionary.iter().map(|(_, block)| block);
-        [&self.parameters, &self.tokens].into_iter().chain(dictionary).map(Block::place)
+        [&self.parameters, &self.tokens].into_iter().chain(dictionary).map(Block::range)
     }
 
-    fn places_of(&self, block: usize) -> impl Iterator<Item = Range<u64>> {
-        self.blocks.get(block).into_iter().flat_map(|block| [block.validity.place(), block.values.place()])
+    fn ranges_of(&self, block: usize) -> impl Iterator<Item = Range<u64>> {
+        self.blocks.get(block).into_iter().flat_map(|block| [block.validity.range(), block.values.range()])
     }
 }
 
@@ -43,11 +43,11 @@ impl FileScanner<'_> {
         let of_columns = self.columns.iter().map(|column| column.chunk_of(index));
         let (reader, cluster) = (self.reader, self.reader.row_group(index).cluster);
         let of_cluster = [reader.footer.order_streams(), reader.footer.run_lengths()];
-        let of_cluster = of_cluster.into_iter().filter_map(|number| cluster.and(reader.column_at_hand(number)));
+        let of_cluster = of_cluster.into_iter().filter_map(|number| cluster.and(reader.loaded_column(number)));
         let of_cluster = of_cluster.map(|column| &column.chunks[index]);
-        let places =
+        let ranges =
             of_columns.chain(of_cluster).map(|chunk| chunk.offset..chunk.offset.saturating_add(chunk.stored_bytes()));
-        ReadAhead::end(self.reader.source().file, places);
+        ReadAhead::end(self.reader.source().file, ranges);
     }
 
     /// The order stream or the run lengths of a row group, if it is clustered.
@@ -60,7 +60,7 @@ impl FileScanner<'_> {
     fn bytes_of(&self, index: usize) -> Vec<Range<u64>> {
         let verdict = self.verdict(index);
         if let Some(counts) = &self.counts {
-            return self.dictionaries().chain(counts.places_of(index)).collect();
+            return self.dictionaries().chain(counts.ranges_of(index)).collect();
         }
         if verdict == Verdict::Never || (verdict == Verdict::Always && self.statistics_of(index).is_some()) {
             return Vec::new();
@@ -68,31 +68,31 @@ impl FileScanner<'_> {
         let reader = self.reader;
         let lengths = self.chunk_of_cluster(index, reader.footer.run_lengths());
         let chunks = || self.columns.iter().map(|column| column.chunk_of(index));
-        let is_open = verdict == Verdict::Maybe;
-        let of_open_blocks = |key| {
-            let all = Stretch { rows: 0..reader.row_group(index).rows as usize, is_open };
-            let blocks: Vec<_> = self.open_blocks(index, key, &[all]).into_iter().map(|(block, _)| block).collect();
-            self.places_in(index, key, blocks.into_iter())
+        let needs_filter = verdict == Verdict::Maybe;
+        let of_unpruned_blocks = |key| {
+            let all = RowRange { rows: 0..reader.row_group(index).rows as usize, needs_filter };
+            let blocks: Vec<_> = self.unpruned_blocks(index, key, &[all]).into_iter().map(|(block, _)| block).collect();
+            self.ranges_of_blocks(index, key, blocks.into_iter())
         };
         match reader.row_group(index).cluster {
             Some(_) if self.options.order == Order::Original => {
                 let order = self.chunk_of_cluster(index, reader.footer.order_streams());
-                self.dictionaries().chain(chunks().chain(lengths).chain(order).flat_map(Chunk::places)).collect()
+                self.dictionaries().chain(chunks().chain(lengths).chain(order).flat_map(Chunk::ranges)).collect()
             }
             Some(Cluster { key, .. }) if self.needs_runs(index, key, verdict) => {
                 let of_key = self.columns.iter().find(|column| column.column == key);
                 let of_runs = of_key.map(|column| column.chunk_of(index)).into_iter().chain(lengths);
-                let first = self.dictionaries().chain(of_runs.flat_map(Chunk::places));
+                let first = self.dictionaries().chain(of_runs.flat_map(Chunk::ranges));
                 let summarises = self.may_summarise_runs(index);
-                let statistics = chunks().map(|chunk| chunk.run_index.place()).filter(|_| is_open || summarises);
+                let statistics = chunks().map(|chunk| chunk.run_index.range()).filter(|_| needs_filter || summarises);
                 let first = first.chain(statistics);
                 // Which runs the key or the statistics leave is only known once they have been read.
-                match if is_open { self.predicate_has(key) } else { summarises } {
+                match if needs_filter { self.predicate_has(key) } else { summarises } {
                     true => first.collect(),
-                    false => first.chain(of_open_blocks(Some(key))).collect(),
+                    false => first.chain(of_unpruned_blocks(Some(key))).collect(),
                 }
             }
-            _ => self.dictionaries().chain(of_open_blocks(None)).collect(),
+            _ => self.dictionaries().chain(of_unpruned_blocks(None)).collect(),
         }
     }
 
@@ -107,12 +107,12 @@ impl FileScanner<'_> {
     pub(super) fn expect_blocks(&self, index: usize, key: Option<usize>, blocks: &[(usize, usize)]) {
         let file = self.reader.source().file;
         if file.is_remote() {
-            file.expect(self.places_in(index, key, blocks.iter().map(|(block, _)| *block)).collect());
+            file.expect(self.ranges_of_blocks(index, key, blocks.iter().map(|(block, _)| *block)).collect());
         }
     }
 
     /// The byte ranges of some blocks of a row group, including what they share.
-    fn places_in(
+    fn ranges_of_blocks(
         &self,
         index: usize,
         key: Option<usize>,
@@ -121,9 +121,9 @@ impl FileScanner<'_> {
         let is_any = blocks.clone().next().is_some();
         let columns = self.columns.iter().filter(move |column| is_any && Some(column.column) != key);
         columns.map(move |column| column.chunk_of(index)).flat_map(move |chunk| {
-            let in_runs = chunk.is_in_runs().then(|| chunk.run_index.place());
-            let of_rows = blocks.clone().flat_map(|block| chunk.places_of(block));
-            chunk.shared_places().chain(in_runs).chain(of_rows)
+            let in_runs = chunk.is_in_runs().then(|| chunk.run_index.range());
+            let of_rows = blocks.clone().flat_map(|block| chunk.ranges_of(block));
+            chunk.shared_ranges().chain(in_runs).chain(of_rows)
         })
     }
 
@@ -137,7 +137,7 @@ impl FileScanner<'_> {
             let possible = (0..row_groups).filter(|&index| is_first && self.verdict(index) != Verdict::Never);
             let codes = possible.map(|index| column.chunk_of(index).codes).max().unwrap_or(0);
             let parts = &parts[..parts_of(parts, codes as usize)];
-            parts.iter().flat_map(|part| part.all_blocks().map(Block::place))
+            parts.iter().flat_map(|part| part.all_blocks().map(Block::range))
         })
     }
 }

@@ -6,7 +6,7 @@ use crate::integer_buffer::{IntegerSlice, for_widths};
 use brc_kernels::arithmetic::{Integer, Profile};
 
 /// A chunk's values and their statistics.
-pub(super) struct Facts<'a> {
+pub(super) struct ChunkStatistics<'a> {
     pub(super) values: IntegerSlice<'a>,
     /// The values of the reference column in the same rows; empty if there is none.
     pub(super) reference: IntegerSlice<'a>,
@@ -18,23 +18,24 @@ pub(super) struct Facts<'a> {
     pub(super) steps: Vec<Spread>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> ChunkStatistics<'a> {
     pub(super) fn new(values: IntegerSlice<'a>, reference: IntegerSlice<'a>) -> Self {
-        let mut facts = Self { values, reference, profile: Profile::EMPTY, spreads: Vec::new(), steps: Vec::new() };
+        let mut statistics =
+            Self { values, reference, profile: Profile::EMPTY, spreads: Vec::new(), steps: Vec::new() };
         let mut before = None;
         for block in values.chunks(BLOCK_ROWS) {
             let (profile, count) = (block.profile(), block.len());
-            facts.add(before, block.get(0), &profile);
+            statistics.add(before, block.get(0), &profile);
             for_widths!(block, values => {
                 let sample = positions(count).map(|row| values[row].wide());
-                facts.spreads.push(Spread::new(count, profile.min, profile.max, sample));
+                statistics.spreads.push(Spread::new(count, profile.min, profile.max, sample));
                 let step = |row: usize| values[row].wide().wrapping_sub(values[row - 1].wide());
                 let sample = positions(count).filter(|&row| row > 0).map(step);
-                facts.steps.push(Spread::new(count - 1, profile.min_step, profile.max_step, sample));
+                statistics.steps.push(Spread::new(count - 1, profile.min_step, profile.max_step, sample));
             });
             before = Some(block.get(count - 1));
         }
-        facts
+        statistics
     }
 
     /// The minimum and maximum of each block.

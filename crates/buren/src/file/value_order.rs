@@ -5,12 +5,12 @@ use brc_core::bounds::prefix;
 use std::cmp::Ordering;
 
 /// Compares values by the eight bytes after their common prefix, and in full only if these are equal.
-pub(super) struct Order<'a> {
+pub(super) struct ValueOrder<'a> {
     dictionary: &'a Dictionary,
     keys: Vec<u64>,
 }
 
-impl<'a> Order<'a> {
+impl<'a> ValueOrder<'a> {
     pub(super) fn new(dictionary: &'a Dictionary) -> Self {
         let mut values = dictionary.iter();
         let first = values.next().unwrap_or_default();
@@ -54,13 +54,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_that_of_the_bytes(
+        fn order_matches_that_of_bytes(
             prefix in "[a-c]{0,12}",
             values in prop::collection::btree_set(prop::collection::vec(prop_oneof![Just(0u8), Just(b'a'), Just(255)], 0..12), 1..20),
         ) {
             let values = values.iter().map(|value| [prefix.as_bytes(), value].concat());
             let dictionary: Dictionary = values.rev().collect();
-            let order = Order::new(&dictionary);
+            let order = ValueOrder::new(&dictionary);
             for (a, b) in (0..dictionary.len() as u32).flat_map(|a| (0..dictionary.len() as u32).map(move |b| (a, b))) {
                 prop_assert_eq!(order.compare(a, b), dictionary.get(a).cmp(dictionary.get(b)));
             }
