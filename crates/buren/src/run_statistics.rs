@@ -109,7 +109,7 @@ impl RunStatistics {
         self.range.iter().map(|&range| range as u64).max().unwrap_or(0)
     }
 
-    /// An iterator-like adapter that subtracts the minimum of their run from values.
+    /// Subtracts the minimum of their run from values that are passed in row order.
     pub(crate) fn differences<'a>(&'a self, runs: &'a [u32]) -> Differences<'a> {
         // Interpreted as signed: differences that need all 64 bits wrap.
         let width = Width::holding(0, i64::try_from(self.widest()).unwrap_or(i64::MAX));

@@ -129,12 +129,12 @@ impl Sink for Tested<'_> {
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        unreachable!("nobody asked for summaries")
+        unreachable!("no summaries were requested")
     }
 }
 
-/// The rows of a table that satisfy all conjuncts except the first ones, with nulls in unwanted columns, and the cost
-/// of finding them. The scan knows the predicates of conjuncts only if they are `pushed_down`, otherwise only their columns.
+/// The rows of a table that satisfy all conjuncts, without the first `rejected` ones and with nulls in unwanted columns;
+/// and the cost of the scan. The scan knows only the columns of conjuncts that are not `pushed_down`.
 fn scan(
     table: &dyn Table,
     order: Order,
@@ -146,7 +146,7 @@ fn scan(
     scan_by(table, ScanOptions { order, ..everything }, conditions, wanted, rejected)
 }
 
-/// Like `find`, with a projection.
+/// Like `scan`, with a projection.
 fn scan_by(
     table: &dyn Table,
     request: ScanOptions,

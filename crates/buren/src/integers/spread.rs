@@ -39,7 +39,7 @@ pub(super) struct PackedRange {
     pub(super) width: u32,
     /// The estimated size of packed integers and exceptions, in bytes.
     pub(super) bytes: u64,
-    /// Whether all integers are in the range.
+    /// Whether all integers are in the range, so that there are no exceptions.
     pub(super) is_full: bool,
 }
 
@@ -108,8 +108,8 @@ impl Spread {
         before
     }
 
-    /// A lower bound for the size of [`Spread::best`], as fast to compute as [`Spread::may_have_exceptions`]: at least three
-    /// quarters of the integers are packed, and each exception takes two bytes.
+    /// A lower bound for the size of [`Spread::best`], as fast to compute as [`Spread::may_have_exceptions`]: at least
+    /// three quarters of the integers are packed, and each exception takes two bytes.
     pub(super) fn min_bytes(&self) -> u64 {
         let width = width_of(self.range);
         if self.count < MIN_WITH_EXCEPTIONS || width <= BUCKET_BITS {
