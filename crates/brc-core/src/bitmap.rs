@@ -79,8 +79,8 @@ impl<'a> Bitmap<'a> {
             match bytes[first..].first_chunk() {
                 Some(&all) => word = u128::from_le_bytes(all),
                 None => {
-                    for (place, byte) in bytes[first..].iter().take((shift + rows).div_ceil(8)).enumerate() {
-                        word |= u128::from(*byte) << (8 * place);
+                    for (index, byte) in bytes[first..].iter().take((shift + rows).div_ceil(8)).enumerate() {
+                        word |= u128::from(*byte) << (8 * index);
                     }
                 }
             }
@@ -205,8 +205,8 @@ impl BitmapBuffer {
         let kept = if rows == 64 { u64::MAX } else { (1 << rows) - 1 };
         let bits = u128::from(word & kept) << shift;
         let first = self.rows / 8;
-        for (place, byte) in self.bytes[first..].iter_mut().enumerate() {
-            *byte |= (bits >> (8 * place)) as u8;
+        for (index, byte) in self.bytes[first..].iter_mut().enumerate() {
+            *byte |= (bits >> (8 * index)) as u8;
         }
     }
 }

@@ -209,8 +209,8 @@ fn number(text: &[u8]) -> Option<i64> {
 
 /// Appends a number, zero-padded to at least `least` digits.
 fn digits(value: u64, least: u32, out: &mut Vec<u8>) {
-    for place in (0..least.max(value.max(1).ilog10() + 1)).rev() {
-        out.push(b'0' + (value / 10u64.pow(place) % 10) as u8);
+    for exponent in (0..least.max(value.max(1).ilog10() + 1)).rev() {
+        out.push(b'0' + (value / 10u64.pow(exponent) % 10) as u8);
     }
 }
 

@@ -162,8 +162,8 @@ impl Dictionary {
     /// As for [`Dictionary::get`].
     #[inline]
     pub fn append(&self, code: u32, out: &mut Vec<u8>) {
-        let (bytes, place) = self.place(code);
-        crate::append(bytes, place, out);
+        let (bytes, range) = self.place(code);
+        crate::append(bytes, range, out);
     }
 
     /// The contiguous bytes of all values, and the range of the value of a code within them.

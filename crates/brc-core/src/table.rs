@@ -68,7 +68,7 @@ pub struct ScanOptions {
     pub splits: Option<Vec<Split>>,
 }
 
-/// One of the conditions that are all true for a row to be delivered.
+/// One of the conditions of a filter; a row passes the filter only if all of them are true.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conjunct {
     /// The columns it reads, as positions in the schema; all are in the projection. If empty, the condition may depend

@@ -133,8 +133,8 @@ impl Sink for Tested<'_> {
     }
 }
 
-/// The rows of a table that satisfy all conjuncts, without the first `rejected` ones and with nulls in unwanted columns;
-/// and the cost of the scan. The scan knows only the columns of conjuncts that are not `pushed_down`.
+/// The rows of a table that satisfy all conjuncts, without the first `rejected` ones and with nulls in unwanted
+/// columns; and the cost of the scan. The scan knows only the columns of conjuncts that are not `pushed_down`.
 fn scan(
     table: &dyn Table,
     order: Order,

@@ -1,5 +1,4 @@
-//! Every integer is the one before plus the same step, as in row numbers: start and step are parameters, and blocks are
-//! empty.
+//! Arithmetic progressions, such as row numbers: start and step are parameters, and blocks are empty.
 
 use super::chunk::{AnyLayout, Block, Output};
 use super::chunk_statistics::ChunkStatistics;

@@ -29,7 +29,7 @@ pub(super) fn write<'a>(values: impl Into<IntegerSlice<'a>>, out: &mut Vec<u8>) 
     write_range(values, &Spread::of(values).best(), out);
 }
 
-/// Like [`write`], with a known packed range.
+/// Like [`write()`], with a known packed range.
 pub(super) fn write_range(values: IntegerSlice<'_>, best: &PackedRange, out: &mut Vec<u8>) {
     if best.is_full {
         return write_packed(values, best.frame, best.width, &Exceptions::default(), out);

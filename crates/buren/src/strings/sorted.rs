@@ -140,13 +140,13 @@ impl<'a> SortedBlock<'a> {
         let mut value: Vec<u8> = Vec::new();
         let mut rests = rests.as_slice();
         for (&shared, &length) in shared.iter().zip(&lengths[restart - group..]) {
-            let (rest, behind) = rests.split_at_checked(length as usize).ok_or(LENGTHS)?;
+            let (rest, after) = rests.split_at_checked(length as usize).ok_or(LENGTHS)?;
             if shared as usize > value.len() {
                 return Err(SHARED);
             }
             value.truncate(shared as usize);
             value.extend_from_slice(rest);
-            rests = behind;
+            rests = after;
         }
         let mut one: StringBuffer = std::iter::once(value.as_slice()).collect();
         let mut filled = StringBuffer::default();

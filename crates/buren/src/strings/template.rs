@@ -103,9 +103,9 @@ impl Template {
             for (at, (literal, gap)) in self.parts.iter().enumerate() {
                 rest = &rest[literal.len()..];
                 let last = at + 1 == self.parts.len();
-                let (of_gap, behind) = rest.split_at(if last { rest.len() } else { usize::from(*gap) });
+                let (of_gap, after) = rest.split_at(if last { rest.len() } else { usize::from(*gap) });
                 gaps.extend_from_slice(of_gap);
-                rest = behind;
+                rest = after;
             }
             left.push(&gaps);
         }
@@ -156,8 +156,8 @@ impl Template {
         let (&gaps, rest) = bytes.split_first().ok_or(CUT)?;
         let (lengths, mut rest) = rest.split_at_checked(2 * usize::from(gaps) + 1).ok_or(CUT)?;
         let mut literal = |length: u8| -> Result<Vec<u8>, Malformed> {
-            let (literal, behind) = rest.split_at_checked(usize::from(length)).ok_or(CUT)?;
-            rest = behind;
+            let (literal, after) = rest.split_at_checked(usize::from(length)).ok_or(CUT)?;
+            rest = after;
             Ok(literal.to_vec())
         };
         let (pairs, end) = lengths.as_chunks();

@@ -1,7 +1,7 @@
 //! The tokens of a column: up to 4,096 strings of up to 16 bytes, from which all its values can be assembled.
 //!
 //! A token costs at most 12 bits, whatever its length, and is written with one copy of 16 bytes. 256 of the tokens are
-//! the single bytes, so any value can be cut into tokens; [`train`](super::train) finds the others. All blocks of a
+//! the single bytes, so any value can be cut into tokens; [`train`](super::train()) finds the others. All blocks of a
 //! chunk, or of a column, share them.
 
 use super::{LENGTHS, Malformed, Strings};
@@ -57,12 +57,12 @@ impl Tokens {
         let mut longer: Vec<&[u8]> = Vec::with_capacity(count);
         for token in 0..count {
             let length = 1 + usize::from(lengths[token / 2] >> (token % 2 * 4) & 15);
-            let (bytes, behind) = rest.split_at_checked(length).ok_or(CUT)?;
+            let (bytes, after) = rest.split_at_checked(length).ok_or(CUT)?;
             if length == 1 || longer.last().is_some_and(|&last| last >= bytes) {
                 return Err(Malformed("the tokens are not in ascending order, or one is a single byte"));
             }
             longer.push(bytes);
-            rest = behind;
+            rest = after;
         }
         if !rest.is_empty() || count % 2 == 1 && lengths[count / 2] > 15 {
             return Err(Malformed("there are bytes after the tokens"));
