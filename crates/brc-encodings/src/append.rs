@@ -12,17 +12,17 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// A file that gets more rows.
+/// A file to which rows are appended.
 pub struct Appendable {
     reader: Reader,
     file: File,
 }
 
 impl Appendable {
-    /// Opens a file that is written in that encoding; `None` if there is none yet.
+    /// Opens a file of the given encoding; `None` if it does not exist yet.
     ///
     /// # Errors
-    /// [`Error::Usage`] if files of the encoding cannot grow; that the file is no buren file, or is damaged.
+    /// [`Error::Usage`] if the encoding cannot append; the error of reading if the file is damaged or not a buren file.
     pub fn open(path: &Path, encoding: &dyn Encoding) -> Result<Option<Self>> {
         let (name, buren) = (encoding.name(), Buren.name());
         if name != buren {
@@ -47,16 +47,16 @@ impl Appendable {
         Ok(Some(Self { reader: Reader::open(input, path)?, file }))
     }
 
-    /// The columns that it has.
+    /// The columns of the file.
     #[must_use]
     pub fn schema(&self) -> &Schema {
         self.reader.schema()
     }
 
-    /// Its columns, if rows of `table` are added: nullable where these are.
+    /// The columns of the file after rows of `table` are appended: nullable where either of the two is.
     ///
     /// # Errors
-    /// [`Error::Usage`] if they have other names or types.
+    /// [`Error::Usage`] if names or types differ.
     pub fn schema_with(&self, table: &Schema) -> Result<Schema> {
         let own = self.schema();
         let same = |(own, new): (&Field, &Field)| own.name == new.name && own.logical_type == new.logical_type;
@@ -72,7 +72,7 @@ impl Appendable {
         Ok(schema.with_metadata(own.metadata().to_vec()))
     }
 
-    /// A writer of its further row groups.
+    /// A writer of the new row groups.
     ///
     /// # Errors
     /// As for [`Reader::continued`].
@@ -80,10 +80,10 @@ impl Appendable {
         Ok(Box::new(self.reader.continued(schema, writer_options(options))?))
     }
 
-    /// Copies what the file has to a target.
+    /// Copies the existing file to the output.
     ///
     /// # Errors
-    /// As for writing the target.
+    /// As for writing the output.
     pub fn copy_to(&self, output: &Output) -> Result<()> {
         output.begin_with(&self.file)
     }

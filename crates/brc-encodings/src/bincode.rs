@@ -1,10 +1,13 @@
-//! Rows as the crate `bincode` writes tuples: strings as a 64-bit length and their bytes, integers as wide as their type,
-//! decimals in units of their scale as 64 bits or, from 19 digits on, as 128, and UUIDs as their 16 bytes.
+//! Rows as the crate `bincode` writes tuples: a string is a 64-bit length and its bytes, an integer has the width of
+//! its
+//! type, a decimal is an integer in units of its scale (64 bits, or 128 bits from 19 digits on), and a UUID is its 16
+//! bytes.
 //!
-//! Values of columns that may have nulls are options: a byte 0 stands for a null, a byte 1 before a value.
+//! Values of nullable columns are options: a byte 0 is a null, a byte 1 precedes a value.
 //!
-//! The crate is no longer maintained, and its later versions write other bytes; this one is pinned, and all that is used
-//! of it is here. Integers have fixed widths, and no length is believed beyond the bytes that are there.
+//! The crate is no longer maintained, and its later versions write different bytes. This version is pinned, and
+//! everything
+//! used of it is in this file. Integers have fixed widths. Lengths are checked against the bytes that are left.
 
 use crate::frames::{
     Fault, FileHeader, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, LARGEST_FRAME, Layout, Malformed,
@@ -21,7 +24,7 @@ pub(crate) struct Bincode;
 
 const MAGIC: &[u8] = b"\x89brc-bincode\r\n\x1a\n";
 
-/// How everything is written and read.
+/// The options for writing and reading.
 fn options() -> impl Options {
     DefaultOptions::new().with_fixint_encoding().allow_trailing_bytes().with_limit(LARGEST_FRAME as u64)
 }
@@ -61,7 +64,7 @@ impl Layout for Bincode {
         16
     }
 
-    /// The numbers of a frame header are what bincode makes of them anyway.
+    /// A frame header has the same bytes as bincode's encoding of its numbers.
     fn frame_header(&self, header: &FrameHeader, out: &mut Vec<u8>) {
         out.extend_from_slice(&header.to_bytes());
     }
@@ -83,10 +86,10 @@ impl Layout for Bincode {
     }
 }
 
-/// A row is a tuple: its values, one after the other.
+/// Writes a row as a tuple: its values in sequence.
 struct Tuples {
     fields: Vec<Field>,
-    /// For each column, whether its values are 64 bits and nothing else, as most are.
+    /// For each column, whether its values are 64-bit words without a null byte, as most are.
     are_words: Vec<bool>,
 }
 
@@ -97,11 +100,11 @@ impl Tuples {
     }
 }
 
-/// What stands for a null, and before any other value of a column that may have nulls.
+/// The byte of a null, and the byte before any other value of a nullable column.
 const NONE: u8 = 0;
 const SOME: u8 = 1;
 
-/// The bytes of a value; of a string, those of its length.
+/// The bytes of a value; for a string, the bytes of its length.
 fn width(logical_type: LogicalType) -> usize {
     match logical_type {
         LogicalType::Bool | LogicalType::Int8 => 1,
@@ -153,7 +156,7 @@ impl RowWriter for Tuples {
 
     #[inline]
     fn number(&self, column: usize, number: i64) -> Short {
-        // What the crate writes, without asking it for each number.
+        // The same bytes as the crate writes, without a call per number.
         if self.are_words[column] {
             return Short::new(&number.to_le_bytes());
         }
@@ -164,13 +167,13 @@ impl RowWriter for Tuples {
     }
 }
 
-/// Appends a value. Writing to memory fails only beyond the limit, which the writer of frames enforces itself.
+/// Appends a value. Writing to memory fails only above the size limit, which the frame writer enforces itself.
 fn write(value: &(impl serde::Serialize + ?Sized), out: &mut impl io::Write) {
     let unlimited = DefaultOptions::new().with_fixint_encoding();
     written(unlimited.serialize_into(out, value));
 }
 
-/// How such rows are read.
+/// Reads such rows.
 struct TupleLayout;
 
 impl RowLayout for TupleLayout {
@@ -184,7 +187,7 @@ impl RowLayout for TupleLayout {
 struct TupleReader<'a>(&'a [u8]);
 
 impl<'a> TupleReader<'a> {
-    /// Takes so many bytes as an integer without sign.
+    /// Takes `width` bytes as an unsigned integer.
     #[inline]
     fn unsigned(&mut self, width: usize) -> Result<u128, Fault> {
         let mut bytes = [0; 16];
@@ -244,7 +247,7 @@ impl<'a> RowReader<'a> for TupleReader<'a> {
             LogicalType::Float32 => Value::Float(float32::widen(f32::from_bits(self.unsigned(4)? as u32))),
             LogicalType::Float64 => Value::Float(f64::from_bits(self.unsigned(8)? as u64)),
             LogicalType::Uuid => Value::Integer(uuid::from_bytes(self.unsigned(16)?.to_le_bytes())),
-            // One that is neither 0 nor 1 is out of bounds.
+            // The bounds check rejects a bool other than 0 and 1.
             LogicalType::Bool | LogicalType::UInt64 => Value::Integer(self.unsigned(width(logical_type))? as i128),
             LogicalType::Int8
             | LogicalType::Int16

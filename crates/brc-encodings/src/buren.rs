@@ -24,7 +24,7 @@ impl Encoding for Buren {
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
-        // Half of the magic: a file of which the rest is damaged or cut off is still one of ours, and can say so.
+        // Half of the magic is enough: a file that is damaged or cut off after it is reported as a damaged buren file.
         prefix.starts_with(&MAGIC[..4]) || (!prefix.is_empty() && MAGIC.starts_with(prefix))
     }
 
@@ -60,7 +60,7 @@ impl Encoding for Buren {
     }
 }
 
-/// How the crate `buren` writes a file.
+/// The options with which the crate `buren` writes a file.
 pub(crate) fn writer_options(options: &CreateOptions) -> WriterOptions {
     let key = match options.key.as_deref() {
         None => Key::Automatic,
@@ -97,7 +97,7 @@ fn describe(file: &FileDescription) -> Description {
     Description { file: facts, columns, row_groups }
 }
 
-/// The column that row groups are clustered by, as far as they are.
+/// The column by which row groups are clustered, if any are.
 fn cluster_key(file: &FileDescription) -> Option<&str> {
     let key = file.row_groups.iter().find_map(|row_group| row_group.key)?;
     file.schema.fields().get(key).map(|field| field.name.as_str())
@@ -129,7 +129,7 @@ fn describe_column(column: &ColumnDescription) -> Facts {
     facts
 }
 
-/// What is a number is shown as one; a date, a time or a bool in its own form.
+/// Shows a number as a number, and a date, a time or a bool in its own form.
 fn number(value: i128, logical_type: LogicalType) -> Fact {
     match logical_type.is_numeric() {
         true => Fact::Number { value, scale: logical_type.scale() },
@@ -146,7 +146,7 @@ fn describe_row_group(file: &FileDescription, row_group: &RowGroupDescription) -
     facts
 }
 
-/// Opens a file. Its metadata lie at the end, so what comes through a pipe is put into a nameless file first.
+/// Opens a file. The footer is at the end, so a stream is copied to an unnamed file first.
 fn reader(input: Input, options: &OpenOptions) -> Result<Reader> {
     if input.is_whole && input.prefix.len() < MAGIC.len() && MAGIC.starts_with(&input.prefix) {
         return Err(Error::corrupt(&input.path, "header", "the file ends within it"));

@@ -1,20 +1,22 @@
-//! Rows as CBOR arrays: any reader of CBOR sequences (RFC 8742) takes a file for one.
+//! Rows as CBOR arrays: any reader of CBOR sequences (RFC 8742) can read a file.
 //!
-//! The first item is tagged as CBOR and is a map that tells what the columns are. Before the rows of each frame stands a
-//! byte string with the tag [`FRAME_TAG`]. A row is an array of
+//! The first item is tagged as CBOR and is a map that describes the columns. A byte string with the tag [`FRAME_TAG`]
+//! precedes the rows of each frame. A row is an array of
 //!
 //! - null, booleans, floats of 32 or 64 bits;
-//! - strings of text, or of bytes if they are not UTF-8; binary data as byte strings;
+//! - text strings, or byte strings if they are not UTF-8; binary data as byte strings;
 //! - integers in their shortest form: numbers, decimals in units of their scale, times and timestamps in units of their
-//!   type. What CBOR's integers do not hold is a bignum (tags 2 and 3);
+//!   type. Integers beyond CBOR's range are bignums (tags 2 and 3);
 //! - days since 1970-01-01 with the tag 100 (RFC 8943);
 //! - UUIDs as their 16 bytes with the tag 37.
 //!
-//! Files of other programs are read as well: they need neither map nor tags, their integers may have any form, their arrays
-//! may be of indefinite length, a null may be undefined, a decimal may be a decimal fraction, and a date may be a text with
-//! the tag 1004.
+//! Files of other programs are read as well: they need neither map nor tags, their integers may have any form, their
+//! arrays
+//! may have an indefinite length, a null may be undefined, a decimal may be a decimal fraction, and a date may be a
+//! text
+//! with the tag 1004.
 //!
-//! Short strings and rows of few columns, which nearly all are, are taken by hand; everything else is the crate's.
+//! Short strings and rows of few columns, the usual case, are decoded here; the crate decodes everything else.
 
 use crate::frames::{
     ARRAY_AROUND, Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed,
@@ -31,19 +33,19 @@ use std::convert::Infallible;
 
 pub(crate) struct Cbor;
 
-/// The tag of what is CBOR, and a map of three, of which the first key is told: the first bytes of a header.
+/// The first bytes of a header: the self-described tag, a map of three entries, and its first key.
 const MAGIC: &[u8] = b"\xd9\xd9\xf7\xa3\x68brc-cbor";
 const SCHEMA: &str = "schema";
 const CHECKSUM: &str = "checksum";
 
-/// The tag of CBOR itself, which may stand before any item and means nothing.
+/// The tag "self-described CBOR", which may precede any item and has no effect.
 const SELF_DESCRIBED: &[u8] = b"\xd9\xd9\xf7";
 
-/// The tag of the byte strings before frames: "brcf". It is among those that are given to whoever asks first; it was
-/// not asked for, and not looked up.
+/// The tag of the byte strings before frames: "brcf". It lies in the first-come-first-served range, but is not
+/// registered, and whether it is taken was not looked up.
 const FRAME_TAG: u64 = u32::from_be_bytes(*b"brcf") as u64;
 
-/// A tag of four bytes, and a string of sixteen.
+/// The size in bytes: a tag of four bytes and a string of sixteen.
 const FRAME_BYTES: usize = 5 + 1 + 16;
 
 /// The tag of a decimal fraction: an array of exponent and mantissa.
@@ -59,10 +61,10 @@ const DAYS: u64 = 100;
 const UUID: u64 = 37;
 const DATE_TEXT: u64 = 1004;
 
-/// The first three bits of arrays.
+/// The major type of arrays: their first three bits.
 const ARRAY: u8 = 4;
 
-/// What ends an array of indefinite length.
+/// Ends an array of indefinite length.
 const BREAK: u8 = 0xff;
 
 impl Layout for Cbor {
@@ -131,12 +133,12 @@ impl Layout for Cbor {
 
 fn read_header(decoder: &mut Decoder<'_>) -> Result<FileHeader, DecodeError> {
     let version = decoder.u32()?;
-    // A key, what it stands for, and the next key.
+    // A key, its value, and the next key.
     let [_, schema, _] = [decoder.str()?, decoder.str()?, decoder.str()?];
     Ok(FileHeader { version, schema: schema.to_owned(), checksum: decoder.u32()? })
 }
 
-/// A row is an array.
+/// Writes a row as an array.
 struct Arrays {
     types: Vec<LogicalType>,
 }
@@ -198,7 +200,7 @@ impl RowWriter for Arrays {
     }
 }
 
-/// An integer, as a bignum only where CBOR's integers do not hold it.
+/// Writes an integer, as a bignum only if it is outside the range of CBOR's integers.
 fn write_integer<W: minicbor::encode::Write>(
     encoder: &mut Encoder<W>,
     integer: i128,
@@ -213,7 +215,7 @@ fn write_integer<W: minicbor::encode::Write>(
     encoder.tag(Tag::new(tag))?.bytes(&bytes[zeros..]).map(drop)
 }
 
-/// How such rows are read.
+/// Reads such rows.
 struct ArrayLayout;
 
 impl RowLayout for ArrayLayout {
@@ -226,11 +228,11 @@ impl RowLayout for ArrayLayout {
 
 struct ArrayReader<'a> {
     rest: &'a [u8],
-    /// Whether the length of the row's array is told by its end.
+    /// Whether the array of the row has an indefinite length.
     indefinite: bool,
 }
 
-/// The integers of up to 32 bits, and -1 minus such a one.
+/// The forms of integers of up to 32 bits: n and -1 - n.
 static FORMS: [Form; 256] = {
     let mut forms = [Form::NONE; 256];
     let mut short = 0;
@@ -250,7 +252,7 @@ static FORMS: [Form; 256] = {
 };
 
 impl<'a> ArrayReader<'a> {
-    /// Takes what the crate reads.
+    /// Reads an item with the crate.
     #[inline]
     fn take<T>(
         &mut self,
@@ -280,7 +282,7 @@ impl<'a> ArrayReader<'a> {
         }
     }
 
-    /// A number that has no short form: an integer of 64 bits, or a decimal fraction (RFC 8949, 3.4.4).
+    /// A number without a short form: a 64-bit integer, or a decimal fraction (RFC 8949, 3.4.4).
     fn long_number(&mut self, scale: u8) -> Result<i64, Fault> {
         if self.rest.first() != Some(&DECIMAL_FRACTION) {
             return self.take(NOT_AN_INTEGER, Decoder::i64);
@@ -320,7 +322,7 @@ impl<'a> ArrayReader<'a> {
         Ok(if tag.as_u64() == NEGATIVE_BIGNUM { !magnitude } else { magnitude })
     }
 
-    /// Days: an integer with the tag of them or without, or a text with the tag of dates.
+    /// Days: an integer with or without tag 100, or a text with tag 1004.
     fn date(&mut self, logical_type: LogicalType) -> Result<i128, Fault> {
         if self.rest.first().is_none_or(|initial| initial >> 5 != 6) {
             return self.integer(0);
@@ -344,13 +346,13 @@ impl<'a> ArrayReader<'a> {
                 let inexact = || Fault::unsupported("an integer that is no float of 64 bits");
                 float_of(self.integer(0)?).ok_or_else(inexact)
             }
-            // Of a NaN, no bit may change.
+            // Every bit of a NaN must survive.
             Some(0xfa) => self.take(&not_of(logical_type), Decoder::f32).map(float32::widen),
             _ => self.take(&not_of(logical_type), Decoder::f64),
         }
     }
 
-    /// A UUID: its bytes or its text, with its tag or without.
+    /// A UUID: its bytes or its text, with or without its tag.
     fn uuid(&mut self, column: usize, logical_type: LogicalType) -> Result<i128, Fault> {
         if self.rest.first().is_some_and(|initial| initial >> 5 == 6) {
             let not_a_uuid = not_of(logical_type);
@@ -365,7 +367,7 @@ impl<'a> ArrayReader<'a> {
     /// A string that is not checked to be UTF-8: strings may hold any bytes.
     fn long_text(&mut self) -> Result<&'a [u8], Fault> {
         let initial = *self.rest.first().ok_or(Fault::CutOff)?;
-        // The length of a string, text or bytes, is written as a number is, apart from the first three bits.
+        // The length of a string is encoded like a number, apart from the first three bits.
         let length = match initial {
             0x40..=0x5b | 0x60..=0x7b => argument(self.rest)?,
             0x5f | 0x7f => return Err(Fault::unsupported("a string in chunks; write it in one piece")),
@@ -376,7 +378,7 @@ impl<'a> ArrayReader<'a> {
     }
 }
 
-/// The number that goes with an item's first byte, and what is behind it.
+/// The argument of an item's first byte, and the bytes after it.
 fn argument(bytes: &[u8]) -> Result<(u64, &[u8]), Fault> {
     let (initial, rest) = bytes.split_first().ok_or(Fault::CutOff)?;
     let long = match initial & 0x1f {
@@ -412,7 +414,7 @@ fn fault(error: &DecodeError, at: &[u8], is_not: &str) -> Fault {
     }
 }
 
-/// The fault that some bytes begin with something else than what `is_not` says.
+/// The error that the bytes begin with an item of a different kind; `is_not` describes the expected kind.
 #[cold]
 fn strange(bytes: &[u8], is_not: &str) -> Fault {
     let kind = match Decoder::new(bytes).datatype() {

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What reading cost so far.
+/// The bytes and time spent on reading so far.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct ReadCost {
     /// Bytes read from the file.
@@ -20,8 +20,7 @@ pub(crate) struct ReadCost {
     pub(crate) decompress_time: Duration,
 }
 
-/// For `map_err` on reading something that may be compressed: damaged data is not the system's fault, and neither is a
-/// way to compress that is not supported.
+/// For `map_err` on reads that may decompress: neither damaged data nor an unsupported compression is an I/O error.
 pub(crate) fn read_error(path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_owned();
     move |error| match error.kind() {
@@ -42,15 +41,15 @@ pub struct Chunks {
     stored_length: u64,
     format: &'static dyn FileFormat,
     places: Vec<ChunkPlace>,
-    /// Where each chunk starts in the decompressed bytes, and where the last one ends.
+    /// The offset of each chunk in the decompressed bytes, and the total length.
     starts: Vec<u64>,
 }
 
 impl Chunks {
-    /// Looks for the chunks of a file; gives the file back if it is not cut into any.
+    /// Finds the chunks of a file; returns the file if it does not consist of chunks.
     ///
     /// # Errors
-    /// If the file cannot be read, or the marks of its chunks are damaged.
+    /// If the file cannot be read, or the chunk markers are damaged.
     pub(crate) fn find(
         path: &Path,
         file: InputFile,
@@ -70,12 +69,12 @@ impl Chunks {
         Ok(Ok(Self { path: path.to_owned(), file, stored_length, format, places, starts }))
     }
 
-    /// How many chunks there are.
+    /// The number of chunks.
     pub(crate) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// The rows of a chunk, as it says itself; none if it does not.
+    /// The row count that a chunk declares; 0 if it declares none.
     pub(crate) fn rows(&self, chunk: usize) -> u64 {
         self.places[chunk].rows.unwrap_or(0).into()
     }
@@ -95,12 +94,12 @@ impl Chunks {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// Where a chunk's bytes lie among all decompressed ones.
+    /// The byte range of a chunk in the decompressed bytes.
     pub(crate) fn range(&self, chunk: usize) -> Range<u64> {
         self.starts[chunk]..self.starts[chunk + 1]
     }
 
-    /// Splits of whole chunks, in decompressed bytes: hardly any chunk is decompressed twice.
+    /// Splits made of whole chunks, as ranges of decompressed bytes, so that few chunks are decompressed twice.
     pub(crate) fn splits(&self) -> Vec<Range<u64>> {
         const LEAST: u64 = 4 << 20;
         let mut splits = Vec::new();
@@ -115,14 +114,14 @@ impl Chunks {
         splits
     }
 
-    /// The chunks that have bytes of a range of the decompressed ones, which is not empty.
+    /// The chunks that overlap a non-empty range of the decompressed bytes.
     pub(crate) fn overlapping(&self, range: &Range<u64>) -> Range<usize> {
         let first = self.starts.partition_point(|start| *start <= range.start).saturating_sub(1);
         let last = self.starts.partition_point(|start| *start < range.end).min(self.places.len());
         first..last
     }
 
-    /// Decompresses a chunk behind the first `start` bytes of `buffer`, which it makes exactly as long as needed.
+    /// Decompresses a chunk into `buffer` after its first `start` bytes, and truncates the buffer to fit.
     ///
     /// # Errors
     /// If it cannot be read or is damaged.
@@ -148,10 +147,10 @@ impl Chunks {
         Ok(())
     }
 
-    /// The whole content as a stream, for those who cannot use chunks.
+    /// The whole content as a stream, for readers that cannot use chunks.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub(crate) fn into_stream(self) -> Result<Box<dyn Read + Send>> {
         Ok(self.format.reader(Box::new(self.file.reader())))
     }

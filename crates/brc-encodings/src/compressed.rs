@@ -8,11 +8,11 @@ use brc_compress::{ChunkSummary, Compressor, FileFormat};
 use brc_core::{Batch, BatchWriter, Cut, Error, Part, PartEncoder, Result, Sink, Summary};
 use std::any::Any;
 
-/// About how many bytes of rows an encoder puts between two cuts: small enough to be decompressed and decoded within the
-/// caches, large enough for every compression to find what repeats.
+/// The approximate number of bytes between two cuts: small enough to decompress and decode within the caches, large
+/// enough for every compression to find repetitions.
 pub(crate) const CUT_BYTES: usize = 512 << 10;
 
-/// From how many bytes on an encoder gives away what it has of a part.
+/// The size in bytes from which an encoder hands over the finished bytes of a part.
 pub(crate) const LARGE_PART: usize = 32 << 20;
 
 /// A writer whose file is compressed.
@@ -26,7 +26,7 @@ pub(crate) struct CompressedWriter {
 }
 
 impl CompressedWriter {
-    /// Compresses what `inner` writes; gives `inner` back if there is nothing to compress with.
+    /// Compresses the output of `inner`; returns `inner` if there is no compression.
     pub(crate) fn wrap(inner: Box<dyn BatchWriter>, compressor: Compressor) -> Box<dyn BatchWriter> {
         match compressor.compression.file_format() {
             Some(format) => {
@@ -37,7 +37,7 @@ impl CompressedWriter {
         }
     }
 
-    /// Compresses the bytes that are no rows.
+    /// Compresses bytes other than rows.
     fn frame(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut output = Vec::new();
         if !bytes.is_empty() {
@@ -78,7 +78,7 @@ impl BatchWriter for CompressedWriter {
     }
 }
 
-/// What the writer must know of a compressed part.
+/// The chunks of a compressed part, for the writer.
 struct CompressedMeta {
     inner: Box<dyn Any + Send>,
     chunks: Vec<ChunkSummary>,
@@ -117,7 +117,7 @@ impl CompressedEncoder {
                 return Err(Error::too_large(self.name, reason));
             }
             if !chunk.is_empty() {
-                // A chunk that is not too long has fewer than 2^32 rows: each takes a byte at least.
+                // A chunk within the size limit has fewer than 2^32 rows: each takes at least one byte.
                 let rows = u32::try_from(cut.rows - start.rows).unwrap_or(u32::MAX);
                 chunks.push(self.format.chunk(self.level, chunk, rows, &mut output));
             }

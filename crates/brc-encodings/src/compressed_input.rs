@@ -11,12 +11,12 @@ use brc_core::{Error, Result};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// A compression as far as it concerns who reads.
+/// A compression, as a reader sees it.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
-    /// One that is written, too.
+    /// A compression that is also written.
     Full(&'static dyn Compression),
-    /// One that is only read.
+    /// A compression that is only read.
     ReadOnly(&'static ReadOnly),
     /// The only file of a zip archive.
     Zip(zip::Member),
@@ -49,7 +49,7 @@ impl Kind {
     }
 }
 
-/// Reads a file to the end of its compressed data, and warns of what follows it: the data is whole.
+/// Reads to the end of the compressed data and warns of trailing bytes: the data itself is complete.
 struct Lenient {
     path: PathBuf,
     stored: Box<dyn Read + Send>,
@@ -71,15 +71,15 @@ impl Read for Lenient {
 #[derive(Clone, Copy)]
 pub(crate) struct Compressed {
     pub(crate) kind: Kind,
-    /// Whether only the name says so.
+    /// Whether only the name indicates it.
     is_promised: bool,
 }
 
 impl Compressed {
-    /// How the input of that name and with these first bytes is compressed; `None` if it is not.
+    /// The compression of an input with the given name and first bytes; `None` if it is not compressed.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if it is so in a way that is not read, [`Error::Corrupt`] if it cannot be what its name
+    /// [`Error::Unsupported`] if its compression is not supported, [`Error::Corrupt`] if it cannot be what its name
     /// promises.
     pub(crate) fn of(path: &Path, prefix: &[u8]) -> Result<Option<Self>> {
         if let Some(kind) = Kind::of_prefix(prefix) {
@@ -105,7 +105,7 @@ impl Compressed {
         }
     }
 
-    /// What to say instead of an error of reading the first bytes: perhaps they are not compressed at all.
+    /// The error to report if the first bytes cannot be decompressed: the file may not be compressed at all.
     pub(crate) fn explain(self, error: Error) -> Error {
         match error {
             Error::Corrupt { path, reason, .. } if self.is_promised => broken_promise(&path, self.kind.name(), &reason),
@@ -114,8 +114,8 @@ impl Compressed {
     }
 }
 
-/// Sees to it that the first bytes of what comes out of a compression are not compressed once more: that would be taken
-/// for some strange table.
+/// Checks that the decompressed bytes do not begin with another compression's magic: they would be read as a
+/// nonsensical table.
 pub(crate) fn check_content(path: &Path, outer: Kind, prefix: &[u8]) -> Result<()> {
     let supported = Kind::of_prefix(prefix).map(Kind::name);
     let Some(inner) = supported.or_else(|| Some(unsupported_by_prefix(prefix)?.name)) else { return Ok(()) };
@@ -124,7 +124,8 @@ pub(crate) fn check_content(path: &Path, outer: Kind, prefix: &[u8]) -> Result<(
     Err(Error::unsupported(path, format!("{reason}; decompress it once first")))
 }
 
-/// A compression that is not read, by the first bytes of a file. A workbook is an archive of files, but is no compressed table.
+/// The unsupported compression that the first bytes of a file indicate. A workbook is also an archive of files, but
+/// not a compressed table.
 fn unsupported_by_prefix(prefix: &[u8]) -> Option<&'static Unsupported> {
     unsupported::by_prefix(prefix).filter(|_| !zip::is_workbook(prefix))
 }

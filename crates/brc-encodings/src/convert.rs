@@ -20,36 +20,36 @@ use brc_core::{
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Who converts a table.
+/// The resources of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Workers {
-    /// How many at most; there is always one.
+    /// The maximum number of threads, at least 1.
     pub threads: usize,
-    /// How many bytes of finished parts may wait for an earlier one.
+    /// The size limit in bytes for finished parts that wait for an earlier one.
     pub parts_aside: usize,
 }
 
-/// So many threads, and the usual number of bytes aside.
+/// The given number of threads, and the default limit for waiting parts.
 impl From<usize> for Workers {
     fn from(threads: usize) -> Self {
         Self { threads, parts_aside: 16 << 20 }
     }
 }
 
-/// What a conversion did.
+/// The result of a conversion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Converted {
-    /// Rows of the input, whatever became of them: always those stored, those rejected and those skipped.
+    /// The rows of the input: always the sum of stored, rejected and skipped rows.
     pub rows_read: u64,
     /// Rows of the output.
     pub rows_stored: u64,
-    /// Rows left out because they are malformed.
+    /// Malformed rows.
     pub rows_rejected: u64,
-    /// Why they are, the most frequent reason first.
+    /// The reasons for rejects, the most frequent first.
     pub reasons: Vec<RejectReason>,
-    /// Rows left out because a condition leaves them out.
+    /// Rows that the condition excludes.
     pub rows_skipped: u64,
-    /// Lines of texts that are not rows.
+    /// Lines of a text that are not rows.
     pub skipped_lines: SkippedLines,
     /// Size of the input in bytes.
     pub bytes_in: u64,
@@ -57,17 +57,18 @@ pub struct Converted {
     pub bytes_out: u64,
     /// Parts of the output: row groups of a buren file.
     pub parts: u64,
-    /// What there is to know of the output ([`BatchWriter::remark`]).
+    /// What the user should know about the output ([`BatchWriter::remark`]).
     pub remark: Option<String>,
 }
 
-/// Writes all rows of `table` to `output` with these workers, which may be just their number. Malformed rows, if the table was opened to set
-/// them aside, go to `rejects`.
+/// Writes all rows of `table` to `output`. `workers` may be just a number of threads. If the table was opened to set
+/// malformed rows aside, they go to `rejects`.
 ///
 /// # Errors
-/// The first thing that goes wrong in the order of the table. Then there is no output; and no rejects, unless they were
-/// too many: who looks into that wants to see them. [`Error::Widened`] if the inferred types turn out wider than `writer` was
-/// made for, and the file has to be written again: see [`convert_inferred`].
+/// The first error in table order. Then no output is left, and the rejects are kept only if there were too many, for
+/// inspection. [`Error::Widened`] if the inferred types turn out wider than the types of `writer`, so the file has to
+/// be
+/// written again: see [`convert_inferred`].
 pub fn convert(
     table: &dyn Table,
     mut writer: Box<dyn BatchWriter>,
@@ -120,15 +121,15 @@ pub fn convert(
     output.write_at(&last, end)?;
     converted.bytes_out = end + last.len() as u64;
     converted.check(table)?;
-    // In this order, a table that is there never lacks its rejects.
+    // In this order, a table never exists without its rejects.
     appender.rejects.commit()?;
     output.commit()?;
     Ok(converted)
 }
 
-/// Where a conversion writes to.
+/// The outputs of a conversion.
 pub struct Target {
-    /// Puts the file together.
+    /// Assembles the file.
     pub writer: Box<dyn BatchWriter>,
     /// The file.
     pub output: Output,
@@ -136,12 +137,13 @@ pub struct Target {
     pub rejects: RejectLog,
 }
 
-/// The same for a table whose types may be inferred: `begin` makes a target for the columns that the table seems to have.
-/// Where a value does not fit those and the encoding cannot replace columns, or cannot hold their types, the conversion
-/// begins again ([`with_types`]).
+/// Converts a table whose types may be inferred: `begin` makes a target for the columns known so far. If a value
+/// does not fit them and the encoding cannot replace columns, or does not support the wider types, the conversion
+/// starts
+/// again ([`with_types`]).
 ///
 /// # Errors
-/// As for [`convert`], and those of `begin`.
+/// As for [`convert`], and the errors of `begin`.
 pub fn convert_inferred(
     table: &dyn Table,
     mut begin: impl FnMut(&Schema) -> Result<Target>,
@@ -156,8 +158,8 @@ pub fn convert_inferred(
 }
 
 impl Converted {
-    /// Rows are counted where they are read, where they are stored and where they are rejected. If that does not add
-    /// up, rows were lost, and there must be no target that looks whole.
+    /// Rows are counted where they are read, stored and rejected. If the counts do not add up, rows were lost, and the
+    /// output must not be committed.
     fn check(&self, table: &dyn Table) -> Result<()> {
         let promised = table.rows().unwrap_or(self.rows_read);
         let Self { rows_read, rows_stored, rows_rejected, rows_skipped, .. } = self;
@@ -172,12 +174,12 @@ impl Converted {
     }
 }
 
-/// What one split became.
+/// The result of one split.
 struct Piece {
     split: u64,
-    /// `None` if the split had no good row.
+    /// `None` if the split has no valid row.
     part: Option<Part>,
-    /// The types of its rows, where they are inferred.
+    /// The types of its rows, if they are inferred.
     types: Option<Arc<Schema>>,
     rejects: Rejects,
     lines_read: u64,
@@ -185,12 +187,12 @@ struct Piece {
     skipped_lines: SkippedLines,
 }
 
-/// Takes the parts in order.
+/// Appends the parts in order.
 struct Appender<'a> {
     table: &'a dyn Table,
     writer: Box<dyn BatchWriter>,
     rejects: RejectLog,
-    /// The first split of the file at hand, and the lines read before it.
+    /// The first split of the current file, and the lines before it.
     file: (u64, u64),
     lines_read: u64,
     rows_stored: u64,
@@ -214,7 +216,7 @@ impl<'a> Appender<'a> {
         }
     }
 
-    /// An encoder of rows of other types than the writer was made for.
+    /// An encoder of rows with different types than the writer's.
     fn encoder_of(&mut self, schema: &Schema) -> Result<Box<dyn PartEncoder>> {
         let columns: Vec<usize> = (0..schema.fields().len()).collect();
         self.writer.columnar().ok_or(Error::Widened)?.encoder_of(schema, &columns)
@@ -250,12 +252,12 @@ impl Accept for Appender<'_> {
 /// One worker: encodes what it scans.
 struct Converter<'a, 'o, 't> {
     encoder: Box<dyn PartEncoder>,
-    /// The types that it takes, where they are inferred; `None` if it has rows that do not count.
+    /// The types that it accepts, if they are inferred; `None` if its rows do not affect the types.
     types: Option<Arc<Schema>>,
-    /// How many columns are scanned.
+    /// The number of scanned columns.
     columns: usize,
     ordered: &'a Ordered<'o, Appender<'t>>,
-    /// The split at hand.
+    /// The current split.
     split: u64,
     long_rows: LongRows,
 }
@@ -263,7 +265,7 @@ struct Converter<'a, 'o, 't> {
 impl Sink for Converter<'_, '_, '_> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
         if schema.fields().len() != self.columns {
-            // There are more columns than the scan was asked for.
+            // The schema has more columns than the scan requested.
             return Err(Error::Widened);
         }
         if self.types.as_ref() != Some(schema) {
@@ -342,7 +344,7 @@ impl Worker for Converter<'_, '_, '_> {
 impl Drop for Converter<'_, '_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // The others must not wait for ever for what this worker had taken on.
+            // Other workers must not wait forever for the split of this worker.
             self.encoder.skip();
             self.ordered.abandon(0);
         }
@@ -358,7 +360,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
-    /// A table of numbers: each split has as many rows as its entry says, and a split that is `None` is bad.
+    /// A table of numbers: each split has the given number of rows; a split that is `None` is malformed.
     fn numbers(splits: Vec<Option<u32>>, rows: Option<u64>) -> impl Table {
         let count = splits.len() as u64;
         let deliver = move |split: &Split, _: &ScanOptions, sink: &mut dyn Sink| {
@@ -466,7 +468,7 @@ mod tests {
         }
     }
 
-    /// A table of 40 splits whose numbers have one decimal from one split on, which its first rows do not tell.
+    /// A table of 40 splits whose numbers have one decimal from the split `surprise` on, unlike its first rows.
     fn inferred(schemas: [Arc<Schema>; 2], surprise: u64) -> impl Table {
         let [first, _] = schemas.each_ref().map(|schema| Schema::clone(schema));
         let widened = Arc::new(AtomicBool::new(false));

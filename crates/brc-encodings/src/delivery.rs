@@ -4,7 +4,7 @@ use crate::chunks::ReadCost;
 use brc_core::{Batch, Column, Result, ScanOptions, Scanned, Sink};
 use std::time::{Duration, Instant};
 
-/// Hands batches to a sink, and keeps count.
+/// Delivers batches to a sink, and counts rows and time.
 pub(crate) struct Delivery<'a> {
     projection: &'a [usize],
     pub(crate) sink: &'a mut dyn Sink,
@@ -19,7 +19,7 @@ impl<'a> Delivery<'a> {
         Self { projection: &options.projection, sink, sink_time: Duration::ZERO, rows: 0 }
     }
 
-    /// Hands over rows, given as all columns of the schema; those that nobody asked for may be empty.
+    /// Delivers rows, given all columns of the schema; columns outside the projection may be empty.
     pub(crate) fn batch(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<()> {
         if rows == 0 {
             return Ok(());
@@ -32,7 +32,7 @@ impl<'a> Delivery<'a> {
         Ok(())
     }
 
-    /// What a scan that `begun` then has done, if reading cost so much: all other time was spent on decoding.
+    /// The result of a scan that began at `begun`: all time apart from reading and the sink was spent on decoding.
     pub(crate) fn scanned(&self, cost: ReadCost, begun: Instant) -> Scanned {
         let elsewhere = cost.read_time + cost.decompress_time + self.sink_time;
         Scanned {

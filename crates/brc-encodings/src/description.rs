@@ -5,15 +5,15 @@
 
 use brc_core::{Schema, Table};
 
-/// A name and what is to be said under it.
+/// Names and what is known under each.
 pub type Facts = Vec<(&'static str, Fact)>;
 
-/// Something that is known of a file or a part of it.
+/// A property of a file or of a part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fact {
     /// A text, usually UTF-8.
     Text(Vec<u8>),
-    /// How many there are of something.
+    /// A count.
     Count(u64),
     /// A size in bytes.
     Bytes(u64),
@@ -32,7 +32,7 @@ impl From<&str> for Fact {
     }
 }
 
-/// What a file is made of.
+/// The structure of a file.
 #[derive(Debug, Clone, Default)]
 pub struct Description {
     /// The whole file.
@@ -44,7 +44,7 @@ pub struct Description {
 }
 
 impl Description {
-    /// What any table tells of itself.
+    /// The description that any table can give.
     #[must_use]
     pub fn of_table(encoding: &'static str, compression: &'static str, table: &dyn Table) -> Self {
         let mut file: Facts = vec![("encoding", encoding.into()), ("compression", compression.into())];
@@ -55,7 +55,7 @@ impl Description {
     }
 }
 
-/// What describes the table as a whole, if anything does.
+/// The metadata of the table as a whole, if there are any.
 pub(crate) fn metadata(schema: &Schema) -> Option<(&'static str, Fact)> {
     let pairs: Vec<_> =
         schema.metadata().iter().map(|(key, value)| format!("{key}={}", value.escape_debug())).collect();

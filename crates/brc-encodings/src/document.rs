@@ -3,25 +3,25 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Why some text is not the document that was expected, with line and column.
+/// A text is not the expected document; includes line and column.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct DocumentError(#[from] serde_json::Error);
 
-/// The value as JSON of several lines, with a newline at the end.
+/// The value as indented JSON, with a newline at the end.
 ///
 /// # Errors
-/// If the value has what JSON cannot express, such as a map with keys that are no strings.
+/// If JSON cannot express the value, such as a map whose keys are not strings.
 pub fn to_json<T: Serialize>(value: &T) -> Result<String, DocumentError> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
     Ok(text)
 }
 
-/// The value that a JSON text holds.
+/// Parses a JSON text.
 ///
 /// # Errors
-/// If it is not JSON, or not that of such a value.
+/// If it is not JSON, or does not describe such a value.
 pub fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, DocumentError> {
     Ok(serde_json::from_str(text)?)
 }

@@ -13,35 +13,35 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// How a whole file lays rows out.
+/// How a whole file lays out rows.
 pub trait Encoding: Sync {
     /// Its name, as in `--from` and `--to`.
     fn name(&self) -> &'static str;
 
-    /// Other names of it in `--from` and `--to`.
+    /// Alternative names in `--from` and `--to`.
     fn aliases(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// The file extensions that mean it, the usual one first.
+    /// Its file extensions, the usual one first.
     fn extensions(&self) -> &'static [&'static str];
 
-    /// One line on what it is, for help texts.
+    /// A one-line description for help texts.
     fn about(&self) -> &'static str;
 
-    /// Whether a file that starts with these bytes is of this encoding. The first encoding of the list that says yes
-    /// is taken.
+    /// Whether a file with these first bytes has this encoding. The first encoding in the list that returns `true` is
+    /// used.
     fn sniff(&self, prefix: &[u8]) -> bool;
 
-    /// Whether files are read, but not written.
+    /// Whether files can be read but not written.
     fn is_read_only(&self) -> bool {
         false
     }
 
-    /// Sees to it that the options for reading text that are given apply to files of this encoding.
+    /// Checks that the given text options apply to files of this encoding.
     ///
     /// # Errors
-    /// Why one does not.
+    /// The reason if one does not.
     fn check_text_options(&self, options: &TextOptions) -> Result<(), String> {
         if *options == TextOptions::default() {
             return Ok(());
@@ -49,15 +49,15 @@ pub trait Encoding: Sync {
         Err("options for reading text do not apply to it".to_owned())
     }
 
-    /// Whether files of other programs may begin with anything, so that a name must be believed.
+    /// Whether files of other programs may begin with any bytes, so that the name decides.
     fn may_lack_header(&self) -> bool {
         false
     }
 
-    /// Whether tables of that schema can be written.
+    /// Checks that tables of the schema can be written.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason if not.
     fn supports(&self, schema: &Schema) -> Result<(), String> {
         let strange = |logical_type| {
             !matches!(logical_type, LogicalType::String | LogicalType::Int64 | LogicalType::Decimal { .. })
@@ -68,18 +68,18 @@ pub trait Encoding: Sync {
         }
     }
 
-    /// Whether strings may be any bytes, or none.
+    /// Whether strings may hold bytes that are not UTF-8.
     fn holds_any_bytes(&self) -> bool {
         true
     }
 
-    /// Whether a damaged file is always seen to be damaged, also one that is not compressed: not so for formats without
-    /// checksums, such as plain text, in which a digit that became another one is another number.
+    /// Whether any damage is detected, also without compression. Formats without checksums cannot: in plain text, a
+    /// changed digit is just a different number.
     fn detects_damage(&self) -> bool {
         true
     }
 
-    /// Whether files are text, so that anything may be in one.
+    /// Whether files are text, so that any content is possible.
     fn is_text(&self) -> bool {
         !self.detects_damage()
     }
@@ -89,20 +89,20 @@ pub trait Encoding: Sync {
         false
     }
 
-    /// Whether most questions need only some of the bytes of a file, and its end tells which.
+    /// Whether most queries need only some of the bytes of a file, which its footer locates.
     fn reads_parts(&self) -> bool {
         false
     }
 
-    /// Whether the encoding compresses its blocks itself. Files of all others are compressed as a whole, in chunks.
+    /// Whether the encoding compresses its blocks itself. Other files are compressed as a whole, in chunks.
     fn compresses_blocks(&self) -> bool {
         false
     }
 
-    /// Whether files can be compressed so.
+    /// Checks that files can be compressed with this compression.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason if not.
     fn can_compress(&self, _compression: &dyn brc_compress::Compression) -> Result<(), String> {
         Ok(())
     }
@@ -110,16 +110,16 @@ pub trait Encoding: Sync {
     /// Opens a file of this encoding.
     ///
     /// # Errors
-    /// If it cannot be read, is damaged, or its schema cannot be told.
+    /// If it cannot be read, is damaged, or its schema cannot be determined.
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>>;
 
-    /// A writer of a table of that schema.
+    /// A writer of a table with the given schema.
     ///
     /// # Errors
     /// If the encoding cannot hold the schema, or the options do not fit it.
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>>;
 
-    /// What a file is made of.
+    /// Describes the structure of a file.
     ///
     /// # Errors
     /// As for [`Encoding::open`].
@@ -128,21 +128,21 @@ pub trait Encoding: Sync {
         Ok(Description::of_table(self.name(), compression, self.open(input, options)?.as_ref()))
     }
 
-    /// Reads a whole file with up to `threads` threads and checks everything that can be checked: at least that all of
-    /// its rows can be read.
+    /// Reads a whole file with up to `threads` threads and checks everything that can be checked, at least that all
+    /// rows can be read.
     ///
     /// # Errors
-    /// The first thing in the file that does not hold.
+    /// The first violation in the file.
     fn verify(&self, input: Input, options: &OpenOptions, threads: usize, progress: &Progress) -> Result<Verified> {
         read_all(self.open(input, options)?.as_ref(), threads, progress)
     }
 }
 
-/// All rows of all columns of a file. Where columns are inferred, those that cannot be read are known only at the end, and left
-/// out.
+/// Options to scan all columns of a file. With inferred types, unsupported columns are known only at the end, and
+/// skipped.
 ///
 /// # Errors
-/// [`Error::Unsupported`] if the table lacks some of them.
+/// [`Error::Unsupported`] if the table has unsupported columns.
 pub(crate) fn whole(table: &dyn Table) -> Result<ScanOptions> {
     match (table.inferred(), table.schema().left_out()) {
         (Some(inferred), _) => Ok(ScanOptions::everything(&inferred)),
@@ -151,12 +151,12 @@ pub(crate) fn whole(table: &dyn Table) -> Result<ScanOptions> {
     }
 }
 
-/// The error that a column would be needed that is left out.
+/// The error that a required column is unsupported.
 pub(crate) fn unread(path: &Path, column: &LeftOut) -> Error {
     Error::unsupported(path, format!("{column}; leave it out of the file, or cast it to a string or a number"))
 }
 
-/// Reads all rows of a table. Inferred types hold all values then.
+/// Reads all rows of a table; afterwards, inferred types fit all values.
 ///
 /// # Errors
 /// Those of the scan.
@@ -167,50 +167,50 @@ pub fn read_all(table: &dyn Table, threads: usize, progress: &Progress) -> Resul
     Ok(Verified { rows, bytes: bytes.unwrap_or_else(|| progress.bytes.load(Relaxed)) })
 }
 
-/// What was verified.
+/// The result of a verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verified {
-    /// Rows.
+    /// The number of rows.
     pub rows: u64,
     /// The size of the file in bytes.
     pub bytes: u64,
 }
 
-/// How to read a file, as far as it does not tell itself.
+/// How to read a file, where the file does not say so itself.
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
-    /// The columns of a text file; inferred from its values if `None`.
+    /// The columns of a text file; inferred from the values if `None`.
     pub schema: Option<Schema>,
-    /// The names of a text file's columns, if there is no schema; those of its header, or made up, if `None`.
+    /// The column names of a text file without a schema; taken from its header, or generated, if `None`.
     pub names: Option<Vec<String>>,
-    /// How to read a text file otherwise.
+    /// Further options for text files.
     pub text: TextOptions,
-    /// Where the text files of one table share what their values demand of inferred types; `None` if there is one file.
+    /// The inference that the text files of one table share; `None` for a single file.
     pub inference: Option<Inference>,
-    /// Where the text files of one table share what their first rows are; `None` if there is one file.
+    /// The header detection that the text files of one table share; `None` for a single file.
     pub headers: Option<Headers>,
-    /// Whether malformed rows are set aside ([`brc_core::Scanned::rejects`]) rather than an error.
+    /// Whether malformed rows are set aside ([`brc_core::Scanned::rejects`]) instead of reported as an error.
     pub keep_rejects: bool,
-    /// Whether binary columns of parquet and arrow files are strings.
+    /// Whether binary columns of parquet and arrow files are read as strings.
     pub binary_as_string: bool,
-    /// How many bytes of rows make up a split if splits become row groups: then they must not depend on anything but the
-    /// table. `None` leaves the size to the encoding: whatever is best for reading.
+    /// The bytes of rows per split if splits become row groups: then split bounds must depend on the table alone.
+    /// `None` lets the encoding choose the best size for reading.
     pub row_group_bytes: Option<u64>,
-    /// How long the temporary copy of a file may become that is read at any place, but is compressed as a whole or comes
-    /// through a pipe; in bytes.
+    /// The limit in bytes for the temporary copy of a file that needs random access but is compressed as a whole or
+    /// comes from a pipe.
     pub longest_copy: u64,
 }
 
 impl OpenOptions {
-    /// The type as which a column of a file is read.
+    /// The type with which a column of a file is read.
     pub(crate) fn as_read(&self, logical_type: LogicalType) -> LogicalType {
         if self.binary_as_string && logical_type == LogicalType::Binary { LogicalType::String } else { logical_type }
     }
 
-    /// Sees to it that a file which tells its columns has those that were asked for, if any were.
+    /// Checks that a file with its own schema has the requested one, if any was requested.
     ///
     /// # Errors
-    /// [`Error::Usage`] if it has others.
+    /// [`Error::Usage`] if they differ.
     pub(crate) fn check_schema(&self, path: &Path, own: &Schema) -> Result<()> {
         match &self.schema {
             Some(schema) if !schema.is_like(own) => {
@@ -220,10 +220,10 @@ impl OpenOptions {
         }
     }
 
-    /// Sees to it that the table has all columns of which types or forms were given.
+    /// Checks that the table has all columns with a given type or form.
     ///
     /// # Errors
-    /// [`Error::Usage`] if it lacks one.
+    /// [`Error::Usage`] if one is missing.
     pub(crate) fn check_types<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
         let types = self.text.types.iter().map(|field| ("--type", &field.name));
         let forms = self.text.forms.times.iter().filter_map(|(name, form)| {
@@ -237,10 +237,10 @@ impl OpenOptions {
         Err(Error::Usage(format!("{option}: unknown column '{unknown}' (columns: {})", names.join(", "))))
     }
 
-    /// Sees to it that a file which names its columns has the names that were asked for, if any were.
+    /// Checks that a file with its own column names has the requested ones, if any were requested.
     ///
     /// # Errors
-    /// [`Error::Usage`] if it has others.
+    /// [`Error::Usage`] if they differ.
     pub(crate) fn check_names(&self, path: &Path, own: &Schema) -> Result<()> {
         let same = |names: &Vec<String>| names.iter().eq(own.fields().iter().map(|field| &field.name));
         if self.names.as_ref().is_none_or(same) {
@@ -266,44 +266,44 @@ impl Default for OpenOptions {
     }
 }
 
-/// How to read a text file. What is not said is inferred from the data.
+/// How to read a text file. Whatever is not given is inferred from the data.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TextOptions {
-    /// The types of some columns, by name; those of the others are inferred.
+    /// The types of some columns, by name; the types of other columns are inferred.
     pub types: Vec<Field>,
-    /// Whether all columns are strings, but those of `types`.
+    /// Whether all columns except `types` are strings.
     pub all_strings: bool,
-    /// Whether values come back as they were written: columns of which some would not are strings.
+    /// Whether values keep their spelling: columns whose values would not are strings.
     pub exact_text: bool,
-    /// What is known of how the text is written; the rest is sniffed.
+    /// The given parts of the dialect; the rest is sniffed.
     pub dialect: DialectOverrides,
-    /// How numbers, dates and times are written, as far as it is said.
+    /// The given forms of numbers, dates and times.
     pub forms: TableForms,
-    /// The sheet of a workbook, by its name or number, if not the first.
+    /// The sheet of a workbook, by name or number; the first one if `None`.
     pub sheet: Option<String>,
-    /// What becomes of rows that have not as many columns as the table, if it is said.
+    /// How to treat rows with a different number of columns than the table; the default if `None`.
     pub ragged: Option<Ragged>,
 }
 
 /// How to write a file.
 #[derive(Clone)]
 pub struct CreateOptions {
-    /// The compression of blocks; encodings that do not compress blocks leave it to whoever writes the file.
+    /// The compression of blocks; for encodings that do not compress blocks, the whole file is compressed.
     pub compression: brc_compress::Compressor,
-    /// The cluster key's name, or `none` for no key; the encoding's choice if `None`.
+    /// The name of the cluster key, or `none` for no key; the encoding chooses if `None`.
     pub key: Option<String>,
-    /// What stands between the columns of a text file; what is usual for the table if `None`.
+    /// The delimiter of a text file; the usual one for the table if `None`.
     pub delimiter: Option<u8>,
-    /// Whether numbers are written as text by an encoding that has a binary and a text form: ppm.
+    /// Whether numbers are written as text by an encoding that has a binary and a text form (ppm).
     pub ascii: bool,
-    /// How much memory, in bytes, the dictionaries may take that all row groups of a buren file share; what is usual if
-    /// `None` or more.
+    /// The memory limit in bytes for the dictionaries that all row groups of a buren file share; the default if
+    /// `None` or above it.
     pub dictionary_bytes: Option<usize>,
 }
 
 impl CreateOptions {
-    /// The usual ones, with that compression.
+    /// The default options with the given compression.
     #[must_use]
     pub fn new(compression: brc_compress::Compressor) -> Self {
         Self { compression, key: None, delimiter: None, ascii: false, dictionary_bytes: None }

@@ -6,12 +6,12 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// What is wrong with some bytes, told by who does not know where they lie.
+/// What is wrong with decoded bytes, before their location is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// They contradict themselves or the rest of the file.
+    /// The bytes contradict themselves or the rest of the file.
     Corrupt(Cow<'static, str>),
-    /// They are sound, but no table of `brc` can hold them.
+    /// The bytes are valid, but a table of `brc` cannot hold them.
     Unsupported(Cow<'static, str>),
 }
 
@@ -24,7 +24,7 @@ impl Fault {
         Self::Unsupported(reason.into())
     }
 
-    /// The error that it is at a place of a file.
+    /// The error with its location in a file.
     pub(crate) fn at(self, path: &Path, place: &str) -> Error {
         match self {
             Self::Corrupt(reason) => Error::corrupt(path, place, reason),
@@ -37,14 +37,14 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of this thread is about to become an error of the file that is read: a panic hook has nothing to report
-/// then, and must not end the process.
+/// Whether a panic of this thread is about to become an error of the file being read: then a panic hook must neither
+/// report it nor end the process.
 #[must_use]
 pub fn turns_panics_into_errors() -> bool {
     GUARDED.get()
 }
 
-/// Calls into a library that means to return errors but may yet panic on bytes that nobody foresaw.
+/// Calls a library that returns errors but may still panic on unforeseen bytes.
 pub(crate) fn guarded<T>(call: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     let outer = GUARDED.replace(true);
     let outcome = catch_unwind(AssertUnwindSafe(call));

@@ -1,4 +1,4 @@
-//! Which file it is that a path stands for, so that another machine can tell whether it sees the same one.
+//! The identity of a file, so that another machine can check that it sees the same one.
 
 use crate::frames::checksum;
 use crate::{platform, registry, remote};
@@ -10,22 +10,23 @@ use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// How many bytes are read at once, and how many of the last bytes of a file are looked at that ends with checksums of all of it.
+/// The bytes read at once, and the bytes compared at the end of a file whose footer checksums all of it.
 const BLOCK: u64 = 64 << 10;
 
-/// What tells a file from others. Plain data: it may travel to another process.
+/// Distinguishes a file from others. Plain data: it may travel to another process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FileIdentity {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// How long it is, in bytes; `None` in a store that does not tell.
+    /// Its length in bytes; `None` in a store that does not report it.
     length: Option<u64>,
-    /// A checksum: of the end of a buren file, which has checksums of all the rest, and of files in a store; of all bytes of others.
+    /// A checksum: of the end of a buren file, which checksums all the rest, and of a file in a store; otherwise of all
+    /// bytes.
     checksum: u32,
 }
 
 impl FileIdentity {
-    /// Looks at a file, also in a store. One that has no checksums of its own is read once.
+    /// Identifies a file, also in a store. A file without its own checksums is read once.
     ///
     /// # Errors
     /// If it cannot be opened or read.
@@ -33,7 +34,7 @@ impl FileIdentity {
         if remote::is_in_store(path) {
             return match remote::object(path)? {
                 Some(object) => Self::of_end(path, &*object),
-                // It is only read as a whole, and is not for that.
+                // The file can only be read as a whole, which would cost too much here.
                 None => Ok(Self { path: path.to_owned(), length: None, checksum: 0 }),
             };
         }
@@ -63,9 +64,9 @@ impl FileIdentity {
     }
 }
 
-/// Where the bytes end, and the checksum of those from an offset on.
+/// The end of the bytes, and the checksum of those from an offset on.
 fn checksum_from(path: &Path, file: &dyn ReadAt, mut offset: u64) -> Result<(u64, u32)> {
-    // Each checksum is part of what the next one is of.
+    // Each checksum is an input of the next one.
     let mut block = vec![0; BLOCK as usize + 4];
     loop {
         let read = file.read_full_at(&mut block[4..], offset).map_err(Error::io(path, "read"))?;
@@ -78,7 +79,7 @@ fn checksum_from(path: &Path, file: &dyn ReadAt, mut offset: u64) -> Result<(u64
     }
 }
 
-/// A file of this machine as it was when it was looked at: it is not read again as long as it is so.
+/// The state of a local file when it was identified: it is not read again while the state is the same.
 #[derive(PartialEq, Eq, Hash)]
 struct State {
     path: PathBuf,
@@ -94,10 +95,10 @@ impl State {
     }
 }
 
-/// The checksums of files that were read.
+/// The checksums of files already read.
 static KNOWN: LazyLock<Mutex<HashMap<State, u32>>> = LazyLock::new(Mutex::default);
 
-/// So many files are remembered.
+/// The maximum number of remembered files.
 const MOST_KNOWN: usize = 10_000;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Folders of files as tables, as Hive lays them out: `sales/year=2024/month=01/part-0.parquet`. The rows of a file have
-//! the values that its folders are named with.
+//! Directories of files as tables in the Hive layout: `sales/year=2024/month=01/part-0.parquet`. The values in the
+//! directory names apply to all rows of a file.
 
 use crate::csv::{Headers, Inference};
 use crate::encoding::{Encoding, OpenOptions};
@@ -10,17 +10,17 @@ use brc_core::{Error, LogicalType, Result, Table, interrupt};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-/// A file to read, and what the folders say of its rows in which it was found.
+/// A file to read, and the column values from its directory names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// The directory that was named.
+    /// The directory that the user named.
     pub directory: Option<PathBuf>,
     folders: Vec<Folder>,
 }
 
-/// What a folder `name=value` says.
+/// The column and value of a directory `name=value`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Folder {
     name: String,
@@ -29,16 +29,16 @@ struct Folder {
 }
 
 impl FoundFile {
-    /// A file that was named itself: its folders say nothing.
+    /// A file named by the user: its directories add no columns.
     #[must_use]
     pub fn named(path: &Path) -> Self {
         Self { path: path.to_owned(), directory: None, folders: Vec::new() }
     }
 
-    /// A file that was found in this directory, or below it.
+    /// A file found in or below the given directory.
     ///
     /// # Errors
-    /// [`Error::Usage`] if two of its folders have the same name.
+    /// [`Error::Usage`] if two of its directories name the same column.
     pub fn below(directory: &Path, path: PathBuf) -> Result<Self> {
         let below = path.strip_prefix(directory).unwrap_or(&path);
         let mut folders: Vec<Folder> = Vec::new();
@@ -65,7 +65,7 @@ impl Folder {
     }
 }
 
-/// The files in a directory and below it, sorted by path. What begins with `.` or `_` is left out, and links to
+/// The files in and below a directory, sorted by path. Names that begin with `.` or `_` are skipped, and links to
 /// directories are not followed.
 ///
 /// # Errors
@@ -96,10 +96,10 @@ pub fn files_of(directory: &Path) -> Result<Vec<FoundFile>> {
     files.into_iter().map(found).collect()
 }
 
-/// The columns that the folders of files make, in the order in which they are nested.
+/// The columns from the directory names, in nesting order.
 ///
 /// # Errors
-/// [`Error::Usage`] if a file lacks a folder that others have, unless `may_lack` says that its rows have nulls then.
+/// [`Error::Usage`] if a file lacks a directory level that others have, unless `may_lack` makes it null there.
 pub fn columns(files: &[FoundFile], may_lack: bool) -> Result<Vec<ConstantColumn>> {
     let mut names: Vec<(&str, &Path)> = Vec::new();
     for file in files {
@@ -122,7 +122,7 @@ pub fn columns(files: &[FoundFile], may_lack: bool) -> Result<Vec<ConstantColumn
     names.into_iter().map(column).collect()
 }
 
-/// How files that were found become one table.
+/// How several files become one table.
 #[derive(Debug, Clone, Default)]
 pub struct FilesAsTable {
     /// See [`UnionOptions::by_name`].
@@ -131,11 +131,11 @@ pub struct FilesAsTable {
     pub file_name: Option<String>,
 }
 
-/// How a table is encoded, and the table.
+/// An encoding and the opened table.
 type Opened<E> = (E, Box<dyn Table>);
 
 impl FilesAsTable {
-    /// Opens files as one table, each by `open`, and tells how each is encoded.
+    /// Opens files as one table, each with `open`, and returns the encoding of each.
     ///
     /// # Errors
     /// If one of them cannot be read, or they do not have the same columns.
@@ -171,7 +171,7 @@ impl FilesAsTable {
     }
 }
 
-/// A column of the least type that holds these values: int64, date or string.
+/// A column of the narrowest type that fits these values: int64, date or string.
 fn column(name: &str, values: &[Option<&[u8]>]) -> ConstantColumn {
     let has_values = values.iter().any(Option::is_some);
     let all = |parse: fn(&[u8]) -> Option<i64>| {
@@ -187,8 +187,8 @@ fn column(name: &str, values: &[Option<&[u8]>]) -> ConstantColumn {
     }
 }
 
-/// An integer as it is written; of two digits also with a leading zero, as months, days and hours are. Longer ones with
-/// leading zeros are numbers of things, such as postal codes, and stay strings.
+/// An integer as written. Two-digit ones may have a leading zero, as months, days and hours do. Longer ones with
+/// leading zeros are identifiers, such as postal codes, and stay strings.
 fn integer(text: &[u8]) -> Option<i64> {
     let number: i64 = std::str::from_utf8(text).ok()?.parse().ok()?;
     let is_plain = number.to_string().as_bytes() == text;

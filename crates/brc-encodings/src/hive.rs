@@ -3,16 +3,16 @@
 
 use std::ffi::OsStr;
 
-/// What stands for null.
+/// The directory name of a null.
 const NULL: &[u8] = b"__HIVE_DEFAULT_PARTITION__";
 
-/// The characters that are written as `%` and two digits, beside those that do not print.
+/// The characters that are percent-encoded, besides unprintable ones.
 const ESCAPED: &[u8] = b"\"#%'*/:=?\\{[]^";
 
-/// Those that no name has on Windows, likewise.
+/// The characters that Windows does not allow in names, percent-encoded there.
 const ESCAPED_BY_SYSTEM: &[u8] = if cfg!(windows) { b"<>|" } else { b"" };
 
-/// The column and the value that the name of a folder tells, if it does; the value of null is `None`.
+/// The column and the value of a directory name, if it has them; a null is `None`.
 #[must_use]
 pub fn column_of_folder(name: &OsStr) -> Option<(String, Option<Vec<u8>>)> {
     let name = name.as_encoded_bytes();
@@ -21,21 +21,21 @@ pub fn column_of_folder(name: &OsStr) -> Option<(String, Option<Vec<u8>>)> {
     Some((String::from_utf8(column).ok()?, (value != NULL).then(|| decoded(value))))
 }
 
-/// The name of the folder of a value of a column.
+/// The directory name of a value of a column.
 pub(crate) fn folder(column: &str, value: Option<&[u8]>) -> String {
     let mut name = Vec::new();
     encode(column.as_bytes(), &mut name);
     name.push(b'=');
     match value {
         None => name.extend_from_slice(NULL),
-        // A string that is spelt as null is.
+        // A string that is spelt like null would be read as null.
         Some(NULL) => {
             name.extend_from_slice(b"%5F");
             name.extend_from_slice(&NULL[1..]);
         }
         Some(value) => encode(value, &mut name),
     }
-    // Bytes that are no text are digits now.
+    // Bytes that are not UTF-8 are percent-encoded by now.
     String::from_utf8_lossy(&name).into_owned()
 }
 
@@ -43,7 +43,7 @@ fn encode(text: &[u8], name: &mut Vec<u8>) {
     let is_text = std::str::from_utf8(text).is_ok();
     for (at, &byte) in text.iter().enumerate() {
         let is_hidden = at == 0 && matches!(byte, b'.' | b'_') && name.is_empty();
-        // Windows leaves that out of names.
+        // Windows removes a trailing dot or space from names.
         let is_left_out = cfg!(windows) && at + 1 == text.len() && matches!(byte, b'.' | b' ');
         let is_special = byte.is_ascii_control() || ESCAPED.contains(&byte) || ESCAPED_BY_SYSTEM.contains(&byte);
         if is_special || is_hidden || is_left_out || !(is_text || byte.is_ascii()) {
@@ -54,7 +54,7 @@ fn encode(text: &[u8], name: &mut Vec<u8>) {
     }
 }
 
-/// The bytes that a name stands for.
+/// The bytes of a percent-encoded name.
 fn decoded(name: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name;

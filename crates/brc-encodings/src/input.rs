@@ -11,42 +11,42 @@ use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// How many first bytes an encoding is recognised by.
+/// The number of first bytes by which an encoding is recognised.
 pub const PREFIX_BYTES: usize = 64 << 10;
 
-/// How many of these are read of a file that an encoding [reads by its parts](crate::Encoding::reads_parts).
+/// The number of first bytes that are read of a file that an encoding [reads by its parts](crate::Encoding::reads_parts).
 const HEAD_BYTES: usize = 4 << 10;
 
-/// How long a temporary copy may become if nobody says so, in bytes: a few compressed ones can stand for very many.
+/// The default size limit of a temporary copy in bytes: a small compressed file can expand to very many.
 pub const LONGEST_COPY: u64 = 64 << 30;
 
-/// An open source of bytes, with its first ones at hand.
+/// An open source of bytes, with its first bytes in memory.
 pub struct Input {
     /// The name for messages; `-` for standard input.
     pub path: PathBuf,
-    /// The first bytes: [`PREFIX_BYTES`], unless more were needed or there are fewer; none of a file in a store that is not read
-    /// in order. Of a stream they have been taken: whoever reads the stream starts with them.
+    /// The first bytes: [`PREFIX_BYTES`], unless more were needed or the source is shorter; none for a file in a store
+    /// that is read at any offset. The first bytes of a stream were consumed: readers of the stream start with them.
     pub prefix: Vec<u8>,
-    /// Whether these are all bytes of the source.
+    /// Whether the prefix is the whole source.
     pub is_whole: bool,
     /// The source itself.
     pub source: Source,
-    /// The name of the compression of the whole source, if it has one: prefix and source are what it was before.
+    /// The name of the compression of the whole source, if any; prefix and source are decompressed.
     pub compression: Option<&'static str>,
 }
 
-/// Where the bytes come from.
+/// The source of the bytes.
 pub enum Source {
-    /// A regular file: it has a length, and threads read it side by side.
+    /// A regular file: it has a length, and threads read it in parallel.
     File {
         /// The file.
         file: InputFile,
         /// Its length when it was opened, in bytes.
         length: u64,
     },
-    /// A compressed file of which threads decompress parts side by side.
+    /// A compressed file whose chunks are decompressed in parallel.
     Chunks(Chunks),
-    /// Standard input, a pipe, a device, a compressed file of another program: read once, in order.
+    /// Standard input, a pipe, a device, or a compressed file without chunks: read once, in order.
     Stream(Box<dyn Read + Send>),
 }
 
@@ -73,7 +73,7 @@ impl Input {
         if platform::is_fifo(&metadata) {
             enlarge(&file);
         }
-        // Standard input may be a file of which another process has read a part: then only the rest is meant.
+        // Another process may have read a part of standard input: then only the rest counts.
         if !metadata.is_file() || file.stream_position().map_err(Error::io(path, "open"))? > 0 {
             return Self::from_stream(path.to_owned(), Box::new(file));
         }
@@ -84,17 +84,18 @@ impl Input {
         Self::from_file(path.to_owned(), file)
     }
 
-    /// Takes a regular file.
+    /// Opens a regular file.
     ///
     /// # Errors
-    /// If its first bytes cannot be read, it is compressed in a way that is not supported, or not in the way that its name
+    /// If its first bytes cannot be read, its compression is not supported, or its compression is not the one that its
+    /// name
     /// promises.
     pub fn from_file(path: PathBuf, file: impl Into<InputFile>) -> Result<Self> {
         let file = file.into();
         let length = file.length().map_err(Error::io(&path, "open"))?;
         let prefix = read_prefix(&file, length).map_err(Error::io(&path, "read"))?;
         let Some(prefix) = prefix else {
-            // Files of the system, such as those in /proc, report no size, or a page whatever they hold.
+            // System files, such as those in /proc, report a size of zero or of one page whatever they hold.
             return Self::from_stream(path, Box::new(file.reader()));
         };
         if let Some(member) = zip::only_member(&path, &file, &prefix)? {
@@ -107,7 +108,7 @@ impl Input {
         Self::from_compressed(path, file, length, compressed.kind).map_err(|error| compressed.explain(error))
     }
 
-    /// Takes a file in a store that is not compressed as a whole. Nothing is known of its first bytes, unless all are at hand.
+    /// Opens a file in a store that is not compressed as a whole. Its prefix is empty unless all bytes were fetched.
     ///
     /// # Errors
     /// The store's.
@@ -128,8 +129,8 @@ impl Input {
         }
     }
 
-    /// Takes a file that is decompressed in order. After its first bytes it is left alone until it is read: many files may be
-    /// one table, and what decompresses a file takes memory.
+    /// Opens a file that is decompressed in order. After its first bytes it is closed until it is read: a table may
+    /// consist of many files, and each decompressor takes memory.
     fn decompressed_file(path: PathBuf, file: InputFile, kind: Kind) -> Result<Self> {
         let input = Self::decompressed(path.clone(), Box::new(file.clone().reader()), kind)?;
         let known = input.prefix.len() as u64;
@@ -144,7 +145,7 @@ impl Input {
         Ok(Self { path, prefix, is_whole, source: Source::Chunks(chunks), compression: Some(kind.name()) })
     }
 
-    /// Reads more first bytes into the prefix, until it has `bytes` of them or the source ends.
+    /// Extends the prefix to `bytes` bytes or the whole source, whichever is less.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -170,12 +171,12 @@ impl Input {
                 stream.take(more).read_to_end(&mut self.prefix).map_err(read_error(&self.path))?;
             }
         }
-        // A file may have become shorter since it was opened.
+        // A file may have shrunk since it was opened.
         self.is_whole |= self.prefix.len() < bytes;
         Ok(())
     }
 
-    /// The size of the source in bytes, if it is known: compressed, if it is.
+    /// The size of the source in bytes, as stored, if it is known.
     #[must_use]
     pub fn length(&self) -> Option<u64> {
         match &self.source {
@@ -185,10 +186,11 @@ impl Input {
         }
     }
 
-    /// Takes a stream.
+    /// Opens a stream.
     ///
     /// # Errors
-    /// If its first bytes cannot be read, it is compressed in a way that is not supported, or not in the way that its name
+    /// If its first bytes cannot be read, its compression is not supported, or its compression is not the one that its
+    /// name
     /// promises.
     pub fn from_stream(path: PathBuf, stream: Box<dyn Read + Send>) -> Result<Self> {
         let (prefix, stream) = taken(&path, stream)?;
@@ -212,7 +214,7 @@ impl Input {
         Ok(Self { path, prefix, is_whole, source: Source::Stream(stream), compression: Some(kind.name()) })
     }
 
-    /// The same source, as a stream if its chunks may begin and end within rows.
+    /// The same source, converted to a stream if its chunks may begin or end within rows.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -229,10 +231,10 @@ impl Input {
         Ok(Self { source, ..self })
     }
 
-    /// All of the source from its first byte on, for those who read it only once and in order.
+    /// The whole source from its first byte on, to be read once and in order.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub fn into_stream(self) -> Result<Box<dyn Read + Send>> {
         match self.source {
             Source::File { file, .. } => Ok(Box::new(file.reader())),
@@ -241,11 +243,11 @@ impl Input {
         }
     }
 
-    /// The source as a file that can be read at any place: a stream is copied to a temporary one, of at most
-    /// `longest_copy` bytes. Whoever calls this has seen to it that the first bytes are those of such a file.
+    /// The source as a file with random access: a stream is copied to a temporary file of at most `longest_copy`
+    /// bytes. The caller has checked that the first bytes belong to such a file.
     ///
     /// # Errors
-    /// If there is no room for a temporary file, or the source cannot be read or is too long.
+    /// If there is no space for a temporary file, or the source cannot be read or is too long.
     pub fn into_file(self, longest_copy: u64) -> Result<InputFile> {
         if let Source::File { file, .. } = self.source {
             return Ok(file);
@@ -274,12 +276,12 @@ impl Input {
 
 /// The content of a compressed file after its first bytes.
 enum Rest {
-    /// Nothing was read yet.
+    /// Nothing has been read yet.
     Unopened {
         path: PathBuf,
         file: InputFile,
         kind: Kind,
-        /// How many first bytes are known.
+        /// The number of known first bytes.
         known: u64,
     },
     Open(Box<dyn Read + Send>),
@@ -302,10 +304,10 @@ impl Read for Rest {
     }
 }
 
-/// A file without a name, for a copy of what can be read only once.
+/// An unnamed file for a copy of a source that can be read only once.
 ///
 /// # Errors
-/// If there is no directory for it.
+/// If there is no temporary directory.
 pub(crate) fn temporary_file() -> Result<File> {
     let directory = std::env::temp_dir();
     let there = std::fs::metadata(&directory);
@@ -324,7 +326,7 @@ fn too_long(path: &Path, longest_copy: u64) -> Error {
     Error::unsupported(path, reason)
 }
 
-/// Up to `bytes` first bytes of the content of chunks.
+/// Up to `bytes` first bytes of the decompressed chunks.
 fn first_bytes(chunks: &Chunks, bytes: usize) -> Result<Vec<u8>> {
     let mut first = Vec::new();
     let (mut stored, mut cost) = (Vec::new(), ReadCost::default());
@@ -339,7 +341,7 @@ fn first_bytes(chunks: &Chunks, bytes: usize) -> Result<Vec<u8>> {
     Ok(first)
 }
 
-/// The first bytes of a file of that length; `None` if it has fewer or more than that.
+/// Reads the first bytes of a file of that length. Returns `None` if the file has fewer bytes, or more.
 fn read_prefix(file: &InputFile, length: u64) -> io::Result<Option<Vec<u8>>> {
     let most = usize::try_from(length).map_or(PREFIX_BYTES, |length| PREFIX_BYTES.min(length + 1));
     let (mut prefix, mut read) = (Vec::new(), 0);
@@ -355,17 +357,17 @@ fn read_prefix(file: &InputFile, length: u64) -> io::Result<Option<Vec<u8>>> {
     Ok((read as u64 == expected).then_some(prefix))
 }
 
-/// Takes the first bytes off a stream.
+/// Reads the first bytes of a stream.
 fn taken(path: &Path, mut stream: Box<dyn Read + Send>) -> Result<(Vec<u8>, Box<dyn Read + Send>)> {
     let mut prefix = Vec::new();
     stream.by_ref().take(PREFIX_BYTES as u64).read_to_end(&mut prefix).map_err(read_error(path))?;
     Ok((prefix, stream))
 }
 
-/// Standard input; an error if there is none.
+/// Standard input; an error if it is closed.
 ///
-/// The runtime puts the null device in its place then, open for reading and writing. (A shell opens it for reading only.)
-/// Whoever said that a table is there must not get the answer of an empty one.
+/// The runtime replaces a closed standard input by the null device, open for reading and writing. (A shell opens it for
+/// reading only.) A missing table must not be read as an empty one.
 fn stdin() -> io::Result<File> {
     let mut file = platform::stdin()?;
     if platform::is_null_device(&file)? && file.write(&[]).is_ok() {
@@ -374,19 +376,19 @@ fn stdin() -> io::Result<File> {
     Ok(file)
 }
 
-/// Lets a pipe hold more, so that its two ends have to be woken less often: by turns, if it is as small as usual.
+/// Enlarges the buffer of a pipe, so that its two ends wake each other less often.
 #[cfg(target_os = "linux")]
 fn enlarge(pipe: &File) {
-    /// What a user without privileges may have.
+    /// The limit for unprivileged users.
     const PIPE_BYTES: usize = 1 << 20;
-    // Where there may not be as much, it stays as it is.
+    // If the system allows less, the size stays as it is.
     let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
 }
 
 #[cfg(not(target_os = "linux"))]
 fn enlarge(_pipe: &File) {}
 
-/// The error that a file has become shorter than it was when it was opened.
+/// The error that a file has shrunk since it was opened.
 pub(crate) fn cut_off(path: &Path, byte: u64) -> Error {
     Error::corrupt(path, format!("byte {byte}"), "the file was truncated while it was read")
 }

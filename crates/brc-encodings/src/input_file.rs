@@ -12,29 +12,29 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock, Weak};
 
-/// How many files are open at most, if the system allows twice as many.
+/// The maximum number of open files, if the system allows twice as many.
 const MAX_OPEN: u64 = 256;
-/// How many files are open in any case.
+/// The number of open files that is always allowed.
 const MIN_OPEN: u64 = 8;
 
-/// A file that tables read. Clones share it.
+/// A file read by tables. Clones share it.
 #[derive(Clone)]
 pub struct InputFile(Kind);
 
 #[derive(Clone)]
 enum Kind {
     Local(Arc<Shared>),
-    /// In a store.
+    /// A file in a store.
     Remote(Arc<dyn ReadAt>),
 }
 
 struct Shared {
-    /// `None` if it cannot be opened again.
+    /// `None` if it cannot be reopened.
     origin: Option<Origin>,
     open: RwLock<Option<Arc<File>>>,
 }
 
-/// Where a file was opened, and which one it was.
+/// The path at which a file was opened, and its identity.
 struct Origin {
     path: PathBuf,
     identity: Identity,
@@ -54,7 +54,7 @@ impl From<Arc<dyn ReadAt>> for InputFile {
 }
 
 impl InputFile {
-    /// A file that was opened at that path, and may be closed and opened there again.
+    /// A file opened at the given path, which may be closed and reopened there.
     pub(crate) fn of_path(path: &Path, file: File) -> Self {
         let origin = identity(&file).ok().map(|identity| Origin { path: path.to_owned(), identity });
         let shared = Arc::new(Shared { origin, open: RwLock::new(Some(Arc::new(file))) });
@@ -69,7 +69,7 @@ impl InputFile {
 }
 
 impl Shared {
-    /// The open file; opens it if it was closed.
+    /// The open file; reopens it if it was closed.
     fn file(self: &Arc<Self>) -> io::Result<Arc<File>> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner).clone();
         open.map_or_else(|| self.reopen(), Ok)
@@ -97,13 +97,13 @@ impl Shared {
     }
 }
 
-/// The files that are open and may be closed, in the order in which they were opened.
+/// The open files that may be closed, in the order in which they were opened.
 static OPEN: Mutex<VecDeque<Weak<Shared>>> = Mutex::new(VecDeque::new());
 
-/// How many files may be open: half of what the system allows, for a process has others.
+/// The number of files that may be open: half of the system's limit, because the process has other files.
 static ALLOWED: LazyLock<usize> = LazyLock::new(|| (most_open_files() / 2).clamp(MIN_OPEN, MAX_OPEN) as usize);
 
-/// Takes note that a file was opened, and closes others if these are too many.
+/// Registers an opened file, and closes others if too many are open.
 fn register(shared: &Arc<Shared>) {
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     open.push_back(Arc::downgrade(shared));

@@ -4,7 +4,7 @@
 //! extension of an output, or by the first bytes of an input.
 
 #![forbid(unsafe_code)]
-// Some of what encodings share lies idle where a build leaves encodings out.
+// Some shared code is unused in builds without all encodings.
 #![cfg_attr(
     not(all(feature = "parquet", feature = "arrow", feature = "capnp", feature = "protobuf")),
     allow(dead_code)
@@ -104,7 +104,7 @@ pub use unfinished::remove_unfinished;
 pub use union::{ConstantColumn, Union, UnionOptions};
 pub use warnings::on_warning;
 
-/// The example of the README is compiled and run as a test.
+/// Compiles and runs the README's example as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -7,18 +7,18 @@
 use brc_core::{Batch, Column, Data, Result};
 use std::ops::Range;
 
-/// How many bytes of strings the rows of a portion may have, unless a single row has more.
+/// The maximum string bytes of the rows of a slice, unless a single row has more.
 const PORTION: usize = 16 << 20;
 
 /// The longest strings of the columns of one scan, whose dictionaries only grow.
 #[derive(Default)]
 pub(crate) struct LongRows {
-    /// For each column, how many strings of its dictionary are known, and the length of the longest.
+    /// For each column, the number of dictionary strings seen, and the length of the longest.
     columns: Vec<(usize, usize)>,
 }
 
 impl LongRows {
-    /// Hands over a batch whole or, if its rows may be long, in portions.
+    /// Passes a batch on as a whole or, if its rows may be long, in slices.
     ///
     /// # Errors
     /// Those of `take`.
@@ -30,7 +30,7 @@ impl LongRows {
         (0..batch.rows).step_by(rows).try_for_each(|start| slice(batch, start..batch.rows.min(start + rows), &mut take))
     }
 
-    /// The most bytes that the strings of all rows can have.
+    /// The maximum bytes of the strings of all rows.
     fn most_bytes(&mut self, batch: &Batch<'_>) -> usize {
         self.columns.resize(batch.columns.len(), (0, 0));
         let mut bytes = 0;
@@ -49,7 +49,7 @@ impl LongRows {
     }
 }
 
-/// The most bytes that the strings of a row can have, if those of dictionaries are no longer than that.
+/// The maximum bytes of the strings of a row, given the longest string of each dictionary.
 fn longest_row(batch: &Batch<'_>, dictionaries: &[(usize, usize)]) -> usize {
     let longest = |(column, (_, of_dictionary)): (&Column<'_>, &(usize, usize))| match column.data {
         Data::Bytes(strings) => strings.iter().map(<[u8]>::len).max().unwrap_or(0),
@@ -59,7 +59,7 @@ fn longest_row(batch: &Batch<'_>, dictionaries: &[(usize, usize)]) -> usize {
     batch.columns.iter().zip(dictionaries).map(longest).sum()
 }
 
-/// Hands over these rows of a batch.
+/// Passes a range of rows of a batch on.
 ///
 /// # Errors
 /// Those of `take`.
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use brc_core::{Dictionary, Integers, Run, batch};
 
-    /// How many rows came at once, and all of them.
+    /// The number of rows of each slice, and all rows.
     fn taken(names: &[usize], codes: &[u32]) -> (Vec<usize>, Vec<(u32, i64)>) {
         let dictionary: Dictionary = names.iter().map(|length| vec![b'x'; *length]).collect();
         let values: Vec<i64> = (0..codes.len() as i64).collect();

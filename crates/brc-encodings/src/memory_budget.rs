@@ -5,44 +5,44 @@
 
 use crate::convert::Workers;
 
-/// A limit of the memory of a conversion.
+/// The memory limit of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryBudget {
-    /// What is left beside the program itself, in bytes.
+    /// The memory left besides the program itself, in bytes.
     left: u64,
 }
 
-/// What the program takes whatever it reads, in bytes.
+/// The memory of the program itself, in bytes.
 const PROGRAM: u64 = 18 << 20;
 
-/// The row groups of who has memory enough, in bytes of text, and the smallest ones that are of use.
+/// The size of row groups without memory pressure, and the smallest useful one, in bytes of text.
 const ROW_GROUP: u64 = 16 << 20;
 const LEAST_ROW_GROUP: u64 = 64 << 10;
 
-/// The memory of a worker, as a multiple of the bytes of a row group: that of a table of short numbers, which take more as
+/// The memory of a worker as a multiple of the size of a row group: measured with short numbers, which take more as
 /// values than as text.
 const WORKER_OF_ROW_GROUP: u64 = 4;
 
 impl MemoryBudget {
-    /// For a process that may take so many bytes.
+    /// The budget of a process with a limit in bytes.
     #[must_use]
     pub fn new(limit: u64) -> Self {
         Self { left: limit.saturating_sub(PROGRAM) }
     }
 
-    /// How large row groups should be, in bytes of text.
+    /// The size of row groups, in bytes of text.
     #[must_use]
     pub fn row_group_bytes(self) -> u64 {
         (self.left / 18).clamp(LEAST_ROW_GROUP, ROW_GROUP)
     }
 
-    /// How many bytes the dictionaries may take that all row groups share.
+    /// The memory for the dictionaries that all row groups share, in bytes.
     #[must_use]
     pub fn dictionary_bytes(self) -> usize {
         usize::try_from(self.left / 4).unwrap_or(usize::MAX)
     }
 
-    /// Up to `threads` workers, as many as there is memory for if row groups are so large.
+    /// Up to `threads` workers, as many as memory allows with row groups of this size.
     #[must_use]
     pub fn workers(self, threads: usize, row_group_bytes: u64) -> Workers {
         let usual = Workers::from(threads);

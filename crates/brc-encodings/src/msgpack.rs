@@ -1,20 +1,21 @@
-//! Rows as MessagePack arrays: any reader of MessagePack takes a file for a sequence of items.
+//! Rows as MessagePack arrays: any reader of MessagePack can read a file as a sequence of items.
 //!
-//! The first item is a map that tells what the columns are. Before the rows of each frame stands an extension of
-//! [`FRAME_TYPE`]. A row is an array of
+//! The first item is a map that describes the columns. An extension of type [`FRAME_TYPE`] precedes the rows of each
+//! frame.
+//! A row is an array of
 //!
 //! - nil for a null, booleans, floats of 32 or 64 bits;
-//! - strings as `str`, or as `bin` if they are not UTF-8; binary data as `bin`, and so
-//!   are the 16 bytes of UUIDs;
-//! - integers in their shortest form: numbers, decimals in units of their scale, days, times and timestamps without a zone
-//!   in units of their type. A decimal that does not fit 64 bits is a `bin` of 16 bytes in two's complement, the highest
-//!   first;
-//! - timestamps with a zone as MessagePack's own extension of type -1.
+//! - strings as `str`, or as `bin` if they are not UTF-8; binary data and the 16 bytes of UUIDs as `bin`;
+//! - integers in their shortest form: numbers, decimals in units of their scale, days, times and timestamps without a
+//!   zone
+//!   in units of their type. A decimal that does not fit 64 bits is a `bin` of 16 bytes, two's complement, big-endian;
+//! - timestamps with a zone as MessagePack's timestamp extension (type -1).
 //!
-//! Files of other programs are read as well: they have neither map nor extensions of frames, their integers any form, and
-//! their timestamps may all be that extension.
+//! Files of other programs are read as well: they have neither map nor frame extensions, their integers may have any
+//! form,
+//! and all their timestamps may use the extension.
 //!
-//! Short strings and rows of few columns, which nearly all are, are taken by hand; everything else is the crate's.
+//! Short strings and rows of few columns, the usual case, are decoded here; the crate decodes everything else.
 
 use crate::frames::{
     ARRAY_AROUND, Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed,
@@ -30,18 +31,18 @@ use rmp::encode;
 
 pub(crate) struct MsgPack;
 
-/// A map of three, of which the first key is told: the first bytes of a header.
+/// The first bytes of a header: a map of three entries, and its first key.
 const MAGIC: &[u8] = b"\x83\xabbrc-msgpack";
 const SCHEMA: &str = "schema";
 const CHECKSUM: &str = "checksum";
 
-/// The application's type of the extensions before frames.
+/// The application-defined type of the extensions before frames.
 const FRAME_TYPE: i8 = 98;
 
-/// MessagePack's type of extensions that are points in time.
+/// The type of MessagePack's timestamp extension.
 const TIMESTAMP_TYPE: i8 = -1;
 
-/// An extension of sixteen bytes.
+/// The size of an extension of sixteen bytes.
 const FRAME_BYTES: usize = 2 + 16;
 
 impl Layout for MsgPack {
@@ -74,7 +75,7 @@ impl Layout for MsgPack {
     fn read_file_header(&self, bytes: &[u8]) -> Result<(FileHeader, usize), String> {
         let mut rest = bytes.get(MAGIC.len()..).unwrap_or(&[]);
         let version = header_integer(&mut rest)?;
-        // A key, what it stands for, and the next key.
+        // A key, its value, and the next key.
         let [_, schema, _] = [string(&mut rest)?, string(&mut rest)?, string(&mut rest)?];
         let (schema, checksum) = (schema.to_owned(), header_integer(&mut rest)?);
         Ok((FileHeader { version, schema, checksum }, bytes.len() - rest.len()))
@@ -116,14 +117,14 @@ fn header_integer(bytes: &mut &[u8]) -> Result<u32, String> {
     Ok(number)
 }
 
-/// A string of a header: a key or what it stands for.
+/// A string of a header: a key or a value.
 fn string<'a>(bytes: &mut &'a [u8]) -> Result<&'a str, String> {
     let (text, rest) = decode::read_str_from_slice(*bytes).map_err(|error| error.to_string())?;
     *bytes = rest;
     Ok(text)
 }
 
-/// A row is an array.
+/// Writes a row as an array.
 struct Arrays {
     types: Vec<LogicalType>,
 }
@@ -157,7 +158,7 @@ impl RowWriter for Arrays {
             LogicalType::Float32 => written(encode::write_f32(out, float32::nearest(float(value)))),
             LogicalType::Float64 => written(encode::write_f64(out, float(value))),
             LogicalType::String => write_string(values::bytes(value), out),
-            // One that is longer than MessagePack allows does not fit a frame either.
+            // A value longer than MessagePack allows does not fit a frame either.
             LogicalType::Binary => written(encode::write_bin(out, values::bytes(value))),
             LogicalType::Uuid => written(encode::write_bin(out, &uuid::to_bytes(integer(value)))),
         }
@@ -184,7 +185,7 @@ fn write_integer(integer: i128, out: &mut RowBuffer) {
     }
 }
 
-/// An extension of the shortest of the three lengths that MessagePack has for a point in time.
+/// Writes a timestamp extension in the shortest of its three lengths.
 fn write_timestamp(units: i64, unit: TimeUnit, out: &mut RowBuffer) {
     let (seconds, nanos) = seconds_and_nanos(units, unit);
     let mut bytes = [0; 12];
@@ -207,7 +208,7 @@ fn write_timestamp(units: i64, unit: TimeUnit, out: &mut RowBuffer) {
     out.push(&bytes[..length]);
 }
 
-/// How such rows are read.
+/// Reads such rows.
 struct ArrayLayout;
 
 impl RowLayout for ArrayLayout {
@@ -220,7 +221,7 @@ impl RowLayout for ArrayLayout {
 
 struct ArrayReader<'a>(&'a [u8]);
 
-/// The integers of up to 32 bits.
+/// The forms of integers of up to 32 bits.
 static FORMS: [Form; 256] = {
     let mut forms = [Form::NONE; 256];
     let mut marker = 0;
@@ -237,7 +238,7 @@ static FORMS: [Form; 256] = {
 };
 
 impl<'a> ArrayReader<'a> {
-    /// Takes what the crate reads.
+    /// Reads an item with the crate.
     fn take<T, E>(&mut self, read: impl FnOnce(&mut Bytes<'a>) -> Result<T, E>) -> Result<T, E> {
         let mut reader = Bytes::new(self.0);
         let outcome = read(&mut reader);
@@ -269,7 +270,7 @@ impl<'a> ArrayReader<'a> {
         }
     }
 
-    /// An integer of any width, or the bytes of one.
+    /// An integer of any width, or the 16 bytes of one.
     fn integer(&mut self) -> Result<i128, Fault> {
         if let Some(integer) = take_integer(&FORMS, &mut self.0) {
             return Ok(integer.into());
@@ -309,7 +310,7 @@ impl<'a> ArrayReader<'a> {
         float.map_err(|_| Fault::CutOff)
     }
 
-    /// Units of a timestamp: an integer, or MessagePack's own extension.
+    /// The units of a timestamp: an integer, or the timestamp extension.
     fn timestamp(&mut self, logical_type: LogicalType, unit: TimeUnit) -> Result<i128, Fault> {
         if is_integer(Marker::from_u8(*self.0.first().ok_or(Fault::CutOff)?)) {
             return self.integer();
@@ -344,7 +345,7 @@ impl<'a> ArrayReader<'a> {
     }
 }
 
-/// The fault that there is something else than what `is_not` says.
+/// The error that an item of a different kind is there; `is_not` describes the expected kind.
 #[cold]
 fn strange(marker: Marker, is_not: &str) -> Fault {
     let kind = match marker {

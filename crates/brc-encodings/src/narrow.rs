@@ -2,12 +2,12 @@
 
 use brc_core::Integers;
 
-/// Room for the narrow form of one column.
+/// A buffer for the narrow form of one column.
 #[derive(Debug, Default)]
 pub(crate) struct Narrow(Vec<i16>);
 
 impl Narrow {
-    /// The numbers in 16 bits each, if all of them fit; otherwise as they are.
+    /// The numbers as 16-bit integers if all of them fit; otherwise unchanged.
     pub(crate) fn lend<'a>(&'a mut self, numbers: &'a [i64]) -> Integers<'a> {
         let mut differences = 0;
         self.0.clear();

@@ -10,50 +10,50 @@ use brc_core::Result;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What happens to a piece when its turn has come, one piece at a time: it gives the bytes to write.
+/// Turns pieces into bytes to write, one piece at a time, in order.
 pub trait Accept {
-    /// What workers deliver.
+    /// The result that workers deliver.
     type Piece: Send;
 
-    /// What is written of a piece.
+    /// The bytes written for a piece.
     type Bytes: AsRef<[u8]> + Send;
 
-    /// How many written bytes are kept for [`Ordered::deliver`] to return.
+    /// The number of written buffers kept for [`Ordered::deliver`] to return.
     const SPARES: usize;
 
-    /// The size of a piece in bytes, for the bound on what waits.
+    /// The size of a piece in bytes, for the limit on waiting pieces.
     fn size(piece: &Self::Piece) -> usize;
 
-    /// Takes the next piece.
+    /// Accepts the next piece.
     ///
     /// # Errors
-    /// Why the target cannot take it.
+    /// If the piece cannot be added to the output.
     fn accept(&mut self, piece: Self::Piece) -> Result<Self::Bytes>;
 }
 
-/// A target that is written in the order of the pieces' numbers, from 0 without a gap.
+/// An output that is written in the order of the pieces' numbers, from 0 without a gap.
 pub struct Ordered<'a, A: Accept> {
     output: &'a Output,
-    /// How many bytes may wait.
+    /// The maximum bytes that may wait.
     bound: usize,
-    /// Locked only by who does not hold the state.
+    /// Locked only by threads that do not hold the state.
     accept: Mutex<A>,
     state: Mutex<State<A>>,
     moved: Condvar,
 }
 
 struct State<A: Accept> {
-    /// The number of the next piece to accept, or of the one that is being accepted.
+    /// The number of the next piece to accept, or of the one being accepted.
     next: u64,
-    /// No piece from here on will be taken: that one failed.
+    /// Pieces from this number on are not accepted: this one failed.
     end: u64,
-    /// Where the next piece will lie.
+    /// The offset of the next piece.
     offset: u64,
     /// Pieces that are early.
     early: BTreeMap<u64, A::Piece>,
-    /// What can be written, with its size as a piece and its place.
+    /// Bytes to write, each with the size of its piece and its offset.
     ready: VecDeque<(A::Bytes, usize, u64)>,
-    /// The size of all that is early or ready, or is being written.
+    /// The total size of pieces that are early, ready or being written.
     waiting: usize,
     is_accepting: bool,
     is_writing: bool,
@@ -61,7 +61,7 @@ struct State<A: Accept> {
 }
 
 impl<'a, A: Accept> Ordered<'a, A> {
-    /// Pieces go to `output` from `offset` on.
+    /// Writes pieces to `output` from `offset` on.
     pub fn new(output: &'a Output, offset: u64, bound: usize, accept: A) -> Self {
         let state = State {
             next: 0,
@@ -77,16 +77,15 @@ impl<'a, A: Accept> Ordered<'a, A> {
         Self { output, bound, accept: Mutex::new(accept), state: Mutex::new(state), moved: Condvar::new() }
     }
 
-    /// Delivers a piece, and perhaps writes it and others. Returns bytes that were written, for who can use their buffer
-    /// again.
+    /// Delivers a piece, and possibly writes it and others. Returns written bytes whose buffer can be reused.
     ///
     /// # Errors
-    /// What [`Accept::accept`] or the writing says; the piece then counts as [abandoned](Self::abandon).
+    /// Those of [`Accept::accept`] or of writing; the piece is then [abandoned](Self::abandon).
     pub fn deliver(&self, index: u64, piece: A::Piece) -> Result<Option<A::Bytes>> {
         self.try_deliver(index, piece).inspect_err(|_| self.abandon(index))
     }
 
-    /// Delivers something that stands before a piece which is still to come: waits until that piece would be the next one.
+    /// Delivers data that precedes a piece still to come: waits until that piece would be the next one.
     ///
     /// # Errors
     /// As for [`Ordered::deliver`].
@@ -113,7 +112,7 @@ impl<'a, A: Accept> Ordered<'a, A> {
     fn try_deliver(&self, index: u64, piece: A::Piece) -> Result<Option<A::Bytes>> {
         let size = A::size(&piece);
         let mut state = self.lock();
-        // The next piece, while nobody writes, is what all others wait for: it must not wait itself.
+        // While no thread writes, all others wait for the next piece: it must not wait itself.
         let is_needed = |state: &State<A>| index == state.next && !state.is_accepting && !state.is_writing;
         while index < state.end && state.waiting + size > self.bound && !is_needed(&state) {
             state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -156,7 +155,7 @@ impl<'a, A: Accept> Ordered<'a, A> {
         Ok(state)
     }
 
-    /// Tells that a piece failed: it and all behind it will not come, and nobody need wait for them.
+    /// Marks a piece as failed: it and all later pieces will not come, and no thread waits for them.
     pub fn abandon(&self, index: u64) {
         let mut state = self.lock();
         state.end = state.end.min(index);
@@ -164,7 +163,7 @@ impl<'a, A: Accept> Ordered<'a, A> {
         self.moved.notify_all();
     }
 
-    /// Accepts all pieces whose turn it is.
+    /// Accepts all pieces that are next in order.
     fn accept_all<'s>(&'s self, mut state: MutexGuard<'s, State<A>>) -> Result<MutexGuard<'s, State<A>>> {
         loop {
             let next = state.next;
@@ -174,7 +173,7 @@ impl<'a, A: Accept> Ordered<'a, A> {
         }
     }
 
-    /// Accepts a piece, while others go on with theirs.
+    /// Accepts a piece without holding the state's lock.
     fn accept<'s>(&'s self, mut state: MutexGuard<'s, State<A>>, piece: A::Piece) -> Result<MutexGuard<'s, State<A>>> {
         let size = A::size(&piece);
         state.is_accepting = true;
@@ -190,12 +189,12 @@ impl<'a, A: Accept> Ordered<'a, A> {
         Ok(state)
     }
 
-    /// Lends the acceptor for a moment.
+    /// Calls `look` with the acceptor.
     pub fn with_acceptor<T>(&self, look: impl FnOnce(&mut A) -> T) -> T {
         look(&mut self.accept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The acceptor, and the offset at which the pieces end.
+    /// The acceptor, and the offset after the last piece.
     pub fn finish(self) -> (A, u64) {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         (self.accept.into_inner().unwrap_or_else(PoisonError::into_inner), state.offset)
@@ -213,7 +212,7 @@ mod tests {
     use brc_core::Error;
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-    /// Takes pieces as they are, but not one that is a single `!`.
+    /// Accepts pieces unchanged, but fails on a single `!`.
     struct AsTheyAre;
 
     impl Accept for AsTheyAre {

@@ -1,11 +1,11 @@
 //! File formats that brc does not read, recognised by their first bytes, so that the error can name them. Unsupported
-//! compressions are recognised before ([`brc_compress::unsupported`]).
+//! compressions are recognised earlier ([`brc_compress::unsupported`]).
 
 use brc_core::{Error, Result};
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// A format: where its mark stands, in bytes, the mark, and what it is called.
+/// A format: the offset of its magic in bytes, the magic, and its name.
 type Format = (usize, &'static [u8], &'static str);
 
 const FORMATS: &[Format] = &[
@@ -28,15 +28,15 @@ const FORMATS: &[Format] = &[
     (0, b"\xff\xd8\xff", "a JPEG image"),
 ];
 
-/// A format whose tables other tools convert.
+/// A format that other tools convert.
 struct Convertible {
     /// Its name, as in [`FORMATS`].
     name: &'static str,
     /// The extension of its files, without the dot.
     extension: &'static str,
-    /// How one of its files becomes one that brc reads.
+    /// How to convert its files to a format that brc reads.
     read: &'static str,
-    /// How a file that brc writes becomes one of its.
+    /// How to convert files that brc writes to this format.
     write: &'static str,
 }
 
@@ -49,14 +49,14 @@ const CONVERTIBLE: &[Convertible] = &[Convertible {
             o.write_table(p.read_table('in.parquet'), 'out.orc')\"",
 }];
 
-/// Why a file of which these are the first bytes is not read, and what to do about it, if that is known.
+/// The reason why a file with these first bytes is not read and what to do instead, if it is known.
 pub(crate) fn refusal(prefix: &[u8]) -> Option<String> {
     let name = name(prefix)?;
     let format = CONVERTIBLE.iter().find(|format| format.name == name)?;
     Some(format!("{name} is not supported; {}", format.read))
 }
 
-/// Refuses a name for a file to write that promises a format which is not written.
+/// Rejects an output name that promises a format which brc does not write.
 ///
 /// # Errors
 /// [`Error::Usage`] if it does, with what to do instead.
@@ -70,7 +70,7 @@ pub fn refuse_other_format(path: &Path) -> Result<()> {
     }
 }
 
-/// What a file is by its first bytes, if it is something that brc does not read.
+/// The name of an unsupported format by its first bytes.
 pub(crate) fn name(prefix: &[u8]) -> Option<&'static str> {
     let is_there = |(at, mark, _): &&Format| prefix.get(*at..).is_some_and(|rest| rest.starts_with(mark));
     FORMATS.iter().find(is_there).map(|(.., name)| *name)

@@ -1,10 +1,11 @@
 //! Outputs: a file that is replaced atomically, or a stream.
 //!
-//! A file in a store is written in order, as a stream is, and is there when it is whole.
-//!
-//! A file is written under a temporary name beside its target and renamed when it is complete, so a full disk or a
+//! A local file is written under a temporary name beside its target and renamed when it is complete, so a full disk or
+//! a
 //! killed process never leaves a partial table. Threads write it at several offsets at once. Pipes and devices are
 //! written sequentially.
+//!
+//! A file in a store is written sequentially and appears when it is complete.
 
 use crate::input::temporary_file;
 use crate::platform::{self, Identity};
@@ -16,19 +17,19 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// What is asked of a target.
+/// The options of an output.
 #[derive(Debug, Clone, Default)]
 pub struct OutputOptions {
-    /// Whether a file that is there may be replaced, at the beginning or by the time the target is whole.
+    /// Whether an existing file may be replaced, at the start or at the commit.
     pub force: bool,
-    /// Whether [`Output::commit`] returns only when the bytes are safe on the disk. Without, a crash of the machine (not
-    /// of the program) soon after may leave a damaged file.
+    /// Whether [`Output::commit`] waits until the bytes are on disk. Otherwise a crash of the machine (not of the
+    /// program) shortly afterwards may leave a damaged file.
     pub sync: bool,
-    /// Files that are read meanwhile and must not be the target, under whatever name; `-` is standard input.
+    /// Files that are read at the same time and must not be the target, under any name; `-` is standard input.
     pub inputs: Vec<PathBuf>,
 }
 
-/// A target that is being written. Dropped before [`Output::commit`], it leaves no trace of a file.
+/// An output being written. If it is dropped before [`Output::commit`], no file is left.
 pub struct Output {
     path: PathBuf,
     place: Place,
@@ -37,16 +38,16 @@ pub struct Output {
 enum Place {
     File(Unfinished),
     Stream(Mutex<Stream>),
-    /// A file without a name.
+    /// An unnamed file.
     Unnamed(File),
-    /// A stream that gets its bytes at the end.
+    /// A stream that receives its bytes at the end.
     Staged {
         copy: File,
         stream: Stream,
     },
 }
 
-/// What is written in order.
+/// An output that is written in order.
 enum Stream {
     Local(File),
     #[cfg(feature = "stores")]
@@ -62,7 +63,7 @@ impl Stream {
         }
     }
 
-    /// Writes the rest of a file.
+    /// Copies the rest of a file.
     fn copy(&mut self, file: &mut File) -> io::Result<u64> {
         match self {
             Self::Local(stream) => io::copy(file, stream),
@@ -80,14 +81,15 @@ impl Stream {
     }
 }
 
-/// How many bytes are copied at once.
+/// The number of bytes copied at once.
 const COPIED_AT_ONCE: u64 = 1 << 20;
 
 impl Output {
-    /// Begins a target; `-` is standard output, as whatever else stands for it: `/dev/stdout`, `/dev/fd/1` …
+    /// Creates an output; `-` is standard output, as are its other names: `/dev/stdout`, `/dev/fd/1` …
     ///
     /// # Errors
-    /// [`Error::Usage`] if the target is an input, or is there and may not be replaced; the system's if it cannot be made.
+    /// [`Error::Usage`] if the target is an input, or exists and may not be replaced; I/O errors if it cannot be
+    /// created.
     pub fn create(path: &Path, options: &OutputOptions) -> Result<Self> {
         #[cfg(feature = "stores")]
         if crate::remote::is_in_store(path) {
@@ -95,7 +97,7 @@ impl Output {
         }
         let standard = StandardStream::at(path);
         let path = if standard == Some(StandardStream::Out) { Path::new("-") } else { path };
-        // Not the name behind the links: that of a pipe names no file.
+        // Links are not resolved: the target of a pipe's link is not a path.
         let found = match standard.map_or_else(|| fs::metadata(path), |it| it.open()?.metadata()) {
             Ok(found) => Some(found),
             Err(error) if standard.is_some() || error.kind() == io::ErrorKind::NotFound => None,
@@ -137,11 +139,11 @@ impl Output {
         Ok(Self { path: path.to_owned(), place: Place::Stream(Mutex::new(Stream::Upload(Box::new(upload)))) })
     }
 
-    /// Begins a file without a name in that directory, which is gone when nobody has it open any more; and the file, to read
-    /// when the target is whole.
+    /// Creates an unnamed file in the given directory, which is gone once no process has it open; also returns the
+    /// file for reading after the commit.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub fn temporary(directory: &Path) -> Result<(Self, File)> {
         let file = tempfile::tempfile_in(directory).and_then(|file| Ok((file.try_clone()?, file)));
         let (copy, file) = file.map_err(Error::io(directory, "make a temporary file in"))?;
@@ -154,17 +156,17 @@ impl Output {
         &self.path
     }
 
-    /// Whether bytes can only be written one after the other.
+    /// Whether bytes can only be written in sequence.
     #[must_use]
     pub fn is_stream(&self) -> bool {
         matches!(self.place, Place::Stream(_) | Place::Staged { .. })
     }
 
-    /// The same target, of which nobody sees anything before it is committed: what is written to a stream is kept in a
+    /// The same output, of which nothing is visible before the commit: the bytes of a stream are collected in a
     /// temporary file.
     ///
     /// # Errors
-    /// If there is no room for a temporary file.
+    /// If there is no space for a temporary file.
     pub fn staged(self) -> Result<Self> {
         let place = match self.place {
             Place::Stream(stream) => {
@@ -176,11 +178,11 @@ impl Output {
         Ok(Self { place, ..self })
     }
 
-    /// The same target with just these bytes of what was written so far, one range behind the other. It must not be a stream
-    /// that is not [staged](Output::staged).
+    /// The same output with only these byte ranges of what was written so far, in the given order. A stream must be
+    /// [staged](Output::staged).
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub fn rearranged(self, ranges: &[Range<u64>]) -> Result<Self> {
         let Self { path, place } = self;
         let failed = |error| Error::io(&path, "write")(error);
@@ -195,7 +197,7 @@ impl Output {
                 Place::Staged { copy: rearranged(&copy, ranges).map_err(failed)?, stream }
             }
             Place::Unnamed(file) => {
-                // Whoever reads it has this file, and no other.
+                // The caller reads this very file, so it is rewritten in place.
                 let new = rearranged(&file, ranges).map_err(failed)?;
                 let whole = 0..new.metadata().map_err(failed)?.len();
                 file.set_len(0).map_err(failed)?;
@@ -208,10 +210,10 @@ impl Output {
         Ok(Self { path, place })
     }
 
-    /// Writes at a place of a file. A stream ignores the place: its caller writes in order.
+    /// Writes at an offset of a file. A stream ignores the offset: its caller writes in order.
     ///
     /// # Errors
-    /// The system's: a full disk, a closed pipe …
+    /// I/O errors: a full disk, a closed pipe …
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
         match &self.place {
             Place::File(file) => file.write_at(bytes, offset),
@@ -221,11 +223,10 @@ impl Output {
         .map_err(Error::io(&self.path, "write"))
     }
 
-    /// Begins a target that is a file with the bytes of another one, which share the space on the disk where the file system
-    /// can do that.
+    /// Starts a file output with a copy of another file; the two share disk space if the file system supports it.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the target is no file; the system's.
+    /// [`Error::Usage`] if the target is not a file; I/O errors.
     pub(crate) fn begin_with(&self, mut other: &File) -> Result<()> {
         let Place::File(file) = &self.place else {
             return Err(Error::Usage(format!(
@@ -237,14 +238,14 @@ impl Output {
         copied.map(drop).map_err(Error::io(&self.path, "write"))
     }
 
-    /// Ends the target: now it is there, whole.
+    /// Completes the output: the target now exists.
     ///
     /// # Errors
-    /// The system's; the file that was there before, if any, is still there then.
+    /// I/O errors; an existing file is then left untouched.
     pub fn commit(self) -> Result<()> {
         match self.place {
             Place::File(file) => file.commit().map_err(Error::io(&self.path, "write")),
-            // Where that moves with each write, whoever reads the file next begins at its end.
+            // On systems where each write moves the position, the next reader would start at the end.
             Place::Unnamed(mut file) => file.rewind().map_err(Error::io(&self.path, "write")),
             Place::Stream(stream) => stream.into_inner().unwrap_or_else(PoisonError::into_inner).finish(&self.path),
             Place::Staged { mut copy, mut stream } => {
@@ -255,14 +256,14 @@ impl Output {
     }
 }
 
-/// A temporary file of just these bytes of a file.
+/// A temporary file with these byte ranges of a file.
 fn rearranged(file: &File, ranges: &[Range<u64>]) -> io::Result<File> {
     let new = tempfile::tempfile_in(std::env::temp_dir())?;
     copy_ranges(ranges, |buffer, at| file.read_exact_at(buffer, at), |bytes, at| new.write_all_at(bytes, at))?;
     Ok(new)
 }
 
-/// Copies ranges of bytes one behind the other.
+/// Copies byte ranges to contiguous bytes.
 fn copy_ranges(
     ranges: &[Range<u64>],
     read: impl Fn(&mut [u8], u64) -> io::Result<()>,
@@ -288,7 +289,7 @@ fn copy_ranges(
     write(&buffer[..filled], end)
 }
 
-/// A stream that the process was started with.
+/// A standard stream of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StandardStream {
     Out,
@@ -296,13 +297,13 @@ enum StandardStream {
 }
 
 impl StandardStream {
-    /// The stream that a path stands for, if it stands for one. To open the path again would not do: a file would be
-    /// written from its start on, and a socket cannot be opened.
+    /// The standard stream that a path refers to, if any. Reopening the path would not do: a file would be written from
+    /// its start, and a socket cannot be opened.
     fn at(path: &Path) -> Option<Self> {
         if path == Path::new("-") {
             return Some(Self::Out);
         }
-        // Linux has links to the first of these, other systems have the second as it is.
+        // Linux has a link to the first path, other systems have the second one.
         let all = ["/proc/self/fd", "/dev/fd"].map(|directory| fs::canonicalize(directory).ok());
         let is_of_descriptors = |path: &PathBuf| {
             let directory = fs::canonicalize(directory(path)).ok();
@@ -324,19 +325,19 @@ impl StandardStream {
     }
 }
 
-/// A path and those to which it leads, from one symbolic link to the next.
+/// A path and the paths that its symbolic links lead to, in order.
 fn links(path: &Path) -> impl Iterator<Item = PathBuf> {
     const LONGEST_CHAIN: usize = 40;
     let next = |path: &PathBuf| Some(directory(path).join(fs::read_link(path).ok()?));
     std::iter::successors(Some(path.to_owned()), next).take(LONGEST_CHAIN)
 }
 
-/// Where a chain of symbolic links ends, be it there or not: a link stays a link and the file behind it is replaced.
+/// The end of a chain of symbolic links, existing or not: the link stays, and the file it points to is replaced.
 fn follow_links(path: &Path) -> PathBuf {
     links(path).last().unwrap_or_else(|| path.to_owned())
 }
 
-/// Whether two targets, there or not, would be the same file.
+/// Whether two targets, existing or not, are the same file.
 #[must_use]
 pub fn same_target(one: &Path, other: &Path) -> bool {
     let place = |path| {
@@ -349,7 +350,7 @@ pub fn same_target(one: &Path, other: &Path) -> bool {
     place(one).is_some_and(|one| place(other) == Some(one)) || same(identity(one), identity(other))
 }
 
-/// Which file a target is, if it is there: that behind a standard stream, or at a path.
+/// The identity of an existing target: of a standard stream, or of the file at a path.
 fn identity_of(path: &Path, standard: Option<StandardStream>) -> Option<Identity> {
     match standard {
         Some(standard) => platform::identity(&standard.open().ok()?).ok(),
@@ -364,7 +365,7 @@ fn open_stream(path: &Path, found: &Metadata) -> Result<File> {
     OpenOptions::new().write(true).open(path).map_err(Error::io(path, "open"))
 }
 
-/// Refuses a target that is one of the inputs.
+/// Rejects a target that is one of the inputs.
 fn refuse_inputs(path: &Path, standard: Option<StandardStream>, inputs: &[PathBuf]) -> Result<()> {
     let Some(target) = identity_of(path, standard) else { return Ok(()) };
     let is_target = |input: &PathBuf| {
@@ -430,7 +431,7 @@ mod tests {
         output.write_at(b"hello world", 0).unwrap();
         output.rearranged(&[6..11, 0..1]).unwrap().commit().unwrap();
         assert_eq!(io::read_to_string(&mut file).unwrap(), "worldh");
-        // Windows knows no file without a name: there it is gone with the last who has it open.
+        // On Windows, a file always has a name: it is deleted when its last handle is closed.
         assert!(cfg!(windows) || names(directory.path()).is_empty());
         drop(file);
         assert!(names(directory.path()).is_empty());

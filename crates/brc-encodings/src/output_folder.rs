@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// A directory that is being written. Dropped before [`OutputFolder::commit`], it leaves no trace.
+/// A directory being written. If it is dropped before [`OutputFolder::commit`], nothing is left.
 pub struct OutputFolder {
     target: PathBuf,
     temporary: TempDir,
@@ -17,11 +17,12 @@ pub struct OutputFolder {
 }
 
 impl OutputFolder {
-    /// Begins a directory at `target`, which may be there if `force` says so and if it holds nothing but partitions: what is
-    /// replaced should be what an earlier run has written.
+    /// Creates a directory for `target`. An existing target requires `force`, and must hold nothing but partitions:
+    /// only
+    /// the output of an earlier run is replaced.
     ///
     /// # Errors
-    /// [`Error::Usage`] if it may not be replaced, or an input lies in it; the system's.
+    /// [`Error::Usage`] if it may not be replaced, or an input lies in it; I/O errors.
     pub fn create(target: &Path, force: bool, sync: bool, inputs: &[PathBuf]) -> Result<Self> {
         let usage = |reason: String| Err(Error::Usage(format!("{}: {reason}", target.display())));
         if is_in_store(target) {
@@ -54,28 +55,28 @@ impl OutputFolder {
         let beside = directory(&target_path).to_owned();
         let temporary = tempfile::Builder::new().prefix(&prefix).suffix(".brc-tmp").tempdir_in(beside);
         let temporary = temporary.map_err(Error::io(target, "create"))?;
-        // A temporary directory is for its owner only.
+        // A temporary directory is private to its owner.
         platform::open_to_others(temporary.path()).map_err(Error::io(target, "create"))?;
         Ok(Self { target: target_path, temporary, sync })
     }
 
-    /// Where it is written.
+    /// The temporary path to write to.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.temporary.path()
     }
 
-    /// Gives the directory its name.
+    /// Renames the directory to its target.
     ///
     /// # Errors
-    /// The system's; the directory that was there before is still there then.
+    /// I/O errors; an existing directory is then left untouched.
     pub fn commit(self) -> Result<()> {
         let failed = |error: io::Error| Error::io(&self.target, "write")(error);
         if self.sync {
             sync_directories(self.temporary.path()).map_err(failed)?;
         }
         match platform::exchange(self.temporary.path(), &self.target) {
-            // What is removed when `temporary` is dropped is the old one now.
+            // Dropping `temporary` now removes the old directory.
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 fs::rename(self.temporary.path(), &self.target).map_err(failed)?;
@@ -89,7 +90,7 @@ impl OutputFolder {
     }
 }
 
-/// Something in a directory that no conversion has written there.
+/// An entry of a directory that no conversion wrote.
 fn other_than_partitions(directory: &Path) -> Result<Option<String>> {
     for entry in fs::read_dir(directory).map_err(Error::io(directory, "list"))? {
         let entry = entry.map_err(Error::io(directory, "list"))?;
@@ -102,7 +103,7 @@ fn other_than_partitions(directory: &Path) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// Brings the names in a directory and below it to the disk.
+/// Syncs the entries of a directory and of all directories below it.
 fn sync_directories(top: &Path) -> io::Result<()> {
     let mut directories = vec![top.to_owned()];
     while let Some(at) = directories.pop() {

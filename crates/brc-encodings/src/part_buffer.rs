@@ -1,15 +1,15 @@
-//! The rows of a part during encoding, for encodings that append row after row to one buffer.
+//! The encoded rows of a part, for encodings that append row after row to one buffer.
 
 use crate::compressed::{CUT_BYTES, LARGE_PART};
 use brc_core::{Cut, Part};
 
-/// Encoded rows, with the places between them at which the part may be cut.
+/// Encoded rows, and the offsets between them at which the part may be cut.
 #[derive(Default)]
 pub(crate) struct PartBuffer {
-    /// Where rows are appended.
+    /// The encoded rows.
     pub(crate) bytes: Vec<u8>,
     cuts: Vec<Cut>,
-    /// The rows that are not given away yet, and how many of the part were.
+    /// The rows not yet handed over, and the number of those that were.
     rows: u64,
     rows_given: u64,
 }
@@ -20,7 +20,7 @@ impl PartBuffer {
         self.rows_given + self.rows
     }
 
-    /// Counts rows that were appended. The places of cuts depend on the rows and these calls alone.
+    /// Counts appended rows. The cuts depend only on the rows and on these calls.
     pub(crate) fn count(&mut self, rows: u64) {
         self.rows += rows;
         if self.bytes.len() - self.cuts.last().map_or(0, |cut| cut.at) >= CUT_BYTES {

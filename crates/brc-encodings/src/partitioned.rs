@@ -14,24 +14,25 @@ use brc_core::{
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// How many partitions there may be: each is a file in a folder of its own.
+/// The maximum number of partitions: each is a file in its own directory.
 pub const MAX_PARTITIONS: usize = 10_000;
 
-/// Makes the file of a partition, for a table of that schema: its path is below the directory that is written.
+/// Creates the file of a partition for a table with the given schema: its path is relative to the output directory.
 pub type Begin<'b> = dyn FnMut(&Path, &Schema) -> Result<(Box<dyn BatchWriter>, Output)> + 'b;
 
-/// What was written.
+/// The result of writing partitions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Partitioned {
     /// Rows of all partitions.
     pub rows: u64,
-    /// Partitions, each of one file.
+    /// The number of partitions, each of one file.
     pub partitions: usize,
     /// The size of all files in bytes.
     pub bytes: u64,
 }
 
-/// Sees to it that the values of these columns can be names of folders, and that there are others; returns their positions.
+/// Checks that the values of these columns can be directory names, and that other columns remain; returns their
+/// positions.
 ///
 /// # Errors
 /// [`Error::Usage`] if not.
@@ -57,8 +58,8 @@ pub fn partition_columns(schema: &Schema, names: &[String]) -> Result<Vec<usize>
     Ok(columns)
 }
 
-/// Writes all rows of a table, which is sorted by these columns, a file for each partition. A file is made of parts of about
-/// so many bytes.
+/// Writes all rows of a table sorted by these columns, one file for each partition. Each file consists of parts of
+/// about `part_bytes` bytes.
 ///
 /// # Errors
 /// Those of the table, of `begin` and of the files; if there are more than [`MAX_PARTITIONS`].
@@ -101,7 +102,7 @@ pub fn write_partitions(
     Ok(writing.written)
 }
 
-/// Rows that were sorted have been read before, so that none of them is bad.
+/// The rows were read once before they were sorted, so none of them is malformed.
 fn failed(table: &dyn Table, error: ScanError) -> Error {
     match error {
         ScanError::Other(error) => error,
@@ -109,11 +110,11 @@ fn failed(table: &dyn Table, error: ScanError) -> Error {
     }
 }
 
-/// What is being written.
+/// The state of the output.
 struct Writing<'w, 'b> {
-    /// The names and types of the columns to partition by: the first ones of each batch.
+    /// The names and types of the partition columns: the first columns of each batch.
     keys: Vec<(&'w str, LogicalType)>,
-    /// The columns of the files: the others.
+    /// The remaining columns, which the files have.
     of_files: Schema,
     file_name: String,
     part_bytes: u64,
@@ -123,23 +124,23 @@ struct Writing<'w, 'b> {
     written: Partitioned,
 }
 
-/// The file at hand.
+/// The current file.
 struct OpenPartition {
     folder: PathBuf,
     writer: Box<dyn BatchWriter>,
     encoder: Box<dyn PartEncoder>,
     output: Output,
-    /// Bytes of the file so far.
+    /// The bytes of the file so far.
     end: u64,
     parts: u64,
-    /// The rows of the part at hand, and about how many bytes they have.
+    /// The rows of the current part, and their approximate size in bytes.
     rows: u64,
     bytes: u64,
     long_rows: LongRows,
 }
 
 impl Writing<'_, '_> {
-    /// The first row behind `start` that is of another partition.
+    /// The first row after `start` of a different partition.
     fn end_of_partition(&self, batch: &Batch<'_>, start: usize) -> usize {
         let keys = &batch.columns[..self.keys.len()];
         let is_same =
@@ -147,7 +148,7 @@ impl Writing<'_, '_> {
         (start + 1..batch.rows).find(|row| !is_same(row)).unwrap_or(batch.rows)
     }
 
-    /// The folder of a row.
+    /// The directory of a row.
     fn folder(&self, batch: &Batch<'_>, row: usize) -> PathBuf {
         let folder = |((name, logical_type), column): (&(&str, LogicalType), &Column<'_>)| {
             let value = Value::of_row(column, row);
@@ -160,7 +161,7 @@ impl Writing<'_, '_> {
         self.keys.iter().zip(batch.columns).map(folder).collect()
     }
 
-    /// Turns to the partition of a folder.
+    /// Switches to the partition of a directory.
     fn turn_to(&mut self, folder: PathBuf) -> Result<()> {
         if self.open.as_ref().is_some_and(|open| open.folder == folder) {
             return Ok(());
@@ -188,7 +189,7 @@ impl Writing<'_, '_> {
         Ok(())
     }
 
-    /// Ends the partition at hand, if there is one.
+    /// Completes the current partition, if there is one.
     fn finish(&mut self) -> Result<()> {
         let Some(mut open) = self.open.take() else { return Ok(()) };
         open.finish_part()?;
@@ -238,7 +239,7 @@ impl OpenPartition {
     }
 }
 
-/// About how many bytes the rows of a batch have.
+/// The approximate size of the rows of a batch in bytes.
 fn bytes_of(batch: &Batch<'_>) -> u64 {
     let bytes = |column: &Column<'_>| match column.data {
         Data::Codes { codes, dictionary } => codes.iter().map(|&code| length(dictionary, code)).sum::<usize>(),
@@ -251,7 +252,7 @@ fn bytes_of(batch: &Batch<'_>) -> u64 {
     batch.columns.iter().map(bytes).sum::<usize>() as u64
 }
 
-/// The length of a string; the code of a null may mean nothing.
+/// The length of a string; 0 for the code of a null, which may be invalid.
 fn length(dictionary: &brc_core::Dictionary, code: u32) -> usize {
     if (code as usize) < dictionary.len() { dictionary.get(code).len() } else { 0 }
 }

@@ -1,4 +1,4 @@
-//! Record batches that another program makes, one after the other, as a table that is read once.
+//! A sequence of record batches from another program as a table that is read once.
 
 use crate::columnar::array_batches::ArrayBatches;
 use crate::columnar::{self, arrow_columns, guarded, table_metadata};
@@ -10,41 +10,41 @@ use brc_core::{
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// About how many bytes a split has.
+/// The approximate size of a split in bytes.
 const SPLIT_BYTES: usize = 32 << 20;
 
-/// How many rows a split has at least and at most.
+/// The minimum and maximum number of rows of a split.
 const SPLIT_ROWS: (usize, usize) = (1 << 13, 1 << 20);
 
-/// So many rows are converted at a time: few enough for the caches.
+/// The number of rows converted at once: few enough for the caches.
 const PIECE: usize = 1 << 14;
 
-/// Record batches as a table, in their order.
+/// A sequence of record batches as a table.
 pub struct RecordBatches {
     name: PathBuf,
     schema: Schema,
-    /// Where in a record batch the columns are.
+    /// The positions of the columns in a record batch.
     places: Vec<usize>,
     source: Mutex<Source>,
     moved: Condvar,
 }
 
-/// What is left of the record batches.
+/// The remaining record batches.
 struct Source {
     reader: Box<dyn RecordBatchReader + Send>,
-    /// What is left of the last one.
+    /// The rest of the last record batch.
     batch: Option<RecordBatch>,
-    /// How many rows a split has, once the first record batch is there.
+    /// The rows per split, once the first record batch is known.
     split_rows: Option<usize>,
-    /// The split whose rows come next.
+    /// The next split to read.
     next: u64,
 }
 
 impl RecordBatches {
-    /// The record batches of a reader, of which messages speak by that name.
+    /// The record batches of a reader; `name` identifies it in messages.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if their columns are none of a table.
+    /// [`Error::Unsupported`] if a table cannot have their columns.
     pub fn new(name: &Path, reader: Box<dyn RecordBatchReader + Send>) -> Result<Self> {
         let arrow = reader.schema();
         let (mut fields, mut places, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
@@ -62,7 +62,8 @@ impl RecordBatches {
         Ok(Self { name: name.to_owned(), schema, places, source, moved: Condvar::new() })
     }
 
-    /// The rows of a split; none if there are no more. Whoever scans a later split waits until they are read.
+    /// The rows of a split; none after the last. A thread that requests a later split waits until earlier ones are
+    /// read.
     fn read(&self, split: u64) -> Result<Vec<RecordBatch>> {
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         while source.next < split {
@@ -115,7 +116,7 @@ impl Source {
     }
 }
 
-/// How many rows like these a split has.
+/// The rows per split, judged by these rows.
 fn split_rows(batch: &RecordBatch) -> usize {
     let of_row = batch.get_array_memory_size() / batch.num_rows().max(1);
     (SPLIT_BYTES / of_row.max(1)).clamp(SPLIT_ROWS.0, SPLIT_ROWS.1)
@@ -124,7 +125,7 @@ fn split_rows(batch: &RecordBatch) -> usize {
 /// The type of a column.
 ///
 /// # Errors
-/// What it is instead of something that a table can hold, with an article.
+/// If a table cannot hold it: its actual type, with an article.
 fn logical_type(field: &ArrowField) -> Result<LogicalType, String> {
     let is_uuid = field.extension_type_name() == Some("arrow.uuid");
     match field.data_type() {
@@ -133,7 +134,7 @@ fn logical_type(field: &ArrowField) -> Result<LogicalType, String> {
     }
 }
 
-/// What describes the table as a whole: with the names that it has in files of Arrow or without.
+/// The metadata of the table as a whole, with or without the prefix they have in Arrow files.
 fn metadata(arrow: &ArrowSchema) -> Vec<(String, String)> {
     let mut pairs: Vec<_> = arrow.metadata().iter().map(|(key, value)| (key.as_str(), Some(value.as_str()))).collect();
     pairs.sort_unstable();
@@ -170,7 +171,7 @@ impl Table for RecordBatches {
 
 struct BatchScanner<'t> {
     table: &'t RecordBatches,
-    /// Where in a record batch the columns of the projection are.
+    /// The positions of the projected columns in a record batch.
     places: Vec<usize>,
     arrays: ArrayBatches,
 }
@@ -213,7 +214,7 @@ impl BatchScanner<'_> {
 }
 
 impl RecordBatches {
-    /// The name of the column at that place of a record batch.
+    /// The name of a column by its position in a record batch.
     fn name_of(&self, place: usize) -> &str {
         let column = self.places.iter().position(|&own| own == place);
         column.and_then(|column| self.schema.fields().get(column)).map_or("", |field| field.name.as_str())
@@ -232,7 +233,7 @@ mod tests {
         Arc::new(ArrowSchema::new(fields.map(|(name, data_type)| ArrowField::new(name, data_type, true)).to_vec()))
     }
 
-    /// Batches of so many rows each, whose numbers go on from one to the next.
+    /// Batches of the given numbers of rows; the values continue from one batch to the next.
     fn batches(sizes: &[usize]) -> Vec<Result<RecordBatch, ArrowError>> {
         let mut first = 0;
         let batch = |&size: &usize| {

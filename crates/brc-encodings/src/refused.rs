@@ -1,7 +1,7 @@
 //! Rows of a batch that an encoding cannot hold.
 //!
-//! Encoders check a string once, not in every row that has it. In whatever order they do, the row reported is the first
-//! one, in any column.
+//! Encoders check each distinct string once, not in every row. Whatever the order of the checks, the first row in any
+//! column is reported.
 
 use brc_core::{Column, Error, RowFault, Schema, UnsupportedReason, UnsupportedValue, batch};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// A row that an encoding cannot hold.
 #[derive(Debug)]
 pub(crate) struct Refused {
-    /// How many rows of the batch stand before it.
+    /// Its position in the batch.
     pub(crate) row: usize,
     /// The position of the column and the value, if one value is at fault.
     value: Option<(usize, String)>,
@@ -17,7 +17,7 @@ pub(crate) struct Refused {
 }
 
 impl Refused {
-    /// The first row that has a code whose string cannot be held; `index` is the position of the column.
+    /// The first row with a code whose string cannot be encoded; `index` is the position of the column.
     #[cold]
     pub(crate) fn string(index: usize, column: &Column<'_>, code: u32, fault: UnsupportedReason) -> Self {
         let mut codes = Vec::new();
@@ -27,7 +27,7 @@ impl Refused {
         Self::value(row, index, text, fault)
     }
 
-    /// A row of which the string of a column cannot be held; `index` is the position of the column.
+    /// A row in which the string of a column cannot be encoded; `index` is the position of the column.
     #[cold]
     pub(crate) fn value(row: usize, index: usize, text: &[u8], fault: UnsupportedReason) -> Self {
         Self { row, value: Some((index, RowFault::quote(text))), fault }
@@ -39,12 +39,12 @@ impl Refused {
         Self { row, value: None, fault }
     }
 
-    /// The first of all that are refused in a batch; of one row, in the order of the columns.
+    /// The first refused row of a batch; within one row, the first column.
     pub(crate) fn first(all: impl Iterator<Item = Self>) -> Option<Self> {
         all.min_by_key(|refused| refused.row)
     }
 
-    /// The error, for who knows how many rows of the part stand before the batch.
+    /// The error, given the number of rows of the part before the batch.
     pub(crate) fn behind(self, rows: u64, encoding: &'static str, schema: &Schema) -> Error {
         let Self { row, value, fault } = self;
         let named = |(column, value): (usize, String)| Some((schema.fields().get(column)?.name.clone(), value));

@@ -1,4 +1,4 @@
-//! The list of all encodings, and how one of them is selected.
+//! The list of all encodings, and how to select one.
 
 use crate::compressed::CompressedWriter;
 use crate::encoding::{CreateOptions, Encoding};
@@ -13,8 +13,8 @@ use brc_core::{BatchWriter, Error, Result, Schema};
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// All encodings this build has. The first that recognises a file's first bytes is taken, so the text encoding, which
-/// takes whatever has no NUL byte, comes last.
+/// All encodings of this build. The first one that recognises a file's first bytes is used, so csv, which accepts
+/// anything without a NUL byte, comes last.
 pub static ENCODINGS: &[&dyn Encoding] = &[
     &buren::Buren,
     #[cfg(feature = "parquet")]
@@ -39,33 +39,32 @@ pub static ENCODINGS: &[&dyn Encoding] = &[
     &csv::Csv,
 ];
 
-/// The encoding of that name, or of that other name.
+/// The encoding with the given name or alias.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static dyn Encoding> {
     ENCODINGS.iter().copied().find(|encoding| encoding.name() == name || encoding.aliases().contains(&name))
 }
 
-/// The text encoding: what tables usually come as, and what the size of all others is compared with.
+/// The text encoding: the usual input, and the reference for sizes.
 #[must_use]
 pub fn text() -> &'static dyn Encoding {
     &csv::Csv
 }
 
-/// The encoding that a path's extension means; one that means a compression only hides it.
+/// The encoding of a path's extension, ignoring the extension of a compression.
 #[must_use]
 pub fn by_extension(path: &Path) -> Option<&'static dyn Encoding> {
     let extension = extension(path)?;
     ENCODINGS.iter().copied().find(|encoding| encoding.extensions().contains(&extension.as_str()))
 }
 
-/// The delimiter that a path's extension means for a text that is written: a tab for `.tsv`.
+/// The delimiter that a path's extension implies for written text: a tab for `.tsv`.
 #[must_use]
 pub fn delimiter_by_extension(path: &Path) -> Option<u8> {
     (extension(path)? == "tsv").then_some(b'\t')
 }
 
-/// The extension in small letters, without one that means a compression; that of an address stands before what a web server is
-/// asked.
+/// The extension in lower case, without the extension of a compression. In a URL it precedes the query.
 fn extension(path: &Path) -> Option<String> {
     let text = path.to_string_lossy();
     let path = match text.split_once("://") {
@@ -82,17 +81,17 @@ fn extension(path: &Path) -> Option<String> {
     Some(inner.unwrap_or(path).extension()?.to_str()?.to_ascii_lowercase())
 }
 
-/// The compression that a path's last extension means.
+/// The compression of a path's last extension.
 #[must_use]
 pub fn compression_by_extension(path: &Path) -> Option<&'static dyn Compression> {
     brc_compress::by_extension(path.extension()?.to_str()?)
 }
 
-/// Sees to it that the last extension of a path means no other compression than the one that is applied to the whole file,
-/// if one is.
+/// Checks that the last extension of a path does not name a different compression than the one applied to the
+/// whole file, if any.
 ///
 /// # Errors
-/// [`Error::Usage`] if it does: a file that is not what its name promises is refused when it is read.
+/// [`Error::Usage`] if it does: such a file would be rejected when it is read.
 pub fn check_compression_name(path: &Path, applied: Option<&dyn Compression>) -> Result<()> {
     let Some(extension) = path.extension().and_then(|extension| extension.to_str()) else { return Ok(()) };
     if let Some(ReadOnly { name, .. }) = read_only::by_extension(extension) {
@@ -109,10 +108,10 @@ pub fn check_compression_name(path: &Path, applied: Option<&dyn Compression>) ->
     Err(Error::Usage(format!("{}: the extension means {named}, {instead}", path.display())))
 }
 
-/// A writer of a table of that schema, compressed as the options say: by the encoding itself or as a whole file.
+/// A writer of a table with the given schema, compressed as the options say: by the encoding or as a whole file.
 ///
 /// # Errors
-/// If the encoding cannot hold the schema or cannot be compressed so, or the options do not fit it.
+/// If the encoding does not support the schema or the compression, or the options do not fit it.
 pub fn writer(encoding: &dyn Encoding, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
     let refused = |reason: String| format!("{}: {reason}", encoding.name());
     encoding.supports(schema).map_err(|reason| Error::type_mismatch(refused(reason)))?;
@@ -121,23 +120,22 @@ pub fn writer(encoding: &dyn Encoding, schema: &Schema, options: &CreateOptions)
     Ok(if encoding.compresses_blocks() { writer } else { CompressedWriter::wrap(writer, options.compression) })
 }
 
-/// The encoding that the first bytes of an input tell.
+/// The encoding of an input, by its first bytes.
 ///
 /// # Errors
 /// [`Error::Unsupported`] if no encoding recognises them, [`Error::Corrupt`] or [`Error::Unsupported`] if the input's
-/// extension means another one than they do: then a guess would be wrong for somebody.
+/// extension names a different encoding: a guess could be wrong.
 pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
     let named = by_extension(&input.path);
     let seen = ENCODINGS.iter().copied().find(|encoding| encoding.sniff(&input.prefix));
     match (named, seen) {
-        // Few bytes may be the start of anything, and damaged ones of nothing: the encoding itself knows best what is wrong
-        // with them.
+        // Few bytes match too much, and damaged ones nothing: the named encoding gives the best error.
         (Some(named), _) if input.prefix.len() < LEAST_TELLING => Ok(named),
         (Some(named), None) if is_text(named) && is_binary(&input.prefix) => Err(unknown(input, Some(named))),
         (Some(named), None) => Ok(named),
-        // Rows without a header may by chance look like text.
+        // Rows without a header may look like text by chance.
         (Some(named), Some(seen)) if named.may_lack_header() && is_text(seen) => Ok(named),
-        // Any text looks like csv, also one of another kind that begins with a bad row.
+        // Any text looks like csv, including text of another encoding that begins with a malformed row.
         (Some(named), Some(seen)) if is_text(named) && seen.name() == csv::Csv.name() => Ok(named),
         (Some(named), Some(seen)) if named.name() != seen.name() => Err(mismatch(input, named, seen)),
         (_, Some(seen)) => Ok(seen),
@@ -150,10 +148,10 @@ pub(crate) fn reads_parts(prefix: &[u8]) -> bool {
     ENCODINGS.iter().any(|encoding| encoding.reads_parts() && encoding.sniff(prefix))
 }
 
-/// How many first bytes tell an encoding at least: with fewer of them several magics begin.
+/// The minimum number of first bytes that identify an encoding: with fewer, several magics match.
 const LEAST_TELLING: usize = 4;
 
-/// Whether anything may be in a file of that encoding, so that damage is not seen.
+/// Whether files of the encoding may have any content, so that damage is not detected.
 fn is_text(encoding: &dyn Encoding) -> bool {
     encoding.is_text()
 }
@@ -175,10 +173,10 @@ fn mismatch(input: &Input, named: &dyn Encoding, seen: &dyn Encoding) -> Error {
     let (name, looks) = (named.name(), seen.name());
     let reason = format!("its extension says {name}, but it looks like {looks} (--from {looks} reads it as that");
     if seen.name() == csv::Csv.name() {
-        // Text can be anything, but what is named as something else and is only text is not what it should be.
+        // A file whose name promises a binary encoding must not be text.
         Error::corrupt(&input.path, "first bytes", format!("{reason})"))
     } else if is_text(named) {
-        // The first row of a text may begin as files of another encoding do.
+        // The first row of a text may look like another encoding.
         Error::unsupported(&input.path, format!("{reason}, --from {name} as text)"))
     } else {
         Error::unsupported(&input.path, format!("{reason})"))

@@ -11,22 +11,22 @@ use std::io::Write;
 
 const HEADER: &[u8] = b"line\tbyte\tcolumn\treason\trow\n";
 
-/// How many bytes are gathered before they are written.
+/// The number of bytes buffered before they are written.
 const BUFFER: usize = 64 << 10;
 
-/// How many reasons are counted apart; what is beyond them is counted with the last.
+/// The number of reasons counted separately; further ones are counted with the last.
 const MOST_REASONS: usize = 1000;
 
-/// Why rows were rejected: the same fault in the same column.
+/// A reason for rejects: the same error in the same column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RejectReason {
     /// The name of the column at fault, if one is.
     pub column: Option<String>,
-    /// The fault of the first of these rows; others may have other values.
+    /// The error of the first of these rows; others may have different values.
     pub fault: Option<RowFault>,
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: u64,
-    /// The line of the first one.
+    /// The line of the first row.
     pub first_line: u64,
 }
 
@@ -37,20 +37,20 @@ pub struct RejectLog {
     buffer: Vec<u8>,
     count: u64,
     limit: u64,
-    /// Whether each reject says which file it is from.
+    /// Whether each reject includes its file.
     names_files: bool,
-    /// By column and kind of fault.
+    /// By column and kind of error.
     reasons: HashMap<(Option<usize>, String), RejectReason>,
 }
 
 impl RejectLog {
-    /// Accepts no reject: for tables that were opened to stop at a bad row.
+    /// Accepts no rejects: for tables opened to stop at a malformed row.
     #[must_use]
     pub fn none() -> Self {
         Self::new(None, 0)
     }
 
-    /// Counts rejects, and keeps none of them.
+    /// Counts rejects without keeping them.
     #[must_use]
     pub fn counting() -> Self {
         Self::new(None, u64::MAX)
@@ -66,7 +66,7 @@ impl RejectLog {
         Self { file, written: 0, buffer: Vec::new(), count: 0, limit, names_files: false, reasons: HashMap::new() }
     }
 
-    /// The same for a table of several files: each reject says which one it is from.
+    /// The same for a table of several files: each reject includes its file.
     #[must_use]
     pub fn naming_files(mut self) -> Self {
         self.buffer.splice(..0, *b"file\t");
@@ -74,20 +74,20 @@ impl RejectLog {
         self
     }
 
-    /// How many rows were rejected.
+    /// The number of rejected rows.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Why they were, the most frequent reason first.
+    /// The reasons, the most frequent first.
     pub(crate) fn reasons(&self) -> Vec<RejectReason> {
         let mut reasons: Vec<_> = self.reasons.values().cloned().collect();
         reasons.sort_by_key(|reason| (std::cmp::Reverse(reason.rows), reason.first_line));
         reasons
     }
 
-    /// Adds the rejects of the next split, before which there are `lines_before` lines.
+    /// Adds the rejects of the next split; `lines_before` is the number of lines before it.
     pub(crate) fn add(&mut self, table: &dyn Table, lines_before: u64, rejects: &Rejects) -> Result<()> {
         for reject in rejects.iter() {
             let line = table.header_lines() + lines_before + reject.line_in_split + 1;
@@ -148,7 +148,7 @@ impl RejectLog {
         Ok(())
     }
 
-    /// Ends the file.
+    /// Completes the file.
     pub(crate) fn commit(mut self) -> Result<()> {
         self.flush()?;
         self.file.map_or(Ok(()), Output::commit)
@@ -161,7 +161,7 @@ fn name(table: &dyn Table, column: usize) -> String {
     fields.get(column).map_or(String::new(), |field| field.name.clone())
 }
 
-/// Appends a value, in quotes if it needs them.
+/// Appends a value, quoted if necessary.
 fn field(text: &[u8], out: &mut Vec<u8>) {
     if !text.iter().any(|byte| b"\t\r\n\"".contains(byte)) {
         return out.extend_from_slice(text);

@@ -1,5 +1,5 @@
-//! Files on other machines: those of object stores and web servers are read where they lie; of others brc says how to fetch
-//! them.
+//! Files on other machines: files in object stores and on web servers are read in place; for other addresses the error
+//! says how to fetch the file.
 
 use crate::folders::FoundFile;
 use crate::input::Input;
@@ -7,7 +7,7 @@ use brc_core::{Error, ReadAt, Result};
 use std::path::Path;
 use std::sync::Arc;
 
-/// How the beginning of an address is spelt, and what writes such a file to standard output.
+/// The prefix of an address, and a program that writes such a file to standard output.
 const FETCHED_BY: [(&str, &str); 9] = [
     ("http://", "curl -sL 'URL'"),
     ("https://", "curl -sL 'URL'"),
@@ -20,7 +20,7 @@ const FETCHED_BY: [(&str, &str); 9] = [
     ("abfss://", "azcopy copy 'URL' --from-to BlobPipe"),
 ];
 
-/// Whether a path is the address of a file in a store that brc reads itself, and no local file.
+/// Whether a path is the address of a file in a supported store.
 #[must_use]
 pub fn is_in_store(path: &Path) -> bool {
     #[cfg(feature = "stores")]
@@ -30,10 +30,10 @@ pub fn is_in_store(path: &Path) -> bool {
     is_address && !path.exists()
 }
 
-/// Opens a file in a store; `None` if the path is a local one.
+/// Opens a file in a store; `None` if the path is local.
 ///
 /// # Errors
-/// [`Error::Usage`] if it is an address that brc does not read; the store's.
+/// [`Error::Usage`] if the address is not supported; the store's.
 pub(crate) fn open(path: &Path) -> Result<Option<Input>> {
     #[cfg(feature = "stores")]
     if is_in_store(path) {
@@ -42,7 +42,7 @@ pub(crate) fn open(path: &Path) -> Result<Option<Input>> {
     refuse_address(path).map(|()| None)
 }
 
-/// A file in a store, read at any offset; `None` if it is only read as a whole.
+/// A file in a store with random access; `None` if it can only be read as a whole.
 ///
 /// # Errors
 /// As for [`open`].
@@ -53,10 +53,10 @@ pub(crate) fn object(path: &Path) -> Result<Option<Arc<dyn ReadAt>>> {
     refuse_address(path).map(|()| None)
 }
 
-/// The files that the address of a file, a directory or a pattern in a store stands for; `None` if the path is a local one.
+/// The files of an address of a file, a directory or a pattern in a store; `None` if the path is local.
 ///
 /// # Errors
-/// [`Error::Usage`] if it is an address that brc does not read, or there is no such file; the store's.
+/// [`Error::Usage`] if the address is not supported, or there is no such file; the store's.
 pub fn found(path: &Path) -> Result<Option<Vec<FoundFile>>> {
     #[cfg(feature = "stores")]
     if is_in_store(path) {
@@ -65,7 +65,7 @@ pub fn found(path: &Path) -> Result<Option<Vec<FoundFile>>> {
     refuse_address(path).map(|()| None)
 }
 
-/// Says what to do with an address of a file that brc does not read.
+/// Rejects an unsupported address, and says what to do instead.
 fn refuse_address(path: &Path) -> Result<()> {
     let text = path.to_string_lossy();
     let is_one = |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
@@ -86,7 +86,7 @@ mod stores {
     use crate::registry;
     use brc_store::{Address, InOrder, Object};
 
-    /// Opens a file: at any offset if its encoding needs few of its bytes, else in order.
+    /// Opens a file: with random access if its encoding needs few of its bytes, else in order.
     pub(super) fn open(path: &Path) -> Result<Input> {
         let address = Address::parse(path)?;
         let is_named = registry::by_extension(path).is_some_and(<dyn Encoding>::reads_parts);
@@ -111,7 +111,7 @@ mod stores {
         object.map(|object| Input::in_store(path.to_owned(), object)).transpose()
     }
 
-    /// Opens a file whose bytes are read at any offset.
+    /// Opens a file with random access.
     pub(super) fn object(path: &Path) -> Result<Option<Arc<dyn ReadAt>>> {
         object_at(&Address::parse(path)?)
     }

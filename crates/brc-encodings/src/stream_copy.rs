@@ -1,4 +1,4 @@
-//! Copies of streams that may be read again.
+//! Copies of streams, so that they can be read again.
 //!
 //! All copies share one unnamed temporary file, because a table may consist of more streams than a process may open
 //! files.
@@ -10,7 +10,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// What was read of one stream so far.
+/// The bytes read of one stream so far.
 pub(crate) struct StreamCopy {
     space: Arc<Space>,
     extents: RwLock<Vec<Extent>>,
@@ -19,27 +19,27 @@ pub(crate) struct StreamCopy {
 /// The temporary file.
 struct Space {
     file: File,
-    /// Where the next bytes go.
+    /// The offset of the next bytes.
     end: AtomicU64,
 }
 
-/// Bytes of a stream that lie together.
+/// Contiguous bytes of a stream.
 #[derive(Clone, Copy)]
 struct Extent {
-    /// Where they start in the stream, in bytes.
+    /// Their offset in the stream, in bytes.
     start: u64,
     length: u64,
-    /// Where they start in the temporary file, in bytes.
+    /// Their offset in the temporary file, in bytes.
     offset: u64,
 }
 
 static SPACE: Mutex<Option<Arc<Space>>> = Mutex::new(None);
 
 impl StreamCopy {
-    /// A copy that is empty yet.
+    /// An empty copy.
     ///
     /// # Errors
-    /// If there is no directory for temporary files.
+    /// If there is no temporary directory.
     pub(crate) fn new() -> Result<Self> {
         let mut space = SPACE.lock().unwrap_or_else(PoisonError::into_inner);
         let space = match &*space {
@@ -56,7 +56,7 @@ impl StreamCopy {
     /// Appends the next bytes of the stream.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub(crate) fn append(&self, bytes: &[u8]) -> io::Result<()> {
         let length = bytes.len() as u64;
         let offset = self.space.end.fetch_add(length, Relaxed);

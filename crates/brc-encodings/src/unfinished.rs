@@ -16,45 +16,45 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 use tempfile::TempPath;
 
-/// A file under its temporary name, and what it will be called.
+/// A file under its temporary name, and its target.
 pub(crate) struct Unfinished {
-    /// Before the file, so that the name is free before the lock is.
+    /// Before the file, so that the name is released before the lock.
     temporary: Temporary,
     file: File,
     target: PathBuf,
     finish: Finish,
-    /// Who brings the bytes to the disk meanwhile.
+    /// Writes the bytes to disk in the background.
     write_back: Option<WriteBack>,
 }
 
-/// How an unfinished file gets the name of its target.
+/// How an unfinished file is renamed to its target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Finish {
-    /// Whether it replaces the file that has the name by then, if there is one.
+    /// Whether it replaces a file that exists by then.
     pub(crate) replaces: bool,
-    /// Whether it is to be on the disk when it gets the name.
+    /// Whether it is synced before it is renamed.
     pub(crate) sync: bool,
 }
 
 impl Unfinished {
-    /// Begins a file with these permissions, or those of any new file.
+    /// Creates a file with these permissions, or the default ones.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub(crate) fn create(target: PathBuf, permissions: Option<Permissions>, finish: Finish) -> io::Result<Self> {
         let (temporary, file) = Temporary::create(&target)?;
         if let Some(permissions) = permissions {
             file.set_permissions(permissions)?;
         }
-        // Without it there is only more to wait for at the end.
+        // Without it, only the final sync takes longer.
         let write_back = if finish.sync && WriteBack::IS_CHEAP { WriteBack::of(&file).ok() } else { None };
         Ok(Self { temporary, file, target, finish, write_back })
     }
 
-    /// Reads at a place of the file, until `buffer` is full.
+    /// Reads at an offset of the file until `buffer` is full.
     ///
     /// # Errors
-    /// The system's; also if the file ends before.
+    /// I/O errors; also if the file ends earlier.
     pub(crate) fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         self.file.read_exact_at(buffer, offset)
     }
@@ -64,18 +64,18 @@ impl Unfinished {
         &self.file
     }
 
-    /// Another file for the same target.
+    /// A second file for the same target.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub(crate) fn another(&self) -> io::Result<Self> {
         Self::create(self.target.clone(), Some(self.file.metadata()?.permissions()), self.finish)
     }
 
-    /// Writes at a place of the file.
+    /// Writes at an offset of the file.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub(crate) fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.file.write_all_at(bytes, offset)?;
         if let Some(write_back) = &self.write_back {
@@ -84,10 +84,10 @@ impl Unfinished {
         Ok(())
     }
 
-    /// Gives the file its name.
+    /// Renames the file to its target.
     ///
     /// # Errors
-    /// The system's; also if another file has got the name meanwhile, and none was to be replaced.
+    /// I/O errors; also if the target exists by now and must not be replaced.
     pub(crate) fn commit(self) -> io::Result<()> {
         if let Some(write_back) = self.write_back {
             write_back.end();
@@ -104,17 +104,17 @@ impl Unfinished {
     }
 }
 
-/// Temporary files that are there now, for whoever has to end the process from outside.
+/// The existing temporary files, for signal handlers.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the temporary files of all targets that are being written: what a process does just before it is ended from
-/// outside. Whoever begins or ends another target afterwards waits for ever.
+/// Removes the temporary files of all outputs: a process calls it just before a signal ends it. A thread that
+/// begins or ends an output afterwards blocks forever.
 pub fn remove_unfinished() {
-    /// How often it is tried while another target is begun or ended: by this very thread perhaps, if memory runs out.
+    /// The number of attempts while another output is begun or ended: possibly by this very thread, if memory runs out.
     const ATTEMPTS: u32 = 100;
     let attempt = |_| match UNFINISHED.try_lock() {
         Ok(unfinished) => Some(unfinished),
@@ -126,27 +126,27 @@ pub fn remove_unfinished() {
     };
     let Some(mut unfinished) = (0..ATTEMPTS).find_map(attempt) else { return };
     for path in unfinished.drain(..) {
-        // Nobody is left to tell if it fails.
+        // A failure cannot be reported any more.
         let _ = fs::remove_file(path);
     }
     std::mem::forget(unfinished);
 }
 
-/// The name of a temporary file, which goes with it unless it is renamed.
+/// The name of a temporary file, which is removed on drop unless it is renamed.
 struct Temporary {
     path: PathBuf,
     renamed: bool,
 }
 
 impl Temporary {
-    /// Makes a file beside `target`, and removes what killed processes have left there.
+    /// Creates a file beside `target`, and removes leftovers of killed processes.
     fn create(target: &Path) -> io::Result<(Self, File)> {
-        /// How many processes may write one target at the same time: the first to end gets the name.
+        /// The maximum number of processes that write one target at the same time: the first to finish gets the name.
         const MOST: u32 = 1000;
-        /// How many names behind the one that is taken are looked at. They are in use where processes write side by side.
+        /// The number of names checked after the one taken. They are in use if several processes write the same target.
         const OTHERS: u32 = 8;
         let path = |number| directory(target).join(name(target.file_name().unwrap_or_default(), number));
-        // Locked, so that no file comes into being once a signal has had all of them removed.
+        // Locked, so that no file is created after a signal has had all of them removed.
         let mut unfinished = unfinished();
         for number in 0..MOST {
             let Some(file) = claim(&path(number))? else { continue };
@@ -165,7 +165,7 @@ impl Temporary {
         let path = TempPath::try_from_path(&self.path)?;
         let renamed = if replaces { path.persist(target) } else { path.persist_noclobber(target) };
         if let Err(failed) = renamed {
-            // It is removed when `self` is dropped.
+            // The file is removed when `self` is dropped.
             let _ = failed.path.keep();
             return Err(failed.error);
         }
@@ -179,14 +179,14 @@ impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.renamed {
             let mut unfinished = unfinished();
-            // Nobody is left to tell if it fails.
+            // A failure cannot be reported any more.
             let _ = fs::remove_file(&self.path);
             unfinished.retain(|path| *path != self.path);
         }
     }
 }
 
-/// The name of a temporary file for a target: not longer than the target's name where that could be too long.
+/// The name of a temporary file for a target: no longer than the target's name where that could be too long.
 fn name(target: &OsStr, number: u32) -> OsString {
     const LONG: usize = 100;
     const KEPT: usize = 50;
@@ -195,18 +195,18 @@ fn name(target: &OsStr, number: u32) -> OsString {
     if bytes.len() <= LONG {
         name.push(target);
     } else {
-        // Two targets with one name here would only take turns.
+        // Two targets that share a name only delay each other.
         name.push(format!("{}.{:08x}", String::from_utf8_lossy(&bytes[..KEPT]), checksum(bytes)));
     }
     name.push(format!(".{number}.brc-tmp"));
     name
 }
 
-/// Makes a file of that name and locks it; `None` if another process is writing one.
+/// Creates a file with the given name and locks it; `None` if another process is writing it.
 fn claim(path: &Path) -> io::Result<Option<File>> {
     loop {
         match OpenOptions::new().read(true).write(true).create_new(true).open(path) {
-            // Another process may have taken it for a stale one before it was locked.
+            // Another process may have removed it as stale before it was locked.
             Ok(file) if !matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) && is_named(&file, path) => {
                 return Ok(Some(file));
             }
@@ -218,7 +218,7 @@ fn claim(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Removes a temporary file that nobody writes any more; returns whether there is none of that name now.
+/// Removes a temporary file that no process writes; returns whether the name is free now.
 fn remove_stale(path: &Path) -> bool {
     let gone = |error: io::Error| error.kind() == ErrorKind::NotFound;
     match fs::symlink_metadata(path) {
@@ -230,7 +230,7 @@ fn remove_stale(path: &Path) -> bool {
         Ok(file) => file,
         Err(error) => return gone(error),
     };
-    // Only who holds the lock removes the file, so what is locked and still has the name is safe to remove by it.
+    // Only the holder of the lock removes the file, so a locked file that still has its name is safe to remove.
     file.try_lock().is_ok() && (!is_named(&file, path) || fs::remove_file(path).is_ok())
 }
 

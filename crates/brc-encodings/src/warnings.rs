@@ -5,16 +5,16 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 static HANDLER: OnceLock<fn(&Path, &str)> = OnceLock::new();
 
-/// What was said of which file.
+/// The warnings issued so far, with their files.
 static SAID: Mutex<Vec<(PathBuf, String)>> = Mutex::new(Vec::new());
 
-/// Has warnings handed to `handler`: a file, and a sentence that does not name it. Until then there are none. Only the
-/// first handler counts.
+/// Sets the handler of warnings: it receives a file, and a sentence that does not name it. Without a handler,
+/// warnings are dropped. Only the first handler is used.
 pub fn on_warning(handler: fn(&Path, &str)) {
     let _ = HANDLER.set(handler);
 }
 
-/// Says something about a file, once, however often the file is read.
+/// Issues a warning about a file once, however often the file is read.
 pub(crate) fn warn(path: &Path, text: &str) {
     let Some(handler) = HANDLER.get() else { return };
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);

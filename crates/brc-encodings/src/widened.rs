@@ -1,7 +1,8 @@
-//! Encodes columns of earlier parts again whose types turned out too narrow.
+//! Re-encodes columns of earlier parts whose types turned out too narrow.
 //!
-//! A late surprise must not cost as much as the whole conversion. Only the columns that became wider are parsed again
-//! from the original text, only in the splits before. They are written at the end; then the file is assembled in the
+//! A late change of types must not cost as much as the whole conversion. Only the columns that became wider are parsed
+//! again
+//! from the original text, and only in earlier splits. They are written at the end; then the file is assembled in the
 //! order of a conversion that knew all types from the start, so the output is the same.
 
 use crate::convert::Workers;
@@ -17,17 +18,17 @@ use std::sync::Arc;
 
 /// A part that was written.
 pub(crate) struct Appended {
-    /// The split that it is of.
+    /// Its split.
     pub(crate) split: u64,
-    /// The types of its rows, where they are inferred.
+    /// The types of its rows, if they are inferred.
     pub(crate) types: Option<Arc<Schema>>,
 }
 
-/// Replaces all columns that are in other types than the table turned out to have, if those are not `begun`, the types that
-/// `writer` was made for. `output` is the target and how much of it was written; returned is the same, put in order.
+/// Replaces all columns whose types differ from the table's final types, unless those are `begun`, the types of
+/// `writer`. `output` is the target and its length so far; the result is the same output, put in order.
 ///
 /// # Errors
-/// [`Error::Widened`] if the encoding cannot replace columns; what goes wrong with reading or writing.
+/// [`Error::Widened`] if the encoding cannot replace columns; errors of reading and writing.
 pub(crate) fn replace(
     table: &dyn Table,
     writer: &mut dyn BatchWriter,
@@ -44,7 +45,7 @@ pub(crate) fn replace(
     }
     let mut outdated = Outdated::new(table, types, parts);
     if outdated.columns.is_empty() {
-        // The surprise was in the first part, which was encoded anew before it was written.
+        // The types changed in the first part, which was encoded again before it was written.
         writer.rearrange(&outdated.types)?;
         return Ok((output, end));
     }
@@ -64,13 +65,13 @@ pub(crate) fn replace(
     Ok((output, ranges.iter().map(|range| range.end - range.start).sum()))
 }
 
-/// What has to be made again.
+/// The columns to encode again.
 struct Outdated<'a> {
     table: &'a dyn Table,
-    /// The types that hold all values.
+    /// The types that fit all values.
     types: Arc<Schema>,
     columns: Vec<usize>,
-    /// The splits, each with the number of its part.
+    /// The splits, each with the position of its part.
     splits: Vec<(Split, u64)>,
 }
 
@@ -79,7 +80,7 @@ impl<'a> Outdated<'a> {
         let mut columns = Vec::new();
         let is_outdated = |part: &Appended| part.types.as_ref().is_some_and(|own| *own != types);
         for own in parts.iter().filter_map(|part| part.types.as_ref()).filter(|own| **own != types) {
-            // The same type in another form may be other values: 1.234 with a separator of thousands.
+            // The same type in a different form may mean different values: 1.234 with a thousands separator.
             let forms = [own, &types].map(|schema| Form::of_columns(schema));
             let changed = |&column: &usize| {
                 own.fields()[column] != types.fields()[column] || forms[0][column] != forms[1][column]
@@ -92,7 +93,7 @@ impl<'a> Outdated<'a> {
         Self { table, types, columns, splits }
     }
 
-    /// Encodes the columns of all splits, and writes them from `end` on.
+    /// Encodes the columns of all splits, and writes them from offset `end` on.
     fn encode(
         &self,
         writer: &mut dyn ColumnarWriter,
@@ -122,18 +123,18 @@ impl<'a> Outdated<'a> {
         scan(self.table, &options, workers.threads, progress, new_worker).map(drop)
     }
 
-    /// The place of a split among those that are made again.
+    /// The position of a split among those encoded again.
     fn position(&self, split: &Split) -> u64 {
         self.splits.partition_point(|(other, _)| other.index < split.index) as u64
     }
 }
 
-/// The splits of parts, each with the number of its part.
+/// The splits of parts, each with the position of its part.
 fn splits<'p>(table: &dyn Table, parts: impl Iterator<Item = (&'p Appended, u64)>) -> Vec<(Split, u64)> {
     parts.filter_map(|(part, number)| Some((table.split(part.split)?, number))).collect()
 }
 
-/// Takes the columns of one part after the other.
+/// Replaces the columns of the parts in order.
 struct Replacer<'a> {
     writer: &'a mut dyn ColumnarWriter,
     outdated: &'a Outdated<'a>,
@@ -154,13 +155,13 @@ impl Accept for Replacer<'_> {
     }
 }
 
-/// One worker: encodes the columns of what it scans.
+/// One worker: encodes the columns that it scans.
 struct Encoder<'a, 'o> {
     outdated: &'a Outdated<'a>,
     ordered: &'a Ordered<'o, Replacer<'a>>,
-    /// `None` if the encoding has none for these types, which shows when the file is begun again.
+    /// `None` if the encoding does not support these types, which is reported when the file is begun again.
     encoder: Option<Box<dyn PartEncoder>>,
-    /// Of the split at hand.
+    /// The position of the current split.
     position: u64,
     long_rows: LongRows,
 }

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// How many bytes are written before the disk is set to work on them.
+/// The number of bytes written between two background syncs.
 const STEP: u64 = 32 << 20;
 
-/// Syncs a file in the background, every now and then.
+/// Syncs a file in the background at intervals.
 pub(crate) struct WriteBack {
     written: AtomicU64,
     wake: SyncSender<()>,
@@ -17,13 +17,13 @@ pub(crate) struct WriteBack {
 }
 
 impl WriteBack {
-    /// Whether a sync has only that file written: on macOS, the drive empties its cache each time.
+    /// Whether a sync writes only this file: on macOS, it flushes the drive's cache each time.
     pub(crate) const IS_CHEAP: bool = cfg!(not(target_vendor = "apple"));
 
-    /// Does so for that file.
+    /// Starts syncing the file.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub(crate) fn of(file: &File) -> io::Result<Self> {
         let file = file.try_clone()?;
         let (wake, woken) = sync_channel(1);
@@ -31,19 +31,19 @@ impl WriteBack {
         Ok(Self { written: AtomicU64::new(0), wake, thread })
     }
 
-    /// Takes note of bytes that were written.
+    /// Counts written bytes.
     pub(crate) fn wrote(&self, bytes: usize) {
         let before = self.written.fetch_add(bytes as u64, Relaxed);
         if before / STEP != (before + bytes as u64) / STEP {
-            // If it is at work already, it will get these bytes the next time.
+            // If a sync is running, the next one covers these bytes.
             let _ = self.wake.try_send(());
         }
     }
 
-    /// Ends it.
+    /// Stops the background thread.
     pub(crate) fn end(self) {
         drop(self.wake);
-        // What went wrong there will do so again when the whole file is synced.
+        // An error there occurs again in the final sync.
         let _ = self.thread.join();
     }
 }

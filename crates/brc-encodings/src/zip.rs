@@ -14,14 +14,14 @@ use std::borrow::Cow;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-/// What an archive begins with, and what one without files does.
+/// The magics of an archive, and of an archive without files.
 const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
-/// What the name of a file follows in an archive, after some bytes.
+/// The magic of a local file header, which precedes a file's name.
 const FILE: &[u8] = b"PK\x03\x04";
 const NAME_OFFSET: usize = 30;
 
-/// How many files an error lists.
+/// The maximum number of files listed in an error.
 const MAX_LISTED: usize = 10;
 
 /// Whether a path's extension means an archive.
@@ -29,12 +29,12 @@ pub(crate) fn is_extension(extension: &str) -> bool {
     extension.eq_ignore_ascii_case("zip")
 }
 
-/// Whether a file that starts with these bytes is an archive of files: a workbook is one, too, but means a table.
+/// Whether a file with these first bytes is an archive of files: a workbook is one, too, but is read as a table.
 pub(crate) fn is_archive(prefix: &[u8]) -> bool {
     MAGICS.iter().any(|magic| prefix.starts_with(magic)) && !is_workbook(prefix)
 }
 
-/// Whether these are the first bytes of a workbook of Excel or LibreOffice. Which files it is made of shows: their names
+/// Whether these are the first bytes of a workbook of Excel or LibreOffice, judged by the names of its files, which
 /// are not compressed.
 pub(crate) fn is_workbook(prefix: &[u8]) -> bool {
     let name = |at: usize| prefix.get(at + NAME_OFFSET..).unwrap_or_default();
@@ -47,18 +47,18 @@ pub(crate) fn is_workbook(prefix: &[u8]) -> bool {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Member {
     is_deflated: bool,
-    /// Where its stored bytes begin in the archive.
+    /// The offset of its stored bytes in the archive.
     start: u64,
     stored: u64,
     length: u64,
     checksum: u32,
 }
 
-/// The only file of an archive; `None` if the file that starts with these bytes is no archive. Directories and what macOS
-/// adds do not count.
+/// The only file of an archive; `None` if the file with these first bytes is not an archive. Directories and files
+/// that macOS adds are ignored.
 ///
 /// # Errors
-/// If there are several, or none, or it is stored in a way that is not supported, or the archive is damaged.
+/// If there are several files, or none, or its compression is not supported, or the archive is damaged.
 pub(crate) fn only_member(path: &Path, file: &InputFile, prefix: &[u8]) -> Result<Option<Member>> {
     if !is_archive(prefix) {
         return Ok(None);
@@ -68,7 +68,7 @@ pub(crate) fn only_member(path: &Path, file: &InputFile, prefix: &[u8]) -> Resul
         .map_err(|reason| Error::unsupported(path, reason))
 }
 
-/// The only file of an archive, or why there is none; `None` if it is a workbook, which does not show at its beginning.
+/// The only file of an archive, or why there is none; `None` if it is a workbook that its first bytes do not identify.
 fn find(path: &Path, file: &InputFile) -> Result<Result<Option<Member>, String>, Fault> {
     let mut archive = ZipArchive::new(BufReader::new(file.clone().reader())).map_err(fault)?;
     let mut names = Vec::new();
@@ -130,7 +130,7 @@ fn fault(error: ZipError) -> Fault {
 }
 
 impl Member {
-    /// Its content, from an archive that is read from its first byte on.
+    /// Its content, given the archive from its first byte on.
     pub(crate) fn reader(self, archive: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
         let stored = Stored { archive, before: self.start }.take(self.stored);
         let content: Box<dyn Read + Send> =
@@ -140,10 +140,10 @@ impl Member {
     }
 }
 
-/// The bytes of an archive from some offset on.
+/// The bytes of an archive from an offset on.
 struct Stored {
     archive: Box<dyn Read + Send>,
-    /// How many bytes are still to be passed over.
+    /// The number of bytes still to skip.
     before: u64,
 }
 
@@ -154,7 +154,7 @@ impl Read for Stored {
     }
 }
 
-/// The content of a file, which must have the length and the checksum that the archive says.
+/// The content of a file, checked against the length and checksum in the archive.
 struct Content {
     content: Box<dyn Read + Send>,
     left: u64,
