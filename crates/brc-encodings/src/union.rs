@@ -25,12 +25,13 @@ use std::thread::available_parallelism;
 /// How files become one table.
 #[derive(Debug, Clone, Default)]
 pub struct UnionOptions {
-    /// Whether columns of the same name belong together wherever they stand, and those that a file lacks are null in its
-    /// rows. Otherwise all files have the same columns in the same order.
+    /// Whether columns are matched by name in any order, and null in files that lack them. Otherwise all files must
+    /// have
+    /// the same columns in the same order.
     pub by_name: bool,
-    /// Columns behind those of the tables, each with a value for each table.
+    /// Columns after those of the tables, each with one value per table.
     pub constants: Vec<ConstantColumn>,
-    /// The name of one more column, behind all others, with the path of the file that a row is from.
+    /// The name of a last column with the path of each row's file.
     pub file_name: Option<String>,
 }
 
@@ -38,21 +39,22 @@ pub struct UnionOptions {
 pub struct Union {
     path: PathBuf,
     tables: Vec<Box<dyn Table>>,
-    /// All constant columns, that of file names among them.
+    /// All constant columns, including the file name.
     constants: Vec<ConstantColumn>,
     options: UnionOptions,
     schema: Schema,
-    /// For each table, where the columns come from, as far as they were known when the tables were opened.
+    /// For each table, the origins of the columns as they were known when the tables were opened.
     origins: Vec<Vec<Origin>>,
     numbering: Numbering,
 }
 
 impl Union {
-    /// One table of all rows of `tables`, in their order.
+    /// One table with all rows of `tables`, in order.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no table, or they do not have the same columns, [`Error::TypeMismatch`] if these are not of
-    /// the same types: it names the file and the column. Those of reading all rows, where types that are inferred differ.
+    /// [`Error::Usage`] if there is no table, or the columns differ; [`Error::TypeMismatch`] if their types differ: it
+    /// names the
+    /// file and the column. If inferred types differ, the errors of reading all rows.
     pub fn new(tables: Vec<Box<dyn Table>>, options: UnionOptions) -> Result<Self> {
         let [first, others @ ..] = &tables[..] else { return Err(Error::Usage("no file is given".to_owned())) };
         let path = match others {
@@ -74,26 +76,26 @@ impl Union {
         Ok(Self { path, constants, options, schema, origins, numbering: Numbering::default(), tables })
     }
 
-    /// The names of the columns that some file lacks, and whose values are null there.
+    /// The names of the columns that some file lacks, which are null there.
     pub fn filled(&self) -> impl Iterator<Item = &str> {
         let missing = |column: &usize| self.origins.iter().any(|origins| matches!(origins[*column], Origin::Missing));
         (0..self.schema.fields().len()).filter(missing).map(|column| self.schema.fields()[column].name.as_str())
     }
 
-    /// The columns as they are known by now, where types are inferred.
+    /// The columns as currently known, where types are inferred.
     ///
     /// # Errors
-    /// [`Error::TypeMismatch`] if they are no longer the same in all files.
+    /// [`Error::TypeMismatch`] if the files no longer agree.
     fn current(&self) -> Result<Option<Schema>> {
         if self.is_inferred() { combined(&self.tables, &self.options).map(Some) } else { Ok(None) }
     }
 
-    /// Where columns come from, if the union has those of that schema by now.
+    /// The origins of the union's current columns, `schema`.
     fn origins(&self, schema: &Schema) -> Vec<Vec<Origin>> {
         origins_of_all(schema, &self.tables, &self.constants)
     }
 
-    /// What is known of all rows of a table in a column of that origin, before any of them is read.
+    /// The statistics over all rows of a table of a column with the given origin, before any row is read.
     fn known_of_all(&self, table: usize, origin: Origin) -> Known<'_> {
         match origin {
             Origin::Column(_) => Known::NOTHING,
@@ -102,17 +104,17 @@ impl Union {
         }
     }
 
-    /// Takes note that a stream has ended; `None` if no table comes after it.
+    /// Records the end of a stream; `None` if it is the last table.
     fn end(&self, table: usize) -> Option<()> {
         (table + 1 < self.tables.len()).then(|| self.numbering.ended(table))
     }
 
-    /// Whether the types of some file are inferred.
+    /// Whether some file has inferred types.
     fn is_inferred(&self) -> bool {
         self.tables.iter().any(|table| table.inferred().is_some())
     }
 
-    /// What is asked of one table, whose columns have these origins, if these columns are asked of all.
+    /// The scan options for one table whose columns have these origins, given the options for the union.
     fn options_of(&self, table: usize, origins: &[Origin], options: &ScanOptions) -> ScanOptions {
         let own = |column: &usize| match origins[*column] {
             Origin::Column(own) => Some(own),
@@ -122,7 +124,7 @@ impl Union {
         let is_missing =
             |column: &usize| matches!(self.known_of_all(table, origins[*column]).values, KnownValues::None);
         let predicate = options.predicate.as_ref().map(|predicate| self.predicate_of(table, origins, predicate));
-        // Statistics may stand for rows only if all of these are known to match.
+        // Statistics may replace rows only if all rows are known to match.
         let exact = !matches!(predicate, Some(None)) && !options.projection.iter().any(is_missing);
         let conjunct = |conjunct: &Conjunct| Conjunct {
             columns: conjunct.columns.iter().filter_map(own).collect(),
@@ -136,12 +138,12 @@ impl Union {
             counts: options.counts,
             sums: options.sums && exact,
             order: options.order,
-            // The union scans them one by one.
+            // The union scans the splits one by one.
             splits: None,
         }
     }
 
-    /// A predicate as it is for the rows of one table; `None` if it depends on a column that the table lacks.
+    /// The predicate for the rows of one table; `None` if it depends on a column that the table lacks.
     fn predicate_of(&self, table: usize, origins: &[Origin], predicate: &Predicate) -> Option<Predicate> {
         let of_constant = |constant: usize| {
             let known = |_| self.constants[constant].of(table).known();
@@ -181,12 +183,12 @@ impl Union {
     }
 }
 
-/// For each table, where the columns of a schema come from.
+/// For each table, the origins of the columns of a schema.
 fn origins_of_all(schema: &Schema, tables: &[Box<dyn Table>], constants: &[ConstantColumn]) -> Vec<Vec<Origin>> {
     tables.iter().map(|table| origins(schema, &current_schema(table.as_ref()), constants)).collect()
 }
 
-/// The columns of all tables. Where they do not go together, but types are inferred from samples, those of all rows may.
+/// The columns of all tables. If inferred types disagree, all rows are read, and the final types are compared.
 fn combined_of_all(tables: &[Box<dyn Table>], options: &UnionOptions) -> Result<Schema> {
     let combined_now = combined(tables, options);
     let inferred = || tables.iter().filter(|table| table.inferred().is_some());
@@ -198,7 +200,7 @@ fn combined_of_all(tables: &[Box<dyn Table>], options: &UnionOptions) -> Result<
     combined(tables, options)
 }
 
-/// The columns of all tables, as they are known by now.
+/// The columns of all tables, as currently known.
 fn combined(tables: &[Box<dyn Table>], options: &UnionOptions) -> Result<Schema> {
     let schemas: Vec<_> = tables.iter().map(|table| (table.path(), current_schema(table.as_ref()))).collect();
     let schemas: Vec<_> = schemas.iter().map(|(path, schema)| (*path, schema.as_ref())).collect();
@@ -215,7 +217,7 @@ impl Table for Union {
     }
 
     fn inferred(&self) -> Option<Arc<Schema>> {
-        // Files that do not agree are an error of the scanner.
+        // The scanner reports files that disagree.
         self.current().unwrap_or_else(|_| Some(self.schema.clone())).map(Arc::new)
     }
 

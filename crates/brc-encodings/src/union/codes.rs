@@ -1,53 +1,55 @@
-//! Codes of one dictionary for the strings of several tables.
+//! Translates the dictionary codes of several tables to codes of one dictionary.
 //!
-//! Each table numbers the strings of a column by itself. Mostly only one table has rows, or all have the same dictionary:
-//! then the codes of a table are those of all. Otherwise codes are translated, and where a table has hardly fewer distinct
-//! strings than rows, its rows get the strings themselves: translating a code costs more than reading a string.
+//! Each table has its own dictionaries. Mostly only one table has rows, or all have the same dictionary: then codes
+//! need no
+//! translation. Otherwise they are translated, except where a table has hardly fewer distinct strings than rows: its
+//! rows
+//! are delivered as strings, because translating a code costs more than reading a string.
 
 use brc_core::{ByteStrings, Data, Dictionary, Run};
 use brc_kernels::interner::DictionaryBuilder;
 
-/// The strings that a column of several tables has so far, and how the current table's codes become codes of these.
+/// The strings of a column seen so far, and the translation of the current table's codes.
 #[derive(Default)]
 pub(super) struct SharedCodes {
-    /// Whether just one table has rows.
+    /// Whether only one table has rows.
     is_alone: bool,
-    /// The dictionary of the first tables, as long as no code of another one was translated.
+    /// The dictionary of the first tables, while all codes are its own.
     first: Option<Dictionary>,
-    /// The strings of rows of all tables, once two had different dictionaries or one had a dictionary that grows.
+    /// The strings of all tables, once two have different dictionaries or one has a growing dictionary.
     strings: DictionaryBuilder,
-    /// For codes of the current table, that of the same string in `strings`, or [`UNKNOWN`].
+    /// For each code of the current table, the code of the same string in `strings`, or [`UNKNOWN`].
     shared: Vec<u32>,
     /// The number of rows of the current table, if it is known.
     rows: Option<u64>,
-    /// Whether the first dictionary is that of the current table, once its first batch has come.
+    /// Whether the current table has the first dictionary; known after its first batch.
     has_first: Option<bool>,
     form: Form,
-    /// The codes of a batch in terms of `strings`.
+    /// The codes of a batch, translated.
     codes: Vec<u32>,
-    /// Its runs.
+    /// The runs of a batch, translated.
     runs: Vec<Run>,
-    /// The offsets of its strings in `bytes`, and where the last one ends.
+    /// The offsets of the strings of a batch in `bytes`, and their end.
     offsets: Vec<i32>,
     bytes: Vec<u8>,
 }
 
-/// How the prepared rows of the current table are delivered.
+/// How the rows of the current table are delivered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Form {
     /// As the table's own codes: its dictionary is the first one.
     First,
-    /// As codes in terms of the shared strings.
+    /// As translated codes.
     #[default]
     Shared,
     /// As strings.
     Strings,
 }
 
-/// The shared code of a string that no row had so far.
+/// The shared code of a string that no row has had yet.
 const UNKNOWN: u32 = u32::MAX;
 
-/// The strings of a batch take no more bytes than that; otherwise codes are translated.
+/// The maximum bytes of the strings of a batch; above it, codes are translated instead.
 const MAX_BATCH_BYTES: usize = 16 << 20;
 
 impl SharedCodes {
@@ -55,23 +57,24 @@ impl SharedCodes {
         Self { is_alone, ..Self::default() }
     }
 
-    /// The next codes are those of a different table, which has that many rows.
+    /// Switches to a different table, which has the given number of rows.
     pub(super) fn turn(&mut self, rows: Option<u64>) {
         self.shared.clear();
         self.rows = rows;
         self.has_first = None;
     }
 
-    /// Prepares a column of the current table, of which the rows of these bits are wanted, or all. Any other row, and one
-    /// that is null, gets any value.
+    /// Prepares a column of the current table. `wanted` selects rows; rows outside of it, and nulls, get arbitrary
+    /// values.
     pub(super) fn prepare(&mut self, data: Data<'_>, wanted: Option<&[u64]>) {
         let (Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) = data else { return };
         if self.is_alone {
             return;
         }
         self.form = match data {
-            // This depends on the table alone, not on the tables that a worker has scanned before: encodings may write codes
-            // and strings differently, and what they write must not depend on threads.
+            // This depends on the table alone, not on the tables that a worker scanned before: encodings may write
+            // codes and
+            // strings differently, and the output must not depend on threads.
             Data::Codes { codes, .. } if self.is_distinct(dictionary) && self.spell(codes, dictionary, wanted) => {
                 Form::Strings
             }
@@ -83,7 +86,7 @@ impl SharedCodes {
         }
     }
 
-    /// Prepares the codes of sets of rows, which stay codes.
+    /// Prepares the codes of summary sets, which stay codes.
     pub(super) fn prepare_sets(&mut self, codes: &[u32], dictionary: &Dictionary) {
         if self.is_alone {
             return;
@@ -94,10 +97,10 @@ impl SharedCodes {
         }
     }
 
-    /// Whether the dictionary of the current table does not grow, and is the first one.
+    /// Whether the current table has the first dictionary, and it does not grow.
     fn is_first(&mut self, dictionary: &Dictionary) -> bool {
         if self.first.is_none() && dictionary.is_complete() && self.strings.dictionary().is_empty() {
-            // Other tables may have other strings.
+            // Other tables may have further strings.
             self.first = Some(dictionary.clone().incomplete());
             self.has_first = Some(true);
         }
@@ -106,12 +109,12 @@ impl SharedCodes {
         has_first && first.len() == dictionary.len()
     }
 
-    /// Whether the current table has fewer than two rows for a string.
+    /// Whether the current table has fewer than two rows per distinct string.
     fn is_distinct(&self, dictionary: &Dictionary) -> bool {
         dictionary.is_complete() && self.rows.is_some_and(|rows| rows < dictionary.len() as u64 * 2)
     }
 
-    /// Writes the strings of codes. Returns `false` if they are too large.
+    /// Looks up the strings of codes. Returns `false` if they are too large.
     fn spell(&mut self, codes: &[u32], dictionary: &Dictionary, wanted: Option<&[u64]>) -> bool {
         let Self { offsets, bytes, .. } = self;
         bytes.clear();
@@ -129,7 +132,7 @@ impl SharedCodes {
         true
     }
 
-    /// Makes codes those of the shared strings.
+    /// Translates codes.
     fn translate(&mut self, data: Data<'_>, wanted: Option<&[u64]>) {
         let (Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) = data else { return };
         for string in self.first.take().iter().flat_map(Dictionary::iter) {
@@ -162,7 +165,7 @@ impl SharedCodes {
             Data::Bytes(_) | Data::Integers(_) | Data::Floats(_) => {}
         }
         if strings.dictionary().is_empty() {
-            // All rows that count are null, but the others need a code, too.
+            // All valid rows are null, but the values under nulls need a code, too.
             strings.intern(b"");
         }
     }
@@ -182,7 +185,7 @@ impl SharedCodes {
         }
     }
 
-    /// A dictionary for rows that are null.
+    /// A dictionary for null rows.
     pub(super) fn dictionary(&self) -> &Dictionary {
         self.first.as_ref().unwrap_or(self.strings.dictionary())
     }
@@ -192,8 +195,8 @@ fn is_wanted(wanted: Option<&[u64]>, row: usize) -> bool {
     wanted.is_none_or(|wanted| wanted[row / 64] >> (row % 64) & 1 == 1)
 }
 
-/// Finds the shared code of each string of a dictionary. Files of one kind have nearly the same strings in nearly the same
-/// order, so the string after the one found last is tried before any is looked up.
+/// Finds the shared code of each string of a dictionary. Similar files have nearly the same strings in nearly the
+/// same order, so the string after the last match is compared before a lookup.
 fn translate_all(dictionary: &Dictionary, strings: &mut DictionaryBuilder, shared: &mut Vec<u32>) {
     shared.reserve(dictionary.len());
     let mut next = 0;
@@ -217,7 +220,7 @@ mod tests {
         strings.into_iter().collect::<Dictionary>().complete()
     }
 
-    /// The strings of wanted rows, after their table's codes became shared ones.
+    /// The strings of selected rows, after translation.
     fn strings(shared: &mut SharedCodes, data: Data<'_>, wanted: Option<&[u64]>) -> (Form, Vec<String>) {
         shared.prepare(data, wanted);
         let column = Column::from(shared.lend(data));

@@ -1,4 +1,4 @@
-//! The columns of several tables as those of one.
+//! Matches the columns of several tables.
 
 use super::{ConstantColumn, UnionOptions};
 use brc_core::{Error, Field, LeftOut, LogicalType, Result, Schema};
@@ -6,21 +6,21 @@ use brc_text::Form;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Where the values of a column come from, for the rows of one table.
+/// The origin of a column's values in the rows of one table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// From that column of the table.
+    /// The table's column at this position.
     Column(usize),
-    /// All are what this one of the union's constant columns has for the table.
+    /// The value of this constant column for the table.
     Constant(usize),
     /// All are null.
     Missing,
 }
 
-/// The columns of all tables, which are known by their paths.
+/// The columns of all tables, which are identified by their paths.
 ///
 /// # Errors
-/// [`Error::Usage`] if a table does not have those of the first, [`Error::TypeMismatch`] if it has them in other types.
+/// [`Error::Usage`] if a table's columns differ from the first table's, [`Error::TypeMismatch`] if their types differ.
 pub(super) fn combine(tables: &[(&Path, &Schema)], options: &UnionOptions) -> Result<Schema> {
     let tables: Vec<Own<'_>> = tables.iter().map(|(path, schema)| Own::new(path, schema, options)).collect();
     let mut fields = if options.by_name { by_name(&tables)? } else { by_position(&tables)? };
@@ -43,7 +43,7 @@ pub(super) fn combine(tables: &[(&Path, &Schema)], options: &UnionOptions) -> Re
     Ok(schema.without(left_out).with_metadata(forms))
 }
 
-/// The metadata that say how the values of columns are written, where all tables agree.
+/// The column metadata on the form of values, where all tables agree.
 fn forms(schema: &Schema, tables: &[(&Path, &Schema)]) -> Vec<(String, String)> {
     let of_tables: Vec<_> = tables.iter().map(|(_, schema)| (schema, Form::of_columns(schema))).collect();
     let form = |field: &Field| {
@@ -54,7 +54,7 @@ fn forms(schema: &Schema, tables: &[(&Path, &Schema)]) -> Vec<(String, String)> 
     schema.fields().iter().filter_map(form).collect()
 }
 
-/// Where the columns come from in a table with these own ones, if these are the constant ones.
+/// The origins of the columns of `schema` in a table with its own columns and these constants.
 pub(super) fn origins(schema: &Schema, own: &Schema, constants: &[ConstantColumn]) -> Vec<Origin> {
     let positions: HashMap<_, _> = own.fields().iter().enumerate().map(|(at, field)| (&field.name, at)).collect();
     let origin = |field: &Field| {
@@ -65,7 +65,7 @@ pub(super) fn origins(schema: &Schema, own: &Schema, constants: &[ConstantColumn
     schema.fields().iter().map(origin).collect()
 }
 
-/// The columns that a table has itself, without those that are replaced.
+/// The columns of a table, without those that constants replace.
 struct Own<'a> {
     path: &'a Path,
     schema: &'a Schema,
@@ -105,7 +105,7 @@ fn by_position(tables: &[Own<'_>]) -> Result<Vec<Field>> {
 
 fn by_name(tables: &[Own<'_>]) -> Result<Vec<Field>> {
     let mut fields: Vec<Field> = Vec::new();
-    // For each column, its position, the first file that has it, and how many have it.
+    // For each column: its position, the first file that has it, and the number of files that have it.
     let mut known: HashMap<&str, (usize, &Path, usize)> = HashMap::new();
     for Own { path, fields: others, .. } in tables {
         for &own in others {
@@ -125,12 +125,12 @@ fn by_name(tables: &[Own<'_>]) -> Result<Vec<Field>> {
     Ok(fields)
 }
 
-/// A table's column is of another type than in tables before.
+/// The error that a table's column has a different type than in earlier tables.
 fn of_types(path: &Path, reason: &str) -> Error {
     Error::type_mismatch(format!("{}: {reason}", path.display()))
 }
 
-/// Makes a column that of another file, too.
+/// Merges the column of a further file into `field`.
 fn merge(field: &mut Field, own: &Field, first: &Path) -> Result<(), String> {
     if field.logical_type != own.logical_type {
         let (name, first) = (&field.name, first.display());

@@ -1,9 +1,9 @@
-//! Columns that no file has: each has one value in all rows of a file, as the file's name or what its folder is called.
+//! Columns with one value per file, such as the file's name or a value from its directory name.
 
 use brc_core::{Dictionary, Field, Known, KnownValues, LogicalType};
 use std::collections::HashMap;
 
-/// A column that has one value in each table of a union. It replaces a column of the same name that a table has itself.
+/// A column with one value in each table of a union. It replaces a column of the same name in the tables.
 #[derive(Debug, Clone)]
 pub struct ConstantColumn {
     field: Field,
@@ -25,7 +25,7 @@ pub(super) enum Constant<'a> {
 }
 
 impl ConstantColumn {
-    /// A string column with these values, one for each table.
+    /// A string column with one value per table.
     pub fn strings<'v>(name: &str, values: impl IntoIterator<Item = Option<&'v [u8]>>) -> Self {
         let (mut known, mut dictionary) = (HashMap::new(), Dictionary::new());
         let mut code = |value: &'v [u8]| *known.entry(value).or_insert_with(|| dictionary.push(value));
@@ -34,19 +34,19 @@ impl ConstantColumn {
         Self { field: field(name, LogicalType::String, nullable), values: Values::Strings { codes, dictionary } }
     }
 
-    /// A column of a type that lies on integers, with these values, one for each table.
+    /// A column of a type stored as integers, with one value per table.
     #[must_use]
     pub fn integers(name: &str, logical_type: LogicalType, values: Vec<Option<i64>>) -> Self {
         Self { field: field(name, logical_type, values.contains(&None)), values: Values::Integers(values) }
     }
 
-    /// What it is called, and its type.
+    /// Its name and type.
     #[must_use]
     pub fn field(&self) -> &Field {
         &self.field
     }
 
-    /// How many tables it has values for.
+    /// The number of tables that it has values for.
     pub(super) fn tables(&self) -> usize {
         match &self.values {
             Values::Strings { codes, .. } => codes.len(),
@@ -54,7 +54,7 @@ impl ConstantColumn {
         }
     }
 
-    /// Its value in the rows of a table.
+    /// Its value in a table.
     pub(super) fn of(&self, table: usize) -> Constant<'_> {
         let value = match &self.values {
             Values::Strings { codes, dictionary } => codes[table].map(|code| Constant::Code(code, dictionary)),
@@ -69,7 +69,7 @@ fn field(name: &str, logical_type: LogicalType, nullable: bool) -> Field {
 }
 
 impl<'a> Constant<'a> {
-    /// What is known of the column in that table.
+    /// The statistics of the column in that table.
     pub(super) fn known(self) -> Known<'a> {
         match self {
             Self::Null => Known { values: KnownValues::None, nulls: true },

@@ -1,33 +1,33 @@
-//! Which split of which table has a number among the splits of all tables.
+//! Maps split numbers of the union to splits of its tables.
 
 use brc_core::{Split, Table};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Numbers the splits of tables as they are asked for.
+/// Numbers the splits of tables as they are requested.
 #[derive(Debug, Default)]
 pub(super) struct Numbering(Mutex<Ends>);
 
 #[derive(Debug, Default)]
 struct Ends {
-    /// For each table that is done with: the number behind its last split.
+    /// For each finished table, the number after its last split.
     ends: Vec<u64>,
-    /// How many splits of the next table have numbers so far.
+    /// The number of splits of the next table that are numbered so far.
     known: u64,
 }
 
-/// Where a split is.
+/// The location of a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     /// The position of its table.
     pub(super) table: usize,
-    /// The number of the first split of that table.
+    /// The union's number of the first split of that table.
     pub(super) first_split: u64,
-    /// The split, as its table numbers it.
+    /// The split within its table.
     pub(super) split: Split,
 }
 
 impl Numbering {
-    /// The split of that number; `None` behind the last of all tables.
+    /// The split with the given number; `None` after the last split of all tables.
     pub(super) fn find(&self, index: u64, tables: &[Box<dyn Table>]) -> Option<Place> {
         let mut ends = self.lock();
         while ends.ends.last().is_none_or(|&end| end <= index) {
@@ -46,7 +46,7 @@ impl Numbering {
         Some(Place { table, first_split, split })
     }
 
-    /// Takes note that a stream has ended: splits that have no number yet are those of the next table.
+    /// Records the end of a stream: later split numbers belong to the next table.
     pub(super) fn ended(&self, table: usize) {
         let mut ends = self.lock();
         if ends.ends.len() == table {

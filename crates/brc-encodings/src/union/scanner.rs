@@ -1,4 +1,4 @@
-//! One worker's scan of several tables.
+//! Scans several tables for one worker.
 
 use super::Union;
 use super::codes::SharedCodes;
@@ -12,23 +12,23 @@ use brc_core::{
 };
 use std::sync::Arc;
 
-/// Scans tables one after the other: a worker's splits are in the order of the tables.
+/// Scans tables in sequence: a worker's splits are in table order.
 pub(super) struct UnionScanner<'a> {
     union: &'a Union,
     options: ScanOptions,
-    /// For each table, where the columns come from that were known when the scan began.
+    /// For each table, the origins of the columns known at the start of the scan.
     origins: Vec<Vec<Origin>>,
-    /// For each table, whether no row of it can be wanted, so that it is not read.
+    /// For each table, whether statistics exclude all its rows, so that it is not read.
     pruned: Vec<bool>,
-    /// Whether just one table has rows.
+    /// Whether only one table has rows.
     is_alone: bool,
-    /// The table at hand.
+    /// The current table and its scanner.
     current: Option<(usize, Box<dyn Scanner + 'a>)>,
     translation: Translation<'a>,
 }
 
 impl<'a> UnionScanner<'a> {
-    /// `schema` has the columns of the union as they are known by now.
+    /// `schema` has the columns of the union as currently known.
     pub(super) fn new(union: &'a Union, schema: &Schema, options: &ScanOptions) -> Self {
         let is_alone = union.tables.iter().filter(|table| table.rows() != Some(0)).count() <= 1;
         let column = |&column: &usize| Translated::new(column, &schema.fields()[column], is_alone);
@@ -49,18 +49,18 @@ impl<'a> UnionScanner<'a> {
         Self { union, options: options.clone(), origins, pruned, is_alone, current: None, translation }
     }
 
-    /// Leaves out a split of a table that is not read; `None` if there are no more splits.
+    /// Skips a split of a pruned table; `None` if there are no more splits.
     fn skip(&self, table: usize, split: &Split) -> Option<Scanned> {
         let own = &self.union.tables[table];
         if own.bytes().is_none() {
-            // A stream does not know its last split.
+            // The number of splits of a stream is unknown.
             self.union.end(table)?;
             return Some(Scanned::default());
         }
         Some(Scanned { skipped_rows: own.rows_of(split.index).unwrap_or(0), ..Scanned::default() })
     }
 
-    /// Turns to a table, if it is not at hand.
+    /// Switches to a table.
     fn turn_to(&mut self, table: usize, sink: &mut dyn Sink) -> Result<()> {
         if self.current.as_ref().is_some_and(|(current, _)| *current == table) {
             return Ok(());
@@ -111,17 +111,17 @@ impl Scanner for UnionScanner<'_> {
     }
 }
 
-/// How the columns of the table at hand become those of all tables.
+/// Translates the columns of the current table to those of the union.
 struct Translation<'a> {
     /// The columns of the projection.
     columns: Vec<Translated<'a>>,
-    /// Where among them those of each conjunct are.
+    /// For each conjunct, the positions of its columns in `columns`.
     tested: Vec<Vec<usize>>,
     constants: &'a [ConstantColumn],
     zeros: Zeros,
 }
 
-/// What rows that are null have for validity and values.
+/// Validity and values of null rows.
 #[derive(Default)]
 struct Zeros {
     bits: Vec<u8>,
@@ -147,15 +147,15 @@ struct Translated<'a> {
     index: usize,
     physical: PhysicalType,
     origin: Origin,
-    /// Its value in the table at hand, if its origin is a constant.
+    /// Its value in the current table, if its origin is a constant.
     constant: Constant<'a>,
     /// Its strings.
     shared: SharedCodes,
-    /// The code of the constant in each set of a summary.
+    /// The code of the constant, for each set of a summary.
     codes: Vec<u32>,
     /// The run of its code.
     runs: Vec<Run>,
-    /// The constant in each row of a batch, or in each set of a summary.
+    /// The constant, for each row of a batch or each set of a summary.
     integers: Vec<i64>,
     /// The sums of the sets.
     sums: Vec<i128>,
@@ -194,7 +194,7 @@ impl<'c> Translated<'c> {
         Column { data: self.shared.lend(column.data), ..*column }
     }
 
-    /// Prepares so many rows of a constant.
+    /// Prepares `rows` rows of a constant.
     fn prepare_constant(&mut self, rows: usize) {
         match self.constant {
             Constant::Null => {}
@@ -206,7 +206,7 @@ impl<'c> Translated<'c> {
         }
     }
 
-    /// So many prepared rows of a constant.
+    /// The prepared rows of a constant.
     fn lend_constant<'a>(&'a self, rows: usize, zeros: &'a Zeros) -> Column<'a> {
         match self.constant {
             Constant::Null => self.nulls(rows, zeros),
@@ -215,7 +215,7 @@ impl<'c> Translated<'c> {
         }
     }
 
-    /// Prepares sets of so many rows of a constant.
+    /// Prepares summary sets of a constant; `rows` has the rows of each set.
     fn prepare_sets(&mut self, rows: &[u32]) {
         match self.constant {
             Constant::Null => {}
@@ -231,7 +231,7 @@ impl<'c> Translated<'c> {
         }
     }
 
-    /// The prepared sets of a constant; `None` of nulls, for which there are no summaries.
+    /// The prepared sets of a constant; `None` for nulls, which have no summaries.
     fn lend_sets(&self, sets: usize) -> Option<ColumnSummary<'_>> {
         match self.constant {
             Constant::Null => None,
@@ -254,12 +254,12 @@ impl<'c> Translated<'c> {
     }
 }
 
-/// The columns of the projection that are constant in the table at hand.
+/// The projected columns that are constant in the current table.
 fn constant<'c, 'a>(columns: &'c mut [Translated<'a>]) -> impl Iterator<Item = &'c mut Translated<'a>> {
     columns.iter_mut().filter(|column| matches!(column.origin, Origin::Constant(_)))
 }
 
-/// Hands over what the table at hand delivers as rows of all tables.
+/// A sink for the current table that delivers its rows as rows of the union.
 struct Translating<'s, 't, 'a> {
     to: &'t mut Translation<'a>,
     union: &'a Union,
@@ -267,7 +267,7 @@ struct Translating<'s, 't, 'a> {
 }
 
 impl Translating<'_, '_, '_> {
-    /// Hands over the rows of a batch as rows of all tables.
+    /// Delivers the rows of a batch as rows of the union.
     fn translate(
         &mut self,
         batch: &Batch<'_>,
@@ -290,7 +290,8 @@ impl Translating<'_, '_, '_> {
 }
 
 impl Translation<'_> {
-    /// The prepared columns at these positions. `batch` has those of the table at hand, of which `lend_own` makes others.
+    /// The prepared columns at these positions, given a batch of the current table and a function that translates its
+    /// columns.
     fn lend<'b>(
         &'b self,
         positions: impl Iterator<Item = usize>,
@@ -321,7 +322,7 @@ impl Sink for Translating<'_, '_, '_> {
         };
         let fields: Vec<Field> = origins.iter().zip(all.fields()).map(field).collect();
         for column in &mut self.to.columns {
-            // Where columns were added, the sink takes none of the rows.
+            // If columns were added, the sink receives none of these rows.
             column.physical = fields.get(column.index).map_or(column.physical, |field| field.logical_type.physical());
         }
         let schema = Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))?;
@@ -340,7 +341,7 @@ impl Sink for Translating<'_, '_, '_> {
                 columns[position].prepare_constant(batch.rows);
             }
         }
-        // Most rows that are tested are left out: their codes are not worth a translation.
+        // Most tested rows are filtered out: translating their codes would not pay.
         let lent = self.to.lend(self.to.tested[conjunct].iter().copied(), batch, |_, own| *own);
         self.sink.test(conjunct, &Batch { rows: batch.rows, columns: &lent }, rows)
     }
@@ -380,7 +381,7 @@ impl Sink for Translating<'_, '_, '_> {
                 ColumnSummary::Numbers(_) => *own,
             }),
             Origin::Constant(_) => column.lend_sets(summary.rows.len()),
-            // There are no summaries where a column is missing.
+            // A missing column has no summaries.
             Origin::Missing => None,
         });
         self.sink.summary(&Summary { rows: summary.rows, columns: &lent.collect::<Vec<_>>() })

@@ -8,7 +8,7 @@ use brc_core::{
 };
 use brc_testing::{Cell, FunctionTable, collect_rows};
 
-/// A table with a row in each split: its position, and a string. A stream does not know how many there are.
+/// A table with one row per split: its position, and a string. A stream does not know the number of splits.
 struct Memory {
     path: &'static str,
     schema: Schema,
@@ -31,7 +31,7 @@ impl Memory {
                 let fault = brc_core::RowFault::EmptyLine;
                 return Err(ScanError::BadRow { line_in_split: 0, byte: 0, column: Some(1), fault });
             }
-            // Each split adds to the dictionary of those before it.
+            // Each split extends the dictionary.
             let mut distinct: Vec<&str> = Vec::new();
             for string in strings[..=split.index as usize].iter().flatten() {
                 if !distinct.contains(string) {
@@ -59,7 +59,7 @@ fn tables_of(tables: Vec<Memory>) -> Vec<Box<dyn Table>> {
     tables.into_iter().map(Memory::into_table).collect()
 }
 
-/// The rows that a scan delivers, as text.
+/// The rows of a scan, as text.
 fn rows(table: &dyn Table, options: &ScanOptions, threads: usize) -> Result<Vec<String>> {
     let text = |(cell, &column): (&Cell, &usize)| cell.to_text(table.schema().fields()[column].logical_type);
     let line = |row: Vec<Cell>| row.iter().zip(&options.projection).map(text).collect::<Vec<_>>().join(",");
@@ -106,7 +106,7 @@ fn rows_of_all_tables_come_in_order_under_shared_codes() {
     }
 }
 
-/// Codes of one scanner keep their meaning over all tables.
+/// Codes of one scanner keep their meaning across tables.
 #[test]
 fn equal_strings_have_equal_codes() {
     struct Codes(Vec<(u32, Vec<u8>)>);
