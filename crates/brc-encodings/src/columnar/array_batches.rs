@@ -1,4 +1,4 @@
-//! Arrays of the library, column by column, on their way to a sink.
+//! Delivers the library's arrays to a sink, column by column.
 
 use super::arrow_columns::ArrowColumn;
 use super::{Fault, WINDOW};
@@ -6,27 +6,28 @@ use arrow_array::ArrayRef;
 use brc_core::{Batch, LogicalType, ScanError, Sink};
 use std::time::{Duration, Instant};
 
-/// The columns that a scan wants, of which one set of arrays after the other is delivered.
+/// The projected columns; one set of arrays after another is delivered.
 pub(crate) struct ArrayBatches {
     columns: Vec<ArrowColumn>,
 }
 
 impl ArrayBatches {
-    /// Columns of these types. If `brc` made the arrays, their values are within the bounds of their types.
+    /// Columns of these types. If `is_own`, `brc` wrote the arrays, and their values are within the bounds of their
+    /// types.
     pub(crate) fn new(types: impl Iterator<Item = LogicalType>, is_own: bool) -> Self {
         Self { columns: types.map(|logical_type| ArrowColumn::new(logical_type, is_own)).collect() }
     }
 
-    /// Takes the next rows.
+    /// Converts the next rows.
     ///
     /// # Errors
-    /// Which column cannot be read, and why.
+    /// The position of the column that cannot be read, and why.
     pub(crate) fn take<'a>(&mut self, arrays: impl Iterator<Item = &'a ArrayRef>) -> Result<(), (usize, Fault)> {
         let columns = self.columns.iter_mut().zip(arrays).enumerate();
         columns.into_iter().try_for_each(|(index, (column, array))| column.take(array).map_err(|fault| (index, fault)))
     }
 
-    /// Delivers so many rows that were taken; tells how long the sink took.
+    /// Delivers the converted rows; returns the time spent in the sink.
     ///
     /// # Errors
     /// Those of the sink.

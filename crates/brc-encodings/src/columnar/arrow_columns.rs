@@ -1,7 +1,8 @@
-//! Arrays of Arrow as columns of batches, for whatever the libraries of parquet and arrow decode.
+//! Arrow arrays as columns of batches, for the libraries of parquet and arrow.
 //!
-//! Both lie alike in memory, so that most arrays are lent as they are. Strings become codes as long as they repeat, since
-//! whoever groups by them would make codes of them anyway.
+//! Both have the same memory layout, so most arrays are borrowed. Strings become codes while they repeat, because a
+//! group-by
+//! would have to assign codes anyway.
 
 use super::{Fault, check_bounds};
 use arrow_array::cast::AsArray;
@@ -19,13 +20,13 @@ use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::ops::Range;
 
-/// Milliseconds of a day.
+/// Milliseconds per day.
 const DAY: i64 = 86_400_000;
 
-/// The type of a column of such arrays.
+/// The type of a column with such arrays.
 ///
 /// # Errors
-/// What it is instead of something that a table can hold, with an article.
+/// The actual type, with an article, if a table cannot hold it.
 pub(crate) fn logical_type(data_type: &DataType) -> Result<LogicalType, String> {
     let decimal = |precision: u8, scale: i8| match u8::try_from(scale) {
         Ok(scale) if scale <= precision.min(LogicalType::MAX_PRECISION) && precision > 0 => {
@@ -77,16 +78,16 @@ fn time_unit(unit: ArrowUnit) -> TimeUnit {
     }
 }
 
-/// A column of which one array after the other is taken.
+/// Converts the arrays of one column in sequence.
 pub(crate) struct ArrowColumn {
     logical_type: LogicalType,
-    /// Whether values may be outside of their type's bounds without harm: `brc` wrote them.
+    /// Whether bounds checks are skipped, because `brc` wrote the values.
     is_own: bool,
-    /// What codes stand for, for as long as the column is scanned.
+    /// The dictionary of the codes, for the whole scan.
     pub(crate) interner: Interner,
-    /// How many rows of strings were looked up there.
+    /// The number of rows of strings looked up in it.
     interned: u64,
-    /// The dictionary of the array before, and the code of each of its values.
+    /// The dictionary of the previous array, and the code of each of its values.
     dictionary: Option<(ArrayRef, Vec<u32>)>,
     values: Values,
     validity: Option<NullBuffer>,
@@ -105,7 +106,7 @@ enum Values {
 }
 
 impl ArrowColumn {
-    /// A column of that type, of a file that `brc` wrote or another.
+    /// A column of the given type, of a file written by `brc` or by another program.
     pub(crate) fn new(logical_type: LogicalType, is_own: bool) -> Self {
         Self {
             logical_type,
@@ -118,10 +119,10 @@ impl ArrowColumn {
         }
     }
 
-    /// Takes the next array.
+    /// Converts the next array.
     ///
     /// # Errors
-    /// If it is not of the column's type, or has a value that this type does not have.
+    /// If its type is not the column's, or a value is out of the type's bounds.
     pub(crate) fn take(&mut self, array: &ArrayRef) -> Result<(), Fault> {
         self.validity = array.logical_nulls().filter(|nulls| nulls.null_count() > 0);
         self.values = match array.data_type() {
@@ -136,16 +137,16 @@ impl ArrowColumn {
         }
     }
 
-    /// Forgets the array, so that its memory can be used again.
+    /// Drops the array, so that its memory can be reused.
     pub(crate) fn release(&mut self) {
         self.values = Values::Codes(Vec::new());
         self.validity = None;
     }
 
-    /// Some rows of the array.
+    /// A range of rows of the array.
     ///
     /// # Panics
-    /// If it does not have them.
+    /// If the range is out of bounds.
     pub(crate) fn column(&self, rows: Range<usize>) -> Column<'_> {
         let nulls = self.validity.as_ref();
         let validity =
@@ -163,7 +164,7 @@ impl ArrowColumn {
         Column { data, validity }
     }
 
-    /// The codes of an array of codes; of anything but strings, the values that they stand for.
+    /// The codes of a dictionary array; for types other than strings, the values of the codes.
     fn take_dictionary(&mut self, array: &ArrayRef) -> Result<Values, Fault> {
         let coded = array.as_any_dictionary();
         let values = coded.values();
@@ -183,14 +184,14 @@ impl ArrowColumn {
             self.dictionary = Some((values.clone(), codes));
         }
         let codes = self.dictionary.as_ref().map_or(&[][..], |(_, codes)| codes);
-        // Without values there are only nulls.
+        // Without values, all rows are null.
         if codes.is_empty() {
             return Ok(Values::Codes(vec![0; array.len()]));
         }
         Ok(Values::Codes(coded.normalized_keys().into_iter().map(|key| codes[key]).collect()))
     }
 
-    /// Whether to look these next rows of strings up, as long as they repeat.
+    /// Whether to look up the next `rows` rows of strings, that is, whether they still repeat.
     pub(crate) fn intern_rows(&mut self, rows: usize) -> bool {
         let pays = self.interner.pays(self.interned);
         self.interned += if pays { rows as u64 } else { 0 };
@@ -206,7 +207,7 @@ impl ArrowColumn {
         let Some(first) = (0..array.len()).find(|&row| is_valid(row)) else {
             return Ok(Values::Codes(vec![0; array.len()]));
         };
-        // A null has the code of a string near it.
+        // A null gets the code of a nearby string.
         let mut known = first;
         let place = |row| {
             known = if is_valid(row) { row } else { known };
@@ -218,7 +219,7 @@ impl ArrowColumn {
         Ok(Values::Codes(codes))
     }
 
-    /// Times in the unit of the column, where they are stored as milliseconds for want of seconds.
+    /// Times in the unit of the column, which are stored as milliseconds because the format has no seconds.
     fn in_own_unit(&self, values: Values, stored: &DataType) -> Result<Values, Fault> {
         let seconds = match self.logical_type {
             LogicalType::Time { unit: TimeUnit::Second } | LogicalType::Timestamp { unit: TimeUnit::Second, .. } => {
@@ -234,7 +235,7 @@ impl ArrowColumn {
     }
 }
 
-/// The values of an array, whatever their width; where it has nulls, any.
+/// The values of an array of any width; nulls have arbitrary values.
 fn numbers(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<Values, Fault> {
     fn lent<T: ArrowPrimitiveType>(array: &ArrayRef) -> ScalarBuffer<T::Native> {
         array.as_primitive::<T>().values().clone()
@@ -299,7 +300,7 @@ fn numbers(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<Values, Fault
         DataType::Timestamp(ArrowUnit::Millisecond, _) => Values::I64(lent::<TimestampMillisecondType>(array)),
         DataType::Timestamp(ArrowUnit::Microsecond, _) => Values::I64(lent::<TimestampMicrosecondType>(array)),
         DataType::Timestamp(ArrowUnit::Nanosecond, _) => Values::I64(lent::<TimestampNanosecondType>(array)),
-        // Those of other widths are binary data.
+        // Other widths are binary data.
         DataType::FixedSizeBinary(_) => {
             let bytes = array.as_fixed_size_binary().value_data().as_chunks().0;
             Values::I128(bytes.iter().map(|&bytes| uuid::from_bytes(bytes)).collect())
@@ -308,7 +309,7 @@ fn numbers(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<Values, Fault
     })
 }
 
-/// The values that there are, with any in place of nulls.
+/// The values of an array, with arbitrary ones in place of nulls.
 fn valid<T: arrow_buffer::ArrowNativeType>(
     values: impl Iterator<Item = Option<T>>,
     nulls: Option<&NullBuffer>,
@@ -322,7 +323,7 @@ fn valid<T: arrow_buffer::ArrowNativeType>(
     values.collect::<Result<Vec<_>, _>>().map(ScalarBuffer::from)
 }
 
-/// The strings of an array, one behind the other.
+/// The strings of an array, contiguous.
 pub(crate) fn strings(array: &ArrayRef) -> Result<(ScalarBuffer<i32>, Buffer), Fault> {
     let each = |length: usize, values: &mut dyn Iterator<Item = &[u8]>| {
         let (mut offsets, mut bytes) = (Vec::with_capacity(length + 1), Vec::new());

@@ -1,24 +1,24 @@
-//! The footer at the end of a file, and the bytes before it that are under no checksum.
+//! The footer at the end of a file, and the bytes before it that no checksum covers.
 //!
-//! Both formats end alike: the footer, its length in four bytes, and the mark with which the file begins too.
+//! Both formats end with the footer, its length in four bytes, and the magic with which the file also begins.
 
 use super::seal::{self, Seal};
 use brc_core::{Error, ReadAt, Result};
 use std::ops::Range;
 use std::path::Path;
 
-/// How much of a file's end is read at once: nearly always the whole footer.
+/// The number of bytes read at once from a file's end: nearly always the whole footer.
 const END: u64 = 32 << 10;
 
-/// The bytes of zeros that are looked at together.
+/// The number of padding bytes compared at once.
 const ZEROS: u64 = 4 << 10;
 
 /// The footer of a file.
 pub(crate) struct Footer {
     pub(crate) bytes: Vec<u8>,
-    /// Where it begins: behind everything else.
+    /// Its offset.
     pub(crate) start: u64,
-    /// Whether `brc` wrote it and it is as it was written.
+    /// Whether `brc` wrote it and it is intact.
     pub(crate) is_own: bool,
 }
 
@@ -54,7 +54,7 @@ impl Footer {
     /// Checks that it does not name `brc` as its writer without a checksum.
     ///
     /// # Errors
-    /// If it does: the mark of the checksum is damaged.
+    /// If it does: the checksum is damaged.
     pub(crate) fn check_writer(&self, path: &Path, created_by: Option<&str>) -> Result<()> {
         if !self.is_own && created_by.is_some_and(seal::is_own) { Err(broken(path)) } else { Ok(()) }
     }
@@ -64,11 +64,11 @@ fn broken(path: &Path) -> Error {
     Error::corrupt(path, "footer", "its checksum does not match")
 }
 
-/// Checks what lies before the footer of a file of `brc`, which begins at `end`, and is in none of `parts`, which have
-/// checksums: `first` begins the file, `last` ends it, and where parts leave something free are zeros.
+/// Checks the bytes of a file of `brc` that are in none of the `parts` with checksums: `first` begins the file, `last`
+/// precedes the footer at `end`, and gaps between parts are zeros.
 ///
 /// # Errors
-/// If other bytes are there.
+/// If there are other bytes.
 pub(crate) fn check_rest(
     path: &Path,
     file: &dyn ReadAt,
@@ -131,7 +131,7 @@ mod tests {
             let bytes = [b"MAGIC".as_slice(), &content, &(size as u32).to_le_bytes(), b"MAGIC"].concat();
             let found = footer(&bytes).unwrap();
             assert!(found.bytes == content && found.start == 5 && !found.is_own);
-            // Then it would begin within the mark.
+            // Otherwise it would begin within the magic.
             assert!(footer(&bytes[1..]).is_err());
         }
         for forged in [&b""[..], b"MAGIC", b"\0\0\0\0MAGIC", b"MAGIC\xff\xff\xff\xffMAGIC", b"MAGIC\0\0\0\0MAGID"] {

@@ -1,7 +1,7 @@
-//! What the columnar encodings of other projects, parquet and arrow, have in common here.
+//! Shared code of parquet and arrow, the columnar encodings of other projects.
 //!
-//! Their files come from anywhere, so nothing in them is believed before it was checked; and those that `brc` writes
-//! carry checksums where the formats themselves have none, so that damage is never taken for data.
+//! Their files come from anywhere, so everything in them is checked before it is used. Files written by `brc` have
+//! checksums where the formats have none, so that damage is always detected.
 
 pub(crate) mod array_batches;
 pub(crate) mod arrow_columns;
@@ -15,14 +15,14 @@ pub(crate) use crate::fault::{Fault, guarded};
 use brc_core::{Bitmap, Error, Field, Integers, LeftOut, LogicalType, Result, Schema, Table, TimeUnit, for_integers};
 use std::path::Path;
 
-/// The most rows of a batch: few enough for the nearest cache.
+/// The maximum rows of a batch: few enough for the L1 cache.
 pub(crate) const WINDOW: usize = 4096;
 
-/// The key under which files of the first version have the scales of all columns, if one of them has numbers of nineteen
-/// digits, which are no decimals of 64 bits for other programs: they are stored as integers there.
+/// The metadata key for the scales of all columns in files of version 1 if a column has numbers of nineteen digits.
+/// Other programs do not accept these as 64-bit decimals, so they are stored as integers.
 pub(crate) const SCALES: &str = "brc.scales";
 
-/// The types of columns with the scales that are under [`SCALES`].
+/// Applies the scales stored under [`SCALES`] to the types of columns.
 pub(crate) fn with_scales<'a>(types: impl Iterator<Item = &'a mut LogicalType>, scales: &str) {
     for (logical_type, scale) in types.zip(scales.split(',')) {
         if let (LogicalType::Int64, Ok(scale @ 1..=18)) = (&logical_type, scale.parse()) {
@@ -31,10 +31,10 @@ pub(crate) fn with_scales<'a>(types: impl Iterator<Item = &'a mut LogicalType>, 
     }
 }
 
-/// The schema of a file with these columns, and others that no table can hold.
+/// The schema of a file with these columns, and further unsupported ones.
 ///
 /// # Errors
-/// [`Error::Unsupported`] if they are the columns of no table.
+/// [`Error::Unsupported`] if they do not make a table.
 pub(crate) fn schema(path: &Path, fields: Vec<Field>, left_out: Vec<LeftOut>) -> Result<Schema> {
     match left_out.first() {
         Some(column) if fields.is_empty() => Err(unread(path, column)),
@@ -45,21 +45,21 @@ pub(crate) fn schema(path: &Path, fields: Vec<Field>, left_out: Vec<LeftOut>) ->
     }
 }
 
-/// What keys of a table's metadata begin with in a file, where other programs have keys of their own.
+/// The prefix of table metadata in a file, where other programs have their own keys.
 const METADATA: &str = "brc.table.";
 
-/// A table's metadata as keys and values of a file.
+/// The table's metadata as keys and values for a file.
 pub(crate) fn metadata_of(schema: &Schema) -> impl Iterator<Item = (String, String)> {
     schema.metadata().iter().map(|(key, value)| (format!("{METADATA}{key}"), value.clone()))
 }
 
-/// The table's metadata among the keys and values of a file.
+/// The table's metadata from the keys and values of a file.
 pub(crate) fn table_metadata<'a>(pairs: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> Vec<(String, String)> {
     let own = |(key, value): (&str, Option<&str>)| Some((key.strip_prefix(METADATA)?.to_owned(), value?.to_owned()));
     pairs.filter_map(own).collect()
 }
 
-/// What a file of these formats is made of: its writer, its `parts`, and its footer, which begins at `end`.
+/// The structure of a file of these formats: its writer, its `parts`, and its footer, which begins at `end`.
 pub(crate) fn facts(
     encoding: &str,
     table: &dyn Table,
@@ -80,7 +80,7 @@ pub(crate) fn facts(
     facts
 }
 
-/// What values are multiplied with when they are written: these formats count no seconds.
+/// The factor for values when they are written: these formats have no unit of seconds.
 pub(crate) fn factor(logical_type: LogicalType) -> i64 {
     match logical_type {
         LogicalType::Time { unit: TimeUnit::Second } | LogicalType::Timestamp { unit: TimeUnit::Second, .. } => 1000,
@@ -102,7 +102,7 @@ pub(crate) fn factor(logical_type: LogicalType) -> i64 {
     }
 }
 
-/// Sees to it that the values that are not null are within the bounds of their type.
+/// Checks that all valid values are within the bounds of their type.
 pub(crate) fn check_bounds(
     values: &Integers<'_>,
     validity: Option<Bitmap<'_>>,
@@ -120,7 +120,7 @@ pub(crate) fn check_bounds(
     }
 }
 
-/// Integers in the narrowest width that all of them came in.
+/// Integers in the narrowest width among which all received so far fit.
 #[derive(Debug)]
 pub(crate) enum Numbers {
     I16(Vec<i16>),
@@ -152,7 +152,7 @@ impl Numbers {
         }
     }
 
-    /// None yet, of the same width.
+    /// An empty buffer of the same width.
     pub(crate) fn of_same_width(&self) -> Self {
         match self {
             Self::I16(_) => Self::I16(Vec::new()),
@@ -182,7 +182,7 @@ impl Numbers {
         }
     }
 
-    /// The values as 32-bit ones to add others to, if there are no wider ones yet.
+    /// The values as 32-bit integers to append to, if none is wider yet.
     pub(crate) fn medium(&mut self) -> Option<&mut Vec<i32>> {
         match self {
             Self::I16(values) => *self = Self::I32(values.iter().map(|&value| value.into()).collect()),
@@ -192,7 +192,7 @@ impl Numbers {
         if let Self::I32(values) = self { Some(values) } else { None }
     }
 
-    /// The values as 64-bit ones to add others to, if there are no wider ones yet.
+    /// The values as 64-bit integers to append to, if none is wider yet.
     pub(crate) fn wide(&mut self) -> Option<&mut Vec<i64>> {
         match self {
             Self::I16(values) => *self = Self::I64(values.iter().map(|&value| value.into()).collect()),
@@ -203,7 +203,7 @@ impl Numbers {
         if let Self::I64(values) = self { Some(values) } else { None }
     }
 
-    /// The values as 128-bit ones to add others to.
+    /// The values as 128-bit integers to append to.
     #[allow(clippy::useless_conversion)]
     pub(crate) fn widest(&mut self) -> &mut Vec<i128> {
         if !matches!(self, Self::I128(_)) {

@@ -1,4 +1,4 @@
-//! The rows of a part while it is collected: strings as codes of the part's own dictionary, numbers in full.
+//! Collects the rows of a part: strings as codes of the part's own dictionary, numbers in full.
 
 use super::Numbers;
 use crate::refused::Refused;
@@ -25,53 +25,54 @@ pub(crate) struct Rows {
     pub(crate) validity: BitmapBuffer,
 }
 
-/// The values of the rows; those of nulls are 0.
+/// The values of the rows; nulls are 0.
 pub(crate) enum Values {
     Strings(Box<Strings>),
     Integers(Numbers),
     Floats(Vec<f64>),
 }
 
-/// Strings as codes, in the order in which they first appear in the part.
+/// Strings as codes, in order of first appearance in the part.
 ///
-/// Where hardly any comes twice, each row gets a code of its own: it would only be looked up in vain. Whether that is so
-/// depends on the rows alone, not on how they came.
+/// If strings hardly repeat, each row gets a new code, because lookups would not pay. This depends on the rows alone,
+/// not on
+/// their batches.
 pub(crate) struct Strings {
     pub(crate) codes: Vec<u32>,
     values: DictionaryBuilder,
-    /// Whether a string that came before gets its code again.
+    /// Whether strings are looked up, so that equal ones share a code.
     is_looked_up: bool,
     /// Whether they must be UTF-8.
     is_text: bool,
-    /// For each code of the batches, the part's own one.
+    /// For each code of the batches, the part's code.
     own: Vec<u32>,
-    /// Which codes of the batches have one.
+    /// The codes of the batches that have one.
     seen: Vec<u32>,
 }
 
-/// No code of a part, which has fewer rows.
+/// Not a code of any part, which has fewer rows.
 const UNSEEN: u32 = u32::MAX;
 
-/// When there are so many distinct strings, there must be a quarter more rows.
+/// From this number of distinct strings on, there must be a quarter more rows.
 const PROBE: usize = 1 << 14;
 
-/// Why a string was not added.
+/// The reason why a string was not added.
 enum Refusal {
     Code(u32),
     Row(usize),
 }
 
 impl PartRows {
-    /// Rows for the encoding of that name.
+    /// Rows for the encoding with the given name.
     pub(crate) fn new(name: &'static str, schema: &Arc<Schema>) -> Self {
         let columns = schema.fields().iter().map(|field| Rows::new(field.logical_type)).collect();
         Self { name, schema: Arc::clone(schema), columns, rows: 0 }
     }
 
-    /// Adds the rows of a batch.
+    /// Appends the rows of a batch.
     ///
     /// # Errors
-    /// If a string is not UTF-8, or the batch is not of the schema's columns.
+    /// If a string is not UTF-8, or the batch does not fit the schema.
     pub(crate) fn push(&mut self, batch: &Batch<'_>) -> Result<()> {
         if batch.columns.len() != self.columns.len() {
             return Err(foreign());
@@ -116,7 +117,7 @@ impl PartRows {
         &self.columns
     }
 
-    /// Forgets all rows.
+    /// Removes all rows.
     pub(crate) fn clear(&mut self) {
         self.rows = 0;
         for column in &mut self.columns {
@@ -145,7 +146,7 @@ impl Rows {
         if let Values::Strings(strings) = &self.values { Some(strings.dictionary()) } else { None }
     }
 
-    /// Adds the rows of a column, of which one may be refused.
+    /// Appends the rows of a column; one may be refused.
     fn push(&mut self, column: &Column<'_>, rows: usize) -> Result<Option<Refusal>> {
         let validity = column.validity.filter(|validity| validity.count_nulls() > 0);
         match (&mut self.values, column.data) {
@@ -180,7 +181,7 @@ impl Rows {
     }
 }
 
-/// What is written must not depend on what lies where rows are null.
+/// Zeroes the values under nulls: the output must not depend on them.
 fn blank<T: Copy + Default>(values: &mut [T], validity: Bitmap<'_>) {
     for (value, is_valid) in values.iter_mut().zip(validity.iter()) {
         if !is_valid {
@@ -195,15 +196,15 @@ impl Strings {
         Self { codes: Vec::new(), values, is_looked_up: true, is_text, own: Vec::new(), seen: Vec::new() }
     }
 
-    /// What the codes stand for. A value may be there more than once.
+    /// The dictionary of the codes. A value may occur more than once.
     pub(crate) fn dictionary(&self) -> &Dictionary {
         self.values.dictionary()
     }
 
-    /// Adds the rows of a column of strings.
+    /// Appends the rows of a string column.
     ///
     /// # Errors
-    /// The first code or row whose value is not UTF-8, or a code that has none.
+    /// The first code or row whose value is not UTF-8, or an invalid code.
     fn push(&mut self, column: &Column<'_>, validity: Option<Bitmap<'_>>) -> Result<(), Refusal> {
         match column.data {
             Data::Codes { codes, dictionary } => match validity {
@@ -242,7 +243,7 @@ impl Strings {
         Ok(())
     }
 
-    /// Adds strings of which none is null.
+    /// Appends strings without nulls.
     fn push_bytes(&mut self, strings: ByteStrings<'_>) -> Result<(), Refusal> {
         let (offsets, bytes) = strings.parts();
         let place = |row: usize| offsets[row] as usize;
@@ -274,8 +275,8 @@ impl Strings {
         Ok(())
     }
 
-    /// Sees to it that strings are no longer looked up if that hardly ever finds one: when the number of distinct ones has
-    /// just risen to a certain one from `before`.
+    /// Turns lookups off if they hardly ever find a string: checked when the number of distinct strings, which was
+    /// `before`, reaches certain values.
     fn probe(&mut self, before: usize, rows: usize) {
         let distinct = self.values.dictionary().len();
         if distinct == PROBE && distinct > before && rows <= PROBE + PROBE / 4 {
@@ -297,7 +298,7 @@ impl Strings {
         Ok(())
     }
 
-    /// The part's own code for one of the batches.
+    /// The part's code for a code of the batches.
     fn own_code(&mut self, code: u32, dictionary: &Dictionary) -> Result<u32, Refusal> {
         let index = code as usize;
         if index >= dictionary.len() {
@@ -315,7 +316,7 @@ impl Strings {
         Ok(own)
     }
 
-    /// The part's own code for a string; `None` if it is not UTF-8 and must be.
+    /// The part's code for a string; `None` if it is not UTF-8 and must be.
     fn intern(&mut self, value: &[u8]) -> Option<u32> {
         if self.is_text && std::str::from_utf8(value).is_err() {
             return None;
@@ -348,7 +349,7 @@ mod tests {
     use super::*;
     use brc_core::Run;
 
-    /// The codes and the values of strings that come as bytes, as codes and as runs.
+    /// The codes and values of strings appended as bytes, as codes and as runs.
     fn gathered(names: &[String]) -> [(Vec<u32>, Dictionary); 3] {
         let dictionary: Dictionary = names.iter().collect();
         let mut offsets = vec![0];

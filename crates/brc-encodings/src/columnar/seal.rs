@@ -1,36 +1,36 @@
-//! A checksum inside a footer that has no room for one.
+//! A checksum inside a footer that has no field for one.
 //!
-//! The footers of parquet and arrow files are not protected by anything. `brc` puts a checksum into the text that names
-//! the program which wrote the file: other programs show it, none mistakes it for its own, and none carries it over to a
-//! file that it writes itself, as they do with other metadata. The mark is looked for in the raw bytes, before anything
-//! in them is believed.
+//! Parquet and arrow do not checksum their footers. `brc` puts a checksum into the text that names the writing program:
+//! other programs only display it, and do not copy it to files that they write, as they do with other metadata. The
+//! mark is
+//! searched for in the raw bytes, before anything in them is parsed.
 
 const PROGRAM: &str = "brc version ";
 const START: &str = "(build brc-crc32c-";
 const DIGITS: usize = 8;
 
-/// Whether a footer is as it was written.
+/// Whether a footer is intact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seal {
-    /// Another program wrote it: nobody can tell.
+    /// Another program wrote it: unknown.
     None,
-    /// It is.
+    /// It is intact.
     Sound,
-    /// It is not.
+    /// It is damaged.
     Broken,
 }
 
-/// What names the program in a footer, with room for the checksum.
+/// The writer's name for a footer, with space for the checksum.
 pub(crate) fn created_by() -> String {
     format!("{PROGRAM}{} {START}{:0>DIGITS$})", env!("CARGO_PKG_VERSION"), 0)
 }
 
-/// Whether a footer that names this program was written by `brc`, whatever its checksum.
+/// Whether the writer's name of a footer is that of `brc`, whatever its checksum.
 pub(crate) fn is_own(created_by: &str) -> bool {
     created_by.starts_with(PROGRAM)
 }
 
-/// Puts the checksum of a footer into it. Returns whether there was room for it.
+/// Writes the checksum of a footer into it. Returns whether there was space for it.
 pub(crate) fn seal(footer: &mut [u8]) -> bool {
     let checksum = text(crc_fast::crc32_iscsi(footer));
     match place(footer).and_then(|at| footer.get_mut(at..at + DIGITS)) {
@@ -62,14 +62,14 @@ fn place(footer: &[u8]) -> Option<usize> {
     memchr::memmem::rfind(footer, START.as_bytes()).map(|at| at + START.len())
 }
 
-/// How many bytes of a mark may be damaged so that it is still taken for one. Other programs have the first seven bytes of
-/// it before a hexadecimal number, which cannot be as much like it.
+/// The number of bytes of a mark that may be damaged without it being missed. Other programs write the first seven
+/// bytes before a hexadecimal number, which cannot be this similar.
 const DAMAGED: usize = 4;
 
-/// The least bytes that are left in a row of a mark of which [`DAMAGED`] bytes are damaged.
+/// The minimum number of contiguous intact bytes of a mark with [`DAMAGED`] damaged bytes.
 const LEFT: usize = (START.len() - DAMAGED).div_ceil(DAMAGED + 1);
 
-/// Whether there is a mark of which some bytes are damaged.
+/// Whether there is a mark with some damaged bytes.
 fn has_damaged_mark(footer: &[u8]) -> bool {
     let start = START.as_bytes();
     (0..=start.len() - LEFT).any(|at| {
@@ -79,12 +79,12 @@ fn has_damaged_mark(footer: &[u8]) -> bool {
     })
 }
 
-/// Checksums of the parts of a file, as text.
+/// The checksums of the parts of a file, as text.
 pub(crate) fn to_text(checksums: &[u32]) -> String {
     checksums.iter().copied().map(text).collect()
 }
 
-/// Reads what [`to_text`] wrote.
+/// Parses the output of [`to_text`].
 pub(crate) fn from_text(text: &str) -> Option<Vec<u32>> {
     let checksum = |digits: &[u8]| u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
     if !text.len().is_multiple_of(DIGITS) { None } else { text.as_bytes().chunks(DIGITS).map(checksum).collect() }
