@@ -1,8 +1,8 @@
-//! The columns as the headers of files of version 1 have them: `name:string,name:int,name:decimal(2)`, none with nulls.
+//! The columns in the headers of version 1: `name:string,name:int,name:decimal(2)`, none nullable.
 
 use brc_core::{Field, LogicalType, Schema, SchemaError, identifier};
 
-/// The text of these columns.
+/// Formats the columns.
 pub(crate) fn write(schema: &Schema) -> String {
     let column = |field: &Field| {
         let logical_type = match (field.logical_type, field.logical_type.scale()) {
@@ -15,10 +15,10 @@ pub(crate) fn write(schema: &Schema) -> String {
     schema.fields().iter().map(column).collect::<Vec<_>>().join(",")
 }
 
-/// The columns of that text.
+/// Parses columns.
 ///
 /// # Errors
-/// Why there are none.
+/// The reason if the text is invalid.
 pub(crate) fn parse(text: &str) -> Result<Schema, SchemaError> {
     let required = |field: &Field| Field { nullable: false, ..field.clone() };
     Schema::new(Schema::parse(text)?.fields().iter().map(required).collect())

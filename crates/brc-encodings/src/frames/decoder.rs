@@ -1,4 +1,4 @@
-//! Decodes frames in which one row follows the other.
+//! Decodes frames of consecutive rows.
 
 use super::taken::{Taken, Values, has_any_64_bits};
 use super::{DecodeError, FrameDecoder, Malformed};
@@ -9,41 +9,41 @@ use brc_core::{Column, Field, LogicalType, PhysicalType, Schema, Value};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How an encoding lays the values of a row one after the other.
+/// How an encoding lays out the values of a row in sequence.
 pub(crate) trait RowLayout: Send + Sync + 'static {
-    /// Reads rows from some bytes.
+    /// Reads rows from bytes.
     type Reader<'a>: RowReader<'a>;
 
-    /// A reader of the rows at the start of some bytes.
+    /// A reader of the rows at the start of `bytes`.
     fn reader<'a>(&'a self, bytes: &'a [u8]) -> Self::Reader<'a>;
 }
 
-/// Takes values off the front of some bytes, row by row and column by column in the order of the schema.
+/// Takes values off the front of its bytes, row by row, and column by column in schema order.
 pub(crate) trait RowReader<'a> {
-    /// How many bytes are left.
+    /// The number of bytes left.
     fn left(&self) -> usize;
 
-    /// Begins a row of so many columns.
+    /// Begins a row of `columns` columns.
     fn begin_row(&mut self, columns: usize) -> Result<(), Fault>;
 
-    /// Whether the next value, of a column that may have nulls, is one: then it is taken.
+    /// Whether the next value, of a nullable column, is null; if so, takes it.
     fn null(&mut self, column: usize) -> Result<bool, Fault>;
 
-    /// A string, whether it means text or not: some of the bytes that are read.
+    /// A text or binary string, borrowed from the bytes.
     fn text(&mut self, column: usize) -> Result<&'a [u8], Fault>;
 
-    /// A number of a column of integers of 64 bits, or of decimals that have as many digits as surely fit; in units of the
+    /// A number of a 64-bit integer column, or of a decimal column whose digits are sure to fit; in units of the
     /// column's scale.
     fn number(&mut self, column: usize, scale: u8) -> Result<i64, Fault>;
 
-    /// A value of any type. It may be outside of its bounds.
+    /// A value of any type, which may be out of the type's bounds.
     fn value(&mut self, column: usize, logical_type: LogicalType) -> Result<Value<'a>, Fault>;
 
     /// Ends the row.
     fn end_row(&mut self) -> Result<(), Fault>;
 }
 
-/// Takes a string of so many bytes off the front of some.
+/// Takes a string of `length` bytes off the front of `bytes`.
 #[inline]
 pub(crate) fn take_text<'a>(bytes: &mut &'a [u8], length: impl TryInto<usize>) -> Result<&'a [u8], Fault> {
     let length = length.try_into().unwrap_or(usize::MAX);
@@ -52,14 +52,14 @@ pub(crate) fn take_text<'a>(bytes: &mut &'a [u8], length: impl TryInto<usize>) -
     Ok(text)
 }
 
-/// Why the next value cannot be taken.
+/// Why the next value cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The bytes end within it.
     CutOff,
-    /// It is not what should be there.
+    /// It is not a valid value.
     Malformed(String),
-    /// It is a sound value, but of a kind that is not supported there.
+    /// It is valid, but not supported in this column.
     Unsupported(String),
 }
 
@@ -74,7 +74,7 @@ impl Fault {
         Self::Unsupported(reason.into())
     }
 
-    /// What is wrong with the row that begins at `at` of some bytes, behind so many rows.
+    /// The error for the row at offset `at` of `bytes`, after `rows` rows.
     #[cold]
     fn in_row<L: RowLayout>(self, layout: &L, bytes: &[u8], at: usize, rows: u64, schema: &Schema) -> Malformed {
         match self {
@@ -88,37 +88,37 @@ impl Fault {
     }
 }
 
-/// What is not a row, in the encodings of which rows are arrays.
+/// The expected item in encodings whose rows are arrays.
 pub(crate) const NOT_A_ROW: &str =
     "where a row should be; brc reads a sequence of rows, each an array of values in the order of the columns";
 
-/// What is not a string of those encodings.
+/// The context of a value that is not a string, in such encodings.
 pub(crate) const NOT_A_STRING: &str = "in a column of strings; see --schema";
 
-/// What is not an integer of those encodings.
+/// The context of a value that is not an integer, in such encodings.
 pub(crate) const NOT_AN_INTEGER: &str = "in a column of numbers, which are integers, in units of the last decimal";
 
-/// What is said where one array holds all rows.
+/// The error if one array holds all rows.
 pub(crate) const ARRAY_AROUND: &str = "an array around all rows; brc reads a sequence of rows, one after the other";
 
-/// The fault that a row's array has another length than there are columns.
+/// The error that a row's array has a different length than there are columns.
 #[cold]
 pub(crate) fn wrong_length(length: u64, columns: usize) -> Fault {
     Fault::unsupported(format!("a row of {length} values, but there are {columns} columns; see --schema"))
 }
 
-/// What is not a value of a type.
+/// The context of a value that is not of the column's type.
 pub(crate) fn not_of(logical_type: LogicalType) -> String {
     format!("in a column of type {logical_type}; see --schema")
 }
 
-/// The fault that a value of a column of UUIDs is none.
+/// The error that a value is not a UUID.
 #[cold]
 pub(crate) fn not_a_uuid() -> Fault {
     Fault::unsupported("a value that is no UUID, neither as 16 bytes nor as text; see --schema")
 }
 
-/// The decoder of such frames.
+/// Decodes such frames.
 pub(crate) struct RowDecoder<L> {
     schema: Schema,
     columns: Vec<Taken>,
@@ -133,7 +133,7 @@ impl<L: RowLayout> RowDecoder<L> {
         Self { schema: schema.clone(), columns, rows: 0, layout: Arc::new(layout) }
     }
 
-    /// Where the first row ends that ends at `least` or later, as [`super::Layout::row_end`] wants it.
+    /// The end of the first row that ends at or after `least`; see [`super::Layout::row_end`].
     pub(crate) fn row_end(
         layout: &L,
         schema: &Schema,
@@ -155,7 +155,7 @@ impl<L: RowLayout> RowDecoder<L> {
         }
     }
 
-    /// Takes a row of some bytes.
+    /// Decodes one row.
     #[inline]
     fn row(&mut self, reader: &mut L::Reader<'_>, bytes: &[u8]) -> Result<(), Fault> {
         reader.begin_row(self.columns.len())?;
@@ -200,15 +200,15 @@ impl<L: RowLayout> RowDecoder<L> {
     }
 }
 
-/// Where a part of some bytes lies in them.
+/// The position of `part` in `bytes`.
 #[inline]
 fn place_in(bytes: &[u8], part: &[u8]) -> Range<usize> {
     let start = part.as_ptr().addr().wrapping_sub(bytes.as_ptr().addr());
-    // What is empty may lie anywhere.
+    // An empty slice may point anywhere.
     if part.is_empty() { 0..0 } else { start..start + part.len() }
 }
 
-/// Takes a value that is within the bounds of its type.
+/// Decodes a value, and checks the bounds of its type.
 #[inline]
 fn take_value<'a, L: RowLayout>(
     reader: &mut L::Reader<'a>,
@@ -243,7 +243,7 @@ fn skip<L: RowLayout>(reader: &mut L::Reader<'_>, column: usize, field: &Field) 
     skip_value::<L>(reader, column, field.logical_type)
 }
 
-/// Takes a value as a column takes it that is wanted.
+/// Skips a value, with the same checks as for a projected column.
 #[inline]
 fn skip_value<L: RowLayout>(reader: &mut L::Reader<'_>, column: usize, logical_type: LogicalType) -> Result<(), Fault> {
     if logical_type.physical() == PhysicalType::Bytes {
@@ -255,7 +255,7 @@ fn skip_value<L: RowLayout>(reader: &mut L::Reader<'_>, column: usize, logical_t
     }
 }
 
-/// The column of the first value that cannot be taken of the row that some bytes begin with, if it is one.
+/// The column of the first value that cannot be decoded in the row at the start of `row`, if any.
 fn strange_column<L: RowLayout>(layout: &L, row: &[u8], fields: &[Field]) -> Option<usize> {
     let mut reader = layout.reader(row);
     reader.begin_row(fields.len()).ok()?;

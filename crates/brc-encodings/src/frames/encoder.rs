@@ -1,11 +1,11 @@
-//! Encodes frames in which one row follows the other.
+//! Encodes frames of consecutive rows.
 
 use super::FrameEncoder;
 use crate::rows::{RowBuffer, RowEncoder, RowWriter};
 use brc_core::{Batch, Result};
 use std::ops::Range;
 
-/// The encoder of such frames: rows are written where they will stay.
+/// Encodes such frames: rows are written directly to the output buffer.
 pub(crate) struct FramedRows<W>(pub(crate) RowEncoder<W>);
 
 impl<W: RowWriter> FrameEncoder for FramedRows<W> {

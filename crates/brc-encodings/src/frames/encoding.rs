@@ -1,4 +1,4 @@
-//! All encodings of frames are encodings in the same way.
+//! The [`Encoding`] of all layouts of frames.
 
 use super::Layout;
 use super::table::FramesTable;
@@ -7,7 +7,7 @@ use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
 use brc_core::{BatchWriter, Result, Schema, Table};
 
-/// The encoding of tables in frames of that layout.
+/// The encoding of tables in frames of the given layout.
 pub(crate) struct Framed(pub(crate) &'static dyn Layout);
 
 impl Encoding for Framed {

@@ -1,4 +1,4 @@
-//! The frames of a file or of the chunks of a compressed one, found by hopping over them.
+//! Locates the frames of a file, or of the chunks of a compressed file, from their headers.
 
 use super::{FrameHeader, LARGEST_FRAME, Layout, checksum};
 use crate::chunks::{Chunks, ReadCost};
@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// A file whose frames are known.
+/// A file whose frames are located.
 pub(super) struct FramedFile {
     path: PathBuf,
     layout: &'static dyn Layout,
@@ -16,24 +16,24 @@ pub(super) struct FramedFile {
     frames: Vec<Place>,
 }
 
-/// Where the bytes of frames come from.
+/// The source of the frames' bytes.
 enum Bytes {
     File(InputFile),
     Chunks(Chunks),
 }
 
-/// A frame of a file.
+/// The location of a frame.
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    /// Where its rows start, in the file or in a chunk of its own.
+    /// The offset of its rows, in the file or in its chunk.
     at: u64,
-    /// Not known of a frame in a chunk: there it is read with the rows.
+    /// `None` for a frame in a chunk: its header is read with the rows.
     header: Option<FrameHeader>,
     length: u64,
     rows: u64,
 }
 
-/// What a worker reads frames into.
+/// A worker's buffer for frames.
 #[derive(Default)]
 pub(super) struct FrameBuffer {
     stored: Vec<u8>,
@@ -42,7 +42,7 @@ pub(super) struct FrameBuffer {
 }
 
 impl FramedFile {
-    /// Finds the frames behind the header of a file, which is `start` bytes long.
+    /// Locates the frames after the header of a file, which is `start` bytes long.
     pub(super) fn in_file(
         path: &Path,
         layout: &'static dyn Layout,
@@ -78,8 +78,8 @@ impl FramedFile {
         Ok(Self { path: path.to_owned(), layout, bytes: Bytes::File(file), frames })
     }
 
-    /// Takes the chunks of a compressed file: the first one is the header, which is `start` bytes long, the last one is
-    /// the frame that ends the file, and each one between them is a frame.
+    /// Takes the chunks of a compressed file: the first one is the header of `start` bytes, the last one is the end
+    /// frame, and each chunk between them is a frame.
     pub(super) fn in_chunks(path: &Path, layout: &'static dyn Layout, chunks: Chunks, start: usize) -> Result<Self> {
         let corrupt = |reason: &str| Error::corrupt(path, "chunks", reason);
         let ends = |chunk: usize| chunks.range(chunk).end - chunks.range(chunk).start;
@@ -97,12 +97,12 @@ impl FramedFile {
         Ok(Self { path: path.to_owned(), layout, bytes: Bytes::Chunks(chunks), frames })
     }
 
-    /// All rows.
+    /// The number of rows.
     pub(super) fn rows(&self) -> u64 {
         self.frames.iter().map(|frame| frame.rows).sum()
     }
 
-    /// Frames that together make up splits of at least `least` bytes.
+    /// Ranges of frames that make up splits of at least `least` bytes.
     pub(super) fn splits(&self, least: u64) -> Vec<Range<u64>> {
         let mut splits = Vec::new();
         let (mut start, mut bytes) = (0, 0);
@@ -117,7 +117,7 @@ impl FramedFile {
         splits
     }
 
-    /// The rows of a frame, checked, and how many there are.
+    /// The checked rows of a frame, and their number.
     pub(super) fn load<'b>(&'b self, frame: usize, buffer: &'b mut FrameBuffer) -> Result<(&'b [u8], u64)> {
         let place = &self.frames[frame];
         let corrupt = |reason: &str| Error::corrupt(&self.path, format!("frame {frame}"), reason);
@@ -151,7 +151,7 @@ impl FramedFile {
     }
 }
 
-/// Whether a file has all frames that the last one counts.
+/// Checks that the number of frames matches the end frame.
 pub(super) fn check_end(end: &FrameHeader, frames: usize, path: &Path) -> Result<()> {
     if end.checksum == frames as u32 {
         return Ok(());

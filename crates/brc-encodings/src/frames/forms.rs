@@ -1,20 +1,21 @@
-//! Integers of which the first byte tells the form, as in MessagePack and CBOR.
+//! Integers whose first byte determines their form, as in MessagePack and CBOR.
 //!
-//! Which form comes next is hard to guess, so a branch for each would cost more than all the rest: here every form is read
-//! by the same steps, with what differs taken from a table.
+//! The forms are hard to predict, so branching on them would dominate the cost. All forms are decoded by the same
+//! steps,
+//! with parameters from a table.
 
-/// How an integer is read from the eight bytes that begin with its first one, in the order of significance.
+/// How to extract an integer from eight bytes that begin with its first byte, read as big-endian.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Form {
-    /// How many bytes it has; 0 of what is no integer, or one of more than eight bytes.
+    /// Its size in bytes; 0 for an item that is not an integer, or has more than eight bytes.
     bytes: u8,
-    /// How far its first bit is from the left.
+    /// The left shift that brings its first bit to the front.
     left: u8,
-    /// How far its last bit is from the right, once the first one stands on the left.
+    /// The right shift, after the left one, that brings its last bit to the end.
     right: u8,
-    /// The bits that remain of the number, which has been filled up with copies of its first one.
+    /// The bits to keep after sign extension.
     mask: u64,
-    /// The bits that are inverted in the end.
+    /// The bits to invert at the end.
     inverted: u64,
 }
 
@@ -26,12 +27,12 @@ impl Form {
         Self { bytes: 1, left: 8 - bits, right: 64 - bits, mask: u64::MAX, inverted: 0 }
     }
 
-    /// A signed number in up to four bytes behind the first one.
+    /// A signed number in up to four bytes after the first one.
     pub(crate) const fn long(bytes: u8) -> Self {
         Self { bytes: 1 + bytes, left: 8, right: 64 - 8 * bytes, mask: u64::MAX, inverted: 0 }
     }
 
-    /// The same bits as a number without sign.
+    /// The same bits as an unsigned number.
     pub(crate) const fn unsigned(self) -> Self {
         Self { mask: u64::MAX >> self.right, ..self }
     }
@@ -42,8 +43,8 @@ impl Form {
     }
 }
 
-/// Takes an integer off the front of some bytes. `None`, and nothing taken, if it has no form of the table or there are
-/// fewer than eight bytes.
+/// Takes an integer off the front of `bytes`. Returns `None`, and takes nothing, if its form is not in the table or
+/// there are fewer than eight bytes.
 #[inline]
 pub(crate) fn take_integer(forms: &[Form; 256], bytes: &mut &[u8]) -> Option<i64> {
     let word = u64::from_be_bytes(*bytes.first_chunk()?);

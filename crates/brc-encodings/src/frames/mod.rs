@@ -1,16 +1,20 @@
-//! Tables as a sequence of frames: what all binary encodings of rows share.
+//! Tables as a sequence of frames: the common structure of all binary encodings of rows.
 //!
-//! A binary row does not tell where it starts, so a file of nothing but rows could be read only from its first byte on.
-//! Here rows stand in frames of about half a mebibyte, and before each frame stand its length, its number of rows and its
-//! checksum, in a form that the encoding's own tools take for one more value. So splits are found by hopping over
-//! frames, and a flipped byte anywhere is an error. A file is
+//! Binary rows have no recognisable start, so a file of nothing but rows could only be read from its first byte on.
+//! Here
+//! rows are grouped in frames of about half a mebibyte. Each frame is preceded by its length, its number of rows and
+//! its
+//! checksum, in a form that the encoding's own tools read as one more value. So splits are found by skipping from frame
+//! to
+//! frame, and a flipped byte anywhere is an error. A file consists of
 //!
-//! 1. a header: what the columns are;
+//! 1. a header that describes the columns;
 //! 2. frames, each with a frame header;
-//! 3. a frame without rows that tells how many frames there were: without it the file was cut off.
+//! 3. an end frame without rows, with the number of frames: if it is missing, the file was cut off.
 //!
-//! A file that another program wrote may have none of these and be rows from the first byte to the last: it is read in
-//! order, by one worker after the other, and decoded side by side. Somebody must say what its columns are.
+//! A file of another program may have none of these, only rows: it is read in order, by one worker at a time, and
+//! decoded
+//! in parallel. Its columns must be given.
 
 mod columns_text;
 mod decoder;
@@ -41,32 +45,32 @@ pub(crate) use encoding::Framed;
 pub(crate) use forms::{Form, take_integer};
 pub(crate) use taken::has_any_64_bits;
 
-/// The version of files of strings, integers of 64 bits and decimals, none of them null.
+/// The version of files whose columns are strings, 64-bit integers and decimals without nulls.
 pub(crate) const FIRST_VERSION: u32 = 1;
 
-/// The version of files of all types. It is written only where the first one does not suffice: then no byte of the tables
-/// of the first version depends on the version of this program.
+/// The version of files of all types. It is written only if version 1 does not suffice: so a table that version 1
+/// can hold has the same bytes in all versions of this program.
 pub(crate) const VERSION: u32 = 2;
 
-/// The most that a frame may hold, in bytes: no forged length makes a reader allocate more.
+/// The maximum size of a frame in bytes: limits the allocation for a forged length.
 pub(crate) const LARGEST_FRAME: usize = 64 << 20;
 
-/// The most that the header of a file may hold, in bytes: the names and types of some hundred thousand columns.
+/// The maximum size of a file header in bytes: the names and types of some hundred thousand columns.
 pub(crate) const LONGEST_HEADER: usize = 16 << 20;
 
-/// What a file begins with.
+/// The header of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileHeader {
     /// [`FIRST_VERSION`] or [`VERSION`].
     pub(crate) version: u32,
-    /// The columns: those of the first version as [`columns_text`] writes them, all others as [`Schema`] does.
+    /// The columns: in version 1 as [`columns_text`] writes them, otherwise as [`Schema`] does.
     pub(crate) schema: String,
     /// CRC-32C of the schema's text.
     pub(crate) checksum: u32,
 }
 
 impl FileHeader {
-    /// The header of a table of these columns.
+    /// The header of a table with these columns.
     pub(crate) fn of(columns: &Schema) -> Self {
         let first = columns_text::write(columns);
         let is_first = columns_text::parse(&first).is_ok_and(|told| told.fields() == columns.fields());
@@ -77,7 +81,7 @@ impl FileHeader {
     /// The columns.
     ///
     /// # Errors
-    /// Why it does not tell them.
+    /// The reason if they are invalid.
     pub(crate) fn columns(&self) -> Result<Schema, String> {
         match self.version {
             FIRST_VERSION => columns_text::parse(&self.schema).map_err(|error| error.to_string()),
@@ -85,25 +89,25 @@ impl FileHeader {
         }
     }
 
-    /// Whether the checksum is that of the columns.
+    /// Whether the checksum matches the columns.
     pub(crate) fn is_sound(&self) -> bool {
         self.checksum == checksum(self.schema.as_bytes())
     }
 }
 
-/// What stands before the rows of a frame.
+/// The header before the rows of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FrameHeader {
-    /// The bytes of the rows.
+    /// The size of the rows in bytes.
     pub(crate) length: u32,
-    /// The number of rows; 0 in the frame that ends the file.
+    /// The number of rows; 0 in the end frame.
     pub(crate) rows: u32,
-    /// CRC-32C of the rows' bytes; in the frame that ends the file, how many frames there were before (modulo 2³²).
+    /// CRC-32C of the rows' bytes; in the end frame, the number of frames before it (modulo 2³²).
     pub(crate) checksum: u32,
 }
 
 impl FrameHeader {
-    /// The frame that ends a file.
+    /// The end frame of a file.
     fn end(frames: u64) -> Self {
         Self { length: 0, rows: 0, checksum: frames as u32 }
     }
@@ -112,7 +116,7 @@ impl FrameHeader {
         self.length == 0 && self.rows == 0
     }
 
-    /// CRC-32C of length, rows and checksum: a layout puts it into the frame header too.
+    /// CRC-32C of length, rows and checksum, which a layout adds to the frame header.
     pub(crate) fn own_checksum(&self) -> u32 {
         let mut bytes = [0; 12];
         for (at, number) in [self.length, self.rows, self.checksum].into_iter().enumerate() {
@@ -131,7 +135,7 @@ impl FrameHeader {
         bytes
     }
 
-    /// Reads what [`FrameHeader::to_bytes`] wrote, if it is sound.
+    /// Parses the output of [`FrameHeader::to_bytes`]; `None` if its checksum does not match.
     pub(crate) fn from_bytes(bytes: &[u8; 16]) -> Option<Self> {
         let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let header = Self { length: number(0), rows: number(4), checksum: number(8) };
@@ -144,7 +148,7 @@ pub(crate) fn checksum(bytes: &[u8]) -> u32 {
     crc_fast::crc32_iscsi(bytes)
 }
 
-/// How one encoding writes headers and rows; everything else is the same for all.
+/// How one encoding writes headers and rows; everything else is shared.
 pub(crate) trait Layout: Sync {
     /// The encoding's name.
     fn name(&self) -> &'static str;
@@ -152,28 +156,28 @@ pub(crate) trait Layout: Sync {
     /// Its file extensions, the usual one first.
     fn extensions(&self) -> &'static [&'static str];
 
-    /// One line on what it is.
+    /// A one-line description.
     fn about(&self) -> &'static str;
 
-    /// The first bytes of every file that has a header.
+    /// The first bytes of every file with a header.
     fn magic(&self) -> &'static [u8];
 
-    /// The header of a file: the same bytes, whatever the version of this program.
+    /// The header of a file: the same bytes in all versions of this program.
     fn file_header(&self, header: &FileHeader) -> Vec<u8>;
 
-    /// Reads the header of a file that begins with the magic, and its length. What it leaves unchecked comes out when
-    /// the header is compared with that which [`Layout::file_header`] makes of the same columns.
+    /// Reads the header of a file that begins with the magic; returns it with its length. What it does not check is
+    /// detected when the header is compared with the one that [`Layout::file_header`] writes for the same columns.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The reason if it is invalid.
     fn read_file_header(&self, bytes: &[u8]) -> Result<(FileHeader, usize), String>;
 
-    /// The columns of a file that does not begin with the magic, if its first bytes tell them nevertheless.
+    /// The columns of a file that does not begin with the magic, if its first bytes describe them nevertheless.
     fn told_schema(&self, _prefix: &[u8]) -> Option<Schema> {
         None
     }
 
-    /// Whether first bytes are those of a file that another program wrote anew: it has frames, but not where they were.
+    /// Whether the first bytes are from a file that another program rewrote: its frames have moved.
     fn is_written_anew(&self, _prefix: &[u8]) -> bool {
         false
     }
@@ -181,34 +185,35 @@ pub(crate) trait Layout: Sync {
     /// The length of a frame header in bytes.
     fn frame_header_bytes(&self) -> usize;
 
-    /// Appends a frame header of exactly that length.
+    /// Appends a frame header of exactly this length.
     fn frame_header(&self, header: &FrameHeader, out: &mut Vec<u8>);
 
-    /// Reads a frame header of exactly that length; `None` if it is not sound.
+    /// Reads a frame header of exactly this length; `None` if it is invalid.
     fn read_frame_header(&self, bytes: &[u8]) -> Option<FrameHeader>;
 
-    /// An encoder of the rows of frames.
+    /// An encoder of frames.
     fn encoder(&self, schema: &Schema) -> Box<dyn FrameEncoder>;
 
-    /// A decoder of the rows of frames, for one worker that wants these columns.
+    /// A decoder of frames for one worker, with the given projection.
     fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder>;
 
-    /// In bytes without frames that start with a row: where the first row ends that ends at `least` or later, and how
-    /// many rows there are up to there. `None` if the bytes do not reach so far.
+    /// In unframed bytes that start with a row: the end of the first row that ends at or after `least`, and the number
+    /// of rows up to there. `None` if the bytes end earlier.
     ///
     /// # Errors
-    /// If the bytes are no rows.
+    /// If the bytes are not rows.
     fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<(usize, u64)>, Malformed>;
 }
 
-/// Encodes rows of one frame after the other.
+/// Encodes the rows of one frame at a time.
 pub(crate) trait FrameEncoder: Send {
-    /// Adds some rows of a batch to the frame, which is the last thing in the buffer, up to the one with which the buffer
-    /// and [what is pending](Self::pending) have `most` bytes. Before the batch, `rows_before` rows of the part stand.
-    /// Returns how many rows were added, one at least.
+    /// Appends rows of a batch to the frame, which is the last content of the buffer, until the buffer and the
+    /// [pending bytes](Self::pending) together reach `most` bytes. `rows_before` is the number of rows of the part
+    /// before the
+    /// batch. Returns the number of appended rows, at least 1.
     ///
     /// # Errors
-    /// If the batch is not of the table's columns, or the encoding cannot hold a row.
+    /// If the batch does not fit the schema, or the encoding cannot hold a row.
     fn push(
         &mut self,
         batch: &Batch<'_>,
@@ -218,42 +223,42 @@ pub(crate) trait FrameEncoder: Send {
         out: &mut RowBuffer,
     ) -> Result<usize>;
 
-    /// About how many bytes of the frame are not in the buffer yet.
+    /// The approximate number of bytes of the frame that are not in the buffer yet.
     fn pending(&self) -> usize;
 
-    /// Ends the frame and appends what is still missing of it. Called only if the frame has at most [`LARGEST_FRAME`]
-    /// bytes by [`FrameEncoder::pending`].
+    /// Ends the frame and appends its pending bytes. Called only if the frame has at most [`LARGEST_FRAME`] bytes,
+    /// including [`FrameEncoder::pending`].
     fn finish(&mut self, out: &mut RowBuffer);
 }
 
-/// Decodes the rows of frames for one worker. Codes keep their meaning from frame to frame.
+/// Decodes the rows of frames for one worker. Codes keep their meaning across frames.
 pub(crate) trait FrameDecoder: Send {
-    /// Delivers all rows of a frame, or of some bytes without frames; returns how many there were.
+    /// Delivers all rows of a frame, or of unframed bytes; returns their number.
     fn decode(&mut self, bytes: &[u8], delivery: &mut Delivery<'_>) -> Result<u64, DecodeError>;
 }
 
-/// Where in some bytes a row cannot be read, and why.
+/// The position of a row that cannot be read, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Malformed {
-    /// How many bytes lie before it.
+    /// The number of bytes before it.
     pub(crate) at: usize,
-    /// How many rows lie before it.
+    /// The number of rows before it.
     pub(crate) rows: u64,
-    /// The position of the column at fault, if one is known to be.
+    /// The position of the column at fault, if known.
     pub(crate) column: Option<usize>,
-    /// Whether the bytes are sound, and only not rows as they are supported.
+    /// Whether the bytes are valid, and only not supported as rows.
     pub(crate) is_sound: bool,
-    /// What is wrong.
+    /// The reason.
     pub(crate) reason: String,
 }
 
 impl Malformed {
-    /// Bytes that are not sound.
+    /// The error for invalid bytes.
     pub(crate) fn corrupt(at: usize, rows: u64, reason: String) -> Self {
         Self { at, rows, column: None, is_sound: false, reason }
     }
 
-    /// The error that it is at this place of a file.
+    /// The error with its location in a file.
     pub(crate) fn error(self, path: &Path, place: String, schema: &Schema) -> Error {
         if !self.is_sound {
             return Error::corrupt(path, place, self.reason);
@@ -269,7 +274,7 @@ impl Malformed {
 pub(crate) enum DecodeError {
     /// It is malformed.
     Malformed(Malformed),
-    /// The sink said so.
+    /// The sink failed.
     Sink(Error),
 }
 

@@ -14,7 +14,7 @@ pub(super) struct FramesScanner<'t> {
     reader: Reader<'t>,
 }
 
-/// What reads and decodes frames.
+/// Reads and decodes frames.
 struct Reader<'t> {
     table: &'t FramesTable,
     decoder: Box<dyn FrameDecoder>,

@@ -1,7 +1,8 @@
-//! Frames, or rows without frames, from a stream that several workers read in turn.
+//! Frames, or unframed rows, from a stream that several workers read in turn.
 //!
-//! Whoever's turn it is takes the bytes of its split and decodes them while another one reads on. Frames tell their
-//! lengths; rows without frames are skipped one by one to find where a split may end.
+//! A worker reads the bytes of its split in its turn, and decodes them while the next one reads. Frames have their
+//! lengths
+//! in their headers; unframed rows are skipped one by one to find the end of a split.
 
 use super::file::check_end;
 use super::{FrameHeader, LARGEST_FRAME, Layout, Malformed, checksum};
@@ -13,14 +14,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// How much is asked for at once behind what is sure to be needed.
+/// The number of bytes requested at once beyond those that are sure to be needed.
 const PORTION: usize = 256 << 10;
 
 /// A stream that several workers read in turn.
 pub(super) struct FrameStream {
     path: PathBuf,
     layout: &'static dyn Layout,
-    /// Whether rows stand in frames.
+    /// Whether rows are in frames.
     framed: bool,
     schema: Schema,
     state: Mutex<State>,
@@ -29,15 +30,15 @@ pub(super) struct FrameStream {
 
 struct State {
     reader: Box<dyn Read + Send>,
-    /// What was read behind the end of the last split.
+    /// The bytes read after the end of the last split.
     pending: Vec<u8>,
-    /// The place of the first pending byte in the stream.
+    /// The offset of the first pending byte in the stream.
     byte: u64,
-    /// The rows before that place, if they stand in no frames.
+    /// The number of rows before that offset, if they are unframed.
     rows: u64,
-    /// Frames before that place.
+    /// The number of frames before that offset.
     frames: usize,
-    /// The split that is read next.
+    /// The next split to read.
     next: u64,
     ended: bool,
 }
@@ -46,15 +47,15 @@ struct State {
 #[derive(Default)]
 pub(super) struct SplitBuffer {
     bytes: Vec<u8>,
-    /// The rows of each frame, and its header; all rows and none if there are no frames.
+    /// The range of each frame's rows, and its header; a single range without a header if the rows are unframed.
     frames: Vec<(Range<usize>, Option<FrameHeader>)>,
-    /// The place of the first byte in the stream.
+    /// The offset of the first byte in the stream.
     pub(super) byte: u64,
     pub(super) cost: ReadCost,
 }
 
 impl FrameStream {
-    /// `reader` continues behind the header of the file, which is `start` bytes long; or there is none, and no frames.
+    /// `reader` continues after the header of `start` bytes; `None` means no header and no frames.
     pub(super) fn new(
         path: &Path,
         layout: &'static dyn Layout,
@@ -74,7 +75,7 @@ impl FrameStream {
         }
     }
 
-    /// Reads a split of at least `least` bytes, when its turn comes. Returns whether the stream went as far.
+    /// Reads a split of at least `least` bytes when its turn comes. Returns `false` if the stream ended before it.
     pub(super) fn read(&self, split: &Split, least: usize, buffer: &mut SplitBuffer) -> Result<bool> {
         let mut state = self.lock();
         while state.next < split.index {
@@ -97,7 +98,7 @@ impl FrameStream {
         outcome.map(|()| !buffer.frames.is_empty())
     }
 
-    /// Takes whole frames.
+    /// Reads whole frames.
     fn frames(&self, state: &mut State, least: usize, buffer: &mut SplitBuffer) -> Result<()> {
         let head = self.layout.frame_header_bytes();
         let corrupt = |at: u64, reason: &str| Error::corrupt(&self.path, format!("byte {at}"), reason);
@@ -127,7 +128,7 @@ impl FrameStream {
         Ok(())
     }
 
-    /// Takes whole rows that stand in no frames.
+    /// Reads whole unframed rows.
     fn rows(&self, state: &mut State, least: usize, buffer: &mut SplitBuffer) -> Result<()> {
         buffer.bytes.append(&mut state.pending);
         let mut wanted = least + PORTION;
@@ -161,7 +162,7 @@ impl FrameStream {
         }
     }
 
-    /// Reads up to `count` bytes more; fewer if the stream ends.
+    /// Reads up to `count` further bytes; fewer if the stream ends.
     fn fill(&self, state: &mut State, buffer: &mut SplitBuffer, count: usize) -> Result<usize> {
         let mut reader = state.reader.by_ref().take(count as u64);
         let read = reader.read_to_end(&mut buffer.bytes).map_err(read_error(&self.path))?;
@@ -169,7 +170,7 @@ impl FrameStream {
         Ok(read)
     }
 
-    /// An error at a place that is told from byte `start` of the stream, which has `rows` rows before it.
+    /// The error at a position relative to byte `start` of the stream, after `rows` rows.
     fn malformed(&self, start: u64, rows: u64, malformed: Malformed) -> Error {
         let byte = start + malformed.at as u64;
         let row = rows + malformed.rows + 1;
@@ -183,12 +184,12 @@ impl FrameStream {
 }
 
 impl SplitBuffer {
-    /// How many frames there are.
+    /// The number of frames.
     pub(super) fn len(&self) -> usize {
         self.frames.len()
     }
 
-    /// The rows of a frame, and how many there are, if it tells; `None` if the checksum does not match.
+    /// The rows of a frame, and their number if it has a header; `None` if the checksum does not match.
     pub(super) fn frame(&self, index: usize) -> Option<(&[u8], Option<u64>)> {
         let (place, header) = &self.frames[index];
         let rows = &self.bytes[place.clone()];
@@ -198,7 +199,7 @@ impl SplitBuffer {
         }
     }
 
-    /// Where a frame lies in the split.
+    /// The offset of a frame in the split.
     pub(super) fn at(&self, index: usize) -> usize {
         self.frames[index].0.start
     }

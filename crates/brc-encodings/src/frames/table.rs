@@ -11,7 +11,7 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// How large splits are at least if nobody asks for a size.
+/// The minimum size of splits by default.
 const SPLIT_BYTES: u64 = 2 << 20;
 
 pub(super) struct FramesTable {
@@ -23,7 +23,7 @@ pub(super) struct FramesTable {
     pub(super) source: Source,
 }
 
-/// Where frames come from.
+/// The source of frames.
 pub(super) enum Source {
     File { file: FramedFile, splits: Vec<Range<u64>> },
     Stream(FrameStream),
@@ -54,19 +54,19 @@ impl FramesTable {
         Ok(Self { path, schema, bytes, split_bytes, layout, source })
     }
 
-    /// How many bytes of a stream make up a split.
+    /// The size of a split of a stream in bytes.
     pub(super) fn stream_split_bytes(&self) -> usize {
         usize::try_from(self.split_bytes).unwrap_or(usize::MAX)
     }
 }
 
-/// The columns of a table, and how long its header is, if it has one.
+/// The columns of a table, and the length of its header, if it has one.
 fn schema(layout: &dyn Layout, input: &mut Input, options: &OpenOptions) -> Result<(Schema, Option<usize>)> {
     if input.prefix.len() < layout.magic().len() && layout.magic().starts_with(&input.prefix) {
         return Err(Error::corrupt(&input.path, "header", "the file ends within it"));
     }
     if !input.prefix.starts_with(layout.magic()) {
-        // Rows without frames have no checksums: a damaged file must not be read as one of those.
+        // Unframed rows have no checksums: a damaged file must not be read as such.
         if has_lost_header(layout, &input.prefix) {
             return Err(Error::corrupt(&input.path, "header", "the first bytes are damaged or missing"));
         }
@@ -89,7 +89,7 @@ fn schema(layout: &dyn Layout, input: &mut Input, options: &OpenOptions) -> Resu
             ));
         }
     }
-    // No checksum covers the rest of it, but there is only one way to write what it says.
+    // No checksum covers the rest of the header, but its content has only one spelling.
     if input.prefix.get(..length) != Some(layout.file_header(&header).as_slice()) {
         return Err(corrupt("it is not encoded as brc writes it".to_owned()));
     }
@@ -98,7 +98,7 @@ fn schema(layout: &dyn Layout, input: &mut Input, options: &OpenOptions) -> Resu
     Ok((own, Some(length)))
 }
 
-/// The header of a file that begins with the magic, and its length. Nearly all are within the first bytes that are read.
+/// The header of a file that begins with the magic, and its length. Nearly all headers fit the prefix.
 fn read_header(layout: &dyn Layout, input: &mut Input) -> Result<(FileHeader, usize)> {
     loop {
         let known = input.prefix.len();
@@ -116,16 +116,16 @@ fn read_header(layout: &dyn Layout, input: &mut Input) -> Result<(FileHeader, us
     }
 }
 
-/// How many bytes at the end of a magic only files of `brc` have; what precedes them may begin other files as well.
+/// The number of last bytes of a magic that only files of `brc` have; the bytes before them may begin other files.
 const MARK_BYTES: usize = 16;
 
-/// Whether a file that does not begin with the magic once did: half of its mark is left, or there is a frame in a file
-/// that no other program wrote anew.
+/// Whether a file without the magic once had it: half of its mark is left, or there is a frame in a file that no
+/// other program rewrote.
 fn has_lost_header(layout: &dyn Layout, prefix: &[u8]) -> bool {
     let magic = layout.magic();
     let mark = magic.len().saturating_sub(MARK_BYTES)..magic.len();
     let found = prefix.get(mark.start..).unwrap_or_default();
-    // Zeros tell nothing: messages of other programs have them too.
+    // Zeros are ignored: messages of other programs have them too.
     let told = magic[mark].iter().enumerate().filter(|(_, own)| **own != 0);
     let equal = told.clone().filter(|(at, own)| found.get(*at) == Some(own)).count();
     let has_mark = 2 * equal >= told.count();
@@ -133,7 +133,7 @@ fn has_lost_header(layout: &dyn Layout, prefix: &[u8]) -> bool {
     has_mark || (!layout.is_written_anew(prefix) && has_frame())
 }
 
-/// The error of a file that begins with no header, and of which no one said the columns.
+/// The error of a file without a header whose columns were not given.
 fn without_header(layout: &dyn Layout, input: &Input) -> Error {
     let (path, name) = (input.path.display(), layout.name());
     Error::Usage(format!(

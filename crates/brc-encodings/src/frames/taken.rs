@@ -1,4 +1,4 @@
-//! The values of one column that were taken from rows one by one, and are not delivered yet.
+//! Collects the values of one column, decoded row by row, until they are delivered.
 
 use crate::narrow::Narrow;
 use brc_core::{BitmapBuffer, ByteStrings, Column, Data, Field, Integers, LogicalType, PhysicalType};
@@ -6,34 +6,34 @@ use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::ops::Range;
 
-/// A column that fills up.
+/// A column that is being filled.
 pub(crate) struct Taken {
     pub(crate) logical_type: LogicalType,
     pub(crate) nullable: bool,
-    /// Which rows have a value, if the column may have nulls.
+    /// The validity of the rows, if the column is nullable.
     pub(crate) validity: BitmapBuffer,
     pub(crate) values: Values,
 }
 
-/// Its values; rows that are null have any.
+/// Its values; nulls have arbitrary ones.
 pub(crate) enum Values {
-    /// Strings are first found and then looked up, all of a batch at once: a look-up need not wait for the next row to be
-    /// found, nor does it suffer if that was not where the processor had guessed.
+    /// Strings are first located and then looked up, a batch at a time: so decoding does not wait for lookups, and a
+    /// mispredicted branch while decoding does not discard them.
     Strings {
         places: Vec<Range<usize>>,
         interner: Box<Interner>,
         codes: Vec<u32>,
-        /// How many rows were looked up.
+        /// The number of rows looked up.
         looked_up: u64,
         copied: Copied,
     },
-    /// Numbers of which [`has_any_64_bits`] holds.
+    /// Numbers of types for which [`has_any_64_bits`] holds.
     Numbers {
         numbers: Vec<i64>,
         narrow: Narrow,
         scale: u8,
     },
-    /// Whatever else fits 64 bits.
+    /// Other types that fit 64 bits.
     Integers {
         integers: Vec<i64>,
         narrow: Narrow,
@@ -45,11 +45,11 @@ pub(crate) enum Values {
         fitting: Vec<i64>,
     },
     Floats(Vec<f64>),
-    /// Values nobody asked for: checked, not kept.
+    /// A column outside the projection: checked, not kept.
     Skipped,
 }
 
-/// Strings one behind the other, for rows that hardly ever have the same one: to look them up does not pay.
+/// Contiguous strings, for columns whose strings hardly repeat, so that lookups do not pay.
 #[derive(Default)]
 pub(crate) struct Copied {
     offsets: Vec<i32>,
@@ -57,7 +57,7 @@ pub(crate) struct Copied {
 }
 
 impl Copied {
-    /// Takes strings in place of those before. Returns `None` if there are 2 GiB of them.
+    /// Replaces the strings. Returns `None` if they exceed 2 GiB.
     fn take(&mut self, text: &[u8], places: &[Range<usize>]) -> Option<ByteStrings<'_>> {
         let length = places.iter().try_fold(0usize, |length, place| length.checked_add(place.len()))?;
         i32::try_from(length).ok()?;
@@ -72,8 +72,8 @@ impl Copied {
     }
 }
 
-/// Whether a type has any integer of 64 bits. Decimals of as many digits as surely fit 64 bits count too: files of
-/// version 1 tell no precision, and have them with one digit more.
+/// Whether every 64-bit integer is a valid value of the type. This includes decimals whose digits are sure to fit
+/// 64 bits: version 1 stores no precision, and its decimals may have one digit more.
 pub(crate) fn has_any_64_bits(logical_type: LogicalType) -> bool {
     match logical_type {
         LogicalType::Int64 => true,
@@ -119,17 +119,17 @@ impl Values {
 }
 
 impl Taken {
-    /// Room for a column.
+    /// An empty column.
     pub(crate) fn new(field: &Field, wanted: bool) -> Self {
         let &Field { logical_type, nullable, .. } = field;
         let values = if wanted { Values::new(logical_type) } else { Values::Skipped };
         Self { logical_type, nullable, validity: BitmapBuffer::default(), values }
     }
 
-    /// Adds a row that is null.
+    /// Appends a null.
     pub(crate) fn push_null(&mut self) {
         match &mut self.values {
-            // A string that is there already, if there is one.
+            // Repeats the previous string, if there is one.
             Values::Strings { places, .. } => places.push(places.last().cloned().unwrap_or(0..0)),
             Values::Numbers { numbers: integers, .. } | Values::Integers { integers, .. } => integers.push(0),
             Values::Wide { integers, .. } => integers.push(0),
@@ -139,7 +139,7 @@ impl Taken {
         self.validity.push(false);
     }
 
-    /// The rows, of which strings lie in `bytes`; none of a column that is skipped.
+    /// The rows, whose strings are in `bytes`; no rows for a skipped column.
     pub(crate) fn lend(&mut self, bytes: &[u8]) -> Column<'_> {
         let data = match &mut self.values {
             Values::Strings { places, interner, codes, looked_up, copied } => {

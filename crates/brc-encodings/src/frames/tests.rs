@@ -32,7 +32,7 @@ impl Rows {
         Self { schema: Schema::parse(schema).unwrap(), rows }
     }
 
-    /// The three pieces of a file: its beginning, its rows and its end.
+    /// The three pieces of a file: header, rows and end.
     fn pieces(&self, layout: &'static dyn Layout, step: usize) -> (Vec<u8>, Part, Vec<u8>) {
         let options = CreateOptions::new(Compressor::none());
         let mut writer = writer(&Framed(layout), &self.schema, &options).unwrap();
@@ -65,7 +65,7 @@ impl Rows {
     }
 }
 
-/// Names and numbers of which hardly two are alike in how they are written.
+/// Names and numbers whose encodings nearly all differ in form.
 fn odd_rows() -> Rows {
     let mut names: Vec<Vec<u8>> =
         [0, 1, 15, 16, 17, 23, 24, 31, 32, 33, 55, 56, 100, 127, 128, 255, 256, 65_535, 65_536]
@@ -89,7 +89,7 @@ fn many_keys() -> Rows {
     Rows::new("station:string,temperature:decimal(1)", (0..25_000).map(row).collect())
 }
 
-/// So many columns that neither a row's beginning nor the number of a field fits one byte.
+/// So many columns that neither the start of a row nor a field number fits one byte.
 fn wide_rows() -> Rows {
     let name = |column: usize| format!("c{column}:{}", if column.is_multiple_of(3) { "string" } else { "int" });
     let schema = (0..40).map(name).collect::<Vec<_>>().join(",");
@@ -106,7 +106,7 @@ fn small() -> Rows {
     Rows::new("station:string,temperature:decimal(1)", rows.map(row).to_vec())
 }
 
-/// Gives its bytes in portions of a few, as a pipe may.
+/// A reader that returns a few bytes at a time, as a pipe may.
 struct Drip(Vec<u8>, usize, usize);
 
 impl Read for Drip {
@@ -153,7 +153,7 @@ fn read(table: Result<Box<dyn Table>>, threads: usize) -> Result<Vec<Row>> {
     projected(table.as_ref(), &ScanOptions::everything(table.schema()).projection, threads)
 }
 
-/// A compressed file of these pieces, each of which is a chunk.
+/// A compressed file with one chunk per piece.
 fn compressed<'a>(pieces: impl IntoIterator<Item = (&'a [u8], u64)>) -> Vec<u8> {
     let format = brc_compress::by_name("zstd").unwrap().file_format().unwrap();
     let mut bytes = format.start();
@@ -226,7 +226,7 @@ fn frames_depend_on_the_rows_alone() {
     }
 }
 
-/// Converts a table to a file of another encoding.
+/// Converts a table to a file of a different encoding.
 fn converted(table: &dyn Table, encoding: &dyn Encoding, threads: usize) -> Vec<u8> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("target");
@@ -257,7 +257,7 @@ fn what_is_written_does_not_depend_on_threads_or_streams() {
     }
 }
 
-/// A damaged file gives an error or the same rows: the error of a damaged file.
+/// Checks that a damaged file yields an error of a damaged file, or the same rows.
 fn check_damaged(layout: &'static dyn Layout, bytes: &[u8], rows: &[Row], damage: &str) {
     for input in [file(bytes), stream(bytes, 4096)] {
         match read(open(layout, input, None, 1 << 20), 1) {
@@ -288,8 +288,8 @@ fn damage_is_seen() {
     }
 }
 
-/// However two bytes of what tells a file of `brc` are damaged, it is not read as one without checksums, not even if
-/// someone says its columns.
+/// Damaging any two bytes of the mark of `brc` does not make a file readable without checksums, not even if its
+/// columns are given.
 #[test]
 fn a_damaged_magic_turns_no_checksum_off() {
     let rows = small();
@@ -306,7 +306,7 @@ fn a_damaged_magic_turns_no_checksum_off() {
                 assert!(matches!(error, Error::Corrupt { .. }), "{place}");
             }
         }
-        // Then only the frames tell.
+        // Without the header, only the frames identify the file.
         for start in 1..=length {
             let error = open(*layout, file(&bytes[start..]), Some(&rows.schema), 1 << 20).map(drop).unwrap_err();
             assert!(matches!(error, Error::Corrupt { .. }), "{}: from byte {start}: {error}", layout.name());
@@ -314,7 +314,7 @@ fn a_damaged_magic_turns_no_checksum_off() {
     }
 }
 
-/// A later version may come; version 0 never was.
+/// A later version is unknown; version 0 never existed.
 #[test]
 fn other_versions_are_refused() {
     let rows = small();
@@ -333,7 +333,7 @@ fn other_versions_are_refused() {
     }
 }
 
-/// The compression finds nothing wrong here: what is damaged was so before.
+/// The compression's checksum is right here: the content was damaged before.
 #[test]
 fn damage_within_chunks_is_seen() {
     let rows = small();
@@ -412,7 +412,7 @@ fn rows_without_frames_may_be_cut_off_between_rows_only() {
     }
 }
 
-/// Frames that promise what is not there, with checksums that are right.
+/// Frames with too large lengths and valid checksums.
 #[test]
 fn forged_lengths_are_not_believed() {
     let rows = small();
@@ -448,7 +448,7 @@ fn forged_lengths_are_not_believed() {
     }
 }
 
-/// A string that promises more bytes than any memory has, before a stream that does not end.
+/// A string longer than any memory, at the start of an endless stream.
 #[test]
 fn rows_that_do_not_end_are_given_up() {
     let schema = Schema::parse("s:string not null").unwrap();
@@ -496,7 +496,7 @@ proptest! {
         }
     }
 
-    /// Whatever bytes are taken for rows: no panic.
+    /// Arbitrary bytes as rows never panic.
     #[test]
     fn any_bytes_are_rows_or_not(bytes in prop::collection::vec(any::<u8>(), 0..200), at in any::<prop::sample::Index>()) {
         let rows = small();
@@ -510,7 +510,7 @@ proptest! {
     }
 }
 
-/// Cuts a file off as soon as the first rows of it arrive.
+/// A sink that truncates a file once its first rows arrive.
 struct Cutter(std::fs::File);
 
 impl Sink for Cutter {

@@ -6,14 +6,14 @@ use crate::refused::Refused;
 use crate::rows::RowBuffer;
 use brc_core::{Batch, BatchWriter, Cut, Error, Part, PartEncoder, Result, Schema, Sink, Summary, UnsupportedReason};
 
-/// The most rows of a frame: a column of them stays in the nearer caches.
+/// The maximum rows of a frame: a column of them stays in the nearer caches.
 const MOST_ROWS: u32 = 64 << 10;
 
-/// A frame of so many bytes ends behind any row.
+/// From this size in bytes on, a frame ends after any row.
 const LONG_FRAME: usize = 8 << 20;
 
-/// After how many rows a frame is looked at, whether it is full. Frames must depend on the rows of the part alone, not on
-/// the batches in which they come.
+/// The number of rows between checks of whether a frame is full. Frames must depend on the rows of the part alone,
+/// not on their batches.
 const STEP: usize = 256;
 
 pub(super) struct FramesWriter {
@@ -34,7 +34,7 @@ impl FramesWriter {
 /// The header of a file.
 ///
 /// # Errors
-/// Why it cannot tell the columns.
+/// The reason if it cannot hold the columns.
 pub(super) fn header(layout: &dyn Layout, schema: &Schema) -> Result<Vec<u8>, String> {
     let header = FileHeader::of(schema);
     if !header.columns().is_ok_and(|told| told.fields() == schema.fields()) {
@@ -84,25 +84,25 @@ struct FramesEncoder {
     layout: &'static dyn Layout,
     schema: Schema,
     encoder: Box<dyn FrameEncoder>,
-    /// The rows of the part, and how many of them were given away.
+    /// The rows of the part, and the number of those handed over.
     rows: u64,
     rows_given: u64,
     rows_of_frame: u32,
     frames: u64,
-    /// Where in the bytes the last frame starts.
+    /// The offset of the last frame in `bytes`.
     start_of_frame: usize,
     bytes: RowBuffer,
     cuts: Vec<Cut>,
 }
 
 impl FramesEncoder {
-    /// Leaves room for the header of a frame.
+    /// Reserves space for the header of a frame.
     fn begin_frame(&mut self) {
         self.start_of_frame = self.bytes.len();
         self.bytes.push_zeros(self.layout.frame_header_bytes());
     }
 
-    /// About how many bytes the frame has with its header.
+    /// The approximate size of the frame with its header, in bytes.
     fn bytes_of_frame(&self) -> usize {
         self.bytes.len() - self.start_of_frame + self.encoder.pending()
     }
@@ -115,7 +115,7 @@ impl FramesEncoder {
             return Err(self.too_long());
         }
         self.encoder.finish(&mut self.bytes);
-        // A compressed chunk may have no more bytes than that either, and it has the header too.
+        // A compressed chunk has the same limit, and contains the header too.
         if self.bytes_of_frame() > LARGEST_FRAME {
             return Err(self.too_long());
         }
@@ -131,7 +131,7 @@ impl FramesEncoder {
         Ok(())
     }
 
-    /// The error that the last row does not fit the frame: a frame ends behind any row from much fewer bytes on.
+    /// The error that the last row does not fit the frame: frames end at far fewer bytes, after any row.
     #[cold]
     fn too_long(&self) -> Error {
         let fault = UnsupportedReason::FrameTooLong { rows: self.rows_of_frame.saturating_sub(1), most: LARGEST_FRAME };
@@ -167,19 +167,19 @@ impl Sink for FramesEncoder {
 }
 
 impl FramesEncoder {
-    /// Where the frames end that are finished.
+    /// The end of the finished frames.
     fn finished(&self) -> usize {
         if self.rows_of_frame == 0 { self.bytes.len() } else { self.start_of_frame }
     }
 
-    /// The part that the finished frames make up.
+    /// The part with the finished frames.
     fn part(&mut self) -> Part {
         let bytes = self.bytes.take_first(self.finished());
         self.start_of_frame = 0;
         let finished = self.rows - u64::from(self.rows_of_frame);
         let rows = finished - std::mem::replace(&mut self.rows_given, finished);
         let mut cuts = std::mem::take(&mut self.cuts);
-        // The last one is the end of the part.
+        // The last cut is the end of the part.
         cuts.pop();
         Part { rows, bytes, cuts, meta: Box::new(std::mem::take(&mut self.frames)), meta_bytes: 0 }
     }
