@@ -1,9 +1,9 @@
-//! Bytes that grow at the end, with memory that serves again.
+//! A growing byte buffer whose memory is reused.
 
 use std::io;
 
-/// The first bytes of a vector, of which the rest is room: bytes that do not count, and need not be cleared before others
-/// are written over them.
+/// A vector of which only a prefix is content. The spare bytes after it are initialised but meaningless, so they need
+/// not be cleared before content is written over them.
 #[derive(Default)]
 pub(crate) struct RowBuffer {
     bytes: Vec<u8>,
@@ -11,10 +11,10 @@ pub(crate) struct RowBuffer {
 }
 
 impl RowBuffer {
-    /// How much room is made at once.
+    /// The minimum number of bytes by which the buffer grows.
     const GROWTH: usize = 64 << 10;
 
-    /// How many bytes there are.
+    /// The number of bytes.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.length
@@ -25,18 +25,18 @@ impl RowBuffer {
         &self.bytes[..self.length]
     }
 
-    /// All bytes, to be changed.
+    /// All bytes, mutable.
     pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
         &mut self.bytes[..self.length]
     }
 
-    /// All bytes, and the room behind them.
+    /// All bytes and the spare ones after them.
     #[inline]
     pub(super) fn with_room(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The room behind the bytes, which is at least so large.
+    /// The spare bytes after the content, at least `least`.
     #[inline]
     pub(super) fn room(&mut self, least: usize) -> &mut [u8] {
         if self.bytes.len() - self.length < least {
@@ -45,10 +45,10 @@ impl RowBuffer {
         &mut self.bytes[self.length..]
     }
 
-    /// Makes the first bytes of the room, in which something was written, count.
+    /// Adds the first `count` spare bytes, which were written, to the content.
     ///
     /// # Panics
-    /// If there is not so much room.
+    /// If there are fewer spare bytes.
     #[inline]
     pub(super) fn advance(&mut self, count: usize) {
         assert!(count <= self.bytes.len() - self.length, "there is room for what was written");
@@ -61,25 +61,25 @@ impl RowBuffer {
         self.length += bytes.len();
     }
 
-    /// Forgets all bytes but the first ones.
+    /// Keeps only the first `length` bytes.
     pub(super) fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length);
     }
 
-    /// Appends so many zeros.
+    /// Appends `count` zeros.
     pub(crate) fn push_zeros(&mut self, count: usize) {
         self.room(count)[..count].fill(0);
         self.length += count;
     }
 
-    /// All bytes; none are left.
+    /// Takes all bytes, leaving none.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.truncate(std::mem::take(&mut self.length));
         bytes
     }
 
-    /// The first bytes; the others are left.
+    /// Takes the first bytes; the others stay.
     pub(crate) fn take_first(&mut self, count: usize) -> Vec<u8> {
         let left = self.as_slice()[count..].to_vec();
         self.truncate(count);
@@ -88,7 +88,7 @@ impl RowBuffer {
         first
     }
 
-    /// Makes the memory of bytes that were taken the buffer's own, unless something is in it or it has more.
+    /// Reuses the memory of bytes taken earlier, unless the buffer has content or more memory.
     pub(crate) fn recycle(&mut self, taken: Vec<u8>) {
         if self.length == 0 && taken.len() > self.bytes.len() {
             self.bytes = taken;
@@ -148,7 +148,7 @@ mod tests {
                         expected.resize(expected.len() + count, 0);
                     }
                     Step::Room(byte, count) => {
-                        // Half of it will not count.
+                        // Half of it will not become content.
                         buffer.room(2 * count)[..2 * count].fill(byte);
                         buffer.advance(count);
                         expected.resize(expected.len() + count, byte);

@@ -1,19 +1,19 @@
-//! The values of some rows of a column as they look in a row: those that are not looked up, but encoded one by one.
+//! The encoded values of some rows of a column, for values that are not looked up but encoded one by one.
 
 use super::buffer::RowBuffer;
 use brc_core::Bitmap;
 
-/// Encoded values one behind the other.
+/// Encoded values, contiguous.
 #[derive(Default)]
 pub(super) struct Cells {
     bytes: RowBuffer,
-    /// Where each value ends. A row from which on there are none has a value that the encoding cannot hold.
+    /// The end of each value. If there are fewer ends than rows, the encoding cannot hold the next row's value.
     ends: Vec<usize>,
 }
 
 impl Cells {
-    /// Replaces the values by those of `rows` rows: `null` where a row has none, otherwise what `write` appends, up to the
-    /// first for which it returns an error.
+    /// Replaces the values by those of `rows` rows: `null` for nulls, otherwise what `write` appends, up to the first
+    /// error of `write`.
     pub(super) fn fill<E>(
         &mut self,
         rows: usize,
@@ -33,14 +33,14 @@ impl Cells {
         }
     }
 
-    /// The value of a row, unless the encoding cannot hold it.
+    /// The value of a row; `None` if the encoding cannot hold it.
     pub(super) fn get(&self, row: usize) -> Option<&[u8]> {
         let start = if row == 0 { 0 } else { *self.ends.get(row - 1)? };
         self.bytes.as_slice().get(start..*self.ends.get(row)?)
     }
 
-    /// Writes the value of a row at the start of `room`. Returns how many bytes it has; `None` if the encoding cannot hold
-    /// it, or there is too little room.
+    /// Writes the value of a row to the start of `room`. Returns its length; `None` if the encoding cannot hold it, or
+    /// there is too little space.
     #[inline]
     pub(super) fn write(&self, row: usize, room: &mut [u8]) -> Option<usize> {
         let cell = self.get(row)?;

@@ -1,4 +1,4 @@
-//! The values of a column as they look in a row: looked up where that is possible, encoded one by one where it is not.
+//! The encoded values of a column: looked up where possible, otherwise encoded one by one.
 
 use super::buffer::RowBuffer;
 use super::cells::Cells;
@@ -9,13 +9,13 @@ use super::{RowWriter, foreign, values};
 use brc_core::{Bitmap, Column, Data, Field, Integers, PhysicalType, Result, UnsupportedReason, Value, batch};
 use std::ops::Range;
 
-/// What is known of how the values of a column look.
+/// The encoded values of a column that are known so far.
 pub(super) struct Known {
     nullable: bool,
     physical: PhysicalType,
     before: Vec<u8>,
     after: Vec<u8>,
-    /// A null, with what stands around it.
+    /// An encoded null, with the bytes around it.
     null: Vec<u8>,
     look: Look,
     /// The values that are not looked up.
@@ -33,7 +33,7 @@ enum Look {
     Nowhere,
 }
 
-/// The values of some rows of a column.
+/// The encoded values of some rows of a column.
 #[derive(Clone, Copy)]
 pub(super) enum Source<'a> {
     Texts(&'a [u32], &'a Texts),
@@ -49,7 +49,7 @@ impl Known {
         let (before, after) = writer.around(index);
         let mut null = RowBuffer::default();
         null.push(&before);
-        // Only a column that may have nulls is asked for one; one that cannot be held is not written either.
+        // Only nullable columns have an encoded null; an encoding without nulls never writes it.
         let holds_null = field.nullable && writer.value(index, None, &mut null).is_ok();
         null.push(&after);
         let physical = field.logical_type.physical();
@@ -63,7 +63,7 @@ impl Known {
         Self { nullable: holds_null, physical, before, after, null: null.take(), look, cells: Cells::default() }
     }
 
-    /// The values of some rows of a column.
+    /// The encoded values of some rows of a column.
     pub(super) fn source<'a>(
         &'a mut self,
         index: usize,
@@ -125,7 +125,7 @@ impl Known {
     }
 }
 
-/// Rows of strings that are looked up by their codes.
+/// Rows of strings, looked up by their codes.
 fn looked_up<'a>(
     texts: &'a Texts,
     codes: &'a [u32],
@@ -180,8 +180,8 @@ fn encode_rows(
 }
 
 impl Source<'_> {
-    /// Writes the value of a row at the start of `room`, and perhaps something behind it. Returns how many bytes it has;
-    /// `None` if the encoding cannot hold it, or there is too little room.
+    /// Writes the value of a row to the start of `room`, possibly with excess bytes after it. Returns its length;
+    /// `None` if the encoding cannot hold it, or there is too little space.
     #[inline]
     pub(super) fn write(&self, row: usize, room: &mut [u8], encode: impl FnOnce(i64) -> Short) -> Option<usize> {
         match self {

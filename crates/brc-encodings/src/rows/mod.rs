@@ -1,9 +1,12 @@
-//! Puts rows together, for all encodings in which the values of a row follow one another.
+//! Assembles rows, for all encodings in which the values of a row are contiguous.
 //!
-//! A table has far fewer distinct strings than rows, and most of its numbers are near zero. So each string and each such
-//! number is encoded once, with all that stands around it in a row, and rows are put together by copying what came of it.
-//! A copy has a fixed length wherever that suffices: it takes an instruction or two where one of exactly the right length
-//! takes a call, and what is too much of it is overwritten by the next value.
+//! A table has far fewer distinct strings than rows, and most of its numbers are near zero. So each string and each
+//! small
+//! number is encoded once, with the bytes around it in a row, and rows are assembled by copying. A copy has a fixed
+//! length
+//! wherever that suffices: it takes an instruction or two, whereas a copy of the exact length takes a call. The next
+//! value
+//! overwrites the excess bytes.
 
 mod buffer;
 mod cells;
@@ -26,27 +29,27 @@ pub(crate) use short::Short;
 
 /// How an encoding writes the values of a row.
 pub(crate) trait RowWriter: Send {
-    /// What stands before each value of a column, and what behind it.
+    /// The bytes before and after each value of a column.
     fn around(&self, column: usize) -> (Vec<u8>, Vec<u8>);
 
-    /// Appends a value of a column, which is one of its type; `None` is a null.
+    /// Appends a value of a column, which has the column's type; `None` is a null.
     ///
     /// # Errors
-    /// Why the encoding cannot hold it. What was appended until then is forgotten.
+    /// If the encoding cannot hold it. What was appended is then discarded.
     fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), UnsupportedReason>;
 
     /// The same bytes for a number of a column whose numbers [are short](values::is_short_number); decimals in units of
     /// their scale.
     fn number(&self, column: usize, number: i64) -> Short;
 
-    /// Ends a row that has so many bytes and [`END_ROOM`] behind them. Returns how many it has then.
+    /// Ends a row of `length` bytes, which are followed by [`END_ROOM`] spare ones. Returns its final length.
     #[inline]
     fn end_row(&self, _row: &mut [u8], length: usize) -> usize {
         length
     }
 }
 
-/// How many bytes a row may grow at its end.
+/// The number of bytes by which a row may grow at its end.
 pub(crate) const END_ROOM: usize = 16;
 
 /// Writes rows for one worker.
@@ -59,15 +62,15 @@ pub(crate) struct RowEncoder<W> {
 }
 
 impl<W: RowWriter> RowEncoder<W> {
-    /// An encoder of the tables of a schema. `name` is that of the encoding, for messages.
+    /// An encoder for a schema. `name` is the encoding's, for messages.
     pub(crate) fn new(name: &'static str, schema: &Schema, writer: W) -> Self {
         let known = |(index, field)| Known::new(index, field, &writer);
         let columns = schema.fields().iter().enumerate().map(known).collect();
         Self { name, schema: schema.clone(), writer, columns }
     }
 
-    /// Appends some rows of a batch, before which `rows_before` rows of the part stand. Behind each row, `row_done` is told
-    /// where it lies, and says whether to go on. Returns how many rows were appended.
+    /// Appends rows of a batch; `rows_before` is the number of rows of the part before the batch. After each row,
+    /// `row_done` receives its range and decides whether to continue. Returns the number of appended rows.
     ///
     /// # Errors
     /// [`Error::UnsupportedValue`] if the encoding cannot hold a value of a row.
@@ -91,7 +94,7 @@ impl<W: RowWriter> RowEncoder<W> {
         while written < rows.len() {
             let outcome = write_rows(writer, &sources, written..rows.len(), out, &mut row_done).and_then(|row| {
                 written = row;
-                // The one that was not written has a value that is long, or wants more room.
+                // The row that was not written has a long value, or needs more space.
                 if row < rows.len() { write_row(writer, &sources, row, out, &mut row_done) } else { Ok(()) }
             });
             match outcome {
@@ -106,22 +109,23 @@ impl<W: RowWriter> RowEncoder<W> {
         Ok(rows.len())
     }
 
-    /// The error that the encoding cannot hold a row of a batch, before which `rows_before` rows of the part stand.
+    /// The error that the encoding cannot hold a row of a batch; `rows_before` is the number of rows of the part before
+    /// it.
     #[cold]
     pub(crate) fn refuse(&self, row: usize, fault: UnsupportedReason, rows_before: u64) -> Error {
         Refused::row(row, fault).behind(rows_before, self.name, &self.schema)
     }
 }
 
-/// Why no more rows are written.
+/// Why writing rows stopped.
 enum Stopped {
-    /// That row was as much as is wanted.
+    /// After this row, as requested.
     Behind(usize),
-    /// The encoding cannot hold a value of that row.
+    /// At this row, because the encoding cannot hold a value.
     At { row: usize, index: usize },
 }
 
-/// Writes rows until there is one with a value that is long, or for which there may be too little room. Returns which.
+/// Writes rows up to the first with a long value, or for which there may be too little space. Returns its position.
 #[inline]
 fn write_rows(
     writer: &impl RowWriter,
@@ -130,8 +134,8 @@ fn write_rows(
     out: &mut RowBuffer,
     row_done: impl FnMut(Range<usize>) -> bool,
 ) -> Result<usize, Stopped> {
-    // Many tables have these columns: for them, nothing is decided row by row, not even at which length strings are copied.
-    // A branch for that would often be guessed wrong.
+    // Many tables have these columns: for them, nothing is decided row by row, not even the length of string copies,
+    // because such a branch would often be mispredicted.
     macro_rules! pair {
         ($width:expr, $texts:expr, $numbers:expr) => {{
             let ((codes, texts), (values, numbers)) = ($texts, $numbers);
@@ -162,7 +166,7 @@ fn write_rows(
     }
 }
 
-/// The same with a function that writes the values of a row of short ones, and returns their length.
+/// The same with a function that writes a row of short values, and returns its length.
 #[inline]
 fn write_short_rows(
     writer: &impl RowWriter,
@@ -226,7 +230,7 @@ fn write_row(
     if row_done(start..out.len()) { Ok(()) } else { Err(Stopped::Behind(row)) }
 }
 
-/// What is wrong with a value.
+/// The reason why a value is refused.
 #[cold]
 fn refused(writer: &impl RowWriter, row: usize, index: usize, column: &Column<'_>, schema: &Schema) -> Refused {
     let value = Value::of_row(column, row);
@@ -240,14 +244,14 @@ fn refused(writer: &impl RowWriter, row: usize, index: usize, column: &Column<'_
     Refused::value(row, index, shown, fault.unwrap_or(UnsupportedReason::Empty))
 }
 
-/// For what is written to memory, which cannot fail.
+/// For writes to memory, which cannot fail.
 pub(crate) fn written<T, E>(outcome: Result<T, E>) {
     if outcome.is_err() {
         unreachable!("memory was not written");
     }
 }
 
-/// A batch of other columns than the schema's.
+/// The error that a batch does not fit the schema.
 pub(crate) fn foreign() -> Error {
     Error::Usage("a batch is not of the table's columns".into())
 }

@@ -1,24 +1,25 @@
-//! Numbers as they look in a row, those near zero so that they are written by copying.
+//! Encoded numbers; small ones are copied from a table.
 
 use super::buffer::RowBuffer;
 use super::short::{Short, copy_start};
 
-/// The numbers of one column, each with what stands around it.
+/// The encoded numbers of one column, each with the bytes around it.
 pub(super) struct Numbers {
     before: Vec<u8>,
     after: Vec<u8>,
-    /// For each number from -[`Numbers::REACH`] on: its bytes with those around it, and in the last place how many of them
-    /// count, or [`Numbers::LONG`].
+    /// For each number from -[`Numbers::REACH`] on: its bytes and those around it, and in the last byte their number,
+    /// or
+    /// [`Numbers::LONG`].
     near_zero: Vec<[u8; 8]>,
 }
 
 impl Numbers {
-    /// Far enough for a temperature in tenths.
+    /// Large enough for a temperature in tenths.
     const REACH: i64 = 2048;
-    /// Stands for more bytes than there are places.
+    /// Marks a number with more bytes than an entry holds.
     const LONG: u8 = u8::MAX;
 
-    /// Numbers that are encoded by that function, with something before and behind them.
+    /// Numbers encoded by `encode`, with bytes before and after them.
     pub(super) fn new(before: &[u8], after: &[u8], encode: impl Fn(i64) -> Short) -> Self {
         let one = |number| {
             let bytes = [before, encode(number).as_slice(), after].concat();
@@ -33,8 +34,8 @@ impl Numbers {
         Self { before: before.into(), after: after.into(), near_zero }
     }
 
-    /// Writes a number at the start of `room`, and perhaps something behind it. One that is not near zero is encoded by
-    /// that function, the one of [`Numbers::new`]. Returns how many bytes it has; `None` if there is too little room.
+    /// Writes a number to the start of `room`, possibly with excess bytes after it. A large number is encoded by
+    /// `encode`, the function given to [`Numbers::new`]. Returns its length; `None` if there is too little space.
     #[inline]
     pub(super) fn write_short(&self, number: i64, room: &mut [u8], encode: impl FnOnce(i64) -> Short) -> Option<usize> {
         let index = number.wrapping_add(Self::REACH) as u64;
@@ -69,7 +70,7 @@ impl Numbers {
 mod tests {
     use super::*;
 
-    /// Numbers of all lengths.
+    /// Encodes numbers in various lengths.
     fn of_any_length(number: i64) -> Short {
         Short::new(&number.to_le_bytes()[..number.rem_euclid(9) as usize])
     }

@@ -1,4 +1,4 @@
-//! Bytes that are copied at a fixed length, however many of them count.
+//! Bytes that are copied at a fixed length, however many of them are content.
 
 /// A few bytes.
 #[derive(Clone, Copy)]
@@ -8,7 +8,7 @@ pub(crate) struct Short {
 }
 
 impl Short {
-    /// The most bytes of a number in any encoding.
+    /// The maximum bytes of a number in any encoding.
     pub(super) const MOST: usize = 32;
 
     /// These bytes.
@@ -22,7 +22,7 @@ impl Short {
         Self { bytes: padded, length: bytes.len() }
     }
 
-    /// What is written to the start of memory, which has 32 bytes.
+    /// The bytes that `write` writes to the start of a 32-byte buffer.
     #[inline]
     pub(crate) fn of(write: impl FnOnce(&mut &mut [u8])) -> Self {
         let mut bytes = [0; Self::MOST];
@@ -43,7 +43,7 @@ impl Short {
     }
 }
 
-/// Copies the first bytes of something to the start of `room`; `None` if one of them has fewer.
+/// Copies the first `N` bytes to the start of `room`; `None` if either has fewer.
 #[inline]
 pub(super) fn copy_start<const N: usize>(bytes: &[u8], room: &mut [u8]) -> Option<()> {
     *room.first_chunk_mut::<N>()? = *bytes.first_chunk::<N>()?;

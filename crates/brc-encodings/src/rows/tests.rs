@@ -1,10 +1,10 @@
-//! Rows that are put together from pieces are those that are written value by value.
+//! Assembled rows equal rows written value by value.
 
 use super::*;
 use brc_core::{Dictionary, Integers, Run};
 use proptest::prelude::*;
 
-/// Values between brackets, and an end that tells the length of the row. A string with an `x` cannot be held.
+/// Values in brackets, and the length of the row at its end. A string with an `x` cannot be encoded.
 struct Brackets;
 
 impl RowWriter for Brackets {
@@ -42,7 +42,7 @@ enum Given {
     I64(Vec<i64>),
 }
 
-/// Most strings are as long as names are, some as long as the copies, some longer.
+/// Most strings are as long as names, some as long as the fixed copies, some longer.
 fn strings() -> impl Strategy<Value = Vec<String>> {
     let length = prop_oneof![8 => 0usize..40, 2 => 20usize..140, 1 => 0usize..3000];
     prop::collection::vec(length.prop_map(|length| "abcdefg".chars().cycle().take(length).collect()), 1..12)
@@ -74,7 +74,7 @@ fn dictionary(strings: &[String]) -> Dictionary {
     dictionary
 }
 
-/// The columns as a batch has them; strings as runs of one row, if so wanted.
+/// The columns of a batch; strings as runs of one row if requested.
 fn lent<'a>(columns: &'a [Given], dictionary: &'a Dictionary, runs: &'a [Vec<Run>]) -> Vec<Column<'a>> {
     let lend = |(index, values): (usize, &'a Given)| match values {
         Given::Texts(_) if !runs.is_empty() => Column::runs(&runs[index], dictionary),
@@ -162,10 +162,10 @@ fn the_first_row_that_cannot_be_held_is_told() {
     };
     let value = |column: &str, text: &str| Some((column.to_owned(), text.to_owned()));
     assert_eq!(told(&[0, 2, 0], &[2, 0, 0], |_| true), Ok(2));
-    // What stands before the rows that are wanted does not matter.
+    // Rows before the requested ones do not matter.
     assert_eq!(told(&[1, 2, 0], &[3, 0, 0], |_| true), Ok(2));
     assert_eq!(told(&[0, 2, 1], &[2, 0, 3], |_| true), Err((103, value("k", "x"), UnsupportedReason::NotUtf8)));
     assert_eq!(told(&[0, 2, 1], &[2, 3, 0], |_| true), Err((102, value("l", "yx"), UnsupportedReason::NotUtf8)));
-    // The second row is enough, whatever comes behind it.
+    // The second row is enough, whatever comes after it.
     assert_eq!(told(&[0, 2, 0, 1], &[2, 0, 0, 0], |row| row.start == 0), Ok(2));
 }

@@ -1,20 +1,20 @@
-//! Strings as they look in a row, so that they are written by copying.
+//! Encoded strings, so that rows are written by copying.
 
 use super::buffer::RowBuffer;
 use super::short::copy_start;
 use brc_core::{Dictionary, UnsupportedReason};
 
-/// The strings of one column by their codes, each with what stands around it.
+/// The encoded strings of one column by code, each with the bytes around it.
 #[derive(Default)]
 pub(super) struct Texts {
-    /// All of them, and room behind them, so that the widest copy can be made from any place.
+    /// All strings, with spare bytes after them, so that the widest copy stays within the buffer.
     bytes: RowBuffer,
     places: Vec<Place>,
-    /// The length of the longest that is not longer than the widest copy.
+    /// The length of the longest string that is no longer than the widest copy.
     longest: usize,
 }
 
-/// Where a string lies: there may be many, so this is kept small.
+/// The location of a string: there may be many, so this is kept small.
 #[derive(Clone, Copy)]
 struct Place {
     /// In units of [`Place::UNIT`].
@@ -24,7 +24,7 @@ struct Place {
 }
 
 impl Place {
-    /// Each string starts at a multiple of so many bytes.
+    /// The alignment of strings in bytes.
     const UNIT: usize = 32;
     const REFUSED: u32 = u32::MAX;
 
@@ -32,7 +32,7 @@ impl Place {
     /// If the strings of a column are longer than 128 GiB together.
     fn new(start: usize, length: Option<usize>) -> Self {
         let start = u32::try_from(start / Self::UNIT).unwrap_or_else(|_| unreachable!("so much is not in memory"));
-        // One that is as long as that fits no frame and no line.
+        // A longer string fits no frame and no line.
         let length = length.and_then(|length| u32::try_from(length).ok()).unwrap_or(Self::REFUSED);
         Self { start, length }
     }
@@ -44,10 +44,10 @@ impl Place {
 }
 
 impl Texts {
-    /// The bytes of the widest copy.
+    /// The length of the widest copy in bytes.
     pub(super) const WIDEST: usize = 128;
 
-    /// Encodes the strings of a dictionary that were not there yet.
+    /// Encodes the new strings of a dictionary.
     pub(super) fn learn(
         &mut self,
         dictionary: &Dictionary,
@@ -64,14 +64,15 @@ impl Texts {
         self.bytes.room(Self::WIDEST);
     }
 
-    /// The length of the longest string, leaving out those of more bytes than the widest copy has.
+    /// The length of the longest string, apart from those longer than the widest copy.
     pub(super) fn longest(&self) -> usize {
         self.longest
     }
 
-    /// Writes the string of a code at the start of `room`, and perhaps something behind it: `N` bytes are copied, at most
-    /// [`Texts::WIDEST`]. Returns how many bytes the string has; `None` if it has more than `N`, the encoding cannot hold
-    /// it, or there is too little room.
+    /// Writes the string of a code to the start of `room`, possibly with excess bytes after it: copies `N` bytes, at
+    /// most [`Texts::WIDEST`]. Returns the length of the string; `None` if it is longer than `N`, the encoding cannot
+    /// hold it,
+    /// or there is too little space.
     #[inline]
     pub(super) fn write_short<const N: usize>(&self, code: u32, room: &mut [u8]) -> Option<usize> {
         let place = self.places[code as usize];
@@ -83,7 +84,7 @@ impl Texts {
         Some(length)
     }
 
-    /// The same for a string of any length: a longer one is copied as it is.
+    /// The same for a string of any length: a longer one is copied exactly.
     #[inline]
     pub(super) fn write(&self, code: u32, room: &mut [u8]) -> Option<usize> {
         if let Some(length) = self.write_short::<32>(code, room) {
@@ -94,7 +95,7 @@ impl Texts {
         Some(text.len())
     }
 
-    /// The string of a code, unless the encoding cannot hold it.
+    /// The string of a code; `None` if the encoding cannot hold it.
     pub(super) fn get(&self, code: u32) -> Option<&[u8]> {
         let place = self.places[code as usize];
         if place.length == Place::REFUSED {

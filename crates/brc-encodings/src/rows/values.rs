@@ -1,9 +1,9 @@
-//! What a value of a logical type is to an encoding of rows: all of them say by a match on the type how they write it, and
-//! take from the value what the type says it is.
+//! Accessors for the values of logical types, for encodings of rows: they match on the type, and read the value as that
+//! type stores it.
 
 use brc_core::{LogicalType, TimeUnit, Value, uuid};
 
-/// The integer of a value whose type lies on integers.
+/// The integer of a value whose type is stored as integers.
 pub(crate) fn integer(value: Value<'_>) -> i128 {
     match value {
         Value::Integer(integer) => integer,
@@ -11,12 +11,12 @@ pub(crate) fn integer(value: Value<'_>) -> i128 {
     }
 }
 
-/// The same of a type that fits 64 bits.
+/// The same for a type that fits 64 bits.
 pub(crate) fn integer_64(value: Value<'_>) -> i64 {
     integer(value) as i64
 }
 
-/// The float of a value whose type lies on floats.
+/// The float of a value whose type is stored as floats.
 pub(crate) fn float(value: Value<'_>) -> f64 {
     match value {
         Value::Float(float) => float,
@@ -24,7 +24,7 @@ pub(crate) fn float(value: Value<'_>) -> f64 {
     }
 }
 
-/// The bytes of a value whose type lies on byte strings.
+/// The bytes of a value whose type is stored as byte strings.
 pub(crate) fn bytes(value: Value<'_>) -> &[u8] {
     match value {
         Value::Bytes(bytes) => bytes,
@@ -32,32 +32,32 @@ pub(crate) fn bytes(value: Value<'_>) -> &[u8] {
     }
 }
 
-/// The UUID of its 16 bytes, or of its text.
+/// A UUID from its 16 bytes, or from its text.
 pub(crate) fn uuid(bytes: &[u8]) -> Option<i128> {
     bytes.try_into().ok().map(uuid::from_bytes).or_else(|| uuid::parse(bytes))
 }
 
-/// Whether values are numbers of at most 64 bits, in which most tables have most of their values: encodings have short ways
-/// for them.
+/// Whether values are numbers of at most 64 bits, as most values of most tables are: encodings have fast paths for
+/// them.
 pub(crate) fn is_short_number(logical_type: LogicalType) -> bool {
     logical_type.is_numeric() && logical_type.fits_64_bits()
 }
 
-/// The float that an integer is, if it is just that one: other programs write `1` for 1.0.
+/// An integer as a float, if that is exact: other programs write `1` for 1.0.
 pub(crate) fn float_of(integer: i128) -> Option<f64> {
     (integer.unsigned_abs() <= 1 << 53).then_some(integer as f64)
 }
 
-/// Nanoseconds of a second.
+/// Nanoseconds per second.
 const NANOS: i64 = 1_000_000_000;
 
-/// The whole seconds of a timestamp, and the nanoseconds behind them.
+/// A timestamp as whole seconds and remaining nanoseconds.
 pub(crate) fn seconds_and_nanos(units: i64, unit: TimeUnit) -> (i64, u32) {
     let per_second = unit.per_second();
     (units.div_euclid(per_second), (units.rem_euclid(per_second) * (NANOS / per_second)) as u32)
 }
 
-/// The timestamp of so many seconds and nanoseconds, if it is a whole number of its unit.
+/// A timestamp from seconds and nanoseconds, if it is a whole number of its unit.
 pub(crate) fn from_seconds(seconds: i64, nanos: u32, unit: TimeUnit) -> Option<i128> {
     let per_second = unit.per_second();
     let (nanos, of_unit) = (i64::from(nanos), NANOS / per_second);
