@@ -1,4 +1,4 @@
-//! Which encoding the values of a column chunk get: the one that is smallest, judged by a sample of them.
+//! Chooses the smallest encoding for the values of a column chunk, judged by a sample.
 
 use super::delta_encoder;
 use super::page::{BYTE_STREAM_SPLIT, DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY, PLAIN};
@@ -11,25 +11,25 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use std::hash::Hash;
 
-/// Runs of a sample, and values of each.
+/// The number of runs of a sample, and of values in each.
 const RUNS: usize = 8;
 const RUN: usize = 512;
 
-/// The largest range of numbers that is looked up in a table rather than hashed.
+/// The largest range of numbers that are looked up in a table rather than hashed.
 const TABLE: u64 = 1 << 16;
 
-/// Up to so many rows, strings are always codes.
+/// Up to this number of rows, strings are always dictionary-encoded.
 const FEW: usize = 4096;
 
 /// Appends values.
 type Encode<T> = fn(&[T], &mut Vec<u8>);
 
-/// How values of a type are written.
+/// How values of a type are encoded.
 pub(super) struct Coder<T> {
     /// The bytes of a plain value.
     width: usize,
     plain: Encode<T>,
-    /// Another encoding that may be smaller.
+    /// An alternative encoding that may be smaller.
     other: Option<Other<T>>,
 }
 
@@ -37,8 +37,8 @@ pub(super) struct Coder<T> {
 struct Other<T> {
     encoding: i64,
     encode: Encode<T>,
-    /// How many parts of a page, of equal length, are unlike each other: in a sample they are compressed one by one, as they
-    /// are in a page, where each is long.
+    /// The number of equal sections of a page whose contents differ: a sample compresses them separately, because in a
+    /// page each of them is long.
     parts: usize,
 }
 
@@ -56,20 +56,20 @@ pub(super) const INT_64: Coder<i64> = Coder {
     other: Some(Other { encoding: DELTA_BINARY_PACKED, encode: delta_encoder::integers_64, parts: 1 }),
 };
 
-/// Decimals of more digits than 64 bits have.
+/// Decimals with more digits than 64 bits can hold.
 pub(super) const DECIMAL: Coder<i128> = Coder { width: types::WIDE_BYTES, plain: plain_decimals, other: None };
 
 /// UUIDs.
 pub(super) const UUID: Coder<i128> = Coder { width: uuid::BYTES, plain: plain_uuids, other: None };
 
-/// Bits of floats of 32 bits.
+/// 32-bit floats, as their bits.
 pub(super) const FLOAT_32: Coder<i64> = Coder {
     width: 4,
     plain: plain_32,
     other: Some(Other { encoding: BYTE_STREAM_SPLIT, encode: split::<4>, parts: 4 }),
 };
 
-/// Bits of floats of 64 bits.
+/// 64-bit floats, as their bits.
 pub(super) const FLOAT_64: Coder<i64> = Coder {
     width: 8,
     plain: plain_64,
@@ -100,7 +100,7 @@ fn plain<T: Copy, const WIDTH: usize>(values: &[T], bytes: impl Fn(T) -> [u8; WI
     }
 }
 
-/// The first bytes of all values, then the second ones, and so on.
+/// Byte stream split: the first bytes of all values, then the second ones, and so on.
 fn split<const WIDTH: usize>(values: &[i64], out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + values.len() * WIDTH, 0);
@@ -111,7 +111,7 @@ fn split<const WIDTH: usize>(values: &[i64], out: &mut Vec<u8>) {
     }
 }
 
-/// The pages of numbers with so many, of which none is null; `number` gives each distinct one a code, unless that does
+/// The pages of numbers without nulls; `number` assigns codes to the distinct ones, or returns `None` if that does
 /// not pay.
 pub(super) fn numbers<T: Copy>(
     paging: &Paging,
@@ -128,14 +128,14 @@ pub(super) fn numbers<T: Copy>(
         scale(bytes.chunks(bytes.len().div_ceil(parts).max(1)).map(|part| packed(part, compressor)).sum())
     };
     let plain = cost(coder.plain, 1);
-    // What is plain is read fastest, but not where it has to be decompressed: there is far more of it.
+    // Plain values are read fastest, unless they have to be decompressed, as they are much larger.
     let is_packed = plain + plain / 32 < scale(coder.width * sampled.len());
-    // Only compression makes less of floats whose bytes are split.
+    // Byte stream split saves only with compression.
     let other = coder.other.filter(|other| other.encoding != BYTE_STREAM_SPLIT || !compressor.is_none());
     let other = other.map(|other| (cost(other.encode, other.parts), other));
     let other = other.filter(|(cost, _)| *cost < if is_packed { plain } else { plain - plain / 10 });
     let best = other.map_or(plain, |(cost, _)| cost);
-    // What takes a few bits anyway is not worth a look at each value.
+    // Values that take a few bits anyway are not worth a pass for distinct ones.
     if (best * 2 > values.len() || is_packed && other.is_none())
         && let Some((distinct, codes)) = number(values)
     {
@@ -145,7 +145,7 @@ pub(super) fn numbers<T: Copy>(
         let mut bytes = Vec::new();
         hybrid::encode(width, &sample(&codes), &mut bytes);
         let coded = packed(&dictionary, compressor) + scale(packed(&bytes, compressor));
-        // Codes are read faster than anything else.
+        // Codes are the fastest to read.
         if coded <= best + best / 10 {
             return paging.coded(dictionary, distinct.len(), &codes);
         }
@@ -156,7 +156,7 @@ pub(super) fn numbers<T: Copy>(
     }
 }
 
-/// Some of the values, from all over.
+/// A sample spread over all values.
 fn sample<T: Copy>(values: &[T]) -> Vec<T> {
     if values.len() <= RUNS * RUN {
         return values.to_vec();
@@ -165,7 +165,7 @@ fn sample<T: Copy>(values: &[T]) -> Vec<T> {
     starts.flat_map(|start| values[start..start + RUN].iter().copied()).collect()
 }
 
-/// How many bytes are left of some when they are compressed.
+/// The compressed size of some bytes.
 fn packed(bytes: &[u8], compressor: Compressor) -> usize {
     if compressor.is_none() {
         return bytes.len();
@@ -181,7 +181,7 @@ pub(super) fn number_integers(values: &[i64]) -> Option<(Vec<i64>, Vec<u32>)> {
     if max.abs_diff(min) < TABLE { number_by_table(values, min, max) } else { number_by_hash(values) }
 }
 
-/// Whether codes and a dictionary take less than the numbers themselves.
+/// Whether codes and a dictionary are smaller than the numbers.
 fn pays<T>(distinct: usize, rows: usize) -> bool {
     let width = hybrid::width_of(distinct as u32) as usize;
     distinct * size_of::<T>() + rows * width / 8 < rows * size_of::<T>()
@@ -204,7 +204,7 @@ fn number_by_table(numbers: &[i64], min: i64, max: i64) -> Option<(Vec<i64>, Vec
     Some((distinct, numbers.iter().map(|number| codes[number.abs_diff(min) as usize]).collect()))
 }
 
-/// The distinct numbers in the order in which they appear and the code of each row, if that pays.
+/// The distinct numbers in order of appearance and the code of each row, if that pays.
 pub(super) fn number_by_hash<T: Copy + Eq + Hash>(numbers: &[T]) -> Option<(Vec<T>, Vec<u32>)> {
     let mut distinct = Vec::new();
     let mut codes = Vec::with_capacity(numbers.len());
@@ -215,7 +215,7 @@ pub(super) fn number_by_hash<T: Copy + Eq + Hash>(numbers: &[T]) -> Option<(Vec<
             distinct.len() as u32 - 1
         });
         codes.push(code);
-        // Where most numbers are new, they go on being so.
+        // Where most numbers are new, later ones will be, too.
         if codes.len().is_power_of_two() && codes.len() >= 4096 && distinct.len() > codes.len() / 2 {
             return None;
         }
@@ -223,13 +223,13 @@ pub(super) fn number_by_hash<T: Copy + Eq + Hash>(numbers: &[T]) -> Option<(Vec<
     pays::<T>(distinct.len(), numbers.len()).then_some((distinct, codes))
 }
 
-/// The pages of strings, of which those that are not null have these codes.
+/// The pages of strings; `codes` has the codes of the valid rows.
 pub(super) fn strings(paging: &Paging, codes: &[u32], dictionary: &Dictionary, compressor: Compressor) -> Vec<Page> {
     let is_few = codes.len() <= FEW || dictionary.len() * 2 <= codes.len();
     if !dictionary.is_empty() && (is_few || codes_pay(codes, dictionary, compressor)) {
         let mut body = Vec::with_capacity(dictionary.value_bytes() + 4 * dictionary.len());
         for value in dictionary.iter() {
-            // A value is shorter than its part, and parts than 4 GiB.
+            // A value is shorter than its part, and parts are shorter than 4 GiB.
             body.extend_from_slice(&(value.len() as u32).to_le_bytes());
             body.extend_from_slice(value);
         }
@@ -240,7 +240,7 @@ pub(super) fn strings(paging: &Paging, codes: &[u32], dictionary: &Dictionary, c
     })
 }
 
-/// Whether a dictionary of many strings and codes are smaller than the strings of all rows.
+/// Whether a large dictionary and codes are smaller than the strings of all rows.
 fn codes_pay(codes: &[u32], dictionary: &Dictionary, compressor: Compressor) -> bool {
     let mut sampled = Vec::new();
     sample(codes).iter().for_each(|&code| sampled.extend_from_slice(dictionary.get(code)));

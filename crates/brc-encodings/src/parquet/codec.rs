@@ -1,4 +1,4 @@
-//! How pages are compressed: as blocks of `brc`'s own compressions, or in a way that only parquet files have.
+//! The compression of pages: `brc`'s own block compressions, or one that only parquet files have.
 
 use crate::columnar::{Fault, guarded};
 use brc_compress::{Compression, Compressor};
@@ -7,13 +7,14 @@ use lz4_flex::block::decompress_into;
 use parquet::basic::CompressionCodec;
 use std::io::{Cursor, Read};
 
-/// How the pages of a column chunk are compressed, if they are.
+/// The compression of the pages of a column chunk.
 #[derive(Clone, Copy)]
 pub(super) enum Codec {
     Block(&'static dyn Compression),
     Brotli,
-    /// The format's first kind of LZ4, which writers understood in three ways: blocks with lengths as Hadoop has them,
-    /// frames, and one raw block. Files do not say which it is.
+    /// The format's deprecated LZ4, which writers implemented in three ways: Hadoop blocks with lengths, frames, and
+    /// one
+    /// raw block. Files do not say which it is.
     AnyLz4,
 }
 
@@ -26,13 +27,13 @@ const BLOCKS: [(CompressionCodec, &str); 5] = [
     (CompressionCodec::ZSTD, "zstd"),
 ];
 
-/// What the format calls a compression.
+/// The format's id of a compression.
 pub(super) fn written(compression: &dyn Compression) -> Option<CompressionCodec> {
     BLOCKS.iter().find(|(_, name)| *name == compression.name()).map(|(codec, _)| *codec)
 }
 
 impl Codec {
-    /// The compression that the format calls so; `Some(None)` is no compression.
+    /// The compression with an id of the format; `Some(None)` is no compression.
     pub(super) fn of(codec: CompressionCodec) -> Option<Option<Self>> {
         match codec {
             CompressionCodec::BROTLI => Some(Some(Self::Brotli)),
@@ -53,7 +54,7 @@ impl Codec {
         }
     }
 
-    /// Decompresses into exactly `out`.
+    /// Decompresses to exactly the length of `out`.
     pub(super) fn decompress(self, packed: &[u8], out: &mut [u8]) -> Result<(), Fault> {
         match self {
             Self::Block(compression) => {
@@ -71,17 +72,17 @@ impl Codec {
     }
 }
 
-/// The bytes that the brotli decoder reads at once.
+/// The number of bytes that the brotli decoder reads at once.
 const BROTLI_BUFFER: usize = 4 << 10;
 
-/// What an LZ4 frame begins with.
+/// The magic of an LZ4 frame.
 const LZ4_FRAME: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 
 fn malformed_lz4() -> Fault {
     Fault::corrupt("malformed lz4 data")
 }
 
-/// Reads content that has to come to exactly `out`.
+/// Reads content that must have exactly the length of `out`.
 fn whole(mut content: impl Read, out: &mut [u8]) -> Result<(), Fault> {
     match content.read_exact(out).and_then(|()| content.read(&mut [0])) {
         Ok(0) => Ok(()),
@@ -95,8 +96,8 @@ fn lz4_frames(packed: &[u8], out: &mut [u8]) -> Result<(), Fault> {
     whole(format.reader(Box::new(Cursor::new(packed.to_vec()))), out).map_err(|_| malformed_lz4())
 }
 
-/// Decompresses what Hadoop writes: blocks, each with its length before compression, of pieces, each with its length after;
-/// `None` if it is something else.
+/// Decompresses Hadoop's LZ4: blocks, each with its uncompressed length, made of pieces, each with its compressed
+/// length; `None` if the bytes are something else.
 fn hadoop_blocks(mut packed: &[u8], out: &mut [u8]) -> Option<()> {
     let mut done = 0;
     while !packed.is_empty() {
@@ -167,7 +168,7 @@ mod tests {
 
     #[test]
     fn brotli_is_read() {
-        // "brotli brotli brotli brotli\n", as brotli writes it.
+        // "brotli brotli brotli brotli\n", compressed by brotli.
         let packed = b"\x1b\x1b\x00\xf8\x1d\xa9\x53\x9f\xbb\x70\x25\x26\x97\x0a\x20\x74\x99\xc6\xf6\x56\x8a\xcc\x13\x09\xac\x9f\x00";
         let mut out = vec![0; 28];
         let outcome = Codec::Brotli.decompress(packed, &mut out);

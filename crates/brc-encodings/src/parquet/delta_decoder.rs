@@ -1,7 +1,7 @@
-//! Reads Parquet's delta encoding of integers: blocks of differences, each part of a block in bits of a width of its own.
+//! Decodes DELTA_BINARY_PACKED integers: blocks of differences, in miniblocks of different bit widths.
 //!
-//! Times, sorted numbers and lengths of strings are stored so, and a question reads little else: they are unpacked and added
-//! up by kernels.
+//! Times, sorted numbers and string lengths are stored this way and dominate many queries, so kernels unpack them and
+//! compute the prefix sums.
 
 use crate::columnar::Fault;
 use brc_kernels::arithmetic::{Integer, running_sums};
@@ -9,44 +9,44 @@ use brc_kernels::bitpack::{Consecutive, unpack_consecutive};
 use brc_kernels::cpu::Level;
 use std::ops::Range;
 
-/// The most parts of a block, and values of a part.
+/// The maximum number of miniblocks of a block, and of values of a miniblock.
 const MOST: usize = 1 << 16;
 
-/// A place in some encoded integers. The bytes are lent to each call: they must always be the same.
+/// A position in encoded integers. Each call gets the bytes, which must always be the same.
 #[derive(Debug)]
 pub(super) struct Deltas {
     parts: usize,
     part_values: usize,
-    /// How many values there are behind the place.
+    /// The number of values after the position.
     left: usize,
-    /// The value before the place: 0 before the first one.
+    /// The value before the position: 0 before the first one.
     before: i64,
-    /// The least difference of the block.
+    /// The minimum difference of the block.
     least: i64,
-    /// Where the widths of the block's further parts are.
+    /// The range of the widths of the block's further miniblocks.
     widths: Range<usize>,
     part: Part,
-    /// Where what comes behind the part begins.
+    /// The offset after the miniblock.
     at: usize,
 }
 
-/// The part of a block at hand.
+/// The current miniblock.
 #[derive(Debug, Default)]
 struct Part {
     width: u32,
     start: usize,
-    /// How many of its differences were read, and how many were not.
+    /// The number of its differences that were read, and of those left.
     read: usize,
     left: usize,
 }
 
 impl Deltas {
-    /// The start of integers at a place.
+    /// The start of integers at an offset.
     pub(super) fn new(bytes: &[u8], at: usize) -> Result<Self, Fault> {
         let mut deltas =
             Self { parts: 0, part_values: 0, left: 0, before: 0, least: 0, widths: 0..0, part: Part::default(), at };
         let [block, parts, values] = [deltas.size(bytes)?, deltas.size(bytes)?, deltas.size(bytes)?];
-        // The first value is the difference from nothing: it is a part of no bits.
+        // The first value is a difference from 0, in a miniblock of width 0.
         deltas.least = deltas.zigzag(bytes)?;
         (deltas.parts, deltas.left) = (parts, values);
         deltas.part_values = block.checked_div(parts).unwrap_or(0);
@@ -61,12 +61,12 @@ impl Deltas {
         Ok(deltas)
     }
 
-    /// How many values there are.
+    /// The number of values left.
     pub(super) fn left(&self) -> usize {
         self.left
     }
 
-    /// Where what lies behind all values begins. Nothing may have been read.
+    /// The offset after all values. Must be called before the first read.
     pub(super) fn end(&self, bytes: &[u8]) -> Result<usize, Fault> {
         let mut rest = Self { widths: 0..0, part: Part::default(), ..*self };
         let mut differences = rest.left.saturating_sub(1);
@@ -77,7 +77,7 @@ impl Deltas {
         Ok(rest.at)
     }
 
-    /// Appends the next values, modulo what their type holds.
+    /// Appends the next values, modulo the range of their type.
     pub(super) fn read<T: Integer + Consecutive>(
         &mut self,
         bytes: &[u8],
@@ -120,7 +120,7 @@ impl Deltas {
             return Err(Fault::corrupt(format!("differences of {width} bits")));
         }
         self.part = Part { width: width.into(), start: self.at, read: 0, left: self.part_values };
-        // Some writers leave out the bytes behind the last difference.
+        // Some writers omit the bytes after the last difference.
         self.at += self.part_values / 8 * usize::from(width);
         Ok(())
     }
@@ -186,7 +186,7 @@ mod tests {
             bytes.clear();
             integers_32(&narrow.iter().map(|&value| value.into()).collect::<Vec<_>>(), &mut bytes);
             prop_assert_eq!(decode::<i32>(&bytes, step).unwrap().0, narrow);
-            // More than two blocks, of which the last is missing.
+            // More than two blocks, the last of which is missing.
             bytes.truncate(bytes.len() / 2);
             prop_assert!(decode::<i32>(&bytes, step).is_err() || values.len() <= 257);
         }
@@ -207,7 +207,7 @@ mod tests {
             assert!(Deltas::new(&[block, parts, 1, 0], 0).is_err(), "{block} in {parts}");
         }
         assert!(Deltas::new(&[8, 1, 1, 0], 0).is_ok());
-        // A block of one part, which has 65 bits.
+        // A block of one miniblock of width 65.
         assert!(decode::<i64>(&[8, 1, 2, 0, 0, 65], 9).is_err());
     }
 }

@@ -1,12 +1,12 @@
-//! Writes Parquet's delta encodings: integers as differences in as many bits as the largest of some dozen needs, and
-//! strings with their lengths stored so.
+//! Encodes DELTA_BINARY_PACKED integers, as differences in as many bits as the largest of a miniblock needs, and
+//! DELTA_LENGTH_BYTE_ARRAY strings, with their lengths stored likewise.
 
 use super::thrift::varint;
 use brc_core::Dictionary;
 
-/// Differences of a block.
+/// Differences per block.
 const BLOCK: usize = 128;
-/// Parts of a block, each of its own width.
+/// Miniblocks per block, each with its own width.
 const PARTS: usize = 4;
 const PART: usize = BLOCK / PARTS;
 
@@ -51,7 +51,7 @@ fn integers(values: &[i64], signed: impl Fn(i64) -> i64, unsigned: impl Fn(i64) 
     }
 }
 
-/// Appends values of `width` bits, from the lowest bit on.
+/// Appends values of `width` bits, lowest bit first.
 fn pack(values: &[u64; PART], width: u32, out: &mut Vec<u8>) {
     let mut packed = [[0; 8]; PART];
     let (mut bits, mut count, mut word) = (0u128, 0, 0);
@@ -75,12 +75,12 @@ fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-/// Appends strings that have these codes: the lengths of all, then the bytes of all.
+/// Appends the strings of these codes: the lengths of all, then the bytes of all.
 pub(super) fn strings(codes: &[u32], dictionary: &Dictionary, out: &mut Vec<u8>) {
     let lengths: Vec<_> = codes.iter().map(|&code| dictionary.get(code).len() as i64).collect();
     integers_32(&lengths, out);
     out.reserve(lengths.iter().sum::<i64>() as usize);
-    // New strings have consecutive codes, and lie one behind the other.
+    // New strings have consecutive codes, and are contiguous.
     for codes in codes.chunk_by(|code, next| code.wrapping_add(1) == *next) {
         out.extend_from_slice(dictionary.span(codes[0]..codes[0] + codes.len() as u32));
     }
@@ -90,12 +90,12 @@ pub(super) fn strings(codes: &[u32], dictionary: &Dictionary, out: &mut Vec<u8>)
 mod tests {
     use super::*;
 
-    /// The example of the format's description, in blocks of 128: 7, 5, 3, 1, 2, 3, 4, 5.
+    /// The example of the format's specification, in blocks of 128: 7, 5, 3, 1, 2, 3, 4, 5.
     #[test]
     fn the_example_of_the_format() {
         let mut out = Vec::new();
         integers_64(&[7, 5, 3, 1, 2, 3, 4, 5], &mut out);
-        // Eight values, the first 7, the least difference -2; two bits each of 0 0 0 3 3 3 3.
+        // Eight values, the first 7, the minimum difference -2; two bits each of 0 0 0 3 3 3 3.
         let expected = [128, 1, 4, 8, 14, 3, 2, 0, 0, 0, 0b1100_0000, 0b0011_1111, 0, 0, 0, 0, 0, 0];
         assert_eq!(out, expected);
     }

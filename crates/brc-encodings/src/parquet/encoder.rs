@@ -1,7 +1,7 @@
 //! Encodes the rows of a part as a row group, for one worker.
 //!
-//! Strings come as codes already and stay codes: the library would look up each of them in a hash table again. Numbers
-//! are numbered too where that makes them smaller.
+//! Strings arrive as codes and stay codes: the library would look up each of them in a hash table again. Numbers
+//! are dictionary-encoded too where that makes them smaller.
 
 use super::page::{
     self, BYTE_STREAM_SPLIT, DATA_PAGE, DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY, DICTIONARY_PAGE, PLAIN,
@@ -22,24 +22,24 @@ use brc_core::{
 use parquet::basic::{CompressionCodec, Encoding, Type as Physical};
 use std::sync::Arc;
 
-/// The most bytes of a smallest or largest string that are kept.
+/// The maximum bytes of a stored string minimum or maximum.
 const LONGEST_BOUND: usize = 256;
 
-/// From this size on, a sample of so many bytes of a page tells how its kind is compressed best.
+/// Pages from this size in bytes on are judged by a sample of this size to find their best compression.
 const SAMPLED: usize = 64 << 10;
 const SAMPLE: usize = 8 << 10;
 
-/// What is remembered of a part until the footer is written.
+/// The metadata of a part, until the footer is written.
 pub(super) struct PartMeta {
     pub(super) chunks: Vec<Chunk>,
 }
 
-/// What is remembered of a column chunk. Places are counted from the start of the part.
+/// The metadata of a column chunk. Offsets are relative to the start of the part.
 pub(super) struct Chunk {
     /// The column that it was encoded for.
     pub(super) field: Field,
     pub(super) start: u64,
-    /// Where the first page of data is.
+    /// The offset of the first data page.
     pub(super) data: u64,
     pub(super) stored: u64,
     pub(super) unpacked: u64,
@@ -51,7 +51,7 @@ pub(super) struct Chunk {
     pub(super) nulls: u64,
 }
 
-/// The smallest and the largest value of a column chunk, as they are stored.
+/// The minimum and maximum of a column chunk, as stored.
 pub(super) enum Bounds {
     Unknown,
     Integers(i128, i128),
@@ -67,7 +67,7 @@ pub(super) struct Encoder {
     packed: PackedPages,
 }
 
-/// The compressed bodies of the pages of a column chunk, one behind the other.
+/// The compressed bodies of the pages of a column chunk, contiguous.
 #[derive(Default)]
 struct PackedPages {
     bytes: Vec<u8>,
@@ -85,7 +85,7 @@ impl Encoder {
         }
     }
 
-    /// Sees to it that times that are counted in seconds are not too far away: the format has no seconds.
+    /// Checks that times in seconds can be stored as milliseconds: the format has no seconds.
     fn check_seconds(&self, batch: &Batch<'_>) -> Result<()> {
         let mut refused = Vec::new();
         for (index, (column, field)) in batch.columns.iter().zip(self.schema.fields()).enumerate() {
@@ -188,7 +188,7 @@ fn integer_pages(
     }
     let values = stored_integers(values, validity, field)?;
     let bounds = match field.logical_type.bounds() {
-        // What is unsigned is ordered so.
+        // Unsigned values have unsigned order.
         Some((0, max)) if max == u64::MAX.into() => {
             let unsigned: Vec<_> = values.iter().map(|&value| i128::from(value as u64)).collect();
             integer_bounds(&unsigned)
@@ -203,14 +203,13 @@ fn integer_pages(
     Ok((pages, bounds))
 }
 
-/// The integers that are not null, as pages have them: in units of the format, and in 32 or 64 bits, be they signed or
-/// not.
+/// The valid integers as pages store them: in units of the format, in 32 or 64 bits, signed or unsigned.
 fn stored_integers(values: &Integers<'_>, validity: Option<Bitmap<'_>>, field: &Field) -> Result<Vec<i64>> {
     let factor = factor(field.logical_type);
     let (min, max) = field.logical_type.bounds().unwrap_or((0, 0));
     let narrow = match types::physical(field.logical_type) {
         Physical::INT32 => i128::from(i32::MIN)..=i128::from(i32::MAX),
-        // A decimal of eighteen digits may have come with one more.
+        // A decimal of eighteen digits may have come with nineteen.
         _ => min.min(i64::MIN.into())..=max.max(i64::MAX.into()),
     };
     let stored = |value: i64| value.checked_mul(factor).ok_or_else(foreign);
@@ -235,7 +234,7 @@ fn stored_integers(values: &Integers<'_>, validity: Option<Bitmap<'_>>, field: &
     }
 }
 
-/// The values that are not null.
+/// The valid values.
 fn dense<T: Copy>(values: &[T], validity: Option<Bitmap<'_>>) -> Vec<T> {
     match validity {
         None => values.to_vec(),
@@ -245,10 +244,10 @@ fn dense<T: Copy>(values: &[T], validity: Option<Bitmap<'_>>) -> Vec<T> {
     }
 }
 
-/// One bit for each truth value.
+/// Appends one bit per bool.
 fn bits(values: &[i64], out: &mut Vec<u8>) {
     let mut bits = BitmapBuffer::default();
-    // A buffer without a null has no bits.
+    // Without a null there is no validity bitmap.
     values.iter().for_each(|&value| bits.push(value != 0));
     match bits.bitmap() {
         Some(bitmap) => {
@@ -266,7 +265,7 @@ fn integer_bounds<T: Copy + Ord + Into<i128>>(values: &[T]) -> Bounds {
     bounds(values).map_or(Bounds::Unknown, |(min, max)| Bounds::Integers(min.into(), max.into()))
 }
 
-/// As the format wants it: NaN is in no order, and each zero stands for both.
+/// As the format requires: no NaN, and a zero is -0 as minimum and +0 as maximum.
 fn float_bounds(values: &[f64]) -> Bounds {
     if values.is_empty() || values.iter().any(|value| value.is_nan()) {
         return Bounds::Unknown;
@@ -330,8 +329,8 @@ fn no_codec(compressor: Compressor) -> String {
 }
 
 impl PackedPages {
-    /// Compresses pages. Returns whether they are smaller then by more than a few hundredths: what saves next to nothing
-    /// would still have to be decompressed by every reader.
+    /// Compresses pages. Returns whether that saves more than a few per cent: otherwise readers would decompress for
+    /// hardly any gain.
     fn compress(&mut self, pages: &[Page], compressor: Compressor) -> bool {
         self.bytes.clear();
         self.ends.clear();

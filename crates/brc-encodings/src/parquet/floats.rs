@@ -1,4 +1,4 @@
-//! Decodes column chunks of floats window by window.
+//! Decodes column chunks of floats, one window at a time.
 
 use super::page::Pages;
 use super::types::Stored;
@@ -13,7 +13,7 @@ pub(super) struct FloatChunk {
     codes: Vec<u32>,
 }
 
-/// How values lie in pages, and those of a dictionary.
+/// The decoder of pages and of the dictionary.
 struct Floats {
     stored: Stored,
     dictionary: Vec<f64>,
@@ -27,7 +27,7 @@ impl Decode for Floats {
 }
 
 impl FloatChunk {
-    /// One of floats of 32 or 64 bits.
+    /// A chunk of 32-bit or 64-bit floats.
     pub(super) fn new(stored: Stored, has_levels: bool) -> Self {
         let floats = Floats { stored, dictionary: Vec::new() };
         Self { walk: Walk::new(has_levels), floats, codes: Vec::new() }
@@ -54,7 +54,7 @@ impl FloatChunk {
         Ok(())
     }
 
-    /// Leaves out the next rows.
+    /// Skips the next rows.
     pub(super) fn skip(&mut self, pages: &mut Pages, mut rows: usize) -> Result<(), Fault> {
         while rows > 0 {
             let (in_pages, run) = self.walk.skip(pages, rows, &mut self.floats)?;
@@ -64,7 +64,7 @@ impl FloatChunk {
                     self.codes.resize(run, 0);
                     hybrid.read(pages.body(), &mut self.codes)?;
                 }
-                // Where the page is shorter than that, whoever reads on finds out.
+                // If the page is shorter, the next read reports it.
                 Values::Plain(at) => *at = at.saturating_add(run * self.floats.stored.width()),
                 Values::Deltas(_) | Values::Lengths(..) => return Err(wrong_encoding()),
             }
@@ -78,7 +78,7 @@ impl FloatChunk {
     }
 }
 
-/// Appends the next floats as they lie, one after the other.
+/// Appends the next plain floats.
 fn plain_floats(stored: Stored, body: &[u8], values: usize, out: &mut Vec<f64>) -> Result<(), Fault> {
     let bytes = values.checked_mul(stored.width()).and_then(|length| body.get(..length)).ok_or_else(cut_off)?;
     match stored {

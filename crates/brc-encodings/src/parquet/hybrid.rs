@@ -1,7 +1,8 @@
-//! Parquet's hybrid of run lengths and bit-packing: how it stores dictionary codes and definition levels.
+//! Parquet's RLE/bit-packing hybrid: how it stores dictionary codes and definition levels.
 //!
-//! A run of equal values is its length and the value; anything else lies in groups of eight, each value in as many bits
-//! as the largest one needs, from the lowest bit on.
+//! A run of equal values is stored as its length and the value. Other values are bit-packed in groups of eight, each in
+//! as
+//! many bits as the largest one needs, lowest bit first.
 
 use super::thrift::varint;
 use crate::columnar::Fault;
@@ -10,17 +11,17 @@ use brc_kernels::cpu::Level;
 
 /// The widest code, in bits.
 const WIDEST: u32 = 32;
-/// Values of a group.
+/// Values per group.
 const GROUP: usize = 8;
-/// From this length on a run of equal values is stored as one.
+/// The minimum length of a run that is stored as such.
 const SHORTEST_RUN: usize = 2 * GROUP;
 
-/// How many bits the values up to `largest` need.
+/// The number of bits for values up to `largest`.
 pub(super) fn width_of(largest: u32) -> u32 {
     u32::BITS - largest.leading_zeros()
 }
 
-/// Calls a function that is compiled for each width.
+/// Calls the function compiled for each width.
 macro_rules! of_width {
     (@ $width:expr, $function:ident $arguments:tt, $($each:literal)+) => {
         match $width {
@@ -47,7 +48,7 @@ pub(super) fn encode(width: u32, values: &[u32], out: &mut Vec<u8>) {
             at += run;
             start = at;
         } else {
-            // A run may begin inside a group; then it is shortened by what fills the group.
+            // A run may begin inside a group; then its first values fill the group.
             at = (at + GROUP).min(values.len());
         }
     }
@@ -82,11 +83,11 @@ fn pack<const WIDTH: usize>(values: &[u32], out: &mut Vec<u8>) {
     }
 }
 
-/// A place in some encoded values. The bytes are lent to each call: they must always be the same.
+/// A position in encoded values. Each call gets the bytes, which must always be the same.
 #[derive(Debug)]
 pub(super) struct Hybrid {
     width: u32,
-    /// Where the next run begins.
+    /// The offset of the next run.
     at: usize,
     run: Run,
 }
@@ -98,16 +99,16 @@ enum Run {
         left: usize,
     },
     Packed {
-        /// Where its first group begins.
+        /// The offset of its first group.
         start: usize,
-        /// How many of its values were read.
+        /// The number of its values that were read.
         read: usize,
         left: usize,
     },
 }
 
 impl Hybrid {
-    /// The start of values of `width` bits at a place.
+    /// The start of values of `width` bits at an offset.
     pub(super) fn new(width: u32, at: usize) -> Result<Self, Fault> {
         if width > WIDEST {
             return Err(Fault::corrupt(format!("values of {width} bits")));
@@ -115,7 +116,7 @@ impl Hybrid {
         Ok(Self { width, at, run: Run::Repeated { value: 0, left: 0 } })
     }
 
-    /// Reads as many values as there is room for.
+    /// Fills `out` with the next values.
     pub(super) fn read(&mut self, bytes: &[u8], mut out: &mut [u32]) -> Result<(), Fault> {
         while !out.is_empty() {
             let (done, rest) = match &mut self.run {
@@ -144,7 +145,7 @@ impl Hybrid {
         Ok(())
     }
 
-    /// Whether the next `count` values of one bit are all 1: what the definition levels of a column without NULLs are.
+    /// Whether the next `count` one-bit values are all 1, as the definition levels of a column without nulls are.
     pub(super) fn all_ones(&mut self, bytes: &[u8], mut count: usize) -> Result<bool, Fault> {
         let mut values = [0; 1024];
         while count > 0 {
@@ -188,7 +189,7 @@ impl Hybrid {
             self.run = Run::Repeated { value: u32::from_le_bytes(value), left: length };
         } else {
             let (start, width) = (self.at, self.width as usize);
-            // Some writers leave out the bytes behind the last value of a page.
+            // Some writers omit the bytes after the last value of a page.
             let size = (length * width).min(bytes.len().saturating_sub(start));
             let left = (size * 8).checked_div(width).unwrap_or(length * GROUP);
             self.at = start + size;

@@ -1,8 +1,9 @@
-//! Timestamps of 96 bits, which Hive, Impala and Spark write: a Julian day and the nanoseconds within it.
+//! 96-bit timestamps, which Hive, Impala and Spark write: a Julian day and the nanoseconds within it.
 //!
-//! Their range is larger than that of any timestamp of 64 bits, and the footer says nothing of their values. So the unit of
-//! a column depends on the values: microseconds hold every year that anyone means, but not single nanoseconds. What the
-//! unit cannot hold is an error where the row is read.
+//! Their range exceeds that of any 64-bit timestamp, and the footer has no statistics of them. So the unit of a column
+//! depends on its values: microseconds cover every realistic year, but not single nanoseconds. A value that the unit
+//! cannot
+//! hold is an error when the row is read.
 
 use super::page::{DATA_PAGE_V2, DICTIONARY_PAGE, PLAIN_DICTIONARY, PageHeader, Pages, RLE, RLE_DICTIONARY};
 use super::table::Chunk;
@@ -26,14 +27,14 @@ const EPOCH: i64 = 2_440_588;
 const NANOS_PER_SECOND: i128 = 1_000_000_000;
 const NANOS_PER_DAY: i128 = 86_400 * NANOS_PER_SECOND;
 
-/// The nanoseconds since 1970-01-01 that a value of [`BYTES`] stands for; `None` if it has another length.
+/// A value of [`BYTES`] as nanoseconds since 1970-01-01; `None` if it has a different length.
 fn nanos(value: &[u8]) -> Option<i128> {
     let (nanos, day) = value.split_first_chunk()?;
     let day = i32::from_le_bytes(day.try_into().ok()?);
     Some(i128::from(i64::from(day) - EPOCH) * NANOS_PER_DAY + i128::from(i64::from_le_bytes(*nanos)))
 }
 
-/// Values as timestamps of a unit; `row` is the first of them in its row group, for messages.
+/// Values as timestamps of a unit; `row` is the position of the first one in its row group, for messages.
 ///
 /// # Errors
 /// If the unit cannot hold a value exactly.
@@ -72,17 +73,17 @@ fn in_unit<T: ArrowPrimitiveType<Native = i64>>(
     Ok(Arc::new(PrimitiveArray::<T>::new(timestamps.into(), values.nulls().cloned())))
 }
 
-/// Nanoseconds as seconds, with all digits.
+/// Nanoseconds as decimal seconds, with all digits.
 fn seconds(nanos: i128) -> String {
     let (sign, nanos) = (if nanos < 0 { "-" } else { "" }, nanos.unsigned_abs());
     let per_second = NANOS_PER_SECOND.unsigned_abs();
     format!("{sign}{}.{:09}", nanos / per_second, nanos % per_second)
 }
 
-/// The unit for a column with these column chunks: nanoseconds if a value has single ones, else microseconds.
+/// The unit for a column with these chunks: nanoseconds if a value needs them, else microseconds.
 ///
 /// # Errors
-/// If the file cannot be read. Damage is left to whoever reads the rows.
+/// If the file cannot be read. Damage is reported when the rows are read.
 pub(super) fn unit<'c>(
     file: &InputFile,
     chunks: impl Iterator<Item = &'c Chunk>,
@@ -101,8 +102,8 @@ pub(super) fn unit<'c>(
     Ok(TimeUnit::Microsecond)
 }
 
-/// Whether a value of a column chunk is between two microseconds. Codes stand for values of the dictionary, so their pages
-/// need not be looked at.
+/// Whether a value of a column chunk is not a whole number of microseconds. Pages of codes need not be read, only the
+/// dictionary.
 fn has_nanos(pages: &mut Pages, is_optional: bool) -> Result<bool, Fault> {
     let is_coded = |header: &PageHeader| matches!(header.encoding, RLE_DICTIONARY | PLAIN_DICTIONARY);
     while let Some(header) = pages.next_but(is_coded)? {

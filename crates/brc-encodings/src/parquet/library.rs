@@ -1,7 +1,8 @@
-//! Columns that the library decodes: whatever is not as our own, faster reader has it, nulls above all.
+//! Columns decoded by the library: those that the faster reader here does not support, above all columns with nulls.
 //!
-//! The library gets pages that were read, checked and decompressed here, so that damage is told as everywhere else, and
-//! columns nobody asked for are neither read nor in the way.
+//! The library receives pages that were read, checked and decompressed here, so that damage is reported as everywhere
+//! else,
+//! and columns outside the projection are not read.
 
 use super::int96;
 use super::page::{
@@ -30,16 +31,16 @@ use std::time::Duration;
 /// A column chunk that the library decodes.
 pub(super) struct LibraryColumn {
     reader: ParquetRecordBatchReader,
-    /// The unit of timestamps of 96 bits, which come as twelve bytes.
+    /// The unit of 96-bit timestamps, which the library returns as twelve bytes.
     int96: Option<TimeUnit>,
-    /// How many rows were delivered.
+    /// The number of delivered rows.
     row: usize,
     /// In nanoseconds.
     decompress_time: Arc<AtomicU64>,
 }
 
 impl LibraryColumn {
-    /// That of a row group with so many rows, of which the pages are in memory.
+    /// The column chunk of a row group of `rows` rows whose pages are in memory.
     pub(super) fn new(
         metadata: &ParquetMetaData,
         column: &FileColumn,
@@ -61,7 +62,7 @@ impl LibraryColumn {
         Ok(Self { reader: reader?, int96: column.int96, row: 0, decompress_time })
     }
 
-    /// The next rows, which must be so many.
+    /// The next `rows` rows.
     pub(super) fn next(&mut self, rows: usize) -> Result<ArrayRef, Fault> {
         let fewer = || Fault::corrupt("it has fewer values than the row group has rows");
         let batch = guarded(|| match self.reader.next() {
@@ -82,24 +83,24 @@ impl LibraryColumn {
         }
     }
 
-    /// Whether no value is left.
+    /// Whether all values were read.
     pub(super) fn is_over(&mut self) -> Result<bool, Fault> {
         guarded(|| Ok(self.reader.next().is_none()))
     }
 
-    /// The time that decompression took since this was asked the last time.
+    /// The time spent on decompression since the last call.
     pub(super) fn decompress_time(&self) -> Duration {
         Duration::from_nanos(self.decompress_time.swap(0, Relaxed))
     }
 }
 
-/// As what the library should deliver a column: strings with a dictionary as codes.
+/// The Arrow type to request from the library: strings with a dictionary as codes.
 fn hint(column: &FileColumn, has_dictionary: bool) -> Field {
     let is_text = column.file_type.get_physical_type() == parquet::basic::Type::BYTE_ARRAY && column.stored.is_some();
     let data_type = if is_text && has_dictionary {
         DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Binary))
     } else {
-        // It hints at nothing.
+        // A hint without effect.
         DataType::Null
     };
     Field::new(column.file_type.name(), data_type, true)
@@ -110,7 +111,7 @@ fn fault(error: ParquetError) -> Fault {
     if text.contains("NYI") { Fault::unsupported(text) } else { Fault::corrupt(text) }
 }
 
-/// A row group with one column, which is in memory.
+/// A row group with one column, in memory.
 struct OneColumn<'a> {
     rows: usize,
     pages: RefCell<Option<ChunkPages>>,
@@ -151,7 +152,7 @@ impl Iterator for OneChunk {
 
 impl PageIterator for OneChunk {}
 
-/// Pages for the library.
+/// Passes pages to the library.
 struct ChunkPages {
     pages: Pages,
     rows: usize,
@@ -193,14 +194,14 @@ impl ChunkPages {
     }
 }
 
-/// Checks what the library believes when it allocates memory.
+/// Checks the sizes that the library uses for allocations.
 fn check(header: &PageHeader, body: &[u8], rows: usize) -> Result<(), Fault> {
     let levels: usize = header.level_bytes.iter().sum();
     let is_dictionary = header.kind == DICTIONARY_PAGE;
     if !is_dictionary && header.values > rows || header.nulls > header.values || header.rows > rows {
         return Err(Fault::corrupt("a page has more values than the row group has rows"));
     }
-    // Each value takes a bit at least.
+    // Each value takes at least one bit.
     if is_dictionary && header.values / 8 > body.len() || levels > body.len() {
         return Err(Fault::corrupt("a page is shorter than its values"));
     }

@@ -40,7 +40,7 @@ const NAME: &str = "parquet";
 
 pub(crate) struct Parquet;
 
-/// What a file begins with whose footer is encrypted.
+/// The magic of a file whose footer is encrypted.
 const ENCRYPTED: &[u8] = b"PARE";
 
 impl Encoding for Parquet {
@@ -108,7 +108,7 @@ fn table(input: Input, options: &OpenOptions) -> Result<ParquetTable> {
     if input.prefix.starts_with(ENCRYPTED) {
         return Err(Error::unsupported(&path, "is encrypted"));
     }
-    // Of a file in a store they are not known; it ends with them, too.
+    // The first bytes of a file in a store are unknown; the magic is also at its end.
     let is_unknown = input.prefix.is_empty() && !input.is_whole;
     if !is_unknown && !input.prefix.starts_with(MAGIC) {
         return Err(Error::corrupt(&path, "header", "the file does not begin as parquet files do"));
@@ -147,7 +147,7 @@ fn describe_column(table: &ParquetTable, column: usize) -> Facts {
     facts
 }
 
-/// The smallest and the largest value, if every column chunk tells its own.
+/// The minimum and maximum, if every column chunk has them.
 fn describe_bounds(logical_type: LogicalType, chunks: &[&Chunk]) -> Facts {
     let numbers = |chunk: &&Chunk| if let Bounds::Numbers(min, max) = chunk.bounds { Some((min, max)) } else { None };
     let texts = |chunk: &&'_ Chunk| match &chunk.bounds {

@@ -1,4 +1,4 @@
-//! Decodes column chunks of integers window by window.
+//! Decodes column chunks of integers, one window at a time.
 
 use super::page::Pages;
 use super::types::Stored;
@@ -16,7 +16,7 @@ pub(super) struct NumberChunk {
 
 struct NumberPages {
     stored: Stored,
-    /// None, of the width that differences add up to.
+    /// An empty buffer of the width of prefix sums.
     sums: Numbers,
     dictionary: Numbers,
 }
@@ -31,7 +31,7 @@ impl Decode for NumberPages {
 }
 
 impl NumberChunk {
-    /// One of numbers of which it may be known that 32 bits hold all.
+    /// A chunk of integers; `are_narrow` if all are known to fit 32 bits.
     pub(super) fn new(stored: Stored, are_narrow: bool, has_levels: bool) -> Self {
         let is_narrow = are_narrow || stored == Stored::Int32;
         let sums = if is_narrow { Numbers::I32(Vec::new()) } else { Numbers::I64(Vec::new()) };
@@ -67,7 +67,7 @@ impl NumberChunk {
         Ok(())
     }
 
-    /// Leaves out the next rows.
+    /// Skips the next rows.
     pub(super) fn skip(&mut self, pages: &mut Pages, mut rows: usize) -> Result<(), Fault> {
         while rows > 0 {
             let (in_pages, run) = self.walk.skip(pages, rows, &mut self.numbers)?;
@@ -77,7 +77,7 @@ impl NumberChunk {
                     hybrid.read(pages.body(), &mut self.codes)?;
                 }
                 Values::Codes(_) => {}
-                // Where the page is shorter than that, whoever reads on finds out.
+                // If the page is shorter, the next read reports it.
                 Values::Plain(at) => *at = at.saturating_add(run * self.numbers.stored.width()),
                 Values::Deltas(deltas) => {
                     let mut left = Vec::<i64>::new();
@@ -98,7 +98,7 @@ impl NumberChunk {
     }
 }
 
-/// Appends the next numbers as they lie, one after the other.
+/// Appends the next plain integers.
 fn plain_numbers(stored: Stored, body: &mut &[u8], values: usize, out: &mut Numbers) -> Result<(), Fault> {
     let mut take = |width: usize| -> Result<&[u8], Fault> {
         let length = values.checked_mul(width).ok_or_else(cut_off)?;
@@ -129,7 +129,7 @@ fn too_wide() -> Fault {
     Fault::corrupt("numbers of 64 bits and wider ones")
 }
 
-/// The same numbers in the narrowest width that holds all of them.
+/// The same integers in the narrowest width that fits all of them.
 #[allow(clippy::unnecessary_cast)]
 fn narrowed(numbers: Numbers) -> Numbers {
     let Some((min, max)) = numbers.as_values().bounds() else { return numbers };
@@ -145,7 +145,7 @@ fn narrowed(numbers: Numbers) -> Numbers {
     })
 }
 
-/// Appends numbers that come in the width of those that `like` has; `out` may have wider or narrower ones from before.
+/// Appends integers of the width of `like`; `out` may have a different width.
 fn append(
     like: &Numbers,
     out: &mut Numbers,
@@ -163,7 +163,7 @@ fn append(
     Ok(())
 }
 
-/// Appends what codes stand for.
+/// Appends the values of codes.
 fn gather(codes: &[u32], dictionary: &Numbers, out: &mut Numbers) -> Result<(), Fault> {
     append(dictionary, out, |out| match (dictionary, out) {
         (Numbers::I16(values), Numbers::I16(out)) => look_up(codes, values, out),

@@ -1,6 +1,6 @@
-//! Pages: the pieces of a column chunk, each with a header of its own.
+//! Pages: the blocks of a column chunk, each with its own header.
 //!
-//! The header is read here rather than by the library, so that sizes are checked before anything is allocated, and
+//! The header is parsed here rather than by the library, so that sizes are checked before anything is allocated, and
 //! checksums before anything is decompressed.
 
 use super::codec::Codec;
@@ -9,7 +9,7 @@ use crate::columnar::Fault;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Numbers of page types and encodings in the format.
+/// The format's ids of page types and encodings.
 pub(super) const DATA_PAGE: i64 = 0;
 pub(super) const DICTIONARY_PAGE: i64 = 2;
 pub(super) const DATA_PAGE_V2: i64 = 3;
@@ -23,19 +23,19 @@ pub(super) const DELTA_BYTE_ARRAY: i64 = 7;
 pub(super) const RLE_DICTIONARY: i64 = 8;
 pub(super) const BYTE_STREAM_SPLIT: i64 = 9;
 
-/// A page of up to this size is decompressed whatever the chunk says of itself.
+/// Pages of up to this size are decompressed whatever size the chunk declares.
 const ALWAYS_FINE: usize = 16 << 20;
 
-/// What a page says of itself.
+/// The header of a page.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PageHeader {
     pub(super) kind: i64,
     pub(super) values: usize,
     pub(super) encoding: i64,
-    /// How definition levels are encoded in a page of version 1.
+    /// The encoding of definition levels in a data page of version 1.
     pub(super) level_encoding: i64,
     pub(super) repetition_encoding: i64,
-    /// The sizes of repetition and definition levels in a page of version 2.
+    /// The sizes of repetition and definition levels in a data page of version 2.
     pub(super) level_bytes: [usize; 2],
     pub(super) nulls: usize,
     pub(super) rows: usize,
@@ -46,7 +46,7 @@ pub(super) struct PageHeader {
     is_compressed: bool,
 }
 
-/// Reads a header at the start of some bytes.
+/// Parses a header at the start of `bytes`.
 fn header(bytes: &[u8]) -> Result<PageHeader, Fault> {
     let mut header = PageHeader { kind: -1, is_compressed: true, ..PageHeader::default() };
     let mut negative = false;
@@ -79,7 +79,7 @@ fn header(bytes: &[u8]) -> Result<PageHeader, Fault> {
     Ok(header)
 }
 
-/// Appends a page whose body, compressed or not, is at hand, with a checksum.
+/// Appends a page with the given body, compressed or not, and a checksum.
 pub(super) fn write(kind: i64, values: usize, encoding: i64, unpacked: usize, body: &[u8], out: &mut Vec<u8>) -> bool {
     let integers = (i32::try_from(values), i32::try_from(unpacked), i32::try_from(body.len()));
     let (Ok(values), Ok(unpacked), Ok(stored)) = integers else { return false };
@@ -99,26 +99,26 @@ pub(super) fn write(kind: i64, values: usize, encoding: i64, unpacked: usize, bo
     true
 }
 
-/// The pages of a column chunk, one after the other.
+/// The pages of a column chunk, in sequence.
 #[derive(Default)]
 pub(super) struct Pages {
     stored: Vec<u8>,
     at: usize,
     codec: Option<Codec>,
-    /// How large the chunk says to be without compression.
+    /// The uncompressed size that the chunk declares.
     unpacked: usize,
-    /// How many values are left, if what follows the last of them may be anything.
+    /// The number of values left, if other bytes may follow the last one.
     left: Option<usize>,
-    /// The body of a compressed page.
+    /// The decompressed body of a page.
     body: Vec<u8>,
-    /// Where the body of the page is: in `body` or in `stored`.
+    /// The location of the page's body: whether it is in `body` (else `stored`), and its range.
     place: (bool, Range<usize>),
     pub(super) decompress_time: Duration,
 }
 
 impl Pages {
-    /// Begins a chunk; its bytes are to be put into the buffer returned. If only their number of `values` tells where its
-    /// pages end, other bytes may follow.
+    /// Begins a chunk; returns the buffer to read its bytes into. With `values`, their number determines the last page,
+    /// and other bytes may follow it.
     pub(super) fn start(
         &mut self,
         stored: usize,
@@ -137,12 +137,12 @@ impl Pages {
         &self.stored
     }
 
-    /// Goes to the next page of data or with a dictionary; `None` if there is no other.
+    /// Advances to the next data or dictionary page; `None` after the last.
     pub(super) fn next(&mut self) -> Result<Option<PageHeader>, Fault> {
         self.next_but(|_| false)
     }
 
-    /// The same; the body of a page of data that `is_skipped` is not looked at any further.
+    /// The same; the body of a data page for which `is_skipped` holds is not decompressed.
     pub(super) fn next_but(
         &mut self,
         is_skipped: impl FnOnce(&PageHeader) -> bool,
@@ -162,7 +162,7 @@ impl Pages {
                 return Err(Fault::corrupt("the checksum of a page does not match"));
             }
             self.at = end;
-            // Index pages, and whatever may come, hold no data.
+            // Index pages, and future page types, hold no data.
             if !matches!(header.kind, DATA_PAGE | DATA_PAGE_V2 | DICTIONARY_PAGE) {
                 continue;
             }
@@ -193,7 +193,7 @@ impl Pages {
         bytes.get(range.clone()).unwrap_or_default()
     }
 
-    /// Decompresses a page; its levels, in version 2, are not compressed.
+    /// Decompresses a page, except its levels in version 2, which are not compressed.
     fn decompress(&mut self, header: &PageHeader, codec: Codec, stored: Range<usize>) -> Result<usize, Fault> {
         if header.unpacked > self.unpacked.max(ALWAYS_FINE) {
             return Err(Fault::corrupt("a page is larger than its column chunk"));

@@ -1,38 +1,38 @@
-//! Pages before compression: which rows and values belong to each, and which of the rows are null.
+//! Pages before compression: the rows and values of each, and which rows are null.
 
 use super::hybrid;
 use super::page::{DATA_PAGE, DICTIONARY_PAGE, PLAIN, RLE_DICTIONARY};
 use brc_core::Bitmap;
 use std::ops::Range;
 
-/// Rows of a page: enough for a compressor to see what repeats, few enough for a nearby cache.
+/// Rows per page: enough for a compressor to find repetitions, few enough for a near cache.
 const PAGE_ROWS: usize = 64 << 10;
 
-/// About the most bytes of a page, where rows are long.
+/// The approximate maximum size of a page in bytes, where rows are long.
 const PAGE_BYTES: usize = 8 << 20;
 
 /// A page before compression.
 pub(super) struct Page {
     pub(super) kind: i64,
-    /// Rows of a page of data; values of a dictionary.
+    /// The rows of a data page; the values of a dictionary page.
     pub(super) values: usize,
     pub(super) encoding: i64,
     pub(super) body: Vec<u8>,
 }
 
-/// How a column chunk is cut into pages.
+/// The division of a column chunk into pages.
 pub(super) struct Paging(Vec<PageRows>);
 
 struct PageRows {
     rows: usize,
-    /// Which of those values that are not null.
+    /// The range of its values among the valid ones.
     values: Range<usize>,
-    /// The definition levels, with their length; nothing where the column has none.
+    /// The definition levels, with their length; empty if the column is not nullable.
     levels: Vec<u8>,
 }
 
 impl Paging {
-    /// For a column chunk of so many rows and bytes.
+    /// Pages for a column chunk of the given number of rows and bytes.
     pub(super) fn new(is_nullable: bool, validity: Option<Bitmap<'_>>, rows: usize, bytes: usize) -> Self {
         let page_rows = PAGE_ROWS.min((PAGE_BYTES as u128 * rows as u128 / bytes.max(1) as u128) as usize).max(1);
         let mut values = 0;
@@ -48,7 +48,7 @@ impl Paging {
         Self(pages.collect())
     }
 
-    /// Pages of values that are not null.
+    /// Pages of valid values.
     pub(super) fn pages<T>(&self, encoding: i64, values: &[T], encode: impl Fn(&[T], &mut Vec<u8>)) -> Vec<Page> {
         let page = |rows: &PageRows| {
             let mut body = rows.levels.clone();
@@ -58,7 +58,7 @@ impl Paging {
         self.0.iter().map(page).collect()
     }
 
-    /// A dictionary of that content, and pages of codes.
+    /// A dictionary page with the given body, and pages of codes.
     pub(super) fn coded(&self, body: Vec<u8>, distinct: usize, codes: &[u32]) -> Vec<Page> {
         let mut pages = vec![Page { kind: DICTIONARY_PAGE, values: distinct, encoding: PLAIN, body }];
         let width = code_width(distinct);
@@ -70,12 +70,12 @@ impl Paging {
     }
 }
 
-/// The bits of a code. A width of 0 is legal, but readers are known to stumble over it.
+/// The bit width of a code. A width of 0 is legal, but some readers fail on it.
 pub(super) fn code_width(distinct: usize) -> u32 {
     hybrid::width_of((distinct as u32).saturating_sub(1)).max(1)
 }
 
-/// The definition levels of some rows: 1 for each that has a value.
+/// The definition levels of some rows: 1 for each valid row.
 fn levels(validity: Option<Bitmap<'_>>, rows: usize) -> Vec<u8> {
     let levels: Vec<u32> = match validity {
         Some(validity) => validity.iter().map(u32::from).collect(),

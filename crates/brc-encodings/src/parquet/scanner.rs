@@ -1,4 +1,4 @@
-//! Scans row groups for one worker: reads the column chunks wanted and delivers them window by window.
+//! Scans row groups for one worker: reads the projected column chunks and delivers them one window at a time.
 
 use super::floats::FloatChunk;
 use super::library::LibraryColumn;
@@ -22,7 +22,7 @@ pub(super) struct ParquetScanner<'t> {
     table: &'t ParquetTable,
     options: ScanOptions,
     columns: Vec<ScanColumn>,
-    /// Where among them those of each conjunct are.
+    /// For each conjunct, the positions of its columns among the projected ones.
     tested: Vec<Vec<usize>>,
     ahead: ReadAhead,
 }
@@ -32,14 +32,14 @@ struct ScanColumn {
     column: usize,
     logical_type: LogicalType,
     pages: Pages,
-    /// What the library decodes, and what all codes stand for.
+    /// The arrays of the library, and the dictionary of all codes.
     arrays: ArrowColumn,
     lane: Lane,
-    /// The rows of the row group that were decoded last; `0..0` if the column chunk was not read yet.
+    /// The rows of the row group decoded last; `0..0` if the column chunk was not read yet.
     decoded: Range<usize>,
 }
 
-/// Who decodes the column chunk at hand: where we are in it, and the values of the batch.
+/// The decoder of the current column chunk: its position, and the values of the batch.
 enum Lane {
     Strings { chunk: StringChunk, rows: StringRows },
     Numbers { chunk: NumberChunk, numbers: Numbers },
@@ -56,7 +56,7 @@ impl<'t> ParquetScanner<'t> {
         Ok(Self { table, options, columns, tested, ahead: ReadAhead::default() })
     }
 
-    /// Says what is going to be read of a row group, and of some of those behind it.
+    /// Announces the ranges to read of this row group and of some later ones.
     fn read_ahead(&mut self, split: &Split) {
         let Self { table, options, ahead, .. } = self;
         let bytes_of = |split: u64| {
@@ -67,13 +67,13 @@ impl<'t> ParquetScanner<'t> {
         ahead.begin(&table.file, options.later_splits(*table, split.index), split.index, bytes_of);
     }
 
-    /// What a predicate is for a whole row group.
+    /// The prune result of a predicate for a row group.
     fn decide(predicate: Option<&Predicate>, row_group: &RowGroup) -> Verdict {
         predicate.map_or(Verdict::Always, |predicate| predicate.decide(&|column| row_group.known(column)))
     }
 
-    /// Delivers the rows of a row group. Columns are read, and decoded, when the first row that met the conditions before asks
-    /// for them.
+    /// Delivers the rows of a row group. A column is read and decoded only once a row that passed the earlier conjuncts
+    /// needs it.
     fn deliver(&mut self, index: usize, sink: &mut dyn Sink, scanned: &mut Scanned) -> Result<Duration, ScanError> {
         let row_group = &self.table.row_groups[index];
         let conjuncts = self.options.conjuncts.iter().enumerate();
@@ -133,7 +133,7 @@ impl<'t> ParquetScanner<'t> {
     }
 }
 
-/// Where the column chunks lie that a scan reads of a row group.
+/// The byte ranges of the column chunks that a scan reads of a row group.
 fn bytes_of<'r>(row_group: &'r RowGroup, options: &'r ScanOptions) -> impl Iterator<Item = Range<u64>> + Clone + 'r {
     let chunks = options.projection.iter().map(|&column| &row_group.chunks[column]);
     chunks.map(|chunk| chunk.start..chunk.start + chunk.stored as u64)
@@ -177,7 +177,7 @@ impl ScanColumn {
         })
     }
 
-    /// Decodes the rows of a window, and leaves out those between it and the last one that was decoded.
+    /// Decodes the rows of a window, and skips those between it and the previously decoded one.
     fn bring(
         &mut self,
         table: &ParquetTable,
@@ -201,7 +201,7 @@ impl ScanColumn {
         Ok(())
     }
 
-    /// Leaves out the next rows, which are whole windows.
+    /// Skips the next rows, which are whole windows.
     fn skip(&mut self, rows: usize) -> Result<(), Fault> {
         match &mut self.lane {
             Lane::Strings { chunk, .. } => chunk.skip(&mut self.pages, rows, &mut self.arrays),
@@ -212,7 +212,7 @@ impl ScanColumn {
         }
     }
 
-    /// Reads a column chunk into memory and checks it. Returns the time that reading took.
+    /// Reads a column chunk into memory and checks it. Returns the time spent on reading.
     fn read(&mut self, table: &ParquetTable, index: usize, rows: usize, chunk: &Chunk) -> Result<Duration> {
         let begun = Instant::now();
         let stored = self.pages.start(chunk.stored, chunk.unpacked, chunk.codec, chunk.is_padded.then_some(rows));
@@ -230,7 +230,7 @@ impl ScanColumn {
         Ok(took)
     }
 
-    /// Makes ready for a column chunk; buffers are used again.
+    /// Prepares for a column chunk, reusing buffers.
     fn begin(&mut self, table: &ParquetTable, rows: usize, chunk: &Chunk) -> Result<(), Fault> {
         let column = &table.columns[self.column];
         let is_optional = column.is_optional;
@@ -258,7 +258,7 @@ impl ScanColumn {
         Ok(())
     }
 
-    /// The time that decompression took since this was asked the last time.
+    /// The time spent on decompression since the last call.
     fn decompress_time(&mut self) -> Duration {
         match &self.lane {
             Lane::Library(Some(library)) => library.decompress_time(),
@@ -292,7 +292,7 @@ impl ScanColumn {
         }
     }
 
-    /// Checks that no value is left over.
+    /// Checks that all values were read.
     fn end(&mut self) -> Result<(), Fault> {
         let is_over = match &mut self.lane {
             Lane::Strings { chunk, .. } => chunk.is_over(&mut self.pages, &mut self.arrays)?,

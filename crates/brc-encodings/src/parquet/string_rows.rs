@@ -1,18 +1,18 @@
-//! Strings of a window: codes as long as those that a file keeps one by one repeat, else the strings themselves.
+//! The strings of a window: codes while plain strings of a file repeat, else the strings themselves.
 
 use crate::columnar::Fault;
 use brc_core::{ByteStrings, Column, Data, Dictionary};
 
-/// The strings of the rows that are delivered next.
+/// The strings of the next rows to deliver.
 #[derive(Default)]
 pub(super) struct StringRows {
     /// Codes of the scanner's dictionary, if all rows have one.
     pub(super) codes: Vec<u32>,
-    /// Once one row has no code, the strings of all rows.
+    /// The strings of all rows, once one row has no code.
     strings: Option<Strings>,
-    /// Where strings were before.
+    /// A buffer for strings, for reuse.
     spare: Strings,
-    /// Whether a page has the strings of all rows, and this nothing.
+    /// Whether the rows are borrowed from a page, and this is empty.
     pub(super) are_lent: bool,
 }
 
@@ -23,7 +23,7 @@ struct Strings {
 }
 
 impl StringRows {
-    /// Makes ready for the next window.
+    /// Prepares for the next window.
     pub(super) fn clear(&mut self) {
         self.codes.clear();
         self.are_lent = false;
@@ -32,12 +32,12 @@ impl StringRows {
         }
     }
 
-    /// Whether rows have codes.
+    /// Whether all rows have codes.
     pub(super) fn has_codes(&self) -> bool {
         self.strings.is_none()
     }
 
-    /// Adds strings one by one; rows before that were codes become strings too.
+    /// Appends strings one by one; if earlier rows are codes, they become strings too.
     pub(super) fn push_all<'a>(
         &mut self,
         mut strings: impl Iterator<Item = &'a [u8]>,
@@ -57,7 +57,7 @@ impl StringRows {
         }
     }
 
-    /// The rows of the window, whose codes are those of that dictionary.
+    /// The rows of the window; `dictionary` is that of their codes.
     pub(super) fn as_column<'a>(&'a self, dictionary: &'a Dictionary) -> Column<'a> {
         match &self.strings {
             Some(strings) => Data::Bytes(ByteStrings::new(&strings.offsets, &strings.bytes)).into(),
