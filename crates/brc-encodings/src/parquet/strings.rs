@@ -1,5 +1,6 @@
-//! Decodes column chunks of strings window by window. Those that a file keeps as dictionary codes stay codes: each value of a
-//! dictionary is looked at once, whatever the number of rows. Others are lent where they lie, as far as one page has them.
+//! Decodes column chunks of strings, one window at a time. Dictionary codes stay codes: each dictionary value is
+//! converted once, whatever the number of rows. Other strings are borrowed from the page if it has all rows of the
+//! window.
 
 use super::delta_decoder::Deltas;
 use super::page::Pages;
@@ -16,23 +17,23 @@ use std::ops::Range;
 pub(super) struct StringChunk {
     walk: Walk,
     dictionary: ChunkDictionary,
-    /// Codes in the terms of that dictionary.
+    /// Codes of the scanner's dictionary.
     codes: Vec<u32>,
-    /// Where strings lie in the page, and where the last one ends.
+    /// The offsets of the strings in the page, and their end.
     offsets: Vec<i32>,
 }
 
 /// The dictionary of a column chunk.
 struct ChunkDictionary {
-    /// How many rows the column chunk has.
+    /// The number of rows of the column chunk.
     rows: usize,
-    /// The code of each value in the scanner's dictionary, where codes pay.
+    /// The code of each value in the scanner's dictionary, if the rows become codes.
     codes: Vec<u32>,
-    /// Else the values.
+    /// Otherwise the values.
     values: Option<Dictionary>,
 }
 
-/// [`ChunkDictionary`] at work.
+/// Decodes with a [`ChunkDictionary`].
 struct Interning<'a> {
     dictionary: &'a mut ChunkDictionary,
     arrays: &'a mut ArrowColumn,
@@ -55,13 +56,13 @@ impl Decode for Interning<'_> {
 }
 
 impl StringChunk {
-    /// A column chunk of so many rows.
+    /// A column chunk of `rows` rows.
     pub(super) fn new(has_levels: bool, rows: usize) -> Self {
         let dictionary = ChunkDictionary { rows, codes: Vec::new(), values: None };
         Self { walk: Walk::new(has_levels), dictionary, codes: Vec::new(), offsets: Vec::new() }
     }
 
-    /// Appends the next rows. `arrays` has what codes stand for.
+    /// Appends the next rows. `arrays` has the dictionary of codes.
     pub(super) fn fill(
         &mut self,
         pages: &mut Pages,
@@ -117,7 +118,7 @@ impl StringChunk {
         Ok(())
     }
 
-    /// Leaves out the next rows.
+    /// Skips the next rows.
     pub(super) fn skip(&mut self, pages: &mut Pages, mut rows: usize, arrays: &mut ArrowColumn) -> Result<(), Fault> {
         while rows > 0 {
             let mut interning = Interning { dictionary: &mut self.dictionary, arrays };
@@ -141,7 +142,7 @@ impl StringChunk {
         Ok(())
     }
 
-    /// The rows of the window. `arrays` has what codes stand for.
+    /// The rows of the window. `arrays` has the dictionary of codes.
     pub(super) fn as_column<'a>(
         &'a self,
         pages: &'a Pages,
@@ -159,7 +160,7 @@ impl StringChunk {
     }
 }
 
-/// Where the next strings lie in a page that has their lengths.
+/// The locations of the next strings in a page.
 fn place(
     lengths: &mut Deltas,
     at: &mut usize,
@@ -181,9 +182,9 @@ fn place(
     Ok(())
 }
 
-/// Where the next strings lie between their lengths, from a place of a page on.
+/// The locations of the next plain strings in a page, from an offset on; each follows its length.
 fn plain_places(body: &[u8], at: &mut usize, strings: usize) -> Result<Vec<Range<usize>>, Fault> {
-    // Each has a length of four bytes at least.
+    // Each string takes at least the four bytes of its length.
     let mut places = Vec::with_capacity(strings.min(body.len() / 4));
     for _ in 0..strings {
         places.push(plain_place(body, at)?);

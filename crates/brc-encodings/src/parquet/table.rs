@@ -25,12 +25,12 @@ use std::path::{Path, PathBuf};
 /// The encodings of dictionary codes.
 const DICTIONARY: [Encoding; 2] = [Encoding::PLAIN_DICTIONARY, Encoding::RLE_DICTIONARY];
 
-/// The encodings that our own reader knows of all values.
+/// The value encodings that the reader here supports.
 #[allow(deprecated)]
 const KNOWN: [Encoding; 5] =
     [Encoding::PLAIN, Encoding::RLE, Encoding::BIT_PACKED, Encoding::PLAIN_DICTIONARY, Encoding::RLE_DICTIONARY];
 
-/// Whether our own reader knows an encoding of such values.
+/// Whether the reader here supports an encoding of such values.
 fn is_known(encoding: Encoding, stored: Option<Stored>) -> bool {
     match encoding {
         Encoding::DELTA_BINARY_PACKED => matches!(stored, Some(Stored::Int32 | Stored::Int64)),
@@ -43,12 +43,12 @@ pub(super) struct ParquetTable {
     pub(super) path: PathBuf,
     pub(super) file: InputFile,
     pub(super) bytes: u64,
-    /// Where the footer begins.
+    /// The offset of the footer.
     pub(super) end: u64,
     pub(super) is_own: bool,
     pub(super) created_by: Option<String>,
     pub(super) schema: Schema,
-    /// How the columns of the schema lie in the file.
+    /// The file columns of the schema's columns.
     pub(super) columns: Vec<FileColumn>,
     notes: Vec<String>,
     pub(super) rows: u64,
@@ -56,18 +56,18 @@ pub(super) struct ParquetTable {
     pub(super) metadata: ParquetMetaData,
 }
 
-/// A column of the file that is one of the table.
+/// A column of the file that belongs to the table.
 #[derive(Debug, Clone)]
 pub(super) struct FileColumn {
     /// Its position among the column chunks of a row group.
     leaf: usize,
-    /// How its values lie in pages, if our own reader knows it.
+    /// The layout of its values in pages, if the reader here supports it.
     pub(super) stored: Option<Stored>,
-    /// Whether it may have nulls.
+    /// Whether it is nullable.
     pub(super) is_optional: bool,
-    /// What the library is told that it is.
+    /// The type that the library receives.
     pub(super) file_type: TypePtr,
-    /// The unit that timestamps of 96 bits are delivered in.
+    /// The unit in which 96-bit timestamps are delivered.
     pub(super) int96: Option<TimeUnit>,
 }
 
@@ -83,7 +83,7 @@ pub(super) struct RowGroup {
 }
 
 impl RowGroup {
-    /// What is known of the values of a column.
+    /// The statistics of a column.
     pub(super) fn known(&self, column: usize) -> Known<'_> {
         let Some(chunk) = self.chunks.get(column) else { return Known::NOTHING };
         let values = match &chunk.bounds {
@@ -95,26 +95,26 @@ impl RowGroup {
     }
 }
 
-/// A column chunk, of which place and size are known to lie in the file.
+/// A column chunk; its range was checked to be within the file.
 pub(super) struct Chunk {
     pub(super) start: u64,
     pub(super) rows: usize,
     pub(super) stored: usize,
-    /// Whether `stored` may be more than the chunk has: where its pages end, only its rows tell.
+    /// Whether `stored` may exceed the chunk: then only the number of rows determines where its pages end.
     pub(super) is_padded: bool,
     pub(super) unpacked: usize,
     pub(super) codec: Option<Codec>,
     pub(super) bounds: Bounds,
-    /// Whether a row may be null.
+    /// Whether it may have nulls.
     pub(super) has_nulls: bool,
     pub(super) has_dictionary: bool,
-    /// How values lie, if our own reader can read the chunk.
+    /// The layout of the values, if the reader here supports the chunk.
     pub(super) fast: Option<Stored>,
-    /// The checksum of all its bytes, where `brc` wrote the file.
+    /// The checksum of all its bytes, if `brc` wrote the file.
     pub(super) checksum: Option<u32>,
 }
 
-/// What the footer tells of the values of a column chunk.
+/// The bounds of a column chunk, from the footer.
 pub(super) enum Bounds {
     Unknown,
     Numbers(i128, i128),
@@ -146,7 +146,7 @@ impl ParquetTable {
         let space = Space { end, unsaid: if is_short(created_by.as_deref()) { LONGEST_UNSAID } else { 0 } };
         let mut row_groups = Vec::with_capacity(metadata.num_row_groups());
         for (index, row_group) in metadata.row_groups().iter().enumerate() {
-            // Other writers have them, with places that mean nothing.
+            // Other writers produce empty row groups, with meaningless offsets.
             if row_group.num_rows() == 0 {
                 checksums.by_ref().take(columns.len()).for_each(drop);
                 continue;
@@ -155,7 +155,7 @@ impl ParquetTable {
             row_groups.push(row_group.map_err(|fault| fault.at(&path, &format!("row group {index}")))?);
         }
         let rows: u64 = row_groups.iter().map(|row_group| row_group.rows as u64).sum();
-        // The first writer in Rust says that there are none.
+        // The first writer in Rust always stored 0.
         let stated = metadata.file_metadata().num_rows();
         if u64::try_from(stated) != Ok(rows) && (is_own || stated != 0) {
             return Err(Error::corrupt(&path, "footer", "the rows of the row groups are not those of the file"));
@@ -167,10 +167,11 @@ impl ParquetTable {
         Ok(table)
     }
 
-    /// Chooses the units of timestamps of 96 bits: those that someone wants, or that their values need. Binary columns are
-    /// strings, if someone wants that.
+    /// Chooses the units of 96-bit timestamps, as requested or as their values need, and turns binary columns into
+    /// strings
+    /// if requested.
     fn choose_types(&mut self, options: &OpenOptions) -> Result<()> {
-        // Spark has no nanoseconds.
+        // Spark does not write nanoseconds.
         let keys = self.metadata.file_metadata().key_value_metadata().into_iter().flatten();
         let is_of_spark = keys.into_iter().any(|pair| pair.key.starts_with("org.apache.spark."));
         let mut fields = self.schema.fields().to_vec();
@@ -199,7 +200,8 @@ impl ParquetTable {
         Ok(())
     }
 
-    /// Checks the bytes of a file of `brc` that are neither footer nor in a column chunk; those of other files may be any.
+    /// Checks the bytes of a file of `brc` outside of the footer and the column chunks; in other files they may be
+    /// anything.
     pub(super) fn check_rest(&self) -> Result<()> {
         if !self.is_own {
             return Ok(());
@@ -209,28 +211,28 @@ impl ParquetTable {
         check_rest(&self.path, &self.file, MAGIC, parts, &[], self.end)
     }
 
-    /// The name of a part of the file, for messages.
+    /// The location of a column chunk, for messages.
     pub(super) fn place(&self, row_group: usize, column: usize) -> String {
         let name = self.schema.fields().get(column).map_or("", |field| field.name.as_str());
         format!("row group {row_group}, column '{name}'")
     }
 }
 
-/// Which column chunks are encrypted, as the footer is walked over.
+/// Finds encrypted column chunks while the footer is walked.
 #[derive(Default)]
 struct EncryptedChunks {
-    /// How many column chunks were begun.
+    /// The number of column chunks begun.
     begun: usize,
     chunks: Vec<usize>,
 }
 
 impl EncryptedChunks {
-    /// Looks at a field, by the field numbers that lead to it. Returns `false`: none has to go.
+    /// Visits a field, given the path of field numbers to it. Returns `false`: no field is cut.
     fn look(&mut self, path: &[i16]) -> bool {
         const FILE_OFFSET: i16 = 2;
         const ENCRYPTION: i16 = 8;
         match path {
-            // Every column chunk has it, before all that matters here.
+            // Every column chunk has it, before all fields that matter here.
             [ROW_GROUPS, COLUMNS, FILE_OFFSET] => self.begun += 1,
             [ROW_GROUPS, COLUMNS, ENCRYPTION] => self.chunks.extend(self.begun.checked_sub(1)),
             _ => {}
@@ -238,7 +240,7 @@ impl EncryptedChunks {
         false
     }
 
-    /// Whether some column chunk of a leaf is encrypted, of a file with so many leaves.
+    /// Whether some column chunk of a leaf is encrypted, given the number of leaves.
     fn has(&self, leaf: usize, leaves: usize) -> bool {
         self.chunks.iter().any(|chunk| chunk % leaves == leaf)
     }
@@ -248,15 +250,15 @@ impl EncryptedChunks {
 const ROW_GROUPS: i16 = 4;
 const COLUMNS: i16 = 1;
 
-/// Whether a field of the footer, by the field numbers that lead to it, is of no use here: what column chunks have behind
-/// their statistics. Some writers have fields of their own there, at which the library fails.
+/// Whether a field of the footer, given the path of field numbers to it, is unneeded: fields after the statistics of
+/// column chunks. Some writers have their own fields there, on which the library fails.
 fn is_unneeded(path: &[i16]) -> bool {
     const METADATA: i16 = 3;
     const STATISTICS: i16 = 12;
     matches!(path, [ROW_GROUPS, COLUMNS, METADATA, field] if *field > STATISTICS)
 }
 
-/// The columns of the table, and what a user should know of their names; those that it cannot hold are left out.
+/// The columns of the table, without unsupported ones, and a note on their names for the user.
 fn schema(
     path: &Path,
     metadata: &ParquetMetaData,
@@ -271,7 +273,7 @@ fn schema(
     let mut last_root = None;
     for leaf in 0..descriptor.num_columns() {
         let index = descriptor.get_column_root_idx(leaf);
-        // A nested column has several leaves, one behind the other.
+        // The leaves of a nested column are contiguous.
         if last_root.replace(index) == Some(index) {
             continue;
         }
@@ -301,7 +303,7 @@ fn schema(
         None => Ok((schema, columns, note)),
         Some(Ok(own)) if own.fields().len() == columns.len() => {
             for (column, field) in columns.iter_mut().zip(own.fields()) {
-                // Our own reader does not divide.
+                // The reader here does not convert units.
                 column.stored = column.stored.filter(|_| factor(field.logical_type) == 1);
             }
             Ok((own, columns, note))
@@ -324,18 +326,18 @@ fn checksums(metadata: &ParquetMetaData) -> Result<Vec<u32>, Fault> {
         .ok_or_else(|| Fault::corrupt("there is not one checksum for each column chunk"))
 }
 
-/// Where column chunks may lie.
+/// The space of column chunks in the file.
 struct Space {
-    /// Where the footer begins.
+    /// The offset of the footer.
     end: u64,
-    /// How many bytes column chunks may have more than they say.
+    /// The maximum bytes of a column chunk beyond its declared size.
     unsaid: u64,
 }
 
-/// The most bytes that old writers did not count: the header of a page with a dictionary.
+/// The maximum bytes that old writers did not count: the header of a dictionary page.
 const LONGEST_UNSAID: u64 = 100;
 
-/// Whether a file is by parquet-mr before 1.2.9, which left the headers of dictionaries out of the sizes of column chunks.
+/// Whether parquet-mr before 1.2.9 wrote the file: it omitted dictionary headers from the sizes of column chunks.
 fn is_short(created_by: Option<&str>) -> bool {
     let Some(version) = created_by.and_then(|by| by.strip_prefix("parquet-mr")) else { return false };
     let version = version.trim_start().trim_start_matches("version ");
@@ -381,7 +383,7 @@ impl Chunk {
             return Err(Fault::corrupt("it does not have the rows of the row group"));
         }
         let data = u64::try_from(chunk.data_page_offset()).map_err(|_| outside())?;
-        // Some writers say 0 where there is no dictionary.
+        // Some writers store 0 if there is no dictionary.
         let dictionary = chunk.dictionary_page_offset().and_then(|offset| u64::try_from(offset).ok());
         let start = dictionary.filter(|offset| *offset > 0 && *offset < data).unwrap_or(data);
         let stored = u64::try_from(chunk.compressed_size()).map_err(|_| outside())?;
@@ -393,7 +395,7 @@ impl Chunk {
         let nulls = chunk.statistics().and_then(Statistics::null_count_opt);
         let has_nulls = column.is_optional && nulls != Some(0);
         let is_known = chunk.encodings().all(|it| is_known(it, column.stored));
-        // Strings between their lengths would all have to be copied.
+        // Plain strings, which follow their lengths, would all have to be copied.
         let is_fast = has_dictionary || chunk.encodings().any(|it| it == Encoding::DELTA_LENGTH_BYTE_ARRAY);
         let is_fast = is_known && (is_fast || column.stored != Some(Stored::Bytes));
         let codec = chunk.compression_codec();
@@ -415,7 +417,7 @@ impl Chunk {
 }
 
 impl Chunk {
-    /// Whether 32 bits are known to hold all numbers: what `brc` wrote has checksums, and so is believed.
+    /// Whether all numbers are known to fit 32 bits: only statistics of `brc` are trusted, as they are checksummed.
     pub(super) fn is_narrow(&self) -> bool {
         let narrow = i32::MIN.into()..=i32::MAX.into();
         self.checksum.is_some()
@@ -443,7 +445,7 @@ impl Bounds {
                     _ => Self::Unknown,
                 }
             }
-            // Old files order strings as if their bytes were signed.
+            // Old files order strings as signed bytes.
             (Some(all @ Statistics::ByteArray(known)), Some(Stored::Bytes))
                 if known.min_is_exact() && known.max_is_exact() && !all.is_min_max_deprecated() =>
             {

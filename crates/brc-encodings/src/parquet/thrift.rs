@@ -1,12 +1,13 @@
-//! As much of Thrift's compact protocol as page headers need, and a walk over any structure before a library reads it.
+//! The subset of Thrift's compact protocol that page headers need, and a walk over any structure before a library
+//! parses it.
 //!
-//! Readers tend to allocate what a list says it has. The walk finds every length that the bytes at hand cannot hold.
+//! Libraries allocate whatever length a list declares. The walk rejects every length that the input cannot hold.
 
 use crate::columnar::Fault;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// How deep structures may be nested: a footer needs eight levels.
+/// The maximum nesting of structures: a footer needs eight levels.
 const DEEPEST: usize = 24;
 
 const TRUE: u8 = 1;
@@ -23,22 +24,22 @@ const MAP: u8 = 11;
 const STRUCT: u8 = 12;
 const UUID: u8 = 13;
 
-/// Walks over a structure at the start of `bytes` and returns its length. `visit` gets every integer and truth value
-/// that is not in a list, with the field numbers that lead to it.
+/// Walks over the structure at the start of `bytes` and returns its length. `visit` gets every integer and bool that is
+/// not in a list, with the path of field numbers to it.
 ///
 /// # Errors
-/// If the structure is not whole or not well-formed.
+/// If the structure is incomplete or malformed.
 pub(super) fn walk(bytes: &[u8], visit: &mut dyn FnMut(&[i16], i64)) -> Result<usize, Fault> {
     let mut walk = Walk { bytes, at: 0, path: Vec::new(), lists: 0, visit, is_cut: &mut |_| false, cuts: Vec::new() };
     walk.structure()?;
     Ok(walk.at)
 }
 
-/// The structure at the start of `bytes` without the fields that `is_cut`, which sees each field by the field numbers that
-/// lead to it, in their order. In each structure these have to be the fields from some number on.
+/// The structure at the start of `bytes` without the fields for which `is_cut` holds. It gets the path of field numbers
+/// to each field, in order. In each structure, the cut fields must be the last ones.
 ///
 /// # Errors
-/// If the structure is not whole or not well-formed.
+/// If the structure is incomplete or malformed.
 pub(super) fn without<'a>(bytes: &'a [u8], is_cut: &mut dyn FnMut(&[i16]) -> bool) -> Result<Cow<'a, [u8]>, Fault> {
     let mut walk = Walk { bytes, at: 0, path: Vec::new(), lists: 0, visit: &mut |_, _| {}, is_cut, cuts: Vec::new() };
     walk.structure()?;
@@ -60,11 +61,11 @@ struct Walk<'a> {
     bytes: &'a [u8],
     at: usize,
     path: Vec<i16>,
-    /// How many lists we are in.
+    /// The nesting depth of lists.
     lists: usize,
     visit: &'a mut dyn FnMut(&[i16], i64),
     is_cut: &'a mut dyn FnMut(&[i16]) -> bool,
-    /// Where the fields are that are cut.
+    /// The ranges of the cut fields.
     cuts: Vec<Range<usize>>,
 }
 
@@ -91,7 +92,7 @@ impl Walk<'_> {
                 kind => self.value(kind)?,
             }
             if (self.is_cut)(&self.path) {
-                // Fields of one that is cut as a whole go with it.
+                // Cuts inside a field that is itself cut are redundant.
                 self.cuts.retain(|cut| cut.start < start);
                 self.cuts.push(start..self.at);
             }
@@ -145,7 +146,7 @@ impl Walk<'_> {
     }
 
     fn elements(&mut self, size: u64, kinds: &[u8]) -> Result<(), Fault> {
-        // Each element takes a byte at least.
+        // Each element takes at least one byte.
         if size > (self.bytes.len() - self.at) as u64 {
             return Err(Fault::corrupt("a list is longer than what holds it"));
         }
@@ -221,7 +222,7 @@ impl Structure {
         self
     }
 
-    /// The bytes of the whole.
+    /// The bytes of the structure.
     pub(super) fn finish(mut self) -> Vec<u8> {
         self.bytes.push(0);
         self.bytes
@@ -285,7 +286,7 @@ mod tests {
 
     #[test]
     fn forged_sizes_are_refused() {
-        // A list of 2³¹ structures, a binary of 2³¹ bytes, a map of as many pairs.
+        // A list of 2³¹ structures, a binary of 2³¹ bytes, a map of 2³¹ pairs.
         for field in [&[0x19, 0xfc][..], &[0x18], &[0x1b]] {
             let mut bytes = field.to_vec();
             varint(1 << 31, &mut bytes);

@@ -1,4 +1,4 @@
-//! Which parquet columns are which columns of a table, and the other way round.
+//! Maps parquet columns to table columns, and back.
 
 use super::int96;
 use crate::columnar::arrow_columns;
@@ -10,23 +10,23 @@ use parquet::errors::Result;
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use std::sync::Arc;
 
-/// How the values of a column lie in pages, of those that our own reader knows.
+/// The layout of a column's values in pages, of those that the reader here supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stored {
-    /// Strings with a length each.
+    /// Strings, each with its length.
     Bytes,
-    /// Signed integers of 32 bits.
+    /// 32-bit signed integers.
     Int32,
-    /// Signed integers of 64 bits.
+    /// 64-bit signed integers.
     Int64,
-    /// Floats of 32 bits.
+    /// 32-bit floats.
     Float32,
-    /// Floats of 64 bits.
+    /// 64-bit floats.
     Float64,
 }
 
 impl Stored {
-    /// The bytes of a number.
+    /// The bytes of a value; 0 for strings.
     pub(super) fn width(self) -> usize {
         match self {
             Self::Bytes => 0,
@@ -40,16 +40,16 @@ impl Stored {
 pub(super) struct ColumnType {
     pub(super) logical_type: LogicalType,
     pub(super) nullable: bool,
-    /// `None` if only the library knows how to read it.
+    /// `None` if only the library can read it.
     pub(super) stored: Option<Stored>,
-    /// What the library is told that it is: strings are any bytes to it, timestamps of 96 bits are twelve.
+    /// The type that the library receives: strings are binary, 96-bit timestamps are twelve bytes.
     pub(super) file_type: TypePtr,
 }
 
-/// What a column of a file is.
+/// The type of a column of a file.
 ///
 /// # Errors
-/// What it is instead of something that a table can hold, with an article.
+/// The actual type, with an article, if a table cannot hold it.
 pub(super) fn column(root: &TypePtr) -> Result<ColumnType, String> {
     let info = root.get_basic_info();
     let is_repeated = info.has_repetition() && info.repetition() == Repetition::REPEATED;
@@ -91,7 +91,7 @@ pub(super) fn column(root: &TypePtr) -> Result<ColumnType, String> {
     Ok(ColumnType { logical_type, nullable, stored, file_type })
 }
 
-/// What a column of nested values is, by its outermost group.
+/// The name of a nested column's type, by its outermost group.
 fn nested(root: &Type) -> &'static str {
     let root = root.get_basic_info();
     match (root.logical_type_ref(), root.converted_type()) {
@@ -106,13 +106,13 @@ fn nested(root: &Type) -> &'static str {
 /// The bytes of a UUID.
 const UUID_BYTES: i32 = 16;
 
-/// The bytes of a decimal of more digits than 64 bits have.
+/// The bytes of a decimal with more digits than 64 bits can hold.
 pub(super) const WIDE_BYTES: usize = 16;
 
-/// The most digits of a decimal of 32 bits.
+/// The maximum digits of a 32-bit decimal.
 const DIGITS_32: u8 = 9;
 
-/// How the values of a type lie in pages.
+/// The physical type of a logical type in files.
 pub(super) fn physical(logical_type: LogicalType) -> Physical {
     match logical_type {
         LogicalType::Bool => Physical::BOOLEAN,
@@ -134,7 +134,7 @@ pub(super) fn physical(logical_type: LogicalType) -> Physical {
     }
 }
 
-/// The column of a file for one of a table.
+/// The file column of a table column.
 pub(super) fn field(field: &Field) -> Result<TypePtr> {
     let column = Type::primitive_type_builder(&field.name, physical(field.logical_type));
     let unit = |unit: TimeUnit| match unit {

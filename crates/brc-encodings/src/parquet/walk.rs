@@ -1,4 +1,4 @@
-//! A walk over the pages of a column chunk, to where values lie and how they are encoded.
+//! Walks over the pages of a column chunk, and finds the position and encoding of their values.
 
 use super::delta_decoder::Deltas;
 use super::hybrid::Hybrid;
@@ -12,27 +12,27 @@ use brc_kernels::direct::{are_known, translate, translate_codes};
 
 /// A walk over the values of a column chunk, page by page.
 pub(super) struct Walk {
-    /// Whether rows have definition levels, as columns have that may hold nulls.
+    /// Whether rows have definition levels, as in nullable columns.
     has_levels: bool,
-    /// Values left in the page.
+    /// The values left in the page.
     left: usize,
     pub(super) values: Values,
     has_dictionary: bool,
 }
 
-/// How the values left in a page are had.
+/// How to decode the values left in a page.
 pub(super) enum Values {
     Codes(Hybrid),
-    /// From that byte of the page's body on.
+    /// Plain, from this offset of the page's body on.
     Plain(usize),
     Deltas(Deltas),
-    /// Strings by their lengths; their bytes go on at that one of the page's body.
+    /// Strings by their lengths; their bytes continue at this offset of the page's body.
     Lengths(Deltas, usize),
 }
 
-/// What a column does with its dictionary.
+/// How a column decodes its dictionary.
 pub(super) trait Decode {
-    /// Takes the values of the dictionary.
+    /// Decodes the values of the dictionary.
     fn dictionary(&mut self, body: &[u8], values: usize) -> Result<(), Fault>;
 }
 
@@ -41,7 +41,8 @@ impl Walk {
         Self { has_levels, left: 0, values: Values::Plain(0), has_dictionary: false }
     }
 
-    /// How many of `rows` rows lie in one page; it goes on to the next page where one is over.
+    /// The number of the next `rows` rows that are in one page; advances to the next page if the current one is
+    /// finished.
     pub(super) fn run(&mut self, pages: &mut Pages, rows: usize, column: &mut impl Decode) -> Result<usize, Fault> {
         while self.left == 0 {
             if !self.next_page(pages, column)? {
@@ -53,7 +54,7 @@ impl Walk {
         Ok(run)
     }
 
-    /// The same for rows that are left out, of which it leaves out all that whole pages hold.
+    /// The same for skipped rows; also skips whole pages.
     pub(super) fn skip(
         &mut self,
         pages: &mut Pages,
@@ -69,7 +70,7 @@ impl Walk {
         Ok((rows - left, run))
     }
 
-    /// Whether there is no value left.
+    /// Whether all values were read.
     pub(super) fn is_over(&mut self, pages: &mut Pages, column: &mut impl Decode) -> Result<bool, Fault> {
         while self.left == 0 {
             if !self.next_page(pages, column)? {
@@ -83,8 +84,9 @@ impl Walk {
         Ok(self.next_page_but(pages, 0, column)?.is_some())
     }
 
-    /// Goes to the next page, and over it if it has no more than so many rows. Returns how many rows it went over; `None` if
-    /// there is no other page.
+    /// Advances to the next page, and skips it if it has at most `rows` rows. Returns the number of skipped rows;
+    /// `None`
+    /// after the last page.
     fn next_page_but(
         &mut self,
         pages: &mut Pages,
@@ -126,13 +128,13 @@ impl Walk {
         Ok(Some(0))
     }
 
-    /// The differences that begin at a place of a page, of which there are as many as values.
+    /// The differences at an offset of a page, one per value.
     fn deltas(&self, body: &[u8], start: usize) -> Result<Deltas, Fault> {
         let deltas = Deltas::new(body, start)?;
         if deltas.left() == self.left { Ok(deltas) } else { Err(fewer()) }
     }
 
-    /// Checks that no row is null, as the footer has it, and tells where the values begin.
+    /// Checks that no row is null, as the footer promises; returns the offset of the values.
     fn check_levels(&self, header: &PageHeader, body: &[u8]) -> Result<usize, Fault> {
         let cut_off = || Fault::corrupt("a page is shorter than its levels");
         let (levels, start) = if header.kind == DATA_PAGE_V2 {
@@ -172,17 +174,17 @@ pub(super) fn cut_off() -> Fault {
     Fault::corrupt("a page ends before its last value")
 }
 
-/// Appends what codes stand for.
+/// Appends the values of codes.
 pub(super) fn look_up<T: Copy>(codes: &[u32], values: &[T], out: &mut Vec<T>) -> Result<(), Fault> {
     if translate(Level::best(), codes, values, out) { Ok(()) } else { Err(unknown()) }
 }
 
-/// [`look_up`] of codes that stand for other codes.
+/// [`look_up`] for codes that are translated to other codes.
 pub(super) fn look_up_codes(codes: &[u32], others: &[u32], out: &mut Vec<u32>) -> Result<(), Fault> {
     if translate_codes(Level::best(), codes, others, out) { Ok(()) } else { Err(unknown()) }
 }
 
-/// The fault of a page that is encoded as it should not be.
+/// The error that a page has an encoding that it must not have.
 pub(super) fn wrong_encoding() -> Fault {
     Fault::corrupt("a page is of an encoding that the footer does not tell")
 }

@@ -1,4 +1,4 @@
-//! Puts row groups together to a file and writes the footer.
+//! Assembles row groups to a file and writes the footer.
 
 use super::NAME;
 use super::encoder::{Bounds, Chunk, Encoder, PartMeta};
@@ -20,23 +20,23 @@ use std::sync::Arc;
 
 pub(super) const MAGIC: &[u8; 4] = b"PAR1";
 
-/// The key in the footer under which the checksums of all column chunks are.
+/// The footer key of the checksums of all column chunks.
 pub(super) const CHECKSUMS: &str = "brc.checksums";
 
-/// The key under which the columns are as `brc` knows them, where the format does not: it counts no seconds.
+/// The footer key of the schema of `brc`, if the format cannot express it: it has no unit of seconds.
 pub(super) const SCHEMA: &str = "brc.schema";
 
 pub(super) struct Writer {
     schema: Arc<Schema>,
     compressor: Compressor,
     row_groups: Vec<RowGroup>,
-    /// Where the next part will lie.
+    /// The offset of the next part.
     end: u64,
 }
 
 struct RowGroup {
     rows: u64,
-    /// With places that are counted from the start of the file.
+    /// With offsets from the start of the file.
     chunks: Vec<Chunk>,
 }
 
@@ -45,7 +45,7 @@ impl Writer {
         Self { schema: Arc::new(schema.clone()), compressor, row_groups: Vec::new(), end: MAGIC.len() as u64 }
     }
 
-    /// Takes what is remembered of the next bytes of the file.
+    /// The metadata of the next part, with offsets in the file.
     fn take(&mut self, part: &mut Part) -> Result<Vec<Chunk>> {
         let meta = std::mem::replace(&mut part.meta, Box::new(()) as Box<dyn Any + Send>).downcast::<PartMeta>();
         let meta =
@@ -62,7 +62,7 @@ impl Writer {
         Ok(chunks)
     }
 
-    /// What the footer says for those who know it.
+    /// The footer's key-value metadata.
     fn about(&self) -> Vec<KeyValue> {
         let checksums: Vec<_> = self.row_groups.iter().flat_map(|group| &group.chunks).collect();
         let checksums: Vec<_> = checksums.into_iter().map(|chunk| chunk.checksum).collect();
@@ -114,7 +114,7 @@ impl RowGroup {
     }
 }
 
-/// The statistics of a column chunk. Readers trust none where there are no bounds, but for the count of nulls.
+/// The statistics of a column chunk. Readers ignore statistics without bounds, except for the null count.
 fn statistics(chunk: &Chunk, stored: Physical) -> Statistics {
     let nulls = Some(chunk.nulls);
     let integers = match chunk.bounds {
@@ -155,7 +155,7 @@ fn statistics(chunk: &Chunk, stored: Physical) -> Statistics {
             _ => Statistics::byte_array(None, None, None, nulls, false),
         },
         Physical::INT64 | Physical::INT96 => {
-            // Unsigned ones are ordered as such, and lie there as their bits.
+            // Unsigned values have unsigned order, and are stored as their bits.
             let (min, max) = both(|value| value as i64);
             Statistics::int64(min, max, None, nulls, false)
         }
@@ -190,7 +190,7 @@ impl BatchWriter for Writer {
     fn finish(&mut self) -> Result<Vec<u8>> {
         let refused = |error: ParquetError| Error::too_large(NAME, error.to_string());
         let mut end = self.footer().map_err(refused)?;
-        // The footer's own length and the magic number follow it.
+        // The footer is followed by its length and the magic.
         let footer = end.len().saturating_sub(8);
         if !seal::seal(&mut end[..footer]) {
             return Err(Error::Usage("parquet has no room for the checksum of the footer".into()));
