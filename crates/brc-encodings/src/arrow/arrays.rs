@@ -1,4 +1,4 @@
-//! The column of a record batch as an array of the library, which checks that its buffers fit together.
+//! Builds the library's array of a record batch column; the library checks that the buffers are consistent.
 
 use super::types::FileColumn;
 use crate::columnar::{Fault, guarded};
@@ -8,7 +8,7 @@ use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use arrow_select::take::{TakeOptions, take};
 
-/// The values of a column without a dictionary: some rows, of which so many are null, from its buffers.
+/// The values of a column without a dictionary: `rows` rows with `nulls` nulls, from its buffers.
 pub(super) fn of_values(column: &FileColumn, rows: usize, nulls: usize, buffers: &[Buffer]) -> Result<ArrayRef, Fault> {
     of_type(&column.stored, rows, nulls, buffers)
 }
@@ -28,7 +28,7 @@ fn of_type(data_type: &DataType, rows: usize, nulls: usize, buffers: &[Buffer]) 
             _ => (None, Vec::new()),
         };
         let values = match (data_type, values.as_slice()) {
-            // Without rows there may be no offset.
+            // Without rows, offsets may be missing.
             (DataType::Binary | DataType::LargeBinary, [offsets, bytes]) if rows == 0 && offsets.is_empty() => {
                 vec![Buffer::from(&[0; 8]), bytes.clone()]
             }
@@ -43,7 +43,7 @@ fn of_type(data_type: &DataType, rows: usize, nulls: usize, buffers: &[Buffer]) 
     })
 }
 
-/// What codes stand for.
+/// The values of codes.
 pub(super) fn looked_up(values: &ArrayRef, codes: &ArrayRef) -> Result<ArrayRef, Fault> {
     let options = TakeOptions { check_bounds: true };
     guarded(|| take(values, codes, Some(options)).map_err(|error| Fault::corrupt(error.to_string())))

@@ -1,21 +1,22 @@
-//! The smallest and the largest number of each column of a record batch, so that batches can be skipped.
+//! Minimum and maximum of the number columns of a record batch, so that batches can be skipped.
 //!
-//! The format has no place for them. They are text among what a message says for whoever knows it, and under its checksum;
-//! so they are believed in files of `brc` alone.
+//! The format has no statistics. They are stored as text in the custom metadata of the message, covered by its
+//! checksum, and
+//! therefore trusted only in files of `brc`.
 
-/// The key under which they are.
+/// The metadata key of the bounds.
 pub(super) const BOUNDS: &str = "brc.bounds";
 
-/// Smallest and largest integer of each column; `None` where there are none.
+/// The minimum and maximum integer of each column; `None` without integers.
 pub(super) type Bounds = Vec<Option<(i128, i128)>>;
 
-/// The bounds as text.
+/// Formats bounds.
 pub(super) fn to_text(bounds: &Bounds) -> String {
     let text = |bounds: &Option<(i128, i128)>| bounds.map_or(String::new(), |(min, max)| format!("{min}..{max}"));
     bounds.iter().map(text).collect::<Vec<_>>().join(",")
 }
 
-/// Reads what [`to_text`] wrote; what is not of that form bounds nothing.
+/// Parses the output of [`to_text`]; invalid text gives no bounds.
 pub(super) fn from_text(text: &str) -> Bounds {
     let bounds = |text: &str| {
         let (min, max) = text.split_once("..")?;

@@ -1,4 +1,4 @@
-//! The bytes of one column of a record batch, where they can be used as they lie.
+//! The bytes of one column of a record batch, used in place where possible.
 
 use super::codec::Codec;
 use crate::columnar::Fault;
@@ -9,10 +9,10 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The most bytes that one compressed byte can stand for, whatever the compression.
+/// The maximum decompressed bytes per compressed byte, for any compression.
 const LARGEST_RATIO: usize = 1 << 15;
 
-/// The buffers of one column, in memory. They are aligned for every type of numbers.
+/// The buffers of one column, in memory, aligned for all number types.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     buffers: Vec<Buffer>,
@@ -20,7 +20,7 @@ pub(super) struct Buffers {
     pub(super) cost: Cost,
 }
 
-/// What reading took.
+/// The cost of reading.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cost {
     pub(super) bytes: u64,
@@ -50,7 +50,7 @@ impl ReadError {
 }
 
 impl Buffers {
-    /// Reads the buffers that are at these places of a file and decompresses them; `checksum` is that of all of them.
+    /// Reads the buffers in these ranges of a file and decompresses them; `checksum` covers all of them.
     pub(super) fn read(
         &mut self,
         path: &Path,
@@ -62,7 +62,7 @@ impl Buffers {
         self.buffers.resize_with(places.len(), Buffer::default);
         let mut digest = Digest::new(CrcAlgorithm::Crc32Iscsi);
         for (index, place) in places.iter().enumerate() {
-            // Its memory is used again, unless somebody still looks at it.
+            // The memory is reused, unless an array still refers to it.
             let mut buffer = std::mem::take(&mut self.buffers[index]).into_mutable().unwrap_or_default();
             let length = usize::try_from(place.end - place.start).map_err(|_| too_long())?;
             let begun = Instant::now();
@@ -100,7 +100,7 @@ impl Buffers {
         &self.buffers
     }
 
-    /// Checks that a buffer has that many values of so many bytes.
+    /// Checks that a buffer has `values` values of `width` bytes.
     pub(super) fn check(&self, index: usize, values: usize, width: usize) -> Result<(), Fault> {
         let needed = values.checked_mul(width);
         match (needed, self.buffers.get(index)) {
@@ -114,9 +114,9 @@ impl Buffers {
         self.buffers.get(index).map_or(&[], Buffer::as_slice)
     }
 
-    /// Some values of a buffer, if they were [checked](Self::check) to be there.
+    /// A range of values of a buffer, which was [checked](Self::check).
     pub(super) fn values<T: arrow_buffer::ArrowNativeType>(&self, index: usize, range: Range<usize>) -> &[T] {
-        // The library panics where the last value is not whole.
+        // The library panics if the last value is incomplete.
         let Some(buffer) = self.buffers.get(index).filter(|buffer| buffer.len().is_multiple_of(size_of::<T>())) else {
             return &[];
         };
@@ -130,7 +130,7 @@ fn too_long() -> Fault {
 
 fn sized(buffer: &mut MutableBuffer, length: usize) -> &mut [u8] {
     if buffer.capacity() < length {
-        // Fresh memory is zero already; growing would write and copy it.
+        // Fresh memory is zeroed already; growing would zero and copy it.
         *buffer = MutableBuffer::from_len_zeroed(length);
     } else {
         buffer.resize(length, 0);

@@ -1,4 +1,4 @@
-//! The compression of buffers: each by itself, with its length before it.
+//! The compression of buffers: each separately, preceded by its length.
 
 use super::lz4_frame;
 use crate::columnar::Fault;
@@ -6,7 +6,7 @@ use arrow_ipc::CompressionType;
 use brc_compress::{Compression, Compressor};
 use std::io::Write;
 
-/// The length that stands before a buffer that is stored as it is.
+/// The length value before an uncompressed buffer.
 const NOT_COMPRESSED: i64 = -1;
 
 /// How buffers are compressed.
@@ -16,7 +16,7 @@ pub(super) struct Codec {
     compressor: Compressor,
 }
 
-/// What the format calls a compression; `Some(None)` is no compression.
+/// The format's id of a compression; `Some(None)` is no compression.
 pub(super) fn id_of(compression: &dyn Compression) -> Option<Option<CompressionType>> {
     match compression.name() {
         "none" => Some(None),
@@ -27,12 +27,12 @@ pub(super) fn id_of(compression: &dyn Compression) -> Option<Option<CompressionT
 }
 
 impl Codec {
-    /// How the format compresses with that; `Some(None)` is not at all.
+    /// The codec of a compressor; `Some(None)` is no compression.
     pub(super) fn of(compressor: Compressor) -> Option<Option<Self>> {
         Some(id_of(compressor.compression)?.map(|id| Self { id, compressor }))
     }
 
-    /// The compression that the format calls so.
+    /// The compression with an id of the format.
     pub(super) fn by_id(id: CompressionType) -> Option<Self> {
         let name = match id {
             CompressionType::LZ4_FRAME => "lz4",
@@ -52,7 +52,7 @@ impl Codec {
         out.extend_from_slice(&(bytes.len() as i64).to_le_bytes());
         let packed = out.len();
         if self.id == CompressionType::LZ4_FRAME {
-            // Arrow wants LZ4's frames, not its raw blocks; writing to memory cannot fail.
+            // Arrow requires LZ4 frames, not raw blocks; writing to memory cannot fail.
             let mut frame = lz4_flex::frame::FrameEncoder::new(&mut *out);
             let written = frame.write_all(bytes).is_ok() && frame.finish().is_ok();
             debug_assert!(written, "memory takes all bytes");
@@ -66,7 +66,7 @@ impl Codec {
         }
     }
 
-    /// The length of a stored buffer before compression, whether it is compressed at all, and its bytes.
+    /// The uncompressed length of a stored buffer, whether it is compressed, and its bytes.
     pub(super) fn length(stored: &[u8]) -> Result<(usize, bool, &[u8]), Fault> {
         let Some((length, bytes)) = stored.split_first_chunk() else {
             return Err(Fault::corrupt("a compressed buffer has no length"));
@@ -80,7 +80,7 @@ impl Codec {
         }
     }
 
-    /// Decompresses into exactly `out`.
+    /// Decompresses to exactly the length of `out`.
     pub(super) fn decompress(self, packed: &[u8], out: &mut [u8]) -> Result<(), Fault> {
         if self.id == CompressionType::LZ4_FRAME {
             return lz4_frame::decompress(packed, out);

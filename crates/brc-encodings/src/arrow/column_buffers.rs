@@ -1,4 +1,4 @@
-//! The buffers of one column of a record batch, as the format has them for its type.
+//! Writes the buffers of one column of a record batch in the format's layout for its type.
 
 use super::NAME;
 use super::messages::{ColumnBuffers, padding};
@@ -7,10 +7,10 @@ use arrow_buffer::ToByteSlice;
 use brc_core::{BitmapBuffer, Error, Integers, LogicalType, Result, TimeUnit, float32, for_integers, uuid};
 use std::ops::Range;
 
-/// Appends the buffers of some rows of a column.
+/// Appends the buffers of a range of rows of a column.
 ///
 /// # Errors
-/// If a value has no place in its type, or the strings have 2 GiB together.
+/// If a value is out of its type's range, or the strings exceed 2 GiB.
 pub(super) fn lay_out(
     logical_type: LogicalType,
     column: &Rows,
@@ -43,7 +43,7 @@ pub(super) fn lay_out(
     Ok(laid)
 }
 
-/// Appends a buffer that `write` writes, and what fills it up.
+/// Appends a buffer written by `write`, and padding.
 fn end_buffer(
     laid: &mut ColumnBuffers,
     body: &mut Vec<u8>,
@@ -61,7 +61,7 @@ pub(super) fn bitmap_bytes((word, rows): (u64, usize)) -> impl Iterator<Item = u
     word.to_le_bytes().into_iter().take(rows.div_ceil(8))
 }
 
-/// Byte strings without a dictionary: where each of them ends, and their bytes.
+/// Byte strings without a dictionary: their offsets, and their bytes.
 fn binary(
     strings: &Strings,
     rows: Range<usize>,
@@ -101,7 +101,7 @@ pub(super) fn floats(logical_type: LogicalType, values: &[f64], body: &mut Vec<u
     }
 }
 
-/// Integers in the width that the format has for their type.
+/// Integers in the width of their type in the format.
 pub(super) fn integers(logical_type: LogicalType, values: &Integers<'_>, body: &mut Vec<u8>) -> Result<()> {
     match logical_type {
         LogicalType::Bool => {
@@ -109,7 +109,7 @@ pub(super) fn integers(logical_type: LogicalType, values: &Integers<'_>, body: &
             for_integers!(values, values => values.iter().for_each(|&value| bits.push(value != 0)));
             match bits.bitmap() {
                 Some(bitmap) => body.extend(bitmap.words().flat_map(bitmap_bytes)),
-                // All of them are true.
+                // Without a bitmap, all rows are valid.
                 None => {
                     let whole = vec![0xff; values.len() / 8];
                     body.extend_from_slice(&whole);
@@ -145,7 +145,7 @@ pub(super) fn integers(logical_type: LogicalType, values: &Integers<'_>, body: &
     }
 }
 
-/// Appends values in another width.
+/// Appends values in a different width.
 fn narrowed<T, const BYTES: usize>(
     values: &Integers<'_>,
     bytes: impl Fn(T) -> [u8; BYTES],
@@ -159,7 +159,7 @@ where
     let places = body[start..].as_chunks_mut::<BYTES>().0;
     let mut fits = true;
     for_integers!(values, values => {
-        // Without a way out of the loop it is one of vectors.
+        // A loop without an early exit is vectorised.
         for (place, &value) in places.iter_mut().zip(*values) {
             match T::try_from(value) {
                 Ok(value) => *place = bytes(value),

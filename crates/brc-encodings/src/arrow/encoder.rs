@@ -1,9 +1,12 @@
 //! Encodes the rows of a part as record batches, for one worker.
 //!
-//! A file has one dictionary for each column, and a code must mean the same in all of it. Which code a value gets depends
-//! on the order of the parts alone: the writer gives it when the part's turn comes. But codes that were given once stay,
-//! so a worker whose values all have codes already puts these in at once. Only parts with new values are finished by the
-//! writer itself, and what comes out is the same either way.
+//! A file has one dictionary per column, and its codes apply to all record batches. The code of a value must depend on
+//! the
+//! order of the parts alone, so the writer assigns codes when a part is appended. Assigned codes never change, so a
+//! worker
+//! whose values all have codes already translates to them at once. The writer translates only parts with new values;
+//! the
+//! result is the same either way.
 
 use super::NAME;
 use super::bounds::{self, BOUNDS, Bounds};
@@ -17,20 +20,20 @@ use crc_fast::{CrcAlgorithm, Digest};
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Rows of a record batch: few enough for a reader's caches.
+/// Rows per record batch: few enough for a reader's caches.
 const BATCH_ROWS: usize = 64 << 10;
 
-/// The codes that the values of each string column have in the whole file.
+/// The file's dictionaries of the string columns, which assign the codes.
 pub(super) type Codes = Arc<RwLock<Vec<DictionaryBuilder>>>;
 
-/// What is remembered of a part until its turn comes.
+/// The metadata of a part until it is appended.
 pub(super) struct PartMeta {
     pub(super) batches: Vec<BatchMeta>,
-    /// The part's own dictionaries, if its codes are still its own.
+    /// The part's own dictionaries, if its codes are not translated yet.
     pub(super) own: Option<Vec<Dictionary>>,
 }
 
-/// A record batch. Places are counted from the start of the part.
+/// A record batch. Offsets are relative to the start of the part.
 #[derive(Debug, Clone)]
 pub(super) struct BatchMeta {
     pub(super) rows: usize,
@@ -38,7 +41,7 @@ pub(super) struct BatchMeta {
     pub(super) body: Range<usize>,
     pub(super) columns: Vec<ColumnBuffers>,
     pub(super) bounds: Bounds,
-    /// The checksums of the message and of each column's buffers, once nothing in them will change.
+    /// The checksums of the message and of each column's buffers, once they are final.
     pub(super) checksums: Vec<u32>,
 }
 
@@ -55,7 +58,7 @@ impl Encoder {
         Self { schema: Arc::clone(schema), rows, codec, codes: Arc::clone(codes) }
     }
 
-    /// The codes in the file of each string column's own codes, if all of its values have one.
+    /// The file's codes for each string column's own codes, if all values have one.
     fn known_codes(&self) -> Option<Vec<Vec<u32>>> {
         let codes = self.codes.read().unwrap_or_else(PoisonError::into_inner);
         let all = self.dictionaries().zip(codes.iter());
@@ -96,7 +99,7 @@ impl PartEncoder for Encoder {
     }
 }
 
-/// The record batches of some rows, not compressed, with the part's own codes.
+/// The uncompressed record batches of some rows, with the part's own codes.
 fn lay_out(schema: &Schema, columns: &[Rows], rows: usize) -> Result<(Vec<u8>, Vec<BatchMeta>)> {
     let (mut out, mut batches) = (Vec::new(), Vec::new());
     for start in (0..rows).step_by(BATCH_ROWS) {
@@ -112,7 +115,7 @@ fn lay_out(schema: &Schema, columns: &[Rows], rows: usize) -> Result<(Vec<u8>, V
     Ok((out, batches))
 }
 
-/// The smallest and the largest integer of some rows of a column.
+/// The minimum and maximum integer of a range of rows of a column.
 fn bounds(column: &Rows, rows: Range<usize>) -> Option<(i128, i128)> {
     let Values::Integers(numbers) = &column.values else { return None };
     let numbers = numbers.as_values().slice(rows.clone());
@@ -126,7 +129,7 @@ fn bounds(column: &Rows, rows: Range<usize>) -> Option<(i128, i128)> {
     }
 }
 
-/// Appends a record batch whose buffers are at these places of its body.
+/// Appends a record batch whose buffers have these ranges in its body.
 fn append(
     rows: usize,
     body: &[u8],
@@ -157,7 +160,7 @@ pub(super) fn translate(bytes: &mut [u8], batches: &[BatchMeta], schema: &Schema
             let Some(buffer) = batch.columns[column].buffers.last() else { continue };
             for bytes in bytes[buffer.clone()].chunks_exact_mut(4) {
                 let own = bytes.first_chunk().map_or(0, |own| u32::from_le_bytes(*own));
-                // There is no value where all rows are null.
+                // If all rows are null, there is no value.
                 let code = codes.get(own as usize).copied().unwrap_or_default();
                 bytes.copy_from_slice(&code.to_le_bytes());
             }
@@ -165,7 +168,7 @@ pub(super) fn translate(bytes: &mut [u8], batches: &[BatchMeta], schema: &Schema
     }
 }
 
-/// The record batches as they will lie in the file, with checksums.
+/// The record batches as stored in the file, with checksums.
 pub(super) fn finish(bytes: Vec<u8>, batches: Vec<BatchMeta>, codec: Option<Codec>) -> (Vec<u8>, Vec<BatchMeta>) {
     let (bytes, mut batches) = compress(bytes, batches, codec);
     for batch in &mut batches {
@@ -182,7 +185,7 @@ pub(super) fn finish(bytes: Vec<u8>, batches: Vec<BatchMeta>, codec: Option<Code
     (bytes, batches)
 }
 
-/// The same record batches with compressed buffers.
+/// The record batches with compressed buffers.
 fn compress(bytes: Vec<u8>, batches: Vec<BatchMeta>, codec: Option<Codec>) -> (Vec<u8>, Vec<BatchMeta>) {
     let Some(codec) = codec else { return (bytes, batches) };
     let (mut out, mut packed) = (Vec::new(), Vec::new());
@@ -193,7 +196,7 @@ fn compress(bytes: Vec<u8>, batches: Vec<BatchMeta>, codec: Option<Codec>) -> (V
             let mut buffers = Vec::with_capacity(column.buffers.len());
             for buffer in column.buffers {
                 let at = body.len();
-                // One that is empty has no length before it either.
+                // An empty buffer has no length prefix either.
                 if !buffer.is_empty() {
                     codec.compress(&bytes[buffer], &mut body);
                 }

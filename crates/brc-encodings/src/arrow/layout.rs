@@ -1,4 +1,4 @@
-//! Where the buffers of a record batch are: its metadata, checked against the file.
+//! The metadata of a record batch, checked against the file: the ranges of its buffers.
 
 use super::bounds::Bounds;
 use super::codec::Codec;
@@ -11,21 +11,20 @@ use std::ops::Range;
 /// A record batch, or the values of a dictionary.
 pub(super) struct BatchLayout {
     pub(super) rows: usize,
-    /// The buffers of each column: first the bits that tell which rows are null, then its values. Places are counted
-    /// from the start of the file.
+    /// The buffers of each column: first its validity bitmap, then its values. Offsets are from the start of the file.
     pub(super) columns: Vec<Vec<Range<u64>>>,
-    /// How many rows of each column are null.
+    /// The null count of each column.
     pub(super) nulls: Vec<usize>,
     pub(super) codec: Option<Codec>,
     /// The whole block.
     pub(super) place: Place,
-    /// The checksum of each column's buffers, where `brc` wrote the file.
+    /// The checksum of each column's buffers, if `brc` wrote the file.
     pub(super) checksums: Vec<u32>,
-    /// The bounds of each column's numbers, where `brc` told them.
+    /// The bounds of each column's numbers, if `brc` wrote them.
     pub(super) bounds: Bounds,
 }
 
-/// A block as the footer has it, known to lie inside the file.
+/// The range of a block in the file, from the footer; checked to be within the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) start: u64,
@@ -34,7 +33,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The place of a block; `end` is where the footer begins.
+    /// The range of a block; `end` is the offset of the footer.
     pub(super) fn of(block: &Block, end: u64) -> Result<Self, Fault> {
         let outside = || Fault::corrupt("it lies outside the file");
         let start = u64::try_from(block.offset()).map_err(|_| outside())?;
@@ -60,11 +59,11 @@ impl Place {
     }
 }
 
-/// Reads the message of a block from its metadata.
+/// Parses the message of a block from its metadata.
 pub(super) fn message(metadata: &[u8]) -> Result<Message<'_>, Fault> {
     let cut_off = || Fault::corrupt("its message ends too early");
     let (mut length, mut rest) = metadata.split_first_chunk::<4>().ok_or_else(cut_off)?;
-    // Old files lack the mark before the length.
+    // Old files lack the continuation marker before the length.
     if *length == CONTINUATION {
         (length, rest) = rest.split_first_chunk().ok_or_else(cut_off)?;
     }
@@ -73,7 +72,7 @@ pub(super) fn message(metadata: &[u8]) -> Result<Message<'_>, Fault> {
 }
 
 impl BatchLayout {
-    /// The layout of a record batch with these columns, and others behind them that are left out.
+    /// The layout of a record batch with these columns, followed by unsupported ones.
     pub(super) fn new(
         batch: RecordBatch<'_>,
         columns: &[FileColumn],
@@ -124,7 +123,7 @@ impl BatchLayout {
     }
 }
 
-/// Passes over what columns take up that are left out; `None` if there is less.
+/// Skips the nodes and buffers of unsupported columns; `None` if there are too few.
 fn pass<N, B, E>(
     gap: Gap,
     nodes: &mut impl Iterator<Item = N>,

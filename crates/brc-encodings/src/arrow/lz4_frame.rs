@@ -1,8 +1,9 @@
-//! LZ4 frames straight into the memory that wants them.
+//! Decompresses LZ4 frames directly into the destination.
 //!
-//! The library's frame decoder takes fresh memory for every frame, and each buffer of an arrow file is one: touching
-//! that memory took four times as long as decompressing. So plain frames are taken apart here, and only those with
-//! checksums or dictionaries of their own are left to it.
+//! The library's frame decoder allocates for every frame, and each buffer of an arrow file is a frame: touching that
+//! memory took four times as long as decompressing. So plain frames are parsed here, and only frames with their own
+//! checksums
+//! or dictionaries are passed to the library.
 
 use crate::columnar::Fault;
 use lz4_flex::block::{decompress_into, decompress_into_with_dict};
@@ -10,18 +11,18 @@ use std::io::Read;
 
 const MAGIC: [u8; 4] = 0x184D_2204_u32.to_le_bytes();
 
-/// Bits of the flags: the version of the format, and what a frame has.
+/// Flag bits: the version of the format, and the optional fields of a frame.
 const VERSION_1: u8 = 0b0100_0000;
 const INDEPENDENT: u8 = 1 << 5;
 const CONTENT_SIZE: u8 = 1 << 3;
 
-/// The bit of a block's size that tells that the block is not compressed.
+/// The bit of a block's size that marks the block as uncompressed.
 const RAW: u32 = 1 << 31;
 
-/// How far back a block may refer.
+/// The maximum distance of a back-reference, in bytes.
 const WINDOW: usize = 64 << 10;
 
-/// Decompresses frames that come to exactly `out`.
+/// Decompresses frames to exactly the length of `out`.
 pub(super) fn decompress(frames: &[u8], out: &mut [u8]) -> Result<(), Fault> {
     match plain_blocks(frames) {
         Some((flags, blocks)) => decompress_blocks(blocks, flags & INDEPENDENT != 0, out),
@@ -36,7 +37,7 @@ pub(super) fn decompress(frames: &[u8], out: &mut [u8]) -> Result<(), Fault> {
     }
 }
 
-/// The flags and the blocks of a frame that has nothing but blocks.
+/// The flags and the blocks of a frame without optional parts.
 fn plain_blocks(frame: &[u8]) -> Option<(u8, &[u8])> {
     let [flags, _, rest @ ..] = frame.strip_prefix(&MAGIC)? else { return None };
     if flags & !(INDEPENDENT | CONTENT_SIZE) != VERSION_1 {

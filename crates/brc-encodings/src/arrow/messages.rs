@@ -1,4 +1,4 @@
-//! The metadata of an arrow file, as flatbuffers: what stands before the bytes of columns, and the footer.
+//! The flatbuffers metadata of an arrow file: the messages before column data, and the footer.
 
 use crate::columnar::metadata_of;
 use arrow_ipc::{
@@ -13,7 +13,7 @@ use brc_core::{Field as TableField, LogicalType, Schema, TimeUnit, uuid};
 use flatbuffers::{FlatBufferBuilder, ForwardsUOffset, UnionWIPOffset, Vector, WIPOffset};
 use std::ops::Range;
 
-/// Everything begins at a multiple of this, so that readers can use it where it lies.
+/// The alignment of all buffers, so that readers can use them in place.
 pub(super) const ALIGNMENT: usize = 64;
 
 type About<'a> = Vector<'a, ForwardsUOffset<KeyValue<'a>>>;
@@ -23,44 +23,43 @@ pub(super) fn value_of<'a>(about: Option<About<'a>>, key: &str) -> Option<&'a st
     about?.iter().find(|about| about.key() == Some(key))?.value()
 }
 
-/// The key of a field under which the extension is named that its type is.
+/// The field key of the extension type's name.
 pub(super) const EXTENSION: &str = "ARROW:extension:name";
 
-/// The key of the extension's parameters; that of UUIDs has none.
+/// The field key of the extension type's parameters; UUIDs have none.
 const EXTENSION_METADATA: &str = "ARROW:extension:metadata";
 
-/// The extension of UUIDs, which are 16 bytes each.
+/// The extension type of UUIDs, which are 16 bytes each.
 pub(super) const UUID: &str = "arrow.uuid";
 
-/// What stands before the length of a message.
+/// The marker before the length of a message.
 pub(super) const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// The bytes up to the next multiple of [`ALIGNMENT`].
+/// The number of bytes to the next multiple of [`ALIGNMENT`].
 pub(super) fn padding(length: usize) -> usize {
     length.next_multiple_of(ALIGNMENT) - length
 }
 
-/// Which columns are codes of dictionaries in a file: those of strings. Dictionaries are numbered from 0 in their order.
+/// Whether each column is dictionary-encoded in files: strings are. Dictionaries are numbered from 0 in column order.
 pub(super) fn coded_in_files(schema: &Schema) -> Vec<bool> {
     schema.fields().iter().map(|field| field.logical_type == LogicalType::String).collect()
 }
 
-/// The message that begins a file, behind so many bytes, or a stream; `coded` tells which columns are codes.
+/// The schema message that begins a file, at offset `behind`, or a stream; `coded` marks dictionary-encoded columns.
 pub(super) fn schema(schema: &Schema, coded: &[bool], behind: usize) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
     let header = flat_schema(&mut builder, schema, coded).as_union_value();
     message(builder, MessageHeader::Schema, header, 0, behind, &[])
 }
 
-/// A column of a record batch: how many of its rows are null, and where in the body its buffers are, that which tells
-/// them first.
+/// A column of a record batch: its null count, and the ranges of its buffers in the body, first the validity.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ColumnBuffers {
     pub(super) nulls: usize,
     pub(super) buffers: Vec<Range<usize>>,
 }
 
-/// A message whose body has these columns.
+/// A record batch message whose body has these columns.
 pub(super) fn batch(
     rows: usize,
     columns: &[ColumnBuffers],
@@ -72,7 +71,7 @@ pub(super) fn batch(
     message(builder, MessageHeader::RecordBatch, header, body_length(columns), 0, about)
 }
 
-/// The message of the dictionary of that number.
+/// The dictionary batch message of a dictionary.
 pub(super) fn dictionary(id: i64, values: usize, column: ColumnBuffers, codec: Option<CompressionType>) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
     let columns = [column];
@@ -128,7 +127,7 @@ fn message(
     bytes
 }
 
-/// Keys and values for whoever knows them, if there are any.
+/// Key-value metadata, if there are any.
 fn flat_about<'a>(builder: &mut FlatBufferBuilder<'a>, about: &[(&str, String)]) -> Option<WIPOffset<About<'a>>> {
     let about: Vec<_> = about
         .iter()

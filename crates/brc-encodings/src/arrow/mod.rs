@@ -1,7 +1,7 @@
-//! Apache Arrow's file format: columns as they lie in the memory of the programs that use them.
+//! Apache Arrow's file format: columns in the memory layout of the programs that use them.
 //!
-//! The library provides the flatbuffers of the metadata. Buffers are read and written here: each is read by itself, so
-//! that columns nobody asked for are not, checked, and lent as it lies where its type is one that batches have.
+//! The library parses the flatbuffers of the metadata. Buffers are read and written here: each separately, so that only
+//! projected columns are read; they are checked, and borrowed in place if batches have the same layout.
 
 mod arrays;
 mod bounds;
@@ -32,10 +32,10 @@ use writer::{MAGIC, Writer};
 /// The encoding's name.
 const NAME: &str = "arrow";
 
-/// What files of the first version of Feather begin with: they are no Arrow files yet.
+/// The magic of Feather version 1, which is not an Arrow file.
 const FEATHER_1: &[u8] = b"FEA1";
 
-/// What is said of one.
+/// The error for such a file.
 const FEATHER_1_REFUSED: &str = "is a Feather file of version 1, which is not supported: convert it with pyarrow, \
                                  feather.write_feather(feather.read_table(OLD), NEW)";
 
@@ -99,7 +99,7 @@ impl Encoding for Arrow {
     }
 }
 
-/// So many first bytes tell the kinds of arrow files apart.
+/// The number of first bytes that distinguish the kinds of arrow files.
 const FIRST_BYTES: usize = 64;
 
 fn table(mut input: Input, options: &OpenOptions) -> Result<ArrowTable> {

@@ -1,4 +1,5 @@
-//! Scans record batches for one worker: reads the buffers wanted and lends them, window by window, mostly as they lie.
+//! Scans record batches for one worker: reads the projected buffers and delivers them one window at a time, mostly in
+//! place.
 
 use super::arrays;
 use super::buffers::Buffers;
@@ -32,27 +33,27 @@ struct ScanColumn<'t> {
     values: Values,
 }
 
-/// How the values of a column are had.
+/// How the values of a column are obtained.
 enum Values {
-    /// As arrays that the library makes of the buffers; those of codes stand for the values of another array.
+    /// As arrays that the library builds from the buffers; the optional array is the dictionary of codes.
     Arrays(Box<ArrowColumn>, Option<ArrayRef>),
-    /// As codes of a dictionary of strings.
+    /// As codes of a string dictionary.
     Codes(Codes),
 }
 
-/// Codes as they lie in a buffer.
+/// Codes as stored in a buffer.
 struct Codes {
     dictionary: Arc<StringDictionary>,
     width: Width,
-    /// How many of the rows of the record batch are null.
+    /// The null count of the record batch.
     nulls: usize,
-    /// How many rows it has.
+    /// The rows of the record batch.
     rows: usize,
-    /// What of the window cannot be lent as it lies.
+    /// The codes of a window that cannot be borrowed in place.
     codes: Vec<u32>,
 }
 
-/// Where the bits are that tell which rows are null, and where the values.
+/// The positions of the validity bitmap and of the values among the buffers.
 const VALIDITY: usize = 0;
 const FIRST: usize = 1;
 
@@ -62,7 +63,7 @@ impl<'t> ArrowScanner<'t> {
         Ok(Self { table, columns, options: options.clone(), ahead: ReadAhead::default() })
     }
 
-    /// Says what is going to be read of a split, and of some of those behind it.
+    /// Announces the ranges to read of a split, and of some later ones.
     fn read_ahead(&mut self, split: &Split) {
         let Self { table, options, ahead, .. } = self;
         let bytes_of = |split: u64| {
@@ -104,7 +105,7 @@ impl<'t> ArrowScanner<'t> {
     }
 }
 
-/// What a predicate is for a whole record batch.
+/// The prune result of a predicate for a record batch.
 fn decide(predicate: Option<&Predicate>, batch: &BatchLayout) -> Verdict {
     let known = |column: usize| match batch.bounds.get(column) {
         Some(&Some((min, max))) => {
@@ -170,7 +171,7 @@ impl<'t> ScanColumn<'t> {
         read.map_err(|error| error.at(&table.path, &table.place(batch, self.index)))
     }
 
-    /// Takes what was read.
+    /// Converts the buffers that were read.
     fn take(&mut self, layout: &BatchLayout) -> Result<(), Fault> {
         let rows = layout.rows;
         let nulls = layout.nulls.get(self.index).copied().unwrap_or_default();
@@ -198,14 +199,14 @@ impl<'t> ScanColumn<'t> {
 }
 
 impl Codes {
-    /// Makes some rows ready to be lent.
+    /// Prepares a range of rows for delivery.
     fn fill(&mut self, buffers: &Buffers, rows: Range<usize>) -> Result<(), Fault> {
         let dictionary = Arc::clone(&self.dictionary);
         let translated = &dictionary.codes;
         let codes = &mut self.codes;
         codes.clear();
         let lent = match self.width {
-            // A negative code is too large for any dictionary if it is read without its sign.
+            // Read as unsigned, a negative code is too large for any dictionary.
             Width::I32 | Width::U32 if translated.is_none() => buffers.values::<u32>(FIRST, rows.clone()),
             width => {
                 widen(buffers, width, rows.clone(), codes);
@@ -227,7 +228,7 @@ impl Codes {
         Ok(())
     }
 
-    /// Puts code 0 wherever a row is null; all others must have codes below `count`.
+    /// Sets the codes of nulls to 0, and checks that all others are below `count`.
     fn blank_nulls(&mut self, buffers: &Buffers, rows: Range<usize>, count: usize) -> Result<(), Fault> {
         self.codes.clear();
         widen(buffers, self.width, rows.clone(), &mut self.codes);
@@ -253,7 +254,7 @@ impl Codes {
     }
 }
 
-/// Appends the codes of some rows.
+/// Appends the codes of a range of rows.
 fn widen(buffers: &Buffers, width: Width, rows: Range<usize>, codes: &mut Vec<u32>) {
     fn extend<T: ArrowNativeType + Into<u32>>(narrow: &[T], codes: &mut Vec<u32>) {
         codes.extend(narrow.iter().map(|&code| code.into()));

@@ -1,14 +1,14 @@
-//! Arrow's other format, the stream: it has no footer, so that nobody can tell where its batches are. It is not read, but
-//! recognised, so that whoever has one is told what to do.
+//! Arrow's stream format, which is not supported for reading: it has no footer that locates its batches. It is
+//! recognised so that the error can say what to do.
 
 use super::messages::CONTINUATION;
 use arrow_ipc::{MessageHeader, root_as_message};
 
-/// What is said of a stream.
+/// The error for a stream.
 pub(super) const REFUSED: &str = "is an arrow stream; only arrow files are read: write it with pyarrow.ipc.new_file or \
                                   pyarrow.feather.write_feather (polars: write_ipc)";
 
-/// Whether some first bytes are those of a stream: a message with a schema.
+/// Whether these first bytes are a stream's: a schema message.
 pub(super) fn is_stream(prefix: &[u8]) -> bool {
     let Some(([a, b, c, d], rest)) = prefix.strip_prefix(&CONTINUATION).and_then(|rest| rest.split_first_chunk())
     else {
@@ -18,12 +18,12 @@ pub(super) fn is_stream(prefix: &[u8]) -> bool {
     let Ok(length @ 1..) = usize::try_from(length) else { return false };
     match rest.get(..length) {
         Some(message) => root_as_message(message).is_ok_and(|message| message.header_type() == MessageHeader::Schema),
-        // That of a very wide table, of which not all is here.
+        // The schema of a very wide table, which is longer than the prefix.
         None => length.is_multiple_of(8) && length <= LONGEST_SCHEMA,
     }
 }
 
-/// The most bytes that the schema of a stream is believed to take.
+/// The maximum plausible size of a stream's schema in bytes.
 const LONGEST_SCHEMA: usize = 16 << 20;
 
 #[cfg(test)]

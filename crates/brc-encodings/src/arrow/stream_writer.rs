@@ -1,7 +1,9 @@
-//! Arrow's stream: a schema and one record batch after the other, which programs read from a pipe while it is written.
+//! Writes Arrow's stream format: a schema and a sequence of record batches, which programs read from a pipe while it is
+//! written.
 //!
-//! A dictionary has to stand before the first row that has a code of it. So strings are codes where all of them are known
-//! beforehand, and written out elsewhere. Either way no part needs to know of another.
+//! A dictionary must precede the first row with one of its codes. So string columns are dictionary-encoded only if the
+//! whole
+//! dictionary is known in advance, and plain otherwise. Either way, parts are independent of each other.
 
 use super::NAME;
 use super::column_buffers::{bitmap_bytes, floats, integers};
@@ -18,16 +20,16 @@ use brc_core::{
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Rows of a record batch: few enough for the nearer caches while they are gathered.
+/// Rows per record batch: few enough to collect within the nearer caches.
 const BATCH_ROWS: usize = 16 << 10;
 
-/// And about so many bytes of strings: offsets have 31 bits.
+/// The approximate maximum string bytes of a record batch: offsets have 31 bits.
 const BATCH_BYTES: usize = 64 << 20;
 
-/// From how many bytes on a part is given away before its end.
+/// The size in bytes from which a part is handed over before its end.
 const LARGE_PART: usize = 16 << 20;
 
-/// A writer of a stream of rows of these columns. Those of strings that have a dictionary all come as codes of it.
+/// A writer of a stream of rows with these columns. A string column with a dictionary must always have its codes.
 #[must_use]
 pub fn arrow_stream(schema: &Schema, dictionaries: Vec<Option<Dictionary>>) -> Box<dyn BatchWriter> {
     let is_text = |dictionary: &Dictionary| dictionary.iter().all(|value| std::str::from_utf8(value).is_ok());
@@ -45,9 +47,9 @@ pub fn arrow_stream(schema: &Schema, dictionaries: Vec<Option<Dictionary>>) -> B
 
 struct Writer {
     schema: Arc<Schema>,
-    /// Of those columns that are codes.
+    /// The dictionaries of the dictionary-encoded columns.
     dictionaries: Vec<Option<Dictionary>>,
-    /// Whether there was a row.
+    /// Whether any row was written.
     any: bool,
 }
 
@@ -79,7 +81,7 @@ impl BatchWriter for Writer {
         })
     }
 
-    /// What stands before all rows comes with the first: an answer that cannot be expressed leaves nothing behind.
+    /// The schema is written with the first rows: a result that cannot be expressed leaves no output.
     fn append(&mut self, part: &mut Part) -> Result<()> {
         if part.rows > 0 && !self.any {
             part.bytes.splice(0..0, self.first());
@@ -94,18 +96,18 @@ impl BatchWriter for Writer {
     }
 }
 
-/// Gathers rows and makes record batches of them, for one worker.
+/// Collects rows into record batches, for one worker.
 struct Encoder {
     schema: Arc<Schema>,
     columns: Vec<Gathered>,
-    /// How many rows are gathered.
+    /// The number of collected rows.
     gathered: usize,
-    /// Whole messages, and how many rows they have.
+    /// Complete messages, and the number of their rows.
     bytes: Vec<u8>,
-    /// How many bytes the longest part had.
+    /// The size of the longest part so far in bytes.
     most_bytes: usize,
     rows: u64,
-    /// The rows of the part that were given away.
+    /// The rows of the part that were handed over.
     given: u64,
 }
 
@@ -117,15 +119,15 @@ struct Gathered {
 }
 
 enum Values {
-    /// A buffer's bytes.
+    /// The bytes of a buffer.
     Numbers(Vec<u8>),
-    /// 0 or 1 each.
+    /// One byte per row: 0 or 1.
     Bools(Vec<i8>),
     Codes {
         codes: Vec<u32>,
         dictionary: Dictionary,
     },
-    /// Where each string begins, and where the last one ends.
+    /// The offsets of the strings, and their end.
     Strings {
         offsets: Vec<i32>,
         bytes: Vec<u8>,
@@ -174,7 +176,7 @@ impl PartEncoder for Encoder {
 }
 
 impl Encoder {
-    /// Makes a record batch of what is gathered.
+    /// Writes a record batch with the collected rows.
     fn write(&mut self) -> Result<()> {
         if self.gathered == 0 {
             return Ok(());
@@ -197,7 +199,7 @@ impl Encoder {
         let laid: Vec<_> = self.columns.iter().zip(&buffers).map(laid).collect();
         let message = messages::batch(self.gathered, &laid, None, &[]);
         let more = message.len() + end;
-        // The next part probably is as long: to grow step by step would be to copy all of it several times.
+        // The next part is probably as long: growing step by step would copy it several times.
         self.bytes.reserve(if self.bytes.is_empty() { more.max(self.most_bytes) } else { more });
         self.bytes.extend_from_slice(&message);
         for buffer in buffers.iter().flatten() {
@@ -238,7 +240,7 @@ impl Gathered {
         if let Values::Strings { bytes, .. } = &self.values { bytes.len() } else { 0 }
     }
 
-    /// Adds the rows of a column. What lies where rows are null is not looked at.
+    /// Appends the rows of a column. Values under nulls are ignored.
     fn push(&mut self, column: &Column<'_>, rows: usize) -> Result<()> {
         let validity = column.validity.filter(|validity| validity.count_nulls() > 0);
         let is_valid = |row: usize| validity.is_none_or(|validity| validity.get(row));
@@ -271,7 +273,7 @@ impl Gathered {
             ) if known == dictionary => {
                 let first = all.len();
                 codes_of(column, all);
-                // What a null has for a code need not be one.
+                // The code of a null may be invalid.
                 let of_rows = &mut all[first..];
                 of_rows.iter_mut().enumerate().for_each(|(row, code)| *code *= u32::from(is_valid(row)));
                 if of_rows.iter().fold(0, |most, &code| most.max(code)) as usize >= known.len().max(1) {
@@ -305,7 +307,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// The first row whose string is no text.
+    /// The first row whose string is not UTF-8.
     fn refused(&self, index: usize) -> Option<Refused> {
         let Values::Strings { offsets, bytes } = &self.values else { return None };
         if self.logical_type == LogicalType::Binary || bytes.is_ascii() {
@@ -316,12 +318,12 @@ impl Gathered {
         Some(Refused::value(row, index, strings.get(row), UnsupportedReason::NotUtf8))
     }
 
-    /// How many buffers the format has for such a column.
+    /// The number of the format's buffers for such a column.
     fn count(&self) -> usize {
         if matches!(self.values, Values::Strings { .. }) { 3 } else { 2 }
     }
 
-    /// Those buffers, and an empty one if there are fewer than three.
+    /// These buffers, padded with empty ones to three.
     fn buffers(&self) -> Result<[Cow<'_, [u8]>; 3]> {
         let bitmap = self.validity.bitmap();
         let validity: Vec<u8> = bitmap.iter().flat_map(Bitmap::words).flat_map(bitmap_bytes).collect();
@@ -339,7 +341,7 @@ impl Gathered {
     }
 }
 
-/// Adds strings none of which is null.
+/// Appends strings without nulls.
 fn push_all(strings: ByteStrings<'_>, offsets: &mut Vec<i32>, bytes: &mut Vec<u8>) -> Result<()> {
     let (places, _) = strings.parts();
     let (Some(&first), Some(&last)) = (places.first(), places.last()) else { return Ok(()) };
@@ -350,7 +352,7 @@ fn push_all(strings: ByteStrings<'_>, offsets: &mut Vec<i32>, bytes: &mut Vec<u8
     Ok(())
 }
 
-/// Adds strings one by one, each of which `push` appends.
+/// Appends strings one by one with `push`.
 #[inline(always)]
 fn push_each(
     rows: usize,
@@ -363,7 +365,7 @@ fn push_each(
         push(row, bytes);
         bytes.len() as i32
     }));
-    // Strings only become longer: if the last offset is right, all are.
+    // Offsets only grow: if the last one is in range, all are.
     end_of(bytes).map(drop).inspect_err(|_| offsets.truncate(first))
 }
 

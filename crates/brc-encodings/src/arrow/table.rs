@@ -21,19 +21,19 @@ use brc_kernels::interner::DictionaryBuilder;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Record batches are scanned together up to this size, if nobody says another.
+/// The default size of a split in bytes, made of whole record batches.
 const SPLIT_BYTES: u64 = 16 << 20;
 
 pub(super) struct ArrowTable {
     pub(super) path: PathBuf,
     pub(super) file: InputFile,
     pub(super) bytes: u64,
-    /// Where the footer begins.
+    /// The offset of the footer.
     pub(super) end: u64,
     pub(super) is_own: bool,
     pub(super) created_by: Option<String>,
     pub(super) schema: Schema,
-    /// The columns as the file has them at its start.
+    /// The columns in the schema message at the start of the file.
     begins_with: Schema,
     notes: Vec<String>,
     pub(super) columns: Vec<FileColumn>,
@@ -41,14 +41,14 @@ pub(super) struct ArrowTable {
     /// The first record batch of each split, and the end of the last.
     splits: Vec<usize>,
     dictionaries: Vec<DictionaryBlock>,
-    /// The dictionary of each column, once a scan wanted it.
+    /// The dictionary of each column, once a scan has requested it.
     loaded: Vec<Mutex<Option<FileDictionary>>>,
 }
 
 /// A block with values of a dictionary.
 struct DictionaryBlock {
     id: i64,
-    /// Whether the values follow those of the block before, rather than being all.
+    /// Whether its values extend the preceding block's, instead of replacing them.
     is_delta: bool,
     place: Place,
     checksum: Option<u32>,
@@ -58,14 +58,14 @@ struct DictionaryBlock {
 #[derive(Clone)]
 pub(super) enum FileDictionary {
     Strings(Arc<StringDictionary>),
-    /// Values that are no strings, or of which some are null.
+    /// Values other than strings, or with nulls.
     Any(ArrayRef),
 }
 
 /// A dictionary of strings.
 pub(super) struct StringDictionary {
     pub(super) values: Dictionary,
-    /// What the codes of the file are in `values`, if not the same.
+    /// For each code of the file, its code in `values`, if they differ.
     pub(super) codes: Option<Vec<u32>>,
 }
 
@@ -98,7 +98,7 @@ impl ArrowTable {
             with_scales(columns.iter_mut().map(|column| &mut column.logical_type), scales);
             for (first, column) in begins_with.iter_mut().zip(&columns) {
                 if column.logical_type != first.logical_type {
-                    // When the file was begun, it was not known yet that a number has nineteen digits.
+                    // The schema message is written before it is known that a decimal has nineteen digits.
                     first.logical_type = LogicalType::decimal(column.logical_type.scale());
                 }
             }
@@ -147,8 +147,8 @@ impl ArrowTable {
         })
     }
 
-    /// Checks the bytes of a file of `brc` that are neither footer nor in a message or a buffer; those of other files may
-    /// be any.
+    /// Checks the bytes of a file of `brc` outside of the footer, messages and buffers; in other files they may be
+    /// anything.
     pub(super) fn check_rest(&self) -> Result<()> {
         if !self.is_own {
             return Ok(());
@@ -166,13 +166,13 @@ impl ArrowTable {
         Some(*self.splits.get(split)?..*self.splits.get(split.checked_add(1)?)?)
     }
 
-    /// The name of a part of the file, for messages.
+    /// The location of a column in a record batch, for messages.
     pub(super) fn place(&self, batch: usize, column: usize) -> String {
         let name = self.columns.get(column).map_or("", |column| column.name.as_str());
         format!("record batch {batch}, column '{name}'")
     }
 
-    /// The dictionary of a column, which is read but once.
+    /// The dictionary of a column, which is read only once.
     pub(super) fn dictionary(&self, column: usize, id: i64) -> Result<FileDictionary> {
         let mut loaded = self.loaded[column].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(dictionary) = loaded.as_ref() {
@@ -184,7 +184,7 @@ impl ArrowTable {
     }
 
     fn load(&self, column: &FileColumn, id: i64) -> Result<FileDictionary> {
-        // Elsewhere a table without rows may have none.
+        // Files of other programs may omit the dictionary of an empty table.
         if self.is_own && !self.dictionaries.iter().any(|block| block.id == id) {
             return Err(Error::corrupt(&self.path, format!("column '{}'", column.name), "it has no dictionary"));
         }
@@ -200,7 +200,7 @@ impl ArrowTable {
         self.joined(column, &arrays).map_err(|fault| fault.at(&self.path, &place))
     }
 
-    /// The dictionary that has these values, one behind the other.
+    /// The dictionary with the concatenated values.
     fn joined(&self, column: &FileColumn, arrays: &[ArrayRef]) -> Result<FileDictionary, Fault> {
         if !column.has_strings() || arrays.iter().any(|array| array.logical_null_count() > 0) {
             let arrays: Vec<_> = arrays.iter().map(AsRef::as_ref).collect();
@@ -228,7 +228,7 @@ impl ArrowTable {
         let message = layout::message(bytes.bytes(0).get(..block.place.metadata).unwrap_or_default())?;
         let values = message.header_as_dictionary_batch().and_then(|batch| batch.data());
         let values = values.ok_or_else(|| Fault::corrupt("it has no values"))?;
-        // Its values are a column like any other, but for the codes. They may be null where rows may not.
+        // The dictionary values form a column like any other, but without codes. They may be null where rows may not.
         let plain = FileColumn { nullable: true, ..column.of_values() };
         let layout = BatchLayout::new(values, &[plain], Gap::default(), &block.place)?;
         let mut buffers = Buffers::default();
@@ -239,13 +239,13 @@ impl ArrowTable {
     }
 }
 
-/// Sees to it that the metadata are of a version that is known.
+/// Checks that the metadata have a supported version.
 fn check_version(path: &Path, version: MetadataVersion) -> Result<()> {
     if version < MetadataVersion::V4 {
         return Err(Error::unsupported(path, "is of a version from before 2017"));
     }
     if version > MetadataVersion::V5 {
-        // The first version is number 0.
+        // Version 1 has the number 0.
         let (found, newest) = (i32::from(version.0) + 1, MetadataVersion::V5.0 + 1);
         let reason = format!("its metadata are of version {found}; this program reads up to {newest}");
         return Err(Error::unsupported(path, reason));
@@ -253,7 +253,7 @@ fn check_version(path: &Path, version: MetadataVersion) -> Result<()> {
     Ok(())
 }
 
-/// Where each split begins, and where the last one ends.
+/// The first record batch of each split, and the end of the last.
 fn splits(batches: &[BatchLayout], split_bytes: u64) -> Vec<usize> {
     let (mut starts, mut bytes) = (vec![0], 0);
     for (index, batch) in batches.iter().enumerate() {
@@ -269,13 +269,13 @@ fn splits(batches: &[BatchLayout], split_bytes: u64) -> Vec<usize> {
     starts
 }
 
-/// What the metadata of blocks are read with.
+/// What is needed to parse the metadata of blocks.
 struct Blocks<'a> {
     path: &'a Path,
     file: &'a dyn ReadAt,
     end: u64,
     columns: &'a [FileColumn],
-    /// What record batches have behind the last of them.
+    /// The nodes and buffers of record batches after the last supported column.
     behind: Gap,
 }
 
@@ -360,7 +360,7 @@ mod tests {
     use flatbuffers::FlatBufferBuilder;
     use std::io::Write;
 
-    /// What is said of an empty file of that kind.
+    /// The error of opening an empty file with this endianness and version.
     fn opened(endianness: Endianness, version: MetadataVersion) -> String {
         let mut builder = FlatBufferBuilder::new();
         let fields = builder.create_vector::<flatbuffers::ForwardsUOffset<arrow_ipc::Field<'_>>>(&[]);

@@ -1,4 +1,4 @@
-//! Which arrow columns are which columns of a table.
+//! Maps arrow columns to table columns.
 
 use super::messages::{EXTENSION, UUID, value_of};
 use crate::columnar::arrow_columns::logical_type;
@@ -64,44 +64,44 @@ impl Width {
 /// The columns of a file.
 #[derive(Debug)]
 pub(super) struct Columns {
-    /// Those of the table.
+    /// The supported columns.
     pub(super) held: Vec<FileColumn>,
-    /// What record batches have behind the last of them.
+    /// The nodes and buffers of record batches after the last supported column.
     pub(super) behind: Gap,
-    /// Those that no table can hold.
+    /// The unsupported columns.
     pub(super) left_out: Vec<LeftOut>,
-    /// What a user should know of their names.
+    /// A note on their names for the user.
     pub(super) note: Option<String>,
 }
 
-/// What columns take up in the metadata of a record batch.
+/// The metadata of a record batch that belong to skipped columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Gap {
     pub(super) nodes: usize,
-    /// Buffers, without those that views point into.
+    /// Buffers, without the data buffers of views.
     pub(super) buffers: usize,
-    /// Columns of views.
+    /// View columns.
     pub(super) views: usize,
 }
 
 /// A column of a file.
 #[derive(Debug, Clone)]
 pub(super) struct FileColumn {
-    /// What stands before it in record batches.
+    /// The nodes and buffers before it in record batches.
     pub(super) before: Gap,
-    /// What it takes up there itself.
+    /// Its own nodes and buffers.
     pub(super) own: Gap,
     pub(super) name: String,
     pub(super) logical_type: LogicalType,
     pub(super) nullable: bool,
-    /// How its values lie; those of its dictionary, if it has one. Text is binary here: it may be any bytes.
+    /// The type of its values, or of its dictionary's values. Text is binary here: it may hold any bytes.
     pub(super) stored: DataType,
-    /// The number of its dictionary, and the width of the codes.
+    /// The id of its dictionary, and the width of the codes.
     pub(super) dictionary: Option<(i64, Width)>,
 }
 
 impl FileColumn {
-    /// The values of its dictionary as a column like any other.
+    /// The values of its dictionary as a plain column.
     pub(super) fn of_values(&self) -> Self {
         let views = usize::from(self.stored == DataType::BinaryView);
         let buffers = match self.stored {
@@ -121,7 +121,7 @@ impl FileColumn {
 /// The columns of a file.
 ///
 /// # Errors
-/// Why none of them can be read.
+/// If none of them is supported.
 pub(super) fn columns(schema: FlatSchema<'_>) -> Result<Columns, Fault> {
     if schema.endianness() != arrow_ipc::Endianness::Little {
         return Err(Fault::unsupported("its numbers are big-endian"));
@@ -144,14 +144,14 @@ pub(super) fn columns(schema: FlatSchema<'_>) -> Result<Columns, Fault> {
     Ok(Columns { held, behind, left_out, note })
 }
 
-/// What a column is whose type does not exist or lacks its parameters.
+/// The description of a column whose type is unknown or lacks its parameters.
 const UNKNOWN: &str = "of an unknown type";
 
-/// How deep types may be nested.
+/// The maximum nesting of types.
 const MOST_NESTED: usize = 64;
 
 impl Gap {
-    /// Adds what a column takes up; `None` if that is not known of its type.
+    /// Adds the nodes and buffers of a column; `None` if they are unknown for its type.
     fn add(&mut self, field: Field<'_>, depth: usize) -> Option<()> {
         self.nodes += 1;
         if field.dictionary().is_some() {
@@ -183,9 +183,9 @@ impl Gap {
 }
 
 /// # Errors
-/// What it is instead of something that a table can hold, with an article.
+/// The actual type, with an article, if a table cannot hold it.
 fn column(field: Field<'_>) -> Result<FileColumn, String> {
-    // The library panics where a type is not known or lacks its parameters.
+    // The library panics on types that are unknown or lack their parameters.
     let data_type = guarded(|| {
         let mut data_type = arrow_schema::Field::from(field).data_type().clone();
         if let DataType::Dictionary(_, values) = data_type {
@@ -201,7 +201,7 @@ fn column(field: Field<'_>) -> Result<FileColumn, String> {
     };
     let dictionary = match field.dictionary() {
         None => None,
-        // Codes of 32 bits are what a file means that does not say.
+        // Codes have 32 bits by default.
         Some(dictionary) => {
             let width = dictionary.indexType().map_or(Some(Width::I32), Width::of);
             Some((dictionary.id(), width.ok_or("a dictionary with codes of an unknown width")?))

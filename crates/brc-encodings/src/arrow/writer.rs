@@ -1,6 +1,6 @@
-//! Puts record batches together to a file and ends it with dictionaries and footer.
+//! Assembles record batches to a file and ends it with dictionaries and footer.
 //!
-//! The footer tells where the dictionaries are, so they may stand behind the record batches, when all values are known.
+//! The footer locates the dictionaries, so they may follow the record batches, when all values are known.
 
 use super::NAME;
 use super::codec::Codec;
@@ -15,17 +15,17 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 pub(super) const MAGIC: &[u8; 6] = b"ARROW1";
 
-/// What the magic number at the start takes.
+/// The size of the magic at the start.
 const MAGIC_BYTES: usize = 8;
 
-/// The key in the footer under which the checksums are: for each record batch that of its message and one for each
-/// column's buffers, then one for each dictionary.
+/// The footer key of the checksums: for each record batch one of its message and one of each column's buffers, then
+/// one for each dictionary.
 pub(super) const CHECKSUMS: &str = "brc.checksums";
 
-/// The end of a stream, for who reads the file as one: a message of no bytes.
+/// The end of a stream, for readers of the file as a stream: an empty message.
 pub(super) const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
-/// What a file begins with: the magic number, and the columns, for who reads it as a stream.
+/// The start of a file: the magic, and the schema message for readers of the file as a stream.
 pub(super) fn start(schema: &Schema) -> Vec<u8> {
     let mut start = MAGIC.to_vec();
     start.resize(MAGIC_BYTES, 0);
@@ -39,7 +39,7 @@ pub(super) struct Writer {
     codes: Codes,
     batches: Vec<Block>,
     checksums: Vec<u32>,
-    /// Where the next part will lie.
+    /// The offset of the next part.
     end: usize,
 }
 
@@ -57,7 +57,7 @@ impl Writer {
         }
     }
 
-    /// Gives the values of a part their codes.
+    /// Assigns codes to the values of a part.
     fn give_codes(&self, own: &[Dictionary]) -> Result<Vec<Vec<u32>>> {
         let mut file = self.codes.write().unwrap_or_else(PoisonError::into_inner);
         let mut all = Vec::new();
@@ -71,7 +71,7 @@ impl Writer {
     }
 }
 
-/// Appends a dictionary and returns its place from the start of `out`.
+/// Appends a dictionary and returns its location from the start of `out`.
 pub(super) fn write_dictionary(id: usize, dictionary: &Dictionary, codec: Option<Codec>, out: &mut Vec<u8>) -> Block {
     let mut offsets = 0i32.to_le_bytes().to_vec();
     let mut end = 0;
