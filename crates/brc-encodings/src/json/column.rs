@@ -1,4 +1,4 @@
-//! A column of rows of JSON that fills up.
+//! Collects the values of a JSON column.
 
 use super::columns::{Column as Kind, Learned, Position};
 use super::strings::Strings;
@@ -16,25 +16,25 @@ pub(super) struct JsonColumn {
     pub(super) values: Values,
     pub(super) kind: Kind,
     validity: BitmapBuffer,
-    /// The decimals of a number, and the numbers that the column may have.
+    /// The scale of a number, and the range of the column's numbers.
     pub(super) scale: u8,
     pub(super) range: (i64, i64),
-    /// Whether the inferred type turned out not to hold all values.
+    /// Whether the inferred type turned out not to fit all values.
     misfits: bool,
     has_nulls: bool,
-    /// Where the key stands first in the split, if that may be its first place of all.
+    /// The first position of the key in the split, if that may be its first one in the table.
     first: Option<Position>,
     pub(super) is_late: bool,
 }
 
-/// Its values; rows that are null have any.
+/// Its values; nulls have arbitrary ones.
 pub(super) enum Values {
     Strings(Strings),
-    /// Whatever fits 64 bits.
+    /// Types that fit 64 bits.
     Integers(Vec<i64>),
     Wide(Vec<i128>),
     Floats(Vec<f64>),
-    /// Values nobody asked for: not kept, and checked only if their type was given.
+    /// A column outside the projection: not kept, and checked only if its type was given.
     Skipped,
 }
 
@@ -55,7 +55,7 @@ impl JsonColumn {
         column
     }
 
-    /// Begins a split in which the column is of this kind. Codes keep their meaning.
+    /// Begins a split in which the column has this kind. Codes keep their meaning.
     pub(super) fn begin(&mut self, kind: Kind) {
         self.clear();
         (self.kind, self.misfits, self.has_nulls, self.first) = (kind, false, false, None);
@@ -76,12 +76,12 @@ impl JsonColumn {
         }
     }
 
-    /// The type; that of a column that is left out does not matter.
+    /// The type; irrelevant for a skipped column.
     pub(super) fn logical_type(&self) -> LogicalType {
         self.kind.logical_type.unwrap_or(LogicalType::String)
     }
 
-    /// Whether the values do not matter, but for being JSON.
+    /// Whether any JSON value is accepted.
     pub(super) fn is_unread(&self) -> bool {
         !self.is_wanted() && self.kind.seen.is_some() && self.kind.logical_type.is_some()
     }
@@ -91,17 +91,17 @@ impl JsonColumn {
         !matches!(self.values, Values::Skipped)
     }
 
-    /// Whether a value that is not null surely changes what is known of the type, or may do so.
+    /// Whether a value that is not null changes the known demands on the type, or may do so.
     pub(super) fn is_unsettled(&self) -> bool {
         self.kind.logical_type.is_none()
             || (self.logical_type() == LogicalType::String && self.kind.seen.is_some_and(|seen| !seen.is_text()))
     }
 
-    /// Adds the value of a row, which is null only [once that is noted](Self::note_null). The row begins at the byte `row` of the file;
-    /// `place` is that of the member in it.
+    /// Appends the value of a row, which is null only [once that is noted](Self::note_null). The row begins at the byte
+    /// `row` of the file; `place` is the position of the member in it.
     ///
     /// # Errors
-    /// Why it is no value of the column, if the type was given.
+    /// If it is not a value of the column, whose type was given.
     pub(super) fn push(&mut self, text: &[u8], member: &Member, row: u64, place: usize) -> Result<(), RowFault> {
         if self.is_late && self.first.is_none() {
             self.first = Some((row, place as u32));
@@ -126,7 +126,8 @@ impl JsonColumn {
         Ok(())
     }
 
-    /// Adds a value that the type may not hold: then what it demands is noted, and some value stands in its place.
+    /// Appends a value that the type may not fit: then its demand on the type is noted, and an arbitrary value
+    /// appended.
     fn push_inferred(&mut self, text: &[u8], member: &Member, seen: Seen) {
         let bytes = &text[member.value.clone()];
         if let (Values::Floats(floats), syntax::Kind::Number) = (&mut self.values, member.kind)
@@ -147,7 +148,9 @@ impl JsonColumn {
         self.push_value(value.unwrap_or(Value::Null));
     }
 
-    /// Adds what stands for a null, which is one only [once that is noted](Self::note_null); `None` if there must be none.
+    /// Appends the value under a null, which becomes null only [once that is noted](Self::note_null); `None` if the
+    /// column
+    /// is not nullable.
     pub(super) fn push_null(&mut self) -> Option<()> {
         if !self.kind.nullable && self.kind.seen.is_none() {
             return None;
@@ -158,7 +161,7 @@ impl JsonColumn {
         Some(())
     }
 
-    /// Adds a float and what it demands.
+    /// Appends a float, and notes its demand on the type.
     #[inline]
     pub(super) fn push_float(&mut self, value: f64, demand: Seen) {
         if let Some(seen) = &mut self.kind.seen {
@@ -191,12 +194,12 @@ impl JsonColumn {
         }
     }
 
-    /// Notes that all of the first `rows` rows that are not known to be null have values.
+    /// Marks all of the first `rows` rows that were not noted as null as valid.
     pub(super) fn fill_validity(&mut self, rows: usize) {
         self.validity.push_values(rows.saturating_sub(self.validity.len()));
     }
 
-    /// Adds a number.
+    /// Appends a number.
     #[inline]
     pub(super) fn push_number(&mut self, number: i64) {
         if let Values::Integers(integers) = &mut self.values {
@@ -204,14 +207,14 @@ impl JsonColumn {
         }
     }
 
-    /// Adds a number that may not fit 64 bits.
+    /// Appends a number that may not fit 64 bits.
     pub(super) fn push_wide(&mut self, number: i128) {
         if let Values::Wide(integers) = &mut self.values {
             integers.push(number);
         }
     }
 
-    /// The rows so far, of which it is known which are null; none of a column that is skipped.
+    /// The rows so far, with their validity filled; no rows for a skipped column.
     pub(super) fn lend(&self) -> Column<'_> {
         let data = match &self.values {
             Values::Strings(strings) => strings.lend(),
@@ -223,7 +226,7 @@ impl JsonColumn {
         Column { data, validity: self.validity.bitmap() }
     }
 
-    /// Forgets all rows, but for what they demand of the type; codes keep their meaning.
+    /// Removes all rows, but keeps their demands on the type; codes keep their meaning.
     pub(super) fn clear(&mut self) {
         if let Some(seen) = &mut self.kind.seen {
             *seen = seen.join(self.values.demand(self.kind.logical_type));
@@ -238,7 +241,7 @@ impl JsonColumn {
         self.validity.clear();
     }
 
-    /// Forgets all but the first `rows` rows, of which the validity is known.
+    /// Keeps only the first `rows` rows, whose validity is filled.
     pub(super) fn truncate(&mut self, rows: usize) {
         match &mut self.values {
             Values::Strings(strings) => strings.truncate(rows),
@@ -249,19 +252,19 @@ impl JsonColumn {
         }
     }
 
-    /// What the rows of the split have taught.
+    /// What the rows of the split reveal about the column.
     pub(super) fn learned(&self) -> Learned {
         Learned { seen: self.kind.seen, has_nulls: self.has_nulls, first: self.first }
     }
 
-    /// Whether the inferred type does not hold all values of the split.
+    /// Whether the inferred type does not fit all values of the split.
     pub(super) fn misfits(&self) -> bool {
         self.misfits
     }
 }
 
 impl Values {
-    /// What numbers demand of a type that is inferred, as far as it was not noted value by value.
+    /// The demand of numbers on an inferred type, apart from those noted one by one.
     fn demand(&self, logical_type: Option<LogicalType>) -> Seen {
         let bounds = match self {
             Self::Integers(values) => bounds(values).map(|(min, max)| (min.into(), max.into())),
@@ -281,7 +284,7 @@ impl Values {
     }
 }
 
-/// The integers of 64 bits that a column may have.
+/// The range of 64-bit integers of a column.
 fn range(logical_type: LogicalType, is_inferred: bool) -> (i64, i64) {
     let narrow = |bound: i128| bound.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
     match logical_type.bounds() {

@@ -1,11 +1,15 @@
 //! The columns of a table whose rows name them.
 //!
-//! A column is there from the first row on that has its key; before that, and in rows that lack it, it is null. So the columns are
-//! known for certain only when all rows were read, as types are. Both are learned optimistically: a table begins with
-//! what its first rows have; a key or a value that this does not hold widens it for all scans that follow.
+//! A column exists if any row has its key; it is null in rows without it. So columns, like types, are final only when
+//! all
+//! rows were read. Both are inferred optimistically: a table begins with the columns of its first rows; further keys
+//! and
+//! values widen it for all later scans.
 //!
-//! A column has a number, by which scanners know it, and a place in the schema, in the order of first rows. Another split
-//! may turn out to have had a key earlier, so places may change with each version of the [`Types`]; numbers do not.
+//! A column has a number, which identifies it in scanners, and a position in the schema, which follows the order of
+//! first
+//! rows. Another split may turn out to have an earlier row with a key, so positions may change with each version of the
+//! [`Types`]; numbers do not.
 
 use crate::csv::Inference;
 use crate::text::BadRow;
@@ -15,20 +19,20 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// The most columns that are inferred. Objects with other keys each would fill the memory with nulls.
+/// The maximum number of inferred columns. If each object had different keys, nulls would fill the memory.
 const MAX_COLUMNS: usize = 1 << 16;
 
-/// Where a key stands first: the byte at which the row starts, and the place among the members of the row.
+/// The first position of a key: the byte at which the row starts, and the index among the members of the row.
 pub(super) type Position = (u64, u32);
 
 /// The columns of a table, shared by its scanners.
 pub(super) struct Columns {
-    /// The schema, if it was given.
+    /// The schema, if given.
     given: Option<Schema>,
-    /// How many columns the first rows have.
+    /// The number of columns of the first rows.
     sampled: usize,
     known: RwLock<Known>,
-    /// What the values of the columns demand, shared with the other files of the same table.
+    /// The demands of the values on the column types, shared with the other files of the table.
     inference: Inference,
 }
 
@@ -44,9 +48,9 @@ struct Key {
     has_nulls: bool,
 }
 
-/// What the columns are by now.
+/// The columns as currently known.
 pub(super) struct Types {
-    /// That of the inference.
+    /// The version of the inference.
     version: u64,
     /// By number.
     pub(super) columns: Vec<Column>,
@@ -57,29 +61,29 @@ pub(super) struct Types {
     pub(super) order: Vec<usize>,
 }
 
-/// A column, as a scanner has to read it.
+/// A column, as a scanner reads it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Column {
-    /// `None` if there are only lists or objects: such a column is left out.
+    /// `None` if there are only lists or objects: such a column is unsupported.
     pub(super) logical_type: Option<LogicalType>,
     pub(super) nullable: bool,
-    /// What its values demand so far, if the type is inferred.
+    /// The demands of its values so far, if the type is inferred.
     pub(super) seen: Option<Seen>,
-    /// Its place in the schema.
+    /// Its position in the schema.
     pub(super) place: Option<usize>,
 }
 
-/// What a scanner has learned from some rows.
+/// What a scanner learned about a column from some rows.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct Learned {
     pub(super) seen: Option<Seen>,
     pub(super) has_nulls: bool,
-    /// Where the key stands first among these rows; not needed for the first columns.
+    /// The first position of the key in these rows; not needed for sampled columns.
     pub(super) first: Option<Position>,
 }
 
 impl Columns {
-    /// Those of a schema.
+    /// The columns of a given schema.
     pub(super) fn given(schema: Schema) -> Self {
         let key = |field: &Field| Key { name: field.name.clone(), first: (0, 0), has_nulls: field.nullable };
         let columns: Vec<Key> = schema.fields().iter().map(key).collect();
@@ -106,10 +110,10 @@ impl Columns {
         }
     }
 
-    /// Those of some first rows.
+    /// The columns of the first rows.
     ///
     /// # Errors
-    /// If there is none that can be read.
+    /// If none is supported.
     pub(super) fn inferred(path: &Path, found: Vec<(String, Learned)>, inference: Inference) -> Result<Self> {
         let mut columns = Vec::with_capacity(found.len());
         for (name, learned) in found {
@@ -127,12 +131,12 @@ impl Columns {
         self.given.is_none()
     }
 
-    /// Whether a column is not among those of the first rows, so that its first row may still have to be found.
+    /// Whether a column was not sampled, so that its first row may not be known yet.
     pub(super) fn is_late(&self, number: usize) -> bool {
         number >= self.sampled
     }
 
-    /// The columns as they are known by now.
+    /// The columns as currently known.
     pub(super) fn types(&self) -> Arc<Types> {
         let types = Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner).types);
         if !self.is_inferred() || types.version == self.inference.version() {
@@ -145,11 +149,10 @@ impl Columns {
         Arc::clone(&known.types)
     }
 
-    /// Joins what some rows have with what was known. The first of `learned` are the columns by their numbers, `others` those
-    /// that were not known.
+    /// Merges what some rows revealed. The first entries of `learned` are the columns by number, `others` are new ones.
     ///
     /// # Errors
-    /// If there are too many columns by now.
+    /// If there are too many columns now.
     pub(super) fn learn(&self, learned: &[Learned], others: Vec<(String, Learned)>) -> Result<()> {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let Known { columns, numbers, .. } = &mut *known;
@@ -169,7 +172,7 @@ impl Columns {
                 None => {
                     numbers.insert(name.clone(), columns.len());
                     let first = learned.first.unwrap_or_default();
-                    // Rows before the first one lack it.
+                    // Earlier rows lack it.
                     columns.push(Key { name, first, has_nulls: true });
                     is_new = true;
                 }
@@ -183,7 +186,7 @@ impl Columns {
 }
 
 impl Key {
-    /// Returns whether something changed.
+    /// Returns whether anything changed.
     fn join(&mut self, learned: &Learned) -> bool {
         let first = learned.first.map_or(self.first, |first| first.min(self.first));
         let has_nulls = self.has_nulls || learned.has_nulls;
@@ -198,7 +201,7 @@ fn numbers(columns: &[Key]) -> HashMap<String, usize> {
 }
 
 impl Types {
-    /// Those of columns of which this is known; `None` if none of them can be read.
+    /// The types of these columns; `None` if none is supported.
     fn inferred(columns: &[Key], numbers: &HashMap<String, usize>, inference: &Inference) -> Option<Self> {
         let version = inference.version();
         let mut order: Vec<usize> = (0..columns.len()).collect();
@@ -220,7 +223,7 @@ impl Types {
             read.push(number);
         }
         let schema = Schema::new(fields).ok()?;
-        // A table of the One Billion Row Challenge stays one in any encoding.
+        // A table of the One Billion Row Challenge keeps its exact schema in any encoding.
         let is_one_brc = schema.is_like(&Schema::one_brc()) && columns.iter().all(|key| !key.has_nulls);
         let schema = if is_one_brc { Schema::one_brc() } else { schema };
         known.iter_mut().for_each(|column| column.nullable = !is_one_brc);
@@ -234,7 +237,7 @@ impl Types {
         })
     }
 
-    /// A row with a fault in the column of that number.
+    /// A malformed row with an error in a column, by number.
     pub(super) fn bad(&self, number: usize, fault: RowFault) -> BadRow {
         BadRow { column: self.columns[number].place, fault }
     }
@@ -245,7 +248,7 @@ impl Types {
     }
 }
 
-/// The name of a column. Only one without a name needs another.
+/// The name of a column. Only an empty key needs a generated one.
 fn field_name(key: &str, number: usize, columns: &[Key]) -> String {
     if !key.is_empty() {
         return key.to_owned();

@@ -1,4 +1,4 @@
-//! How the objects of a text stand in it.
+//! The layout of objects in a text.
 
 use super::syntax::{self, Reason, is_space, skip_spaces};
 use crate::input::{Input, PREFIX_BYTES};
@@ -6,16 +6,16 @@ use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE};
 use brc_core::Result;
 use memchr::memchr;
 
-/// How the objects of a text stand in it.
+/// The layout of objects in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Each line is an object.
+    /// One object per line.
     Lines,
-    /// Objects are of several lines, or several are on a line, or they are in an array.
+    /// Objects span lines, share a line, or are in an array.
     Values { in_array: bool },
 }
 
-/// Whether some first bytes begin an object with a key or an empty one, or an array of such objects.
+/// Whether the first bytes begin an object with a key or an empty one, or an array of such objects.
 pub(super) fn is_json(prefix: &[u8]) -> bool {
     let mut bytes = text(prefix).iter().filter(|byte| !is_space(**byte)).peekable();
     let in_array = bytes.next_if_eq(&&b'[').is_some();
@@ -26,10 +26,10 @@ pub(super) fn is_json(prefix: &[u8]) -> bool {
     }
 }
 
-/// Reads more first bytes of a source, up to what the longest row takes; returns whether there were any.
+/// Extends the prefix of a source, up to the longest allowed row; returns whether it became longer.
 ///
 /// # Errors
-/// If they cannot be read.
+/// If the source cannot be read.
 pub(super) fn see_more(input: &mut Input) -> Result<bool> {
     let known = input.prefix.len();
     input.extend_prefix(known.saturating_mul(4).clamp(PREFIX_BYTES, LONGEST_LINE + 2))?;
@@ -42,7 +42,7 @@ pub(super) fn text(prefix: &[u8]) -> &[u8] {
 }
 
 impl Form {
-    /// That of a source, of which as many first bytes are read as it takes.
+    /// The layout of a source, reading as many first bytes as needed.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -57,7 +57,7 @@ impl Form {
         }
     }
 
-    /// That of a text that begins so; `None` if more of it must be seen.
+    /// The layout of a text with this prefix; `None` if the prefix is too short.
     fn of_prefix(text: &[u8]) -> Option<Self> {
         let mut at = skip_spaces(text, 0);
         if text.get(at) == Some(&b'[') {
@@ -69,7 +69,7 @@ impl Form {
             let line_end = memchr(b'\n', &text[at..]).map(|length| at + length);
             let line = &text[..line_end.unwrap_or(text.len())];
             let whole = match syntax::object(line, at, &mut members) {
-                // An object may go on on the next line, or be a bad one.
+                // An object may continue on the next line, or be malformed.
                 Err(malformed) if malformed.reason == Reason::Ended => syntax::object(text, at, &mut members),
                 whole => whole,
             };
@@ -114,7 +114,7 @@ mod tests {
             ("{\"a\":1}", Some(Form::Lines)),
             ("{\"a\":1}\n{\"a\":", Some(Form::Lines)),
             ("x\n{\"a\":1}\n", Some(Form::Lines)),
-            // A bad line is none of several.
+            // A malformed line is not a part of an object over several lines.
             ("{\"a\":1\n{\"a\":2}\n", Some(Form::Lines)),
             ("{\"a\":\"1\n{\"a\":2}\n", Some(Form::Lines)),
             ("{\"a\":1}{\"a\":2}\n", values),

@@ -1,4 +1,4 @@
-//! Binary data as hexadecimal digits, which JSON has no form of its own for.
+//! Binary data as hexadecimal digits, because JSON has no binary type.
 
 use crate::rows::RowBuffer;
 
@@ -10,7 +10,7 @@ pub(super) fn write(bytes: &[u8], out: &mut RowBuffer) {
     }
 }
 
-/// The bytes of such digits, in upper or lower case; `None` of any other text.
+/// Parses such digits, in upper or lower case; `None` for any other text.
 pub(super) fn parse(text: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
     let (pairs, rest) = text.as_chunks::<2>();

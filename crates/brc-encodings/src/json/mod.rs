@@ -1,10 +1,12 @@
-//! JSON: what programs that know nothing of tables write and read.
+//! JSON, for exchange with programs that know nothing of tables.
 //!
-//! A row is an object, and its keys are the columns. Any valid JSON is read, whatever its spaces, escapes and order of keys: an
-//! object a line, several on a line, objects over several lines, or an array of them ([`form`] tells which). The columns and
-//! their types are inferred from all rows ([`columns`]), unless a schema says what they are. Numbers are exact: only those of
-//! columns of floats are taken through a float. Strings are UTF-8, as JSON demands. [`writer`] tells how values of each type
-//! look.
+//! A row is an object, and its keys are the columns. Any valid JSON is read, whatever its whitespace, escapes and order
+//! of
+//! keys: one object per line, several on a line, objects over several lines, or an array of them ([`form`]). The
+//! columns
+//! and their types are inferred from all rows ([`columns`]), unless a schema is given. Numbers are exact: only float
+//! columns
+//! are parsed as floats. Strings are UTF-8, as JSON requires. See [`writer`] for the form of each type's values.
 
 mod column;
 mod columns;
@@ -92,13 +94,13 @@ impl Encoding for Json {
     }
 }
 
-/// A writer of JSON, an object a line.
+/// A writer of JSON, one object per line.
 #[must_use]
 pub fn json_lines(schema: &Schema) -> Box<dyn BatchWriter> {
     Box::new(TextWriter::new(Json.name(), schema, writer::Lines::new(schema)))
 }
 
-/// Rows as objects.
+/// Writes rows as objects.
 struct Objects {
     columns: Arc<Columns>,
 }

@@ -1,24 +1,24 @@
-//! Numbers of JSON as exact scaled integers.
+//! Parses JSON numbers as exact scaled integers.
 
 use brc_core::RowFault;
 
-/// A number of JSON, taken apart: `digits / 10^decimals`.
+/// A parsed JSON number: `digits / 10^decimals`.
 struct Parts<'a> {
     negative: bool,
     whole: &'a [u8],
     fraction: &'a [u8],
-    /// Digits behind the point once the exponent is taken into account and zeros at the end are left out; negative if
-    /// zeros are missing before the point.
+    /// The number of decimals after applying the exponent and dropping trailing zeros; negative if zeros are missing
+    /// before the point.
     decimals: i64,
-    /// How many of the digits, from the first one on, count.
+    /// The number of significant digits, from the first one on.
     digits: usize,
 }
 
-/// Reads a valid number of JSON as an integer scaled by ten to the power of `scale`, if that is exact: `12.3`, `12.30`
+/// Parses a valid JSON number as an integer scaled by ten to the power of `scale`, if that is exact: `12.3`, `12.30`
 /// and `123e-1` at scale 1 are all 123.
 ///
 /// # Errors
-/// Says whether it has too many decimals, or does not fit 64 bits.
+/// If it has too many decimals, or does not fit 64 bits.
 pub(super) fn parse(text: &[u8], scale: u8) -> Result<i64, RowFault> {
     let too_large = || RowFault::NumberTooLarge(RowFault::quote(text), i64::BITS);
     match parse_wide(text, scale) {
@@ -28,7 +28,7 @@ pub(super) fn parse(text: &[u8], scale: u8) -> Result<i64, RowFault> {
     }
 }
 
-/// The same for integers of 128 bits.
+/// The same for 128-bit integers.
 ///
 /// # Errors
 /// As for [`parse`], with 128 bits.
@@ -43,8 +43,8 @@ pub(super) fn parse_wide(text: &[u8], scale: u8) -> Result<i128, RowFault> {
         return Err(RowFault::TooManyDecimals { text: quote(), scale });
     };
     let too_large = || RowFault::NumberTooLarge(quote(), i128::BITS);
-    // Negative numbers reach one further than positive ones, so the value is built up negated. A digit that counts stands
-    // before the zeros, so however many they are, they soon do not fit.
+    // The negative range is larger by one, so the value is accumulated negated. A significant digit precedes the zeros,
+    // so the number overflows soon, however many they are.
     let negated = digits
         .chain(std::iter::repeat_n(0, zeros))
         .try_fold(0i128, |value, digit| value.checked_mul(10)?.checked_sub(digit.into()))
@@ -64,14 +64,14 @@ impl<'a> Parts<'a> {
         Self { negative, whole, fraction, decimals, digits: all - zeros }
     }
 
-    /// The digits without zeros at either end.
+    /// The digits without leading and trailing zeros.
     fn significant(&self) -> impl Iterator<Item = i64> + 'a {
         let digits = self.whole.iter().chain(self.fraction).take(self.digits);
         digits.skip_while(|&&digit| digit == b'0').map(|&digit| i64::from(digit - b'0'))
     }
 }
 
-/// What stands before the first such byte, and behind it.
+/// The bytes before the first one that matches, and those after it.
 fn split_at(text: &[u8], is_between: impl Fn(u8) -> bool) -> (&[u8], &[u8]) {
     match text.iter().position(|&byte| is_between(byte)) {
         Some(at) => (&text[..at], &text[at + 1..]),
@@ -79,7 +79,7 @@ fn split_at(text: &[u8], is_between: impl Fn(u8) -> bool) -> (&[u8], &[u8]) {
     }
 }
 
-/// An exponent, or the nearest that 64 bits hold; 0 if there is none.
+/// An exponent, clamped to 64 bits; 0 if there is none.
 fn saturating(exponent: &[u8]) -> i64 {
     let (negative, digits) = match exponent {
         [b'-', digits @ ..] => (true, digits),
@@ -91,14 +91,14 @@ fn saturating(exponent: &[u8]) -> i64 {
     if negative { -value } else { value }
 }
 
-/// Reads numbers of up to seven bytes with exactly as many decimals as their column, as nearly all are, without a branch
+/// Parses numbers of up to seven bytes with exactly the decimals of their column, as nearly all are, without a branch
 /// that depends on the number.
 pub(super) struct ShortNumber {
     scale: u8,
-    /// Of eight bytes of which the last ones are the number: those before the point, and those behind it.
+    /// Masks of eight bytes that end with the number: the bytes before the point, and those after it.
     whole: u64,
     decimals: u64,
-    /// How many bits lie before the point.
+    /// The number of bits before the point.
     point: u32,
 }
 
@@ -113,14 +113,14 @@ impl ShortNumber {
         Self { scale, whole: bytes(point), decimals: !bytes((point + 1).min(8)), point: 8 * u32::from(point) }
     }
 
-    /// The number that the text begins with, and its length, if it is short and `end` stands behind it.
+    /// The number at the start of the text, and its length, if it is short and followed by `end`.
     #[inline]
     pub(super) fn read(&self, text: &[u8], end: u8) -> Option<(i64, usize)> {
         const ONES: u64 = u64::from_le_bytes([1; 8]);
         const ZEROS: u64 = ONES * b'0' as u64;
         let word = u64::from_le_bytes(*text.first_chunk::<8>()?);
         let differences = word ^ (ONES * u64::from(end));
-        // The lowest set bit marks the first byte that is `end`.
+        // The lowest set bit marks the first byte equal to `end`.
         let ends = differences.wrapping_sub(ONES) & !differences & (ONES << 7);
         let bits = ends.trailing_zeros() & !7;
         let negative = word as u8 == b'-';
@@ -130,7 +130,7 @@ impl ShortNumber {
         if ends == 0 || whole < 1 || (whole > 1 && first == b'0') || self.scale > 5 {
             return None;
         }
-        // At the end of eight bytes, with zeros for the sign and before it.
+        // Right-aligned in eight bytes, with zeros for the sign and before it.
         let unsigned = word ^ (u64::from(negative) * u64::from(b'-' ^ b'0'));
         let aligned = (unsigned << (64 - bits)) | (ZEROS >> bits);
         let digits = if self.scale == 0 {
@@ -150,11 +150,11 @@ impl ShortNumber {
     }
 }
 
-/// The number of which the bytes are the digits, the first one the lowest byte.
+/// The number whose digits are the bytes, the first one in the lowest byte.
 #[inline]
 fn eight_digits(digits: u64) -> u32 {
     const PAIRS: u64 = 0x0000_00FF_0000_00FF;
-    // Neighbours are put together: digits to pairs, then pairs to fours and fours to all, each at its weight.
+    // Combines neighbours: digits to pairs, pairs to fours, fours to all, each with its weight.
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
     let outer = (pairs & PAIRS).wrapping_mul(100 + (1_000_000 << 32));
     let inner = ((pairs >> 16) & PAIRS).wrapping_mul(1 + (10_000 << 32));

@@ -1,4 +1,4 @@
-//! One row of the columns: the definition of what a row is, and of what is wrong with one that is not.
+//! Parses one row: defines what a valid row is, and the error of an invalid one.
 
 use super::columns::Types;
 use super::syntax::{self, Kind, Member, unescape};
@@ -7,14 +7,14 @@ use crate::text::{BadRow, LONGEST_LINE};
 use brc_core::RowFault;
 use std::borrow::Cow;
 
-/// The number of a member's column if it is none of those that are known.
+/// The column number of a member with an unknown key.
 pub(super) const UNKNOWN: usize = usize::MAX;
 
-/// An object and the columns of its members; memory that is used again.
+/// An object and the columns of its members, with reused memory.
 #[derive(Default)]
 pub(super) struct Row {
     pub(super) members: Vec<Member>,
-    /// The number of the column of each.
+    /// The column number of each member.
     pub(super) numbers: Vec<usize>,
     /// For each column, the last row that had it.
     rows: Vec<u64>,
@@ -22,11 +22,11 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Reads the object that begins at the byte `at` of a line, of which what begins at `from` counts as the row; returns where it
-    /// ends. Unknown keys are allowed where types are inferred.
+    /// Parses the object at offset `at` of a line; returns its end. The row, for errors, begins at `from`. Unknown keys
+    /// are allowed if types are inferred.
     ///
     /// # Errors
-    /// What is wrong with it, but for the values.
+    /// If it is malformed, apart from its values.
     pub(super) fn read(
         &mut self,
         line: &[u8],
@@ -79,7 +79,7 @@ impl Row {
         self.no_duplicates_of_unknown(line)
     }
 
-    /// Sees to it that no key stands twice that is unknown.
+    /// Checks that unknown keys are distinct.
     fn no_duplicates_of_unknown(&self, line: &[u8]) -> Result<(), BadRow> {
         if !self.numbers.contains(&UNKNOWN) {
             return Ok(());
@@ -117,7 +117,7 @@ pub(super) fn key_of<'t>(line: &'t [u8], key: &syntax::Text) -> Result<Cow<'t, s
     }
 }
 
-/// What is wrong with a line, if it is no row, and in which column of the schema.
+/// The error of a malformed line, and the column of the schema at fault.
 pub(super) fn fault_of(line: &[u8], types: &Types, is_inferred: bool) -> Option<(Option<usize>, RowFault)> {
     let fault = |bad: BadRow| Some((bad.column, bad.fault));
     if line.len() > LONGEST_LINE {

@@ -1,4 +1,4 @@
-//! Rows one after the other: those of a known shape on a short way, all others by the general parser.
+//! Reads rows in sequence: rows of a known shape on the fast path, all others with the general parser.
 
 use super::column::JsonColumn;
 use super::columns::{Columns, Learned, Types};
@@ -11,24 +11,24 @@ use brc_text::infer::Seen;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// How many values are gathered before they are delivered, where rows have very many.
+/// The maximum values of a batch, if rows have very many.
 const BATCH_VALUES: usize = 4 << 20;
-/// How many bytes of text are.
+/// The maximum bytes of text of a batch.
 const BATCH_BYTES: usize = 4 << 20;
 
 pub(super) struct JsonRows {
     all: Arc<Columns>,
-    /// What is known of the columns in the split at hand.
+    /// The columns as known for the current split.
     types: Arc<Types>,
     /// By number.
     columns: Vec<JsonColumn>,
-    /// Which columns are wanted, as places in the schema.
+    /// The projection, as positions in the schema.
     projection: Vec<usize>,
-    /// What was found of keys that no column has.
+    /// What was learned about keys without a column.
     unknown: HashMap<String, Learned>,
     shapes: Shapes,
     row: Row,
-    /// The columns that are null in the row at hand.
+    /// The columns that are null in the current row.
     nulls: Vec<usize>,
     rows: usize,
 }
@@ -41,7 +41,7 @@ impl Rows for JsonRows {
         }
         let is_new = !Arc::ptr_eq(&types, &self.types);
         self.set_types(types);
-        // The first row of a late column may be in this split, and is looked for by the general parser.
+        // The first row of a late column may be in this split; only the general parser finds it.
         if is_new || self.columns.iter().any(|column| column.is_late) {
             self.shapes.clear();
         }
@@ -100,7 +100,7 @@ impl Rows for JsonRows {
         if *self.all.types().schema != *self.types.schema {
             return Err(ScanError::Widened);
         }
-        // A type that holds what values demand holds the values: to scan them again for ever would be worse.
+        // A type that meets the demands fits the values: this avoids scanning them again forever.
         if misfits {
             let reason = "a value does not fit the type that was inferred for it; set a type with --schema".to_owned();
             return Err(Error::Usage(reason).into());
@@ -127,7 +127,7 @@ impl JsonRows {
         rows
     }
 
-    /// Goes on with columns of these types, without rows.
+    /// Switches to columns of these types, without rows.
     fn set_types(&mut self, types: Arc<Types>) {
         let mut is_wanted = vec![false; types.columns.len()];
         for number in self.projection.iter().filter_map(|&place| types.order.get(place)) {
@@ -147,7 +147,7 @@ impl JsonRows {
         self.columns.iter().any(JsonColumn::misfits)
     }
 
-    /// Takes the rows of a line, which begins at the byte `start` of a piece: none, one, or several.
+    /// Reads the rows of a line, which begins at the byte `start` of a piece: none, one, or several.
     fn line(
         &mut self,
         line: &[u8],
@@ -163,7 +163,7 @@ impl JsonRows {
         if let Some(bad) = syntax::not_utf8(line) {
             return bad_row(delivery, piece, start, line, bad);
         }
-        // What stands around rows belongs to them, but for what became spaces before the first.
+        // Whitespace around rows belongs to them, apart from bytes replaced by spaces before the first.
         let mut from = if piece.newlines.is_some() { at } else { 0 };
         let mut is_first = true;
         while at < line.len() {
@@ -185,7 +185,7 @@ impl JsonRows {
         Ok(())
     }
 
-    /// Adds the row at hand, which begins at that byte of the file.
+    /// Appends the current row, which begins at the given byte of the file.
     fn push(&mut self, line: &[u8], byte: u64) -> Result<(), BadRow> {
         let pushed = self.push_values(line, byte);
         if pushed.is_err() {
@@ -228,7 +228,7 @@ impl JsonRows {
     }
 }
 
-/// Sets a row aside that begins at a byte of a piece.
+/// Sets aside a malformed row that begins at a byte of a piece.
 fn bad_row(
     delivery: &mut Delivery<'_>,
     piece: &Piece<'_>,

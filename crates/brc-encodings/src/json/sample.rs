@@ -1,4 +1,4 @@
-//! The columns that the first rows of a text have.
+//! Infers the columns from the first rows of a text.
 
 use super::columns::Learned;
 use super::form::{Form, see_more, text};
@@ -14,11 +14,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// The columns of a source's first rows, in the order of their keys, and what is known of them. As many first bytes are read
-/// as it takes to find one.
+/// The columns of a source's first rows, in the order of their keys, and what is known of them. Reads as many first
+/// bytes as it takes to find a row.
 ///
 /// # Errors
-/// If the source cannot be read, or none of its rows is good: then what is wrong with the first one.
+/// If the source cannot be read, or none of its rows is valid: then the error of the first one.
 pub(super) fn columns(input: &mut Input, form: Form) -> Result<Vec<(String, Learned)>> {
     loop {
         let sample = Sample::of(&input.prefix, form);
@@ -26,7 +26,7 @@ pub(super) fn columns(input: &mut Input, form: Form) -> Result<Vec<(String, Lear
             return Ok(sample.columns);
         }
         if !see_more(input)? {
-            // Now the last row is no longer one that may go on.
+            // With the whole input, the last row is complete.
             let sample = match input.is_whole {
                 true => Sample::of(&[input.prefix.as_slice(), b"\n"].concat(), form),
                 false => sample,
@@ -44,13 +44,13 @@ pub(super) fn columns(input: &mut Input, form: Form) -> Result<Vec<(String, Lear
 struct Sample {
     columns: Vec<(String, Learned)>,
     places: HashMap<String, usize>,
-    /// For each column, how many rows had it.
+    /// For each column, the number of rows with it.
     rows_of: Vec<u64>,
     rows: u64,
     first_bad: Option<Bad>,
 }
 
-/// What is wrong with a row.
+/// The error of a row.
 struct Bad {
     line: u64,
     byte: u64,
@@ -59,7 +59,7 @@ struct Bad {
 }
 
 impl Bad {
-    /// The first row of a text is longer than any may be; `None` if it does not begin.
+    /// The first row of a text exceeds the length limit; `None` if no row begins.
     fn too_long(prefix: &[u8]) -> Option<Self> {
         let byte = skip_spaces(prefix, prefix.len() - text(prefix).len());
         let line = memchr::memchr_iter(b'\n', &prefix[..byte]).count() as u64 + 1;
@@ -74,12 +74,12 @@ impl Bad {
 }
 
 impl Sample {
-    /// That of a text that begins so.
+    /// The sample of a text with this prefix.
     fn of(prefix: &[u8], form: Form) -> Self {
         let mut text = prefix.to_vec();
         let mut notes = Notes::default();
         if let Form::Values { in_array } = form {
-            // Where this is not as it should be, a scan says so.
+            // A scan reports any error here.
             let _ = Values::new(in_array).begin_at(0).reline(&mut text, 0, &mut notes);
         } else {
             notes.newlines = memchr::memchr_iter(b'\n', &text).map(|at| at as u64).collect();
@@ -100,7 +100,7 @@ impl Sample {
         sample
     }
 
-    /// Takes the rows of a line that begins at a byte of the text.
+    /// Reads the rows of a line that begins at a byte of the text.
     fn line(&mut self, text: &[u8], start: usize, newlines: &Newlines) {
         let mut members = Vec::new();
         let mut at = skip_spaces(text, start);
@@ -131,7 +131,7 @@ impl Sample {
         }
     }
 
-    /// Takes a row, which begins at that byte.
+    /// Adds a row that begins at the given byte.
     fn row(&mut self, text: &[u8], start: usize, members: &[Member]) -> Result<(), (Option<String>, RowFault)> {
         let mut keys = Vec::with_capacity(members.len());
         for member in members {

@@ -1,9 +1,12 @@
-//! Rows that look like one before them, read several times faster than any JSON can be.
+//! Parses rows with the same shape as an earlier row, several times faster than general JSON.
 //!
-//! Whatever a program writes, it writes the same way for most rows: the same keys in the same order, the same spaces. So what
-//! stood between the values of some row is expected between those of the next, and just the values are parsed: strings without
-//! escapes, numbers without exponents, nulls. A row that is otherwise is left to the general parser, which finds out what it is,
-//! and from which other shapes are learned. A string is checked when it comes for the first time: then its bytes are known.
+//! Programs write most rows in the same way: the same keys in the same order, with the same whitespace. So the bytes
+//! between
+//! the values of an earlier row are expected again, and only the values are parsed: strings without escapes, numbers
+//! without
+//! exponents, nulls. Other rows go to the general parser, which also learns further shapes from them. Strings are
+//! checked
+//! only when they first occur.
 
 use super::column::{JsonColumn, Values};
 use super::number::ShortNumber;
@@ -14,30 +17,31 @@ use crate::text::LONGEST_LINE;
 use brc_core::{LogicalType, Value, decimal, float32};
 use brc_text::typed::usual_float;
 
-/// How many shapes are tried before a row is left to the general parser.
+/// The number of shapes tried before a row goes to the general parser.
 const MAX_SHAPES: usize = 4;
 
-/// The shapes of some rows.
+/// The learned shapes.
 #[derive(Default)]
 pub(super) struct Shapes {
     shapes: Vec<Shape>,
-    /// That of the last row that had one.
+    /// The shape of the last row that had one.
     last: usize,
-    /// How many rows in sequence had none.
+    /// The number of rows in sequence that had none.
     misses: u64,
-    /// The columns that are null in the row at hand.
+    /// The columns that are null in the current row.
     nulls: Vec<usize>,
 }
 
 impl Shapes {
-    /// Forgets all shapes: the columns have become others.
+    /// Drops all shapes: the columns have changed.
     pub(super) fn clear(&mut self) {
         self.shapes.clear();
         self.misses = 0;
     }
 
-    /// Reads the row at the start of the text, after the `rows` rows of the columns; returns its length with its line
-    /// end, or `None`, with nothing added, if it has none of the shapes.
+    /// Parses the row at the start of the text, after the `rows` rows of the columns; returns its length with its line
+    /// end.
+    /// Returns `None`, with nothing appended, if it has none of the shapes.
     #[inline]
     pub(super) fn read(&mut self, text: &[u8], columns: &mut [JsonColumn], rows: usize) -> Option<usize> {
         for attempt in 0..self.shapes.len() {
@@ -51,7 +55,7 @@ impl Shapes {
                 (self.last, self.misses) = (index, 0);
                 return Some(length);
             }
-            // What the row lacks is added last, where nothing can go wrong any more.
+            // Missing columns are appended last, when the row can no longer fail.
             for step in &shape.steps {
                 columns[step.column].truncate(rows);
             }
@@ -59,8 +63,8 @@ impl Shapes {
         None
     }
 
-    /// Takes note of a line with one row that had none of the shapes. It has these members, each in the column of that number.
-    /// The longer no row had a known shape, the more rarely another is learned.
+    /// Learns from a line with one row that had none of the shapes; `numbers` has the column of each member. The longer
+    /// no row had a known shape, the less often a new one is learned.
     pub(super) fn learn(&mut self, line: &[u8], members: &[Member], numbers: &[usize], columns: &[JsonColumn]) {
         self.misses += 1;
         if !self.misses.is_power_of_two() {
@@ -80,7 +84,7 @@ impl Shapes {
 
 struct Shape {
     steps: Vec<Step>,
-    /// What stands after the last value.
+    /// The bytes after the last value.
     end: Token,
     /// The columns that such a row lacks.
     missing: Vec<usize>,
@@ -88,13 +92,13 @@ struct Shape {
 
 /// The next value.
 struct Step {
-    /// What stands before it.
+    /// The bytes before it.
     before: Token,
     column: usize,
     reader: Reader,
 }
 
-/// How a value is read.
+/// How a value is parsed.
 enum Reader {
     String,
     /// With the byte that follows it.
@@ -104,7 +108,7 @@ enum Reader {
     Bool,
     DateOrTime,
     OnlyNull,
-    /// Whatever is JSON.
+    /// Any JSON value.
     Any,
 }
 
@@ -126,7 +130,7 @@ impl Shape {
         missing.iter().all(has_nulls).then(|| Self { steps, end: Token::new(&line[at..]), missing })
     }
 
-    /// [`Shapes::read`], but what was added stays if the row has another shape; and of nulls, the columns are only listed.
+    /// [`Shapes::read`], but if the row has a different shape, appended values stay; null columns are only listed.
     #[inline]
     fn row(&self, text: &[u8], columns: &mut [JsonColumn], nulls: &mut Vec<usize>) -> Option<usize> {
         let mut rest = text;
@@ -159,8 +163,8 @@ impl Shape {
 }
 
 impl Reader {
-    /// How values of a column are read, of which one is of that kind and has that byte behind it; `None` if that is up to the
-    /// general parser.
+    /// The reader of a column's values, given the kind of one and the byte after it; `None` if only the general parser
+    /// can read them.
     fn of(column: &JsonColumn, kind: syntax::Kind, end: u8) -> Option<Self> {
         let logical_type = column.logical_type();
         if column.is_unread() {
@@ -189,7 +193,7 @@ impl Reader {
         }
     }
 
-    /// Takes the value at the start of the text; returns its length.
+    /// Parses the value at the start of the text; returns its length.
     #[inline]
     fn value(&self, text: &[u8], column: &mut JsonColumn) -> Option<usize> {
         match self {
@@ -228,7 +232,7 @@ impl Reader {
     }
 }
 
-/// Takes a string with its quotes.
+/// Parses a string with its quotes.
 #[inline]
 fn string(text: &[u8], column: &mut JsonColumn) -> Option<usize> {
     let text = text.strip_prefix(b"\"")?;
@@ -240,11 +244,11 @@ fn string(text: &[u8], column: &mut JsonColumn) -> Option<usize> {
     Some(length + 2)
 }
 
-/// Takes a number as a float.
+/// Parses a number as a float.
 fn float(text: &[u8], column: &mut JsonColumn) -> Option<usize> {
     let is_of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E');
     let length = text.iter().position(|byte| !is_of_number(byte))?;
-    // What is no number of JSON is not written in the usual way.
+    // A text that is not a JSON number does not have the usual form.
     let (value, demand) = usual_float(&text[..length])?;
     let value = match column.logical_type() {
         LogicalType::Float32 => float32::parse(&text[..length]).filter(|it| it.is_finite()).map(float32::widen)?,
@@ -254,32 +258,32 @@ fn float(text: &[u8], column: &mut JsonColumn) -> Option<usize> {
     Some(length)
 }
 
-/// Goes over a value of any kind but null.
+/// Skips a value of any kind but null.
 fn any(text: &[u8], column: &mut JsonColumn) -> Option<usize> {
     let (kind, length) = syntax::value(text)?;
     let is_right = match column.kind.logical_type {
         Some(_) => kind != syntax::Kind::Null,
-        // A column that is left out because it has only these.
+        // A column that is unsupported because it has only these.
         None => matches!(kind, syntax::Kind::Array | syntax::Kind::Object),
     };
-    // Escapes may be half of a surrogate pair.
+    // Escapes may be unpaired surrogates.
     let is_plain = kind != (syntax::Kind::String { has_escapes: true });
     (is_right && is_plain && std::str::from_utf8(&text[..length]).is_ok()).then_some(length)
 }
 
-/// A number without exponent as `parse` reads it, and its length.
+/// Parses a number without exponent with `parse`; returns it with its length.
 fn number<T>(text: &[u8], parse: impl FnOnce(&[u8]) -> Option<T>) -> Option<(T, usize)> {
     let length = text.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b'.' | b'-'))?;
     let number = &text[..length];
     let digits = number.strip_prefix(b"-").unwrap_or(number);
-    // JSON has no zeros before other digits.
+    // JSON has no leading zeros.
     if let [b'0', b'0'..=b'9', ..] = digits {
         return None;
     }
     Some((parse(number)?, length))
 }
 
-/// The place of the first quote, eight bytes at a time.
+/// The position of the first quote, searched eight bytes at a time.
 #[inline]
 fn find_quote(text: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
@@ -296,10 +300,10 @@ fn find_quote(text: &[u8]) -> Option<usize> {
     rest.iter().position(|&byte| byte == b'"').map(|at| 8 * words.len() + at)
 }
 
-/// Bytes that are always the same, compared sixteen at a time.
+/// Constant bytes, compared sixteen at a time.
 struct Token {
     text: Box<[u8]>,
-    /// For each sixteen bytes, their value and which of its bits count.
+    /// For each sixteen bytes, their value and a mask of the bits to compare.
     words: Vec<(u128, u128)>,
 }
 
@@ -314,7 +318,7 @@ impl Token {
         Self { text: text.into(), words: text.chunks(16).map(word).collect() }
     }
 
-    /// What follows the token at the start of the text.
+    /// The text after the token, if it starts with the token.
     #[inline]
     fn strip<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
         let (chunks, _) = text.as_chunks::<16>();

@@ -1,16 +1,16 @@
-//! The strings of a column: as codes as long as they repeat, else one by one.
+//! The strings of a column: as codes while they repeat, else as strings.
 
 use brc_core::{ByteStrings, Data};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 
 pub(super) struct Strings {
-    /// `None` once there were too many distinct strings.
+    /// `None` after too many distinct strings.
     interner: Option<Box<Interner>>,
     codes: Vec<u32>,
-    /// For each code, whether its string stands for itself between quotes.
+    /// For each code, whether its string needs no escapes between quotes.
     literal: Vec<bool>,
-    /// How many rows were codes.
+    /// The number of rows appended as codes.
     rows: u64,
     offsets: Vec<i32>,
     bytes: Vec<u8>,
@@ -34,7 +34,7 @@ impl Strings {
         self.codes.push(code);
     }
 
-    /// Adds the string that the first `length` bytes of the text stand for, which come before a quote, if that is just these.
+    /// Appends the first `length` bytes of the text, which precede a quote, if they are a string without escapes.
     #[inline]
     pub(super) fn push_literal(&mut self, text: &[u8], length: usize) -> Option<()> {
         let Some(interner) = &mut self.interner else {
@@ -54,7 +54,7 @@ impl Strings {
         Some(())
     }
 
-    /// Adds a null, for which any string stands.
+    /// Appends the arbitrary string under a null.
     pub(super) fn push_null(&mut self) {
         match self.interner {
             Some(_) => self.codes.push(self.codes.last().copied().unwrap_or(0)),
@@ -62,7 +62,7 @@ impl Strings {
         }
     }
 
-    /// A batch has far fewer than 2 GiB of strings.
+    /// A batch has far less than 2 GiB of strings.
     fn push_bytes(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         self.offsets.push(i32::try_from(self.bytes.len()).unwrap_or(i32::MAX));
@@ -75,14 +75,14 @@ impl Strings {
         }
     }
 
-    /// Forgets all but the first `rows` strings.
+    /// Keeps only the first `rows` strings.
     pub(super) fn truncate(&mut self, rows: usize) {
         self.codes.truncate(rows);
         self.offsets.truncate(rows + 1);
         self.bytes.truncate(self.offsets.last().map_or(0, |&end| end as usize));
     }
 
-    /// Forgets all strings; codes keep their meaning.
+    /// Removes all strings; codes keep their meaning.
     pub(super) fn clear(&mut self) {
         self.rows += self.codes.len() as u64;
         self.truncate(0);
@@ -90,7 +90,7 @@ impl Strings {
     }
 }
 
-/// Whether these bytes between quotes are a string of JSON that stands for just them.
+/// Whether these bytes between quotes are a valid JSON string without escapes.
 pub(super) fn is_literal(text: &[u8]) -> bool {
     let special = |&byte: &u8| byte < b' ' || byte == b'\\' || byte == b'"';
     !text.iter().any(special) && std::str::from_utf8(text).is_ok()

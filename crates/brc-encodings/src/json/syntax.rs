@@ -1,8 +1,10 @@
-//! The syntax of a JSON object: where its keys and values are.
+//! The syntax of a JSON object: locates its keys and values.
 //!
-//! A row is an object whose values are mostly plain, so no tree is made of it: each member is a place in the text, of which
-//! numbers are read exactly and strings without escapes borrowed. Nested values are checked and skipped without recursion,
-//! however deep they are. Beyond the standard, `NaN`, `Infinity` and `-Infinity` are values, because DuckDB and Python
+//! A row is an object whose values are mostly scalar, so no tree is built: each member is a range of the text, from
+//! which
+//! numbers are parsed exactly and strings without escapes are borrowed. Nested values are checked and skipped without
+//! recursion, at any depth. Beyond the standard, `NaN`, `Infinity` and `-Infinity` are values, because DuckDB and
+//! Python
 //! write them.
 
 use crate::text::BadRow;
@@ -27,7 +29,7 @@ pub(super) struct Text {
     pub(super) has_escapes: bool,
 }
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Null,
@@ -56,7 +58,7 @@ impl Kind {
     }
 }
 
-/// Why a text is no object.
+/// Why a text is not an object.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Malformed {
     pub(super) reason: Reason,
@@ -66,16 +68,16 @@ pub(super) struct Malformed {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// Something else begins there.
+    /// The text does not begin with an object.
     NoObject,
     /// The text ends before the object does.
     Ended,
-    /// What is wrong, and before which byte.
+    /// The error, and the byte before which it is.
     At(usize, &'static str),
 }
 
 impl Malformed {
-    /// The fault of a row that begins at the byte `start` of the text.
+    /// The error of a row that begins at the byte `start` of the text.
     pub(super) fn fault(&self, start: usize) -> RowFault {
         match self.reason {
             Reason::NoObject => RowFault::NoObject,
@@ -85,21 +87,21 @@ impl Malformed {
     }
 }
 
-/// Whether a byte is a space between the tokens of JSON.
+/// Whether a byte is whitespace between JSON tokens.
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Where the first byte from `at` on is that is no space.
+/// The position of the first byte from `at` on that is not whitespace.
 pub(super) fn skip_spaces(text: &[u8], at: usize) -> usize {
     at + text[at..].iter().take_while(|byte| is_space(**byte)).count()
 }
 
-/// Reads the object that begins at the byte `at` of a text, in place of what `members` had; returns where it ends. The text
-/// must be UTF-8 for its strings to be.
+/// Parses the object at offset `at` of a text into `members`, which it replaces; returns its end. Its strings are
+/// UTF-8 only if the text is.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If it is malformed.
 pub(super) fn object(text: &[u8], at: usize, members: &mut Vec<Member>) -> Result<usize, Malformed> {
     members.clear();
     let mut cursor = Cursor { text, at };
@@ -112,7 +114,7 @@ pub(super) fn object(text: &[u8], at: usize, members: &mut Vec<Member>) -> Resul
     end.map_err(|reason| Malformed { reason, key })
 }
 
-/// What the value at the start of a text is, and its length, with the quotes of a string.
+/// The kind of the value at the start of a text, and its length, including the quotes of a string.
 pub(super) fn value(text: &[u8]) -> Option<(Kind, usize)> {
     let mut cursor = Cursor { text, at: 0 };
     let (kind, _) = cursor.value().ok()?;
@@ -133,13 +135,13 @@ impl Cursor<'_> {
         if self.at < self.text.len() { Reason::At(self.at, reason) } else { Reason::Ended }
     }
 
-    /// The first byte that is no space.
+    /// The next byte that is not whitespace.
     fn token(&mut self) -> Option<u8> {
         self.at = skip_spaces(self.text, self.at);
         self.peek()
     }
 
-    /// Reads members up to the end of the object. `key` is that of the value at hand.
+    /// Parses members up to the end of the object. `key` is the key of the current value.
     fn members(&mut self, members: &mut Vec<Member>, key: &mut Option<Text>) -> Result<usize, Reason> {
         if self.token() == Some(b'}') {
             self.at += 1;
@@ -166,7 +168,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Reads a key and its colon.
+    /// Parses a key and its colon.
     fn key(&mut self) -> Result<Text, Reason> {
         if self.token() != Some(b'"') {
             return Err(self.wrong("key must be a string"));
@@ -215,7 +217,7 @@ impl Cursor<'_> {
         Ok(kind)
     }
 
-    /// Reads a string; returns what is between its quotes.
+    /// Parses a string; returns the bytes between its quotes.
     fn string(&mut self) -> Result<Text, Reason> {
         self.at += 1;
         let start = self.at;
@@ -238,7 +240,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Sees to it that the bytes up to `end` of a string are none that must be escaped.
+    /// Checks that the bytes up to `end` of a string include none that must be escaped.
     fn no_controls(&mut self, end: usize) -> Result<(), Reason> {
         match self.text[self.at..end].iter().position(|&byte| byte < b' ') {
             Some(control) => Err(Reason::At(self.at + control, "control character in a string")),
@@ -246,7 +248,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Goes over what stands behind a backslash.
+    /// Skips the rest of an escape after its backslash.
     fn escape(&mut self) -> Result<(), Reason> {
         let digits = match self.peek() {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 0,
@@ -294,8 +296,9 @@ impl Cursor<'_> {
         if digits == 0 { Err(self.wrong("invalid number")) } else { Ok(()) }
     }
 
-    /// Goes over a list or an object. What is open is kept in a list of its own, because nothing bounds how deep it is but
-    /// the length of the row.
+    /// Skips a list or an object. Open brackets are kept on an explicit stack, because only the length of the row
+    /// limits
+    /// the depth.
     fn nested(&mut self) -> Result<(), Reason> {
         let mut open = Vec::new();
         loop {
@@ -315,7 +318,7 @@ impl Cursor<'_> {
                     self.value()?;
                 }
             }
-            // A value ended here, or an empty list or object is about to.
+            // A value has ended, or a list or object may end while it is empty.
             while let Some(&first) = open.last() {
                 match self.token() {
                     Some(end) if end == end_of(first) => {
@@ -347,10 +350,10 @@ fn end_of(first: u8) -> u8 {
     if first == b'{' { b'}' } else { b']' }
 }
 
-/// The string that the bytes between two quotes stand for, which are UTF-8 and whose escapes have the right form.
+/// Decodes the bytes between two quotes, which are UTF-8 with well-formed escapes.
 ///
 /// # Errors
-/// If half a surrogate pair is among them, which stands for nothing.
+/// If there is an unpaired surrogate.
 pub(super) fn unescape(bytes: &[u8]) -> Result<Cow<'_, [u8]>, RowFault> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -382,7 +385,7 @@ pub(super) fn unescape(bytes: &[u8]) -> Result<Cow<'_, [u8]>, RowFault> {
     Ok(Cow::Owned(out))
 }
 
-/// The character of an escape that begins with `u`, and the length of the escape; it may be two, with a backslash between.
+/// The character of an escape that begins with `u`, and the escape's length; a surrogate pair is two escapes.
 fn character(escape: &[u8]) -> Result<(char, usize), RowFault> {
     let unit = |from: usize| {
         let digits = std::str::from_utf8(escape.get(from..from + 4)?).ok()?;
@@ -398,7 +401,7 @@ fn character(escape: &[u8]) -> Result<(char, usize), RowFault> {
     pair.and_then(char::from_u32).map(|character| (character, 11)).ok_or_else(lone)
 }
 
-/// Appends a list or an object without the spaces between its tokens.
+/// Appends a list or an object without whitespace between its tokens.
 pub(super) fn compact(nested: &[u8], out: &mut Vec<u8>) {
     let mut rest = nested;
     let mut in_string = false;
@@ -420,7 +423,7 @@ pub(super) fn compact(nested: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// What is wrong with a row that is not UTF-8, if it is not.
+/// The error of a row that is not UTF-8.
 pub(super) fn not_utf8(row: &[u8]) -> Option<BadRow> {
     let error = std::str::from_utf8(row).err()?;
     let fault = RowFault::MalformedJson { reason: "not UTF-8".to_owned(), at: error.valid_up_to() + 1 };

@@ -15,7 +15,7 @@ use shape::Shapes;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The values of a line, as [`testing::read`] shows them; none of a line without anything.
+/// The values of a line, as [`testing::read`] shows them; none for an empty line.
 fn shown(line: &[u8], schema: &Schema) -> std::result::Result<Vec<String>, BadRow> {
     let types = Columns::given(schema.clone()).types();
     if line.iter().all(|byte| syntax::is_space(*byte)) {
@@ -42,7 +42,7 @@ fn shown(line: &[u8], schema: &Schema) -> std::result::Result<Vec<String>, BadRo
     Ok(schema.fields().iter().enumerate().map(value).collect())
 }
 
-/// Whether the definition by lines holds: no line has two objects, and the first object does not go on in the next line.
+/// Whether the line-based definition applies: no line has two objects, and the first object ends on its line.
 fn is_by_lines(text: &str) -> bool {
     let has_two = |line: &str| line.split('}').skip(1).any(|after| after.trim_start().starts_with('{'));
     let first = text.trim_start().lines().next().unwrap_or_default();
@@ -65,7 +65,7 @@ fn sweep(text: &[u8], keep_rejects: bool, sizes: impl Iterator<Item = u64>) {
     testing::sweep(&Json, &Schema::one_brc(), parse, text, keep_rejects, sizes);
 }
 
-/// The columns of a schema, some of which are wanted.
+/// The columns of a schema with a projection.
 fn columns_of(schema: &Schema, projection: &[usize]) -> Vec<JsonColumn> {
     let types = Columns::given(schema.clone()).types();
     let column =
@@ -73,7 +73,7 @@ fn columns_of(schema: &Schema, projection: &[usize]) -> Vec<JsonColumn> {
     types.columns.iter().enumerate().map(column).collect()
 }
 
-/// A row read as one of the shape of another: its length, and its values.
+/// Parses a row by the shape of a different row: its length, and its values.
 fn shaped(like: &[u8], text: &[u8], schema: &Schema, projection: &[usize]) -> Option<(usize, Vec<String>)> {
     let mut columns = columns_of(schema, projection);
     let (mut row, mut shapes) = (Row::default(), Shapes::default());
@@ -168,7 +168,7 @@ fn bad_rows_say_what_and_where() {
         (b"{\"station\":\"a\",\"temperature\":1,}", None, "malformed JSON at byte 32 of the object: trailing comma"),
         (b"{\"station\":\"a\",\"temperature\":NaN}", Some(1), "a number in a column of type decimal(18,1)"),
         (b"{\"station\":\"a\",\"temperature\":-Infinity}", Some(1), "a number in a column of type decimal(18,1)"),
-        // What is not JSON at all is called so, whatever its columns are.
+        // Text that is not JSON is reported as such, whatever its columns are.
         (b"{\"x\":1,\"station\":\"a\",}", None, "malformed JSON at byte 22 of the object: trailing comma"),
         (b"{\"x\":1,\"y\":1}}", None, "malformed JSON at byte 14 of the object: trailing characters"),
         (b"{\"station\":\"a\",\"temperature\":01}", Some(1), "malformed JSON at byte 31 of the object: invalid number"),
@@ -270,7 +270,7 @@ fn rows_of_a_shape_are_read_as_any_other() {
             let expected = expected.map(|values| values.iter().map(|it| it.replace("null", "")).collect::<Vec<_>>());
             let found = shaped(like.as_bytes(), text.as_bytes(), &schema, &everything);
             match (row.contains("null"), found) {
-                // What stands for a null does not matter.
+                // The value under a null does not matter.
                 (true, found) => assert_eq!(found.map(|found| found.0), Some(row.len() + end.len())),
                 (false, found) => assert_eq!(found, expected.map(|values| (row.len() + end.len(), values)), "{row}"),
             }
@@ -280,7 +280,7 @@ fn rows_of_a_shape_are_read_as_any_other() {
 
 #[test]
 fn strings_that_look_like_others_once_escaped() {
-    // The first of each pair is known to the interner when the second comes, of which the bytes up to a quote are the same.
+    // When the second row of each pair comes, the interner has the first one, whose bytes up to a quote are the same.
     let text = br#"{"station":"a\\","temperature":1.0}
 {"station":"a\","temperature":1.0}
 {"station":"a\\nb","temperature":1.0}
@@ -316,7 +316,7 @@ fn columns_that_nobody_wants_are_checked_too() {
     }
 }
 
-/// The columns of a text once all of it was read, and its rows.
+/// The columns of a text after all of it was read, and its rows.
 fn inferred(input: Input, split_bytes: u64, threads: usize) -> std::result::Result<(String, testing::Rows), String> {
     let options = OpenOptions { row_group_bytes: Some(split_bytes), ..OpenOptions::default() };
     let table = Json.open(input, &options).map_err(|error| error.to_string())?;
@@ -329,7 +329,7 @@ fn inferred(input: Input, split_bytes: u64, threads: usize) -> std::result::Resu
     Ok((columns, testing::read_table(table.as_ref(), threads)?.0))
 }
 
-/// The rows of a text as all ways to read it give them.
+/// The rows of a text, read in every way.
 fn rows_of(text: &str) -> std::result::Result<(String, testing::Rows), String> {
     let expected = inferred(file(text.as_bytes()), 1 << 20, 1);
     let length = text.len() as u64;
@@ -344,7 +344,7 @@ fn rows_of(text: &str) -> std::result::Result<(String, testing::Rows), String> {
     expected
 }
 
-/// The type of a column that has these values.
+/// The inferred type of a column with these values.
 fn type_of(values: &str) -> String {
     let text: String = values.split(';').map(|value| format!("{{\"a\":{value}}}\n")).collect();
     rows_of(&text).unwrap().0.strip_prefix("a:").unwrap().to_owned()
@@ -402,7 +402,7 @@ fn columns_that_are_only_nested_are_left_out() {
     );
     let error = rows_of("{\"v\":[]}\n").unwrap_err();
     assert_eq!(error, "test: its only column 'v' is a list or an object, which brc does not read");
-    // Among other values, they are their JSON.
+    // Among other values, they are strings of their JSON.
     let (columns, rows) =
         rows_of("{\"v\":{ \"x y\" : \"\\\"  \" , \"z\":[1,\n 2]}}\n{\"v\":1.50}{\"v\":true}\n").unwrap();
     let expected = [r#"{\"x y\":\"\\\"  \",\"z\":[1,2]}"#, "1.50", "true"].map(|value| vec![value.to_owned()]);
@@ -423,7 +423,7 @@ fn keys_that_appear_late_are_columns() {
         [row(0), row(40), row(41), row(42), row(82)],
         ["1 null null null", "2 x null null", "3 null 1 null", "4 null 0 null", "5 null null 1"]
     );
-    // Not in the first rows that are looked at.
+    // After the sampled rows.
     let many = format!("{}{{\"a\":2,\"z\":1.5}}\n", "{\"a\":1}\n".repeat(20_000));
     for (size, threads) in [(1 << 20, 1), (10_000, 4)] {
         for input in [file(many.as_bytes()), testing::pipe(many.as_bytes(), 5000)] {
@@ -471,7 +471,7 @@ fn objects_may_stand_in_any_way() {
     assert_eq!(rows_of("").unwrap_err(), none);
 }
 
-/// Rows of which no byte between them could become a line feed are read in splits, and with bounded memory, too.
+/// Rows without a byte between them that could become a line feed are also read in splits and in bounded memory.
 #[test]
 fn objects_may_adjoin_without_end() {
     let text: String = (0..2000).map(|row| format!("{{\"a\":{row},\"b\":\"}}{{\"}}")).collect();
@@ -538,7 +538,7 @@ fn what_is_wrong_with_an_array_is_an_error() {
     }
 }
 
-/// A bad object does not hide those behind it, where these can be found.
+/// A malformed object does not hide later ones that can be located.
 #[test]
 fn rejects_of_arrays_are_kept() {
     let reads = |text: &str, size| {
@@ -605,7 +605,7 @@ fn long_first_rows_tell_the_columns() {
     }
 }
 
-/// What this crate writes is read as the same table.
+/// Files written by this crate are read back unchanged.
 #[test]
 fn our_own_files_come_back() {
     let schema = "b:bool,i:int64,u:uint64,d:decimal(38,20),f:float64,day:date,t:time(ns),at:timestamp(ms),z:timestamp(ns) with zone,s:string";
@@ -633,7 +633,7 @@ fn our_own_files_come_back() {
     assert_eq!(rows_of(&text).unwrap().0, schema.to_string());
 }
 
-/// What other programs wrote: `jq -c`, `jq -ca`, and Python's `json.dumps` in three ways.
+/// Files written by `jq -c`, `jq -ca`, and Python's `json.dumps` in three ways.
 #[test]
 fn files_of_other_programs_are_read() {
     let expected: Vec<Vec<String>> = [
@@ -658,7 +658,7 @@ fn files_of_other_programs_are_read() {
         }
         assert_eq!(found, expected, "{name}");
     }
-    // The same, each object over several lines.
+    // The same, with each object on several lines.
     assert_eq!(read(file(&fixture("jq-lines")), &OpenOptions::default(), 1).unwrap().0, expected);
 }
 
@@ -671,7 +671,7 @@ fn create() -> CreateOptions {
     CreateOptions::new(Compressor::parse("none").unwrap())
 }
 
-/// Converts a text in a directory of its own.
+/// Converts a text in a temporary directory.
 fn converted(from: &dyn Encoding, to: &dyn Encoding, text: &[u8], options: &OpenOptions) -> Result<(Vec<u8>, Vec<u8>)> {
     let directory = tempfile::tempdir().unwrap();
     let [target, rejects] = ["target", "rejects"].map(|name| directory.path().join(name));
@@ -759,7 +759,7 @@ fn a_byte_order_mark_is_no_part_of_a_row() {
 }
 
 prop_compose! {
-    /// A name of a column or a value, of all kinds of characters.
+    /// A column name or value with all kinds of characters.
     fn any_text()(text in prop_oneof![
         "[a-zA-Z ]{1,20}",
         "\\PC{1,8}",
@@ -799,7 +799,7 @@ proptest! {
         }
         let schema = Schema::new(fields).unwrap();
         let text = encode(&schema, rows.len(), &columns).unwrap();
-        // Any reader of JSON sees the same.
+        // A generic JSON parser returns the same values.
         for (line, row) in String::from_utf8(text.clone()).unwrap().lines().zip(&expected) {
             let object: BTreeMap<String, Box<RawValue>> = serde_json::from_str(line).unwrap();
             let string: String = serde_json::from_str(object[&names[0]].get()).unwrap();
@@ -842,7 +842,7 @@ proptest! {
         let mut text = row.repeat(3).into_bytes();
         sweep(&text, true, 1 << 20..(1 << 20) + 1);
         let at = at.index(text.len());
-        // Two objects on a line are two rows, which the definition by lines does not know.
+        // Two objects on a line are two rows, which the line-based definition does not cover.
         prop_assume!(text[at] != b'\n');
         text[at] = byte;
         sweep(&text, true, 1 << 20..(1 << 20) + 1);

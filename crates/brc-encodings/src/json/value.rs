@@ -1,7 +1,8 @@
-//! One value by the type of its column.
+//! Parses one value by the type of its column.
 //!
-//! Where the type was given, it is an error if the value is of another. Where it is inferred, the value demands what it is:
-//! numbers are numbers however they are written, but a string is never one, and dates and times are strings of their form.
+//! If the type was given, a value of a different type is an error. If it is inferred, the value determines its demand
+//! on the
+//! type: numbers are numbers in any spelling, strings are never numbers, and dates and times are strings of their form.
 
 use super::hex;
 use super::number;
@@ -17,7 +18,7 @@ pub(super) enum Value<'a> {
     Null,
     /// A string or binary data.
     Bytes(Cow<'a, [u8]>),
-    /// Of any type that lies on integers.
+    /// Any type stored as integers.
     Integer(i128),
     Float(f64),
 }
@@ -32,16 +33,16 @@ impl From<brc_core::Value<'_>> for Value<'_> {
     }
 }
 
-/// The string that a value is.
+/// A value as a string.
 fn string<'t>(text: &'t [u8], member: &Member) -> Result<Cow<'t, [u8]>, RowFault> {
     let bytes = &text[member.value.clone()];
     if member.kind == (Kind::String { has_escapes: true }) { unescape(bytes) } else { Ok(Cow::Borrowed(bytes)) }
 }
 
-/// Reads a value that is not null as one of the type that was given.
+/// Parses a value that is not null as the given type.
 ///
 /// # Errors
-/// Why it is none.
+/// If it is not of that type.
 pub(super) fn read<'t>(text: &'t [u8], member: &Member, logical_type: LogicalType) -> Result<Value<'t>, RowFault> {
     let bytes = &text[member.value.clone()];
     let is_string = matches!(member.kind, Kind::String { .. });
@@ -90,7 +91,7 @@ pub(super) fn read<'t>(text: &'t [u8], member: &Member, logical_type: LogicalTyp
     }
 }
 
-/// Reads a value that is not null as one of an inferred type; `None` if the type does not hold it.
+/// Parses a value that is not null as an inferred type; `None` if the type does not fit it.
 pub(super) fn read_inferred<'t>(text: &'t [u8], member: &Member, logical_type: LogicalType) -> Option<Value<'t>> {
     let bytes = &text[member.value.clone()];
     match logical_type {
@@ -126,7 +127,7 @@ pub(super) fn read_inferred<'t>(text: &'t [u8], member: &Member, logical_type: L
     }
 }
 
-/// A date or time of an inferred type in its units, if the string has a form that demands such a type.
+/// A date or time of an inferred type in its units, if the form of the string implies such a type.
 pub(super) fn units(text: &[u8], logical_type: LogicalType) -> Option<i64> {
     let is_one = match logical_type {
         LogicalType::Date => text.len() == 10,
@@ -151,7 +152,7 @@ pub(super) fn units(text: &[u8], logical_type: LogicalType) -> Option<i64> {
     }
 }
 
-/// What a value demands of the type of its column, if that is inferred.
+/// The demand of a value on the inferred type of its column.
 pub(super) fn demand(text: &[u8], member: &Member) -> Seen {
     match member.kind {
         Kind::Null => Seen::NOTHING,
@@ -184,21 +185,21 @@ fn integer(text: &[u8], logical_type: LogicalType) -> Result<Value<'static>, Row
     number.check(logical_type).map(Value::from).map_err(|()| out_of_range())
 }
 
-/// A float; one that is too large to be one is not taken for infinity.
+/// A float; an overflow is an error, not infinity.
 fn float(text: &[u8]) -> Result<Value<'static>, RowFault> {
     let fault = || RowFault::OutOfRange { text: RowFault::quote(text), expected: LogicalType::Float64 };
     let float = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
     float.filter(|float: &f64| float.is_finite()).map(Value::Float).ok_or_else(fault)
 }
 
-/// A float of 32 bits, rounded once; one that is too large to be one is not taken for infinity.
+/// A 32-bit float, rounded once; an overflow is an error, not infinity.
 fn float_32(text: &[u8]) -> Result<Value<'static>, RowFault> {
     let fault = || RowFault::OutOfRange { text: RowFault::quote(text), expected: LogicalType::Float32 };
     let float = float32::parse(text).filter(|float| float.is_finite());
     float.map(float32::widen).map(Value::Float).ok_or_else(fault)
 }
 
-/// A float for which JSON has no number.
+/// A float that is not a JSON number.
 fn not_finite_float(word: &[u8]) -> Option<Value<'static>> {
     match word {
         b"NaN" => Some(Value::Float(f64::NAN)),

@@ -1,24 +1,28 @@
-//! Objects that are no lines made lines: those in an array, those over several lines, and several on a line.
+//! Rewrites objects in an array, over several lines, or several on a line, to one object per line.
 //!
-//! Every byte keeps its place. What stands between two objects becomes a line feed and spaces, and the line feeds within an
-//! object become spaces; so whatever reads lines reads these, and knows where in the file it is. A text is gone through once and
-//! in order. It is not checked more than that needs: that is up to the parser of rows.
+//! Every byte keeps its position. Bytes between two objects become a line feed and spaces, and line feeds within an
+//! object
+//! become spaces; so line-based readers can read the result, and report correct positions. A text is processed once and
+//! in
+//! order. It is checked only as far as that requires; the rest is up to the row parser.
 //!
-//! An object that does not end where it should, because a quote or a bracket is missing, would swallow those behind it. They are
-//! found again where one begins as the first ones did: at the start of a line, behind as many spaces. If objects do not begin
-//! lines, nothing behind the broken one can be read.
+//! An object that lacks a closing quote or bracket would swallow later ones. They are located again where an object
+//! begins
+//! like the first ones: at the start of a line, after the same indentation. If objects do not begin lines, nothing
+//! after
+//! the broken one can be read.
 
 use super::syntax::is_space;
 use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE, Notes, Reline, RelineFault, Relines};
 use memchr::memchr3;
 use std::sync::{Arc, OnceLock};
 
-/// How objects stand in a text.
+/// The layout of objects in a text.
 pub(super) struct Values {
     in_array: bool,
-    /// How many spaces stand before an object that begins a line; known from the first that does.
+    /// The indentation of objects that begin a line; known from the first one on.
     indent: Arc<OnceLock<u64>>,
-    /// The byte behind the end of the array; known once that was reached.
+    /// The offset after the end of the array; known once it was reached.
     end: Arc<OnceLock<u64>>,
 }
 
@@ -51,24 +55,24 @@ impl Reline for Values {
     }
 }
 
-/// Where among the objects the next byte is.
+/// The syntactic context of the next byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     BeforeArray,
-    /// After the bracket of the array, after a comma.
+    /// After the opening bracket of the array, or after a comma.
     FirstOfArray,
     BeforeValue,
-    /// Outside of an array; or in one, where a comma is expected.
+    /// Outside of an array, or in one where a comma is expected.
     Between,
     AfterValue,
     /// In an object or list.
     Inside,
     InString,
     AfterBackslash,
-    /// A number or word that is no object.
+    /// In a number or word, which is not an object.
     InWord,
     AfterArray,
-    /// In what should have ended.
+    /// In an object that should have ended.
     Broken,
 }
 
@@ -77,15 +81,15 @@ struct Objects {
     indent: Arc<OnceLock<u64>>,
     end: Arc<OnceLock<u64>>,
     place: Place,
-    /// The place of the next byte in the file.
+    /// The offset of the next byte in the file.
     byte: u64,
-    /// The brackets that are open.
+    /// The open brackets.
     open: Vec<u8>,
     /// Whether a key or the end of an object comes next.
     expects_key: bool,
-    /// Whether the byte before the next one became a line feed.
+    /// Whether the previous byte became a line feed.
     is_row_start: bool,
-    /// Whether only spaces stand before the next byte on its line, and how many.
+    /// Whether only spaces precede the next byte on its line, and their number.
     is_line_start: bool,
     column: u64,
 }
@@ -95,7 +99,7 @@ impl Relines for Objects {
         let mut at = from;
         while at < text.len() {
             if self.place == Place::InString {
-                // Most of a text are strings.
+                // Most of a text is strings.
                 let length = memchr3(b'"', b'\\', b'\n', &text[at..]).unwrap_or(text.len() - at);
                 at += length;
                 self.byte += length as u64;
@@ -149,7 +153,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Takes note of a byte that was gone over.
+    /// Processes one byte.
     fn next(&mut self, byte: u8) {
         self.byte += 1;
         match byte {
@@ -176,7 +180,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Takes note that the value at hand does not end where it should.
+    /// Notes that the current value does not end where it should.
     fn break_off(&mut self, reason: &'static str) -> Result<(), RelineFault> {
         self.place = Place::Broken;
         if self.indent.get().is_some() { Ok(()) } else { Err(self.fault(reason)) }
@@ -188,7 +192,7 @@ impl Objects {
             b'\n' => text[at] = b' ',
             b'"' => (self.place, self.expects_key) = (Place::InString, false),
             b'{' if self.expects_key => {
-                // The object before this one lacks its end.
+                // The previous object lacks its end.
                 self.break_off("an object begins where a key should stand")?;
                 self.broken(text, at);
             }
@@ -218,7 +222,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Looks for where the next object begins.
+    /// Searches for the start of the next object.
     fn broken(&mut self, text: &mut [u8], at: usize) {
         let byte = text[at];
         let indent = self.indent.get().copied();
@@ -237,13 +241,13 @@ impl Objects {
         }
     }
 
-    /// The byte at hand is the bracket that ends the array.
+    /// The current byte is the bracket that ends the array.
     fn end_array(&mut self) {
         self.place = Place::AfterArray;
         self.end.get_or_init(|| self.byte + 1);
     }
 
-    /// Goes over what stands around objects.
+    /// Processes bytes between objects.
     fn between(&mut self, text: &mut [u8], at: usize, notes: &mut Notes) -> Result<(), RelineFault> {
         let (byte, in_array) = (text[at], self.in_array);
         let mark = usize::try_from(self.byte).ok().and_then(|byte| BYTE_ORDER_MARK.get(byte));
@@ -255,7 +259,7 @@ impl Objects {
             if ends_row {
                 self.place = Place::Between;
             }
-            // However many lines are blank, they are no long row.
+            // Any number of blank lines is allowed, and does not count as a long row.
             let is_blank = byte == b'\n' && matches!(self.place, Place::BeforeValue | Place::Between);
             text[at] = if ends_row || (is_blank && !self.is_row_start) { b'\n' } else { b' ' };
             return Ok(());
@@ -280,7 +284,7 @@ impl Objects {
         Ok(())
     }
 
-    /// A value begins.
+    /// Begins a value.
     fn value(&mut self, byte: u8) -> Result<(), RelineFault> {
         if self.is_line_start && byte == b'{' {
             self.indent.get_or_init(|| self.column);

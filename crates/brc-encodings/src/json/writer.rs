@@ -1,15 +1,17 @@
-//! Writes rows as JSON: the keys in the order of the columns, no spaces.
+//! Writes rows as JSON: the keys in column order, without whitespace.
 //!
-//! Numbers have all decimals of their columns; floats are the shortest text that reads back as the same, and where JSON has
-//! none the strings `NaN`, `Infinity` and `-Infinity`. Dates, times and UUIDs are strings in their text form, binary data are
-//! strings of hexadecimal digits. Nulls are written, so that every row names every column.
+//! Numbers have all decimals of their columns. Floats are the shortest text that parses to the same value, or the
+//! strings
+//! `NaN`, `Infinity` and `-Infinity`, which are not JSON numbers. Dates, times and UUIDs are strings in their text
+//! form;
+//! binary data are strings of hexadecimal digits. Nulls are written, so that every row names every column.
 
 use super::hex;
 use crate::rows::values::{self, float};
 use crate::rows::{RowBuffer, RowWriter, Short, written};
 use brc_core::{LogicalType, Schema, UnsupportedReason, Value, decimal};
 
-/// A row is an object on a line.
+/// Writes a row as an object on a line.
 #[derive(Clone)]
 pub(super) struct Lines {
     schema: Schema,
@@ -25,7 +27,7 @@ impl RowWriter for Lines {
     fn around(&self, column: usize) -> (Vec<u8>, Vec<u8>) {
         let fields = self.schema.fields();
         let key = |column: usize| fields.get(column).map(|field| format!("{}:", serde_json::Value::from(&*field.name)));
-        // A key belongs to the column before.
+        // The key of the next column follows each value.
         let first = if column == 0 { key(0).map(|key| format!("{{{key}")) } else { None };
         let next = key(column + 1).map_or("}\n".to_owned(), |key| format!(",{key}"));
         (first.unwrap_or_default().into_bytes(), next.into_bytes())
@@ -76,7 +78,7 @@ impl RowWriter for Lines {
     }
 }
 
-/// A float for which JSON has no number.
+/// The text of a float that is not a JSON number.
 fn not_finite(value: f64) -> &'static [u8] {
     if value.is_nan() {
         b"\"NaN\""
