@@ -1,11 +1,11 @@
-//! Takes the values of a text one by one, for who looks at them as they are written.
+//! Visits the values of a text one by one, in their original spelling.
 
 use brc_core::{Column, Value};
 use brc_text::typed::{BadRow, Output};
 use std::convert::Infallible;
 
-/// Gives each value that is not null, with the position of its column among those that are read. The columns are read as
-/// strings; bad rows are left out.
+/// Calls the function with each value that is not null, and the position of its column in the projection. The columns
+/// are read as strings; malformed rows are skipped.
 pub(super) struct EachValue<F>(pub(super) F);
 
 impl<F: FnMut(usize, &[u8])> Output for EachValue<F> {

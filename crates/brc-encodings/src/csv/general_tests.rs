@@ -17,7 +17,7 @@ fn schema_of(text: &str) -> Schema {
     table.inferred().map_or_else(|| table.schema().clone(), |schema| Schema::clone(&schema))
 }
 
-/// The rows and the types once these last.
+/// The rows, and the types after they no longer change.
 fn settled(input: Input, options: &OpenOptions, threads: usize) -> (Outcome, Schema) {
     let table = Csv.open(input, options).unwrap();
     loop {
@@ -172,7 +172,7 @@ fn other_charsets_and_lines_around_the_table() {
     assert!(unread.is_err_and(|error| error.to_string().contains("--names has 3 columns, but the first lines have 2")));
 }
 
-/// A value as it may stand in a file.
+/// A value as it may occur in a file.
 fn field() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => Just(String::new()),
@@ -186,7 +186,7 @@ fn field() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Rows of three columns, each of values that may have a form in common, and sometimes have none.
+/// Rows of three columns, whose values may share a form or have none.
 fn formed_rows() -> impl Strategy<Value = Vec<Vec<String>>> {
     const VALUES: [&[&str]; 7] = [
         &["31/12/2024", "01/02/2024", "5/6/2024", "NA", ""],
@@ -218,7 +218,7 @@ fn written(field: &str) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// What is inferred is what one finds who sees all values, whatever the order, the threads, the splits and the source.
+    /// The inferred types equal those from all values at once, whatever the order, threads, splits and source.
     #[test]
     fn inference_equals_an_oracle(
         rows in prop_oneof![prop::collection::vec(prop::collection::vec(field(), 3), 1..40), formed_rows()],
@@ -283,7 +283,7 @@ proptest! {
     }
 }
 
-/// The text that the writer makes of a batch.
+/// The text that the writer writes for a batch.
 fn text_of(schema: &Schema, batch: &brc_core::Batch<'_>) -> Vec<u8> {
     let mut writer = table_writer::TableWriter::new(schema, &Dialect::default());
     let mut text = writer.start();
@@ -296,7 +296,7 @@ fn text_of(schema: &Schema, batch: &brc_core::Batch<'_>) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// What is written is read back, whatever it is, in splits of any size.
+    /// Any table is read back unchanged, in splits of any size.
     #[test]
     fn tables_round_trip(
         rows in prop::collection::vec(

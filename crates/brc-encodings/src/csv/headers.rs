@@ -1,14 +1,15 @@
-//! Whether the files of one table begin with a header, decided for all of them together.
+//! Decides whether the files of one table have a header, jointly for all of them.
 //!
-//! A first row of years is a header above names, and may be taken for a row above numbers. Files of one table are written
-//! in the same way, so what the first row of one file says holds for all.
+//! A first row of years is a header above names, but may look like a row of values above numbers. Files of one table
+//! are
+//! written alike, so the first row of one file decides for all.
 
 use brc_text::Sniffed;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What the first rows of the files of one table are. Clones share it.
+/// The first rows of the files of one table. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Headers {
     known: Arc<Mutex<Known>>,
@@ -17,12 +18,12 @@ pub struct Headers {
 #[derive(Debug, Default)]
 struct Known {
     headers: HashSet<Vec<String>>,
-    /// The first rows that were taken for values, with their files.
+    /// The first rows taken as values, with their files.
     values: Vec<(PathBuf, Vec<String>)>,
 }
 
 impl Headers {
-    /// The same, with its first row as the header if it is that of another file.
+    /// The sniffed dialect; the first row becomes the header if it equals the header of a different file.
     pub(super) fn decide(&self, path: &Path, sniffed: Sniffed) -> Sniffed {
         let mut known = self.known();
         if sniffed.dialect.header {
@@ -36,8 +37,9 @@ impl Headers {
         sniffed
     }
 
-    /// The files whose first row was taken for values before it was found to be the header of another file. They are
-    /// right once they are opened again.
+    /// The files whose first row was taken as values before it turned out to be the header of a different file. They
+    /// must
+    /// be opened again.
     #[must_use]
     pub fn outdated(&self) -> Vec<PathBuf> {
         let known = self.known();
@@ -55,7 +57,7 @@ mod tests {
     use super::*;
     use brc_text::{DialectOverrides, Sample, sniff};
 
-    /// Whether each has a header, and which are to be opened again.
+    /// Whether each has a header, and which must be opened again.
     fn decide(texts: &[&str]) -> (Vec<bool>, Vec<PathBuf>) {
         let headers = Headers::default();
         let has_header = |(number, text): (usize, &&str)| {

@@ -1,9 +1,11 @@
-//! Delimited text: what tables usually come as.
+//! Delimited text: the usual form of input tables.
 //!
-//! How a text is written is [sniffed](brc_text::sniff()), and the types of its columns are [inferred](brc_text::infer) from all
-//! values, as far as nobody says them. A table of the One Billion Row Challenge is a case of its own: a row a line, without
-//! quotes, nulls and header, and read by kernels. There a delimiter or line feed cannot be part of a value, and a NUL byte
-//! is refused, because it means that the file is not text at all.
+//! The dialect of a text is [sniffed](brc_text::sniff()), and the types of its columns are [inferred](brc_text::infer)
+//! from
+//! all values, unless they are given. Tables of the One Billion Row Challenge are a special case: one row per line,
+//! without
+//! quotes, nulls and header, parsed by kernels. Their values cannot contain a delimiter or line feed, and a NUL byte is
+//! rejected, because it means that the file is not text.
 
 mod each_value;
 mod headers;
@@ -95,8 +97,8 @@ impl Encoding for Csv {
     }
 }
 
-/// What stands between the columns of a text, if it is one of the One Billion Row Challenge: if somebody says so, or it looks
-/// like one and nobody says anything.
+/// The delimiter of a text of the One Billion Row Challenge: if its schema is given, or if it looks like one and
+/// no columns are given.
 fn one_brc(input: &Input, options: &OpenOptions) -> Option<u8> {
     let plain = DialectOverrides { delimiter: options.text.dialect.delimiter, ..DialectOverrides::default() };
     let delimiter = match options.text.dialect.delimiter {
@@ -127,16 +129,16 @@ fn check_separator(delimiter: u8) -> Result<()> {
     Ok(())
 }
 
-/// Rows of columns with a delimiter between them.
+/// Rows of values with a delimiter between them.
 #[derive(Clone, Copy)]
 struct Separated {
     delimiter: u8,
-    /// Whether the first line is no row, but names the columns.
+    /// Whether the first line is a header.
     header: bool,
 }
 
 impl Separated {
-    /// Reads a row, without its line end, into one value for each column.
+    /// Parses a row, without its line end, into one value per column.
     fn parse<'a>(self, line: &'a [u8], schema: &Schema, values: &mut Vec<Value<'a>>) -> Result<(), BadRow> {
         row::parse(line, schema, self.delimiter, values).map_err(|BadRow { column, fault }| {
             let fault = brc_text::sniff::fault_in_line(fault, column, line);
@@ -151,7 +153,7 @@ impl Layout for Separated {
     }
 
     fn rows(&self, _: &Schema, options: &ScanOptions) -> Box<dyn Rows> {
-        // Nobody wants to see single rows: each name's can be added up.
+        // Single rows are not needed: the rows of each name can be added up.
         let fold = options.sums && options.predicate.is_none() && options.projection == [0, 1];
         Box::new(plain::PlainRows::new(Level::best(), *self, fold))
     }

@@ -1,4 +1,4 @@
-//! Finds out how a text is written, and of which columns it is.
+//! Determines the dialect and the columns of a text.
 
 use super::each_value::EachValue;
 use super::sniff::sniff_text;
@@ -19,11 +19,11 @@ use memchr::memchr;
 use std::convert::Infallible;
 use std::io::{Cursor, Read};
 
-/// The most first bytes that a header, and what comes before it, may have.
+/// The maximum size of a header and the preamble before it, in bytes.
 const MAX_HEADER_BYTES: usize = 64 << 20;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Opens a text of any columns.
+/// Opens a text with arbitrary columns.
 pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
     let path = input.path.clone();
     let usage = |reason: String| Error::Usage(format!("{}: {reason}", path.display()));
@@ -73,7 +73,7 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
     })?))
 }
 
-/// The input in UTF-8, or in bytes that nobody touches.
+/// The input as UTF-8, or its bytes unchanged.
 fn decoded(input: Input, charset: Charset) -> Result<Input> {
     if charset == Charset::Raw || charset == Charset::UTF_8 {
         return Ok(input);
@@ -87,15 +87,15 @@ fn decoded(input: Input, charset: Charset) -> Result<Input> {
     Ok(Input { path, prefix, is_whole, source: Source::Stream(Box::new(reader)), compression })
 }
 
-/// Where the rows start.
+/// The start of the rows.
 struct Start {
     body: usize,
-    /// The lines before.
+    /// The lines before it.
     skipped: SkippedLines,
 }
 
 impl Start {
-    /// Goes over byte order mark, preamble and header.
+    /// Skips byte order mark, preamble and header.
     fn find(input: &mut Input, format: &TextFormat, sniffed: &Sniffed, options: &OpenOptions) -> Result<Self> {
         let line_end = sniffed.dialect.line_end.last_byte();
         loop {
@@ -115,7 +115,7 @@ impl Start {
                 let header_end = body + header.end;
                 skipped.comments = header.comments;
                 skipped.blank = header.blank;
-                // A last line need not end.
+                // The last line may lack its line end.
                 let unended = u64::from(text[..header_end].last() != Some(&line_end));
                 skipped.header = lines(&text[body..header_end]) + unended - header.comments - header.blank;
                 body = header_end;
@@ -125,7 +125,7 @@ impl Start {
     }
 }
 
-/// Whether the first row holds names: those that were given, or what looks like names.
+/// Whether the first row holds names: the given ones, or what looks like names.
 fn has_header(row: &FirstRow, sniffed: &Sniffed, options: &OpenOptions) -> bool {
     if let Some(header) = options.text.dialect.header {
         return header;
@@ -143,15 +143,15 @@ fn has_header(row: &FirstRow, sniffed: &Sniffed, options: &OpenOptions) -> bool 
 /// The first row of a text, with its values.
 struct FirstRow {
     fields: Vec<Vec<u8>>,
-    /// After its line end.
+    /// The offset after its line end.
     end: usize,
-    /// The comments and the lines without a byte before it.
+    /// The comment lines and empty lines before it.
     comments: u64,
     blank: u64,
 }
 
 fn first_row(text: &[u8], is_whole: bool, format: &TextFormat) -> Option<FirstRow> {
-    // No row has so many columns, so that each is given as what it is.
+    // No row has this many columns, so each row is delivered unchanged.
     let (max_row, empty_lines) = (format.max_row, EmptyLines::Report);
     let options = RowOptions { max_row, empty_lines, report_comments: true, ..RowOptions::new(1 << 20) };
     let mut scanner = RowScanner::new(Level::best(), format.syntax.clone(), options);
@@ -180,7 +180,7 @@ fn first_row(text: &[u8], is_whole: bool, format: &TextFormat) -> Option<FirstRo
     first
 }
 
-/// The names of the columns; none if nothing tells how many there are.
+/// The names of the columns; none if their number is unknown.
 fn names(sniffed: &Sniffed, options: &OpenOptions) -> Result<Vec<String>, String> {
     if let Some(schema) = &options.schema {
         return Ok(schema.fields().iter().map(|field| field.name.clone()).collect());
@@ -198,7 +198,7 @@ fn columns_of(count: usize) -> String {
     format!("{count} column{}", if count == 1 { "" } else { "s" })
 }
 
-/// The types that were given, and nothing of those that are to be inferred.
+/// The given types; no types for columns to infer.
 fn columns(names: &[String], options: &OpenOptions) -> Result<Vec<ColumnType>> {
     let forms = &options.text.forms;
     let fixed = |field: &Field| {
@@ -229,7 +229,7 @@ fn columns(names: &[String], options: &OpenOptions) -> Result<Vec<ColumnType>> {
     Ok(columns)
 }
 
-/// Finds the forms of columns whose types are given, but not how these are written: those of the first values that are of
+/// Finds the forms of columns with a given type but no given form: the forms of the first values that parse as
 /// the type.
 fn find_forms(text: &[u8], is_whole: bool, format: &TextFormat, columns: &mut [ColumnType]) {
     let is_open = |column: &ColumnType| match column {
@@ -272,7 +272,7 @@ fn look(text: &[u8], is_whole: bool, format: &TextFormat, columns: &mut [ColumnT
     }
 }
 
-/// Takes rows, and does nothing with them.
+/// Discards rows.
 struct Nowhere;
 
 impl Output for Nowhere {
@@ -293,7 +293,7 @@ impl Output for Nowhere {
     }
 }
 
-/// The text, from its first row on if it is a stream.
+/// The text; a stream from its first row on.
 fn text(source: Source, mut prefix: Vec<u8>, body: usize, is_inferred: bool, syntax: &Syntax) -> Result<Text> {
     Ok(match source {
         Source::File { file, length } => Text::File { file, length },
@@ -306,7 +306,7 @@ fn text(source: Source, mut prefix: Vec<u8>, body: usize, is_inferred: bool, syn
     })
 }
 
-/// The input as a file that ends before its last lines, and how many these are.
+/// The input as a file without its trailing lines, and their number.
 fn without_trailing_lines(input: Input, dialect: &Dialect, body: u64, options: &OpenOptions) -> Result<(Input, u64)> {
     let (path, mut prefix) = (input.path.clone(), input.prefix.clone());
     let file = input.into_file(options.longest_copy)?;
@@ -326,7 +326,7 @@ fn without_trailing_lines(input: Input, dialect: &Dialect, body: u64, options: &
     }
     let mut left_out = dialect.trailing_lines - lines;
     if lines > 0 && length > body {
-        // The first line of the rows is left out too.
+        // The first line of the rows is also skipped.
         (length, left_out) = (body, left_out + 1);
     }
     prefix.truncate(usize::try_from(length).unwrap_or(usize::MAX));

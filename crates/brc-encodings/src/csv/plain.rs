@@ -1,4 +1,4 @@
-//! Rows of a name and a number of one decimal, by the kernels; the odd one among them by the general parser.
+//! Parses rows of a name and a number of one decimal with the kernels; exceptional rows with the general parser.
 
 use super::Separated;
 use super::row::Value;
@@ -8,13 +8,13 @@ use brc_core::{Column, Dictionary, Integers, Result, ScanError, Sink, Statistics
 use brc_kernels::cpu::Level;
 use brc_kernels::text::{Progress, RowReader, Window};
 
-/// The most rows that are parsed one by one before the kernel is tried again.
+/// The maximum number of rows parsed one by one before the kernel is tried again.
 const MOST_PATIENCE: usize = 1024;
 
 pub(super) struct PlainRows {
     layout: Separated,
     reader: RowReader,
-    /// Whether rows are added up for each name, rather than delivered.
+    /// Whether rows are added up per name, instead of delivered.
     fold: bool,
     codes: Vec<u32>,
     values: Vec<i16>,
@@ -24,7 +24,7 @@ impl Rows for PlainRows {
     fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
         let mut window = piece.window;
         let bytes = window.text().len() as u64;
-        // A text of which no row is plain should not cost a kernel call for each of its rows.
+        // A text without any plain row must not cost a kernel call per row.
         let mut patience = 1;
         while !window.text().is_empty() {
             let progress = self.read(window, delivery);
@@ -64,7 +64,7 @@ impl Rows for PlainRows {
     }
 }
 
-/// What rows were added up to.
+/// The aggregated rows.
 #[derive(Default)]
 struct Sets {
     codes: Vec<u32>,
@@ -75,7 +75,7 @@ struct Sets {
 }
 
 impl Sets {
-    /// More rows than a set can have are several sets: it does not matter which of them has how much of the sum.
+    /// Rows beyond a set's limit become further sets: the sums may be distributed among them in any way.
     fn push(&mut self, code: u32, statistics: &Statistics) {
         let (mut rows, mut sum) = (statistics.count, statistics.sum);
         while rows > 0 {

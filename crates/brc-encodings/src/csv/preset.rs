@@ -1,7 +1,6 @@
-//! Whether a text is one, and whether it is a table of the One Billion Row Challenge.
+//! Whether a file is text, and whether it is a table of the One Billion Row Challenge.
 //!
-//! A row that is malformed must not change what the others say, or it would never be told. So the preset is what most of the
-//! first lines say.
+//! A malformed row must be reported, and not make the file something else. So the majority of the first lines decides.
 
 use crate::input::PREFIX_BYTES;
 use crate::text::{BYTE_ORDER_MARK, is_binary, strip_carriage_return};
@@ -9,11 +8,11 @@ use brc_core::{Schema, decimal};
 use memchr::{memchr, memchr_iter, memrchr};
 use std::collections::HashMap;
 
-/// What stands between the columns.
+/// The delimiter.
 pub(super) const DELIMITER: u8 = b';';
 
-/// Whether some first bytes are of a text: text has no NUL byte in its first line, unless it is UTF-16. (Later ones are
-/// bad rows, unless all is full of what text has not.)
+/// Whether the first bytes are text: text has no NUL byte in its first line, unless it is UTF-16. (Later ones are
+/// malformed rows, unless there are many other control bytes.)
 pub(super) fn is_text(prefix: &[u8]) -> bool {
     if prefix.starts_with(b"\xff\xfe") && prefix.get(3) == Some(&0) || prefix.starts_with(b"\xfe\xff\0") {
         return true;
@@ -25,8 +24,8 @@ pub(super) fn is_text(prefix: &[u8]) -> bool {
     is_text || brc_text::sniff::is_utf16(prefix)
 }
 
-/// Whether these are the first bytes of a table of the One Billion Row Challenge: two columns, names and numbers of one
-/// decimal within ±99.9, and no header.
+/// Whether these are the first bytes of a table of the One Billion Row Challenge: two columns, names and numbers of
+/// one decimal within ±99.9, and no header.
 pub(super) fn is_one_brc(prefix: &[u8]) -> bool {
     let mut lines_of: HashMap<usize, usize> = HashMap::new();
     for line in lines(prefix) {
@@ -52,12 +51,12 @@ pub(super) fn is_one_brc(prefix: &[u8]) -> bool {
         quotes += usize::from(name.starts_with(b"\""));
         quoted += usize::from(name.len() > 1 && name.starts_with(b"\"") && name.ends_with(b"\""));
     }
-    // Names may begin with a quote. Where most of those end with one too, it is around them and not part of them.
+    // Names may begin with a quote. If most of those also end with one, the quotes enclose the names.
     let are_quoted = quotes > 0 && quotes <= 3 * quoted;
     names > odd && tenths > others && !are_quoted && !has_header(prefix)
 }
 
-/// Whether the first line has only names, and these above numbers.
+/// Whether the first line has names only, above numbers.
 fn has_header(prefix: &[u8]) -> bool {
     let Some(first) = lines(prefix).next() else { return false };
     first_line(prefix) == first
@@ -66,7 +65,7 @@ fn has_header(prefix: &[u8]) -> bool {
         && fields(first).nth(1).is_some_and(|above| !above.is_empty())
 }
 
-/// Whether the first line has the names of the columns.
+/// Whether the first line has the preset's column names.
 pub(super) fn begins_with(prefix: &[u8], delimiter: u8) -> bool {
     let schema = Schema::one_brc();
     let names = schema.fields().iter().map(|field| field.name.as_bytes());
@@ -82,7 +81,7 @@ fn first_line(prefix: &[u8]) -> &[u8] {
     strip_carriage_return(&text[..memchr(b'\n', text).unwrap_or(text.len())])
 }
 
-/// The lines with anything on them, without one that may be cut off.
+/// The lines that are not empty, without one that may be cut off.
 fn lines(prefix: &[u8]) -> impl Iterator<Item = &[u8]> {
     let whole = if prefix.len() < PREFIX_BYTES { None } else { memrchr(b'\n', prefix) };
     let text = text(&prefix[..whole.unwrap_or(prefix.len())]);
@@ -104,7 +103,7 @@ fn number(field: &[u8]) -> Option<(i64, u8)> {
     Some((decimal::parse(field, scale).ok()?, scale))
 }
 
-/// Whether it is meant as a number, well-formed or not: then its line is a row, though perhaps a bad one.
+/// Whether it is meant as a number, well-formed or not: then its line is a row, possibly a malformed one.
 fn is_like_number(field: &[u8]) -> bool {
     field.iter().find(|byte| !b" +-.,".contains(byte)).is_some_and(u8::is_ascii_digit)
 }

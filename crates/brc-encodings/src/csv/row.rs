@@ -1,4 +1,4 @@
-//! One row by the schema, checked in full: the definition of what a row is, and of what is wrong with one that is not.
+//! Parses one row by the schema, with all checks: defines what a valid row is, and the error of an invalid one.
 
 use crate::text::{BadRow, LONGEST_LINE};
 use brc_core::{PhysicalType, RowFault, Schema, decimal};
@@ -11,7 +11,7 @@ pub(super) enum Value<'a> {
     Number(i64),
 }
 
-/// Reads a row, without its line end, into one value for each column.
+/// Parses a row, without its line end, into one value per column.
 pub(super) fn parse<'a>(
     line: &'a [u8],
     schema: &Schema,

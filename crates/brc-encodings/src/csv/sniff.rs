@@ -1,4 +1,4 @@
-//! Finds out how a text is written: from its beginning and, where it can be read at any place, some others.
+//! Determines the dialect of a text: from its beginning and, with random access, from other places.
 
 use crate::encoding::OpenOptions;
 use crate::input::{Input, PREFIX_BYTES, Source};
@@ -7,13 +7,13 @@ use brc_text::rows::RowOptions;
 use brc_text::sniff::{PLACE_BYTES, START_BYTES};
 use brc_text::{Delimiter, DialectOverrides, Sample, Sniffed, sniff, sniff_rows};
 
-/// How many places are looked at besides the beginning: the last is the end.
+/// The number of places sampled besides the beginning: the last one is the end.
 const PLACES: u64 = 4;
-/// The most first bytes that are looked at: two rows of the greatest length.
+/// The maximum number of first bytes sampled: two rows of maximum length.
 const MAX_START_BYTES: usize = 2 * RowOptions::MAX_ROW;
 
-/// The dialect of a text, with the evidence for each part that the options do not say. The prefix of the input is
-/// extended until it has some whole rows of the table.
+/// The dialect of a text, with the evidence for each part that the options do not give. Extends the prefix of the
+/// input until it has some whole rows of the table.
 ///
 /// # Errors
 /// If the text cannot be read.
@@ -31,7 +31,7 @@ pub fn sniff_text(input: &mut Input, options: &OpenOptions) -> Result<Sniffed> {
     }
 }
 
-/// Some bytes of a file that are not its first ones.
+/// Sampled bytes of a file after its prefix.
 struct Place {
     offset: u64,
     bytes: Vec<u8>,
@@ -44,7 +44,7 @@ impl Place {
     }
 }
 
-/// Some bytes at other places of a file.
+/// Samples of other places of a file.
 fn places(input: &Input) -> Result<Vec<Place>> {
     let Source::File { file, length } = &input.source else { return Ok(Vec::new()) };
     let mut places = Vec::new();
@@ -63,7 +63,7 @@ fn places(input: &Input) -> Result<Vec<Place>> {
 
 fn sniff_samples(samples: &[Sample<'_>], options: &OpenOptions) -> Sniffed {
     let known = &options.text.dialect;
-    // Who knows the columns, or says what becomes of ragged rows, loses no line to a guess.
+    // If the columns or the handling of ragged rows are given, no line may be lost to a guess.
     let is_told = options.schema.is_some() || options.names.is_some() || options.text.ragged.is_some();
     let sniff = if is_told { sniff_rows } else { sniff };
     let sniffed = sniff(samples, known);
@@ -71,7 +71,7 @@ fn sniff_samples(samples: &[Sample<'_>], options: &OpenOptions) -> Sniffed {
     let Some(width) = given.filter(|width| *width != sniffed.names.len() && known.delimiter.is_none()) else {
         return sniffed;
     };
-    // The number of columns says something about the delimiter.
+    // The number of columns is evidence for the delimiter.
     let with = |delimiter: &u8| {
         let delimiter = Some(Delimiter::Byte(*delimiter));
         sniff(samples, &DialectOverrides { delimiter, ..known.clone() })

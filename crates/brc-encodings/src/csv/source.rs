@@ -1,11 +1,13 @@
-//! The text of a table's splits: whole rows, also where line ends stand in quotes.
+//! The text of a table's splits: whole rows, even if line ends occur in quotes.
 //!
-//! A split is a range of bytes; to it belong the rows that end in it. Whether its first byte stands in quotes depends on all
-//! text before. So each split is gone through for both cases at once by whoever scans it, and what it does to the state
-//! before it is [chained](Chain) in the order of the splits. Where rows start is kept: a table may be scanned again.
+//! A split is a range of bytes; the rows that end in it belong to it. Whether its first byte is in quotes depends on
+//! all
+//! text before it. So each worker scans its split for both cases at once, and the resulting state transitions are
+//! [chained](Chain) in split order. The starts of rows are kept, because a table may be scanned again.
 //!
-//! A [stream](Stream) is read in the order of the splits. It can be scanned again only where it is copied to a temporary file
-//! on the way, which it is if types are inferred.
+//! A [stream](Stream) is read in split order. It can be scanned again only if it is copied to a temporary file while it
+//! is
+//! read, which is done if types are inferred.
 
 use super::split_text::{PORTION, SplitText};
 use super::stream::Stream;
@@ -23,7 +25,7 @@ use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Where the bytes come from.
+/// The source of the bytes.
 pub(super) enum Text {
     File { file: InputFile, length: u64 },
     Chunks(Chunks),
@@ -34,7 +36,7 @@ pub(super) enum Text {
 pub(super) struct Source {
     path: PathBuf,
     text: Text,
-    /// Where the first row may start, in bytes.
+    /// The offset from which the first row may start.
     body: u64,
     syntax: Syntax,
     max_row: usize,
@@ -42,29 +44,30 @@ pub(super) struct Source {
     turn: Condvar,
 }
 
-/// What is known of the splits so far.
+/// The state of the splits so far.
 struct Order {
     chain: Chain,
     places: Vec<Place>,
-    /// Where the row under way starts, and of a stream its bytes.
+    /// The start of the unfinished row; for a stream, also its bytes.
     row: u64,
     pending: Vec<u8>,
-    /// The splits that somebody is reading who will chain them.
+    /// The splits that a worker is reading and will chain.
     announced: BTreeSet<u64>,
-    /// Whether a split could not be read, so that none behind it has a place.
+    /// Whether a split could not be read, so that later ones have no known start.
     broken: bool,
 }
 
-/// The rows of a split.
+/// The location of a split's rows.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    /// Where the first row starts.
+    /// The offset of the first row.
     pub(super) byte: u64,
-    /// Behind the last byte of the split; the last row under way is not of it, unless it is the text's last.
+    /// The offset after the last byte of the split; the last unfinished row belongs to the next split, unless the text
+    /// ends.
     end: u64,
     /// Whether the text starts in a line that was rejected.
     pub(super) skip: bool,
-    /// Whether all text ends here.
+    /// Whether this is the end of the text.
     pub(super) last: bool,
     /// Whether no row ends here.
     pub(super) is_empty: bool,
@@ -87,7 +90,7 @@ impl Source {
         &self.text
     }
 
-    /// Reads the text of a split, the bytes of which are `range(index)`; `None` if the text ended before it.
+    /// Reads the text of a split with the bytes `range(index)`; `None` if the text ended before it.
     pub(super) fn load(
         &self,
         index: u64,
@@ -127,7 +130,7 @@ impl Source {
                     return Ok(None);
                 }
                 if order.places.len() as u64 == index {
-                    // All others wait for this split; but who has to scan an earlier one again may do so meanwhile.
+                    // All others wait for this split; but workers that scan an earlier one again may proceed.
                     drop(order);
                     return self.read_next(stream, [range(index), range(index + 1)], buffer, cost).map(Some);
                 }
@@ -142,7 +145,7 @@ impl Source {
             if order.broken {
                 return Ok(None);
             }
-            // Usually this is the split itself; one before it that nobody reads is gone through on the way.
+            // Usually this is the split itself; an earlier one that no worker has announced is scanned on the way.
             let next = (order.places.len() as u64..=index).find(|next| !order.announced.contains(next));
             let Some(next) = next else {
                 order = self.wait(order);
@@ -173,7 +176,7 @@ impl Source {
         }
     }
 
-    /// The bytes of the whole text, where they can be read at any place.
+    /// The length of the whole text, with random access.
     fn length(&self) -> u64 {
         match &self.text {
             Text::File { length, .. } => *length,
@@ -182,7 +185,7 @@ impl Source {
         }
     }
 
-    /// Reads the next split of a stream, whose turn it is; its bytes are the first of two ranges.
+    /// Reads the next split of a stream; its bytes are the first of two ranges.
     fn read_next(
         &self,
         stream: &Stream,
@@ -193,7 +196,7 @@ impl Source {
         let more = stream.next([&bytes, &behind].map(length), buffer).map_err(read_error(&self.path))?;
         let read = buffer.as_slice().len() as u64;
         let mut order = self.lock();
-        // What comes before the first row was read to find the dialect.
+        // The bytes before the first row were read to find the dialect.
         cost.bytes += read + if order.places.is_empty() { self.body } else { 0 };
         buffer.prepend(&order.pending);
         order.pending.clear();
@@ -207,7 +210,7 @@ impl Source {
         Ok(place)
     }
 
-    /// Finds out where the rows of the next split are. Of a stream, `at_hand` is its text with the row under way before it.
+    /// Locates the rows of the next split. For a stream, `at_hand` is its text, preceded by the unfinished row.
     fn chain(
         &self,
         order: &mut Order,
@@ -244,8 +247,8 @@ impl Source {
         Ok(place)
     }
 
-    /// Goes through the row under way up to the end of `bytes`, as it may be too long. Of a stream, `at_hand` begins where these
-    /// do.
+    /// Scans the unfinished row up to the end of `bytes`, as it may be too long. For a stream, `at_hand` begins at
+    /// `bytes`.
     #[cold]
     fn resume(&self, order: &mut Order, bytes: Range<u64>, last: bool, at_hand: &[u8]) -> Result<()> {
         let mut read = SplitText::default();
@@ -268,7 +271,7 @@ impl Source {
         Ok(())
     }
 
-    /// Puts what comes before a split's own bytes before them.
+    /// Puts the first row's bytes from earlier splits before the split's own.
     fn complete(&self, place: Place, start: u64, buffer: &mut SplitText, cost: &mut ReadCost) -> Result<()> {
         if place.is_empty || place.byte >= start {
             buffer.skip((place.byte.max(start) - start) as usize);
@@ -280,13 +283,13 @@ impl Source {
         Ok(())
     }
 
-    /// Reads the text of a split that is known.
+    /// Reads the text of a split whose location is known.
     fn reread(&self, place: Place, buffer: &mut SplitText, cost: &mut ReadCost) -> Result<()> {
         buffer.clear();
         if place.is_empty { Ok(()) } else { self.read_range(place.byte..place.end, buffer, cost) }
     }
 
-    /// Appends the bytes of a range, and follows them.
+    /// Appends the bytes of a range, and their state transitions.
     fn read_and_follow(&self, range: Range<u64>, buffer: &mut SplitText, cost: &mut ReadCost) -> Result<()> {
         if let Text::File { file, .. } = &self.text {
             buffer.reserve(length(&range));
@@ -318,7 +321,7 @@ impl Source {
         }
     }
 
-    /// Fills a buffer from a place of a file.
+    /// Fills a buffer from an offset of a file.
     fn read_at(&self, file: &dyn ReadAt, room: &mut [u8], offset: u64, cost: &mut ReadCost) -> Result<usize> {
         let read = file.read_full_at(room, offset).map_err(Error::io(&self.path, "read"))?;
         cost.bytes += read as u64;
@@ -334,7 +337,7 @@ impl Source {
     }
 }
 
-/// How many bytes there are in a range.
+/// The length of a range.
 fn length(range: &Range<u64>) -> usize {
     usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX)
 }

@@ -1,25 +1,27 @@
-//! The text of a split, in memory that is used again for the next one.
+//! The text of a split, in memory that is reused for the next one.
 //!
-//! A split's first row nearly always begins before it, which is known only once the split has been read. So there is room
-//! before the text, and nothing has to move. What the text does to the state before it is found while it is read, when it
-//! is in a cache.
+//! A split's first row nearly always begins before it, but where is known only after the split was read. So there is
+//! spare
+//! space before the text, and nothing has to move. The state transition of the text is computed while it is read, and
+//! still
+//! in a cache.
 
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::{Syntax, Transition};
 use std::ops::Range;
 
-/// How much text is read and gone through at once: what stays in a cache.
+/// The number of bytes read and scanned at once: they stay in a cache.
 pub(super) const PORTION: usize = 256 << 10;
 
-/// Room before the text, in bytes: rows are rarely longer.
+/// The spare space before the text, in bytes: rows are rarely longer.
 const ROOM: usize = 64 << 10;
 
 #[derive(Default)]
 pub(super) struct SplitText {
-    /// It keeps its length, so that memory is cleared only when it is new.
+    /// It keeps its length, so that only new memory is cleared.
     buffer: Vec<u8>,
     text: Range<usize>,
-    /// What each portion does, and its length in bytes.
+    /// The state transition of each portion, and its length in bytes.
     transitions: Vec<(Transition, usize)>,
 }
 
@@ -28,7 +30,7 @@ impl SplitText {
         &self.buffer[self.text.clone()]
     }
 
-    /// What the portions do that were [appended](Self::append_portion), each with its length in bytes.
+    /// The state transitions of the portions that were [appended](Self::append_portion), each with its length in bytes.
     pub(super) fn transitions(&self) -> &[(Transition, usize)] {
         &self.transitions
     }
@@ -39,17 +41,17 @@ impl SplitText {
         self.buffer.resize(self.buffer.len().max(ROOM), 0);
     }
 
-    /// Drops the first bytes, or all if they are fewer.
+    /// Drops the first bytes, or all if there are fewer.
     pub(super) fn skip(&mut self, bytes: usize) {
         self.text.start = self.text.end.min(self.text.start + bytes);
     }
 
-    /// Has room for so many bytes more, without taking the memory before it is used.
+    /// Reserves address space for `bytes` further bytes; memory is taken only when it is used.
     pub(super) fn reserve(&mut self, bytes: usize) {
         self.buffer.reserve_exact((self.text.end + bytes).saturating_sub(self.buffer.len()));
     }
 
-    /// Appends what `fill` writes to so many bytes at most; it returns how many it wrote.
+    /// Appends the bytes that `fill` writes to a buffer of at most `bytes` bytes; it returns their number.
     pub(super) fn append<E>(
         &mut self,
         bytes: usize,
@@ -63,7 +65,7 @@ impl SplitText {
         Ok(())
     }
 
-    /// The same, and follows what was written; returns that.
+    /// The same, and computes the state transition of the new bytes; returns them.
     pub(super) fn append_portion<E>(
         &mut self,
         bytes: usize,
@@ -76,7 +78,7 @@ impl SplitText {
         Ok(&self.buffer[start..self.text.end])
     }
 
-    /// Follows all of the text.
+    /// Computes the state transition of the whole text.
     pub(super) fn follow_all(&mut self, syntax: &Syntax) {
         for start in self.text.clone().step_by(PORTION) {
             self.follow(start..self.text.end.min(start + PORTION), syntax);
@@ -88,7 +90,7 @@ impl SplitText {
         self.transitions.push((transition, portion.len()));
     }
 
-    /// Appends what `extend` appends to a vector.
+    /// Appends the bytes that `extend` appends to a vector.
     pub(super) fn extend<T, E>(&mut self, extend: impl FnOnce(&mut Vec<u8>) -> Result<T, E>) -> Result<T, E> {
         self.buffer.resize(self.text.end, 0);
         let outcome = extend(&mut self.buffer);
@@ -96,7 +98,7 @@ impl SplitText {
         outcome
     }
 
-    /// Puts bytes before the text.
+    /// Inserts bytes before the text.
     pub(super) fn prepend(&mut self, bytes: &[u8]) {
         if bytes.len() > self.text.start {
             let text = self.text.clone();

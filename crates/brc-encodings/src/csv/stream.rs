@@ -1,7 +1,8 @@
-//! A stream that a thread of its own reads ahead, split by split, while workers parse what came before.
+//! A stream that a separate thread reads ahead, one split at a time, while workers parse earlier splits.
 //!
-//! Whoever writes into a pipe stands still while nobody reads it, and then the workers wait for what it could have
-//! written meanwhile. Reading ahead takes the memory of one more split.
+//! The writer of a pipe blocks while it is not read, and the workers would then wait for data that it could have
+//! written in
+//! the meantime. Reading ahead takes the memory of one more split.
 
 use super::split_text::{PORTION, SplitText};
 use crate::stream_copy::StreamCopy;
@@ -10,10 +11,10 @@ use std::io::{Error, ErrorKind, Read, Result};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A stream, at the first byte of the rows.
+/// A stream, positioned at the first byte of the rows.
 pub(super) struct Stream {
     state: Mutex<State>,
-    /// Keeps all that was read, if it may have to be read again.
+    /// A copy of the bytes read, if they may have to be read again.
     copy: Option<Arc<StreamCopy>>,
 }
 
@@ -26,25 +27,25 @@ enum State {
     },
 }
 
-/// A split to read, and memory for it.
+/// A request to read a split, with memory for it.
 struct Wanted {
     bytes: usize,
     text: SplitText,
 }
 
 impl Stream {
-    /// What is read is also written to `copy`.
+    /// Bytes read are also written to `copy`.
     pub(super) fn new(stream: Box<dyn Read + Send>, copy: Option<StreamCopy>, syntax: Syntax) -> Self {
         let copy = copy.map(Arc::new);
         let reader = Reader { stream, next_byte: None, ended: false, copy: copy.clone(), syntax };
         Self { state: Mutex::new(State::Unread(Some(Box::new(reader)))), copy }
     }
 
-    /// Reads the next split into `text`; it has up to `bytes` bytes, and the one behind it up to `behind`. Returns whether
-    /// there is more behind this one.
+    /// Reads the next split of up to `bytes` bytes into `text`, and requests the following one of up to `behind`.
+    /// Returns whether more bytes follow.
     ///
     /// # Errors
-    /// What goes wrong with reading; nothing more is read then.
+    /// I/O errors; nothing more is read then.
     pub(super) fn next(&self, [bytes, behind]: [usize; 2], text: &mut SplitText) -> Result<bool> {
         let ended = || Error::other("nothing reads it any more");
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,14 +53,14 @@ impl Stream {
             *state = reader.take().ok_or_else(ended)?.start(bytes)?;
         }
         let State::Reading { wanted, read } = &*state else { return Err(ended()) };
-        // It is not there to take it if the stream ended or could not be read: what it found out is there to be received.
+        // Sending fails if the thread has ended; its result is received next.
         let _ = wanted.send(Wanted { bytes: behind, text: std::mem::take(text) });
         let (read, more) = read.recv().map_err(|_| ended())??;
         *text = read;
         Ok(more)
     }
 
-    /// All that was read so far, if it is kept.
+    /// The copy of the bytes read so far, if one is kept.
     pub(super) fn copy(&self) -> Option<&StreamCopy> {
         self.copy.as_deref()
     }
@@ -67,7 +68,7 @@ impl Stream {
 
 struct Reader {
     stream: Box<dyn Read + Send>,
-    /// A byte that was read to know whether there is more.
+    /// A byte that was read to find out whether the stream continues.
     next_byte: Option<u8>,
     ended: bool,
     copy: Option<Arc<StreamCopy>>,
@@ -75,8 +76,9 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads in a thread from now on, a first split of so many bytes to begin with. Nobody waits for the thread to end, as
-    /// it may wait for ever for what is to come.
+    /// Starts the reading thread with a first split of `bytes` bytes. The thread is never joined, as it may wait
+    /// forever
+    /// for data.
     fn start(mut self: Box<Self>, bytes: usize) -> Result<State> {
         let (wanted, to_read) = channel();
         let (deliver, read) = channel();
@@ -94,7 +96,7 @@ impl Reader {
         Ok(State::Reading { wanted, read })
     }
 
-    /// Reads up to so many bytes, and whether there are more.
+    /// Reads up to `bytes` bytes, and whether more follow.
     fn read_split(&mut self, bytes: usize, mut text: SplitText) -> Result<(SplitText, bool)> {
         text.clear();
         text.reserve(bytes);
@@ -124,7 +126,7 @@ impl Reader {
     }
 }
 
-/// Reads until `buffer` is full or the stream ends; returns how many bytes there were.
+/// Reads until `buffer` is full or the stream ends; returns the number of bytes.
 fn read_full(stream: &mut impl Read, buffer: &mut [u8]) -> Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {

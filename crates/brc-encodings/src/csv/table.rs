@@ -1,4 +1,4 @@
-//! A text of any columns, open for reading.
+//! A text with arbitrary columns, open for reading.
 
 use super::inference::Inference;
 use super::source::{Place, Source, Text};
@@ -19,21 +19,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-/// How large splits are if nobody asks for a size.
+/// The default size of splits in bytes.
 const SPLIT_BYTES: u64 = 2 << 20;
-/// The largest splits: text is looked at as a whole.
+/// The maximum size of splits in bytes: their text is in memory as a whole.
 const MOST_SPLIT_BYTES: u64 = 256 << 20;
 
-/// What makes up a [`CsvTable`].
+/// The parts of a [`CsvTable`].
 pub(super) struct Parts {
     pub(super) path: PathBuf,
     pub(super) text: Text,
     pub(super) format: TextFormat,
     pub(super) names: Vec<String>,
     pub(super) columns: Vec<ColumnType>,
-    /// What the other files of the same table know of the types.
+    /// The inference shared with the other files of the table.
     pub(super) inference: Inference,
-    /// The bytes before the first row.
+    /// The number of bytes before the first row.
     pub(super) body: u64,
     /// The lines before the first row and after the last.
     pub(super) skipped: SkippedLines,
@@ -42,14 +42,14 @@ pub(super) struct Parts {
     pub(super) keep_rejects: bool,
 }
 
-/// A text of any columns.
+/// A text with arbitrary columns.
 pub(super) struct CsvTable {
     path: PathBuf,
     source: Source,
     format: TextFormat,
     names: Vec<String>,
     schema: Schema,
-    /// The types by now, if they are inferred.
+    /// The current types, if they are inferred.
     types: RwLock<Arc<Types>>,
     inference: Inference,
     is_inferred: bool,
@@ -57,26 +57,26 @@ pub(super) struct CsvTable {
     skipped: SkippedLines,
     notes: Vec<String>,
     split_bytes: u64,
-    /// The splits of a compressed file, where they may begin and end with chunks.
+    /// The splits of a compressed file, if they may coincide with chunks.
     chunk_splits: Option<Vec<Range<u64>>>,
     keep_rejects: bool,
-    /// How many values differ from the text, and in which type they were read: by split and column, where there are any.
+    /// The number of values whose spelling changes, and the types in which they were read: by split and column, if any.
     changes: Mutex<BTreeMap<(u64, usize), (ReadAs, Changes)>>,
 }
 
-/// In which type and form values were read.
+/// The type and form in which values were read.
 type ReadAs = (LogicalType, Option<Form>);
 
 /// The types of all columns.
 struct Types {
-    /// That of what they were inferred from.
+    /// The version of the inference that they are from.
     version: u64,
     columns: Vec<ColumnType>,
     schema: Arc<Schema>,
 }
 
 impl Types {
-    /// Those that all files of the table have together.
+    /// The types that all files of the table have in common.
     fn new(names: &[String], mut columns: Vec<ColumnType>, inference: &Inference) -> Result<Self> {
         let version = inference.version();
         for (name, column) in names.iter().zip(&mut columns) {
@@ -106,7 +106,7 @@ impl CsvTable {
         for (name, column) in names.iter().zip(&columns) {
             if let ColumnType::Inferred { seen, .. } = column {
                 inference.learn(name, *seen);
-                // Only samples count, so that the other columns do not depend on which ones are read.
+                // Only samples count, so that the other columns do not depend on the projection.
                 seen.decimal().into_iter().for_each(|decimal| inference.learn_decimal(decimal));
             }
         }
@@ -140,14 +140,14 @@ impl CsvTable {
             return types;
         }
         let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
-        // Only names can be at fault, and these were taken when the table was opened.
+        // Only names could be invalid, and these were accepted when the table was opened.
         if let Ok(wider) = Types::new(&self.names, types.columns.clone(), &self.inference) {
             *types = Arc::new(wider);
         }
         Arc::clone(&types)
     }
 
-    /// Joins what some values demand with what was known.
+    /// Merges the demands of some values.
     fn learn(&self, seen: &[Option<Seen>]) {
         for (name, more) in self.names.iter().zip(seen) {
             if let Some(more) = more {
@@ -156,7 +156,7 @@ impl CsvTable {
         }
     }
 
-    /// Takes note of how a split's values of these columns differ from the text.
+    /// Records how many values of these columns of a split change their spelling.
     fn keep_changes(&self, split: u64, projection: &[usize], types: &Types, parser: &TableParser) {
         let found: Vec<&Changes> = parser.changes().collect();
         let mut known = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -170,7 +170,7 @@ impl CsvTable {
         }
     }
 
-    /// The bytes of a split, without what comes before the first row.
+    /// The byte range of a split, without the bytes before the first row.
     fn range(&self, index: u64) -> Range<u64> {
         let range = match &self.chunk_splits {
             Some(splits) => usize::try_from(index).ok().and_then(|index| splits.get(index)).cloned().unwrap_or(0..0),
@@ -186,7 +186,7 @@ impl CsvTable {
         range.start.max(self.body)..range.end.max(self.body)
     }
 
-    /// The bytes of the text, where that is known.
+    /// The length of the text in bytes, if known.
     fn length(&self) -> Option<u64> {
         match self.source.text() {
             Text::File { length, .. } => Some(*length),
@@ -346,10 +346,10 @@ impl Scanner for CsvScanner<'_> {
     }
 }
 
-/// Where the rows of a split go.
+/// The destination of the rows of a split.
 struct Delivery<'a> {
     keep_rejects: bool,
-    /// Where the text starts.
+    /// The offset of the text.
     byte: u64,
     sink: &'a mut dyn Sink,
     sink_time: Duration,

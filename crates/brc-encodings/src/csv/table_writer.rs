@@ -1,4 +1,4 @@
-//! Writes tables of any columns: a header, commas, and quotes around strings that need them.
+//! Writes tables with arbitrary columns: a header, delimiters, and quotes around strings that need them.
 
 use crate::part_buffer::PartBuffer;
 use crate::refused::Refused;
@@ -14,7 +14,7 @@ const NAME: &str = "csv";
 /// The writer of a text.
 pub(super) struct TableWriter {
     schema: Schema,
-    /// How the values of each column are written, if not in the usual form.
+    /// The form of each column's values, if not the usual one.
     forms: Vec<Option<Form>>,
     header: bool,
     fields: FieldWriter,
@@ -58,7 +58,7 @@ struct Encoder {
     forms: Vec<Option<Form>>,
     fields: FieldWriter,
     part: PartBuffer,
-    /// A value in its form.
+    /// A buffer for a formatted value.
     formed: Vec<u8>,
 }
 
@@ -67,7 +67,7 @@ impl Sink for Encoder {
         if batch.columns.len() != self.schema.fields().len() {
             return Err(foreign());
         }
-        // Runs are looked up row by row.
+        // Runs are expanded to one code per row.
         let mut unrolled = vec![Vec::new(); batch.columns.len()];
         for (column, codes) in batch.columns.iter().zip(&mut unrolled) {
             brc_core::batch::codes_of(column, codes);

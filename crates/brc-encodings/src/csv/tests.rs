@@ -21,7 +21,7 @@ fn read(input: Input, options: &OpenOptions, threads: usize) -> Outcome {
     testing::read(&Csv, input, options, threads)
 }
 
-/// Takes the statistics of rows that the scan adds up.
+/// Collects the aggregated rows of a scan.
 #[derive(Default)]
 struct AddedUp {
     names: BTreeMap<String, Statistics>,
@@ -56,7 +56,7 @@ impl Sink for AddedUp {
     }
 }
 
-/// Scans adding up rows, and compares with the rows one by one.
+/// Scans with aggregated rows, and compares with single rows.
 fn check_added_up(input: Input, options: &OpenOptions, threads: usize, expected: &Outcome) {
     let table = Csv.open(input, options).unwrap();
     let added = ScanOptions { sums: true, ..ScanOptions::everything(table.schema()) };
@@ -117,7 +117,7 @@ fn rows_do_not_depend_on_where_splits_are_cut() {
 
 #[test]
 fn rows_do_not_depend_on_where_portions_are_cut() {
-    // Longer than the portion in which files are read, so that rows of all lengths lie across its ends.
+    // Longer than the portions in which files are read, so that rows of all lengths cross their bounds.
     for length in [1usize, 9, 16, 40] {
         let mut text = Vec::new();
         for row in 0..(700_000 / (length + 6)) {
@@ -168,8 +168,8 @@ fn a_line_that_is_too_long_is_one_bad_row() {
     }
 }
 
-/// Where a row is cut off, a carriage return may stand that makes what is left look good.
-/// A portion without a line feed says nothing of the rows before it, however many there are.
+/// A carriage return at the end of a cut-off row may make the rest look valid. A portion without a line feed says
+/// nothing about the rows before it, however many there are.
 #[test]
 fn rows_from_a_slow_stream_are_all_read() {
     let mut text = b"Abha;1.0\n".repeat(150_000);
@@ -230,10 +230,10 @@ fn text_is_told_from_what_is_none() {
     let sniff = |bytes: &[u8]| Csv.sniff(bytes);
     let good = b"Abha;1.0\n".repeat(50);
     let controls: Vec<u8> = (1..32).filter(|byte| *byte != b'\n').collect();
-    // Names may be of any bytes but NUL, of which a few are bad rows.
+    // Names may hold any bytes but NUL; a few NULs are malformed rows.
     assert!(sniff(&good) && sniff(&controls) && sniff(b"\xff\xfe;1.0\n"));
     assert!(sniff(&[&good[..], b"A\0;1.0\n"].concat()));
-    // With other control bytes around, NUL is no accident.
+    // With other control bytes around it, NUL is no accident.
     assert!(!sniff(&[&b"\xfa\n"[..], &controls[..], b"\0", &[b'x'; 200]].concat()));
     assert!(!sniff(b"A\0;1.0\n"));
 }

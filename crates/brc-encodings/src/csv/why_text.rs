@@ -1,6 +1,6 @@
-//! Why a column is text, for a question that needs numbers or dates.
+//! Explains why a column is text, for a query that needs numbers or dates.
 //!
-//! One value among thousands makes a column text. Whoever asks for its mean wants to know which value that is, and where.
+//! One value among thousands makes a column text. The error of a query for its mean names that value and its location.
 
 use super::each_value::EachValue;
 use super::source::Source;
@@ -14,22 +14,21 @@ use brc_text::typed::{BadRow, ColumnType, NullTokens, Output, TableParser, TextF
 use std::convert::Infallible;
 use std::ops::Range;
 
-/// A text that is read for one of its columns.
+/// A text to be read for one column.
 pub(super) struct Reader<'a> {
     pub(super) source: &'a Source,
     pub(super) range: &'a dyn Fn(u64) -> Range<u64>,
     pub(super) format: &'a TextFormat,
     /// The lines before the first row.
     pub(super) header_lines: u64,
-    /// How many columns there are.
+    /// The number of columns.
     pub(super) columns: usize,
-    /// The forms that are given for the column.
+    /// The given forms for the column.
     pub(super) given: GivenForms,
 }
 
 impl Reader<'_> {
-    /// The first value that has another type, or is written in another way, than most values of the column; `None` if most
-    /// are text.
+    /// The first value whose type or form differs from that of most values of the column; `None` if most are text.
     ///
     /// # Errors
     /// If the text cannot be read.
@@ -60,7 +59,7 @@ impl Reader<'_> {
         Ok(first.line.map(|line| TextReason::Others { value, others, values, line, expected, is_usual }))
     }
 
-    /// Reads the column, split by split as long as `go_on`, which is told the lines of each, says so.
+    /// Reads the column, split by split, while `go_on` returns true for the lines of each.
     fn read<O: Output<Error = Infallible>>(
         &self,
         column: usize,
@@ -87,7 +86,7 @@ impl Reader<'_> {
     }
 }
 
-/// Numbers, dates, times, points in time, booleans, text.
+/// Numbers, dates, times, timestamps, booleans, text.
 const CLASSES: usize = 6;
 const TEXT: usize = CLASSES - 1;
 
@@ -102,7 +101,7 @@ fn class_of(logical_type: LogicalType) -> usize {
     }
 }
 
-/// How many values are of each class.
+/// The number of values per class.
 struct Tally {
     given: GivenForms,
     classes: [Class; CLASSES],
@@ -113,9 +112,9 @@ struct Tally {
 struct Class {
     values: u64,
     seen: Seen,
-    /// The first value, and how many come before it.
+    /// The first value, and the number of values before it.
     first: Option<(u64, Vec<u8>)>,
-    /// The first value with which no one form reads all of them.
+    /// The first value after which no single form reads all of them.
     other_form: Option<Vec<u8>>,
 }
 
@@ -161,17 +160,17 @@ impl Tally {
         (self.values > 0 && 2 * self.classes[most].values >= self.values).then_some(most)
     }
 
-    /// The first value of another class.
+    /// The first value of a different class.
     fn first_besides(&self, most: usize) -> Option<Vec<u8>> {
         let others = self.classes.iter().enumerate().filter(|(class, _)| *class != most);
         others.filter_map(|(_, class)| class.first.as_ref()).min().map(|(_, value)| value.clone())
     }
 }
 
-/// Finds the line of the first row with a bad value in a column.
+/// Finds the line of the first row with an invalid value in a column.
 struct FirstBad {
     column: usize,
-    /// The lines before the text that is read.
+    /// The lines before the text.
     lines: u64,
     /// The line, from 1.
     line: Option<u64>,
@@ -199,7 +198,7 @@ impl Output for FirstBad {
     }
 }
 
-/// Why values are text that can be read in two ways.
+/// The reason why values are text that can be read in two forms.
 pub(super) fn undecided(name: &str, forms: [Form; 2]) -> TextReason {
     let named = identifier::in_list(name);
     let option = |form: &Form| match form {

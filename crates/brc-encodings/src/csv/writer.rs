@@ -3,11 +3,11 @@
 use crate::rows::{RowBuffer, RowWriter, Short};
 use brc_core::{Schema, UnsupportedReason, Value, decimal};
 
-/// A row is a line with a delimiter between the values.
+/// Writes a row as a line of delimited values.
 #[derive(Clone)]
 pub(super) struct Lines {
     delimiter: u8,
-    /// The decimals that the numbers of each column have.
+    /// The scale of each numeric column.
     scales: Vec<u8>,
 }
 
@@ -16,7 +16,7 @@ impl Lines {
         Self { delimiter, scales: schema.fields().iter().map(|field| field.logical_type.scale()).collect() }
     }
 
-    /// What stands behind a value.
+    /// The byte after a value.
     fn end(&self, column: usize) -> u8 {
         if column + 1 == self.scales.len() { b'\n' } else { self.delimiter }
     }
@@ -45,7 +45,7 @@ impl RowWriter for Lines {
     }
 }
 
-/// Why a string, read back, would not be the same.
+/// The reason why a string would not be read back unchanged.
 fn fault(name: &[u8], delimiter: u8, end: u8) -> Option<UnsupportedReason> {
     let strange = |&byte: &u8| match byte {
         b'\n' => Some(UnsupportedReason::LineFeed),
