@@ -1,7 +1,7 @@
-//! Gives the text of a compressed file, one decompressed chunk after the other.
+//! Yields the text of a compressed file, one decompressed chunk at a time.
 //!
-//! A split is a range of decompressed bytes; to it belong the rows that start in it, exactly as in a file that is not
-//! compressed. Chunks hold whole rows, so a row never needs two of them.
+//! A split is a range of decompressed bytes; the rows that start in it belong to it, as in an uncompressed file. Chunks
+//! hold whole rows, so no row spans two of them.
 
 use super::pieces::{Piece, missing_end};
 use crate::chunks::{Chunks, ReadCost};
@@ -10,7 +10,7 @@ use brc_kernels::text::{MARGIN, Window};
 use memchr::memchr;
 use std::ops::Range;
 
-/// Decompresses the chunks of one split after the other.
+/// Decompresses the chunks of a split in sequence.
 pub(super) struct ChunkPieces<'t> {
     chunks: &'t Chunks,
     stored: Vec<u8>,
@@ -18,7 +18,7 @@ pub(super) struct ChunkPieces<'t> {
     buffer: Vec<u8>,
     /// The bytes of the split.
     wanted: Range<u64>,
-    /// The chunks that are left of the split.
+    /// The remaining chunks of the split.
     left: Range<usize>,
     pub(super) cost: ReadCost,
 }
@@ -29,7 +29,7 @@ impl<'t> ChunkPieces<'t> {
         Self { chunks, stored, buffer, wanted: 0..0, left: 0..0, cost: ReadCost::default() }
     }
 
-    /// Goes to a split.
+    /// Starts a split.
     pub(super) fn start(&mut self, split: &Split) {
         self.wanted = split.start..split.end;
         self.left = self.chunks.overlapping(&self.wanted);
@@ -57,7 +57,7 @@ impl<'t> ChunkPieces<'t> {
     }
 }
 
-/// Where in `text`, which starts at byte `start`, the first row begins that does not begin before byte `wanted`.
+/// The position in `text`, which starts at byte `start`, of the first row that begins at byte `wanted` or later.
 fn first_row(text: &[u8], start: u64, wanted: u64) -> usize {
     let Some(before) = wanted.checked_sub(start + 1) else { return 0 };
     let Some(rest) = usize::try_from(before).ok().and_then(|before| text.get(before..)) else { return text.len() };

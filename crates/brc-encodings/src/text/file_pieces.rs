@@ -1,7 +1,8 @@
 //! Cuts text into pieces of whole rows without loading more than a cache holds.
 //!
-//! A split is a range of bytes; to it belong the rows that start in it. So where one row ends and which split it belongs
-//! to depends on the text alone, not on who reads it or in what portions.
+//! A split is a range of bytes; the rows that start in it belong to it. So row bounds and the split of each row depend
+//! on
+//! the text alone, not on which worker reads it or in what portions.
 
 use super::LONGEST_LINE;
 use super::pieces::{Piece, missing_end};
@@ -13,26 +14,26 @@ use memchr::{memchr, memrchr};
 use std::path::Path;
 use std::time::Instant;
 
-/// How much is read at once: small enough to stay in the second-level cache while its rows are parsed.
+/// The number of bytes read at once: they stay in the L2 cache while their rows are parsed.
 const PORTION: usize = 256 << 10;
 
-/// What is read behind the end of a split at first: usually its last row ends there.
+/// The number of bytes first read after the end of a split: usually its last row ends there.
 const OVERLAP: usize = 4 << 10;
 
-/// Reads the rows of one split of a file after the other.
+/// Reads the rows of one split of a file in sequence.
 pub(super) struct FilePieces<'t> {
     file: &'t dyn ReadAt,
     path: &'t Path,
     length: u64,
     /// A margin, the text, a margin.
     buffer: Vec<u8>,
-    /// How much of the text is valid, and how much of that was handed out.
+    /// The number of valid bytes of the text, and of those already returned.
     filled: usize,
     taken: usize,
-    /// The place in the file of the first byte of the buffer's text.
+    /// The offset in the file of the first byte of the buffer's text.
     byte: u64,
     end: u64,
-    /// Whether everything up to the next line feed belongs to a row that is dealt with.
+    /// Whether everything up to the next line feed belongs to a row that was already handled.
     skipping: bool,
     pub(super) cost: ReadCost,
 }
@@ -54,9 +55,9 @@ impl<'t> FilePieces<'t> {
         }
     }
 
-    /// Goes to a split.
+    /// Starts a split.
     pub(super) fn start(&mut self, split: &Split) {
-        // The row that a split begins with starts behind a line feed, which may be the last byte of the split before.
+        // A split's first row starts after a line feed, which may be the last byte of the previous split.
         self.skipping = split.start > 0;
         self.byte = split.start - u64::from(self.skipping);
         self.end = split.end;
@@ -104,7 +105,7 @@ impl<'t> FilePieces<'t> {
         self.taken = 0;
     }
 
-    /// Reads on; returns whether the file has ended.
+    /// Reads further bytes; returns whether the file has ended.
     fn fill(&mut self) -> Result<bool> {
         let position = self.byte + self.filled as u64;
         let room = self.buffer.len() - 2 * MARGIN - self.filled;
@@ -133,7 +134,7 @@ impl<'t> FilePieces<'t> {
         self.skipping = line_feed.is_none();
     }
 
-    /// The length of the whole rows at hand that belong to the split.
+    /// The length of the whole rows in the buffer that belong to the split.
     fn whole_rows(&mut self, ended: bool) -> usize {
         let left = usize::try_from(self.end - self.byte).unwrap_or(usize::MAX);
         if left <= self.filled
@@ -143,7 +144,7 @@ impl<'t> FilePieces<'t> {
         }
         if ended && self.filled > 0 {
             let end = missing_end(self.text());
-            // The margin has room for the end that is missing.
+            // The margin has space for the missing line end.
             self.buffer[MARGIN + self.filled..][..end.len()].copy_from_slice(end);
             self.filled += end.len();
             self.buffer.resize(self.buffer.len().max(self.filled + 2 * MARGIN), 0);

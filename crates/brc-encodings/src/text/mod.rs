@@ -1,7 +1,8 @@
-//! Tables as text with one row a line: what csv and json share.
+//! Tables as text with one row per line: the common structure of csv and json.
 //!
-//! A line feed is never part of a row, so a text can be cut into splits at any byte. A carriage return right before a line
-//! feed is not part of the row. The last line may lack its line feed.
+//! A line feed is never part of a row, so a text can be split at any byte. A carriage return right before a line feed
+//! is not
+//! part of the row. The last line may lack its line feed.
 
 mod chunk_pieces;
 mod file_pieces;
@@ -25,17 +26,17 @@ pub(crate) use scanner::{BATCH_ROWS, BYTE_ORDER_MARK, Delivery, first_line};
 pub(crate) use table::TextTable;
 pub(crate) use writer::TextWriter;
 
-/// The longest line that may be a row, in bytes. What is longer is not a table, and must not fill the memory.
+/// The maximum length of a row's line in bytes. A longer one is not from a table, and must not fill the memory.
 pub(crate) const LONGEST_LINE: usize = RowOptions::MAX_ROW;
 
-/// How a line holds a row.
+/// How a line represents a row.
 pub(crate) trait Layout: Send + Sync {
-    /// Whether the first line is no row, but names the columns.
+    /// Whether the first line is a header.
     fn has_header(&self) -> bool {
         false
     }
 
-    /// The columns as they are known by now, where they are inferred ([`brc_core::Table::inferred`]).
+    /// The columns as currently known, if they are inferred ([`brc_core::Table::inferred`]).
     fn inferred(&self) -> Option<Arc<Schema>> {
         None
     }
@@ -45,30 +46,31 @@ pub(crate) trait Layout: Send + Sync {
         Vec::new()
     }
 
-    /// Reads rows for one worker that wants this.
+    /// A reader of rows for one worker with these options.
     fn rows(&self, schema: &Schema, options: &ScanOptions) -> Box<dyn Rows>;
 
-    /// What is wrong with a line, if it is no row, and in which column.
+    /// The error of a malformed line, and the column at fault.
     fn explain(&self, line: &[u8], schema: &Schema) -> Option<(Option<usize>, RowFault)>;
 }
 
-/// Turns lines into rows.
+/// Parses lines as rows.
 pub(crate) trait Rows: Send {
-    /// Called before the rows of a split: tells the sink the columns, where they are inferred.
+    /// Called before the rows of a split: passes inferred columns to the sink.
     fn begin(&mut self, _sink: &mut dyn Sink) -> Result<(), ScanError> {
         Ok(())
     }
 
-    /// Called behind them. [`ScanError::Widened`] if they do not fit the columns that were told.
+    /// Called after them. [`ScanError::Widened`] if they do not fit the columns passed to the sink.
     fn end(&mut self) -> Result<(), ScanError> {
         Ok(())
     }
 
-    /// Delivers all rows of a piece: each batch as all columns of the schema, of which those outside the projection may
+    /// Delivers all rows of a piece: each batch with all columns of the schema, of which those outside the projection
+    /// may
     /// be empty.
     fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError>;
 
-    /// Delivers the rows that were read and are kept back, if there are any.
+    /// Delivers buffered rows, if there are any.
     fn deliver(&mut self, delivery: &mut Delivery<'_>) -> Result<(), ScanError>;
 
     /// [`brc_core::Scanner::finish`].
@@ -85,17 +87,17 @@ pub(crate) struct BadRow {
     pub(crate) fault: RowFault,
 }
 
-/// Whether some first bytes cannot be a text: text has no NUL byte, and where it has nevertheless, as in a bad row, it has
-/// not many other control bytes. (By themselves these are legal in a name.)
+/// Whether the first bytes cannot be text. Text has no NUL byte; if it has one nevertheless, as in a malformed row, it
+/// has few other control bytes. (These alone are legal in a name.)
 pub(crate) fn is_binary(prefix: &[u8]) -> bool {
-    /// So many of a few bytes are no chance.
+    /// The minimum number of control bytes that is no accident in a short text.
     const LEAST: usize = 8;
     let controls =
         prefix.iter().filter(|byte| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r')).count();
     controls >= LEAST && controls * 20 >= prefix.len() && memchr(0, prefix).is_some()
 }
 
-/// Takes a carriage return off the end of a line, of which the line feed is already gone.
+/// Removes a carriage return from the end of a line whose line feed is already removed.
 pub(crate) fn strip_carriage_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }

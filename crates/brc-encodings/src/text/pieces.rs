@@ -1,4 +1,4 @@
-//! Whole rows of text, wherever they come from.
+//! Whole rows of text from any source.
 
 use super::chunk_pieces::ChunkPieces;
 use super::file_pieces::FilePieces;
@@ -12,16 +12,16 @@ use brc_kernels::text::Window;
 pub(crate) struct Piece<'a> {
     /// The rows.
     pub(crate) window: Window<'a>,
-    /// Whether this is the start of one row that is longer than a line may be, cut off.
+    /// Whether this is the cut-off start of a single row that exceeds the maximum line length.
     pub(crate) cut_off: bool,
-    /// The place of the first byte in the file.
+    /// The offset of the first byte in the file.
     pub(crate) byte: u64,
-    /// Where the lines of the file end, if they are not the lines of the window.
+    /// The line ends of the file, if they differ from the line ends of the window.
     pub(crate) newlines: Option<&'a Newlines>,
 }
 
-/// What the last line of a text lacks to be a whole row. A carriage return there is part of the row, so another one is
-/// added to be taken off.
+/// The bytes that complete the last line of a text to a whole row. A carriage return at its end is part of the row, so
+/// a second one is added to be removed.
 pub(super) fn missing_end(text: &[u8]) -> &'static [u8] {
     match text.last() {
         None | Some(b'\n') => b"",
@@ -30,7 +30,7 @@ pub(super) fn missing_end(text: &[u8]) -> &'static [u8] {
     }
 }
 
-/// Gives one worker the rows of its splits, piece by piece.
+/// Yields the rows of a worker's splits, one piece at a time.
 pub(super) enum Pieces<'t> {
     File(FilePieces<'t>),
     Chunks(ChunkPieces<'t>),
@@ -38,7 +38,7 @@ pub(super) enum Pieces<'t> {
 }
 
 impl Pieces<'_> {
-    /// Goes to a split; returns whether a stream went as far.
+    /// Starts a split; returns `false` if a stream ended before it.
     pub(super) fn start(&mut self, split: &Split) -> Result<bool> {
         match self {
             Self::File(pieces) => pieces.start(split),
@@ -57,7 +57,7 @@ impl Pieces<'_> {
         }
     }
 
-    /// How many lines of the file end in the split, if they are not those of the pieces.
+    /// The number of the file's lines that end in the split, if they differ from the lines of the pieces.
     pub(super) fn lines(&self) -> Option<u64> {
         match self {
             Self::File(_) | Self::Chunks(_) => None,
@@ -65,7 +65,7 @@ impl Pieces<'_> {
         }
     }
 
-    /// What reading the split has cost.
+    /// The cost of reading the split.
     pub(super) fn cost(&self) -> ReadCost {
         match self {
             Self::File(pieces) => pieces.cost,

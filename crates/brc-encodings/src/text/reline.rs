@@ -1,45 +1,46 @@
-//! Texts whose rows are no lines, made such that they are: byte by byte, so that every row keeps its place.
+//! Rewrites texts to one row per line, byte for byte, so that every row keeps its position.
 
 use std::borrow::Cow;
 
-/// How rows become lines.
+/// A way to rewrite rows to lines.
 pub(crate) trait Reline: Send + Sync {
-    /// Begins where a row may start, at that byte of the text: at its start, or after the end of another row.
+    /// Starts at the given byte of the text, where a row may start: at its beginning, or after the end of a row.
     fn begin_at(&self, byte: u64) -> Box<dyn Relines>;
 }
 
-/// Makes rows of lines, from somewhere in a text on.
+/// Rewrites rows to lines, from a position in a text on.
 pub(crate) trait Relines: Send {
-    /// Goes over the next bytes of the text, which are those from `from` on: a line feed ends each row, and there is none within
-    /// one. A space before them may become a line feed, too, if no row ended behind it.
+    /// Processes the next bytes of the text, from index `from` on: a line feed ends each row, and there is none within
+    /// a row.
+    /// A space before them may also become a line feed, if no row has ended after it.
     ///
     /// # Errors
-    /// Why the rest of the text cannot be read. What comes before is as it should be.
+    /// If the rest of the text cannot be read. The bytes before it are rewritten correctly.
     fn reline(&mut self, text: &mut [u8], from: usize, notes: &mut Notes) -> Result<(), RelineFault>;
 
     /// Called at the end of the text.
     ///
     /// # Errors
-    /// Why this cannot be its end.
+    /// If the text must not end here.
     fn end(&self) -> Result<(), RelineFault>;
 }
 
-/// What is lost of a text when its rows become lines: places in the whole text, in ascending order.
+/// What is lost when rows become lines: offsets in the whole text, in ascending order.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
-    /// The line feeds that were there.
+    /// The original line feeds.
     pub(crate) newlines: Vec<u64>,
-    /// Where rows begin right behind others: no byte between them could become a line feed.
+    /// The starts of rows directly after other rows, without a byte between them that could become a line feed.
     pub(crate) adjoining: Vec<u64>,
 }
 
 impl Notes {
-    /// The first row from a byte on that begins right behind another.
+    /// The first such row that starts at `byte` or later.
     pub(super) fn adjoining_from(&self, byte: u64) -> Option<u64> {
         self.adjoining.get(self.adjoining.partition_point(|&place| place < byte)).copied()
     }
 
-    /// Takes the line feeds before a byte, and forgets what else there is up to it.
+    /// Takes the line feeds before a byte, and drops all other notes up to it.
     pub(super) fn take_before(&mut self, byte: u64) -> Newlines {
         self.adjoining.drain(..self.adjoining.partition_point(|&place| place <= byte));
         Newlines::new(self.newlines.drain(..self.newlines.partition_point(|&place| place < byte)).collect())
@@ -49,17 +50,17 @@ impl Notes {
 /// Why the rest of a text cannot be read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RelineFault {
-    /// From which byte on.
+    /// The offset from which it cannot be read.
     pub(crate) byte: u64,
     pub(crate) reason: &'static str,
 }
 
-/// Where the lines of a part of a text end, as bytes of the text.
+/// The line ends of a section of a text, as offsets in the text.
 #[derive(Debug, Default)]
 pub(crate) struct Newlines(Vec<u64>);
 
 impl Newlines {
-    /// Those places, in ascending order.
+    /// From offsets in ascending order.
     pub(crate) fn new(places: Vec<u64>) -> Self {
         Self(places)
     }
@@ -68,12 +69,12 @@ impl Newlines {
         self.0.len() as u64
     }
 
-    /// How many lines end before a byte.
+    /// The number of lines that end before a byte.
     pub(crate) fn before(&self, byte: u64) -> u64 {
         self.0.partition_point(|&place| place < byte) as u64
     }
 
-    /// A row that begins at a byte, with the line feeds that it had.
+    /// A row that begins at the given byte, with its original line feeds.
     pub(crate) fn restore<'r>(&self, row: &'r [u8], byte: u64) -> Cow<'r, [u8]> {
         let within = &self.0[self.before(byte) as usize..self.before(byte + row.len() as u64) as usize];
         if within.is_empty() {

@@ -11,10 +11,10 @@ use brc_core::{
 use memchr::memchr;
 use std::time::Instant;
 
-/// How many rows are gathered before they are delivered: as many as stay in the first-level cache.
+/// The number of rows collected before they are delivered: they stay in the L1 cache.
 pub(crate) const BATCH_ROWS: usize = 4096;
 
-/// What some programs put before a text in UTF-8: no part of its first row.
+/// The UTF-8 byte order mark, which is not part of the first row.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 pub(super) struct TextScanner<'t> {
@@ -60,7 +60,7 @@ impl Scanner for TextScanner<'_> {
                 delivery.lines = lines + 1;
             } else if let Err(error) = self.rows.take(&piece, &mut delivery) {
                 if let ScanError::BadRow { .. } = error {
-                    // What the sink finds wrong with the rows before comes first.
+                    // Errors of the sink for earlier rows come first.
                     self.rows.deliver(&mut delivery)?;
                 }
                 return Err(error);
@@ -89,20 +89,20 @@ impl Scanner for TextScanner<'_> {
     }
 }
 
-/// Where the rows of a split go.
+/// The destination of the rows of a split.
 pub(crate) struct Delivery<'a> {
     pub(crate) schema: &'a Schema,
     keep_rejects: bool,
     rows: delivery::Delivery<'a>,
-    /// The lines of the split so far, good and bad.
+    /// The lines of the split so far, valid and malformed.
     pub(crate) lines: u64,
-    /// Those of them without anything but spaces.
+    /// The blank lines among them, with nothing but spaces.
     pub(crate) blank_lines: u64,
     rejects: Rejects,
 }
 
 impl Delivery<'_> {
-    /// Hands over rows, given as all columns of the schema.
+    /// Delivers rows, given all columns of the schema.
     pub(crate) fn batch(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<(), ScanError> {
         self.rows.batch(rows, columns).map_err(|error| error.among(&self.rejects).into())
     }
@@ -112,7 +112,7 @@ impl Delivery<'_> {
         self.rows.rows += rows as u64;
     }
 
-    /// Sets a bad row aside, or fails.
+    /// Sets a malformed row aside, or fails.
     pub(crate) fn bad_row(&mut self, line: &[u8], byte: u64, bad: BadRow) -> Result<(), ScanError> {
         let line_in_split = self.lines;
         if !self.keep_rejects {
@@ -124,7 +124,7 @@ impl Delivery<'_> {
     }
 }
 
-/// How many first bytes of a text stand before its first row.
+/// The number of bytes before the first row.
 fn before_rows(text: &[u8], has_header: bool) -> usize {
     let mark = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let header = if has_header { first_line(&text[mark..]).1 } else { 0 };

@@ -1,9 +1,9 @@
-//! Cuts a stream into the same splits that a file of the same bytes would have.
+//! Cuts a stream into the same splits as a file with the same bytes.
 //!
-//! A stream is read in order by whichever worker's turn it is; the worker takes the whole text of its split and parses
-//! it while another one reads on. A file whose rows are no lines is read likewise, because only what comes before a row tells
-//! where it begins. Where types are inferred, a split may have to be read again: from the file, or from a copy that is made
-//! on the way.
+//! Workers read a stream in turn, in order: each reads the whole text of its split, and parses it while the next one
+//! reads.
+//! Files whose rows are not lines are read likewise, because the start of a row depends on all bytes before it. With
+//! inferred types, a split may have to be read again: from the file, or from a copy made while reading.
 
 use super::LONGEST_LINE;
 use super::pieces::{Piece, missing_end};
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// How much is asked for at once.
+/// The number of bytes read at once.
 const PORTION: usize = 256 << 10;
 
 /// A stream that several workers read in turn.
@@ -30,7 +30,7 @@ pub(super) struct Stream {
     length: Option<u64>,
     state: Mutex<State>,
     turn: Condvar,
-    /// What was read so far, if it can be read again.
+    /// The bytes read so far, if they can be read again.
     again: Option<Arc<dyn ReadAt>>,
     reline: Option<Arc<dyn Reline>>,
 }
@@ -38,22 +38,23 @@ pub(super) struct Stream {
 struct State {
     reader: Box<dyn Read + Send>,
     relines: Option<Box<dyn Relines>>,
-    /// Keeps what is read.
+    /// The copy of the bytes read, if one is kept.
     copy: Option<Arc<StreamCopy>>,
-    /// What was read behind the end of the last split.
+    /// The bytes read after the end of the last split.
     pending: Vec<u8>,
-    /// What is known of what is pending, if its rows became lines.
+    /// The notes on the pending bytes, if rows are rewritten to lines.
     notes: Notes,
-    /// The place of the first pending byte in the stream, and how many lines end before it; and the place of the next byte to
-    /// be read.
+    /// The offset of the first pending byte in the stream, and the number of lines that end before it; and the offset
+    /// of
+    /// the next byte to read.
     byte: u64,
     lines: u64,
     read: u64,
-    /// The split that is read next, and where each before it starts, up to the last: the byte, and the lines before it.
+    /// The next split to read, and the start of each earlier one: its byte, and the number of lines before it.
     next: u64,
     starts: Vec<(u64, u64)>,
     ended: bool,
-    /// Why nothing more can be read.
+    /// The error, after which nothing more can be read.
     failure: Option<Failure>,
 }
 
@@ -81,17 +82,17 @@ impl Failure {
 pub(super) struct StreamPieces {
     /// A margin, the text, a margin.
     buffer: Vec<u8>,
-    /// What there is in the buffer.
+    /// The pieces in the buffer.
     pieces: Vec<Place>,
     next: usize,
     newlines: Option<Newlines>,
-    /// What went wrong behind the last piece.
+    /// The error after the last piece.
     failure: Option<Error>,
     pub(super) cost: ReadCost,
 }
 
 impl Stream {
-    /// What is read is also written to `copy`, if it may have to be read again.
+    /// Bytes read are also written to `copy`, if they may have to be read again.
     pub(super) fn new(path: &Path, reader: Box<dyn Read + Send>, copy: Option<StreamCopy>) -> Self {
         let copy = copy.map(Arc::new);
         let state = State::new(reader, copy.clone());
@@ -112,7 +113,7 @@ impl Stream {
         Self { length: Some(length), again: Some(file), ..Self::new(path, reader, None) }
     }
 
-    /// The same with rows that become lines.
+    /// The same, with rows rewritten to lines.
     pub(super) fn relined(mut self, reline: Arc<dyn Reline>) -> Self {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         state.relines = Some(reline.begin_at(0));
@@ -120,12 +121,12 @@ impl Stream {
         self
     }
 
-    /// The bytes of the file, if it is one.
+    /// The length of the file in bytes, if it is one.
     pub(super) fn length(&self) -> Option<u64> {
         self.length
     }
 
-    /// Reads the split into `pieces`, when its turn comes. Returns whether the stream went as far.
+    /// Reads the split into `pieces` when its turn comes. Returns `false` if the stream ended before it.
     pub(super) fn read(&self, split: &Split, pieces: &mut StreamPieces) -> Result<bool> {
         let mut state = self.lock();
         if split.index < state.next {
@@ -147,7 +148,7 @@ impl Stream {
         Ok(is_there)
     }
 
-    /// Reads a split again that starts at a byte, with so many lines before it.
+    /// Reads a split again, given its first byte and the number of lines before it.
     fn reread(&self, (start, lines): (u64, u64), end: u64, pieces: &mut StreamPieces) -> Result<bool> {
         let once = || Error::unsupported(&self.path, "is a stream, which is read only once");
         let file = self.again.as_ref().ok_or_else(once)?;
@@ -163,7 +164,7 @@ impl Stream {
     }
 }
 
-/// Reads a file from somewhere on, whoever else does so.
+/// Reads a file from an offset on, independently of other readers.
 struct FileReader {
     file: Arc<dyn ReadAt>,
     offset: u64,
@@ -195,7 +196,7 @@ impl State {
         }
     }
 
-    /// Appends what comes next; returns how much that is, 0 at the end.
+    /// Appends the next bytes; returns their number, 0 at the end.
     fn fill(&mut self, buffer: &mut Vec<u8>) -> usize {
         if self.ended {
             return 0;
@@ -230,7 +231,7 @@ impl State {
         Ok(read)
     }
 
-    /// Makes lines of the rows that are new in a buffer, up to where that fails.
+    /// Rewrites new rows in a buffer to lines, up to an error.
     fn reline(&mut self, buffer: &mut Vec<u8>, filled: usize) {
         let Some(relines) = &mut self.relines else { return };
         let outcome = if self.ended { relines.end() } else { relines.reline(buffer, filled, &mut self.notes) };
@@ -243,7 +244,7 @@ impl State {
 }
 
 impl StreamPieces {
-    /// Reads the rows that start before `end`; returns whether there is anything left to read.
+    /// Reads the rows that start before `end`; returns whether anything is left to read.
     fn read(&mut self, state: &mut State, end: u64, path: &Path) -> bool {
         self.buffer.clear();
         self.buffer.resize(MARGIN, 0);
@@ -281,7 +282,7 @@ impl StreamPieces {
         true
     }
 
-    /// Reads on until the rows from `start` that begin before `end` are whole.
+    /// Reads until the rows from `start` that begin before `end` are complete.
     fn next_row_end(&mut self, state: &mut State, start: usize, end: u64) -> RowEnd {
         let last_byte = start + usize::try_from(end - state.byte).unwrap_or(usize::MAX - start) - 1;
         let mut searched = start;
@@ -298,7 +299,7 @@ impl StreamPieces {
             searched = row_start;
             if state.fill(&mut self.buffer) == 0 {
                 if state.failure.is_some() {
-                    // The last row is not whole.
+                    // The last row is incomplete.
                     return if row_start > start { RowEnd::At(row_start) } else { RowEnd::None };
                 }
                 self.buffer.extend_from_slice(missing_end(&self.buffer[start..]));
@@ -307,8 +308,9 @@ impl StreamPieces {
         }
     }
 
-    /// Where the first row ends that has its last byte at `from` in the buffer or behind that, if the byte at `start` is the next
-    /// of the state.
+    /// The end of the first row whose last byte is at `from` in the buffer or later, if the byte at `start` is the
+    /// state's
+    /// next one.
     fn first_row_end(&self, state: &State, start: usize, from: usize) -> Option<usize> {
         let line_end = memchr(b'\n', &self.buffer[from..]).map(|at| from + at + 1);
         let adjoining = state.notes.adjoining_from(state.byte + (from - start) as u64 + 1);
@@ -316,7 +318,7 @@ impl StreamPieces {
         line_end.into_iter().chain(adjoining).min()
     }
 
-    /// Where the last row begins, if the byte at `searched` in the buffer is the first of one.
+    /// The start of the last row, if a row starts at `searched` in the buffer.
     fn last_row_start(&self, state: &State, start: usize, searched: usize) -> usize {
         let line_end = memrchr(b'\n', &self.buffer[searched..]).map_or(searched, |at| searched + at + 1);
         let adjoining = state.notes.adjoining.last().map(|place| place.saturating_sub(state.byte));
@@ -329,7 +331,7 @@ impl StreamPieces {
         end
     }
 
-    /// Cuts a row off that is too long, and skips the rest of it.
+    /// Cuts off a row that is too long, and skips the rest of it.
     fn too_long(&mut self, state: &mut State, start: usize) -> usize {
         let cut = start + LONGEST_LINE + 1;
         let mut skipped = (self.buffer.len() - start) as u64;
@@ -351,7 +353,7 @@ impl StreamPieces {
         }
     }
 
-    /// How many lines of the stream end in the split, if they are not those of the pieces.
+    /// The number of the stream's lines that end in the split, if they differ from the lines of the pieces.
     pub(super) fn lines(&self) -> Option<u64> {
         self.newlines.as_ref().map(Newlines::len)
     }
@@ -359,7 +361,7 @@ impl StreamPieces {
     /// The next rows.
     ///
     /// # Errors
-    /// What comes behind the last of them, if nothing more can be read.
+    /// The error after the last row, if nothing more can be read.
     pub(super) fn next(&mut self) -> Result<Option<Piece<'_>>> {
         let Some(place) = self.pieces.get(self.next) else { return self.failure.take().map_or(Ok(None), Err) };
         self.next += 1;
@@ -368,7 +370,7 @@ impl StreamPieces {
     }
 }
 
-/// Where a [`Piece`] is.
+/// The location of a [`Piece`].
 struct Place {
     range: Range<usize>,
     cut_off: bool,
@@ -376,9 +378,9 @@ struct Place {
 }
 
 enum RowEnd {
-    /// Whole rows up to here.
+    /// Rows are complete up to here.
     At(usize),
-    /// The first row is longer than a line may be.
+    /// The first row exceeds the maximum line length.
     TooLong,
     /// The stream has ended, and there are no more rows.
     None,

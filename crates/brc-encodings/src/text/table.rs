@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How large splits are if nobody asks for a size: so small that all threads end at nearly the same time.
+/// The default size of splits in bytes: small, so that all threads end at nearly the same time.
 const SPLIT_BYTES: u64 = 2 << 20;
 
 pub(crate) struct TextTable {
@@ -35,7 +35,7 @@ enum Text {
     },
     Chunks {
         chunks: Chunks,
-        /// The splits, in decompressed bytes, if they may begin and end with chunks.
+        /// The splits, in decompressed bytes, if they may coincide with chunks.
         splits: Option<Vec<Range<u64>>>,
     },
     Stream(Stream),
@@ -45,7 +45,7 @@ impl TextTable {
     /// A table whose rows are lines.
     ///
     /// # Errors
-    /// If there is no room for the copy of a stream that may have to be read again.
+    /// If there is no space for the copy of a stream that may have to be read again.
     pub(crate) fn new(input: Input, schema: Schema, layout: Box<dyn Layout>, options: &OpenOptions) -> Result<Self> {
         let path = input.path.clone();
         let text = match input.source {
@@ -62,7 +62,7 @@ impl TextTable {
         Ok(Self::of(path, text, schema, layout, options))
     }
 
-    /// A table whose rows become lines while they are read.
+    /// A table whose rows are rewritten to lines while they are read.
     ///
     /// # Errors
     /// As for [`TextTable::new`].

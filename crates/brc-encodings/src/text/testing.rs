@@ -1,4 +1,4 @@
-//! What tests of text encodings share: reading tables back, and what must come of it.
+//! Shared test code of text encodings: reads tables back, and computes the expected results.
 
 #![allow(clippy::unwrap_used)]
 
@@ -21,7 +21,7 @@ fn shown(cell: &Cell) -> String {
     }
 }
 
-/// Gives its bytes in portions of a few, as a pipe may.
+/// A reader that returns a few bytes at a time, as a pipe may.
 struct Drip(Vec<u8>, usize);
 
 impl Read for Drip {
@@ -39,7 +39,7 @@ pub(crate) fn file(text: &[u8]) -> Input {
     Input::from_file(PathBuf::from("test"), file).unwrap()
 }
 
-/// A stream that gives its bytes in portions of that size.
+/// A stream that returns `portion` bytes at a time.
 pub(crate) fn stream(text: &[u8], portion: usize) -> Input {
     let drip = Drip(text.to_vec(), portion);
     Input {
@@ -51,12 +51,12 @@ pub(crate) fn stream(text: &[u8], portion: usize) -> Input {
     }
 }
 
-/// A stream of which the first bytes were looked at.
+/// A stream whose first bytes were sniffed.
 pub(crate) fn pipe(text: &[u8], portion: usize) -> Input {
     Input::from_stream(PathBuf::from("-"), Box::new(Drip(text.to_vec(), portion))).unwrap()
 }
 
-/// All rows in order, and the lines and bytes of the rejects.
+/// All rows in order, and line, byte and text of the rejects.
 pub(crate) type Outcome = Result<(Rows, Vec<(u64, u64, Vec<u8>)>), String>;
 
 pub(crate) fn read(encoding: &dyn Encoding, input: Input, options: &OpenOptions, threads: usize) -> Outcome {
@@ -64,7 +64,7 @@ pub(crate) fn read(encoding: &dyn Encoding, input: Input, options: &OpenOptions,
     read_table(table.as_ref(), threads)
 }
 
-/// The same of a table that is open.
+/// The same for an open table.
 pub(crate) fn read_table(table: &dyn Table, threads: usize) -> Outcome {
     let inferred = table.inferred();
     let everything = ScanOptions::everything(inferred.as_deref().unwrap_or(table.schema()));
@@ -80,7 +80,7 @@ pub(crate) fn read_table(table: &dyn Table, threads: usize) -> Outcome {
     Ok((rows, rejects))
 }
 
-/// The same by the definition of what a line is.
+/// The same by the definition of a line.
 pub(crate) fn oracle(text: &[u8], keep_rejects: bool, parse: Parse) -> Outcome {
     let (mut rows, mut rejects, mut byte) = (Vec::new(), Vec::new(), 0);
     for (index, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
@@ -88,7 +88,7 @@ pub(crate) fn oracle(text: &[u8], keep_rejects: bool, parse: Parse) -> Outcome {
         byte += line.len() as u64;
         let line = line.strip_suffix(b"\n").map_or(line, strip_carriage_return);
         match parse(line) {
-            // A line without anything is none where lines are objects.
+            // If lines are objects, an empty line is not a row.
             Ok(row) if row.is_empty() => {}
             Ok(row) => rows.push(row),
             Err(_) if keep_rejects => rejects.push((place.0, place.1, line.to_vec())),
@@ -98,7 +98,7 @@ pub(crate) fn oracle(text: &[u8], keep_rejects: bool, parse: Parse) -> Outcome {
     Ok((rows, rejects))
 }
 
-/// Reads a line into its values.
+/// Parses a line into its values.
 pub(crate) type Parse = fn(&[u8]) -> Result<Vec<String>, BadRow>;
 
 pub(crate) fn options(schema: &Schema, split_bytes: u64, keep_rejects: bool) -> OpenOptions {
@@ -113,7 +113,7 @@ pub(crate) fn options(schema: &Schema, split_bytes: u64, keep_rejects: bool) -> 
 pub(crate) fn same(found: Outcome, expected: &Outcome, context: &str) {
     match (found, expected) {
         (Err(found), Err(expected)) => {
-            // The message names the column, too.
+            // The message also names the column.
             let parts: Vec<_> = expected.splitn(3, ": ").collect();
             assert!(parts.iter().all(|part| found.contains(part)), "{context}: {found} is not {expected}");
         }
@@ -121,7 +121,7 @@ pub(crate) fn same(found: Outcome, expected: &Outcome, context: &str) {
     }
 }
 
-/// Every split size, from files and streams, gives what the definition says.
+/// Checks every split size, from files and streams, against the definition.
 pub(crate) fn sweep(
     encoding: &dyn Encoding,
     schema: &Schema,

@@ -1,4 +1,4 @@
-//! Writes lines, each of them a row.
+//! Writes rows as lines.
 
 use super::{BYTE_ORDER_MARK, LONGEST_LINE};
 use crate::compressed::{CUT_BYTES, LARGE_PART};
@@ -46,7 +46,7 @@ impl<W: RowWriter + Clone + 'static> BatchWriter for TextWriter<W> {
     }
 }
 
-/// Whether a part begins with a byte order mark. At the start of a file it would not come back.
+/// Whether a part begins with a byte order mark. At the start of a file it would not be read back.
 struct Marked(bool);
 
 impl Marked {
@@ -58,7 +58,7 @@ impl Marked {
 struct TextEncoder<W> {
     name: &'static str,
     encoder: RowEncoder<W>,
-    /// The rows that are not given away yet, and how many of the part were.
+    /// The rows not yet handed over, and the number of those that were.
     rows: u64,
     rows_given: u64,
     text: RowBuffer,
@@ -72,7 +72,7 @@ impl<W: RowWriter> Sink for TextEncoder<W> {
         let (mut last, mut is_too_long) = (cuts.last().map_or(0, |cut| cut.at), false);
         let done = encoder.push(batch, 0..batch.rows, rows_before, text, |line| {
             *rows += 1;
-            // The places of cuts depend on the rows alone.
+            // The cuts depend on the rows alone.
             if line.end - last >= CUT_BYTES {
                 last = line.end;
                 cuts.push(Cut { at: last, rows: *rows });
@@ -91,7 +91,7 @@ impl<W: RowWriter> Sink for TextEncoder<W> {
     }
 }
 
-/// Whether a line cannot be read again. Behind one that is too long there is always a cut.
+/// Whether a line cannot be read again. There is always a cut after such a line.
 #[cold]
 fn is_too_long(line: &Range<usize>) -> bool {
     const { assert!(CUT_BYTES <= LONGEST_LINE, "a line that is too long would have no cut behind it") };
