@@ -1,16 +1,17 @@
-//! Cells of a sheet, as what they mean.
+//! The cells of a sheet, with their meaning.
 //!
-//! A spreadsheet has but one kind of number, and a date is a number with a format: what a cell is shows in its value.
+//! A spreadsheet has only one kind of number, and a date is a number with a format: the kind of a cell follows from its
+//! value.
 
 use brc_core::TimeUnit;
 use brc_core::calendar::{DAY_SECONDS, days_of, parse_date, parse_timestamp, write_date, write_time, write_timestamp};
 use brc_core::value::write_float;
 use calamine::{Data, ExcelDateTime};
 
-/// Milliseconds of a day.
+/// Milliseconds per day.
 pub(super) const DAY: i64 = DAY_SECONDS * 1000;
 
-/// Up to here every whole number is a float of its own.
+/// Up to here, floats represent every whole number exactly.
 const MAX_WHOLE: f64 = (1i64 << 53) as f64;
 
 /// A cell that is not empty.
@@ -21,15 +22,15 @@ pub(super) enum Cell {
     Float(f64),
     /// A time of day, in milliseconds.
     Time(i64),
-    /// A date, perhaps with a time, in milliseconds since 1970.
+    /// A date, possibly with a time, in milliseconds since 1970.
     Moment(i64),
     Text(String),
-    /// What stands where a formula failed, such as `#N/A`.
+    /// The error of a failed formula, such as `#N/A`.
     Error(String),
 }
 
 impl Cell {
-    /// What the library read; `None` if the cell is empty, or shows nothing.
+    /// Converts a cell of the library; `None` if the cell is empty, or displays nothing.
     pub(super) fn of(data: Data) -> Option<Self> {
         Some(match data {
             Data::Int(value) => Self::Whole(value),
@@ -49,7 +50,7 @@ impl Cell {
         })
     }
 
-    /// The cell as a spreadsheet shows it if no format says otherwise.
+    /// The cell as a spreadsheet displays it by default.
     pub(super) fn to_text(&self) -> String {
         let mut text = Vec::new();
         match self {
@@ -71,7 +72,7 @@ impl Cell {
     }
 }
 
-/// Milliseconds in the coarsest unit that holds them.
+/// Milliseconds in the coarsest unit that represents them exactly.
 fn in_unit(value: i64) -> (i64, TimeUnit) {
     if value % 1000 == 0 { (value / 1000, TimeUnit::Second) } else { (value, TimeUnit::Millisecond) }
 }
@@ -96,13 +97,13 @@ fn moment(value: ExcelDateTime) -> Cell {
     Cell::Moment(date.unwrap_or_default() * DAY + seconds * 1000 + i64::from(milli))
 }
 
-/// A date, or a date and a time, as `2024-01-31T12:00:00`, in milliseconds since 1970.
+/// A date, or a date and a time such as `2024-01-31T12:00:00`, in milliseconds since 1970.
 fn iso_moment(text: &str) -> Option<i64> {
     let date = || parse_date(text.as_bytes()).map(|days| days * DAY);
     parse_timestamp(text.as_bytes(), TimeUnit::Millisecond, false).or_else(date)
 }
 
-/// A duration as `PT12H30M05.5S`, in milliseconds.
+/// A duration such as `PT12H30M05.5S`, in milliseconds.
 fn iso_duration(text: &str) -> Option<i64> {
     let mut rest = text.strip_prefix("PT")?;
     let mut total = 0.0;
@@ -115,7 +116,7 @@ fn iso_duration(text: &str) -> Option<i64> {
     rest.is_empty().then_some((total * 1000.0).round() as i64)
 }
 
-/// A duration that is longer than a day, as hours, minutes and seconds.
+/// A duration of more than a day, as hours, minutes and seconds.
 fn duration(milliseconds: i64) -> String {
     let seconds = milliseconds / 1000;
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)

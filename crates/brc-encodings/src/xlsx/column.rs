@@ -1,4 +1,4 @@
-//! A column of a sheet: the type that holds all of its cells, and these as an array.
+//! A column of a sheet: infers the narrowest type that fits all cells, and converts them to an array.
 
 use super::cell::{Cell, DAY};
 use arrow_array::builder::LargeStringBuilder;
@@ -10,7 +10,7 @@ use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray};
 use brc_core::{LogicalType, TimeUnit};
 use std::sync::Arc;
 
-/// The type that holds all cells; errors are null.
+/// The narrowest type that fits all cells; errors are null.
 pub(super) fn logical_type(cells: &[(usize, Cell)]) -> LogicalType {
     let kinds = cells.iter().filter_map(|(_, cell)| kind(cell));
     kinds.reduce(joined).unwrap_or(LogicalType::String)
@@ -30,7 +30,7 @@ fn kind(cell: &Cell) -> Option<LogicalType> {
     })
 }
 
-/// The least type that holds values of both.
+/// The narrowest type that fits the values of both.
 fn joined(one: LogicalType, other: LogicalType) -> LogicalType {
     use LogicalType::{Date, Float64, Int64, Time, Timestamp};
     let finest = TimeUnit::Millisecond;
@@ -45,10 +45,10 @@ fn joined(one: LogicalType, other: LogicalType) -> LogicalType {
     }
 }
 
-/// The cells as an array of so many rows.
+/// The cells as an array of `rows` rows.
 ///
 /// # Errors
-/// The first cell that is not of that type, or `None` if the type is none of those that sheets have.
+/// The first cell that is not of the type, or `None` if sheets do not support the type.
 pub(super) fn array(
     cells: &[(usize, Cell)],
     rows: usize,
@@ -108,7 +108,7 @@ pub(super) fn array(
     })
 }
 
-/// The value of each row, or the first cell that has none.
+/// The value of each row, or the first cell that cannot be converted.
 fn values<T: Clone>(
     cells: &[(usize, Cell)],
     rows: usize,

@@ -1,4 +1,4 @@
-//! Which of the cells of a sheet are a table, and which are its header.
+//! Finds the table and its header among the cells of a sheet.
 
 use super::cell::Cell;
 use super::workbook::Placed;
@@ -8,20 +8,21 @@ use std::collections::BTreeMap;
 /// The table of a sheet.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
-    /// What the header calls each column; empty where it has no name, `None` if there is no header.
+    /// The header's name of each column, which may be empty; `None` if there is no header.
     pub(super) header: Option<Vec<String>>,
-    /// The cells of each column by row, of which the first of the table is 0.
+    /// The cells of each column by row, counted from the first row of the table.
     pub(super) columns: Vec<Vec<(usize, Cell)>>,
-    /// The row of the sheet that is the first of the table, counted from 0.
+    /// The row of the sheet that is the table's first, counted from 0.
     pub(super) first_row: u32,
     pub(super) rows: usize,
-    /// How many rows of a title stand before it.
+    /// The number of title rows above it.
     pub(super) title_rows: u32,
 }
 
 impl Layout {
-    /// The table of these cells, which are in order. Columns without a cell are no columns; rows without one are rows,
-    /// as long as others follow.
+    /// The table of these cells, which are in order. Columns without a cell are omitted; rows without one are kept,
+    /// unless
+    /// they are the last.
     pub(super) fn of(mut cells: Vec<Placed>, options: &DialectOverrides) -> Self {
         if let Some(skipped) = options.preamble_lines {
             cells.retain(|cell| u64::from(cell.row) >= skipped);
@@ -57,7 +58,7 @@ impl Layout {
     }
 }
 
-/// How many of the first cells are a title: texts that stand alone in their row, above rows of several cells.
+/// The number of title cells: texts alone in their row, above rows of several cells.
 fn title_cells(cells: &[Placed]) -> usize {
     let alone = |rows: &[Placed]| rows.len() == 1 && matches!(rows[0].cell, Cell::Text(_));
     let titles = cells.chunk_by(|one, next| one.row == next.row).take_while(|row| alone(row)).count();
@@ -106,7 +107,7 @@ mod tests {
             let options = DialectOverrides { preamble_lines: Some(skip), ..DialectOverrides::default() };
             assert_eq!(layout(rows, &options).rows, rows_left, "{skip}");
         }
-        // A column of texts has no title.
+        // A single column of texts has no title.
         let found = layout(&[&[text("a")], &[text("b")]], &DialectOverrides::default());
         assert_eq!((found.header.unwrap(), found.rows), (vec!["a".to_owned()], 1));
         assert_eq!(layout(&[], &DialectOverrides::default()).rows, 0);

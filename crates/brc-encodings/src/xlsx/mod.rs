@@ -1,7 +1,8 @@
-//! Workbooks of spreadsheets: one sheet is a table. They are only read.
+//! Spreadsheet workbooks: one sheet is a table. They are read, but not written.
 //!
-//! Neither types nor a header are said anywhere: a column has the least type that holds all of its cells, and a first row
-//! of texts is a header. A workbook is read whole, as every program does, and a sheet has a million rows at most.
+//! Workbooks declare neither types nor a header: each column gets the narrowest type that fits all cells, and a first
+//! row of
+//! texts is a header. A workbook is read into memory as a whole; a sheet has at most a million rows.
 
 mod cell;
 mod column;

@@ -15,10 +15,10 @@ use brc_core::{
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// How many rows make up a split.
+/// The number of rows of a split.
 const SPLIT_ROWS: u64 = 64 << 10;
 
-/// How many values a table may have, nulls included: more are a forged row or column.
+/// The maximum number of values of a table, including nulls: more imply a forged row or column number.
 const MAX_VALUES: usize = 1 << 28;
 
 pub(super) struct SheetTable {
@@ -73,7 +73,7 @@ fn counted(rows: u32) -> String {
     if rows == 1 { "row".to_owned() } else { format!("{rows} rows") }
 }
 
-/// What there is to say of cells whose formulas failed.
+/// A note on cells whose formulas failed.
 fn errors(layout: &Layout) -> Option<String> {
     let cells = layout.columns.iter().flatten();
     let mut errors = cells.filter_map(|(_, cell)| if let Cell::Error(error) = cell { Some(error) } else { None });
@@ -86,7 +86,7 @@ fn errors(layout: &Layout) -> Option<String> {
     })
 }
 
-/// The names of the columns: those that were asked for, or those of the header.
+/// The names of the columns: the requested ones, or those of the header.
 fn names(path: &Path, layout: &Layout, options: &OpenOptions, notes: &mut Vec<String>) -> Result<Vec<String>> {
     let columns = layout.columns.len();
     match (&options.names, &layout.header) {
@@ -105,7 +105,7 @@ fn names(path: &Path, layout: &Layout, options: &OpenOptions, notes: &mut Vec<St
     }
 }
 
-/// The columns of a sheet, which become arrays one after the other.
+/// The columns of a sheet, which become arrays one at a time.
 struct Columns<'a> {
     path: &'a Path,
     sheet: &'a str,
