@@ -21,8 +21,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// The table of these cells, which are in order. Columns without a cell are omitted; rows without one are kept,
-    /// unless
-    /// they are the last.
+    /// unless they are the last.
     pub(super) fn of(mut cells: Vec<Placed>, options: &DialectOverrides) -> Self {
         if let Some(skipped) = options.preamble_lines {
             cells.retain(|cell| u64::from(cell.row) >= skipped);

@@ -1,8 +1,7 @@
 //! Spreadsheet workbooks: one sheet is a table. They are read, but not written.
 //!
 //! Workbooks declare neither types nor a header: each column gets the narrowest type that fits all cells, and a first
-//! row of
-//! texts is a header. A workbook is read into memory as a whole; a sheet has at most a million rows.
+//! row of texts is a header. A workbook is read into memory as a whole; a sheet has at most a million rows.
 
 mod cell;
 mod column;

@@ -1,4 +1,4 @@
-//! Workbooks, whoever saved them: the library reads them, and what it may do wrong with a hostile one ends here.
+//! Reads workbooks with the library, and turns its failures on malformed or hostile files into errors.
 
 use super::cell::Cell;
 use crate::fault::{Fault, guarded};
@@ -9,18 +9,18 @@ use std::fmt::Display;
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 
-/// What files of Excel before 2007 begin with, and encrypted ones of any Excel.
+/// The magic of Excel files before 2007, and of encrypted ones of any version.
 pub(super) const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
-/// The cells of a sheet that are not empty, from left to right and from top to bottom.
+/// The non-empty cells of a sheet, from left to right and from top to bottom.
 pub(super) struct SheetCells {
     pub(super) sheet: String,
-    /// All sheets of the workbook that have cells.
+    /// The names of all sheets of the workbook.
     pub(super) sheets: Vec<String>,
     pub(super) cells: Vec<Placed>,
 }
 
-/// A cell at its row and column, both counted from 0.
+/// A cell at its row and column, counted from 0.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Placed {
     pub(super) row: u32,
@@ -28,10 +28,10 @@ pub(super) struct Placed {
     pub(super) cell: Cell,
 }
 
-/// Reads the sheet of that name or number, or the first one that shows.
+/// Reads the sheet with the given name or number, or the first visible one.
 ///
 /// # Errors
-/// [`Error::Usage`] if there is no such sheet, and others if the workbook cannot be read.
+/// [`Error::Usage`] if there is no such sheet; other errors if the workbook cannot be read.
 pub(super) fn read(path: &Path, file: &InputFile, prefix: &[u8], sheet: Option<&str>) -> Result<SheetCells> {
     let open = || BufReader::new(file.clone().reader());
     let read = guarded(|| {
@@ -45,7 +45,7 @@ pub(super) fn read(path: &Path, file: &InputFile, prefix: &[u8], sheet: Option<&
             Ok(book) => return of_xlsx(book, sheet),
             Err(error) => error,
         };
-        // What is in the same container, but in another form.
+        // The same container with different content.
         let book = Xlsb::new(open()).map_err(|_| fault(error))?;
         of_xlsb(book, sheet)
     });
@@ -53,7 +53,7 @@ pub(super) fn read(path: &Path, file: &InputFile, prefix: &[u8], sheet: Option<&
         .map_err(|reason| Error::Usage(format!("{}: {reason}", path.display())))
 }
 
-/// Other files are in the same container: encrypted workbooks of any version, and documents that are no workbooks.
+/// The same container is used for encrypted workbooks of any version, and for other documents.
 fn xls_fault(error: XlsError) -> Fault {
     let no_workbook = "there is no workbook of Excel 97 in it; if it is encrypted with a password, save it without one";
     if error.to_string().contains("Cannot find Workbook stream") {
@@ -63,7 +63,7 @@ fn xls_fault(error: XlsError) -> Fault {
     }
 }
 
-/// Whether the first bytes are those of a spreadsheet of LibreOffice.
+/// Whether the first bytes are those of a LibreOffice spreadsheet.
 fn is_open_document(prefix: &[u8]) -> bool {
     prefix.get(30..).is_some_and(|name| name.starts_with(b"mimetype"))
 }
@@ -121,7 +121,7 @@ fn of_ranges<R: Read + Seek, B: Reader<R, Error: Display>>(mut book: B, wanted: 
     Ok(Ok(SheetCells { sheet, sheets, cells }))
 }
 
-/// The cells that are not empty, in order. A file may have them in another.
+/// The non-empty cells, in order. A file may have them in a different one.
 fn gathered<E: Display>(mut next: impl FnMut() -> Result<Option<((u32, u32), Data)>, E>) -> Result<Vec<Placed>, Fault> {
     let mut cells = Vec::new();
     while let Some(((row, column), data)) = next().map_err(fault)? {
@@ -133,7 +133,7 @@ fn gathered<E: Display>(mut next: impl FnMut() -> Result<Option<((u32, u32), Dat
     Ok(cells)
 }
 
-/// The sheet of that name, or else of that number, counted from 1; and all there are.
+/// The sheet with the given name, or else number, counted from 1; and the names of all sheets.
 fn chosen(sheets: &[Sheet], wanted: Option<&str>) -> Result<std::result::Result<(String, Vec<String>), String>, Fault> {
     let sheets: Vec<_> = sheets.iter().filter(|sheet| sheet.typ == SheetType::WorkSheet).collect();
     let names: Vec<_> = sheets.iter().map(|sheet| sheet.name.clone()).collect();
@@ -152,7 +152,7 @@ fn chosen(sheets: &[Sheet], wanted: Option<&str>) -> Result<std::result::Result<
     }
 }
 
-/// Names of sheets, as a message has them.
+/// Names of sheets, as a list for a message.
 pub(super) fn listed(names: &[String]) -> String {
     names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ")
 }
