@@ -1,4 +1,4 @@
-//! How blocks are compressed.
+//! The compression of blocks.
 
 use crate::fault::Fault;
 use brc_compress::{Compression, Compressor, by_name, read_only};
@@ -6,7 +6,7 @@ use crc_fast::{CrcAlgorithm, checksum, crc32_iscsi};
 use flate2::read::DeflateDecoder;
 use std::io::{Cursor, Read};
 
-/// The most bytes of a block: no forged length makes a reader allocate more.
+/// The maximum size of a block in bytes: limits the allocation for a forged length.
 pub(super) const LARGEST_BLOCK: usize = 256 << 20;
 
 /// A compression of the format, by its name there.
@@ -29,11 +29,11 @@ const NAMES: [(&str, Codec); 6] = [
     ("xz", Codec::Xz),
 ];
 
-/// What begins a skippable frame of Zstandard that has the checksum of the block.
+/// The start of a Zstandard skippable frame with the checksum of the block.
 const ZSTD_CHECKSUM: [u8; 8] = [0x5a, 0x2a, 0x4d, 0x18, 4, 0, 0, 0];
 
 impl Codec {
-    /// What the format has for a compression and can be trusted. Its `deflate` has no checksum.
+    /// The format's codec for a compression, unless it lacks a checksum, as `deflate` does.
     pub(super) fn of(compression: &dyn Compression) -> Option<Self> {
         match compression.name() {
             "none" => Some(Self::Null),
@@ -51,7 +51,7 @@ impl Codec {
         NAMES.iter().find(|(_, codec)| *codec == self).map_or("", |(name, _)| name)
     }
 
-    /// What `brc` calls the compression.
+    /// The name of the compression in `brc`.
     pub(super) fn compression(self) -> &'static str {
         match self {
             Self::Null => "none",
@@ -76,7 +76,7 @@ impl Codec {
         }
     }
 
-    /// Appends what a stored block holds, which `brc` wrote or another program.
+    /// Appends the content of a stored block; `is_own` if `brc` wrote it.
     pub(super) fn decompress(self, stored: Vec<u8>, is_own: bool, out: &mut Vec<u8>) -> Result<(), Fault> {
         let start = out.len();
         match self {
@@ -119,7 +119,7 @@ fn read(content: Box<dyn Read + Send>, out: &mut Vec<u8>) -> Result<(), Fault> {
     if read > LARGEST_BLOCK { Err(too_long()) } else { Ok(()) }
 }
 
-/// A raw block of Snappy and a checksum of what it holds.
+/// A raw Snappy block, followed by a checksum of its content.
 fn snappy(stored: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
     let cut = || Fault::corrupt("a block is too short for its checksum");
     let (packed, expected) = stored.split_last_chunk::<4>().ok_or_else(cut)?;

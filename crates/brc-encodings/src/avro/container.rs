@@ -1,29 +1,29 @@
-//! The container: the header of a file, and what stands around its blocks.
+//! The container: the header of a file, and the framing of its blocks.
 //!
-//! Every number is a *long*: seven bits a byte, the lowest first, with the sign in the lowest bit of all.
+//! Every number is a *long*: a zigzag varint, with seven bits per byte, lowest first, and the sign in the lowest bit.
 
 use super::codec::Codec;
 use crate::columnar::seal::{self, Seal};
 use crate::fault::Fault;
 use crc_fast::{CrcAlgorithm, checksum};
 
-/// What files begin with.
+/// The magic of a file.
 pub(super) const MAGIC: &[u8] = b"Obj\x01";
 
-/// The bytes that stand after each block.
+/// The sync marker after each block.
 pub(super) type Sync = [u8; 16];
 
-/// The longest long, in bytes.
+/// The maximum size of a long in bytes.
 const LONGEST_LONG: usize = 10;
 
-/// The keys of the header that have the schema and the compression.
+/// The header keys of the schema and the compression.
 const SCHEMA: &str = "avro.schema";
 const CODEC: &str = "avro.codec";
 
-/// The key that has the name of the program, and with it the checksum of the header.
+/// The header key of the program's name, which includes the checksum of the header.
 const CREATED_BY: &str = "brc.created_by";
 
-/// Takes a long off the front of some bytes; `None` if they end within it, or it has too many.
+/// Takes a long off the front of `bytes`; `None` if they end within it, or it is too long.
 #[inline]
 pub(super) fn take_long(bytes: &mut &[u8]) -> Option<i64> {
     let mut bits = 0u64;
@@ -37,7 +37,7 @@ pub(super) fn take_long(bytes: &mut &[u8]) -> Option<i64> {
     None
 }
 
-/// A long, and how many bytes it has.
+/// The bytes of a long, and their number.
 #[inline]
 pub(super) fn long(value: i64) -> ([u8; LONGEST_LONG], usize) {
     let mut bits = (value << 1 ^ value >> 63) as u64;
@@ -57,7 +57,7 @@ pub(super) fn push_long(value: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[..length]);
 }
 
-/// Appends a long with a byte more than it needs.
+/// Appends a long with one byte more than it needs.
 pub(super) fn push_longer(value: i64, out: &mut Vec<u8>) {
     push_long(value, out);
     if let Some(last) = out.last_mut() {
@@ -66,7 +66,7 @@ pub(super) fn push_longer(value: i64, out: &mut Vec<u8>) {
     out.push(0);
 }
 
-/// Takes a string of bytes with its length off the front of some.
+/// Takes a length-prefixed byte string off the front of `bytes`.
 #[inline]
 pub(super) fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = usize::try_from(take_long(bytes)?).ok()?;
@@ -75,13 +75,13 @@ pub(super) fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(taken)
 }
 
-/// What a file says before its blocks.
+/// The header of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Header {
     /// JSON.
     pub(super) schema: String,
     pub(super) codec: Codec,
-    /// Everything else that is text.
+    /// All other keys with text values.
     pub(super) metadata: Vec<(String, String)>,
     pub(super) sync: Sync,
     /// Whether `brc` wrote it.
@@ -89,7 +89,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Its bytes. The sync marker depends on the rest of the header: a table is always the same bytes.
+    /// The bytes of the header. The sync marker depends on the rest of the header, so that the output is deterministic.
     pub(super) fn write(schema: &str, codec: Codec, metadata: &[(String, String)]) -> (Vec<u8>, Sync) {
         let created_by = (CREATED_BY.to_owned(), seal::created_by());
         let own = [(SCHEMA.to_owned(), schema.to_owned()), (CODEC.to_owned(), codec.name().to_owned()), created_by];
@@ -110,10 +110,10 @@ impl Header {
         (bytes, sync)
     }
 
-    /// Reads the header that some bytes begin with, and its length; `None` if they end within it.
+    /// Parses the header at the start of `bytes`; returns it with its length, or `None` if they end within it.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If it is malformed.
     pub(super) fn read(bytes: &[u8]) -> Result<Option<(Self, usize)>, Fault> {
         let mut rest =
             bytes.strip_prefix(MAGIC).ok_or_else(|| Fault::corrupt("the file does not begin as avro files do"))?;
@@ -141,7 +141,7 @@ impl Header {
         Ok(Some((Self { schema, codec, metadata, sync: *sync, is_own }, length)))
     }
 
-    /// What is said under a key.
+    /// The value of a metadata key.
     pub(super) fn about(&self, key: &str) -> Option<&str> {
         self.metadata.iter().find(|(own, _)| own == key).map(|(_, value)| value.as_str())
     }
@@ -150,7 +150,7 @@ impl Header {
 /// Keys and values.
 type Pairs<'a> = Vec<(&'a [u8], &'a [u8])>;
 
-/// A map of bytes; `None` if the bytes end within it.
+/// Takes a map of bytes off the front; `None` if the bytes end within it.
 fn take_map<'a>(rest: &mut &'a [u8]) -> Result<Option<Pairs<'a>>, Fault> {
     let mut pairs = Vec::new();
     loop {
@@ -158,7 +158,7 @@ fn take_map<'a>(rest: &mut &'a [u8]) -> Result<Option<Pairs<'a>>, Fault> {
         if count == 0 {
             return Ok(Some(pairs));
         }
-        // Before a block with a negative count stands its length.
+        // A negative count is followed by the length of the map block.
         if count < 0 && take_long(rest).is_none() {
             return Ok(None);
         }
@@ -175,18 +175,18 @@ fn take_map<'a>(rest: &mut &'a [u8]) -> Result<Option<Pairs<'a>>, Fault> {
     }
 }
 
-/// What stands before a block.
+/// The header of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BlockHeader {
     pub(super) rows: u64,
     pub(super) stored: u64,
-    /// Its own length in bytes.
+    /// The length of the block in bytes.
     pub(super) length: usize,
-    /// Whether the number of rows has a byte more than it needs.
+    /// Whether the number of rows has one byte more than it needs, which marks the last block.
     pub(super) is_last: bool,
 }
 
-/// The most bytes before a block.
+/// The maximum size of a block header in bytes.
 pub(super) const LONGEST_BLOCK_HEADER: usize = 2 * LONGEST_LONG;
 
 impl BlockHeader {

@@ -1,8 +1,8 @@
-//! Apache Avro's object container files: rows in blocks, behind a header that has their schema as JSON.
+//! Apache Avro's object container files: rows in blocks, after a header with their schema as JSON.
 //!
-//! The format has no checksums but those of its compressions, and no end: a file that is cut off between two blocks is a
-//! whole one. So `brc` seals the header of the files it writes, adds a checksum where a compression has none, and writes
-//! the number of rows of the last block with a byte more than it needs, which no other program minds.
+//! The format has no checksums except those of its compressions, and no end: a file that is cut off between two blocks
+//! is valid. So `brc` checksums the header of its files, adds a checksum where a compression has none, and marks the
+//! last block: its number of rows has one byte more than it needs, which all other programs accept.
 
 mod codec;
 mod container;

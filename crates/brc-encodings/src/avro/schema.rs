@@ -1,4 +1,4 @@
-//! Schemas as JSON: what a file says of its columns, and what `brc` says of its own.
+//! Schemas as JSON: parses a file's, and writes a table's.
 
 use crate::fault::Fault;
 use brc_core::names::unique_names;
@@ -6,7 +6,7 @@ use brc_core::{Field, LeftOut, LogicalType, Schema, TimeUnit};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// How values are written.
+/// How values are encoded.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Type {
     Null,
@@ -23,7 +23,7 @@ pub(super) enum Type {
     Map(Box<Type>),
     Union(Vec<Type>),
     Record(Vec<Type>),
-    /// One that has a name, by its position among these.
+    /// A named type, by its position in [`FileSchema::named`].
     Named(usize),
 }
 
@@ -31,7 +31,7 @@ pub(super) enum Type {
 #[derive(Debug, Default)]
 pub(super) struct FileSchema {
     pub(super) columns: Vec<FileColumn>,
-    /// The types that have names.
+    /// The named types.
     pub(super) named: Vec<Type>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct FileSchema {
 pub(super) struct FileColumn {
     pub(super) name: String,
     pub(super) stored: Type,
-    /// What a table has for it, or what it is instead of something that a table can hold, with an article.
+    /// Its type in a table, or its actual type, with an article, if a table cannot hold it.
     pub(super) logical_type: Result<LogicalType, String>,
 }
 
@@ -55,10 +55,10 @@ impl FileColumn {
 }
 
 impl FileSchema {
-    /// Reads it.
+    /// Parses a schema.
     ///
     /// # Errors
-    /// If it is malformed, or not that of a table.
+    /// If it is malformed, or does not describe a table.
     pub(super) fn parse(text: &str) -> Result<Self, Fault> {
         let root: Value = serde_json::from_str(text).map_err(|error| Fault::corrupt(format!("its schema: {error}")))?;
         let mut parser = Parser::default();
@@ -77,14 +77,14 @@ impl FileSchema {
             let logical_type = parser.logical_type(json, &stored);
             columns.push(FileColumn { name, stored, logical_type });
         }
-        // A row within itself, which is left out, needs what a row is.
+        // A row nested in itself, which is skipped, refers to the row's type.
         if let Some(root) = parser.named.first_mut() {
             *root = Type::Record(columns.iter().map(|column| column.stored.clone()).collect());
         }
         Ok(Self { columns, named: parser.named })
     }
 
-    /// The columns that a table has, and those it cannot have.
+    /// The supported columns, and the unsupported ones.
     pub(super) fn split(&self) -> (Vec<Field>, Vec<LeftOut>) {
         let (mut held, mut left_out) = (Vec::new(), Vec::new());
         for column in &self.columns {
@@ -105,14 +105,14 @@ fn malformed(what: &str) -> Fault {
 #[derive(Default)]
 struct Parser {
     named: Vec<Type>,
-    /// Their full names.
+    /// The positions of the named types by full name.
     names: HashMap<String, usize>,
-    /// What each means to a table, as far as its name says it.
+    /// The logical type of each named type, as far as its definition determines it.
     meanings: Vec<Result<LogicalType, String>>,
 }
 
 impl Parser {
-    /// Gives a type the name that its definition has, and returns the namespace within it.
+    /// Registers a type under the name in its definition, and returns the namespace within it.
     fn define(&mut self, definition: &Map<String, Value>, namespace: &str, of: Type) -> String {
         let own = definition.get("namespace").and_then(Value::as_str).unwrap_or(namespace);
         let name = definition.get("name").and_then(Value::as_str).unwrap_or_default();
@@ -124,7 +124,7 @@ impl Parser {
         within
     }
 
-    /// How values of a type are written.
+    /// Parses how values of a type are encoded.
     fn take(&mut self, json: &Value, namespace: &str) -> Result<Type, Fault> {
         match json {
             Value::String(name) => self.by_name(name, namespace),
@@ -189,7 +189,7 @@ impl Parser {
         }
     }
 
-    /// What a table has for values of that type.
+    /// The logical type of values of a type.
     fn logical_type(&self, json: &Value, stored: &Type) -> Result<LogicalType, String> {
         if let Type::Union(branches) = stored {
             let mut valued = (0..).zip(branches).filter(|(_, branch)| **branch != Type::Null);
@@ -227,7 +227,7 @@ fn full_name(name: &str, namespace: &str) -> String {
     if name.contains('.') || namespace.is_empty() { name.to_owned() } else { format!("{namespace}.{name}") }
 }
 
-/// What a type is that has an annotation, if this is one that fits it; others mean nothing.
+/// The logical type of an annotated type, if the annotation fits the type; other annotations are ignored.
 fn annotated(object: &Map<String, Value>, stored: &Type) -> Option<Result<LogicalType, String>> {
     use TimeUnit::{Microsecond, Millisecond, Nanosecond};
     let number = |key: &str| object.get(key).and_then(Value::as_u64);
@@ -258,7 +258,7 @@ fn annotated(object: &Map<String, Value>, stored: &Type) -> Option<Result<Logica
     }
 }
 
-/// The schema of a file for that of a table.
+/// The schema of a file for a table.
 pub(super) fn write(schema: &Schema) -> String {
     let names = names(schema);
     let field = |(field, name): (&Field, String)| {
@@ -277,7 +277,7 @@ pub(super) fn write(schema: &Schema) -> String {
     json!({"type": "record", "name": "row", "fields": fields}).to_string()
 }
 
-/// Names as the format has them: of ASCII letters, digits and underscores, and each once.
+/// Names valid in the format: unique, of ASCII letters, digits and underscores.
 fn names(schema: &Schema) -> Vec<String> {
     let allowed = |name: &str| {
         let name: String = name.chars().map(|char| if char.is_ascii_alphanumeric() { char } else { '_' }).collect();
@@ -287,7 +287,7 @@ fn names(schema: &Schema) -> Vec<String> {
     unique_names(names.iter().map(String::as_str))
 }
 
-/// How values of a type are written. What the format has no type for is told by the table's own schema.
+/// How values of a type are encoded. Types that the format lacks are restored from the table's own schema.
 fn stored(logical_type: LogicalType) -> Value {
     let annotated = |of: &str, what: &str| json!({"type": of, "logicalType": what});
     let decimal = |precision: u8, scale: u8| json!({"type": "bytes", "logicalType": "decimal", "precision": precision, "scale": scale});

@@ -1,4 +1,4 @@
-//! An open file: its header, and where its blocks are.
+//! An open file: its header, and the locations of its blocks.
 
 use super::codec::{Codec, LARGEST_BLOCK};
 use super::container::{BlockHeader, Header, LONGEST_BLOCK_HEADER};
@@ -17,13 +17,13 @@ use brc_core::{Error, ReadAt, Result, ScanError, ScanOptions, Scanned, Scanner, 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// The key of the header that has the columns as `brc` writes them.
+/// The header key of the columns as `brc` describes them.
 pub(super) const COLUMNS: &str = "brc.columns";
 
-/// Blocks are scanned together up to this size, if nobody says another.
+/// The default size of a split in bytes, made of whole blocks.
 const SPLIT_BYTES: u64 = 4 << 20;
 
-/// The longest header, in bytes.
+/// The maximum size of a header in bytes.
 const LONGEST_HEADER: usize = 64 << 20;
 
 pub(super) struct AvroTable {
@@ -38,7 +38,7 @@ pub(super) struct AvroTable {
     splits: Vec<usize>,
 }
 
-/// Where the stored bytes of a block are.
+/// The location of a block's stored bytes.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     start: u64,
@@ -83,7 +83,7 @@ impl AvroTable {
     }
 }
 
-/// The header, and where it ends.
+/// The header, and its end.
 fn read_header(input: &mut Input) -> Result<(Header, usize)> {
     loop {
         let known = input.prefix.len();
@@ -99,7 +99,7 @@ fn read_header(input: &mut Input) -> Result<(Header, usize)> {
     }
 }
 
-/// Finds all blocks by hopping from one to the next.
+/// Locates all blocks by skipping from one to the next.
 fn blocks(path: &Path, file: &InputFile, place: std::ops::Range<u64>, header: &Header) -> Result<Vec<Block>> {
     let mut blocks = Vec::new();
     let mut at = place.start;
@@ -193,7 +193,7 @@ struct AvroScanner<'t> {
     table: &'t AvroTable,
     options: ScanOptions,
     decoder: RowDecoder<FileRows>,
-    /// What stands before the rows of each block.
+    /// The bytes before the rows of each block: the symbols of enums.
     symbols: Vec<u8>,
     block: Vec<u8>,
 }

@@ -1,5 +1,5 @@
-//! The values of rows, one after the other: numbers as longs, strings with their length, and before a value that may be
-//! null the number of its branch.
+//! The values of rows, in sequence: numbers as longs, strings with their length, and the branch number before a
+//! nullable value.
 
 use super::container::{long, take_bytes, take_long};
 use super::schema::{FileColumn, FileSchema, Type};
@@ -10,12 +10,12 @@ use crate::rows::{RowBuffer, RowWriter, Short};
 use brc_core::{Field, LogicalType, PhysicalType, Schema, TimeUnit, UnsupportedReason, Value, float32, uuid};
 use std::ops::Range;
 
-/// Writes rows of a table.
+/// Writes the rows of a table.
 pub(super) struct Rows {
     fields: Vec<Field>,
 }
 
-/// The branches of a value that may be null, as [`super::schema::write`] orders them.
+/// The branches of a nullable value, in the order in which [`super::schema::write`] lists them.
 const NULL: u8 = 0;
 const VALUE: u8 = 2;
 
@@ -25,14 +25,14 @@ impl Rows {
     }
 }
 
-/// The bytes of an integer, the highest first, without those that say nothing.
+/// The shortest big-endian two's complement bytes of an integer, and their number.
 fn shortest(value: i128) -> ([u8; 16], usize) {
     let bytes = value.to_be_bytes();
     let spare = if value < 0 { (!value).leading_zeros() } else { value.leading_zeros() };
     (bytes, ((spare - 1) / 8) as usize)
 }
 
-/// Whether integers are written as decimals are.
+/// Whether integers are encoded as decimals.
 fn is_decimal(logical_type: LogicalType) -> bool {
     matches!(logical_type, LogicalType::Decimal { .. } | LogicalType::UInt64)
 }
@@ -104,12 +104,12 @@ impl RowWriter for Rows {
     }
 }
 
-/// Reads rows of a file.
+/// Reads the rows of a file.
 pub(super) struct FileRows {
     schema: FileSchema,
-    /// For each column of the table, which one it is in the file.
+    /// For each column of the table, its position in the file.
     held: Vec<usize>,
-    /// What symbols of enums are: they stand before the rows, one after the other.
+    /// The symbols of enums, contiguous: they are put before the rows.
     symbols: Vec<u8>,
 }
 
@@ -123,12 +123,12 @@ impl FileRows {
         Self { schema, held, symbols }
     }
 
-    /// What stands before the rows in the bytes that are read.
+    /// The bytes to put before the rows.
     pub(super) fn symbols(&self) -> &[u8] {
         &self.symbols
     }
 
-    /// Where a symbol stands.
+    /// The location of a symbol.
     fn symbol(&self, of: usize, index: usize) -> Option<Range<usize>> {
         let mut start = 0;
         for (number, named) in self.schema.named.iter().enumerate() {
@@ -163,19 +163,19 @@ pub(super) struct Reader<'a> {
     rows: &'a FileRows,
     all: &'a [u8],
     rest: &'a [u8],
-    /// The column of the file that comes next.
+    /// The next column of the file.
     next: usize,
-    /// The type of the value that comes next, if the number of its branch was read.
+    /// The type of the next value, if its branch number was read.
     branch: Option<&'a Type>,
-    /// How many values were passed over since so many bytes were left.
+    /// The number of values skipped since the number of bytes left last changed.
     idle: u32,
     seen: usize,
 }
 
-/// How deep values may be nested.
+/// The maximum nesting of values.
 const MOST_NESTED: usize = 64;
 
-/// How many values without a byte may stand one after the other.
+/// The maximum number of consecutive values without bytes.
 const MOST_IDLE: u32 = 1 << 16;
 
 impl<'a> Reader<'a> {
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
         take_bytes(&mut self.rest).ok_or(Fault::CutOff)
     }
 
-    /// Passes over what stands before a column of the table.
+    /// Skips the columns before a column of the table; returns its type.
     fn enter(&mut self, column: usize) -> Result<&'a Type, Fault> {
         let rows = self.rows;
         let index = rows.held.get(column).copied().unwrap_or(rows.schema.columns.len());
@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
         rows.schema.columns.get(index).map(|column| &column.stored).ok_or(Fault::CutOff)
     }
 
-    /// The type of the value that comes next, which is taken then.
+    /// The type of the next value, which the caller then reads.
     fn taken(&mut self, column: usize) -> Result<&'a Type, Fault> {
         let stored = match self.branch.take() {
             Some(branch) => branch,
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
         Ok(stored)
     }
 
-    /// The type of the branch of a union that comes next.
+    /// The type of the next value's branch, if the type is a union.
     fn chosen(&mut self, stored: &'a Type) -> Result<&'a Type, Fault> {
         let Type::Union(branches) = stored else { return Ok(stored) };
         let branch = usize::try_from(self.long()?).ok().and_then(|branch| branches.get(branch));
@@ -219,7 +219,7 @@ impl<'a> Reader<'a> {
     }
 
     fn skip(&mut self, stored: &'a Type, depth: usize) -> Result<(), Fault> {
-        // Types that have no bytes could stand within each other without end.
+        // Types without bytes could be nested without end.
         (self.idle, self.seen) =
             if self.seen == self.rest.len() { (self.idle + 1, self.seen) } else { (0, self.rest.len()) };
         let depth = depth.checked_sub(1).filter(|_| self.idle <= MOST_IDLE);
@@ -246,13 +246,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over the blocks of a list or a map.
+    /// Skips the blocks of a list or a map.
     fn skip_items(&mut self, skip: impl Fn(&mut Self) -> Result<(), Fault>) -> Result<(), Fault> {
         loop {
             let count = self.long()?;
             match count {
                 0 => return Ok(()),
-                // Where the length in bytes is said, nothing in it matters.
+                // With a length in bytes, the items need not be parsed.
                 ..0 => {
                     let length = self.long()?;
                     take_text(&mut self.rest, length)?;
@@ -261,7 +261,7 @@ impl<'a> Reader<'a> {
                     for _ in 0..count {
                         let before = self.rest.len();
                         skip(self)?;
-                        // Items without a byte may be any number.
+                        // There may be any number of items without bytes.
                         if self.rest.len() == before {
                             break;
                         }
@@ -271,7 +271,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An integer of its bytes, the highest first.
+    /// A decimal: an integer in big-endian bytes.
     fn decimal(&mut self, stored: &Type) -> Result<i128, Fault> {
         let bytes = match stored {
             Type::Fixed(size) => take_text(&mut self.rest, *size)?,
@@ -294,7 +294,7 @@ impl<'a> Reader<'a> {
         bytes.try_into().map_err(|_| Fault::CutOff)
     }
 
-    /// The integer of a type that is stored in that way.
+    /// An integer of a logical type, as encoded.
     fn integer(&mut self, stored: &Type, logical_type: LogicalType) -> Result<i128, Fault> {
         Ok(match stored {
             Type::Int | Type::Long => {
@@ -396,7 +396,7 @@ impl<'a> RowReader<'a> for Reader<'a> {
     }
 }
 
-/// Whether a column that `brc` wrote can be read as what the table calls it.
+/// Whether a column that `brc` wrote can be read as the table's column.
 pub(super) fn can_be_read_as(field: &Field, file: &FileColumn) -> bool {
     let seconds = |own, unit| own == unit || own == TimeUnit::Second && unit == TimeUnit::Millisecond;
     let is_kin = file.logical_type.as_ref().is_ok_and(|stored| match (field.logical_type, *stored) {
@@ -432,7 +432,7 @@ mod tests {
 
     #[test]
     fn values_without_a_byte_come_to_an_end() {
-        // Each type has the one before twice: there are more values than anyone can pass over.
+        // Each type contains the previous one twice: there are more values than can be skipped in any time.
         let twice = |(index, _): (usize, ())| Type::Record(vec![Type::Named(index); 2]);
         let mut named = vec![Type::Null];
         named.extend(std::iter::repeat_n((), 50).enumerate().map(twice));

@@ -1,4 +1,5 @@
-//! Writes a file: each part some blocks of rows, of which the last of all is held back until it is known to be that.
+//! Writes a file: each part is a sequence of blocks; the last block is held back until it is known whether it is the
+//! file's last.
 
 use super::NAME;
 use super::codec::{Codec, LARGEST_BLOCK};
@@ -11,10 +12,10 @@ use crate::rows::{RowBuffer, RowEncoder};
 use brc_compress::Compressor;
 use brc_core::{Batch, BatchWriter, Error, Part, PartEncoder, Result, Schema, Sink, Summary};
 
-/// A block ends after the row with which it has so many bytes.
+/// A block ends after the row that fills this many bytes.
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// From how many bytes on a part is given away before its end.
+/// The size in bytes from which a part is handed over before its end.
 const LARGE_PART: usize = 16 << 20;
 
 pub(super) struct Writer {
@@ -22,7 +23,7 @@ pub(super) struct Writer {
     compressor: Compressor,
     header: Vec<u8>,
     sync: Sync,
-    /// The last block, which is written before the next, or at the end.
+    /// The last block, which is written before the next one, or at the end.
     held: Vec<u8>,
 }
 
@@ -96,13 +97,13 @@ struct Encoder {
     codec: Codec,
     compressor: Compressor,
     sync: Sync,
-    /// The rows of the block that is not finished.
+    /// The rows of the unfinished block.
     block: RowBuffer,
     rows_of_block: u64,
-    /// The rows of the part, and how many of them were given away.
+    /// The rows of the part, and the number of those handed over.
     rows: u64,
     rows_given: u64,
-    /// The finished blocks, and where the last of them begins.
+    /// The finished blocks, and the offset of the last.
     bytes: Vec<u8>,
     last: usize,
 }
@@ -128,7 +129,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// The part that the finished blocks make up.
+    /// The part with the finished blocks.
     fn part(&mut self) -> Part {
         let finished = self.rows - self.rows_of_block;
         let rows = finished - std::mem::replace(&mut self.rows_given, finished);
