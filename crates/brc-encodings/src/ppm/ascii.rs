@@ -1,7 +1,7 @@
 //! Scans the numbers of a text image.
 //!
-//! A split is a range of bytes; to it belong the numbers that begin in it, and the pixels whose first number does. Which
-//! pixels these are turns out when all splits before were read: see [`super::chain`].
+//! A split is a range of bytes; the numbers that begin in it belong to it, and the pixels whose first number does.
+//! Which pixels these are is known when all earlier splits were read: see [`super::chain`].
 
 use super::chain::Start;
 use super::header::{is_token, is_white};
@@ -18,10 +18,10 @@ use memchr::{memchr_iter, memchr2};
 use std::ops::Range;
 use std::time::Instant;
 
-/// How many bytes are read number by number where the kernel stopped.
+/// The number of bytes parsed one by one after the kernel stopped.
 const STEP: usize = 64;
 
-/// How far is read on at first for the rest of a pixel.
+/// The number of bytes first read after a split to complete its last pixel.
 const LOOK_AHEAD: u64 = 256;
 
 pub(super) struct AsciiScanner<'t> {
@@ -31,26 +31,26 @@ pub(super) struct AsciiScanner<'t> {
     pixels: Pixels,
 }
 
-/// Something that is no number of the image, and its place in the file.
+/// An invalid number, and its offset in the file.
 type Fault = (u64, RowFault);
 
-/// Reads numbers.
+/// Parses numbers.
 struct Numbers<'t> {
     text: Text<'t>,
     level: Level,
     maximum: u16,
-    /// Those that were read.
+    /// The parsed numbers.
     found: Vec<u16>,
-    /// How many there may be, if it is to be found out which is one too many.
+    /// The maximum number of numbers, if the first excess one is to be found.
     most: Option<usize>,
 }
 
 impl Numbers<'_> {
-    /// Replaces those found by the numbers that begin in some bytes, which begin within a number if `behind` is set and
-    /// the byte before is part of one. Returns whether the bytes end within a comment.
+    /// Replaces the parsed numbers by those that begin in a range of bytes. If `behind` is set, the byte before the
+    /// range is checked for the start of a number. Returns whether the range ends within a comment.
     fn read(&mut self, bytes: Range<u64>, behind: bool, mut in_comment: bool) -> Result<Result<bool, Fault>> {
         self.found.clear();
-        // The byte before tells whether the first ones belong to a number before.
+        // The previous byte shows whether the first bytes belong to an earlier number.
         self.text.start(bytes.start - u64::from(behind)..bytes.end);
         let mut is_first = behind;
         loop {
@@ -115,7 +115,7 @@ impl Rules {
         }
     }
 
-    /// Reads some numbers, one by one; returns whether a comment begins at the byte that it stopped at.
+    /// Parses some numbers one by one; returns whether a comment begins at the byte where it stopped.
     fn step(&self, text: &[u8], at: &mut usize, found: &mut Vec<u16>) -> Result<bool, (usize, RowFault)> {
         let end = text.len().min(*at + STEP);
         while *at < end {
@@ -155,19 +155,19 @@ impl<'t> AsciiScanner<'t> {
         Self { table, options: options.clone(), numbers, pixels: Pixels::new(table.image, options) }
     }
 
-    /// How many numbers the image has.
+    /// The number of numbers in the image.
     fn expected(&self) -> u64 {
-        // A file has fewer bytes than that, so it does not matter if they are more.
+        // Files are shorter than that, so saturation does not matter.
         self.table.image.pixels().saturating_mul(3)
     }
 
-    /// Reads the numbers that begin in some bytes of the file.
+    /// Parses the numbers that begin in a range of bytes of the file.
     fn read(&mut self, bytes: Range<u64>, in_comment: bool) -> Result<Result<bool, Fault>> {
         let behind = bytes.start > self.table.raster;
         self.numbers.read(bytes, behind, in_comment)
     }
 
-    /// Reads the numbers of a split, and finds out what stands before it and behind it.
+    /// Parses the numbers of a split, and determines its start and the next split's.
     fn read_split(&mut self, split: &Split) -> Result<(Start, Start)> {
         let table = self.table;
         let claim = table.chain.claim(split.index);
@@ -188,7 +188,7 @@ impl<'t> AsciiScanner<'t> {
         Ok((start, end))
     }
 
-    /// Where the split behind one starts, whose numbers were read.
+    /// The start of the next split, given the outcome of parsing this one.
     fn end_of(&mut self, split: &Split, start: Start, outcome: Result<bool, Fault>) -> Result<Start> {
         let (numbers, expected) = (start.numbers + self.numbers.found.len() as u64, self.expected());
         if numbers > expected || (numbers == expected && outcome.is_err()) {
@@ -217,7 +217,7 @@ impl<'t> AsciiScanner<'t> {
         self.bad((byte, RowFault::TooManyNumbers { text, expected }), None)
     }
 
-    /// The error that something is wrong at a place, behind so many numbers if it stands for one.
+    /// The error at an offset of the file; `behind` is the number of numbers before it, if it is a number.
     fn bad(&self, (byte, fault): Fault, behind: Option<u64>) -> Result<Error> {
         let fields = self.table.schema().fields();
         let column = behind.map(|numbers| fields[(numbers % 3) as usize].name.clone());
@@ -241,7 +241,7 @@ impl<'t> AsciiScanner<'t> {
         Ok(line)
     }
 
-    /// Reads so many more numbers behind a split, to make its last pixel whole.
+    /// Parses `missing` further numbers after a split, to complete its last pixel.
     fn complete(&mut self, split: &Split, end: Start, missing: usize) -> Result<()> {
         let own = std::mem::take(&mut self.numbers.found);
         let mut ahead = LOOK_AHEAD;
@@ -276,7 +276,8 @@ impl Scanner for AsciiScanner<'_> {
         let (start, end) = self.read_split(split)?;
         let pixels = start.numbers.div_ceil(3)..end.numbers.div_ceil(3);
         if !pixels.is_empty() {
-            // The numbers of a pixel whose first one stands before the split, and those that stand behind it.
+            // The numbers of a pixel that starts before the split are skipped; the rest of the last pixel is after the
+            // split.
             let skipped = (pixels.start * 3 - start.numbers) as usize;
             let missing = (pixels.end * 3 - end.numbers) as usize;
             if missing > 0 {

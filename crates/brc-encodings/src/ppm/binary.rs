@@ -7,7 +7,7 @@ use crate::delivery::Delivery;
 use brc_core::{Error, ReadAt, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split};
 use std::time::{Duration, Instant};
 
-/// How many pixels are read at once: few enough to stay in the second-level cache until they are delivered.
+/// The number of pixels read at once: they stay in the L2 cache until they are delivered.
 const PORTION: u64 = 64 << 10;
 
 pub(super) struct BinaryScanner<'t> {
@@ -41,7 +41,7 @@ impl<'t> BinaryScanner<'t> {
         Ok(())
     }
 
-    /// Sees to it that none of the samples that were read is above the maximum.
+    /// Checks that no sample exceeds the maximum.
     fn check(&self, first: u64) -> Result<()> {
         let maximum = self.table.image.maximum;
         let above = match maximum {

@@ -1,22 +1,21 @@
-//! Where each split of a text without rows begins: behind how many numbers, and whether within a comment.
+//! The start of each split of a text without rows: the number of numbers before it, and whether it is in a comment.
 //!
-//! Only who has read all splits before knows that. So workers read their splits side by side, as if no comment went across
-//! the border, and then tell each other in order. Whoever needs a split that nobody works on reads it himself: splits may
-//! be scanned in any order, and more than once.
+//! It depends on all earlier splits. So workers parse their splits in parallel, assuming that no comment crosses the
+//! border, and then pass on the result in order. A worker that needs a split which no worker has claimed parses it
+//! itself: splits may be scanned in any order, and more than once.
 
 use std::collections::BTreeSet;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// How often a worker looks whether the split before was read until it goes to sleep. A split takes less time than waking
-/// up again.
+/// The number of times a worker polls for the previous split before it sleeps. A split takes less time than a wakeup.
 const LOOKS: u32 = 4000;
 
-/// What is known of the text before a split.
+/// The state of the text before a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Start {
-    /// How many numbers begin before it.
+    /// The number of numbers that begin before it.
     pub(super) numbers: u64,
     /// Whether its first bytes are within a comment.
     pub(super) in_comment: bool,
@@ -25,14 +24,14 @@ pub(super) struct Start {
 pub(super) struct Chain {
     state: Mutex<State>,
     moved: Condvar,
-    /// How many starts are known.
+    /// The number of known starts.
     known: AtomicU64,
 }
 
 struct State {
     /// The starts of the first splits.
     known: Vec<Start>,
-    /// The splits that somebody reads.
+    /// The splits being read.
     working: BTreeSet<u64>,
 }
 
@@ -47,13 +46,13 @@ impl Chain {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note that the caller reads a split, until the claim is dropped or told the end.
+    /// Claims a split for the caller, until the claim is dropped or its end is reported.
     pub(super) fn claim(&self, split: u64) -> Claim<'_> {
         self.lock().working.insert(split);
         Claim { chain: self, split }
     }
 
-    /// Where a split starts. `read` reads a split that nobody else does, and returns where the next one starts.
+    /// The start of a split. `read` reads an unclaimed split, and returns the start of the next one.
     ///
     /// # Errors
     /// That of `read`.
@@ -83,14 +82,14 @@ impl Chain {
     }
 }
 
-/// A split that somebody reads.
+/// A split claimed by a worker.
 pub(super) struct Claim<'c> {
     chain: &'c Chain,
     split: u64,
 }
 
 impl Claim<'_> {
-    /// Tells where the next split starts.
+    /// Reports the start of the next split.
     pub(super) fn ends(self, next: Start) {
         let mut state = self.chain.lock();
         if state.known.len() as u64 == self.split + 1 {

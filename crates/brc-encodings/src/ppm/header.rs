@@ -1,4 +1,4 @@
-//! The header of an image: `P3` or `P6`, width, height and maximum, with white space and comments between.
+//! The header of an image: `P3` or `P6`, width, height and maximum, separated by white space and comments.
 
 use super::image::{Image, LONGEST_SIDE};
 use crate::input::{Input, PREFIX_BYTES};
@@ -6,31 +6,31 @@ use brc_core::{Error, Result, RowFault};
 use memchr::{memchr_iter, memchr2};
 use std::path::Path;
 
-/// How long a header may be, in bytes: comments have any length.
+/// The maximum size of a header in bytes: comments may have any length.
 const LONGEST: usize = 16 * PREFIX_BYTES;
 
-/// How the samples are written.
+/// The form of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// As decimal numbers with white space between: P3.
+    /// P3: decimal numbers separated by white space.
     Ascii,
-    /// In one byte each, or in two, the higher one first, if the maximum is above 255: P6.
+    /// P6: one byte each, or two, big-endian, if the maximum is above 255.
     Binary,
 }
 
-/// What stands before the samples.
+/// The header before the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) form: Form,
     pub(super) image: Image,
-    /// How long it is, with the white space at its end.
+    /// Its length in bytes, including the white space at its end.
     pub(super) bytes: usize,
 }
 
-/// Why some bytes do not begin with a header.
+/// Why the bytes do not begin with a header.
 #[derive(Debug, PartialEq, Eq)]
 enum Fault {
-    /// They end within it.
+    /// The bytes end within it.
     Incomplete,
     Malformed {
         at: usize,
@@ -38,17 +38,17 @@ enum Fault {
     },
 }
 
-/// White space, as the format has it.
+/// Whether a byte is white space in the format.
 pub(super) fn is_white(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// Whether a byte is part of a number, or of what stands in its place.
+/// Whether a byte may be part of a number or of an invalid token.
 pub(super) fn is_token(byte: u8) -> bool {
     !is_white(byte) && byte != b'#'
 }
 
-/// Whether these first bytes are those of an image: a magic number, and something like a number behind it.
+/// Whether the first bytes are those of an image: a magic, and a token like a number after it.
 pub(super) fn is_ppm(prefix: &[u8]) -> bool {
     let Some((_, rest)) = magic(prefix) else { return false };
     match (Tokens { text: prefix, at: prefix.len() - rest.len() }).next() {
@@ -57,7 +57,7 @@ pub(super) fn is_ppm(prefix: &[u8]) -> bool {
     }
 }
 
-/// Whether some bytes are a header that says this, and nothing else.
+/// Whether the bytes are exactly a header with this content.
 pub(super) fn is_of(bytes: &[u8], form: Form, image: Image) -> bool {
     parse(bytes) == Ok(Header { form, image, bytes: bytes.len() })
 }
@@ -65,7 +65,7 @@ pub(super) fn is_of(bytes: &[u8], form: Form, image: Image) -> bool {
 /// Reads the header of an image.
 ///
 /// # Errors
-/// [`Error::Corrupt`] if there is none.
+/// [`Error::Corrupt`] if it is missing or malformed.
 pub(super) fn read(input: &mut Input) -> Result<Header> {
     let mut header = parse(&input.prefix);
     if header == Err(Fault::Incomplete) {
@@ -111,7 +111,7 @@ fn parse(text: &[u8]) -> Result<Header, Fault> {
     Ok(Header { form, image: Image { width, height, maximum }, bytes: tokens.at })
 }
 
-/// What stands between white space and comments.
+/// The tokens between white space and comments.
 struct Tokens<'a> {
     text: &'a [u8],
     at: usize,
@@ -139,7 +139,7 @@ impl<'a> Tokens<'a> {
         Ok(())
     }
 
-    /// Skips what ends the header: one white space, or a comment.
+    /// Skips the end of the header: one white space, or a comment.
     fn end(&mut self) -> Result<(), Fault> {
         if self.text.get(self.at) == Some(&b'#') {
             return self.comment();

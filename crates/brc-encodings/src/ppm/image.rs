@@ -1,52 +1,52 @@
-//! What an image's header says, as metadata of a table.
+//! The content of an image's header, as metadata of a table.
 
 use brc_core::{Field, LogicalType, Schema};
 
-/// The columns of a pixel's samples, which are the first ones of a table that was an image.
+/// The columns of a pixel's samples, which are the first columns of an image's table.
 pub(super) const SAMPLES: [&str; 3] = ["r", "g", "b"];
 
-/// The columns of a pixel's place, which follow.
+/// The columns of a pixel's coordinates, which follow.
 const PLACE: [&str; 2] = ["x", "y"];
 
 const WIDTH: &str = "ppm.width";
 const HEIGHT: &str = "ppm.height";
 const MAXIMUM: &str = "ppm.maximum";
 
-/// The header of a binary image, if it is not the usual one: with comments, for instance.
+/// The header of a binary image, if it is not the canonical one: with comments, for instance.
 pub(super) const HEADER: &str = "ppm.header";
 
-/// The largest width and height: places are integers of 32 bits.
+/// The maximum width and height: coordinates are 32-bit integers.
 pub(super) const LONGEST_SIDE: u64 = i32::MAX as u64;
 
-/// The size of an image and the largest of its samples.
+/// The size of an image and its maximum sample value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Image {
-    /// Pixels from left to right, 1 to [`LONGEST_SIDE`].
+    /// The number of pixels per row, 1 to [`LONGEST_SIDE`].
     pub(super) width: u32,
-    /// Pixels from top to bottom, 1 to [`LONGEST_SIDE`].
+    /// The number of rows of pixels, 1 to [`LONGEST_SIDE`].
     pub(super) height: u32,
-    /// What stands for full intensity, 1 to 65,535.
+    /// The value of full intensity, 1 to 65,535.
     pub(super) maximum: u16,
 }
 
 impl Image {
-    /// How many pixels there are.
+    /// The number of pixels.
     pub(super) fn pixels(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height)
     }
 
-    /// How many bytes a sample has in the binary form.
+    /// The bytes per sample in the binary form.
     pub(super) fn sample_bytes(&self) -> usize {
         if self.maximum > 255 { 2 } else { 1 }
     }
 
-    /// The usual header, up to the raster.
+    /// The canonical header, up to the raster.
     pub(super) fn header(&self, magic: &str) -> Vec<u8> {
         let Self { width, height, maximum } = self;
         format!("{magic}\n{width} {height}\n{maximum}\n").into_bytes()
     }
 
-    /// The schema of the image as a table. `header` is that of the binary form, if it is not the usual one.
+    /// The schema of the image as a table. `header` is the binary form's, if it is not canonical.
     pub(super) fn schema(&self, header: Option<&str>) -> Schema {
         let names = SAMPLES.into_iter().chain(PLACE);
         let fields = names.map(|name| Field::required(name, LogicalType::Int32)).collect();
@@ -58,7 +58,7 @@ impl Image {
         schema.with_metadata(metadata)
     }
 
-    /// The image that a table was, or why it was none.
+    /// The image of a table, or why the table is not an image.
     pub(super) fn of(schema: &Schema) -> Result<Self, String> {
         let number = |key: &str, most: u64| {
             let text = schema.metadata_of(key).ok_or_else(|| {

@@ -1,8 +1,8 @@
 //! Images as tables: portable pixmaps, in text (P3) and in binary (P6).
 //!
-//! A P3 image is the oldest text that should have been binary: millions of small numbers with white space between. A row is
-//! a pixel, from left to right and from top to bottom, with its samples `r`, `g`, `b`; `x` and `y` are computed. What the
-//! header says is kept as metadata of the table, so that encodings which keep those give the image back.
+//! A P3 image is a classic example of text that should be binary: millions of small numbers separated by white space. A
+//! row is a pixel, from left to right and from top to bottom, with its samples `r`, `g`, `b`; `x` and `y` are computed.
+//! The header becomes metadata of the table, so that encodings which keep metadata restore the image.
 
 mod ascii;
 mod binary;

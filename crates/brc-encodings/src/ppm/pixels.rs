@@ -1,4 +1,4 @@
-//! Samples as they follow each other in an image, delivered as columns.
+//! Delivers interleaved samples of an image as columns.
 
 use super::image::Image;
 use crate::delivery::Delivery;
@@ -17,15 +17,15 @@ pub(super) enum Samples<'a> {
 pub(super) struct Pixels {
     image: Image,
     level: Level,
-    /// Whether the place of a pixel is wanted.
+    /// Whether the coordinates of pixels are requested.
     with_place: bool,
     planes: [Vec<i16>; 3],
-    /// The same where samples do not fit 16 bits with a sign.
+    /// The same, if samples exceed 16-bit signed integers.
     wide: [Vec<i32>; 3],
     places: Places,
 }
 
-/// Columns and rows of pixels, as narrow as the image allows: they are computed, so writing them is what they cost.
+/// The coordinates of pixels, as narrow as the image allows: their cost is that of writing them.
 enum Places {
     Narrow { x: Vec<i16>, y: Vec<i16> },
     Wide { x: Vec<i32>, y: Vec<i32> },
@@ -43,7 +43,7 @@ impl Pixels {
         }
     }
 
-    /// Delivers pixels, of which `first` of the image stand before.
+    /// Delivers pixels; `first` is the number of pixels before them in the image.
     ///
     /// # Errors
     /// The sink's.
@@ -95,7 +95,7 @@ impl Places {
         }
     }
 
-    /// Sets them to those of some pixels, of which `first` of the image stand before.
+    /// Sets the coordinates of some pixels; `first` is the number of pixels before them in the image.
     fn set(&mut self, width: u32, rows: usize, first: u64) {
         match self {
             Self::Narrow { x, y } => set(x, y, width, rows, first),
@@ -111,7 +111,7 @@ impl Places {
     }
 }
 
-/// A place that fits the type.
+/// An integer type of coordinates.
 trait Place: Copy + Default {
     fn of(place: u32) -> Self;
 }

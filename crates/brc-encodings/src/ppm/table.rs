@@ -11,16 +11,16 @@ use crate::input_file::InputFile;
 use brc_core::{Error, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::path::{Path, PathBuf};
 
-/// How large splits of a text are if nobody asks for a size: what was parsed of one stays in the second-level cache.
+/// The default size of splits of a text image in bytes: the parsed numbers of a split stay in the L2 cache.
 const SPLIT_BYTES: u64 = 256 << 10;
 
-/// How many bytes of text a pixel stands for where splits of a binary image are as large as those of a text.
+/// The bytes of text per pixel by which splits of a binary image are sized.
 const TEXT_OF_PIXEL: u64 = 12;
 
 pub(super) struct PpmTable {
     pub(super) path: PathBuf,
     pub(super) file: InputFile,
-    /// The length of the file, and where the samples begin.
+    /// The length of the file, and the offset of the samples.
     pub(super) length: u64,
     pub(super) raster: u64,
     pub(super) image: Image,
@@ -33,7 +33,7 @@ pub(super) struct PpmTable {
 
 impl PpmTable {
     /// # Errors
-    /// [`Error::Corrupt`] if the header is malformed, or promises more or less than a binary image has.
+    /// [`Error::Corrupt`] if the header is malformed, or does not match the length of a binary image.
     pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Self> {
         let Header { form, image, bytes } = header::read(&mut input)?;
         let unusual = std::str::from_utf8(&input.prefix[..bytes]).ok();
@@ -55,7 +55,7 @@ impl PpmTable {
         Ok(table)
     }
 
-    /// Sees to it that the file has as many bytes as the header promises.
+    /// Checks the length of the file against the header.
     fn check_length(&self) -> Result<()> {
         let Image { width, height, .. } = self.image;
         let found = self.length.saturating_sub(self.raster);
@@ -99,7 +99,7 @@ impl Table for PpmTable {
 
     fn split(&self, index: u64) -> Option<Split> {
         let (first, last) = match self.form {
-            // There is always a first one, so that somebody finds out what is missing.
+            // There is always a first split, in which missing samples are reported.
             Form::Ascii => (self.raster, self.length.max(self.raster + 1)),
             Form::Binary => (0, self.image.pixels()),
         };

@@ -16,7 +16,7 @@ fn options(split: Option<u64>) -> OpenOptions {
     OpenOptions { row_group_bytes: split, ..OpenOptions::default() }
 }
 
-/// The table in another encoding.
+/// The table in a different encoding.
 fn converted(table: &dyn Table, to: &str, ascii: bool, threads: usize) -> Result<Vec<u8>> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("out");

@@ -8,13 +8,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
-/// How much is read at once: small enough to stay in the second-level cache while it is parsed.
+/// The number of bytes read at once: they stay in the L2 cache while they are parsed.
 const PORTION: usize = 256 << 10;
 
-/// What is read behind the end of a split at first: usually its last number ends there.
+/// The number of bytes first read after the end of a split: usually its last number ends there.
 const OVERLAP: usize = 64;
 
-/// How long a number, or a word of a comment, may be in bytes.
+/// The maximum length of a number, or of a word in a comment, in bytes.
 pub(super) const LONGEST_WORD: usize = 1 << 20;
 
 pub(super) struct Text<'t> {
@@ -23,10 +23,10 @@ pub(super) struct Text<'t> {
     length: u64,
     /// A margin, the text, a margin.
     buffer: Vec<u8>,
-    /// How much of the text is valid, and how much of that was handed out.
+    /// The number of valid bytes of the text, and of those already returned.
     filled: usize,
     taken: usize,
-    /// The place in the file of the first byte of the buffer's text.
+    /// The offset in the file of the first byte of the buffer's text.
     byte: u64,
     end: u64,
     pub(super) cost: ReadCost,
@@ -35,9 +35,9 @@ pub(super) struct Text<'t> {
 /// Some text that ends with white space.
 pub(super) struct Portion<'a> {
     pub(super) window: Window<'a>,
-    /// The place of its first byte in the file.
+    /// The offset of its first byte in the file.
     pub(super) byte: u64,
-    /// How many of its bytes belong to the split: the rest is the end of its last word.
+    /// The number of its bytes that belong to the split: the rest is the end of its last word.
     pub(super) own: usize,
 }
 
@@ -48,16 +48,16 @@ impl<'t> Text<'t> {
         Self { file, path, length, buffer, filled: 0, taken: 0, byte: 0, end: 0, cost }
     }
 
-    /// Goes to some bytes of the file.
+    /// Starts a range of bytes of the file.
     pub(super) fn start(&mut self, bytes: Range<u64>) {
         (self.byte, self.end) = (bytes.start, bytes.end);
         (self.filled, self.taken) = (0, 0);
     }
 
-    /// The next portion of them. `Err` inside: where more than [`LONGEST_WORD`] bytes without white space begin.
+    /// The next portion. `Err` inside: the offset of a word of more than [`LONGEST_WORD`] bytes.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub(super) fn next(&mut self) -> Result<Result<Option<Portion<'_>>, u64>> {
         self.buffer.copy_within(MARGIN + self.taken..MARGIN + self.filled, MARGIN);
         self.filled -= self.taken;
@@ -75,7 +75,7 @@ impl<'t> Text<'t> {
                 return Ok(Ok(Some(self.portion(cut))));
             }
             if self.filled > LONGEST_WORD {
-                // What stands before the long word comes first.
+                // The text before the long word comes first.
                 match self.last_white() {
                     Some(cut) => return Ok(Ok(Some(self.portion(cut)))),
                     None => return Ok(Err(self.byte)),
@@ -91,10 +91,10 @@ impl<'t> Text<'t> {
         Portion { window: Window::new(&self.buffer, MARGIN, MARGIN + length), byte: self.byte, own }
     }
 
-    /// Reads on; returns whether the file has ended.
+    /// Reads further bytes; returns whether the file has ended.
     fn fill(&mut self) -> Result<bool> {
         let position = self.byte + self.filled as u64;
-        // One byte is kept for the white space that the end of the file may lack.
+        // One byte is reserved for the white space that the end of the file may lack.
         let room = self.buffer.len() - 2 * MARGIN - 1 - self.filled;
         let left_of_split = usize::try_from(self.end.saturating_sub(position)).unwrap_or(usize::MAX);
         let overlap = if left_of_split == 0 { room } else { OVERLAP };
@@ -109,12 +109,12 @@ impl<'t> Text<'t> {
         Ok(position + read as u64 >= self.length || read < wanted)
     }
 
-    /// How much there is up to the last white space.
+    /// The length up to the last white space.
     fn last_white(&self) -> Option<usize> {
         self.buffer[MARGIN..][..self.filled].iter().rposition(|&byte| is_white(byte)).map(|last| last + 1)
     }
 
-    /// How long the next portion is, if that is known.
+    /// The length of the next portion, if it is complete.
     fn cut(&mut self, ended: bool) -> Option<usize> {
         let text = &self.buffer[MARGIN..][..self.filled];
         let left = usize::try_from(self.end - self.byte).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! Writes a table as an image again.
+//! Writes a table as an image.
 
 use super::NAME;
 use super::header::{self, Form};
@@ -19,7 +19,7 @@ pub(super) struct Writer {
     pixels: u64,
 }
 
-/// The columns of the samples and the image that a table of that schema is, or why it is none.
+/// The columns of the samples and the image of a table with this schema, or why it is not an image.
 pub(super) fn check(schema: &Schema) -> Result<([usize; 3], Image), String> {
     let mut columns = [0; 3];
     for (column, name) in columns.iter_mut().zip(SAMPLES) {
@@ -87,7 +87,7 @@ struct Encoder {
     image: Image,
     columns: [usize; 3],
     form: Form,
-    /// Those of a batch, as they follow each other in the image.
+    /// The samples of a batch, interleaved.
     samples: Vec<u16>,
     part: PartBuffer,
 }
@@ -100,7 +100,7 @@ impl Encoder {
         let Data::Integers(values) = column.data else { unreachable!("the column is of integers") };
         let refused = |row: usize, fault| Refused::value(row, position, values.get(row).to_string().as_bytes(), fault);
         if let Some(row) = first_null(column, batch.rows) {
-            // What stands before it may be at fault, too.
+            // A value before it may be invalid, too.
             let before = for_integers!(values, values => put(&values[..row], maximum, &mut self.samples[index..]));
             return Err(match before {
                 Err(row) => refused(row, UnsupportedReason::AboveMaximum(maximum)),
@@ -117,7 +117,7 @@ impl Encoder {
             Form::Binary if self.image.sample_bytes() == 1 => bytes.extend(samples.iter().map(|&sample| sample as u8)),
             Form::Binary => samples.iter().for_each(|sample| bytes.extend_from_slice(&sample.to_be_bytes())),
             Form::Ascii => {
-                // A pixel a line, so that no line is longer than the 70 bytes that the format has.
+                // One pixel per line, so that no line exceeds the format's limit of 70 bytes.
                 for (&sample, end) in samples.iter().zip(b"  \n".iter().cycle()) {
                     push_number(sample, *end, bytes);
                 }
@@ -130,7 +130,7 @@ fn first_null(column: &Column<'_>, rows: usize) -> Option<usize> {
     column.has_nulls().then(|| (0..rows).find(|&row| !column.is_valid(row)))?
 }
 
-/// Puts values in every third place; returns the row of the first that is no sample.
+/// Writes values to every third element; returns the row of the first invalid sample.
 fn put<T: Copy + TryInto<u16>>(values: &[T], maximum: u16, places: &mut [u16]) -> Result<(), usize> {
     let mut is_good = true;
     for (place, &value) in places.iter_mut().step_by(3).zip(values) {
@@ -145,7 +145,7 @@ fn put<T: Copy + TryInto<u16>>(values: &[T], maximum: u16, places: &mut [u16]) -
     Err(values.iter().position(|value| !is_sample(value)).unwrap_or_default())
 }
 
-/// Appends a number and the byte behind it.
+/// Appends a number and the byte after it.
 fn push_number(number: u16, end: u8, bytes: &mut Vec<u8>) {
     let mut text = [b'0', b'0', b'0', b'0', b'0', end];
     let (mut at, mut left) = (4, number);
