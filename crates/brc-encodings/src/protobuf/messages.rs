@@ -1,27 +1,27 @@
-//! The messages that are the same for all tables, as in `schemas/table.proto`, and the description of the one that is
-//! not: the row.
+//! The messages that are the same for all tables, as in `schemas/table.proto`, and the descriptor of the row message,
+//! which differs.
 
 use super::rows::Kind;
 use brc_core::{LogicalType, Schema};
 use prost::Message;
 
-/// What the columns of a file are.
+/// The header of a file with its columns.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Header {
     #[prost(fixed32, tag = "1")]
     pub(super) version: u32,
-    /// The columns, with the scales of decimals.
+    /// The columns, including the scales of decimals.
     #[prost(string, tag = "2")]
     pub(super) schema: String,
     /// CRC-32C of the schema.
     #[prost(fixed32, tag = "3")]
     pub(super) checksum: u32,
-    /// What a row is, for programs that have no schema of this table.
+    /// The descriptor of the rows, for programs without a schema of this table.
     #[prost(message, optional, tag = "4")]
     pub(super) rows: Option<FileDescriptor>,
 }
 
-/// Stands before the rows of a frame. All fields are always there, so that all these messages are equally long.
+/// The header before the rows of a frame. All fields are always present, so that all headers have the same length.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Frame {
     #[prost(fixed32, required, tag = "1")]
@@ -34,7 +34,7 @@ pub(super) struct Frame {
     pub(super) own_checksum: u32,
 }
 
-/// What is needed here of `google.protobuf.FileDescriptorProto`.
+/// The required subset of `google.protobuf.FileDescriptorProto`.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct FileDescriptor {
     #[prost(string, optional, tag = "1")]
@@ -54,7 +54,7 @@ struct Descriptor {
     name: Option<String>,
     #[prost(message, repeated, tag = "2")]
     fields: Vec<FieldDescriptor>,
-    /// For each optional field one that has just this field, as proto3 wants it.
+    /// One synthetic oneof per optional field, as proto3 requires.
     #[prost(message, repeated, tag = "8")]
     oneofs: Vec<OneofDescriptor>,
 }
@@ -77,7 +77,7 @@ struct FieldDescriptor {
     label: Option<i32>,
     #[prost(int32, optional, tag = "5")]
     kind: Option<i32>,
-    /// The place of its oneof.
+    /// The index of its oneof.
     #[prost(int32, optional, tag = "9")]
     oneof: Option<i32>,
     #[prost(bool, optional, tag = "17")]
@@ -86,7 +86,7 @@ struct FieldDescriptor {
 
 /// `google.protobuf.FieldDescriptorProto.Label.LABEL_OPTIONAL`.
 const OPTIONAL: i32 = 1;
-/// The number of a field's type: one of `google.protobuf.FieldDescriptorProto.Type`.
+/// The number of a field type in `google.protobuf.FieldDescriptorProto.Type`.
 fn type_number(logical_type: LogicalType) -> i32 {
     match (Kind::of(logical_type), logical_type) {
         (Kind::Double, _) => 1,
@@ -98,7 +98,7 @@ fn type_number(logical_type: LogicalType) -> i32 {
     }
 }
 
-/// Describes the message of a row: the field of a column has the number of its place, from 1.
+/// Describes the message of a row: a column's field number is its position, from 1.
 pub(super) fn describe(schema: &Schema) -> FileDescriptor {
     let names = field_names(schema);
     let (mut fields, mut oneofs) = (Vec::new(), Vec::new());
@@ -125,8 +125,8 @@ pub(super) fn describe(schema: &Schema) -> FileDescriptor {
     }
 }
 
-/// The columns' names, as far as they can name fields; otherwise their places. Fields whose names differ in case or
-/// underscores only would have the same name in JSON, which is not allowed.
+/// The columns' names if they are valid as field names; otherwise their positions. Field names that differ only in
+/// case or underscores would be equal in JSON, which is not allowed.
 fn field_names(schema: &Schema) -> Vec<String> {
     let mut taken = std::collections::HashSet::new();
     let mut name = |(index, name): (usize, &str)| {

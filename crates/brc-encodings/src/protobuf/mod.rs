@@ -1,10 +1,11 @@
-//! Rows as protobuf messages, each with its length before it: what `parseDelimitedFrom` and its like read.
+//! Rows as length-delimited protobuf messages, as read by `parseDelimitedFrom` and its like.
 //!
-//! A file starts with a message that tells its kind and with a [`Header`], which carries the descriptor of the rows' message, so that a reader needs
-//! nothing but the file. Before the rows of each frame stands a [`Frame`]. `schemas/table.proto` describes all of it.
-//! Files of other programs are read as well, if they are nothing but rows: strings as `bytes` or `string`, decimals as
-//! `sint64`, numbered as the columns are. A field that is missing is a null of a column that may have nulls; of any other
-//! it is empty or zero, as protobuf has it. One that the table has no column for is an error, for its values would be lost.
+//! A file starts with a message that identifies it and a [`Header`], which carries the descriptor of the rows' message,
+//! so that a reader needs nothing but the file. A [`Frame`] precedes the rows of each frame. `schemas/table.proto`
+//! describes all messages. Files of other programs are read as well, if they consist of rows only: strings as `bytes`
+//! or `string`, decimals as `sint64`, numbered like the columns. A missing field is null in a nullable column;
+//! otherwise it is empty or zero, as in protobuf. A field without a column is an error, because its values would be
+//! lost.
 
 mod messages;
 mod rows;
@@ -21,7 +22,7 @@ pub(crate) struct Protobuf;
 /// A message of one string, with its length.
 const MAGIC: &[u8] = b"\x0e\x0a\x0cbrc-protobuf";
 
-/// The length of a frame header, and four numbers of fixed length, each with its key.
+/// The size of a frame header in bytes: its length, and four fixed-width numbers, each with its key.
 const FRAME_BYTES: usize = 1 + 4 * (1 + 4);
 
 impl Layout for Protobuf {
@@ -42,7 +43,7 @@ impl Layout for Protobuf {
     }
 
     fn file_header(&self, header: &FileHeader) -> Vec<u8> {
-        // A schema that came as text is one.
+        // A header whose schema was parsed has a valid schema.
         let rows = header.columns().ok().map(|schema| messages::describe(&schema));
         let FileHeader { version, schema, checksum } = header.clone();
         let mut bytes = MAGIC.to_vec();
@@ -70,7 +71,7 @@ impl Layout for Protobuf {
     fn read_frame_header(&self, bytes: &[u8]) -> Option<FrameHeader> {
         let Frame { length, rows, checksum, .. } = Frame::decode_length_delimited(bytes).ok()?;
         let header = FrameHeader { length, rows, checksum };
-        // A field of another number would be taken for one that is not there, which is 0.
+        // A field with a wrong number would be ignored, and the expected one read as 0.
         let mut sound = Vec::with_capacity(FRAME_BYTES);
         self.frame_header(&header, &mut sound);
         (sound == bytes).then_some(header)

@@ -1,7 +1,7 @@
 //! The message of a row.
 //!
-//! A field of a column without nulls is left out if it is empty or zero, as proto3 has it; one of a column that may have
-//! nulls is left out for a null, and only for one.
+//! A field of a column that is not nullable is omitted if it is empty or zero, as in proto3; a field of a nullable
+//! column is omitted for a null, and only for a null.
 
 use crate::frames::{Fault, RowLayout, RowReader, not_a_uuid, take_text};
 use crate::rows::values::{self, float, integer, integer_64};
@@ -9,7 +9,7 @@ use crate::rows::{RowBuffer, RowWriter, Short};
 use brc_core::{Field, LogicalType, Schema, UnsupportedReason, Value, float32, uuid};
 use prost::encoding::{WireType, decode_key, decode_varint, encode_key, encode_varint};
 
-/// A row is a message with its length before it.
+/// Writes a row as a length-delimited message.
 pub(super) struct Messages {
     fields: Vec<Field>,
 }
@@ -20,7 +20,7 @@ impl Messages {
     }
 }
 
-/// How the values of a type are written.
+/// How the values of a type are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `bool` and `uint64`.
@@ -33,7 +33,7 @@ pub(super) enum Kind {
     Double,
     /// `bytes`.
     Bytes,
-    /// Integers of 128 bits as 16 `bytes` in two's complement, the highest first.
+    /// 128-bit integers as 16 `bytes` in two's complement, big-endian.
     Wide,
     /// The 16 `bytes` of UUIDs.
     Uuid,
@@ -69,23 +69,23 @@ impl Kind {
     }
 }
 
-/// The number of a column's field. A header that fits has far fewer columns than there may be fields.
+/// The number of a column's field. A header within the size limit has far fewer columns than there may be fields.
 fn field(column: usize) -> u32 {
     column as u32 + 1
 }
 
-/// The bytes of an integer of 128 bits.
+/// The bytes of a 128-bit integer.
 const WIDE_BYTES: usize = 16;
 
-/// The UUID whose bytes are all zero.
+/// The UUID of zero bytes.
 const NIL: i128 = i128::MIN;
 
-/// The most bytes of a number of variable length.
+/// The maximum size of a varint in bytes.
 const LONGEST_VARINT: usize = 10;
 
 impl RowWriter for Messages {
     fn around(&self, column: usize) -> (Vec<u8>, Vec<u8>) {
-        // The length of the row will stand before the first column.
+        // The length of the row is written before the first column.
         (vec![0; usize::from(column == 0)], Vec::new())
     }
 
@@ -155,7 +155,7 @@ impl RowWriter for Messages {
     }
 }
 
-/// Puts the length before a row of which more than one byte tells it.
+/// Writes the length before a row whose length takes more than one byte.
 fn long_row(row: &mut [u8], bytes: usize) -> usize {
     let length = Short::of(|out| encode_varint(bytes as u64, out));
     let length = length.as_slice();
@@ -164,7 +164,7 @@ fn long_row(row: &mut [u8], bytes: usize) -> usize {
     length.len() + bytes
 }
 
-/// How such rows are read.
+/// Reads such rows.
 pub(super) struct MessageLayout;
 
 impl RowLayout for MessageLayout {
@@ -177,18 +177,18 @@ impl RowLayout for MessageLayout {
 
 pub(super) struct MessageReader<'a> {
     rest: &'a [u8],
-    /// How many of these bytes are behind the row.
+    /// The number of these bytes that are after the row.
     behind: usize,
 }
 
 impl<'a> MessageReader<'a> {
-    /// Takes the key of a column's field, if the field is next. Fields stand in the order of their numbers; one that is
-    /// left out has the value that is left out.
+    /// Takes the key of a column's field, if the field is next. Fields are in the order of their numbers; an omitted
+    /// field has its default value.
     #[inline]
     fn key(&mut self, column: usize, wire_type: WireType) -> Result<bool, Fault> {
         match self.rest.split_first() {
             Some((&key, rest)) if usize::from(key) == (column + 1) << 3 | wire_type as usize && key < 0x80 => {
-                // A row that ends here is noticed where its length is checked.
+                // If the row ends here, its length check fails later.
                 let is_there = self.rest.len() > self.behind;
                 self.rest = if is_there { rest } else { self.rest };
                 Ok(is_there)
@@ -213,7 +213,7 @@ impl<'a> MessageReader<'a> {
         Ok(true)
     }
 
-    /// Whether the field of a column is next: fields stand in the order of their numbers.
+    /// Whether the field of a column is next: fields are in the order of their numbers.
     fn is_next(&self, column: usize) -> Result<bool, Fault> {
         if self.rest.len() <= self.behind {
             return Ok(false);
@@ -223,7 +223,7 @@ impl<'a> MessageReader<'a> {
         Ok(number == field(column))
     }
 
-    /// Takes bytes that belong to the row.
+    /// Takes bytes of the row.
     fn bytes(&mut self, length: usize) -> Result<&'a [u8], Fault> {
         match take_text(&mut self.rest, length) {
             Ok(bytes) if self.rest.len() >= self.behind => Ok(bytes),
@@ -231,7 +231,7 @@ impl<'a> MessageReader<'a> {
         }
     }
 
-    /// Takes a number that belongs to the row.
+    /// Takes a varint of the row.
     #[inline]
     fn varint(&mut self) -> Result<u64, Fault> {
         let number = match *self.rest {
