@@ -1,4 +1,4 @@
-//! What systems have in ways of their own: which file it is, of what kind, the streams that a process starts with.
+//! What differs between operating systems: the identity and kind of files, and the standard streams.
 
 #[cfg(unix)]
 mod unix;
@@ -13,22 +13,21 @@ pub(crate) use windows::*;
 use std::fs::File;
 use std::io;
 
-/// Which file it is, whatever its names: the file system and the number of the file there.
+/// The identity of a file under any name: the file system, and the file's number in it.
 pub(crate) type Identity = (u64, u64);
 
 /// Standard input as a file.
 ///
 /// # Errors
-/// The system's.
+/// I/O errors.
 pub(crate) fn stdin() -> io::Result<File> {
     duplicate(&io::stdin())
 }
 
-/// Standard output, without the buffer that the standard library has for it, which would look for line ends in all that
-/// passes.
+/// Standard output, without the standard library's buffer, which would search all output for line ends.
 ///
 /// # Errors
-/// The system's.
+/// I/O errors.
 pub(crate) fn stdout() -> io::Result<File> {
     duplicate(&io::stdout())
 }
@@ -36,7 +35,7 @@ pub(crate) fn stdout() -> io::Result<File> {
 /// Standard error, likewise.
 ///
 /// # Errors
-/// The system's.
+/// I/O errors.
 pub(crate) fn stderr() -> io::Result<File> {
     duplicate(&io::stderr())
 }

@@ -1,4 +1,4 @@
-//! The same on Linux, macOS and other systems like Unix.
+//! The implementation for Linux, macOS and other Unix systems.
 
 use super::Identity;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -17,12 +17,12 @@ pub(crate) fn identity(file: &File) -> io::Result<Identity> {
     file.metadata().map(|found| of(&found))
 }
 
-/// That of the file at the end of all links.
+/// The identity of the file at the end of all links.
 pub(crate) fn identity_at(path: &Path) -> io::Result<Identity> {
     fs::metadata(path).map(|found| of(&found))
 }
 
-/// Whether a file has that name, and not by a link.
+/// Whether a file has the given name, and not by a link.
 pub(crate) fn is_named(file: &File, path: &Path) -> bool {
     let named = fs::symlink_metadata(path).map(|found| of(&found));
     matches!((identity(file), named), (Ok(file), Ok(named)) if file == named)
@@ -36,7 +36,7 @@ pub(crate) fn is_socket(metadata: &Metadata) -> bool {
     metadata.file_type().is_socket()
 }
 
-/// Whether there are contents to lose: a terminal may well be both ends.
+/// Whether there is content that could be overwritten: a terminal may be both input and output.
 pub(crate) fn has_contents(metadata: &Metadata) -> bool {
     metadata.is_file() || metadata.file_type().is_block_device()
 }
@@ -44,45 +44,45 @@ pub(crate) fn has_contents(metadata: &Metadata) -> bool {
 /// Whether a file is the null device.
 ///
 /// # Errors
-/// The system's.
+/// I/O errors.
 pub(crate) fn is_null_device(file: &File) -> io::Result<bool> {
     let metadata = file.metadata()?;
     let is_null = || fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == metadata.rdev());
     Ok(metadata.file_type().is_char_device() && is_null())
 }
 
-/// What there is to know of a file; `None` if it is a pipe of which the system does not tell.
+/// The metadata of a file; `None` for a pipe without metadata.
 ///
 /// # Errors
-/// The system's.
+/// I/O errors.
 pub(crate) fn metadata(file: &File) -> io::Result<Option<Metadata>> {
     file.metadata().map(Some)
 }
 
-/// Another file for what a stream writes to or reads from.
+/// A duplicate handle of a standard stream.
 ///
 /// # Errors
-/// The system's.
+/// I/O errors.
 pub(super) fn duplicate(stream: &impl AsFd) -> io::Result<File> {
     stream.as_fd().try_clone_to_owned().map(File::from)
 }
 
-/// Brings the names in a directory to the disk.
+/// Syncs the entries of a directory to disk.
 ///
 /// # Errors
-/// The system's.
+/// I/O errors.
 pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     match File::open(directory)?.sync_all() {
-        // Not every file system has that for directories.
+        // Not every file system can sync directories.
         Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
         outcome => outcome,
     }
 }
 
-/// Gives a directory the permissions that any new one has.
+/// Gives a directory the default permissions of new directories.
 ///
 /// # Errors
-/// The system's.
+/// I/O errors.
 pub(crate) fn open_to_others(directory: &Path) -> io::Result<()> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
@@ -90,15 +90,15 @@ pub(crate) fn open_to_others(directory: &Path) -> io::Result<()> {
     fs::set_permissions(directory, Permissions::from_mode(0o777 & !mask))
 }
 
-/// Has two directories swap their names, in one step.
+/// Swaps the names of two directories atomically.
 ///
 /// # Errors
-/// The system's; [`ErrorKind::NotFound`] if one of them is not there.
+/// I/O errors; [`ErrorKind::NotFound`] if one of them does not exist.
 pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
 }
 
-/// How many files the process may have open.
+/// The maximum number of open files of the process.
 pub(crate) fn most_open_files() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! The same on Windows.
+//! The implementation for Windows.
 
 use super::Identity;
 use std::fs::{self, File, Metadata};
@@ -12,18 +12,18 @@ pub(crate) fn identity(file: &File) -> io::Result<Identity> {
     Ok((found.volume_serial_number(), found.file_index()))
 }
 
-/// That of the file at the end of all links.
+/// The identity of the file at the end of all links.
 pub(crate) fn identity_at(path: &Path) -> io::Result<Identity> {
     let found = information(&Handle::from_path_any(path)?)?;
     Ok((found.volume_serial_number(), found.file_index()))
 }
 
-/// Whether a file has that name.
+/// Whether a file has the given name.
 pub(crate) fn is_named(file: &File, path: &Path) -> bool {
     matches!((identity(file), identity_at(path)), (Ok(file), Ok(named)) if file == named)
 }
 
-/// What is opened by its name is no pipe.
+/// A file opened by name is never a pipe.
 pub(crate) fn is_fifo(_: &Metadata) -> bool {
     false
 }
@@ -32,12 +32,12 @@ pub(crate) fn is_socket(_: &Metadata) -> bool {
     false
 }
 
-/// Whether there are contents to lose.
+/// Whether there is content that could be overwritten.
 pub(crate) fn has_contents(metadata: &Metadata) -> bool {
     metadata.is_file()
 }
 
-/// A process without standard input has an invalid one, which fails when it is read.
+/// Always `false`: a missing standard input is an invalid handle, which fails when it is read.
 ///
 /// # Errors
 /// None.
@@ -46,23 +46,23 @@ pub(crate) fn is_null_device(_: &File) -> io::Result<bool> {
     Ok(false)
 }
 
-/// What there is to know of a file; `None` if it is a pipe or a console, of which the system does not tell.
+/// The metadata of a file; `None` for a pipe or a console without metadata.
 ///
 /// # Errors
-/// The system's.
+/// I/O errors.
 pub(crate) fn metadata(file: &File) -> io::Result<Option<Metadata>> {
     if winapi_util::file::typ(file)?.is_disk() { file.metadata().map(Some) } else { Ok(None) }
 }
 
-/// Another file for what a stream writes to or reads from.
+/// A duplicate handle of a standard stream.
 ///
 /// # Errors
-/// The system's.
+/// I/O errors.
 pub(super) fn duplicate(stream: &impl AsHandle) -> io::Result<File> {
     stream.as_handle().try_clone_to_owned().map(File::from)
 }
 
-/// The file system's journal keeps names.
+/// Does nothing: the file system's journal protects names.
 ///
 /// # Errors
 /// None.
@@ -71,7 +71,7 @@ pub(crate) fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A directory has the permissions of the one that it is in.
+/// Does nothing: a directory inherits the permissions of its parent.
 ///
 /// # Errors
 /// None.
@@ -80,10 +80,11 @@ pub(crate) fn open_to_others(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Has two directories swap their names. For a moment neither has that of `other`: the system has nothing for one step.
+/// Swaps the names of two directories. Not atomic: for a moment, `other` does not exist, because the system has no
+/// single operation.
 ///
 /// # Errors
-/// The system's; [`io::ErrorKind::NotFound`] if one of them is not there.
+/// I/O errors; [`io::ErrorKind::NotFound`] if one of them does not exist.
 pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     let aside = one.with_extension("old");
     fs::rename(other, &aside)?;
@@ -94,7 +95,7 @@ pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     fs::rename(&aside, one)
 }
 
-/// How many files the process may have open: as many as there is memory for.
+/// The maximum number of open files of the process: limited only by memory.
 pub(crate) fn most_open_files() -> u64 {
     u64::MAX
 }
