@@ -1,4 +1,4 @@
-//! Lends the columns of messages as batches.
+//! Delivers the columns of messages as batches, borrowed where possible.
 
 use super::messages::{Form, Messages, NoMessage, malformed};
 use crate::delivery::Delivery;
@@ -11,7 +11,7 @@ use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::ops::Range;
 
-/// The codes there may be in 16 bits.
+/// The number of 16-bit codes.
 const NARROW_CODES: usize = 1 << 16;
 
 /// Decodes messages for one worker.
@@ -23,31 +23,31 @@ pub(super) struct ColumnsDecoder {
 
 struct Columns(Vec<Wanted>);
 
-/// A column of the schema, and what is needed to lend it.
+/// A column of the schema, and the buffers to deliver it.
 struct Wanted {
     logical_type: LogicalType,
     nullable: bool,
     lent: Lent,
-    /// Of the rows of a batch.
+    /// The validity of the rows of a batch.
     validity: BitmapBuffer,
 }
 
 enum Lent {
     Text(Box<Text>),
     Numbers {
-        /// Values of 8 bits or one, widened.
+        /// Values of 8 bits or 1 bit, widened.
         widened: Vec<i16>,
-        /// Values of 128 bits, put together.
+        /// 128-bit values, joined from their halves.
         wide: Vec<i128>,
     },
     Floats {
-        /// Values of 32 bits, widened.
+        /// 32-bit values, widened.
         widened: Vec<f64>,
     },
     Skipped,
 }
 
-/// Turns the codes of a message into those of the worker.
+/// Translates the codes of a message to those of the worker.
 struct Text {
     interner: Interner,
     /// The worker's code for each of the message's; at least [`NARROW_CODES`] long.
@@ -76,7 +76,7 @@ enum Lists<'m> {
     ShortFloats(primitive_list::Reader<'m, f32>),
 }
 
-/// What is wrong with a column or a message.
+/// Why a column or a message is malformed.
 type Reason = String;
 
 impl ColumnsDecoder {
@@ -101,7 +101,7 @@ impl FrameDecoder for ColumnsDecoder {
                 Ok(_) => Ok(None),
                 Err(unknown) => Err(unknown.into()),
             });
-            // Entries that are no rows are left over where another program wrote a file anew.
+            // If another program rewrote the file, entries other than rows remain.
             let Some(message) = entry.map_err(|error| wrong(error.to_string()))? else { continue };
             let lists = self.columns.read(message).map_err(wrong)?;
             self.columns.deliver(message.get_rows() as usize, &lists, delivery, wrong)?;
@@ -111,7 +111,7 @@ impl FrameDecoder for ColumnsDecoder {
 }
 
 impl Columns {
-    /// The lists of a message, each of which is as long as it has rows, and their strings.
+    /// The lists of a message, each with one value per row, and their strings.
     fn read<'m>(&mut self, message: rows::Reader<'m>) -> Result<Vec<ReadColumn<'m>>, Reason> {
         let columns = message.get_columns().map_err(|error| error.to_string())?;
         if columns.len() as usize != self.0.len() {
@@ -165,7 +165,7 @@ impl Wanted {
         Self { logical_type: field.logical_type, nullable: field.nullable, lent, validity: BitmapBuffer::default() }
     }
 
-    /// Finds the lists of a column, and takes over its strings if they are wanted.
+    /// Locates the lists of a column, and adopts its strings if the column is projected.
     fn read<'m>(&mut self, column: column::Reader<'m>) -> Result<ReadColumn<'m>, NoMessage> {
         match column.which().map_err(unknown)? {
             column::Nullable(_) if !self.nullable => {
@@ -221,7 +221,7 @@ impl Wanted {
         Ok(list)
     }
 
-    /// Does what must be done with some rows before they can be lent.
+    /// Prepares a range of rows for delivery.
     fn prepare(&mut self, column: &ReadColumn<'_>, rows: Range<usize>) -> Result<(), Reason> {
         if let Lent::Skipped = self.lent {
             return Ok(());
@@ -263,9 +263,9 @@ impl Wanted {
         self.check(&column.values, rows)
     }
 
-    /// Integers must be within the bounds of their type, unless they are null.
+    /// Valid integers must be within the bounds of their type.
     fn check(&self, list: &Lists<'_>, rows: Range<usize>) -> Result<(), Reason> {
-        // Files of version 1 tell no precision of decimals, so that theirs may have a digit more.
+        // Version 1 stores no precision of decimals, so that they may have a digit more.
         if crate::frames::has_any_64_bits(self.logical_type) && !matches!(list, Lists::I128 { .. }) {
             return Ok(());
         }
@@ -282,7 +282,7 @@ impl Wanted {
         }
     }
 
-    /// The rows that were prepared; none of a column that is skipped.
+    /// The prepared rows; none for a skipped column.
     fn lend<'b>(&'b self, column: &'b ReadColumn<'_>, rows: Range<usize>) -> Column<'b> {
         Column { data: self.data(&column.values, rows), validity: self.validity.bitmap() }
     }
@@ -304,7 +304,7 @@ impl Wanted {
     }
 }
 
-/// What the values of a physical type are called.
+/// The plural noun for the values of a physical type.
 fn plural(physical: PhysicalType) -> &'static str {
     match physical {
         PhysicalType::Integers => "numbers",
@@ -314,7 +314,7 @@ fn plural(physical: PhysicalType) -> &'static str {
 }
 
 impl Text {
-    /// Takes over the strings of a message.
+    /// Adopts the strings of a message.
     fn take_over(&mut self, dictionary: text_list::Reader<'_>) -> ::capnp::Result<()> {
         if self.map.len() < dictionary.len() as usize {
             self.map.resize(dictionary.len() as usize, 0);
@@ -328,7 +328,7 @@ impl Text {
     fn narrow(&mut self, codes: &[u16], strings: usize) -> Result<(), Reason> {
         check(codes.iter().copied().max().map(usize::from), strings)?;
         self.codes.clear();
-        // As long as the codes there may be: so no code needs a check of its own.
+        // The map covers all possible codes, so no code needs its own check.
         if let Some(map) = self.map.first_chunk::<NARROW_CODES>() {
             self.codes.extend(codes.iter().map(|&code| map[usize::from(code)]));
         }
@@ -343,7 +343,7 @@ impl Text {
     }
 }
 
-/// The largest code must be that of a string.
+/// Checks that the largest code has a string.
 fn check(largest: Option<usize>, strings: usize) -> Result<(), Reason> {
     match largest {
         Some(code) if code >= strings => Err(format!("code {code}, but the dictionary has {strings} strings")),
@@ -355,7 +355,7 @@ fn unknown(_: ::capnp::NotInSchema) -> NoMessage {
     NoMessage::Malformed("is of an unknown kind".to_owned())
 }
 
-/// Some values of a list, where they lie.
+/// A range of values of a list, in place.
 fn slice<'b, T>(list: &'b primitive_list::Reader<'_, T>, rows: Range<usize>) -> Result<&'b [T], Reason>
 where
     T: ::capnp::private::layout::PrimitiveElement,

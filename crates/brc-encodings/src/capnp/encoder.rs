@@ -1,4 +1,4 @@
-//! Turns the rows of a frame into one message.
+//! Encodes the rows of a frame as one message.
 
 use super::messages::Form;
 use super::numbers::Numbers;
@@ -16,14 +16,14 @@ use brc_core::{
 };
 use std::ops::Range;
 
-/// The words of a message of rows besides its columns: the root, the entry, the rows and the tag of their list.
+/// The words of a message besides its columns: the root, the entry, the rows and the tag of their list.
 const MESSAGE_WORDS: usize = 1 + 2 + 2 + 1;
 /// The words of a column besides its lists.
 const COLUMN_WORDS: usize = 3;
 /// The bits of a word.
 const WORD_BITS: usize = 64;
 
-/// Encodes the rows of one frame after the other.
+/// Encodes the rows of one frame at a time.
 pub(super) struct ColumnsEncoder {
     form: Form,
     columns: Vec<Pending>,
@@ -35,7 +35,7 @@ struct Pending {
     nullable: bool,
     validity: BitmapBuffer,
     values: Values,
-    /// Codes of a batch that came in runs.
+    /// The codes of a batch that came in runs.
     unrolled: Vec<u32>,
 }
 
@@ -44,7 +44,7 @@ enum Values {
     Numbers(Numbers),
     Bools(Vec<bool>),
     Floats(Vec<f64>),
-    /// Floats of 32 bits, widened.
+    /// 32-bit floats, widened.
     ShortFloats(Vec<f64>),
 }
 
@@ -101,7 +101,7 @@ impl FrameEncoder for ColumnsEncoder {
 
     fn finish(&mut self, out: &mut RowBuffer) {
         let words = self.words();
-        // All of it fits the first segment.
+        // The whole message fits the first segment.
         let mut message = Builder::new(HeapAllocator::new().first_segment_words(words as u32));
         let mut root = message.init_root::<entry::Builder<'_>>().init_rows();
         root.set_rows(self.rows as u32);
@@ -127,7 +127,7 @@ impl Pending {
         Self { nullable: field.nullable, validity: BitmapBuffer::default(), values, unrolled: Vec::new() }
     }
 
-    /// More bytes than a row can add.
+    /// An upper bound of the bytes that a row can add.
     fn longest(&mut self, column: &Column<'_>) -> usize {
         let longest = match (&mut self.values, column.data) {
             (Values::Strings(strings), Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) => {
@@ -136,7 +136,7 @@ impl Pending {
             (_, Data::Bytes(strings)) => strings.iter().map(<[u8]>::len).max().unwrap_or(0) + 4 * WORD,
             _ => 2 * WORD,
         };
-        // The struct and the first word of a validity that was not there before.
+        // The struct and the first word of a validity list that does not exist yet.
         if self.nullable { longest + 2 * COLUMN_WORDS * WORD } else { longest }
     }
 
@@ -174,7 +174,7 @@ impl Pending {
         Ok(())
     }
 
-    /// Adds rows of which some are null: zeros and empty strings stand for them, whatever the batch has there.
+    /// Appends rows with nulls, which become zeros and empty strings, whatever the values of the batch.
     fn push_nullable(&mut self, column: &Column<'_>, rows: Range<usize>, validity: Bitmap<'_>) -> Result<()> {
         match (&mut self.values, column.data) {
             (Values::Numbers(numbers), Data::Integers(values)) => match values.slice(rows) {
@@ -207,7 +207,7 @@ impl Pending {
         Ok(())
     }
 
-    /// The words of the lists for so many rows, and of what stands between them and the column.
+    /// The words of the lists for the given number of rows, including the structs between the column and the lists.
     fn words(&self, rows: usize) -> usize {
         let values = match &self.values {
             Values::Strings(strings) => strings.words(),

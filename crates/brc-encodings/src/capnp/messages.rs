@@ -1,7 +1,7 @@
 //! Takes messages off the front of some bytes, packed or not.
 //!
-//! The library wants messages at addresses that are multiples of eight. What lies elsewhere is copied there first; what
-//! is packed is unpacked there.
+//! The library requires messages at addresses that are multiples of eight. Messages at other addresses are copied to
+//! aligned memory; packed ones are unpacked to it.
 
 use super::packing::{self, Fault, WORD};
 use crate::frames::LARGEST_FRAME;
@@ -9,22 +9,22 @@ use ::capnp::Word;
 use ::capnp::message::{Reader, ReaderOptions};
 use ::capnp::serialize::{self, NoAllocSliceSegments};
 
-/// The most segments of a message: no more than the library takes.
+/// The maximum number of segments of a message: the library's limit.
 const MOST_SEGMENTS: usize = 511;
 
-/// How words lie in a file.
+/// The form of words in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Plain,
     Packed,
 }
 
-/// Why there is no message.
+/// Why a message cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NoMessage {
     /// The bytes end within it.
     CutOff,
-    /// They are none.
+    /// The bytes are not a message.
     Malformed(String),
 }
 
@@ -54,7 +54,7 @@ impl Form {
         }
     }
 
-    /// Takes a message off and forgets it.
+    /// Skips a message.
     pub(super) fn skip(self, bytes: &mut &[u8]) -> Result<(), NoMessage> {
         let words = Table::read(self, bytes)?.segment_words;
         match self {
@@ -65,11 +65,11 @@ impl Form {
     }
 }
 
-/// What a message begins with: how long its segments are.
+/// The segment table at the start of a message.
 struct Table {
     /// Its own bytes.
     bytes: Vec<u8>,
-    /// The words of all segments together.
+    /// The words of all segments.
     segment_words: usize,
 }
 
@@ -96,14 +96,14 @@ fn number(bytes: &[u8]) -> u32 {
     bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Takes one message after the other, with a place to put them.
+/// Takes messages one at a time, into reused memory.
 #[derive(Default)]
 pub(super) struct Messages {
     words: Vec<Word>,
 }
 
 impl Messages {
-    /// Takes a message off the front of some bytes, which are not empty.
+    /// Takes a message off the front of `bytes`, which are not empty.
     pub(super) fn next<'a, 'b: 'a>(
         &'a mut self,
         form: Form,
@@ -122,14 +122,14 @@ impl Messages {
             form.read(bytes, segments)?;
             place
         };
-        // Every word is looked at once; a message that has more to look at refers to some of them several times.
+        // Every word is visited once; a message that exceeds this refers to some words several times.
         let limit = Some(length / WORD + 1024);
         let options = ReaderOptions { traversal_limit_in_words: limit, nesting_limit: 16 };
         serialize::read_message_from_flat_slice_no_alloc(&mut message, options).map_err(malformed)
     }
 }
 
-/// The first words, as many as asked for, as bytes.
+/// The first `count` words as bytes.
 fn place(words: &mut Vec<Word>, count: usize) -> &mut [u8] {
     if words.len() < count {
         *words = Word::allocate_zeroed_vec(count);
@@ -137,7 +137,7 @@ fn place(words: &mut Vec<Word>, count: usize) -> &mut [u8] {
     Word::words_to_bytes_mut(&mut words[..count])
 }
 
-/// For `map_err` on what the library says of a message.
+/// For `map_err` on the library's errors of a message.
 pub(super) fn malformed(error: ::capnp::Error) -> NoMessage {
     NoMessage::Malformed(error.to_string())
 }

@@ -1,11 +1,11 @@
-//! Tables as Cap'n Proto messages that hold columns, and are read where they lie.
+//! Tables as Cap'n Proto messages that hold columns, and are read in place.
 //!
-//! A list of structs would cost as much as any other row encoding, for each field is checked and fetched by itself. So a
-//! frame is one message with a list of numbers for each column, and strings are codes into a dictionary of that message.
-//! Whoever reads it takes the lists as slices, without copying them out of the message, and only those it wants.
+//! A list of structs would cost as much as any other row encoding, because each field is checked and read separately.
+//! So a frame is one message with a list of numbers for each column, and strings are codes into a dictionary of that
+//! message. Readers borrow the projected lists as slices, without copying them out of the message.
 //!
-//! `schemas/table.capnp` tells what the messages are. A file is a stream of them and nothing else, so that any tool for
-//! Cap'n Proto reads it. The packed form squeezes the zero bytes out of the same messages.
+//! `schemas/table.capnp` defines the messages. A file is a stream of them and nothing else, so that any tool for
+//! Cap'n Proto can read it. The packed form removes the zero bytes from the same messages.
 
 mod decoder;
 mod encoder;
@@ -24,7 +24,7 @@ use brc_core::Schema;
 use messages::{Form, Messages, NoMessage, malformed};
 use std::io::Write;
 
-/// The encoding of messages as they are in memory.
+/// The encoding of unpacked messages.
 pub(crate) static CAPNP: Capnp = Capnp(Form::Plain);
 
 /// The encoding of packed messages.
@@ -32,24 +32,24 @@ pub(crate) static CAPNP_PACKED: Capnp = Capnp(Form::Packed);
 
 pub(crate) struct Capnp(Form);
 
-/// The first message: an entry `start`, whose segment ends with two words to which nothing points. A program that writes
-/// the messages anew leaves them out, and frames are no longer where their headers say.
+/// The first message: an entry `start`, whose segment ends with two words that no pointer refers to. A program that
+/// rewrites the messages drops them, and frames are no longer where their headers say.
 const START: &[u8] = b"\0\0\0\0\x05\0\0\0\0\0\0\0\x01\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x89brc's capnp\r\n\x1a\n";
 
-/// The same packed, with another mark.
+/// The same packed, with a different mark.
 const PACKED_START: &[u8] = b"\x10\x05\x50\x01\x01\x00\x01\xff\x89brc's c\x01pack\r\n\x1a\n";
 
-/// The first message as other programs write it anew, without the words to which nothing points.
+/// The first message as other programs rewrite it, without the unreferenced words.
 const ANEW: &[u8] = b"\0\0\0\0\x03\0\0\0\0\0\0\0\x01\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
 /// The same packed.
 const PACKED_ANEW: &[u8] = b"\x10\x03\x50\x01\x01\x00\x01";
 
-/// A frame header as a message, as far as it is the same in all of them: the table, the root, the entry, the pointer to
-/// the frame, and its mark. [`FrameHeader::to_bytes`] follows.
+/// The constant start of a frame header message: the table, the root, the entry, the pointer to the frame, and its
+/// mark. [`FrameHeader::to_bytes`] follows.
 const FRAME: &[u8] = b"\0\0\0\0\x06\0\0\0\0\0\0\0\x01\0\x01\0\x02\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0brcframe";
 
-/// The same packed. The mark begins a run of words that are as they are.
+/// The same packed. The mark begins a run of uncompressed words.
 const PACKED_FRAME: &[u8] = b"\x10\x06\x50\x01\x01\x01\x02\x10\x03\xffbrcframe\x02";
 
 impl Capnp {
@@ -148,7 +148,7 @@ impl Layout for Capnp {
         loop {
             let at = bytes.len() - rest.len();
             if at >= least && at > 0 {
-                // How many rows messages have is not looked up, as no row is told of them.
+                // The number of rows of messages is not determined: errors do not refer to rows here.
                 return Ok(Some((at, 0)));
             }
             match self.0.skip(&mut rest) {
@@ -171,7 +171,7 @@ fn write(message: &Builder<HeapAllocator>, form: Form, out: &mut impl Write) {
     }
 }
 
-/// Takes a message off; returns its header, if it is one.
+/// Takes a message off the front; returns its header, if it is one.
 fn take_header(form: Form, bytes: &mut &[u8]) -> Result<Option<FileHeader>, NoMessage> {
     let mut messages = Messages::default();
     let message = messages.next(form, bytes)?;

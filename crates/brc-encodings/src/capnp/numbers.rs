@@ -5,15 +5,15 @@ use crate::table_capnp::column;
 use brc_core::Integers;
 use std::ops::Range;
 
-/// A column of numbers that fills up.
+/// Collects the numbers of a column.
 ///
-/// Nearly all columns fit 16 bits, and are kept so: half the time goes into moving bytes.
+/// Nearly all columns fit 16 bits, and are kept that way, because half the time goes into moving bytes.
 #[derive(Default)]
 pub(super) struct Numbers {
     narrow: Vec<i16>,
-    /// All numbers, if they do not fit 16 bits, but 64; otherwise `narrow` has them.
+    /// All numbers, if they fit 64 but not 16 bits; otherwise `narrow` has them.
     wide: Vec<i64>,
-    /// All numbers, if they do not fit 64 bits.
+    /// All numbers, if they exceed 64 bits.
     widest: Vec<i128>,
     least: i64,
     largest: i64,
@@ -72,7 +72,7 @@ impl Numbers {
         self.wide.extend(values.iter().map(|&value| value.into()));
     }
 
-    /// Takes note of the narrow numbers from there on.
+    /// Updates the bounds with the narrow numbers from `start` on.
     fn look_at(&mut self, start: usize) {
         let range = |(least, largest): (i16, i16), &value: &i16| (value.min(least), value.max(largest));
         let (least, largest) = self.narrow[start..].iter().fold((0, 0), range);
@@ -84,7 +84,7 @@ impl Numbers {
         self.largest = self.largest.max(largest);
     }
 
-    /// The bytes of the narrowest integer that holds all numbers.
+    /// The bytes of the narrowest integer type that fits all numbers.
     pub(super) fn width(&self) -> usize {
         if !self.widest.is_empty() {
             return 16;

@@ -1,17 +1,17 @@
-//! Takes packed words, as [`brc_kernels::packing`] tells what they are, off the front of some bytes.
+//! Takes packed words off the front of some bytes; see [`brc_kernels::packing`] for the format.
 
 use brc_kernels::cpu::Level;
 use brc_kernels::packing;
 
 pub(super) use brc_kernels::packing::{Fault, WORD};
 
-/// Takes as many words off the front of `packed` as `out` holds, whose length is a multiple of [`WORD`].
+/// Unpacks words off the front of `packed` until `out` is full; its length is a multiple of [`WORD`].
 pub(super) fn unpack(packed: &mut &[u8], out: &mut [u8]) -> Result<(), Fault> {
     let length = packing::unpack(Level::best(), packed, out)?;
     take(packed, length).map(drop)
 }
 
-/// Takes so many words off the front of `packed` and forgets them.
+/// Skips words at the front of `packed`.
 pub(super) fn skip(packed: &mut &[u8], mut words: usize) -> Result<(), Fault> {
     while words > 0 {
         words -= 1;
@@ -40,7 +40,7 @@ mod tests {
     use ::capnp::{serialize, serialize_packed};
     use proptest::prelude::*;
 
-    /// A message of one segment that holds those bytes: as it is, and as the library packs it.
+    /// A message of one segment with these bytes: unpacked, and packed by the library.
     fn message(bytes: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let mut builder = Builder::new_default();
         builder.initn_root::<::capnp::data::Builder<'_>>(bytes.len() as u32).copy_from_slice(bytes);
@@ -49,7 +49,7 @@ mod tests {
         (serialize::write_message_to_words(&builder), packed)
     }
 
-    /// Bytes of which many are zero, alone or in runs.
+    /// Bytes with many zeros, single and in runs.
     fn sparse() -> impl Strategy<Value = Vec<u8>> {
         let piece = prop_oneof![
             prop::collection::vec(any::<u8>(), 0..40),

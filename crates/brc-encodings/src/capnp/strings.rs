@@ -1,4 +1,4 @@
-//! The strings of a frame: a dictionary of those that its rows have, and a code for each row.
+//! The strings of a frame: a dictionary of its rows' strings, and a code for each row.
 
 use super::encoder::fill;
 use super::packing::WORD;
@@ -8,45 +8,45 @@ use brc_core::{ByteStrings, Dictionary};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 
-/// A column of strings that fills up.
+/// Collects the strings of a column.
 #[derive(Default)]
 pub(super) struct Strings {
-    /// The strings of all codes of the batches, which keep their meaning.
+    /// The strings of all codes of the batches; codes keep their meaning.
     strings: Dictionary,
     /// The length of the longest of them.
     longest: usize,
-    /// For each code of the batches, the place of its string in the frame, or [`NO_PLACE`].
+    /// For each code of the batches, the index of its string in the frame, or [`NO_PLACE`].
     places: Vec<u32>,
     /// The strings that came without codes, if any did.
     uncoded: Option<Box<Uncoded>>,
-    /// The strings that have a place, in its order: that in which they came.
+    /// The strings of the frame's dictionary, in order of appearance.
     placed: Vec<Placed>,
-    /// The words of the list of strings: for each a pointer, and its bytes with a NUL behind.
+    /// The words of the string list: for each string a pointer, and its bytes with a NUL after them.
     dictionary_words: usize,
-    /// For each row, the place of its string.
+    /// For each row, the index of its string.
     codes: Vec<u32>,
 }
 
 /// The strings of a frame that came without codes.
 struct Uncoded {
     interner: Interner,
-    /// For each code of the interner, the place of its string in the frame.
+    /// For each code of the interner, the index of its string in the frame.
     places: Vec<u32>,
 }
 
-/// Where a string comes from.
+/// The source of a string.
 #[derive(Clone, Copy)]
 enum Placed {
-    /// It has that code in the batches.
+    /// It has this code in the batches.
     Coded(u32),
-    /// It came without one, and has that code of the interner.
+    /// It came without a code, and has this code of the interner.
     Uncoded(u32),
 }
 
 const NO_PLACE: u32 = u32::MAX;
 
 impl Strings {
-    /// Takes over the strings of a dictionary that were not there yet. Returns the length of the longest.
+    /// Adds the new strings of a dictionary. Returns the length of the longest.
     pub(super) fn learn(&mut self, dictionary: &Dictionary) -> usize {
         for code in self.strings.len()..dictionary.len() {
             let string = dictionary.get(code as u32);
@@ -56,7 +56,7 @@ impl Strings {
         self.longest
     }
 
-    /// Adds rows of these codes, of strings that were learnt.
+    /// Appends rows with these codes of known strings.
     pub(super) fn push(&mut self, codes: &[u32]) {
         self.places.resize(self.strings.len(), NO_PLACE);
         let start = self.codes.len();
@@ -72,7 +72,7 @@ impl Strings {
         }
     }
 
-    /// Adds a row; its string gets a place if it has none yet.
+    /// Appends a row; adds its string to the frame's dictionary if it is new.
     fn push_code(&mut self, code: u32) {
         let place = &mut self.places[code as usize];
         if *place == NO_PLACE {
@@ -83,7 +83,7 @@ impl Strings {
         self.codes.push(*place);
     }
 
-    /// Adds rows of which some are null.
+    /// Appends rows with nulls.
     pub(super) fn push_some(&mut self, codes: impl Iterator<Item = Option<u32>>) {
         self.places.resize(self.strings.len(), NO_PLACE);
         for code in codes {
@@ -94,12 +94,12 @@ impl Strings {
         }
     }
 
-    /// Adds rows of strings without codes; those that are null are any.
+    /// Appends rows of strings without codes; nulls are arbitrary strings.
     pub(super) fn push_strings(&mut self, strings: ByteStrings<'_>) {
         strings.iter().for_each(|string| self.push_string(string));
     }
 
-    /// Adds a row of a string without a code.
+    /// Appends a row of a string without a code.
     pub(super) fn push_string(&mut self, string: &[u8]) {
         let new = || Box::new(Uncoded { interner: Interner::new(Level::best()), places: Vec::new() });
         let uncoded = self.uncoded.get_or_insert_with(new);
@@ -154,7 +154,7 @@ impl Strings {
     }
 }
 
-/// The words that a string takes in a dictionary.
+/// The words of a string in a dictionary.
 fn words_of(string: &[u8]) -> usize {
     1 + string.len() / WORD + 1
 }

@@ -18,13 +18,13 @@ static ENCODINGS: [Framed; 2] = [Framed(&CAPNP), Framed(&CAPNP_PACKED)];
 
 type Row = Vec<Cell>;
 
-/// Gives rows to a sink, in one batch.
+/// Delivers rows to a sink, in one batch.
 fn give(schema: &Schema, rows: &[Row], sink: &mut dyn Sink) {
     let delivery = brc_testing::Delivery { batch_rows: usize::MAX, ..brc_testing::Delivery::default() };
     Typed::of_rows(schema.clone(), rows).give(0..rows.len(), delivery, sink).unwrap();
 }
 
-/// A file of those rows, in parts of so many.
+/// A file of these rows, in parts of `part` rows.
 fn written(encoding: &Framed, schema: &Schema, rows: &[Row], part: usize, compression: &str) -> Vec<u8> {
     let compression = brc_compress::by_name(compression).unwrap();
     let compression = Compressor { compression, level: Compressor::none().level };
@@ -77,7 +77,7 @@ fn three_columns() -> Schema {
     Schema::parse("name:string not null,small:decimal(1) not null,large:int not null").unwrap()
 }
 
-/// Rows with all that a name or a number can be.
+/// Rows with unusual names and numbers.
 fn rows_of_all_kinds() -> Vec<Row> {
     let names: [&[u8]; 7] = [b"Abha", b"", b"a\0b\0", b"\xff\xfe\n", &[b'x'; 100], "S\u{e3}o Paulo".as_bytes(), b"\0"];
     let numbers = [0, -1, i64::MAX, i64::MIN, 127, -128, 40_000];
@@ -148,7 +148,7 @@ fn many_frames_with_many_names_come_back() {
     }
 }
 
-/// Damage of files is looked for by the suite over all encodings.
+/// Damage of files is tested for all encodings together.
 #[test]
 fn a_damaged_stream_is_an_error_or_the_same_rows() {
     let (schema, rows) = (three_columns(), rows_of_all_kinds());
@@ -168,7 +168,7 @@ fn a_damaged_stream_is_an_error_or_the_same_rows() {
     }
 }
 
-/// Writes all messages of a file anew, as other programs do: small segments, and nothing that no pointer leads to.
+/// Rewrites all messages of a file, as other programs do: with small segments, and without unreferenced words.
 fn rewritten(encoding: &Framed, bytes: &[u8], form: Form) -> Vec<u8> {
     let (mut rest, mut out) = (bytes, Vec::new());
     let mut messages = Messages::default();
@@ -205,7 +205,7 @@ fn message(build: impl FnOnce(rows::Builder<'_>)) -> Vec<u8> {
     serialize::write_message_to_words(&message)
 }
 
-/// Text with those codes, and numbers of 8 bits.
+/// Text with these codes, and 8-bit numbers.
 fn two_columns(mut rows: rows::Builder<'_>, count: u32, codes: &[u32], numbers: u32) {
     rows.set_rows(count);
     let mut columns = rows.init_columns(2);
@@ -301,7 +301,7 @@ fn lists_are_as_narrow_as_their_numbers() {
         let mut out = RowBuffer::default();
         encoder.finish(&mut out);
         let out = out.take();
-        // The table, six words of structure and three of the column stand before the list.
+        // The table, six words of structure and three of the column precede the list.
         assert_eq!(out.len(), (1 + 6 + 3) * WORD + 64 * width, "{number}");
         assert_eq!(out.len(), WORD + expected);
         let message = serialize::read_message(&out[..], ReaderOptions::new()).unwrap();
@@ -362,7 +362,7 @@ proptest! {
     }
 }
 
-/// Files of the first version stay readable. `capnp convert binary:json schemas/table.capnp Entry` shows what is in them.
+/// Files of version 1 stay readable. `capnp convert binary:json schemas/table.capnp Entry` prints their content.
 #[test]
 fn the_first_files_are_read() {
     let files: [&[u8]; 2] =
