@@ -1,4 +1,4 @@
-//! Arrow's stream: the library reads from it what it reads from a file of the same rows.
+//! Arrow's stream: the library reads the same rows from it as from a file.
 #![cfg(feature = "arrow")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -26,7 +26,7 @@ fn written(table: &dyn Table, writer: Box<dyn BatchWriter>, threads: usize) -> R
     Ok(std::fs::read(&path).unwrap())
 }
 
-/// All rows of a stream. Its batches must not be as small as those that were delivered.
+/// All rows of a stream. Its batches must not be as small as the delivered ones.
 fn of_stream(bytes: Vec<u8>, most_batches: usize) -> (SchemaRef, RecordBatch) {
     assert!(bytes.ends_with(&[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]));
     let reader = StreamReader::try_new(Cursor::new(bytes), None).unwrap();
@@ -104,7 +104,7 @@ fn strings_that_are_known_beforehand_are_codes() {
         let mut encoder = writer.encoder();
         let mut validity = BitmapBuffer::default();
         (0..3).for_each(|row| validity.push(first + row != 4));
-        // What a null has for a code need not be one.
+        // The code of a null may be invalid.
         let codes = if first == 0 { [2, 1, 0] } else { [2, 9, 1] };
         let columns = [
             Column::codes(&codes, &dictionary).with_validity(validity.bitmap()),

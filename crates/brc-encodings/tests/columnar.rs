@@ -1,4 +1,4 @@
-//! Parquet and arrow: what `brc` writes comes back the same, what others write is read, and damage is an error.
+//! Parquet and arrow: files of `brc` are read back unchanged, files of other programs are read, and damage is an error.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use brc_compress::{COMPRESSIONS, Compressor};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 const ENCODINGS: [&str; 2] = ["parquet", "arrow"];
 
-/// Every encoding under test with every compression that it takes.
+/// Every encoding under test with every compression that it supports.
 fn all() -> Vec<(&'static dyn Encoding, Compressor)> {
     let encodings = ENCODINGS.map(|name| by_name(name).unwrap());
     let with = |encoding: &'static dyn Encoding| {
@@ -33,7 +33,7 @@ fn open(encoding: &dyn Encoding, bytes: &[u8], schema: Option<Schema>, split_byt
     encoding.open(input, &OpenOptions { schema, row_group_bytes: Some(split_bytes), ..OpenOptions::default() })
 }
 
-/// Converts a table with so many threads; the bytes of the target.
+/// The bytes of a table converted with the given number of threads.
 fn converted(table: &dyn Table, to: &dyn Encoding, compression: Compressor, threads: usize) -> Result<Vec<u8>> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("target");
@@ -52,7 +52,7 @@ fn as_text(encoding: &dyn Encoding, bytes: &[u8]) -> Result<String> {
     Ok(collect_rows(table.as_ref(), &ScanOptions::everything(schema), 1)?.iter().map(line).collect())
 }
 
-/// Some text as a file, converted in splits of that size.
+/// A text as a file, converted in splits of the given size.
 fn from_text(
     text: &str,
     schema: &str,
@@ -115,7 +115,7 @@ fn numbers_beyond_eighteen_digits() {
     round_trip(text, "x:decimal(19,1) not null");
 }
 
-/// Rows as text, and what was skipped and read.
+/// Rows as text, and the number of skipped and read rows.
 #[derive(Default)]
 struct Rows {
     rows: Vec<Vec<String>>,
@@ -173,7 +173,7 @@ fn rows_that_cannot_match_are_skipped() {
         assert_eq!((none.skipped, none.bytes), (4_000, 0));
         let half = with(Predicate::Compare { column: 0, comparison: Comparison::Equal, value: b"b".to_vec() });
         assert_eq!(half.rows.iter().filter(|row| row[0] == "b").count(), 2_000);
-        // Arrow knows of numbers alone.
+        // Arrow has statistics of numbers only.
         assert!(encoding.name() == "arrow" || half.skipped > 1_500);
     }
 }
@@ -255,7 +255,7 @@ fn files_of_other_programs_are_read() {
             let bytes = std::fs::read(&path).unwrap();
             let name = path.file_stem().unwrap().to_str().unwrap();
             if ["odd", "nested"].contains(&name.trim_end_matches("_arrow")) {
-                // They have columns of lists, which nobody asks for elsewhere.
+                // These have columns of lists, which other cases do not read.
                 continue;
             }
             let found = as_text(by_name(encoding).unwrap(), &bytes);
@@ -291,7 +291,7 @@ fn columns_that_are_not_asked_for_are_not_in_the_way() {
         let left_out: Vec<_> = schema.left_out().iter().map(ToString::to_string).collect();
         let expected = [("tags", "a list"), ("st", "a struct"), ("m", "a map"), ("lv", "a list")];
         let expected = expected.map(|(name, kind)| format!("column '{name}' is {kind}, which brc does not read"));
-        // The file of Parquet has no lists of views.
+        // The Parquet file has no lists of views.
         assert_eq!(left_out, expected[..left_out.len()], "{name}");
         assert!(left_out.len() >= 3, "{name}");
         let with =
@@ -310,7 +310,7 @@ fn columns_that_are_not_asked_for_are_not_in_the_way() {
     }
 }
 
-/// What a damaged file gives: its columns and rows, or nothing.
+/// The columns and rows read from a damaged file, or nothing.
 fn read_damaged(encoding: &dyn Encoding, bytes: &[u8]) -> Option<(Schema, Vec<Vec<String>>)> {
     let table = open(encoding, bytes, None, 1).ok()?;
     let found = rows(table.as_ref(), &ScanOptions::everything(table.schema())).ok()?;

@@ -1,4 +1,4 @@
-//! Rows that other programs wrote with other libraries. `fixtures/make-rows.py` tells how.
+//! Rows written by other programs with other libraries; see `fixtures/make-rows.py`.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::panic, clippy::unwrap_used)]

@@ -1,4 +1,4 @@
-//! Files that an earlier version wrote are read for ever, and what was damage in them stays damage.
+//! Files of earlier versions stay readable, and damage in them stays detectable.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -59,7 +59,7 @@ fn damage_in_golden_files_is_seen() {
         for bit in 0..bytes.len() * 8 {
             let mut damaged = bytes.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            // What comes through a pipe is read by other code; one bit of each byte is enough for that.
+            // Streams are read by different code; one bit of each byte suffices for them.
             let is_unseen = |input| verify(input).is_ok();
             let through_a_pipe = bit % 8 == bit / 8 % 8 && is_unseen(from_pipe(&path, &damaged));
             if is_unseen(from_disk(&path, &damaged)) || through_a_pipe {

@@ -1,4 +1,4 @@
-//! Of a parquet file, columns are decoded only in windows of rows that meet the conditions on other columns.
+//! Parquet columns are decoded only in windows with rows that satisfy the conditions on other columns.
 #![allow(clippy::unwrap_used)]
 
 use brc_compress::{COMPRESSIONS, Compressor};
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 const ROWS: usize = 30_000;
 
-/// Takes rows whose first column lies in a range and whose second is not `b`, as text.
+/// A sink for rows whose first column is in a range and whose second is not `b`, as text.
 struct Tested {
     wanted: Range<i128>,
     schema: Schema,

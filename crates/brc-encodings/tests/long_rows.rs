@@ -1,4 +1,4 @@
-//! A few bytes of one encoding may be gigabytes of another: what is written of a split must not wait for its end.
+//! A few bytes of one encoding may be gigabytes of another: parts of a split are written before its end.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::panic, clippy::unwrap_used)]
@@ -8,7 +8,7 @@ use brc_core::{Batch, Column, Dictionary, Integers, Progress, ScanOptions, Scann
 use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions, Output, OutputOptions, RejectLog};
 use brc_testing::{Cell, FunctionTable, collect_columns};
 
-/// Rows of a split; all of them come as one batch.
+/// Rows per split; all of them come as one batch.
 const ROWS: usize = 300;
 const SPLITS: u64 = 2;
 
@@ -16,7 +16,7 @@ fn codes() -> Vec<u32> {
     (0..ROWS).map(|row| u32::from(row % 100 == 99)).collect()
 }
 
-/// Rows of which nearly every one has the same long string.
+/// Rows nearly all of which have the same long string.
 fn long_rows(length: usize) -> impl Table {
     let dictionary: Dictionary = [vec![b'x'; length], b"short".to_vec()].iter().collect();
     let deliver = move |split: &Split, _: &ScanOptions, sink: &mut dyn Sink| {
@@ -30,10 +30,10 @@ fn long_rows(length: usize) -> impl Table {
     FunctionTable::new("long rows", schema, SPLITS, deliver).with_rows(Some(SPLITS * ROWS as u64))
 }
 
-/// The rows: how long the name is, and the number.
+/// The rows: the length of the name, and the number.
 type Found = Vec<(usize, Cell)>;
 
-/// Converts them, and returns in how many parts they were written, the file's bytes and what is read of it.
+/// Converts them; returns the number of parts, the file's bytes and the rows read back.
 fn converted(table: &dyn Table, encoding: &dyn Encoding, compression: &str, threads: usize) -> (u64, Vec<u8>, Found) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t");
@@ -67,7 +67,7 @@ fn check(length: usize, encoding: &str, compression: &str, least_parts: u64) {
 
 #[test]
 fn text_is_written_before_the_end_of_its_split() {
-    // 36 MB a split.
+    // 36 MB per split.
     check(120_000, "csv", "none", 2 * SPLITS);
     check(120_000, "json", "lz4", 2 * SPLITS);
     check(100, "csv", "none", SPLITS);
@@ -81,7 +81,7 @@ fn frames_are_written_before_the_end_of_their_split() {
     check(120_000, "capnp", "none", SPLITS);
 }
 
-/// 256 rows of such strings are more than a frame may have.
+/// 256 rows of such strings exceed a frame.
 #[test]
 fn frames_end_behind_any_row_if_they_are_long() {
     check(270_000, "cbor", "lz4", 2 * SPLITS);

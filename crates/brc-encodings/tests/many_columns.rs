@@ -1,4 +1,4 @@
-//! Tables of very many columns come back from every encoding.
+//! Tables with very many columns are read back unchanged from every encoding.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]

@@ -1,4 +1,4 @@
-//! Parquet and arrow hold every type: tables of all types come back, whatever is null in them.
+//! Parquet and arrow support every type: tables of all types are read back unchanged, with any nulls.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -10,10 +10,10 @@ use brc_testing::{Cell, Delivery, Typed, all_types, collect_columns, extremes, i
 use std::io::Cursor;
 use std::path::PathBuf;
 
-/// A column of each type, with values that both hold. `null` tells which rows are null.
+/// A column of each type, with values that both support. `null` selects the null rows.
 fn table(rows: usize, is_nullable: bool, null: impl Fn(usize, usize) -> bool) -> Typed {
     let is_held = |cell: &Cell, logical_type| match cell {
-        // Parquet counts milliseconds at least.
+        // The finest unit that parquet has for seconds is the millisecond.
         Cell::Integer(_) => is_plain(cell, logical_type),
         Cell::Bytes(text) => logical_type != LogicalType::String || std::str::from_utf8(text).is_ok(),
         Cell::Float(_) | Cell::Null => true,
@@ -28,7 +28,7 @@ fn creator(encoding: &dyn Encoding, schema: &Schema, compression: &str) -> Box<d
     encoding.create(schema, &CreateOptions::new(compression)).unwrap()
 }
 
-/// A file of these columns, in parts of so many rows.
+/// A file of these columns, in parts of `part_rows` rows.
 fn written(encoding: &dyn Encoding, table: &Typed, compression: &str, part_rows: usize) -> Result<Vec<u8>> {
     let mut writer = creator(encoding, &table.schema, compression);
     let mut encoder = writer.encoder();
@@ -88,7 +88,7 @@ fn all_types_with_nulls() {
     for rows in [1, 9, 5_000] {
         comes_back(&table(rows, true, |_, _| true), 3_000);
         comes_back(&table(rows, true, |column, row| (row + column) % 3 == 0), 3_000);
-        // Parts, pages and windows with nulls only, and without any.
+        // Parts, pages and windows with only nulls, and with none.
         comes_back(&table(rows, true, |column, row| row / 1_000 % 2 == column % 2), 1_000);
     }
 }

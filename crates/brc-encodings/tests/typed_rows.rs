@@ -1,5 +1,5 @@
-//! Tables of every type, with nulls and without, come back from every encoding of rows and from Cap'n Proto; and what is
-//! damaged in their files is seen.
+//! Tables of every type, with and without nulls, are read back unchanged from every encoding of rows and from Cap'n
+//! Proto, and damage of their files is detected.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::panic, clippy::unwrap_used)]
@@ -13,19 +13,19 @@ use std::io::{Cursor, Write};
 
 const ENCODINGS: [&str; 7] = ["capnp", "capnp-packed", "protobuf", "bincode", "msgpack", "cbor", "json"];
 
-/// What is at the edges of a type. The text form of a NaN is the same for all of them.
+/// The extremes of a type. In text, all NaNs have the same form.
 fn values(logical_type: LogicalType, is_text: bool) -> Vec<Cell> {
     let is_held = |cell: &Cell| !is_text || !logical_type.is_float() || is_plain(cell, logical_type);
     extremes(logical_type).into_iter().filter(is_held).collect()
 }
 
-/// So many rows of extremes, in columns of all types; every `nulls`-th is null, where that is not 0.
+/// Rows of extremes, in columns of all types; every `nulls`-th is null, unless that is 0.
 fn of_extremes(rows: usize, nulls: usize, is_text: bool) -> Typed {
     let null = |row: usize, column: usize| nulls > 0 && (row + column).is_multiple_of(nulls);
     Typed::of_types(&all_types(), rows, |logical_type| values(logical_type, is_text), null)
 }
 
-/// A file of a table, of which the rows come in batches of `step`, in forms that `seed` decides.
+/// A file of a table whose rows come in batches of `step` rows, in forms chosen by `seed`.
 fn file_of(table: &Typed, encoding: &dyn Encoding, step: usize, seed: u64) -> Vec<u8> {
     let options = CreateOptions::new(Compressor::none());
     let mut writer = writer(encoding, &table.schema, &options).unwrap();
@@ -50,7 +50,7 @@ fn from_pipe(bytes: &[u8]) -> Input {
     Input::from_stream("-".into(), Box::new(Cursor::new(bytes.to_vec()))).unwrap()
 }
 
-/// The columns of a projection; of JSON, which does not tell its schema, in the types of `schema`.
+/// The columns of a projection; for JSON, which has no schema, in the types of `schema`.
 fn read(encoding: &dyn Encoding, input: Input, schema: &Schema, projection: &[usize]) -> Result<Vec<Vec<Cell>>> {
     let told = (encoding.name() == "json").then(|| schema.clone());
     let table = encoding.open(input, &OpenOptions { schema: told, ..OpenOptions::default() })?;
@@ -83,7 +83,7 @@ fn every_type_comes_back() {
                 check(encoding, &table, step, seed, &format!("{rows} rows, nulls {nulls}, steps {step}"));
             }
         }
-        // A table of no rows has its columns nevertheless, and a column that may have nulls need not have any.
+        // An empty table still has its columns, and a nullable column may have no nulls.
         check(encoding, &of_extremes(0, 3, is_text).nullable(), 1, 1, "no rows");
         check(encoding, &of_extremes(30, 0, is_text).nullable(), 7, 1, "no nulls");
     }
@@ -120,7 +120,7 @@ fn damage_is_seen() {
         let damaged = |bytes: &[u8], what: String| match read(encoding, from_disk(bytes), &table.schema, &everything) {
             Ok(_) => panic!("{}: {what} is not seen", encoding.name()),
             Err(Error::Corrupt { .. } | Error::Unsupported { .. }) => {}
-            // Not even the first bytes are those of the encoding.
+            // The first bytes are no longer those of the encoding.
             Err(Error::Usage(_)) => {}
             Err(error) => panic!("{}: {what}: {error}", encoding.name()),
         };
@@ -172,7 +172,7 @@ proptest! {
     #[test]
     fn any_table_comes_back(table in any_table(), step in 1usize..70, seed: u64) {
         for (encoding, is_text) in encodings() {
-            // The text form of a NaN is the same for all of them, and v1 files have no bytes that JSON lacks.
+            // In text, all NaNs have the same form, and v1 files hold no bytes that JSON lacks.
             let has_nan = table.columns.iter().flatten().any(
                 |cell| matches!(cell, Cell::Float(bits) if f64::from_bits(*bits).is_nan()));
             if !(is_text && has_nan) {

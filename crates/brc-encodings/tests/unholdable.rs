@@ -1,4 +1,5 @@
-//! What an encoding cannot hold is told with its row, column and reason; what no row has does not matter.
+//! A value that an encoding cannot hold is reported with its row, column and reason; values that no row has are
+//! ignored.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::panic, clippy::unwrap_used)]
@@ -9,10 +10,10 @@ use brc_core::{
 };
 use brc_encodings::{CreateOptions, ENCODINGS, Encoding, by_name, writer};
 
-/// Strings of which not every encoding holds each.
+/// Strings that some encodings cannot hold.
 const STRANGE: [&[u8]; 6] = [b"", b"a;b", b"a\nb", b"a\0b", b"a\r", b"a\xffb"];
 
-/// Encodes some batches as one part.
+/// Encodes batches as one part.
 fn encode(encoding: &dyn Encoding, schema: &str, batches: &[&[Column<'_>]]) -> Result<()> {
     let options = CreateOptions::new(Compressor::none());
     let mut encoder = writer(encoding, &Schema::parse(schema).unwrap(), &options)?.encoder();
@@ -36,7 +37,7 @@ fn refused(outcome: Result<()>) -> UnsupportedValue {
     }
 }
 
-/// The encodings of any table.
+/// The encodings of arbitrary tables.
 fn encodings() -> impl Iterator<Item = &'static dyn Encoding> {
     ENCODINGS.iter().copied().filter(|encoding| encoding.supports(&Schema::one_brc()).is_ok())
 }
@@ -122,7 +123,7 @@ fn a_line_that_is_too_long_comes_before_what_is_behind_it() {
         );
         let found = refused(encode(encoding, "a:string,b:string", &[&[codes(&[0, 3, 1]), codes(&[0, 0, 1])]]));
         assert_eq!((found.row, found.value.unwrap().0.as_str()), (2, "a"), "{name}");
-        // As long as a line may be, and a byte more.
+        // The maximum length of a line, and one byte more.
         for (more, is_good) in [(0, true), (1, false)] {
             let rest = vec![b'y'; (8 << 20) - around + more];
             let rest = self::dictionary(&[b"a", &rest]);

@@ -1,5 +1,5 @@
-//! Inferred types that turn out wider while a table is written: the file is the one that the final types would have made
-//! from the start, whatever the encoding, the number of threads, and the kind of input.
+//! Inferred types that become wider while a table is written: the file is the same as with the final types from the
+//! start, whatever the encoding, the number of threads, and the kind of input.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -15,7 +15,7 @@ use std::path::Path;
 
 const ROWS: usize = 12_000;
 
-/// A text of columns of every kind. In the row of its surprise, a column has the value beside its number.
+/// A text with columns of every kind. Each surprise is a row, a column, and its value there.
 fn table(surprises: &[(usize, usize, &str)]) -> String {
     let mut text = "id,price,day,empty,name,at,flag,note\n".to_owned();
     for row in 0..ROWS {
@@ -41,7 +41,7 @@ fn table(surprises: &[(usize, usize, &str)]) -> String {
 struct Written {
     converted: Converted,
     bytes: Vec<u8>,
-    /// How many targets were begun.
+    /// The number of outputs begun.
     begun: usize,
     schema: Schema,
     altered: Vec<ColumnChanges>,
@@ -87,7 +87,7 @@ fn pipe(path: &Path) -> Input {
 
 const SURPRISES: &[&[(usize, usize, &str)]] = &[
     &[(ROWS - 1, 0, "abc")],
-    // In the first row group, behind the first bytes that are looked at when the text is opened.
+    // In the first row group, after the bytes sampled when the text is opened.
     &[(1800, 0, "abc")],
     &[(ROWS - 1, 1, "1.125")],
     &[(ROWS - 1, 2, "2024-01-01 10:00:00"), (4000, 0, "12.5")],
@@ -106,7 +106,7 @@ fn files_are_what_the_final_types_would_have_made() {
             let replaces = ["buren", "parquet"].contains(&to.name());
             let compressed = if replaces { "zstd" } else { "none" };
             let first = written(file(&path), None, *to, compressed, 1);
-            // After the second surprise, all rows are read for their types first.
+            // After the second surprise, all rows are first read for their types.
             let begun = if replaces { 1..=1 } else { 2..=3 };
             assert!(begun.contains(&first.begun), "{} begins {} times", to.name(), first.begun);
             let direct = written(file(&path), Some(&first.schema), *to, compressed, 2);
@@ -131,7 +131,7 @@ fn clustered_files_are_what_the_final_types_would_have_made() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("table.csv");
     let buren = ENCODINGS.iter().find(|encoding| encoding.name() == "buren").unwrap();
-    // Columns that are all the same make the rows smaller where they are clustered by one.
+    // Equal columns make the rows smaller where they are clustered by one of them.
     let with_copies = |text: String| {
         let value = |row: usize| format!("value {}", (row as u32).wrapping_mul(0x9e37_79b9) >> 26);
         let copies = |row| if row == 0 { "a,b,c,d,e,f,g,h,i,j,k,l".to_owned() } else { vec![value(row); 12].join(",") };
@@ -147,7 +147,7 @@ fn clustered_files_are_what_the_final_types_would_have_made() {
         let row_group = if key.is_none() { 1_000_000 } else { 150_000 };
         let convert = |input, schema, threads| written_with(input, schema, *buren, &create, row_group, threads);
         let first = convert(file(&path), None, 1);
-        // Where the key itself is wider, rows lie in another order.
+        // If the key itself becomes wider, the rows have a different order.
         let is_key_wider = key == Some("flag") && surprises.iter().any(|&(_, column, _)| column == 6);
         assert_eq!(first.begun, if is_key_wider { 2 } else { 1 }, "{key:?} {surprises:?}");
         let direct = convert(file(&path), Some(&first.schema), 2);
