@@ -1,13 +1,13 @@
-//! What Cap'n Proto messages of columns cost by the library alone, and what they cost here.
+//! The cost of Cap'n Proto messages of columns with the library alone, and with this crate.
 //!
 //! ```text
 //! cargo run --release -p brc-encodings --example capnp_floor -- measurements.txt [ROWS]
 //! ```
 //!
-//! `library_floor` measures against the loops of a plain program. Those here are as fast as such loops can be made: they know
-//! the codes of the rows that they write, and add up what they read by the codes of each message, believing all of them.
-//! This crate writes and reads the same messages, with frames and checksums, checks what it reads, turns the codes of
-//! messages into those of the table, and adds up as a query does. Reading a file is not counted on either side. One thread,
+//! `library_floor` compares with the loops of a plain program. The loops here are as fast as possible: they know the
+//! codes of the rows that they write, and add up by the codes of each message without checking them. This crate writes
+//! and reads the same messages, with frames and checksums, checks what it reads, translates the codes of messages to
+//! those of the table, and adds up as a query does. Reading the file is not included on either side. One thread,
 //! medians, everything in one run.
 
 #![forbid(unsafe_code)]
@@ -112,7 +112,7 @@ fn encode(rows: &Rows, packed: bool) -> capnp::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// The groups of the library's messages.
+/// The groups in the library's messages.
 fn decode(messages: &[u8], packed: bool) -> capnp::Result<Groups> {
     let mut groups = Groups::default();
     let mut rest = messages;

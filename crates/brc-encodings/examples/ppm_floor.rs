@@ -1,11 +1,11 @@
-//! What it costs to read an image as a table, and what it costs only to read its bytes.
+//! The cost of reading an image as a table, and of only reading its bytes.
 //!
 //! ```text
 //! cargo run --release -p brc-encodings --example ppm_floor -- raw|table FILE THREADS RUNS
 //! ```
 //!
-//! Prints the bytes of the file, the processor's clock in GHz, measured before, and the nanoseconds of each run.
-//! `scripts/bench-ppm.py` makes a table of that.
+//! Prints the size of the file in bytes, the processor's clock in GHz, measured before, and the nanoseconds of each
+//! run. `scripts/bench-ppm.py` makes a table of the results.
 
 #![forbid(unsafe_code)]
 
@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-/// How much is read at once where nothing else is done, in bytes: it stays in the second-level cache.
+/// The number of bytes read at once without parsing: they stay in the L2 cache.
 const PORTION: usize = 256 << 10;
 
 fn main() -> Result<()> {
@@ -46,7 +46,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Reads all of a file into a buffer for each thread, and does nothing with it.
+/// Reads the whole file into one buffer per thread, and does nothing with it.
 fn raw(path: &Path, threads: usize) -> Result<u64> {
     let file = File::open(path).map_err(Error::io(path, "open"))?;
     let next = AtomicU64::new(0);
@@ -64,7 +64,7 @@ fn raw(path: &Path, threads: usize) -> Result<u64> {
     brc_core::workers::run_workers(threads, work).into_iter().sum()
 }
 
-/// The processor's clock: a chain of multiplications and additions takes four cycles a link, here as on most processors.
+/// The processor's clock in GHz: a dependent multiplication and addition takes four cycles on most processors.
 fn gigahertz() -> f64 {
     const LINKS: u32 = 200_000;
     let chain = || {

@@ -1,10 +1,10 @@
-//! What reading costs by itself: a file is read by several threads into a buffer each, and nothing is done with it.
+//! The cost of reading alone: several threads read a file, each into its buffer, and do nothing with it.
 //!
 //! ```text
 //! cargo run --release -p brc-encodings --example read_floor -- FILE [THREADS]
 //! ```
 //!
-//! No program that reads the file so can be faster. `scripts/bench.py` sets the times of queries against it.
+//! No program that reads the file this way can be faster. `scripts/bench.py` compares query times with it.
 
 #![forbid(unsafe_code)]
 
@@ -15,7 +15,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 
-/// How much is read at once, in bytes: it stays in the second-level cache.
+/// The number of bytes read at once: they stay in the L2 cache.
 const BUFFER: usize = 256 << 10;
 
 fn main() -> io::Result<()> {
@@ -30,7 +30,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Reads all of a file; returns how many bytes there were.
+/// Reads the whole file; returns its length.
 fn read_all(file: &File, threads: usize) -> io::Result<u64> {
     let next = AtomicU64::new(0);
     thread::scope(|scope| {
@@ -39,7 +39,7 @@ fn read_all(file: &File, threads: usize) -> io::Result<u64> {
     })
 }
 
-/// Reads pieces of a file, the next one that no thread has taken, until there is none.
+/// Reads pieces of a file, always the next one that no thread has taken, until none is left.
 fn read_pieces(file: &File, next: &AtomicU64) -> io::Result<u64> {
     let mut buffer = vec![0; BUFFER];
     let mut bytes = 0;
@@ -53,7 +53,7 @@ fn read_pieces(file: &File, next: &AtomicU64) -> io::Result<u64> {
     }
 }
 
-/// Fills the buffer from that place on, as far as the file goes.
+/// Fills the buffer from an offset on, as far as the file goes.
 fn read_piece(file: &File, buffer: &mut [u8], start: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {

@@ -1,10 +1,10 @@
-//! What writing costs by itself: several threads write a buffer each, over and over, into one new file, unsynced.
+//! The cost of writing alone: several threads write the same buffer repeatedly into one new file, unsynced.
 //!
 //! ```text
 //! cargo run --release -p brc-encodings --example write_floor -- FILE BYTES [THREADS]
 //! ```
 //!
-//! No program that writes as many bytes so can be faster. `scripts/bench.py` sets the time of `brc generate` against it.
+//! No program that writes as many bytes this way can be faster. `scripts/bench.py` compares `brc generate` with it.
 
 #![forbid(unsafe_code)]
 
@@ -15,7 +15,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 
-/// How much is written at once, in bytes: it stays in the second-level cache.
+/// The number of bytes written at once: they stay in the L2 cache.
 const BUFFER: u64 = 256 << 10;
 
 fn main() -> io::Result<()> {
@@ -35,7 +35,7 @@ fn main() -> io::Result<()> {
     })
 }
 
-/// Writes pieces of a file, the next one that no thread has taken, until all is written.
+/// Writes pieces of a file, always the next one that no thread has taken, until all are written.
 fn write_pieces(file: &File, length: u64, next: &AtomicU64) -> io::Result<()> {
     let buffer = vec![b'x'; BUFFER as usize];
     loop {

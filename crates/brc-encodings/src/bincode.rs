@@ -1,13 +1,12 @@
 //! Rows as the crate `bincode` writes tuples: a string is a 64-bit length and its bytes, an integer has the width of
-//! its
-//! type, a decimal is an integer in units of its scale (64 bits, or 128 bits from 19 digits on), and a UUID is its 16
-//! bytes.
+//! its type, a decimal is an integer in units of its scale (64 bits, or 128 bits from 19 digits on), and a UUID is its
+//! 16 bytes.
 //!
 //! Values of nullable columns are options: a byte 0 is a null, a byte 1 precedes a value.
 //!
 //! The crate is no longer maintained, and its later versions write different bytes. This version is pinned, and
-//! everything
-//! used of it is in this file. Integers have fixed widths. Lengths are checked against the bytes that are left.
+//! everything used of it is in this file. Integers have fixed widths. Lengths are checked against the bytes that are
+//! left.
 
 use crate::frames::{
     Fault, FileHeader, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, LARGEST_FRAME, Layout, Malformed,

@@ -11,10 +11,8 @@
 //! - UUIDs as their 16 bytes with the tag 37.
 //!
 //! Files of other programs are read as well: they need neither map nor tags, their integers may have any form, their
-//! arrays
-//! may have an indefinite length, a null may be undefined, a decimal may be a decimal fraction, and a date may be a
-//! text
-//! with the tag 1004.
+//! arrays may have an indefinite length, a null may be undefined, a decimal may be a decimal fraction, and a date may
+//! be a text with the tag 1004.
 //!
 //! Short strings and rows of few columns, the usual case, are decoded here; the crate decodes everything else.
 

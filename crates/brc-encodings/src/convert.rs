@@ -67,8 +67,7 @@ pub struct Converted {
 /// # Errors
 /// The first error in table order. Then no output is left, and the rejects are kept only if there were too many, for
 /// inspection. [`Error::Widened`] if the inferred types turn out wider than the types of `writer`, so the file has to
-/// be
-/// written again: see [`convert_inferred`].
+/// be written again: see [`convert_inferred`].
 pub fn convert(
     table: &dyn Table,
     mut writer: Box<dyn BatchWriter>,
@@ -137,9 +136,8 @@ pub struct Target {
     pub rejects: RejectLog,
 }
 
-/// Converts a table whose types may be inferred: `begin` makes a target for the columns known so far. If a value
-/// does not fit them and the encoding cannot replace columns, or does not support the wider types, the conversion
-/// starts
+/// Converts a table whose types may be inferred: `begin` makes a target for the columns known so far. If a value does
+/// not fit them and the encoding cannot replace columns, or does not support the wider types, the conversion starts
 /// again ([`with_types`]).
 ///
 /// # Errors

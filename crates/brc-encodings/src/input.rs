@@ -88,8 +88,7 @@ impl Input {
     ///
     /// # Errors
     /// If its first bytes cannot be read, its compression is not supported, or its compression is not the one that its
-    /// name
-    /// promises.
+    /// name promises.
     pub fn from_file(path: PathBuf, file: impl Into<InputFile>) -> Result<Self> {
         let file = file.into();
         let length = file.length().map_err(Error::io(&path, "open"))?;
@@ -190,8 +189,7 @@ impl Input {
     ///
     /// # Errors
     /// If its first bytes cannot be read, its compression is not supported, or its compression is not the one that its
-    /// name
-    /// promises.
+    /// name promises.
     pub fn from_stream(path: PathBuf, stream: Box<dyn Read + Send>) -> Result<Self> {
         let (prefix, stream) = taken(&path, stream)?;
         let is_whole = prefix.len() < PREFIX_BYTES;

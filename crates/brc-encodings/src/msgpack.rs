@@ -1,19 +1,17 @@
 //! Rows as MessagePack arrays: any reader of MessagePack can read a file as a sequence of items.
 //!
 //! The first item is a map that describes the columns. An extension of type [`FRAME_TYPE`] precedes the rows of each
-//! frame.
-//! A row is an array of
+//! frame. A row is an array of
 //!
 //! - nil for a null, booleans, floats of 32 or 64 bits;
 //! - strings as `str`, or as `bin` if they are not UTF-8; binary data and the 16 bytes of UUIDs as `bin`;
 //! - integers in their shortest form: numbers, decimals in units of their scale, days, times and timestamps without a
-//!   zone
-//!   in units of their type. A decimal that does not fit 64 bits is a `bin` of 16 bytes, two's complement, big-endian;
+//!   zone in units of their type. A decimal that does not fit 64 bits is a `bin` of 16 bytes, two's complement,
+//!   big-endian;
 //! - timestamps with a zone as MessagePack's timestamp extension (type -1).
 //!
 //! Files of other programs are read as well: they have neither map nor frame extensions, their integers may have any
-//! form,
-//! and all their timestamps may use the extension.
+//! form, and all their timestamps may use the extension.
 //!
 //! Short strings and rows of few columns, the usual case, are decoded here; the crate decodes everything else.
 

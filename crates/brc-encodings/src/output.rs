@@ -1,8 +1,7 @@
 //! Outputs: a file that is replaced atomically, or a stream.
 //!
 //! A local file is written under a temporary name beside its target and renamed when it is complete, so a full disk or
-//! a
-//! killed process never leaves a partial table. Threads write it at several offsets at once. Pipes and devices are
+//! a killed process never leaves a partial table. Threads write it at several offsets at once. Pipes and devices are
 //! written sequentially.
 //!
 //! A file in a store is written sequentially and appears when it is complete.

@@ -18,8 +18,7 @@ pub struct OutputFolder {
 
 impl OutputFolder {
     /// Creates a directory for `target`. An existing target requires `force`, and must hold nothing but partitions:
-    /// only
-    /// the output of an earlier run is replaced.
+    /// only the output of an earlier run is replaced.
     ///
     /// # Errors
     /// [`Error::Usage`] if it may not be replaced, or an input lies in it; I/O errors.

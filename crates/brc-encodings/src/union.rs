@@ -26,8 +26,7 @@ use std::thread::available_parallelism;
 #[derive(Debug, Clone, Default)]
 pub struct UnionOptions {
     /// Whether columns are matched by name in any order, and null in files that lack them. Otherwise all files must
-    /// have
-    /// the same columns in the same order.
+    /// have the same columns in the same order.
     pub by_name: bool,
     /// Columns after those of the tables, each with one value per table.
     pub constants: Vec<ConstantColumn>,
@@ -53,8 +52,7 @@ impl Union {
     ///
     /// # Errors
     /// [`Error::Usage`] if there is no table, or the columns differ; [`Error::TypeMismatch`] if their types differ: it
-    /// names the
-    /// file and the column. If inferred types differ, the errors of reading all rows.
+    /// names the file and the column. If inferred types differ, the errors of reading all rows.
     pub fn new(tables: Vec<Box<dyn Table>>, options: UnionOptions) -> Result<Self> {
         let [first, others @ ..] = &tables[..] else { return Err(Error::Usage("no file is given".to_owned())) };
         let path = match others {

@@ -1,9 +1,8 @@
 //! Re-encodes columns of earlier parts whose types turned out too narrow.
 //!
 //! A late change of types must not cost as much as the whole conversion. Only the columns that became wider are parsed
-//! again
-//! from the original text, and only in earlier splits. They are written at the end; then the file is assembled in the
-//! order of a conversion that knew all types from the start, so the output is the same.
+//! again from the original text, and only in earlier splits. They are written at the end; then the file is assembled in
+//! the order of a conversion that knew all types from the start, so the output is the same.
 
 use crate::convert::Workers;
 use crate::long_rows::LongRows;

@@ -1,4 +1,4 @@
-//! The libraries' own loops: nothing but what it takes to write and read rows with them.
+//! The libraries' own loops: only what is needed to write and read rows with them.
 
 use crate::columns;
 use crate::messages;
@@ -32,7 +32,7 @@ pub(crate) static LIBRARIES: &[Bare] = &[
     Bare { name: "protobuf", encode: encode_protobuf, decode: decode_protobuf },
 ];
 
-/// For what cannot fail in memory.
+/// For writes to memory, which cannot fail.
 fn written<T, E>(outcome: Result<T, E>) {
     assert!(outcome.is_ok(), "memory was not written");
 }
@@ -70,7 +70,7 @@ fn decode_text(bytes: &[u8]) -> Option<Groups> {
     Some(groups)
 }
 
-/// A row as serde sees it. Numbers are floats: that is what a plain program does.
+/// A row for serde. Numbers are floats, as in a plain program.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Row<'a> {
     station: &'a str,
@@ -157,7 +157,7 @@ fn decode_cbor(bytes: &[u8]) -> Option<Groups> {
     Some(groups)
 }
 
-/// As the code that is generated for a message of two fields does it.
+/// Like the generated code for a message of two fields.
 fn encode_protobuf(rows: &[(&str, i64)], out: &mut Vec<u8>) {
     for &(name, value) in rows {
         let text = 1 + encoded_len_varint(name.len() as u64) + name.len();
@@ -172,7 +172,7 @@ fn encode_protobuf(rows: &[(&str, i64)], out: &mut Vec<u8>) {
     }
 }
 
-/// With the functions of which generated code is made, but without its copies of strings.
+/// With the functions that generated code uses, but without its copies of strings.
 fn decode_protobuf(bytes: &[u8]) -> Option<Groups> {
     let mut groups = Groups::default();
     let mut rest = bytes;

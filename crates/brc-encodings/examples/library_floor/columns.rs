@@ -17,10 +17,10 @@ use parquet::schema::types::Type;
 use std::io::Cursor;
 use std::sync::Arc;
 
-/// How many rows are read at once.
+/// The number of rows read at once.
 const BATCH_ROWS: usize = 4096;
 
-/// For what cannot fail in memory.
+/// For writes to memory, which cannot fail.
 fn written<T, E>(outcome: Result<T, E>) -> Option<T> {
     assert!(outcome.is_ok(), "memory was not written");
     outcome.ok()

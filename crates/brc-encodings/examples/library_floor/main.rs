@@ -1,9 +1,9 @@
-//! What an encoding costs by its library alone, and what it costs here.
+//! The cost of an encoding with its library alone, and with this crate.
 //!
-//! For each encoding of rows, a plain loop writes rows from memory with the encoding's library, and another one decodes
-//! them with borrowed strings and groups them in a hash map. Beside it stands what this crate takes for the same rows:
-//! encoding with frames and checksums; decoding, and adding up by the codes it gives. One thread, medians, everything in
-//! one run. Files lie in the page cache, and reading them is not counted. `capnp_floor` has sharper loops for Cap'n Proto.
+//! For each encoding of rows, a plain loop writes rows from memory with the encoding's library, and a second one
+//! decodes them with borrowed strings and groups them in a hash map. The comparison is this crate with the same rows:
+//! encoding with frames and checksums; decoding, and adding up by codes. One thread, medians, everything in one run.
+//! Files are in the page cache, and reading them is not included. `capnp_floor` has faster loops for Cap'n Proto.
 //!
 //! ```sh
 //! cargo run --release -p brc-encodings --example library_floor -- measurements.txt [ROWS] [ENCODING]

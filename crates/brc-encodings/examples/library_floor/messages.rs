@@ -1,4 +1,4 @@
-//! The loops of Cap'n Proto's library for messages of columns: strings in a dictionary, numbers of 16 bits.
+//! The loops of Cap'n Proto's library for messages of columns: strings in a dictionary, 16-bit numbers.
 
 use crate::shared::rows::{Groups, add};
 use crate::table_capnp::{column, entry, rows};
@@ -6,7 +6,7 @@ use capnp::message::{Builder, HeapAllocator, ReaderOptions};
 use capnp::{serialize, serialize_packed, text};
 use hashbrown::HashMap;
 
-/// Rows of a message.
+/// Rows per message.
 const MESSAGE_ROWS: usize = 1 << 16;
 
 pub(crate) fn encode_plain(rows: &[(&str, i64)], out: &mut Vec<u8>) {

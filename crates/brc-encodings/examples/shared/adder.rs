@@ -1,4 +1,4 @@
-//! What a query does with the rows.
+//! Does with rows what a query does.
 
 use crate::shared::rows::Groups;
 use brc_core::{Batch, Data, Dictionary, Error, Result, Sink, Summary};

@@ -1,4 +1,4 @@
-//! What the floors have in common: rows in memory, what this crate takes for them, and medians of times.
+//! Shared code of the floors: rows in memory, the cost of this crate, and medians.
 
 pub(crate) mod adder;
 pub(crate) mod ours;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 pub(crate) const RUNS: usize = 5;
 
-/// Runs something several times. Returns the median of each time that it tells, in nanoseconds per row.
+/// Runs something several times. Returns the median of each duration that it returns, in nanoseconds per row.
 pub(crate) fn medians<const N: usize>(rows: usize, mut run: impl FnMut() -> Result<[Duration; N]>) -> Result<[f64; N]> {
     let runs = (0..RUNS).map(|_| run()).collect::<Result<Vec<_>>>()?;
     Ok(std::array::from_fn(|index| {

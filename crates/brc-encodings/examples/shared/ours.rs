@@ -19,7 +19,7 @@ fn writer(encoding: &dyn Encoding) -> Result<Box<dyn BatchWriter>> {
     brc_encodings::writer(encoding, &Schema::one_brc(), &options)
 }
 
-/// Encodes all rows, one part after the other; whoever takes a part gives its bytes back.
+/// Encodes all rows, part by part; `take` receives each part and returns its buffer.
 fn parts(encoder: &mut dyn PartEncoder, rows: &Rows, mut take: impl FnMut(Part) -> Result<Vec<u8>>) -> Result<()> {
     for (codes, values) in rows.codes.chunks(PART_ROWS).zip(rows.values.chunks(PART_ROWS)) {
         for (codes, values) in codes.chunks(BATCH_ROWS).zip(values.chunks(BATCH_ROWS)) {
@@ -57,7 +57,7 @@ pub(crate) fn encode(encoding: &dyn Encoding, rows: &Rows) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// The time that decoding takes, and whatever `sink` does with the rows.
+/// The time that decoding takes, including `sink`.
 pub(crate) fn decode(encoding: &dyn Encoding, file: &File, sink: &mut dyn Sink) -> Result<Duration> {
     let path = PathBuf::from("temporary file");
     let input = Input::from_file(path.clone(), file.try_clone().map_err(Error::io(&path, "open"))?)?;

@@ -1,4 +1,4 @@
-//! The rows that are written and read: a name and a number each.
+//! The rows to write and read: each a name and a number.
 
 use brc_core::{Batch, Data, Error, Progress, Result, ScanOptions, Scanned, Sink, Split, Statistics, Summary, Worker};
 use brc_core::{Schema, batch, scan};
@@ -36,7 +36,7 @@ impl Rows {
         self.codes.len()
     }
 
-    /// The rows as a program that knows nothing of dictionaries has them.
+    /// The rows without dictionary codes, for a plain program.
     pub(crate) fn pairs(&self) -> Vec<(&str, i64)> {
         let name = |code: &u32| std::str::from_utf8(self.names.get(*code)).unwrap_or_default();
         self.codes.iter().map(name).zip(self.values.iter().map(|&value| value.into())).collect()

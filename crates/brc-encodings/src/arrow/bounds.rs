@@ -1,8 +1,7 @@
 //! Minimum and maximum of the number columns of a record batch, so that batches can be skipped.
 //!
 //! The format has no statistics. They are stored as text in the custom metadata of the message, covered by its
-//! checksum, and
-//! therefore trusted only in files of `brc`.
+//! checksum, and therefore trusted only in files of `brc`.
 
 /// The metadata key of the bounds.
 pub(super) const BOUNDS: &str = "brc.bounds";

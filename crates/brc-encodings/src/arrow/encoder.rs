@@ -1,12 +1,9 @@
 //! Encodes the rows of a part as record batches, for one worker.
 //!
 //! A file has one dictionary per column, and its codes apply to all record batches. The code of a value must depend on
-//! the
-//! order of the parts alone, so the writer assigns codes when a part is appended. Assigned codes never change, so a
-//! worker
-//! whose values all have codes already translates to them at once. The writer translates only parts with new values;
-//! the
-//! result is the same either way.
+//! the order of the parts alone, so the writer assigns codes when a part is appended. Assigned codes never change, so a
+//! worker whose values all have codes already translates to them at once. The writer translates only parts with new
+//! values; the result is the same either way.
 
 use super::NAME;
 use super::bounds::{self, BOUNDS, Bounds};

@@ -2,8 +2,7 @@
 //!
 //! The library's frame decoder allocates for every frame, and each buffer of an arrow file is a frame: touching that
 //! memory took four times as long as decompressing. So plain frames are parsed here, and only frames with their own
-//! checksums
-//! or dictionaries are passed to the library.
+//! checksums or dictionaries are passed to the library.
 
 use crate::columnar::Fault;
 use lz4_flex::block::{decompress_into, decompress_into_with_dict};

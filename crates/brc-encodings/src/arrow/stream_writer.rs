@@ -2,8 +2,7 @@
 //! written.
 //!
 //! A dictionary must precede the first row with one of its codes. So string columns are dictionary-encoded only if the
-//! whole
-//! dictionary is known in advance, and plain otherwise. Either way, parts are independent of each other.
+//! whole dictionary is known in advance, and plain otherwise. Either way, parts are independent of each other.
 
 use super::NAME;
 use super::column_buffers::{bitmap_bytes, floats, integers};

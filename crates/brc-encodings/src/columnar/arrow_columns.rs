@@ -1,8 +1,7 @@
 //! Arrow arrays as columns of batches, for the libraries of parquet and arrow.
 //!
 //! Both have the same memory layout, so most arrays are borrowed. Strings become codes while they repeat, because a
-//! group-by
-//! would have to assign codes anyway.
+//! group-by would have to assign codes anyway.
 
 use super::{Fault, check_bounds};
 use arrow_array::cast::AsArray;

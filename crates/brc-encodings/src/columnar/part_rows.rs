@@ -35,8 +35,7 @@ pub(crate) enum Values {
 /// Strings as codes, in order of first appearance in the part.
 ///
 /// If strings hardly repeat, each row gets a new code, because lookups would not pay. This depends on the rows alone,
-/// not on
-/// their batches.
+/// not on their batches.
 pub(crate) struct Strings {
     pub(crate) codes: Vec<u32>,
     values: DictionaryBuilder,

@@ -2,8 +2,7 @@
 //!
 //! Parquet and arrow do not checksum their footers. `brc` puts a checksum into the text that names the writing program:
 //! other programs only display it, and do not copy it to files that they write, as they do with other metadata. The
-//! mark is
-//! searched for in the raw bytes, before anything in them is parsed.
+//! mark is searched for in the raw bytes, before anything in them is parsed.
 
 const PROGRAM: &str = "brc version ";
 const START: &str = "(build brc-crc32c-";

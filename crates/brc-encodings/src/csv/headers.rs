@@ -1,8 +1,7 @@
 //! Decides whether the files of one table have a header, jointly for all of them.
 //!
 //! A first row of years is a header above names, but may look like a row of values above numbers. Files of one table
-//! are
-//! written alike, so the first row of one file decides for all.
+//! are written alike, so the first row of one file decides for all.
 
 use brc_text::Sniffed;
 use std::collections::HashSet;
@@ -38,8 +37,7 @@ impl Headers {
     }
 
     /// The files whose first row was taken as values before it turned out to be the header of a different file. They
-    /// must
-    /// be opened again.
+    /// must be opened again.
     #[must_use]
     pub fn outdated(&self) -> Vec<PathBuf> {
         let known = self.known();

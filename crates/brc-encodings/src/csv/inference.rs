@@ -1,8 +1,7 @@
 //! The demands on inferred column types, shared by the files of one table.
 //!
 //! A column has one type in all files of a table, as in all rows of a file: a price that is `2` in one file and `2.5`
-//! in the
-//! next is a decimal in both. So the demands of all files are merged by column name.
+//! in the next is a decimal in both. So the demands of all files are merged by column name.
 
 use brc_text::infer::Seen;
 use std::collections::HashMap;

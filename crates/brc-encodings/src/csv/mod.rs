@@ -1,11 +1,9 @@
 //! Delimited text: the usual form of input tables.
 //!
 //! The dialect of a text is [sniffed](brc_text::sniff()), and the types of its columns are [inferred](brc_text::infer)
-//! from
-//! all values, unless they are given. Tables of the One Billion Row Challenge are a special case: one row per line,
-//! without
-//! quotes, nulls and header, parsed by kernels. Their values cannot contain a delimiter or line feed, and a NUL byte is
-//! rejected, because it means that the file is not text.
+//! from all values, unless they are given. Tables of the One Billion Row Challenge are a special case: one row per
+//! line, without quotes, nulls and header, parsed by kernels. Their values cannot contain a delimiter or line feed, and
+//! a NUL byte is rejected, because it means that the file is not text.
 
 mod each_value;
 mod headers;

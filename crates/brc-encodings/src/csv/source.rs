@@ -1,13 +1,11 @@
 //! The text of a table's splits: whole rows, even if line ends occur in quotes.
 //!
 //! A split is a range of bytes; the rows that end in it belong to it. Whether its first byte is in quotes depends on
-//! all
-//! text before it. So each worker scans its split for both cases at once, and the resulting state transitions are
+//! all text before it. So each worker scans its split for both cases at once, and the resulting state transitions are
 //! [chained](Chain) in split order. The starts of rows are kept, because a table may be scanned again.
 //!
 //! A [stream](Stream) is read in split order. It can be scanned again only if it is copied to a temporary file while it
-//! is
-//! read, which is done if types are inferred.
+//! is read, which is done if types are inferred.
 
 use super::split_text::{PORTION, SplitText};
 use super::stream::Stream;

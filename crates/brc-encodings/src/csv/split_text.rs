@@ -1,10 +1,8 @@
 //! The text of a split, in memory that is reused for the next one.
 //!
 //! A split's first row nearly always begins before it, but where is known only after the split was read. So there is
-//! spare
-//! space before the text, and nothing has to move. The state transition of the text is computed while it is read, and
-//! still
-//! in a cache.
+//! spare space before the text, and nothing has to move. The state transition of the text is computed while it is read,
+//! and still in a cache.
 
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::{Syntax, Transition};

@@ -1,8 +1,7 @@
 //! A stream that a separate thread reads ahead, one split at a time, while workers parse earlier splits.
 //!
 //! The writer of a pipe blocks while it is not read, and the workers would then wait for data that it could have
-//! written in
-//! the meantime. Reading ahead takes the memory of one more split.
+//! written in the meantime. Reading ahead takes the memory of one more split.
 
 use super::split_text::{PORTION, SplitText};
 use crate::stream_copy::StreamCopy;
@@ -77,8 +76,7 @@ struct Reader {
 
 impl Reader {
     /// Starts the reading thread with a first split of `bytes` bytes. The thread is never joined, as it may wait
-    /// forever
-    /// for data.
+    /// forever for data.
     fn start(mut self: Box<Self>, bytes: usize) -> Result<State> {
         let (wanted, to_read) = channel();
         let (deliver, read) = channel();

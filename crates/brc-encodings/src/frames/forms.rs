@@ -1,8 +1,7 @@
 //! Integers whose first byte determines their form, as in MessagePack and CBOR.
 //!
 //! The forms are hard to predict, so branching on them would dominate the cost. All forms are decoded by the same
-//! steps,
-//! with parameters from a table.
+//! steps, with parameters from a table.
 
 /// How to extract an integer from eight bytes that begin with its first byte, read as big-endian.
 #[derive(Debug, Clone, Copy)]

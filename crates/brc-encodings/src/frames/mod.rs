@@ -1,20 +1,16 @@
 //! Tables as a sequence of frames: the common structure of all binary encodings of rows.
 //!
 //! Binary rows have no recognisable start, so a file of nothing but rows could only be read from its first byte on.
-//! Here
-//! rows are grouped in frames of about half a mebibyte. Each frame is preceded by its length, its number of rows and
-//! its
-//! checksum, in a form that the encoding's own tools read as one more value. So splits are found by skipping from frame
-//! to
-//! frame, and a flipped byte anywhere is an error. A file consists of
+//! Here rows are grouped in frames of about half a mebibyte. Each frame is preceded by its length, its number of rows
+//! and its checksum, in a form that the encoding's own tools read as one more value. So splits are found by skipping
+//! from frame to frame, and a flipped byte anywhere is an error. A file consists of
 //!
 //! 1. a header that describes the columns;
 //! 2. frames, each with a frame header;
 //! 3. an end frame without rows, with the number of frames: if it is missing, the file was cut off.
 //!
 //! A file of another program may have none of these, only rows: it is read in order, by one worker at a time, and
-//! decoded
-//! in parallel. Its columns must be given.
+//! decoded in parallel. Its columns must be given.
 
 mod columns_text;
 mod decoder;
@@ -207,9 +203,8 @@ pub(crate) trait Layout: Sync {
 
 /// Encodes the rows of one frame at a time.
 pub(crate) trait FrameEncoder: Send {
-    /// Appends rows of a batch to the frame, which is the last content of the buffer, until the buffer and the
-    /// [pending bytes](Self::pending) together reach `most` bytes. `rows_before` is the number of rows of the part
-    /// before the
+    /// Appends rows of a batch to the frame, which is the last content of the buffer, until the buffer and the [pending
+    /// bytes](Self::pending) together reach `most` bytes. `rows_before` is the number of rows of the part before the
     /// batch. Returns the number of appended rows, at least 1.
     ///
     /// # Errors

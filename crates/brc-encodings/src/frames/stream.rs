@@ -1,8 +1,7 @@
 //! Frames, or unframed rows, from a stream that several workers read in turn.
 //!
 //! A worker reads the bytes of its split in its turn, and decodes them while the next one reads. Frames have their
-//! lengths
-//! in their headers; unframed rows are skipped one by one to find the end of a split.
+//! lengths in their headers; unframed rows are skipped one by one to find the end of a split.
 
 use super::file::check_end;
 use super::{FrameHeader, LARGEST_FRAME, Layout, Malformed, checksum};

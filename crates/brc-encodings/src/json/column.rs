@@ -149,8 +149,7 @@ impl JsonColumn {
     }
 
     /// Appends the value under a null, which becomes null only [once that is noted](Self::note_null); `None` if the
-    /// column
-    /// is not nullable.
+    /// column is not nullable.
     pub(super) fn push_null(&mut self) -> Option<()> {
         if !self.kind.nullable && self.kind.seen.is_none() {
             return None;

@@ -1,15 +1,12 @@
 //! The columns of a table whose rows name them.
 //!
 //! A column exists if any row has its key; it is null in rows without it. So columns, like types, are final only when
-//! all
-//! rows were read. Both are inferred optimistically: a table begins with the columns of its first rows; further keys
-//! and
-//! values widen it for all later scans.
+//! all rows were read. Both are inferred optimistically: a table begins with the columns of its first rows; further
+//! keys and values widen it for all later scans.
 //!
 //! A column has a number, which identifies it in scanners, and a position in the schema, which follows the order of
-//! first
-//! rows. Another split may turn out to have an earlier row with a key, so positions may change with each version of the
-//! [`Types`]; numbers do not.
+//! first rows. Another split may turn out to have an earlier row with a key, so positions may change with each version
+//! of the [`Types`]; numbers do not.
 
 use crate::csv::Inference;
 use crate::text::BadRow;

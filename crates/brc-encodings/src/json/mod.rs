@@ -1,12 +1,10 @@
 //! JSON, for exchange with programs that know nothing of tables.
 //!
 //! A row is an object, and its keys are the columns. Any valid JSON is read, whatever its whitespace, escapes and order
-//! of
-//! keys: one object per line, several on a line, objects over several lines, or an array of them ([`form`]). The
-//! columns
-//! and their types are inferred from all rows ([`columns`]), unless a schema is given. Numbers are exact: only float
-//! columns
-//! are parsed as floats. Strings are UTF-8, as JSON requires. See [`writer`] for the form of each type's values.
+//! of keys: one object per line, several on a line, objects over several lines, or an array of them ([`form`]). The
+//! columns and their types are inferred from all rows ([`columns`]), unless a schema is given. Numbers are exact: only
+//! float columns are parsed as floats. Strings are UTF-8, as JSON requires. See [`writer`] for the form of each type's
+//! values.
 
 mod column;
 mod columns;

@@ -1,12 +1,9 @@
 //! Parses rows with the same shape as an earlier row, several times faster than general JSON.
 //!
 //! Programs write most rows in the same way: the same keys in the same order, with the same whitespace. So the bytes
-//! between
-//! the values of an earlier row are expected again, and only the values are parsed: strings without escapes, numbers
-//! without
-//! exponents, nulls. Other rows go to the general parser, which also learns further shapes from them. Strings are
-//! checked
-//! only when they first occur.
+//! between the values of an earlier row are expected again, and only the values are parsed: strings without escapes,
+//! numbers without exponents, nulls. Other rows go to the general parser, which also learns further shapes from them.
+//! Strings are checked only when they first occur.
 
 use super::column::{JsonColumn, Values};
 use super::number::ShortNumber;
@@ -40,8 +37,7 @@ impl Shapes {
     }
 
     /// Parses the row at the start of the text, after the `rows` rows of the columns; returns its length with its line
-    /// end.
-    /// Returns `None`, with nothing appended, if it has none of the shapes.
+    /// end. Returns `None`, with nothing appended, if it has none of the shapes.
     #[inline]
     pub(super) fn read(&mut self, text: &[u8], columns: &mut [JsonColumn], rows: usize) -> Option<usize> {
         for attempt in 0..self.shapes.len() {

@@ -1,11 +1,9 @@
 //! The syntax of a JSON object: locates its keys and values.
 //!
 //! A row is an object whose values are mostly scalar, so no tree is built: each member is a range of the text, from
-//! which
-//! numbers are parsed exactly and strings without escapes are borrowed. Nested values are checked and skipped without
-//! recursion, at any depth. Beyond the standard, `NaN`, `Infinity` and `-Infinity` are values, because DuckDB and
-//! Python
-//! write them.
+//! which numbers are parsed exactly and strings without escapes are borrowed. Nested values are checked and skipped
+//! without recursion, at any depth. Beyond the standard, `NaN`, `Infinity` and `-Infinity` are values, because DuckDB
+//! and Python write them.
 
 use crate::text::BadRow;
 use brc_core::RowFault;
@@ -297,8 +295,7 @@ impl Cursor<'_> {
     }
 
     /// Skips a list or an object. Open brackets are kept on an explicit stack, because only the length of the row
-    /// limits
-    /// the depth.
+    /// limits the depth.
     fn nested(&mut self) -> Result<(), Reason> {
         let mut open = Vec::new();
         loop {

@@ -1,8 +1,8 @@
 //! Parses one value by the type of its column.
 //!
 //! If the type was given, a value of a different type is an error. If it is inferred, the value determines its demand
-//! on the
-//! type: numbers are numbers in any spelling, strings are never numbers, and dates and times are strings of their form.
+//! on the type: numbers are numbers in any spelling, strings are never numbers, and dates and times are strings of
+//! their form.
 
 use super::hex;
 use super::number;

@@ -1,16 +1,12 @@
 //! Rewrites objects in an array, over several lines, or several on a line, to one object per line.
 //!
 //! Every byte keeps its position. Bytes between two objects become a line feed and spaces, and line feeds within an
-//! object
-//! become spaces; so line-based readers can read the result, and report correct positions. A text is processed once and
-//! in
-//! order. It is checked only as far as that requires; the rest is up to the row parser.
+//! object become spaces; so line-based readers can read the result, and report correct positions. A text is processed
+//! once and in order. It is checked only as far as that requires; the rest is up to the row parser.
 //!
 //! An object that lacks a closing quote or bracket would swallow later ones. They are located again where an object
-//! begins
-//! like the first ones: at the start of a line, after the same indentation. If objects do not begin lines, nothing
-//! after
-//! the broken one can be read.
+//! begins like the first ones: at the start of a line, after the same indentation. If objects do not begin lines,
+//! nothing after the broken one can be read.
 
 use super::syntax::is_space;
 use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE, Notes, Reline, RelineFault, Relines};

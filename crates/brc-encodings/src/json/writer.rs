@@ -1,10 +1,8 @@
 //! Writes rows as JSON: the keys in column order, without whitespace.
 //!
 //! Numbers have all decimals of their columns. Floats are the shortest text that parses to the same value, or the
-//! strings
-//! `NaN`, `Infinity` and `-Infinity`, which are not JSON numbers. Dates, times and UUIDs are strings in their text
-//! form;
-//! binary data are strings of hexadecimal digits. Nulls are written, so that every row names every column.
+//! strings `NaN`, `Infinity` and `-Infinity`, which are not JSON numbers. Dates, times and UUIDs are strings in their
+//! text form; binary data are strings of hexadecimal digits. Nulls are written, so that every row names every column.
 
 use super::hex;
 use crate::rows::values::{self, float};

@@ -13,8 +13,7 @@ pub(super) enum Codec {
     Block(&'static dyn Compression),
     Brotli,
     /// The format's deprecated LZ4, which writers implemented in three ways: Hadoop blocks with lengths, frames, and
-    /// one
-    /// raw block. Files do not say which it is.
+    /// one raw block. Files do not say which it is.
     AnyLz4,
 }
 

@@ -1,8 +1,7 @@
 //! Parquet's RLE/bit-packing hybrid: how it stores dictionary codes and definition levels.
 //!
 //! A run of equal values is stored as its length and the value. Other values are bit-packed in groups of eight, each in
-//! as
-//! many bits as the largest one needs, lowest bit first.
+//! as many bits as the largest one needs, lowest bit first.
 
 use super::thrift::varint;
 use crate::columnar::Fault;

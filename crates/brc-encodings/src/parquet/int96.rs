@@ -2,8 +2,7 @@
 //!
 //! Their range exceeds that of any 64-bit timestamp, and the footer has no statistics of them. So the unit of a column
 //! depends on its values: microseconds cover every realistic year, but not single nanoseconds. A value that the unit
-//! cannot
-//! hold is an error when the row is read.
+//! cannot hold is an error when the row is read.
 
 use super::page::{DATA_PAGE_V2, DICTIONARY_PAGE, PLAIN_DICTIONARY, PageHeader, Pages, RLE, RLE_DICTIONARY};
 use super::table::Chunk;

@@ -1,8 +1,7 @@
 //! Columns decoded by the library: those that the faster reader here does not support, above all columns with nulls.
 //!
 //! The library receives pages that were read, checked and decompressed here, so that damage is reported as everywhere
-//! else,
-//! and columns outside the projection are not read.
+//! else, and columns outside the projection are not read.
 
 use super::int96;
 use super::page::{

@@ -168,8 +168,7 @@ impl ParquetTable {
     }
 
     /// Chooses the units of 96-bit timestamps, as requested or as their values need, and turns binary columns into
-    /// strings
-    /// if requested.
+    /// strings if requested.
     fn choose_types(&mut self, options: &OpenOptions) -> Result<()> {
         // Spark does not write nanoseconds.
         let keys = self.metadata.file_metadata().key_value_metadata().into_iter().flatten();

@@ -85,8 +85,7 @@ impl Walk {
     }
 
     /// Advances to the next page, and skips it if it has at most `rows` rows. Returns the number of skipped rows;
-    /// `None`
-    /// after the last page.
+    /// `None` after the last page.
     fn next_page_but(
         &mut self,
         pages: &mut Pages,

@@ -1,12 +1,9 @@
 //! Assembles rows, for all encodings in which the values of a row are contiguous.
 //!
 //! A table has far fewer distinct strings than rows, and most of its numbers are near zero. So each string and each
-//! small
-//! number is encoded once, with the bytes around it in a row, and rows are assembled by copying. A copy has a fixed
-//! length
-//! wherever that suffices: it takes an instruction or two, whereas a copy of the exact length takes a call. The next
-//! value
-//! overwrites the excess bytes.
+//! small number is encoded once, with the bytes around it in a row, and rows are assembled by copying. A copy has a
+//! fixed length wherever that suffices: it takes an instruction or two, whereas a copy of the exact length takes a
+//! call. The next value overwrites the excess bytes.
 
 mod buffer;
 mod cells;

@@ -8,8 +8,7 @@ pub(super) struct Numbers {
     before: Vec<u8>,
     after: Vec<u8>,
     /// For each number from -[`Numbers::REACH`] on: its bytes and those around it, and in the last byte their number,
-    /// or
-    /// [`Numbers::LONG`].
+    /// or [`Numbers::LONG`].
     near_zero: Vec<[u8; 8]>,
 }
 

@@ -71,8 +71,7 @@ impl Texts {
 
     /// Writes the string of a code to the start of `room`, possibly with excess bytes after it: copies `N` bytes, at
     /// most [`Texts::WIDEST`]. Returns the length of the string; `None` if it is longer than `N`, the encoding cannot
-    /// hold it,
-    /// or there is too little space.
+    /// hold it, or there is too little space.
     #[inline]
     pub(super) fn write_short<const N: usize>(&self, code: u32, room: &mut [u8]) -> Option<usize> {
         let place = self.places[code as usize];

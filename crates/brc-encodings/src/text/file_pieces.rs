@@ -1,8 +1,7 @@
 //! Cuts text into pieces of whole rows without loading more than a cache holds.
 //!
 //! A split is a range of bytes; the rows that start in it belong to it. So row bounds and the split of each row depend
-//! on
-//! the text alone, not on which worker reads it or in what portions.
+//! on the text alone, not on which worker reads it or in what portions.
 
 use super::LONGEST_LINE;
 use super::pieces::{Piece, missing_end};

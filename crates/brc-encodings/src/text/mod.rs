@@ -1,8 +1,7 @@
 //! Tables as text with one row per line: the common structure of csv and json.
 //!
 //! A line feed is never part of a row, so a text can be split at any byte. A carriage return right before a line feed
-//! is not
-//! part of the row. The last line may lack its line feed.
+//! is not part of the row. The last line may lack its line feed.
 
 mod chunk_pieces;
 mod file_pieces;
@@ -66,8 +65,7 @@ pub(crate) trait Rows: Send {
     }
 
     /// Delivers all rows of a piece: each batch with all columns of the schema, of which those outside the projection
-    /// may
-    /// be empty.
+    /// may be empty.
     fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError>;
 
     /// Delivers buffered rows, if there are any.

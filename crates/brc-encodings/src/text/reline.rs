@@ -11,8 +11,7 @@ pub(crate) trait Reline: Send + Sync {
 /// Rewrites rows to lines, from a position in a text on.
 pub(crate) trait Relines: Send {
     /// Processes the next bytes of the text, from index `from` on: a line feed ends each row, and there is none within
-    /// a row.
-    /// A space before them may also become a line feed, if no row has ended after it.
+    /// a row. A space before them may also become a line feed, if no row has ended after it.
     ///
     /// # Errors
     /// If the rest of the text cannot be read. The bytes before it are rewritten correctly.

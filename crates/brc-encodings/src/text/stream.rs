@@ -1,9 +1,8 @@
 //! Cuts a stream into the same splits as a file with the same bytes.
 //!
 //! Workers read a stream in turn, in order: each reads the whole text of its split, and parses it while the next one
-//! reads.
-//! Files whose rows are not lines are read likewise, because the start of a row depends on all bytes before it. With
-//! inferred types, a split may have to be read again: from the file, or from a copy made while reading.
+//! reads. Files whose rows are not lines are read likewise, because the start of a row depends on all bytes before it.
+//! With inferred types, a split may have to be read again: from the file, or from a copy made while reading.
 
 use super::LONGEST_LINE;
 use super::pieces::{Piece, missing_end};
@@ -45,8 +44,7 @@ struct State {
     /// The notes on the pending bytes, if rows are rewritten to lines.
     notes: Notes,
     /// The offset of the first pending byte in the stream, and the number of lines that end before it; and the offset
-    /// of
-    /// the next byte to read.
+    /// of the next byte to read.
     byte: u64,
     lines: u64,
     read: u64,
@@ -309,8 +307,7 @@ impl StreamPieces {
     }
 
     /// The end of the first row whose last byte is at `from` in the buffer or later, if the byte at `start` is the
-    /// state's
-    /// next one.
+    /// state's next one.
     fn first_row_end(&self, state: &State, start: usize, from: usize) -> Option<usize> {
         let line_end = memchr(b'\n', &self.buffer[from..]).map(|at| from + at + 1);
         let adjoining = state.notes.adjoining_from(state.byte + (from - start) as u64 + 1);

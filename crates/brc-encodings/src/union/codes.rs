@@ -1,10 +1,8 @@
 //! Translates the dictionary codes of several tables to codes of one dictionary.
 //!
 //! Each table has its own dictionaries. Mostly only one table has rows, or all have the same dictionary: then codes
-//! need no
-//! translation. Otherwise they are translated, except where a table has hardly fewer distinct strings than rows: its
-//! rows
-//! are delivered as strings, because translating a code costs more than reading a string.
+//! need no translation. Otherwise they are translated, except where a table has hardly fewer distinct strings than
+//! rows: its rows are delivered as strings, because translating a code costs more than reading a string.
 
 use brc_core::{ByteStrings, Data, Dictionary, Run};
 use brc_kernels::interner::DictionaryBuilder;
@@ -73,8 +71,7 @@ impl SharedCodes {
         }
         self.form = match data {
             // This depends on the table alone, not on the tables that a worker scanned before: encodings may write
-            // codes and
-            // strings differently, and the output must not depend on threads.
+            // codes and strings differently, and the output must not depend on threads.
             Data::Codes { codes, .. } if self.is_distinct(dictionary) && self.spell(codes, dictionary, wanted) => {
                 Form::Strings
             }
