@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_the_crates_tuples() {
+    fn rows_equal_the_crates_tuples() {
         let schema = Schema::parse(
             "name:string not null,n:int not null,small:int16,b:bool,wide:decimal(38,2) not null,x:float64,d:date not null",
         );

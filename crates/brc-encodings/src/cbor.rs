@@ -17,9 +17,9 @@
 //! Short strings and rows of few columns, the usual case, are decoded here; the crate decodes everything else.
 
 use crate::frames::{
-    ARRAY_AROUND, Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed,
-    NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, not_a_uuid, not_of, take_integer,
-    take_text, wrong_length,
+    ARRAY_AROUND, Fault, FileHeader, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, IntegerForm, Layout,
+    Malformed, NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, not_a_uuid, not_of,
+    take_integer, take_text, wrong_length,
 };
 use crate::rows::values::{self, float, float_of, integer};
 use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short, written};
@@ -231,15 +231,15 @@ struct ArrayReader<'a> {
 }
 
 /// The forms of integers of up to 32 bits: n and -1 - n.
-static FORMS: [Form; 256] = {
-    let mut forms = [Form::NONE; 256];
+static FORMS: [IntegerForm; 256] = {
+    let mut forms = [IntegerForm::NONE; 256];
     let mut short = 0;
     while short < 24 {
-        forms[short] = Form::short(5).unsigned();
-        forms[0x20 + short] = Form::short(5).negative();
+        forms[short] = IntegerForm::short(5).unsigned();
+        forms[0x20 + short] = IntegerForm::short(5).negative();
         short += 1;
     }
-    let long = [Form::long(1), Form::long(2), Form::long(4)];
+    let long = [IntegerForm::long(1), IntegerForm::long(2), IntegerForm::long(4)];
     let mut index = 0;
     while index < long.len() {
         forms[0x18 + index] = long[index].unsigned();
@@ -542,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_of_every_form_are_what_the_crate_reads() {
+    fn integers_of_every_form_are_read_as_by_the_crate() {
         let mut bytes = [0x00, 0x81, 0x7f, 0x80, 0xff, 0x01, 0xfe, 0x55, 0xaa, 0x10];
         for initial in 0..=255u8 {
             bytes[0] = initial;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// A compression, as a reader sees it.
 #[derive(Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum CompressionKind {
     /// A compression that is also written.
     Full(&'static dyn Compression),
     /// A compression that is only read.
@@ -22,7 +22,7 @@ pub(crate) enum Kind {
     Zip(zip::Member),
 }
 
-impl Kind {
+impl CompressionKind {
     fn of_prefix(prefix: &[u8]) -> Option<Self> {
         by_prefix(prefix).map(Self::Full).or_else(|| read_only::by_prefix(prefix).map(Self::ReadOnly))
     }
@@ -70,7 +70,7 @@ impl Read for Lenient {
 /// How an input is compressed.
 #[derive(Clone, Copy)]
 pub(crate) struct Compressed {
-    pub(crate) kind: Kind,
+    pub(crate) kind: CompressionKind,
     /// Whether only the name indicates it.
     is_promised: bool,
 }
@@ -82,7 +82,7 @@ impl Compressed {
     /// [`Error::Unsupported`] if its compression is not supported, [`Error::Corrupt`] if it cannot be what its name
     /// promises.
     pub(crate) fn of(path: &Path, prefix: &[u8]) -> Result<Option<Self>> {
-        if let Some(kind) = Kind::of_prefix(prefix) {
+        if let Some(kind) = CompressionKind::of_prefix(prefix) {
             return Ok(Some(Self { kind, is_promised: false }));
         }
         if let Some(compression) = unsupported_by_prefix(prefix) {
@@ -95,7 +95,7 @@ impl Compressed {
         };
         match (by_extension(extension), read_only::by_extension(extension), unsupported::by_extension(extension)) {
             (Some(compression), ..) if prefix.is_empty() => broken(compression.name()),
-            (Some(compression), ..) => Ok(Some(Self { kind: Kind::Full(compression), is_promised: true })),
+            (Some(compression), ..) => Ok(Some(Self { kind: CompressionKind::Full(compression), is_promised: true })),
             (None, Some(compression), _) => broken(compression.name),
             (None, None, Some(compression)) if prefix.is_empty() || compression.sniff.is_some() => {
                 broken(compression.name)
@@ -116,8 +116,8 @@ impl Compressed {
 
 /// Checks that the decompressed bytes do not begin with another compression's magic: they would be read as a
 /// nonsensical table.
-pub(crate) fn check_content(path: &Path, outer: Kind, prefix: &[u8]) -> Result<()> {
-    let supported = Kind::of_prefix(prefix).map(Kind::name);
+pub(crate) fn check_content(path: &Path, outer: CompressionKind, prefix: &[u8]) -> Result<()> {
+    let supported = CompressionKind::of_prefix(prefix).map(CompressionKind::name);
     let Some(inner) = supported.or_else(|| Some(unsupported_by_prefix(prefix)?.name)) else { return Ok(()) };
     let outer = outer.name();
     let reason = format!("is compressed twice, with {inner} inside {outer}");

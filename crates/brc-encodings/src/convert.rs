@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_come_in_order_whatever_the_threads() {
+    fn parts_are_in_order_with_any_threads() {
         let table = numbers((0..40).map(|split| Some(split % 5)).collect(), None);
         let mut expected = String::from("start\n");
         for split in 0..40 {
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_the_first_of_the_table_and_leaves_nothing() {
+    fn the_first_error_is_reported_and_no_output_is_left() {
         let mut splits = vec![Some(3); 60];
         splits[21] = None;
         splits[22] = None;
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_written_in_the_types_that_hold_all_its_values() {
+    fn a_table_is_written_in_the_final_types() {
         let schemas = ["n:int64", "n:decimal(18,1)"].map(|text| Arc::new(Schema::parse(text).unwrap()));
         for threads in [1, 2, 5] {
             for surprise in [0, 1, 17, 39, 40] {
@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_the_table_promised_must_come() {
+    fn missing_rows_are_an_error() {
         let table = numbers(vec![Some(3), Some(3)], Some(7));
         let (result, text) = run(&table, 2);
         assert!(matches!(result, Err(Error::Corrupt { .. })));

@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_where() {
+    fn errors_include_the_position() {
         let error = from_json::<Vec<u64>>("[1,\n x]").unwrap_err().to_string();
         assert!(error.contains("line 2 column 2"), "{error}");
         assert!(to_json(&BTreeMap::from([((1, 2), 3)])).is_err());

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn panics_become_faults() {
+    fn panics_become_errors() {
         let fault = guarded(|| -> Result<(), Fault> {
             assert!(turns_panics_into_errors());
             std::panic::resume_unwind(Box::new(()))

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_come_back() {
+    fn values_round_trip() {
         for (column, value, name) in [
             ("city", Some("Köln/Bonn"), "city=Köln%2FBonn"),
             ("a=b", Some("50 %"), "a%3Db=50 %25"),

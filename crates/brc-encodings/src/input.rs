@@ -3,7 +3,7 @@
 //! All decompression of whole files happens here; other modules see the decompressed content.
 
 use crate::chunks::{Chunks, ReadCost, read_error};
-use crate::compressed_input::{Compressed, Kind, check_content};
+use crate::compressed_input::{Compressed, CompressionKind, check_content};
 use crate::input_file::InputFile;
 use crate::{platform, registry, remote, zip};
 use brc_core::{Error, ReadAt, Result};
@@ -98,7 +98,7 @@ impl Input {
             return Self::from_stream(path, Box::new(file.reader()));
         };
         if let Some(member) = zip::only_member(&path, &file, &prefix)? {
-            return Self::decompressed_file(path, file, Kind::Zip(member));
+            return Self::decompressed_file(path, file, CompressionKind::Zip(member));
         }
         let is_whole = prefix.len() as u64 == length;
         let Some(compressed) = Compressed::of(&path, &prefix)? else {
@@ -120,8 +120,8 @@ impl Input {
         Ok(Self { path, prefix, is_whole, source: Source::File { file, length }, compression: None })
     }
 
-    fn from_compressed(path: PathBuf, file: InputFile, length: u64, kind: Kind) -> Result<Self> {
-        let Kind::Full(compression) = kind else { return Self::decompressed_file(path, file, kind) };
+    fn from_compressed(path: PathBuf, file: InputFile, length: u64, kind: CompressionKind) -> Result<Self> {
+        let CompressionKind::Full(compression) = kind else { return Self::decompressed_file(path, file, kind) };
         match Chunks::find(&path, file, length, compression)? {
             Ok(chunks) => Self::from_chunks(path, chunks, kind),
             Err(file) => Self::decompressed_file(path, file, kind),
@@ -130,14 +130,14 @@ impl Input {
 
     /// Opens a file that is decompressed in order. After its first bytes it is closed until it is read: a table may
     /// consist of many files, and each decompressor takes memory.
-    fn decompressed_file(path: PathBuf, file: InputFile, kind: Kind) -> Result<Self> {
+    fn decompressed_file(path: PathBuf, file: InputFile, kind: CompressionKind) -> Result<Self> {
         let input = Self::decompressed(path.clone(), Box::new(file.clone().reader()), kind)?;
         let known = input.prefix.len() as u64;
         let rest = if input.is_whole { Rest::Ended } else { Rest::Unopened { path, file, kind, known } };
         Ok(Self { source: Source::Stream(Box::new(rest)), ..input })
     }
 
-    fn from_chunks(path: PathBuf, chunks: Chunks, kind: Kind) -> Result<Self> {
+    fn from_chunks(path: PathBuf, chunks: Chunks, kind: CompressionKind) -> Result<Self> {
         let prefix = first_bytes(&chunks, PREFIX_BYTES)?;
         check_content(&path, kind, &prefix)?;
         let is_whole = prefix.len() as u64 == chunks.length();
@@ -205,7 +205,7 @@ impl Input {
         Self::decompressed(path, stream, compressed.kind).map_err(|error| compressed.explain(error))
     }
 
-    fn decompressed(path: PathBuf, stored: Box<dyn Read + Send>, kind: Kind) -> Result<Self> {
+    fn decompressed(path: PathBuf, stored: Box<dyn Read + Send>, kind: CompressionKind) -> Result<Self> {
         let (prefix, stream) = taken(&path, kind.reader(&path, stored))?;
         check_content(&path, kind, &prefix)?;
         let is_whole = prefix.len() < PREFIX_BYTES;
@@ -278,7 +278,7 @@ enum Rest {
     Unopened {
         path: PathBuf,
         file: InputFile,
-        kind: Kind,
+        kind: CompressionKind,
         /// The number of known first bytes.
         known: u64,
     },

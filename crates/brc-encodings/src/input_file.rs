@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_closed_when_many_are_open_and_opened_again_when_they_are_read() {
+    fn files_are_closed_when_many_are_open_and_reopened_when_read() {
         let directory = tempfile::tempdir().unwrap();
         let path = |number: usize| directory.path().join(number.to_string());
         let count = *ALLOWED + 40;

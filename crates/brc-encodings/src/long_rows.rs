@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn long_rows_come_a_few_at_a_time() {
+    fn long_rows_are_sliced() {
         let codes: Vec<u32> = (0..1000).map(|row| row % 2).collect();
         let all: Vec<(u32, i64)> = codes.iter().copied().zip(0..).collect();
         assert_eq!(taken(&[10, 20], &codes), (vec![1000], all.clone()));

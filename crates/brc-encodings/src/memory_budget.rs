@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_enough_changes_nothing() {
+    fn ample_memory_changes_nothing() {
         for limit in [1400 << 20, u64::MAX] {
             let budget = MemoryBudget::new(limit);
             assert_eq!(budget.row_group_bytes(), ROW_GROUP);

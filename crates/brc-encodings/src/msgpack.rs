@@ -16,9 +16,9 @@
 //! Short strings and rows of few columns, the usual case, are decoded here; the crate decodes everything else.
 
 use crate::frames::{
-    ARRAY_AROUND, Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed,
-    NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, not_a_uuid, not_of, take_integer,
-    take_text, wrong_length,
+    ARRAY_AROUND, Fault, FileHeader, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, IntegerForm, Layout,
+    Malformed, NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, not_a_uuid, not_of,
+    take_integer, take_text, wrong_length,
 };
 use crate::rows::values::{self, float, float_of, from_seconds, integer, integer_64, seconds_and_nanos};
 use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short, written};
@@ -220,18 +220,18 @@ impl RowLayout for ArrayLayout {
 struct ArrayReader<'a>(&'a [u8]);
 
 /// The forms of integers of up to 32 bits.
-static FORMS: [Form; 256] = {
-    let mut forms = [Form::NONE; 256];
+static FORMS: [IntegerForm; 256] = {
+    let mut forms = [IntegerForm::NONE; 256];
     let mut marker = 0;
     while marker < 256 {
         if marker < 0x80 || marker >= 0xe0 {
-            forms[marker] = Form::short(8);
+            forms[marker] = IntegerForm::short(8);
         }
         marker += 1;
     }
     (forms[0xcc], forms[0xcd], forms[0xce]) =
-        (Form::long(1).unsigned(), Form::long(2).unsigned(), Form::long(4).unsigned());
-    (forms[0xd0], forms[0xd1], forms[0xd2]) = (Form::long(1), Form::long(2), Form::long(4));
+        (IntegerForm::long(1).unsigned(), IntegerForm::long(2).unsigned(), IntegerForm::long(4).unsigned());
+    (forms[0xd0], forms[0xd1], forms[0xd2]) = (IntegerForm::long(1), IntegerForm::long(2), IntegerForm::long(4));
     forms
 };
 
@@ -444,7 +444,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn integers_of_every_form_are_what_the_crate_reads() {
+    fn integers_of_every_form_are_read_as_by_the_crate() {
         let mut bytes = [0x00, 0x81, 0x7f, 0x80, 0xff, 0x01, 0xfe, 0x55, 0xaa, 0x10];
         for initial in 0..=255u8 {
             bytes[0] = initial;

@@ -213,9 +213,9 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
     /// Accepts pieces unchanged, but fails on a single `!`.
-    struct AsTheyAre;
+    struct UnchangedPieces;
 
-    impl Accept for AsTheyAre {
+    impl Accept for UnchangedPieces {
         type Piece = Vec<u8>;
         type Bytes = Vec<u8>;
         const SPARES: usize = 2;
@@ -233,7 +233,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("target");
         let output = Output::create(&path, &OutputOptions::default()).unwrap();
-        let ordered = Ordered::new(&output, 0, bound, AsTheyAre);
+        let ordered = Ordered::new(&output, 0, bound, UnchangedPieces);
         let next = AtomicU64::new(0);
         std::thread::scope(|scope| {
             for _ in 0..threads {
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_that_of_the_numbers() {
+    fn pieces_are_written_in_order() {
         let expected: String = (0..500).map(|index| format!("{index},")).collect();
         for threads in [1, 2, 5] {
             for bound in [0, 10, 1000] {
@@ -269,10 +269,10 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_piece_that_failed() {
+    fn no_thread_waits_for_a_failed_piece() {
         let directory = tempfile::tempdir().unwrap();
         let output = Output::create(&directory.path().join("target"), &OutputOptions::default()).unwrap();
-        let ordered = Ordered::new(&output, 0, 0, AsTheyAre);
+        let ordered = Ordered::new(&output, 0, 0, UnchangedPieces);
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| ordered.deliver(3, b"late".to_vec()));
             ordered.abandon(2);

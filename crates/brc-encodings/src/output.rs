@@ -31,10 +31,10 @@ pub struct OutputOptions {
 /// An output being written. If it is dropped before [`Output::commit`], no file is left.
 pub struct Output {
     path: PathBuf,
-    place: Place,
+    place: Destination,
 }
 
-enum Place {
+enum Destination {
     File(Unfinished),
     Stream(Mutex<Stream>),
     /// An unnamed file.
@@ -108,13 +108,13 @@ impl Output {
         let place = match (standard, found) {
             (Some(standard), _) => {
                 let stream = standard.open().map_err(Error::io(path, "open"))?;
-                Place::Stream(Mutex::new(Stream::Local(stream)))
+                Destination::Stream(Mutex::new(Stream::Local(stream)))
             }
             (None, Some(found)) if found.is_dir() => {
                 return Err(Error::io(path, "write")(io::ErrorKind::IsADirectory.into()));
             }
             (None, Some(found)) if !found.is_file() => {
-                Place::Stream(Mutex::new(Stream::Local(open_stream(path, &found)?)))
+                Destination::Stream(Mutex::new(Stream::Local(open_stream(path, &found)?)))
             }
             (None, Some(_)) if !options.force => {
                 return Err(Error::Usage(format!("{}: exists already (--force replaces it)", path.display())));
@@ -123,7 +123,7 @@ impl Output {
                 let target = follow_links(path);
                 let finish = Finish { replaces: options.force, sync: options.sync };
                 let file = Unfinished::create(target, found.map(|found| found.permissions()), finish);
-                Place::File(file.map_err(Error::io(path, "create"))?)
+                Destination::File(file.map_err(Error::io(path, "create"))?)
             }
         };
         Ok(Self { path: path.to_owned(), place })
@@ -135,7 +135,7 @@ impl Output {
             return Err(same_file(path));
         }
         let upload = brc_store::Upload::create(&brc_store::Address::parse(path)?, options.force)?;
-        Ok(Self { path: path.to_owned(), place: Place::Stream(Mutex::new(Stream::Upload(Box::new(upload)))) })
+        Ok(Self { path: path.to_owned(), place: Destination::Stream(Mutex::new(Stream::Upload(Box::new(upload)))) })
     }
 
     /// Creates an unnamed file in the given directory, which is gone once no process has it open; also returns the
@@ -146,7 +146,7 @@ impl Output {
     pub fn temporary(directory: &Path) -> Result<(Self, File)> {
         let file = tempfile::tempfile_in(directory).and_then(|file| Ok((file.try_clone()?, file)));
         let (copy, file) = file.map_err(Error::io(directory, "make a temporary file in"))?;
-        Ok((Self { path: directory.to_owned(), place: Place::Unnamed(copy) }, file))
+        Ok((Self { path: directory.to_owned(), place: Destination::Unnamed(copy) }, file))
     }
 
     /// The target's name, for messages.
@@ -158,7 +158,7 @@ impl Output {
     /// Whether bytes can only be written in sequence.
     #[must_use]
     pub fn is_stream(&self) -> bool {
-        matches!(self.place, Place::Stream(_) | Place::Staged { .. })
+        matches!(self.place, Destination::Stream(_) | Destination::Staged { .. })
     }
 
     /// The same output, of which nothing is visible before the commit: the bytes of a stream are collected in a
@@ -168,9 +168,9 @@ impl Output {
     /// If there is no space for a temporary file.
     pub fn staged(self) -> Result<Self> {
         let place = match self.place {
-            Place::Stream(stream) => {
+            Destination::Stream(stream) => {
                 let stream = stream.into_inner().unwrap_or_else(PoisonError::into_inner);
-                Place::Staged { copy: temporary_file()?, stream }
+                Destination::Staged { copy: temporary_file()?, stream }
             }
             place => place,
         };
@@ -186,25 +186,25 @@ impl Output {
         let Self { path, place } = self;
         let failed = |error| Error::io(&path, "write")(error);
         let place = match place {
-            Place::File(file) => {
+            Destination::File(file) => {
                 let new = file.another().map_err(failed)?;
                 let read = |buffer: &mut [u8], at| file.read_exact_at(buffer, at);
                 copy_ranges(ranges, read, |bytes, at| new.write_at(bytes, at)).map_err(failed)?;
-                Place::File(new)
+                Destination::File(new)
             }
-            Place::Staged { copy, stream } => {
-                Place::Staged { copy: rearranged(&copy, ranges).map_err(failed)?, stream }
+            Destination::Staged { copy, stream } => {
+                Destination::Staged { copy: rearranged(&copy, ranges).map_err(failed)?, stream }
             }
-            Place::Unnamed(file) => {
+            Destination::Unnamed(file) => {
                 // The caller reads this very file, so it is rewritten in place.
                 let new = rearranged(&file, ranges).map_err(failed)?;
                 let whole = 0..new.metadata().map_err(failed)?.len();
                 file.set_len(0).map_err(failed)?;
                 let read = |buffer: &mut [u8], at| new.read_exact_at(buffer, at);
                 copy_ranges(&[whole], read, |bytes, at| file.write_all_at(bytes, at)).map_err(failed)?;
-                Place::Unnamed(file)
+                Destination::Unnamed(file)
             }
-            Place::Stream(_) => return Err(failed(io::ErrorKind::NotSeekable.into())),
+            Destination::Stream(_) => return Err(failed(io::ErrorKind::NotSeekable.into())),
         };
         Ok(Self { path, place })
     }
@@ -215,9 +215,9 @@ impl Output {
     /// I/O errors: a full disk, a closed pipe …
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
         match &self.place {
-            Place::File(file) => file.write_at(bytes, offset),
-            Place::Stream(stream) => stream.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes),
-            Place::Staged { copy: file, .. } | Place::Unnamed(file) => file.write_all_at(bytes, offset),
+            Destination::File(file) => file.write_at(bytes, offset),
+            Destination::Stream(stream) => stream.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes),
+            Destination::Staged { copy: file, .. } | Destination::Unnamed(file) => file.write_all_at(bytes, offset),
         }
         .map_err(Error::io(&self.path, "write"))
     }
@@ -227,7 +227,7 @@ impl Output {
     /// # Errors
     /// [`Error::Usage`] if the target is not a file; I/O errors.
     pub(crate) fn begin_with(&self, mut other: &File) -> Result<()> {
-        let Place::File(file) = &self.place else {
+        let Destination::File(file) = &self.place else {
             return Err(Error::Usage(format!(
                 "{}: is not a regular file, so no rows can be appended",
                 self.path.display()
@@ -243,11 +243,13 @@ impl Output {
     /// I/O errors; an existing file is then left untouched.
     pub fn commit(self) -> Result<()> {
         match self.place {
-            Place::File(file) => file.commit().map_err(Error::io(&self.path, "write")),
+            Destination::File(file) => file.commit().map_err(Error::io(&self.path, "write")),
             // On systems where each write moves the position, the next reader would start at the end.
-            Place::Unnamed(mut file) => file.rewind().map_err(Error::io(&self.path, "write")),
-            Place::Stream(stream) => stream.into_inner().unwrap_or_else(PoisonError::into_inner).finish(&self.path),
-            Place::Staged { mut copy, mut stream } => {
+            Destination::Unnamed(mut file) => file.rewind().map_err(Error::io(&self.path, "write")),
+            Destination::Stream(stream) => {
+                stream.into_inner().unwrap_or_else(PoisonError::into_inner).finish(&self.path)
+            }
+            Destination::Staged { mut copy, mut stream } => {
                 copy.rewind().and_then(|()| stream.copy(&mut copy)).map_err(Error::io(&self.path, "write"))?;
                 stream.finish(&self.path)
             }
@@ -399,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_appears_only_when_it_is_whole() {
+    fn a_target_appears_only_when_it_is_complete() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("table");
         let output = Output::create(&path, &options()).unwrap();
@@ -424,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_name_is_read_when_it_is_whole() {
+    fn an_unnamed_file_is_readable_after_the_commit() {
         let directory = tempfile::tempdir().unwrap();
         let (output, mut file) = Output::temporary(directory.path()).unwrap();
         output.write_at(b"hello world", 0).unwrap();
@@ -450,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_came_meanwhile_is_not_replaced() {
+    fn a_file_created_meanwhile_is_not_replaced() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("table");
         let output = Output::create(&path, &options()).unwrap();
@@ -462,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_came_meanwhile_is_replaced_if_asked() {
+    fn force_replaces_a_file_created_meanwhile() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("table");
         let output = Output::create(&path, &OutputOptions { force: true, ..options() }).unwrap();
@@ -474,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn large_files_are_written_back_meanwhile() {
+    fn large_files_are_synced_in_the_background() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("table");
         let output = Output::create(&path, &options()).unwrap();
@@ -488,7 +490,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn new_files_have_the_permissions_of_any_new_file() {
+    fn new_files_have_default_permissions() {
         let directory = tempfile::tempdir().unwrap();
         let [ours, other] = ["ours", "other"].map(|name| directory.path().join(name));
         Output::create(&ours, &options()).unwrap().commit().unwrap();
@@ -531,7 +533,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn devices_are_written_directly_and_directories_not_at_all() {
+    fn devices_are_written_directly_and_directories_are_rejected() {
         let full = Output::create(Path::new("/dev/full"), &options()).unwrap();
         assert!(full.is_stream());
         let error = full.write_at(b"x", 0).unwrap_err().to_string();

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_is_the_old_one_or_the_new_one() {
+    fn a_directory_is_replaced_atomically() {
         let place = tempfile::tempdir().unwrap();
         let target = place.path().join("out");
         let begin = |force| {

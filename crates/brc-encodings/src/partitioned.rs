@@ -75,7 +75,7 @@ pub fn write_partitions(
     let stored: Vec<usize> = (0..schema.fields().len()).filter(is_stored).collect();
     let fields = stored.iter().map(|&column| schema.fields()[column].clone()).collect();
     let of_files = Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))?;
-    let mut writing = Writing {
+    let mut writing = PartitionWriter {
         keys: columns
             .iter()
             .map(|&column| (schema.fields()[column].name.as_str(), schema.fields()[column].logical_type))
@@ -111,7 +111,7 @@ fn failed(table: &dyn Table, error: ScanError) -> Error {
 }
 
 /// The state of the output.
-struct Writing<'w, 'b> {
+struct PartitionWriter<'w, 'b> {
     /// The names and types of the partition columns: the first columns of each batch.
     keys: Vec<(&'w str, LogicalType)>,
     /// The remaining columns, which the files have.
@@ -139,7 +139,7 @@ struct OpenPartition {
     long_rows: LongRows,
 }
 
-impl Writing<'_, '_> {
+impl PartitionWriter<'_, '_> {
     /// The first row after `start` of a different partition.
     fn end_of_partition(&self, batch: &Batch<'_>, start: usize) -> usize {
         let keys = &batch.columns[..self.keys.len()];
@@ -257,7 +257,7 @@ fn length(dictionary: &brc_core::Dictionary, code: u32) -> usize {
     if (code as usize) < dictionary.len() { dictionary.get(code).len() } else { 0 }
 }
 
-impl Sink for Writing<'_, '_> {
+impl Sink for PartitionWriter<'_, '_> {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         let mut start = 0;
         while start < batch.rows {

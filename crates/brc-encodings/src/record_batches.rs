@@ -25,12 +25,12 @@ pub struct RecordBatches {
     schema: Schema,
     /// The positions of the columns in a record batch.
     places: Vec<usize>,
-    source: Mutex<Source>,
+    source: Mutex<RemainingBatches>,
     moved: Condvar,
 }
 
 /// The remaining record batches.
-struct Source {
+struct RemainingBatches {
     reader: Box<dyn RecordBatchReader + Send>,
     /// The rest of the last record batch.
     batch: Option<RecordBatch>,
@@ -58,7 +58,7 @@ impl RecordBatches {
             }
         }
         let schema = columnar::schema(name, fields, left_out)?.with_metadata(metadata(&arrow));
-        let source = Mutex::new(Source { reader, batch: None, split_rows: None, next: 0 });
+        let source = Mutex::new(RemainingBatches { reader, batch: None, split_rows: None, next: 0 });
         Ok(Self { name: name.to_owned(), schema, places, source, moved: Condvar::new() })
     }
 
@@ -90,7 +90,7 @@ impl RecordBatches {
     }
 }
 
-impl Source {
+impl RemainingBatches {
     /// The rows of the next split.
     fn take(&mut self) -> Result<Vec<RecordBatch>, ArrowError> {
         let (mut taken, mut rows) = (Vec::new(), 0);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_of_any_size_are_rows_in_their_order_and_splits_of_even_size() {
+    fn batches_of_any_size_become_even_splits_in_order() {
         for threads in [1, 4] {
             let sizes = [0, 3, SPLIT_ROWS.1, 0, 2 * SPLIT_ROWS.1 + 5, 1];
             let splits = read(&table(batches(&sizes)), threads).unwrap();
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_the_reader_are_those_of_the_scan() {
+    fn reader_errors_are_scan_errors() {
         let mut failing = batches(&[5]);
         failing.push(Err(ArrowError::ExternalError(Box::new(Error::Interrupted))));
         assert!(matches!(read(&table(failing), 2), Err(Error::Interrupted)));
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_no_table_holds_are_left_out_and_known() {
+    fn unsupported_columns_are_skipped_and_listed() {
         let inner: ArrayRef = Arc::new(Int64Array::from(vec![1]));
         let nested =
             StructArray::from(vec![(Arc::new(ArrowField::new("a", DataType::Int64, true)), Arc::clone(&inner))]);

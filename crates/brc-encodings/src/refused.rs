@@ -45,7 +45,7 @@ impl Refused {
     }
 
     /// The error, given the number of rows of the part before the batch.
-    pub(crate) fn behind(self, rows: u64, encoding: &'static str, schema: &Schema) -> Error {
+    pub(crate) fn into_error(self, rows: u64, encoding: &'static str, schema: &Schema) -> Error {
         let Self { row, value, fault } = self;
         let named = |(column, value): (usize, String)| Some((schema.fields().get(column)?.name.clone(), value));
         Error::UnsupportedValue(Box::new(UnsupportedValue {

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_say_how_to_fetch_them() {
+    fn errors_say_how_to_fetch_an_address() {
         for (address, command) in [
             ("ftp://example.org/a.csv", "curl -s 'ftp://example.org/a.csv' | brc query - …"),
             ("AZ://bucket/a.parquet", "azcopy copy 'AZ://bucket/a.parquet' --from-to BlobPipe | brc query - …"),
@@ -154,7 +154,7 @@ mod tests {
 
     #[cfg(feature = "stores")]
     #[test]
-    fn addresses_of_stores_are_files() {
+    fn store_addresses_are_recognised() {
         let path = Path::new("s3://bucket/t.buren");
         assert!(is_in_store(path));
         assert_eq!(found(path).unwrap().unwrap(), [FoundFile::named(path)]);

@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// The bytes read of one stream so far.
 pub(crate) struct StreamCopy {
-    space: Arc<Space>,
+    space: Arc<SharedFile>,
     extents: RwLock<Vec<Extent>>,
 }
 
 /// The temporary file.
-struct Space {
+struct SharedFile {
     file: File,
     /// The offset of the next bytes.
     end: AtomicU64,
@@ -33,7 +33,7 @@ struct Extent {
     offset: u64,
 }
 
-static SPACE: Mutex<Option<Arc<Space>>> = Mutex::new(None);
+static SPACE: Mutex<Option<Arc<SharedFile>>> = Mutex::new(None);
 
 impl StreamCopy {
     /// An empty copy.
@@ -45,7 +45,7 @@ impl StreamCopy {
         let space = match &*space {
             Some(space) => Arc::clone(space),
             None => {
-                let made = Arc::new(Space { file: temporary_file()?, end: AtomicU64::new(0) });
+                let made = Arc::new(SharedFile { file: temporary_file()?, end: AtomicU64::new(0) });
                 *space = Some(Arc::clone(&made));
                 made
             }
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_that_grow_by_turns_are_read_apart() {
+    fn interleaved_copies_are_read_separately() {
         let [one, other] = [(); 2].map(|()| StreamCopy::new().unwrap());
         for number in 0..50u8 {
             one.append(&[number; 7]).unwrap();

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_write_one_target_side_by_side() {
+    fn processes_write_one_target_concurrently() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("table");
         let [first, second] = [0, 1].map(|_| Unfinished::create(target.clone(), None, Finish::default()).unwrap());
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn what_a_killed_process_left_is_removed_and_nothing_else() {
+    fn only_leftovers_of_killed_processes_are_removed() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("table");
         let living = Unfinished::create(target.clone(), None, Finish::default()).unwrap();
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_name_that_is_just_short_enough_has_a_temporary_one() {
+    fn the_longest_name_has_a_temporary_name() {
         let directory = tempfile::tempdir().unwrap();
         for letter in ["x", "é"] {
             let longest = letter.repeat(255 / letter.len());

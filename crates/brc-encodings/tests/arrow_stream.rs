@@ -56,7 +56,7 @@ fn plain(column: &ArrayRef) -> ArrayRef {
 }
 
 #[test]
-fn a_stream_has_what_a_file_has() {
+fn a_stream_has_the_same_rows_as_a_file() {
     let nulls: [fn(usize, usize) -> bool; 3] = [|_, _| false, |row, column| (row + column) % 5 == 0, |_, _| true];
     for null in nulls {
         for (rows, split_rows, splits) in [(0, 1, 0), (1, 1, 1), (700, 1000, 1), (40_000, 18_000, 3)] {
@@ -79,7 +79,7 @@ fn a_stream_has_what_a_file_has() {
 }
 
 #[test]
-fn strings_that_are_no_text_are_told_with_their_row() {
+fn invalid_utf8_is_reported_with_its_row() {
     let field = |name: &str, logical_type| Field { name: name.into(), logical_type, nullable: false };
     let mut strings = vec![Cell::Bytes("é".into()); 500];
     strings[321] = Cell::Bytes(b"K\xf6ln".to_vec());
@@ -94,7 +94,7 @@ fn strings_that_are_no_text_are_told_with_their_row() {
 }
 
 #[test]
-fn strings_that_are_known_beforehand_are_codes() {
+fn strings_known_in_advance_are_codes() {
     let dictionary: Dictionary = ["a", "", "é"].into_iter().collect();
     let schema = Schema::new(vec![field("coded"), field("plain"), field("latin")]).unwrap();
     let latin: Dictionary = [&b"ok"[..], b"K\xf6ln"].into_iter().collect();

@@ -86,7 +86,7 @@ fn round_trip(text: &str, schema: &str) {
 }
 
 #[test]
-fn tables_of_all_kinds_come_back() {
+fn tables_of_all_kinds_round_trip() {
     const ONE_BRC: &str = "station:string not null,temperature:decimal(18,1) not null";
     round_trip("", ONE_BRC);
     round_trip("Abha;-1.5\n", ONE_BRC);
@@ -134,7 +134,7 @@ fn rows(table: &dyn Table, options: &ScanOptions) -> Result<Rows> {
 }
 
 #[test]
-fn only_the_columns_asked_for_are_read() {
+fn only_projected_columns_are_read() {
     let text: String = (0..5_000).map(|row| format!("n{};{row};{}\n", row % 50, row * 3)).collect();
     for (encoding, compression) in all() {
         let bytes = from_text(&text, "a:string,b:int,c:int", encoding, compression, 1 << 14, 1);
@@ -216,7 +216,7 @@ fn encoder_for(encoding: &dyn Encoding, compression: Compressor, schema: &str) -
 }
 
 #[test]
-fn what_cannot_be_written_is_refused() {
+fn unsupported_values_are_rejected() {
     let dictionary: Dictionary = [&b"\xff"[..]].into_iter().collect();
     let columns = [Column::codes(&[0], &dictionary)];
     for (encoding, compression) in all() {
@@ -278,7 +278,7 @@ fn files_of_other_programs_are_read() {
 }
 
 #[test]
-fn columns_that_are_not_asked_for_are_not_in_the_way() {
+fn unprojected_columns_are_ignored() {
     for (encoding, name) in ENCODINGS.into_iter().zip(["odd.parquet", "odd_arrow.arrow"]) {
         let bytes = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)).unwrap();
         let table = open(by_name(encoding).unwrap(), &bytes, None, 1).unwrap();
@@ -318,7 +318,7 @@ fn read_damaged(encoding: &dyn Encoding, bytes: &[u8]) -> Option<(Schema, Vec<Ve
 }
 
 #[test]
-fn damage_is_an_error_or_does_not_matter() {
+fn damage_is_an_error_or_harmless() {
     let text: String = (0..90).map(|row| format!("name {};{}.{}\n", row % 9, row % 50, row % 10)).collect();
     for (encoding, compression) in all() {
         let bytes = from_text(&text, "s:string,n:decimal(1)", encoding, compression, 1 << 10, 1);
@@ -340,7 +340,7 @@ fn damage_is_an_error_or_does_not_matter() {
 }
 
 #[test]
-fn damage_to_files_of_other_programs_is_no_panic() {
+fn damage_to_files_of_other_programs_never_panics() {
     for encoding in ENCODINGS {
         let encoding = by_name(encoding).unwrap();
         for path in fixtures(encoding.name()) {
@@ -361,7 +361,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_rows_come_back(
+    fn any_rows_round_trip(
         rows in prop::collection::vec(("[a-zà-ü]{1,6}", any::<i64>(), -99_999i64..99_999), 0..400),
         parts in 1usize..5,
     ) {
@@ -391,7 +391,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_refused(bytes: Vec<u8>, length in 0u32..300) {
+    fn any_bytes_are_rejected(bytes: Vec<u8>, length in 0u32..300) {
         for (name, start, end) in [("parquet", "PAR1", "PAR1"), ("arrow", "ARROW1\0\0", "ARROW1")] {
             let mut file = start.as_bytes().to_vec();
             file.extend_from_slice(&bytes);

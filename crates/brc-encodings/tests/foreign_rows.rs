@@ -39,7 +39,7 @@ fn rows_are_read() {
 }
 
 #[test]
-fn what_is_no_row_of_the_table_is_named() {
+fn errors_name_what_is_not_a_row() {
     for (name, message) in [
         ("maps.msgpack", "row 1, byte 0: a map where a row should be; brc reads a sequence of rows, each an array of"),
         ("floats.msgpack", "row 1, byte 0, column 'n': a float in a column of numbers, which are integers"),

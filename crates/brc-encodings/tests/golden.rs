@@ -51,7 +51,7 @@ fn golden_files_are_read() {
 }
 
 #[test]
-fn damage_in_golden_files_is_seen() {
+fn damage_in_golden_files_is_detected() {
     let mut unseen = Vec::new();
     for (path, bytes) in files() {
         assert_eq!(verify(from_disk(&path, &bytes)).unwrap(), Verified { rows: 4, bytes: bytes.len() as u64 });

@@ -110,7 +110,7 @@ fn find(table: &dyn Table, wanted: Range<usize>) -> Tested {
 }
 
 #[test]
-fn rows_that_meet_conditions_come_from_a_few_windows() {
+fn only_windows_with_matching_rows_are_decoded() {
     let parquet_takes = |compression: &&&'static dyn brc_compress::Compression| {
         by_name("parquet").unwrap().can_compress(**compression).is_ok()
     };

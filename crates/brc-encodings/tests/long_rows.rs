@@ -83,6 +83,6 @@ fn frames_are_written_before_the_end_of_their_split() {
 
 /// 256 rows of such strings exceed a frame.
 #[test]
-fn frames_end_behind_any_row_if_they_are_long() {
+fn long_frames_end_after_any_row() {
     check(270_000, "cbor", "lz4", 2 * SPLITS);
 }

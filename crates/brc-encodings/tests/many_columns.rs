@@ -21,7 +21,7 @@ fn converted(table: &dyn Table, to: &dyn Encoding, compressor: Compressor, path:
 }
 
 #[test]
-fn tables_of_ten_thousand_columns_come_back() {
+fn tables_of_ten_thousand_columns_round_trip() {
     let directory = tempfile::tempdir().unwrap();
     let [source, target, back] = ["source", "target", "back"].map(|name| directory.path().join(name));
     let name = |column: usize| format!("measurement_of_sensor_{column}:{}", ["int", "decimal(2)"][column % 2]);

@@ -113,7 +113,7 @@ fn only_some_columns() {
 }
 
 #[test]
-fn every_flipped_bit_is_seen() {
+fn every_flipped_bit_is_detected() {
     for (name, compression) in [("parquet", "none"), ("parquet", "zstd"), ("arrow", "none"), ("arrow", "zstd")] {
         let encoding = by_name(name).unwrap();
         let file = written(encoding, &table(4, true, |column, row| row == column % 3), compression, 3).unwrap();
@@ -127,7 +127,7 @@ fn every_flipped_bit_is_seen() {
 }
 
 #[test]
-fn seconds_that_are_too_far_away_are_refused_by_parquet() {
+fn parquet_rejects_seconds_out_of_range() {
     let logical_type = LogicalType::Timestamp { unit: TimeUnit::Second, zone: false };
     let field = Field::nullable("t", logical_type);
     let table = Typed::new(vec![(field, vec![Cell::Null, Cell::from(0), Cell::from(i64::MAX)])]);

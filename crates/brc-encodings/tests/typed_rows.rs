@@ -75,7 +75,7 @@ fn encodings() -> impl Iterator<Item = (&'static dyn Encoding, bool)> {
 }
 
 #[test]
-fn every_type_comes_back() {
+fn every_type_round_trips() {
     for (encoding, is_text) in encodings() {
         for (rows, nulls) in [(1, 0), (1, 1), (50, 0), (50, 1), (50, 2), (50, 3), (5_000, 7)] {
             let table = of_extremes(rows, nulls, is_text);
@@ -90,7 +90,7 @@ fn every_type_comes_back() {
 }
 
 #[test]
-fn some_columns_come_back_without_the_others() {
+fn projections_are_read() {
     for (encoding, is_text) in encodings() {
         let table = of_extremes(100, 3, is_text);
         let bytes = file_of(&table, encoding, 1000, 1);
@@ -102,7 +102,7 @@ fn some_columns_come_back_without_the_others() {
 }
 
 #[test]
-fn a_thousand_columns_come_back() {
+fn a_thousand_columns_round_trip() {
     let types: Vec<LogicalType> = all_types().into_iter().cycle().take(1000).collect();
     for (encoding, is_text) in encodings() {
         let null = |row: usize, column: usize| (row + column).is_multiple_of(5);
@@ -112,7 +112,7 @@ fn a_thousand_columns_come_back() {
 }
 
 #[test]
-fn damage_is_seen() {
+fn damage_is_detected() {
     for (encoding, is_text) in encodings().filter(|(encoding, _)| encoding.detects_damage()) {
         let table = of_extremes(3, 3, is_text);
         let bytes = file_of(&table, encoding, 1000, 1);
@@ -170,7 +170,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_table_comes_back(table in any_table(), step in 1usize..70, seed: u64) {
+    fn any_table_round_trips(table in any_table(), step in 1usize..70, seed: u64) {
         for (encoding, is_text) in encodings() {
             // In text, all NaNs have the same form, and v1 files hold no bytes that JSON lacks.
             let has_nan = table.columns.iter().flatten().any(

@@ -47,7 +47,7 @@ fn dictionary(values: &[&[u8]]) -> Dictionary {
 }
 
 #[test]
-fn encodings_hold_the_strings_that_they_say() {
+fn encodings_hold_the_strings_that_they_declare() {
     for encoding in encodings() {
         let faults: Vec<_> = STRANGE
             .map(|value| {
@@ -72,7 +72,7 @@ fn encodings_hold_the_strings_that_they_say() {
 }
 
 #[test]
-fn strings_that_no_row_has_do_not_matter() {
+fn unused_strings_are_ignored() {
     let mut dictionary = dictionary(&STRANGE);
     let code = dictionary.push(b"good");
     let codes = [code; 3];
@@ -85,7 +85,7 @@ fn strings_that_no_row_has_do_not_matter() {
 }
 
 #[test]
-fn the_first_row_is_told_whatever_its_column() {
+fn the_first_row_is_reported_in_any_column() {
     for (name, bad) in [("csv", b"a\0b"), ("json", b"a\xffb"), ("parquet", b"a\xffb"), ("arrow", b"a\xffb")] {
         let encoding = by_name(name).unwrap();
         let dictionary = dictionary(&[b"good", bad]);
@@ -109,7 +109,7 @@ fn the_first_row_is_told_whatever_its_column() {
 }
 
 #[test]
-fn a_line_that_is_too_long_comes_before_what_is_behind_it() {
+fn an_overlong_line_is_reported_before_later_errors() {
     let half = vec![b'x'; 8 << 20];
     let dictionary = dictionary(&[b"a", &half, &half[1..], b"a\n\xff"]);
     let codes = |codes| Column::codes(codes, &dictionary);
@@ -135,7 +135,7 @@ fn a_line_that_is_too_long_comes_before_what_is_behind_it() {
 }
 
 #[test]
-fn rows_that_do_not_fit_a_frame_are_told() {
+fn rows_that_do_not_fit_a_frame_are_reported() {
     let long = vec![b'x'; 64 << 20];
     let dictionary = dictionary(&[b"a", &long]);
     let codes: Vec<u32> = (0..600).map(|row| u32::from(row == 300)).collect();

@@ -96,7 +96,7 @@ const SURPRISES: &[&[(usize, usize, &str)]] = &[
 ];
 
 #[test]
-fn files_are_what_the_final_types_would_have_made() {
+fn files_equal_those_with_the_final_types() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("table.csv");
     for surprises in SURPRISES {
@@ -127,7 +127,7 @@ fn files_are_what_the_final_types_would_have_made() {
 }
 
 #[test]
-fn clustered_files_are_what_the_final_types_would_have_made() {
+fn clustered_files_equal_those_with_the_final_types() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("table.csv");
     let buren = ENCODINGS.iter().find(|encoding| encoding.name() == "buren").unwrap();

@@ -2,7 +2,7 @@
 
 use super::NAME;
 use super::messages::{ColumnBuffers, padding};
-use crate::columnar::part_rows::{Rows, Strings, Values};
+use crate::columnar::part_rows::{PartColumn, PartStrings, PartValues};
 use arrow_buffer::ToByteSlice;
 use brc_core::{BitmapBuffer, Error, Integers, LogicalType, Result, TimeUnit, float32, for_integers, uuid};
 use std::ops::Range;
@@ -13,7 +13,7 @@ use std::ops::Range;
 /// If a value is out of its type's range, or the strings exceed 2 GiB.
 pub(super) fn lay_out(
     logical_type: LogicalType,
-    column: &Rows,
+    column: &PartColumn,
     rows: Range<usize>,
     body: &mut Vec<u8>,
 ) -> Result<ColumnBuffers> {
@@ -26,16 +26,16 @@ pub(super) fn lay_out(
         Ok(())
     })?;
     match &column.values {
-        Values::Strings(strings) if logical_type == LogicalType::String => end_buffer(&mut laid, body, |body| {
+        PartValues::Strings(strings) if logical_type == LogicalType::String => end_buffer(&mut laid, body, |body| {
             body.extend(strings.codes[rows].iter().flat_map(|code| code.to_le_bytes()));
             Ok(())
         })?,
-        Values::Strings(strings) => binary(strings, rows, validity.is_some(), &mut laid, column, body)?,
-        Values::Integers(numbers) => {
+        PartValues::Strings(strings) => binary(strings, rows, validity.is_some(), &mut laid, column, body)?,
+        PartValues::Integers(numbers) => {
             let values = numbers.as_values().slice(rows);
             end_buffer(&mut laid, body, |body| integers(logical_type, &values, body))?;
         }
-        Values::Floats(values) => end_buffer(&mut laid, body, |body| {
+        PartValues::Floats(values) => end_buffer(&mut laid, body, |body| {
             floats(logical_type, &values[rows], body);
             Ok(())
         })?,
@@ -63,11 +63,11 @@ pub(super) fn bitmap_bytes((word, rows): (u64, usize)) -> impl Iterator<Item = u
 
 /// Byte strings without a dictionary: their offsets, and their bytes.
 fn binary(
-    strings: &Strings,
+    strings: &PartStrings,
     rows: Range<usize>,
     has_nulls: bool,
     laid: &mut ColumnBuffers,
-    column: &Rows,
+    column: &PartColumn,
     body: &mut Vec<u8>,
 ) -> Result<()> {
     let validity = column.validity.bitmap().filter(|_| has_nulls);

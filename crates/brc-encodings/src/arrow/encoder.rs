@@ -10,7 +10,7 @@ use super::bounds::{self, BOUNDS, Bounds};
 use super::codec::Codec;
 use super::column_buffers;
 use super::messages::{self, ColumnBuffers, padding};
-use crate::columnar::part_rows::{PartRows, Rows, Values};
+use crate::columnar::part_rows::{PartColumn, PartRows, PartValues};
 use brc_core::{Batch, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Schema, Sink, Summary};
 use brc_kernels::interner::DictionaryBuilder;
 use crc_fast::{CrcAlgorithm, Digest};
@@ -97,7 +97,7 @@ impl PartEncoder for Encoder {
 }
 
 /// The uncompressed record batches of some rows, with the part's own codes.
-fn lay_out(schema: &Schema, columns: &[Rows], rows: usize) -> Result<(Vec<u8>, Vec<BatchMeta>)> {
+fn lay_out(schema: &Schema, columns: &[PartColumn], rows: usize) -> Result<(Vec<u8>, Vec<BatchMeta>)> {
     let (mut out, mut batches) = (Vec::new(), Vec::new());
     for start in (0..rows).step_by(BATCH_ROWS) {
         let range = start..rows.min(start + BATCH_ROWS);
@@ -113,8 +113,8 @@ fn lay_out(schema: &Schema, columns: &[Rows], rows: usize) -> Result<(Vec<u8>, V
 }
 
 /// The minimum and maximum integer of a range of rows of a column.
-fn bounds(column: &Rows, rows: Range<usize>) -> Option<(i128, i128)> {
-    let Values::Integers(numbers) = &column.values else { return None };
+fn bounds(column: &PartColumn, rows: Range<usize>) -> Option<(i128, i128)> {
+    let PartValues::Integers(numbers) = &column.values else { return None };
     let numbers = numbers.as_values().slice(rows.clone());
     match column.validity.bitmap().map(|validity| validity.slice(rows)) {
         Some(validity) if validity.count_nulls() > 0 => {

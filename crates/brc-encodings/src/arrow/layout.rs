@@ -3,7 +3,7 @@
 use super::bounds::Bounds;
 use super::codec::Codec;
 use super::messages::CONTINUATION;
-use super::types::{FileColumn, Gap};
+use super::types::{FileColumn, LayoutCounts};
 use crate::columnar::Fault;
 use arrow_ipc::{Block, Message, RecordBatch, root_as_message};
 use std::ops::Range;
@@ -17,7 +17,7 @@ pub(super) struct BatchLayout {
     pub(super) nulls: Vec<usize>,
     pub(super) codec: Option<Codec>,
     /// The whole block.
-    pub(super) place: Place,
+    pub(super) place: BlockRange,
     /// The checksum of each column's buffers, if `brc` wrote the file.
     pub(super) checksums: Vec<u32>,
     /// The bounds of each column's numbers, if `brc` wrote them.
@@ -26,13 +26,13 @@ pub(super) struct BatchLayout {
 
 /// The range of a block in the file, from the footer; checked to be within the file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct BlockRange {
     pub(super) start: u64,
     pub(super) metadata: usize,
     pub(super) body: u64,
 }
 
-impl Place {
+impl BlockRange {
     /// The range of a block; `end` is the offset of the footer.
     pub(super) fn of(block: &Block, end: u64) -> Result<Self, Fault> {
         let outside = || Fault::corrupt("it lies outside the file");
@@ -76,8 +76,8 @@ impl BatchLayout {
     pub(super) fn new(
         batch: RecordBatch<'_>,
         columns: &[FileColumn],
-        behind: Gap,
-        place: &Place,
+        trailing: LayoutCounts,
+        place: &BlockRange,
     ) -> Result<Self, Fault> {
         let rows = usize::try_from(batch.length()).map_err(|_| Fault::corrupt("it has a negative number of rows"))?;
         let codec = match batch.compression() {
@@ -115,7 +115,7 @@ impl BatchLayout {
             }
             all.push(own);
         }
-        pass(behind, &mut nodes, &mut buffers, &mut variadic).ok_or_else(missing)?;
+        pass(trailing, &mut nodes, &mut buffers, &mut variadic).ok_or_else(missing)?;
         if nodes.next().is_some() || buffers.next().is_some() {
             return Err(missing());
         }
@@ -125,7 +125,7 @@ impl BatchLayout {
 
 /// Skips the nodes and buffers of unsupported columns; `None` if there are too few.
 fn pass<N, B, E>(
-    gap: Gap,
+    gap: LayoutCounts,
     nodes: &mut impl Iterator<Item = N>,
     buffers: &mut impl Iterator<Item = B>,
     views: &mut impl Iterator<Item = Result<usize, E>>,
@@ -138,7 +138,7 @@ fn pass<N, B, E>(
     (passed == (gap.nodes, count)).then_some(())
 }
 
-fn range(offset: i64, length: i64, place: &Place) -> Result<Range<u64>, Fault> {
+fn range(offset: i64, length: i64, place: &BlockRange) -> Result<Range<u64>, Fault> {
     let inside = |offset: u64, length: u64| offset.checked_add(length).filter(|end| *end <= place.body);
     let range = match (u64::try_from(offset), u64::try_from(length)) {
         (Ok(offset), Ok(length)) => inside(offset, length).map(|end| offset..end),

@@ -45,11 +45,11 @@ pub(super) fn coded_in_files(schema: &Schema) -> Vec<bool> {
     schema.fields().iter().map(|field| field.logical_type == LogicalType::String).collect()
 }
 
-/// The schema message that begins a file, at offset `behind`, or a stream; `coded` marks dictionary-encoded columns.
-pub(super) fn schema(schema: &Schema, coded: &[bool], behind: usize) -> Vec<u8> {
+/// The schema message that begins a file, at offset `start`, or a stream; `coded` marks dictionary-encoded columns.
+pub(super) fn schema(schema: &Schema, coded: &[bool], start: usize) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
     let header = flat_schema(&mut builder, schema, coded).as_union_value();
-    message(builder, MessageHeader::Schema, header, 0, behind, &[])
+    message(builder, MessageHeader::Schema, header, 0, start, &[])
 }
 
 /// A column of a record batch: its null count, and the ranges of its buffers in the body, first the validity.
@@ -104,7 +104,7 @@ fn message(
     header_type: MessageHeader,
     header: WIPOffset<UnionWIPOffset>,
     body: usize,
-    behind: usize,
+    start: usize,
     about: &[(&str, String)],
 ) -> Vec<u8> {
     let custom_metadata = flat_about(&mut builder, about);
@@ -119,7 +119,7 @@ fn message(
     builder.finish(message, None);
     let metadata = builder.finished_data();
     let prefix = CONTINUATION.len() + 4;
-    let padding = padding(behind + prefix + metadata.len());
+    let padding = padding(start + prefix + metadata.len());
     let mut bytes = CONTINUATION.to_vec();
     bytes.extend_from_slice(&((metadata.len() + padding) as u32).to_le_bytes());
     bytes.extend_from_slice(metadata);

@@ -30,11 +30,11 @@ struct ScanColumn<'t> {
     index: usize,
     column: &'t FileColumn,
     buffers: Buffers,
-    values: Values,
+    values: ValueSource,
 }
 
 /// How the values of a column are obtained.
-enum Values {
+enum ValueSource {
     /// As arrays that the library builds from the buffers; the optional array is the dictionary of codes.
     Arrays(Box<ArrowColumn>, Option<ArrayRef>),
     /// As codes of a string dictionary.
@@ -90,7 +90,7 @@ impl<'t> ArrowScanner<'t> {
         for start in (0..layout.rows).step_by(WINDOW) {
             let rows = start..layout.rows.min(start + WINDOW);
             for column in &mut self.columns {
-                if let Values::Codes(codes) = &mut column.values {
+                if let ValueSource::Codes(codes) = &mut column.values {
                     let filled = codes.fill(&column.buffers, rows.clone());
                     filled.map_err(|fault| fault.at(&table.path, &table.place(index, column.index)))?;
                 }
@@ -148,11 +148,11 @@ impl<'t> ScanColumn<'t> {
         let column = table.columns.get(index).ok_or_else(|| Error::Usage(format!("there is no column {index}")))?;
         let arrays = || Box::new(ArrowColumn::new(column.logical_type, table.is_own));
         let values = match column.dictionary {
-            None => Values::Arrays(arrays(), None),
+            None => ValueSource::Arrays(arrays(), None),
             Some((id, width)) => match table.dictionary(index, id)? {
-                FileDictionary::Any(values) => Values::Arrays(arrays(), Some(values)),
+                FileDictionary::Any(values) => ValueSource::Arrays(arrays(), Some(values)),
                 FileDictionary::Strings(dictionary) => {
-                    Values::Codes(Codes { dictionary, width, nulls: 0, rows: 0, codes: Vec::new() })
+                    ValueSource::Codes(Codes { dictionary, width, nulls: 0, rows: 0, codes: Vec::new() })
                 }
             },
         };
@@ -161,7 +161,7 @@ impl<'t> ScanColumn<'t> {
 
     /// Reads the column of a record batch.
     fn read(&mut self, table: &ArrowTable, batch: usize, layout: &BatchLayout) -> Result<()> {
-        if let Values::Arrays(arrays, _) = &mut self.values {
+        if let ValueSource::Arrays(arrays, _) = &mut self.values {
             arrays.release();
         }
         let places = layout.columns.get(self.index).map(Vec::as_slice).unwrap_or_default();
@@ -177,23 +177,23 @@ impl<'t> ScanColumn<'t> {
         let nulls = layout.nulls.get(self.index).copied().unwrap_or_default();
         let buffers = self.buffers.all();
         match (&mut self.values, self.column.dictionary) {
-            (Values::Codes(codes), _) => {
+            (ValueSource::Codes(codes), _) => {
                 (codes.nulls, codes.rows) = (nulls, rows);
                 self.buffers.check(FIRST, rows, codes.width.bytes())?;
                 if nulls > 0 { self.buffers.check(VALIDITY, rows.div_ceil(8), 1) } else { Ok(()) }
             }
-            (Values::Arrays(arrays, Some(values)), Some((_, width))) => {
+            (ValueSource::Arrays(arrays, Some(values)), Some((_, width))) => {
                 let keys = arrays::of_codes(&width.data_type(), rows, nulls, buffers)?;
                 arrays.take(&arrays::looked_up(values, &keys)?)
             }
-            (Values::Arrays(arrays, _), _) => arrays.take(&arrays::of_values(self.column, rows, nulls, buffers)?),
+            (ValueSource::Arrays(arrays, _), _) => arrays.take(&arrays::of_values(self.column, rows, nulls, buffers)?),
         }
     }
 
     fn as_column(&self, rows: Range<usize>) -> Column<'_> {
         match &self.values {
-            Values::Arrays(arrays, _) => arrays.column(rows),
-            Values::Codes(codes) => codes.column(&self.buffers, rows),
+            ValueSource::Arrays(arrays, _) => arrays.column(rows),
+            ValueSource::Codes(codes) => codes.column(&self.buffers, rows),
         }
     }
 }

@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_are_not_supported_rather_than_corrupt() {
+    fn streams_are_reported_as_unsupported() {
         for name in ["-", "t.arrows", "t.arrow"] {
             let input = Input::from_stream(name.into(), Box::new(Cursor::new(stream(3)))).unwrap();
             let encoding = crate::for_input(&input).unwrap();

@@ -68,11 +68,11 @@ impl BatchWriter for Writer {
     fn encoder(&self) -> Box<dyn PartEncoder> {
         let columns = self.schema.fields().iter().zip(&self.dictionaries);
         let columns =
-            columns.map(|(field, dictionary)| Gathered::new(field.logical_type, dictionary.clone())).collect();
+            columns.map(|(field, dictionary)| ColumnBuilder::new(field.logical_type, dictionary.clone())).collect();
         Box::new(Encoder {
             schema: Arc::clone(&self.schema),
             columns,
-            gathered: 0,
+            rows_collected: 0,
             bytes: Vec::new(),
             most_bytes: 0,
             rows: 0,
@@ -98,9 +98,9 @@ impl BatchWriter for Writer {
 /// Collects rows into record batches, for one worker.
 struct Encoder {
     schema: Arc<Schema>,
-    columns: Vec<Gathered>,
+    columns: Vec<ColumnBuilder>,
     /// The number of collected rows.
-    gathered: usize,
+    rows_collected: usize,
     /// Complete messages, and the number of their rows.
     bytes: Vec<u8>,
     /// The size of the longest part so far in bytes.
@@ -111,13 +111,13 @@ struct Encoder {
 }
 
 /// The rows of a column of a record batch.
-struct Gathered {
+struct ColumnBuilder {
     logical_type: LogicalType,
     validity: BitmapBuffer,
-    values: Values,
+    values: BuilderValues,
 }
 
-enum Values {
+enum BuilderValues {
     /// The bytes of a buffer.
     Numbers(Vec<u8>),
     /// One byte per row: 0 or 1.
@@ -138,12 +138,12 @@ impl Sink for Encoder {
         if batch.columns.len() != self.columns.len() {
             return Err(foreign());
         }
-        for (gathered, column) in self.columns.iter_mut().zip(batch.columns) {
-            gathered.push(column, batch.rows)?;
+        for (rows_collected, column) in self.columns.iter_mut().zip(batch.columns) {
+            rows_collected.push(column, batch.rows)?;
         }
-        self.gathered += batch.rows;
-        let strings: usize = self.columns.iter().map(Gathered::string_bytes).sum();
-        if self.gathered >= BATCH_ROWS || strings >= BATCH_BYTES { self.write() } else { Ok(()) }
+        self.rows_collected += batch.rows;
+        let strings: usize = self.columns.iter().map(ColumnBuilder::string_bytes).sum();
+        if self.rows_collected >= BATCH_ROWS || strings >= BATCH_BYTES { self.write() } else { Ok(()) }
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
@@ -177,26 +177,26 @@ impl PartEncoder for Encoder {
 impl Encoder {
     /// Writes a record batch with the collected rows.
     fn write(&mut self) -> Result<()> {
-        if self.gathered == 0 {
+        if self.rows_collected == 0 {
             return Ok(());
         }
         let refused = self.columns.iter().enumerate().filter_map(|(index, column)| column.refused(index));
         if let Some(refused) = Refused::first(refused) {
-            return Err(refused.behind(self.given + self.rows, NAME, &self.schema));
+            return Err(refused.into_error(self.given + self.rows, NAME, &self.schema));
         }
-        let buffers = self.columns.iter().map(Gathered::buffers).collect::<Result<Vec<_>>>()?;
+        let buffers = self.columns.iter().map(ColumnBuilder::buffers).collect::<Result<Vec<_>>>()?;
         let mut end = 0;
         let mut place = |buffer: &Cow<'_, [u8]>| {
             let start = end;
             end += buffer.len() + padding(buffer.len());
             start..start + buffer.len()
         };
-        let laid = |(column, buffers): (&Gathered, &[Cow<'_, [u8]>; 3])| ColumnBuffers {
+        let laid = |(column, buffers): (&ColumnBuilder, &[Cow<'_, [u8]>; 3])| ColumnBuffers {
             nulls: column.validity.nulls(),
             buffers: buffers[..column.count()].iter().map(&mut place).collect(),
         };
         let laid: Vec<_> = self.columns.iter().zip(&buffers).map(laid).collect();
-        let message = messages::batch(self.gathered, &laid, None, &[]);
+        let message = messages::batch(self.rows_collected, &laid, None, &[]);
         let more = message.len() + end;
         // The next part is probably as long: growing step by step would copy it several times.
         self.bytes.reserve(if self.bytes.is_empty() { more.max(self.most_bytes) } else { more });
@@ -205,19 +205,19 @@ impl Encoder {
             self.bytes.extend_from_slice(buffer);
             self.bytes.resize(self.bytes.len() + padding(buffer.len()), 0);
         }
-        self.columns.iter_mut().for_each(Gathered::clear);
-        self.rows += std::mem::take(&mut self.gathered) as u64;
+        self.columns.iter_mut().for_each(ColumnBuilder::clear);
+        self.rows += std::mem::take(&mut self.rows_collected) as u64;
         Ok(())
     }
 }
 
-impl Gathered {
+impl ColumnBuilder {
     fn new(logical_type: LogicalType, dictionary: Option<Dictionary>) -> Self {
         let values = match (logical_type.physical(), dictionary) {
-            (_, Some(dictionary)) => Values::Codes { codes: Vec::new(), dictionary },
-            (PhysicalType::Bytes, None) => Values::Strings { offsets: vec![0], bytes: Vec::new() },
-            _ if logical_type == LogicalType::Bool => Values::Bools(Vec::new()),
-            (PhysicalType::Integers | PhysicalType::Floats, None) => Values::Numbers(Vec::new()),
+            (_, Some(dictionary)) => BuilderValues::Codes { codes: Vec::new(), dictionary },
+            (PhysicalType::Bytes, None) => BuilderValues::Strings { offsets: vec![0], bytes: Vec::new() },
+            _ if logical_type == LogicalType::Bool => BuilderValues::Bools(Vec::new()),
+            (PhysicalType::Integers | PhysicalType::Floats, None) => BuilderValues::Numbers(Vec::new()),
         };
         Self { logical_type, validity: BitmapBuffer::default(), values }
     }
@@ -225,10 +225,10 @@ impl Gathered {
     fn clear(&mut self) {
         self.validity.clear();
         match &mut self.values {
-            Values::Numbers(bytes) => bytes.clear(),
-            Values::Bools(values) => values.clear(),
-            Values::Codes { codes, .. } => codes.clear(),
-            Values::Strings { offsets, bytes } => {
+            BuilderValues::Numbers(bytes) => bytes.clear(),
+            BuilderValues::Bools(values) => values.clear(),
+            BuilderValues::Codes { codes, .. } => codes.clear(),
+            BuilderValues::Strings { offsets, bytes } => {
                 offsets.truncate(1);
                 bytes.clear();
             }
@@ -236,7 +236,7 @@ impl Gathered {
     }
 
     fn string_bytes(&self) -> usize {
-        if let Values::Strings { bytes, .. } = &self.values { bytes.len() } else { 0 }
+        if let BuilderValues::Strings { bytes, .. } = &self.values { bytes.len() } else { 0 }
     }
 
     /// Appends the rows of a column. Values under nulls are ignored.
@@ -244,13 +244,16 @@ impl Gathered {
         let validity = column.validity.filter(|validity| validity.count_nulls() > 0);
         let is_valid = |row: usize| validity.is_none_or(|validity| validity.get(row));
         match (&mut self.values, column.data) {
-            (Values::Strings { offsets, bytes }, Data::Bytes(strings)) => match validity {
+            (BuilderValues::Strings { offsets, bytes }, Data::Bytes(strings)) => match validity {
                 None => push_all(strings, offsets, bytes)?,
                 Some(_) => push_each(rows, offsets, bytes, |row, bytes| {
                     bytes.extend_from_slice(if is_valid(row) { strings.get(row) } else { b"" });
                 })?,
             },
-            (Values::Strings { offsets, bytes }, Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) => {
+            (
+                BuilderValues::Strings { offsets, bytes },
+                Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. },
+            ) => {
                 let mut codes = Vec::new();
                 codes_of(column, &mut codes);
                 let is_known = |(row, &code): (usize, &u32)| (code as usize) < dictionary.len() || !is_valid(row);
@@ -267,7 +270,7 @@ impl Gathered {
                 }
             }
             (
-                Values::Codes { codes: all, dictionary: known },
+                BuilderValues::Codes { codes: all, dictionary: known },
                 Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. },
             ) if known == dictionary => {
                 let first = all.len();
@@ -279,10 +282,10 @@ impl Gathered {
                     return Err(foreign());
                 }
             }
-            (Values::Bools(bools), Data::Integers(values)) => {
+            (BuilderValues::Bools(bools), Data::Integers(values)) => {
                 bools.extend((0..rows).map(|row| i8::from(is_valid(row) && values.get(row) != 0)));
             }
-            (Values::Numbers(bytes), Data::Integers(values)) => match validity {
+            (BuilderValues::Numbers(bytes), Data::Integers(values)) => match validity {
                 None => integers(self.logical_type, &values, bytes)?,
                 Some(_) => {
                     let values: Vec<i128> =
@@ -290,7 +293,7 @@ impl Gathered {
                     integers(self.logical_type, &Integers::I128(&values), bytes)?;
                 }
             },
-            (Values::Numbers(bytes), Data::Floats(values)) if self.logical_type.is_float() => match validity {
+            (BuilderValues::Numbers(bytes), Data::Floats(values)) if self.logical_type.is_float() => match validity {
                 None => floats(self.logical_type, values, bytes),
                 Some(_) => {
                     let value = |(row, &value): (usize, &f64)| if is_valid(row) { value } else { 0.0 };
@@ -298,7 +301,13 @@ impl Gathered {
                     floats(self.logical_type, &values, bytes);
                 }
             },
-            (Values::Strings { .. } | Values::Codes { .. } | Values::Bools(_) | Values::Numbers(_), _) => {
+            (
+                BuilderValues::Strings { .. }
+                | BuilderValues::Codes { .. }
+                | BuilderValues::Bools(_)
+                | BuilderValues::Numbers(_),
+                _,
+            ) => {
                 return Err(foreign());
             }
         }
@@ -308,7 +317,7 @@ impl Gathered {
 
     /// The first row whose string is not UTF-8.
     fn refused(&self, index: usize) -> Option<Refused> {
-        let Values::Strings { offsets, bytes } = &self.values else { return None };
+        let BuilderValues::Strings { offsets, bytes } = &self.values else { return None };
         if self.logical_type == LogicalType::Binary || bytes.is_ascii() {
             return None;
         }
@@ -319,7 +328,7 @@ impl Gathered {
 
     /// The number of the format's buffers for such a column.
     fn count(&self) -> usize {
-        if matches!(self.values, Values::Strings { .. }) { 3 } else { 2 }
+        if matches!(self.values, BuilderValues::Strings { .. }) { 3 } else { 2 }
     }
 
     /// These buffers, padded with empty ones to three.
@@ -327,10 +336,10 @@ impl Gathered {
         let bitmap = self.validity.bitmap();
         let validity: Vec<u8> = bitmap.iter().flat_map(Bitmap::words).flat_map(bitmap_bytes).collect();
         let (first, second): (Cow<'_, [u8]>, &[u8]) = match &self.values {
-            Values::Numbers(bytes) => (bytes.into(), &[]),
-            Values::Codes { codes, .. } => (codes.to_byte_slice().into(), &[]),
-            Values::Strings { offsets, bytes } => (offsets.to_byte_slice().into(), bytes),
-            Values::Bools(values) => {
+            BuilderValues::Numbers(bytes) => (bytes.into(), &[]),
+            BuilderValues::Codes { codes, .. } => (codes.to_byte_slice().into(), &[]),
+            BuilderValues::Strings { offsets, bytes } => (offsets.to_byte_slice().into(), bytes),
+            BuilderValues::Bools(values) => {
                 let mut bits = Vec::new();
                 integers(LogicalType::Bool, &Integers::I8(values), &mut bits)?;
                 (bits.into(), &[])

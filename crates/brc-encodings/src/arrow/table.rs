@@ -3,10 +3,10 @@
 use super::arrays;
 use super::bounds::{self, BOUNDS};
 use super::buffers::{Buffers, ReadError};
-use super::layout::{self, BatchLayout, Place};
+use super::layout::{self, BatchLayout, BlockRange};
 use super::messages::value_of;
 use super::scanner::ArrowScanner;
-use super::types::{self, Columns, FileColumn, Gap};
+use super::types::{self, Columns, FileColumn, LayoutCounts};
 use super::writer::{self, CHECKSUMS, MAGIC};
 use crate::columnar::footer::{Footer, check_rest};
 use crate::columnar::{self, Fault, SCALES, arrow_columns, seal, with_scales};
@@ -50,7 +50,7 @@ struct DictionaryBlock {
     id: i64,
     /// Whether its values extend the preceding block's, instead of replacing them.
     is_delta: bool,
-    place: Place,
+    place: BlockRange,
     checksum: Option<u32>,
 }
 
@@ -84,7 +84,7 @@ impl ArrowTable {
         let pairs = flat_schema.custom_metadata().into_iter().flatten();
         let metadata = columnar::table_metadata(pairs.filter_map(|pair| Some((pair.key()?, pair.value()))));
         let columns = types::columns(flat_schema);
-        let Columns { held: mut columns, behind, left_out, note } = columns.map_err(|fault| match fault {
+        let Columns { supported: mut columns, trailing, left_out, note } = columns.map_err(|fault| match fault {
             Fault::Corrupt(reason) => in_footer(&reason),
             Fault::Unsupported(reason) => Error::unsupported(&path, reason),
         })?;
@@ -108,11 +108,11 @@ impl ArrowTable {
         let schema = columnar::schema(&path, fields.collect(), left_out)?.with_metadata(metadata.clone());
         let begins_with = Schema::new(begins_with).map_err(|error| in_footer(&error.to_string()))?;
         let begins_with = begins_with.with_metadata(metadata);
-        let blocks = Blocks { path: &path, file: &file, end, columns: &columns, behind };
+        let blocks = Blocks { path: &path, file: &file, end, columns: &columns, trailing };
         let batches: Vec<_> = footer.recordBatches().into_iter().flatten().copied().collect();
         let dictionaries: Vec<_> = footer.dictionaries().into_iter().flatten().copied().collect();
         if file.is_remote() {
-            let places = batches.iter().chain(&dictionaries).filter_map(|block| Place::of(block, end).ok());
+            let places = batches.iter().chain(&dictionaries).filter_map(|block| BlockRange::of(block, end).ok());
             file.expect(places.map(|place| place.start..place.body_start()).collect());
         }
         let mut checksums = if is_own {
@@ -230,7 +230,7 @@ impl ArrowTable {
         let values = values.ok_or_else(|| Fault::corrupt("it has no values"))?;
         // The dictionary values form a column like any other, but without codes. They may be null where rows may not.
         let plain = FileColumn { nullable: true, ..column.of_values() };
-        let layout = BatchLayout::new(values, &[plain], Gap::default(), &block.place)?;
+        let layout = BatchLayout::new(values, &[plain], LayoutCounts::default(), &block.place)?;
         let mut buffers = Buffers::default();
         let places = layout.columns.first().map(Vec::as_slice).unwrap_or_default();
         buffers.read(&self.path, &self.file, places, layout.codec, None)?;
@@ -276,7 +276,7 @@ struct Blocks<'a> {
     end: u64,
     columns: &'a [FileColumn],
     /// The nodes and buffers of record batches after the last supported column.
-    behind: Gap,
+    trailing: LayoutCounts,
 }
 
 impl Blocks<'_> {
@@ -291,7 +291,7 @@ impl Blocks<'_> {
         let message = layout::message(&metadata).map_err(at)?;
         let batch = message.header_as_record_batch();
         let batch = batch.ok_or_else(|| at(Fault::corrupt("its message has the wrong type")))?;
-        let mut layout = BatchLayout::new(batch, self.columns, self.behind, &place).map_err(at)?;
+        let mut layout = BatchLayout::new(batch, self.columns, self.trailing, &place).map_err(at)?;
         layout.checksums = checksums.take(self.columns.len()).collect();
         let bounds = value_of(message.custom_metadata(), BOUNDS).filter(|_| checksum.is_some());
         layout.bounds = bounds.map(bounds::from_text).unwrap_or_default();
@@ -307,8 +307,8 @@ impl Blocks<'_> {
         Ok(DictionaryBlock { id: batch.id(), is_delta: batch.isDelta(), place, checksum })
     }
 
-    fn metadata(&self, name: &str, block: &Block) -> Result<(Place, Vec<u8>)> {
-        let place = Place::of(block, self.end).map_err(|fault| fault.at(self.path, name))?;
+    fn metadata(&self, name: &str, block: &Block) -> Result<(BlockRange, Vec<u8>)> {
+        let place = BlockRange::of(block, self.end).map_err(|fault| fault.at(self.path, name))?;
         let mut metadata = vec![0; place.metadata];
         let read = self.file.read_full_at(&mut metadata, place.start).map_err(Error::io(self.path, "read"))?;
         if read != metadata.len() {
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn sound_files_of_another_kind_are_not_corrupt() {
+    fn valid_unsupported_files_are_not_corrupt() {
         let little = Endianness::Little;
         assert_eq!(opened(Endianness::Big, MetadataVersion::V5), "t.arrow: its numbers are big-endian");
         let newer = "t.arrow: its metadata are of version 6; this program reads up to 5";

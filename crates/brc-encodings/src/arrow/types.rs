@@ -65,9 +65,9 @@ impl Width {
 #[derive(Debug)]
 pub(super) struct Columns {
     /// The supported columns.
-    pub(super) held: Vec<FileColumn>,
+    pub(super) supported: Vec<FileColumn>,
     /// The nodes and buffers of record batches after the last supported column.
-    pub(super) behind: Gap,
+    pub(super) trailing: LayoutCounts,
     /// The unsupported columns.
     pub(super) left_out: Vec<LeftOut>,
     /// A note on their names for the user.
@@ -76,7 +76,7 @@ pub(super) struct Columns {
 
 /// The metadata of a record batch that belong to skipped columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Gap {
+pub(super) struct LayoutCounts {
     pub(super) nodes: usize,
     /// Buffers, without the data buffers of views.
     pub(super) buffers: usize,
@@ -88,9 +88,9 @@ pub(super) struct Gap {
 #[derive(Debug, Clone)]
 pub(super) struct FileColumn {
     /// The nodes and buffers before it in record batches.
-    pub(super) before: Gap,
+    pub(super) before: LayoutCounts,
     /// Its own nodes and buffers.
-    pub(super) own: Gap,
+    pub(super) own: LayoutCounts,
     pub(super) name: String,
     pub(super) logical_type: LogicalType,
     pub(super) nullable: bool,
@@ -109,7 +109,12 @@ impl FileColumn {
             DataType::Binary | DataType::LargeBinary => 3,
             _ => 2,
         };
-        Self { before: Gap::default(), own: Gap { nodes: 1, buffers, views }, dictionary: None, ..self.clone() }
+        Self {
+            before: LayoutCounts::default(),
+            own: LayoutCounts { nodes: 1, buffers, views },
+            dictionary: None,
+            ..self.clone()
+        }
     }
 
     /// Whether its values are strings.
@@ -126,22 +131,22 @@ pub(super) fn columns(schema: FlatSchema<'_>) -> Result<Columns, Fault> {
     if schema.endianness() != arrow_ipc::Endianness::Little {
         return Err(Fault::unsupported("its numbers are big-endian"));
     }
-    let (mut held, mut behind, mut left_out) = (Vec::new(), Gap::default(), Vec::new());
+    let (mut supported, mut trailing, mut left_out) = (Vec::new(), LayoutCounts::default(), Vec::new());
     let own = || schema.fields().into_iter().flatten().map(|field| field.name().unwrap_or_default());
     let names = unique_names(own());
     let note = renamed(own(), &names);
     for (field, name) in schema.fields().into_iter().flatten().zip(names) {
         match column(field) {
-            Ok(column) => held.push(FileColumn { before: std::mem::take(&mut behind), name, ..column }),
+            Ok(column) => supported.push(FileColumn { before: std::mem::take(&mut trailing), name, ..column }),
             Err(kind) if kind == UNKNOWN => return Err(Fault::corrupt(format!("column '{name}' is {kind}"))),
             Err(kind) => {
                 let column = LeftOut { name, kind };
-                behind.add(field, MOST_NESTED).ok_or_else(|| Fault::unsupported(column.to_string()))?;
+                trailing.add(field, MOST_NESTED).ok_or_else(|| Fault::unsupported(column.to_string()))?;
                 left_out.push(column);
             }
         }
     }
-    Ok(Columns { held, behind, left_out, note })
+    Ok(Columns { supported, trailing, left_out, note })
 }
 
 /// The description of a column whose type is unknown or lacks its parameters.
@@ -150,7 +155,7 @@ const UNKNOWN: &str = "of an unknown type";
 /// The maximum nesting of types.
 const MOST_NESTED: usize = 64;
 
-impl Gap {
+impl LayoutCounts {
     /// Adds the nodes and buffers of a column; `None` if they are unknown for its type.
     fn add(&mut self, field: Field<'_>, depth: usize) -> Option<()> {
         self.nodes += 1;
@@ -207,7 +212,7 @@ fn column(field: Field<'_>) -> Result<FileColumn, String> {
             Some((dictionary.id(), width.ok_or("a dictionary with codes of an unknown width")?))
         }
     };
-    let mut own = Gap::default();
+    let mut own = LayoutCounts::default();
     own.add(field, MOST_NESTED).ok_or_else(|| UNKNOWN.to_owned())?;
     let stored = match data_type {
         DataType::Utf8 => DataType::Binary,
@@ -217,5 +222,5 @@ fn column(field: Field<'_>) -> Result<FileColumn, String> {
     };
     let name = field.name().unwrap_or_default().to_owned();
     let nullable = field.nullable() || stored == DataType::Null;
-    Ok(FileColumn { before: Gap::default(), own, name, logical_type, nullable, stored, dictionary })
+    Ok(FileColumn { before: LayoutCounts::default(), own, name, logical_type, nullable, stored, dictionary })
 }

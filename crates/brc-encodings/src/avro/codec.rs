@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_round_trip_and_damage_is_seen() {
+    fn blocks_round_trip_and_damage_is_detected() {
         let block: Vec<u8> = (0..2000u32).flat_map(|number| (number * number).to_le_bytes()).collect();
         for name in ["none", "snappy", "zstd"] {
             let compression = by_name(name).unwrap();

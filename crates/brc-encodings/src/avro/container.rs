@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_round_trip_and_every_flipped_bit_is_seen() {
+    fn headers_round_trip_and_every_flipped_bit_is_detected() {
         let about = [("brc.x".to_owned(), "y".to_owned())];
         let (bytes, sync) = Header::write("{}", Codec::Snappy, &about);
         let (header, length) = Header::read(&[&bytes[..], b"rest"].concat()).unwrap().unwrap();

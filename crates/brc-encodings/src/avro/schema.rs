@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_as_the_format_wants_them() {
+    fn names_are_valid_in_the_format() {
         let schema = Schema::parse("a-b:int64,a_b:int64,1:string").unwrap();
         assert_eq!(names(&schema).join(" "), "a_b a_b_1 _1");
     }

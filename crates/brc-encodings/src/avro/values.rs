@@ -11,7 +11,7 @@ use brc_core::{Field, LogicalType, PhysicalType, Schema, TimeUnit, UnsupportedRe
 use std::ops::Range;
 
 /// Writes the rows of a table.
-pub(super) struct Rows {
+pub(super) struct AvroRowWriter {
     fields: Vec<Field>,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Rows {
 const NULL: u8 = 0;
 const VALUE: u8 = 2;
 
-impl Rows {
+impl AvroRowWriter {
     pub(super) fn new(schema: &Schema) -> Self {
         Self { fields: schema.fields().to_vec() }
     }
@@ -37,7 +37,7 @@ fn is_decimal(logical_type: LogicalType) -> bool {
     matches!(logical_type, LogicalType::Decimal { .. } | LogicalType::UInt64)
 }
 
-impl RowWriter for Rows {
+impl RowWriter for AvroRowWriter {
     fn around(&self, _: usize) -> (Vec<u8>, Vec<u8>) {
         (Vec::new(), Vec::new())
     }
@@ -417,7 +417,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decimals_have_as_few_bytes_as_they_need() {
+    fn decimals_have_minimal_bytes() {
         for (value, length) in [(0, 1), (127, 1), (128, 2), (-128, 1), (-129, 2), (i128::MAX, 16), (i128::MIN, 16)] {
             let (bytes, first) = shortest(value);
             assert_eq!(16 - first, length, "{value}");
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn values_without_a_byte_come_to_an_end() {
+    fn values_without_bytes_are_limited() {
         // Each type contains the previous one twice: there are more values than can be skipped in any time.
         let twice = |(index, _): (usize, ())| Type::Record(vec![Type::Named(index); 2]);
         let mut named = vec![Type::Null];

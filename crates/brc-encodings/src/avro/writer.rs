@@ -6,7 +6,7 @@ use super::codec::{Codec, LARGEST_BLOCK};
 use super::container::{BlockHeader, Header, Sync, push_long, push_longer};
 use super::schema;
 use super::table::COLUMNS;
-use super::values::Rows;
+use super::values::AvroRowWriter;
 use crate::columnar;
 use crate::rows::{RowBuffer, RowEncoder};
 use brc_compress::Compressor;
@@ -41,7 +41,7 @@ impl Writer {
 impl BatchWriter for Writer {
     fn encoder(&self) -> Box<dyn PartEncoder> {
         Box::new(Encoder {
-            encoder: RowEncoder::new(NAME, &self.schema, Rows::new(&self.schema)),
+            encoder: RowEncoder::new(NAME, &self.schema, AvroRowWriter::new(&self.schema)),
             codec: Codec::of(self.compressor.compression).unwrap_or(Codec::Null),
             compressor: self.compressor,
             sync: self.sync,
@@ -93,7 +93,7 @@ impl BatchWriter for Writer {
 
 /// Encodes the rows of parts, for one worker.
 struct Encoder {
-    encoder: RowEncoder<Rows>,
+    encoder: RowEncoder<AvroRowWriter>,
     codec: Codec,
     compressor: Compressor,
     sync: Sync,

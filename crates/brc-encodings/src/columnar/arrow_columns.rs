@@ -88,12 +88,12 @@ pub(crate) struct ArrowColumn {
     interned: u64,
     /// The dictionary of the previous array, and the code of each of its values.
     dictionary: Option<(ArrayRef, Vec<u32>)>,
-    values: Values,
+    values: ArrayValues,
     validity: Option<NullBuffer>,
 }
 
 /// The values of an array.
-enum Values {
+enum ArrayValues {
     I8(ScalarBuffer<i8>),
     I16(ScalarBuffer<i16>),
     I32(ScalarBuffer<i32>),
@@ -113,7 +113,7 @@ impl ArrowColumn {
             interner: Interner::new(Level::best()),
             interned: 0,
             dictionary: None,
-            values: Values::Codes(Vec::new()),
+            values: ArrayValues::Codes(Vec::new()),
             validity: None,
         }
     }
@@ -138,7 +138,7 @@ impl ArrowColumn {
 
     /// Drops the array, so that its memory can be reused.
     pub(crate) fn release(&mut self) {
-        self.values = Values::Codes(Vec::new());
+        self.values = ArrayValues::Codes(Vec::new());
         self.validity = None;
     }
 
@@ -151,20 +151,20 @@ impl ArrowColumn {
         let validity =
             nulls.map(|nulls| Bitmap::new(nulls.validity(), nulls.offset(), nulls.len()).slice(rows.clone()));
         let data = match &self.values {
-            Values::I8(values) => Data::Integers(Integers::I8(&values[rows])),
-            Values::I16(values) => Data::Integers(Integers::I16(&values[rows])),
-            Values::I32(values) => Data::Integers(Integers::I32(&values[rows])),
-            Values::I64(values) => Data::Integers(Integers::I64(&values[rows])),
-            Values::I128(values) => Data::Integers(Integers::I128(&values[rows])),
-            Values::Floats(values) => Data::Floats(&values[rows]),
-            Values::Codes(codes) => Data::Codes { codes: &codes[rows], dictionary: self.interner.dictionary() },
-            Values::Strings { offsets, bytes } => Data::Bytes(ByteStrings::new(offsets, bytes).slice(rows)),
+            ArrayValues::I8(values) => Data::Integers(Integers::I8(&values[rows])),
+            ArrayValues::I16(values) => Data::Integers(Integers::I16(&values[rows])),
+            ArrayValues::I32(values) => Data::Integers(Integers::I32(&values[rows])),
+            ArrayValues::I64(values) => Data::Integers(Integers::I64(&values[rows])),
+            ArrayValues::I128(values) => Data::Integers(Integers::I128(&values[rows])),
+            ArrayValues::Floats(values) => Data::Floats(&values[rows]),
+            ArrayValues::Codes(codes) => Data::Codes { codes: &codes[rows], dictionary: self.interner.dictionary() },
+            ArrayValues::Strings { offsets, bytes } => Data::Bytes(ByteStrings::new(offsets, bytes).slice(rows)),
         };
         Column { data, validity }
     }
 
     /// The codes of a dictionary array; for types other than strings, the values of the codes.
-    fn take_dictionary(&mut self, array: &ArrayRef) -> Result<Values, Fault> {
+    fn take_dictionary(&mut self, array: &ArrayRef) -> Result<ArrayValues, Fault> {
         let coded = array.as_any_dictionary();
         let values = coded.values();
         let is_known = self.dictionary.as_ref().is_some_and(|(known, _)| known.to_data().ptr_eq(&values.to_data()));
@@ -185,9 +185,9 @@ impl ArrowColumn {
         let codes = self.dictionary.as_ref().map_or(&[][..], |(_, codes)| codes);
         // Without values, all rows are null.
         if codes.is_empty() {
-            return Ok(Values::Codes(vec![0; array.len()]));
+            return Ok(ArrayValues::Codes(vec![0; array.len()]));
         }
-        Ok(Values::Codes(coded.normalized_keys().into_iter().map(|key| codes[key]).collect()))
+        Ok(ArrayValues::Codes(coded.normalized_keys().into_iter().map(|key| codes[key]).collect()))
     }
 
     /// Whether to look up the next `rows` rows of strings, that is, whether they still repeat.
@@ -197,14 +197,14 @@ impl ArrowColumn {
         pays
     }
 
-    fn take_strings(&mut self, array: &ArrayRef) -> Result<Values, Fault> {
+    fn take_strings(&mut self, array: &ArrayRef) -> Result<ArrayValues, Fault> {
         let (offsets, bytes) = strings(array)?;
         if !self.intern_rows(array.len()) {
-            return Ok(Values::Strings { offsets, bytes });
+            return Ok(ArrayValues::Strings { offsets, bytes });
         }
         let is_valid = |row: usize| self.validity.as_ref().is_none_or(|nulls| nulls.is_valid(row));
         let Some(first) = (0..array.len()).find(|&row| is_valid(row)) else {
-            return Ok(Values::Codes(vec![0; array.len()]));
+            return Ok(ArrayValues::Codes(vec![0; array.len()]));
         };
         // A null gets the code of a nearby string.
         let mut known = first;
@@ -215,11 +215,11 @@ impl ArrowColumn {
         let places: Vec<_> = (0..array.len()).map(place).collect();
         let mut codes = Vec::new();
         self.interner.intern_all(&bytes, &places, &mut codes);
-        Ok(Values::Codes(codes))
+        Ok(ArrayValues::Codes(codes))
     }
 
     /// Times in the unit of the column, which are stored as milliseconds because the format has no seconds.
-    fn in_own_unit(&self, values: Values, stored: &DataType) -> Result<Values, Fault> {
+    fn in_own_unit(&self, values: ArrayValues, stored: &DataType) -> Result<ArrayValues, Fault> {
         let seconds = match self.logical_type {
             LogicalType::Time { unit: TimeUnit::Second } | LogicalType::Timestamp { unit: TimeUnit::Second, .. } => {
                 !matches!(stored, DataType::Time32(ArrowUnit::Second) | DataType::Timestamp(ArrowUnit::Second, _))
@@ -227,15 +227,15 @@ impl ArrowColumn {
             _ => false,
         };
         Ok(match values {
-            Values::I32(values) if seconds => Values::I32(values.iter().map(|value| value / 1000).collect()),
-            Values::I64(values) if seconds => Values::I64(values.iter().map(|value| value / 1000).collect()),
+            ArrayValues::I32(values) if seconds => ArrayValues::I32(values.iter().map(|value| value / 1000).collect()),
+            ArrayValues::I64(values) if seconds => ArrayValues::I64(values.iter().map(|value| value / 1000).collect()),
             values => values,
         })
     }
 }
 
 /// The values of an array of any width; nulls have arbitrary values.
-fn numbers(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<Values, Fault> {
+fn numbers(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<ArrayValues, Fault> {
     fn lent<T: ArrowPrimitiveType>(array: &ArrayRef) -> ScalarBuffer<T::Native> {
         array.as_primitive::<T>().values().clone()
     }
@@ -245,64 +245,64 @@ fn numbers(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<Values, Fault
         array.as_primitive::<T>().values().iter().map(|&value| U::from(value)).collect()
     }
     Ok(match array.data_type() {
-        DataType::Boolean => Values::I8(array.as_boolean().values().iter().map(i8::from).collect()),
-        DataType::Int8 => Values::I8(lent::<Int8Type>(array)),
-        DataType::Int16 => Values::I16(lent::<Int16Type>(array)),
-        DataType::Int32 => Values::I32(lent::<Int32Type>(array)),
-        DataType::Int64 => Values::I64(lent::<Int64Type>(array)),
-        DataType::UInt8 => Values::I16(cast::<UInt8Type, _>(array)),
-        DataType::UInt16 => Values::I32(cast::<UInt16Type, _>(array)),
-        DataType::UInt32 => Values::I64(cast::<UInt32Type, _>(array)),
+        DataType::Boolean => ArrayValues::I8(array.as_boolean().values().iter().map(i8::from).collect()),
+        DataType::Int8 => ArrayValues::I8(lent::<Int8Type>(array)),
+        DataType::Int16 => ArrayValues::I16(lent::<Int16Type>(array)),
+        DataType::Int32 => ArrayValues::I32(lent::<Int32Type>(array)),
+        DataType::Int64 => ArrayValues::I64(lent::<Int64Type>(array)),
+        DataType::UInt8 => ArrayValues::I16(cast::<UInt8Type, _>(array)),
+        DataType::UInt16 => ArrayValues::I32(cast::<UInt16Type, _>(array)),
+        DataType::UInt32 => ArrayValues::I64(cast::<UInt32Type, _>(array)),
         DataType::UInt64 => {
             let values = array.as_primitive::<UInt64Type>().values();
             if values.iter().all(|&value| i64::try_from(value).is_ok()) {
-                Values::I64(values.iter().map(|&value| value as i64).collect())
+                ArrayValues::I64(values.iter().map(|&value| value as i64).collect())
             } else {
-                Values::I128(cast::<UInt64Type, _>(array))
+                ArrayValues::I128(cast::<UInt64Type, _>(array))
             }
         }
         DataType::Float16 => {
             let values = array.as_primitive::<Float16Type>().values();
-            Values::Floats(values.iter().map(|value| float32::widen(value.to_f32())).collect())
+            ArrayValues::Floats(values.iter().map(|value| float32::widen(value.to_f32())).collect())
         }
         DataType::Float32 => {
             let values = array.as_primitive::<Float32Type>().values();
-            Values::Floats(values.iter().map(|&value| float32::widen(value)).collect())
+            ArrayValues::Floats(values.iter().map(|&value| float32::widen(value)).collect())
         }
-        DataType::Float64 => Values::Floats(lent::<Float64Type>(array)),
-        DataType::Decimal32(..) => Values::I32(lent::<Decimal32Type>(array)),
-        DataType::Decimal64(..) => Values::I64(lent::<Decimal64Type>(array)),
+        DataType::Float64 => ArrayValues::Floats(lent::<Float64Type>(array)),
+        DataType::Decimal32(..) => ArrayValues::I32(lent::<Decimal32Type>(array)),
+        DataType::Decimal64(..) => ArrayValues::I64(lent::<Decimal64Type>(array)),
         DataType::Decimal128(precision, _) => {
             let values = array.as_primitive::<Decimal128Type>().values();
             let is_narrow = *precision <= LogicalType::MAX_PRECISION_64;
             if is_narrow && values.iter().all(|&value| i64::try_from(value).is_ok()) {
-                Values::I64(values.iter().map(|&value| value as i64).collect())
+                ArrayValues::I64(values.iter().map(|&value| value as i64).collect())
             } else {
-                Values::I128(values.clone())
+                ArrayValues::I128(values.clone())
             }
         }
         DataType::Decimal256(..) => {
             let wide = array.as_primitive::<Decimal256Type>().values().iter().map(|value| value.to_i128());
-            Values::I128(valid(wide, nulls, "a decimal has more than 38 digits")?)
+            ArrayValues::I128(valid(wide, nulls, "a decimal has more than 38 digits")?)
         }
-        DataType::Date32 => Values::I32(lent::<Date32Type>(array)),
+        DataType::Date32 => ArrayValues::I32(lent::<Date32Type>(array)),
         DataType::Date64 => {
             let day = |&value: &i64| if value.mod_wrapping(DAY) == 0 { i32::try_from(value / DAY).ok() } else { None };
             let days = array.as_primitive::<Date64Type>().values().iter().map(day);
-            Values::I32(valid(days, nulls, "a date has a time of day, or is too far away")?)
+            ArrayValues::I32(valid(days, nulls, "a date has a time of day, or is too far away")?)
         }
-        DataType::Time32(ArrowUnit::Second) => Values::I32(lent::<Time32SecondType>(array)),
-        DataType::Time32(_) => Values::I32(lent::<Time32MillisecondType>(array)),
-        DataType::Time64(ArrowUnit::Microsecond) => Values::I64(lent::<Time64MicrosecondType>(array)),
-        DataType::Time64(_) => Values::I64(lent::<Time64NanosecondType>(array)),
-        DataType::Timestamp(ArrowUnit::Second, _) => Values::I64(lent::<TimestampSecondType>(array)),
-        DataType::Timestamp(ArrowUnit::Millisecond, _) => Values::I64(lent::<TimestampMillisecondType>(array)),
-        DataType::Timestamp(ArrowUnit::Microsecond, _) => Values::I64(lent::<TimestampMicrosecondType>(array)),
-        DataType::Timestamp(ArrowUnit::Nanosecond, _) => Values::I64(lent::<TimestampNanosecondType>(array)),
+        DataType::Time32(ArrowUnit::Second) => ArrayValues::I32(lent::<Time32SecondType>(array)),
+        DataType::Time32(_) => ArrayValues::I32(lent::<Time32MillisecondType>(array)),
+        DataType::Time64(ArrowUnit::Microsecond) => ArrayValues::I64(lent::<Time64MicrosecondType>(array)),
+        DataType::Time64(_) => ArrayValues::I64(lent::<Time64NanosecondType>(array)),
+        DataType::Timestamp(ArrowUnit::Second, _) => ArrayValues::I64(lent::<TimestampSecondType>(array)),
+        DataType::Timestamp(ArrowUnit::Millisecond, _) => ArrayValues::I64(lent::<TimestampMillisecondType>(array)),
+        DataType::Timestamp(ArrowUnit::Microsecond, _) => ArrayValues::I64(lent::<TimestampMicrosecondType>(array)),
+        DataType::Timestamp(ArrowUnit::Nanosecond, _) => ArrayValues::I64(lent::<TimestampNanosecondType>(array)),
         // Other widths are binary data.
         DataType::FixedSizeBinary(_) => {
             let bytes = array.as_fixed_size_binary().value_data().as_chunks().0;
-            Values::I128(bytes.iter().map(|&bytes| uuid::from_bytes(bytes)).collect())
+            ArrayValues::I128(bytes.iter().map(|&bytes| uuid::from_bytes(bytes)).collect())
         }
         other => return Err(Fault::corrupt(format!("{other} where numbers belong"))),
     })

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_outside_of_parts_is_told() {
+    fn every_byte_outside_of_parts_is_checked() {
         let mut bytes = vec![0; 10_000];
         bytes[..3].copy_from_slice(b"one");
         bytes[9_997..].copy_from_slice(b"two");

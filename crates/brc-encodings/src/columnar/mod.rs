@@ -122,14 +122,14 @@ pub(crate) fn check_bounds(
 
 /// Integers in the narrowest width among which all received so far fit.
 #[derive(Debug)]
-pub(crate) enum Numbers {
+pub(crate) enum IntegerBuffer {
     I16(Vec<i16>),
     I32(Vec<i32>),
     I64(Vec<i64>),
     I128(Vec<i128>),
 }
 
-impl Numbers {
+impl IntegerBuffer {
     pub(crate) fn as_values(&self) -> Integers<'_> {
         match self {
             Self::I16(values) => Integers::I16(values),
@@ -213,12 +213,12 @@ impl Numbers {
     }
 }
 
-fn extend_narrow<T: Copy + Into<i16> + Into<i32> + Into<i64> + Into<i128>>(own: &mut Numbers, values: &[T]) {
+fn extend_narrow<T: Copy + Into<i16> + Into<i32> + Into<i64> + Into<i128>>(own: &mut IntegerBuffer, values: &[T]) {
     match own {
-        Numbers::I16(own) => own.extend(values.iter().map(|&value| Into::<i16>::into(value))),
-        Numbers::I32(own) => own.extend(values.iter().map(|&value| Into::<i32>::into(value))),
-        Numbers::I64(own) => own.extend(values.iter().map(|&value| Into::<i64>::into(value))),
-        Numbers::I128(own) => own.extend(values.iter().map(|&value| Into::<i128>::into(value))),
+        IntegerBuffer::I16(own) => own.extend(values.iter().map(|&value| Into::<i16>::into(value))),
+        IntegerBuffer::I32(own) => own.extend(values.iter().map(|&value| Into::<i32>::into(value))),
+        IntegerBuffer::I64(own) => own.extend(values.iter().map(|&value| Into::<i64>::into(value))),
+        IntegerBuffer::I128(own) => own.extend(values.iter().map(|&value| Into::<i128>::into(value))),
     }
 }
 
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn numbers_widen_and_keep_their_values() {
-        let mut numbers = Numbers::I64(Vec::new()).of_same_width();
+        let mut numbers = IntegerBuffer::I64(Vec::new()).of_same_width();
         numbers.medium().unwrap().extend([1, -2, 70_000]);
         numbers.wide().unwrap().push(i64::MIN);
         assert!(numbers.medium().is_none());
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(numbers.as_values(), Integers::I128(&all));
         numbers.clear();
         assert_eq!(numbers.as_values(), Integers::I128(&[]));
-        let mut numbers = Numbers::I16(vec![1]);
+        let mut numbers = IntegerBuffer::I16(vec![1]);
         numbers.extend(&Integers::I32(&[-2]));
         assert_eq!(numbers.as_values(), Integers::I32(&[1, -2]));
     }

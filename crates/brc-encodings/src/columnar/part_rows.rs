@@ -1,6 +1,6 @@
 //! Collects the rows of a part: strings as codes of the part's own dictionary, numbers in full.
 
-use super::Numbers;
+use super::IntegerBuffer;
 use crate::refused::Refused;
 use crate::rows::foreign;
 use brc_core::{
@@ -15,20 +15,20 @@ pub(crate) struct PartRows {
     /// The encoding's name.
     name: &'static str,
     schema: Arc<Schema>,
-    columns: Vec<Rows>,
+    columns: Vec<PartColumn>,
     rows: u64,
 }
 
 /// The rows of one column.
-pub(crate) struct Rows {
-    pub(crate) values: Values,
+pub(crate) struct PartColumn {
+    pub(crate) values: PartValues,
     pub(crate) validity: BitmapBuffer,
 }
 
 /// The values of the rows; nulls are 0.
-pub(crate) enum Values {
-    Strings(Box<Strings>),
-    Integers(Numbers),
+pub(crate) enum PartValues {
+    Strings(Box<PartStrings>),
+    Integers(IntegerBuffer),
     Floats(Vec<f64>),
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum Values {
 ///
 /// If strings hardly repeat, each row gets a new code, because lookups would not pay. This depends on the rows alone,
 /// not on their batches.
-pub(crate) struct Strings {
+pub(crate) struct PartStrings {
     pub(crate) codes: Vec<u32>,
     values: DictionaryBuilder,
     /// Whether strings are looked up, so that equal ones share a code.
@@ -64,7 +64,7 @@ enum Refusal {
 impl PartRows {
     /// Rows for the encoding with the given name.
     pub(crate) fn new(name: &'static str, schema: &Arc<Schema>) -> Self {
-        let columns = schema.fields().iter().map(|field| Rows::new(field.logical_type)).collect();
+        let columns = schema.fields().iter().map(|field| PartColumn::new(field.logical_type)).collect();
         Self { name, schema: Arc::clone(schema), columns, rows: 0 }
     }
 
@@ -97,7 +97,7 @@ impl PartRows {
             }
         }
         if let Some(refused) = Refused::first(refused.into_iter()) {
-            return Err(refused.behind(self.rows, self.name, &self.schema));
+            return Err(refused.into_error(self.rows, self.name, &self.schema));
         }
         self.rows += batch.rows as u64;
         if self.rows >= u64::from(UNSEEN) {
@@ -112,7 +112,7 @@ impl PartRows {
     }
 
     /// The columns, in order.
-    pub(crate) fn columns(&self) -> &[Rows] {
+    pub(crate) fn columns(&self) -> &[PartColumn] {
         &self.columns
     }
 
@@ -122,58 +122,58 @@ impl PartRows {
         for column in &mut self.columns {
             column.validity.clear();
             match &mut column.values {
-                Values::Strings(strings) => strings.clear(),
-                Values::Integers(numbers) => numbers.clear(),
-                Values::Floats(floats) => floats.clear(),
+                PartValues::Strings(strings) => strings.clear(),
+                PartValues::Integers(numbers) => numbers.clear(),
+                PartValues::Floats(floats) => floats.clear(),
             }
         }
     }
 }
 
-impl Rows {
+impl PartColumn {
     fn new(logical_type: LogicalType) -> Self {
         let values = match logical_type.physical() {
-            PhysicalType::Integers => Values::Integers(Numbers::I16(Vec::new())),
-            PhysicalType::Floats => Values::Floats(Vec::new()),
-            PhysicalType::Bytes => Values::Strings(Box::new(Strings::new(logical_type == LogicalType::String))),
+            PhysicalType::Integers => PartValues::Integers(IntegerBuffer::I16(Vec::new())),
+            PhysicalType::Floats => PartValues::Floats(Vec::new()),
+            PhysicalType::Bytes => PartValues::Strings(Box::new(PartStrings::new(logical_type == LogicalType::String))),
         };
         Self { values, validity: BitmapBuffer::default() }
     }
 
     /// The dictionary, if the column has strings.
     pub(crate) fn dictionary(&self) -> Option<&Dictionary> {
-        if let Values::Strings(strings) = &self.values { Some(strings.dictionary()) } else { None }
+        if let PartValues::Strings(strings) = &self.values { Some(strings.dictionary()) } else { None }
     }
 
     /// Appends the rows of a column; one may be refused.
     fn push(&mut self, column: &Column<'_>, rows: usize) -> Result<Option<Refusal>> {
         let validity = column.validity.filter(|validity| validity.count_nulls() > 0);
         match (&mut self.values, column.data) {
-            (Values::Strings(strings), Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_)) => {
+            (PartValues::Strings(strings), Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_)) => {
                 if let Err(refusal) = strings.push(column, validity) {
                     return Ok(Some(refusal));
                 }
             }
-            (Values::Integers(numbers), Data::Integers(values)) => {
+            (PartValues::Integers(numbers), Data::Integers(values)) => {
                 let start = numbers.len();
                 numbers.extend(&values);
                 if let Some(validity) = validity {
                     match numbers {
-                        Numbers::I16(values) => blank(&mut values[start..], validity),
-                        Numbers::I32(values) => blank(&mut values[start..], validity),
-                        Numbers::I64(values) => blank(&mut values[start..], validity),
-                        Numbers::I128(values) => blank(&mut values[start..], validity),
+                        IntegerBuffer::I16(values) => blank(&mut values[start..], validity),
+                        IntegerBuffer::I32(values) => blank(&mut values[start..], validity),
+                        IntegerBuffer::I64(values) => blank(&mut values[start..], validity),
+                        IntegerBuffer::I128(values) => blank(&mut values[start..], validity),
                     }
                 }
             }
-            (Values::Floats(floats), Data::Floats(values)) => {
+            (PartValues::Floats(floats), Data::Floats(values)) => {
                 let start = floats.len();
                 floats.extend_from_slice(values);
                 if let Some(validity) = validity {
                     blank(&mut floats[start..], validity);
                 }
             }
-            (Values::Strings(_) | Values::Integers(_) | Values::Floats(_), _) => return Err(foreign()),
+            (PartValues::Strings(_) | PartValues::Integers(_) | PartValues::Floats(_), _) => return Err(foreign()),
         }
         self.validity.extend(validity, rows);
         Ok(None)
@@ -189,7 +189,7 @@ fn blank<T: Copy + Default>(values: &mut [T], validity: Bitmap<'_>) {
     }
 }
 
-impl Strings {
+impl PartStrings {
     fn new(is_text: bool) -> Self {
         let values = DictionaryBuilder::default();
         Self { codes: Vec::new(), values, is_looked_up: true, is_text, own: Vec::new(), seen: Vec::new() }
@@ -365,7 +365,7 @@ mod tests {
             Column::runs(&runs, &dictionary),
         ];
         columns.map(|column| {
-            let mut strings = Strings::new(true);
+            let mut strings = PartStrings::new(true);
             for _ in 0..2 {
                 assert!(strings.push(&column, None).is_ok());
             }
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_looked_up_depends_on_the_rows_alone() {
+    fn lookups_depend_on_the_rows_alone() {
         let names = |count: usize| (0..count).map(|number| format!("name {number}")).collect::<Vec<_>>();
         for (count, distinct) in [(PROBE - 1, PROBE - 1), (PROBE, 2 * PROBE), (PROBE + 9, 2 * PROBE + 18)] {
             let [bytes, codes, runs] = gathered(&names(count));

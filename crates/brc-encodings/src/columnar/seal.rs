@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_change_breaks_the_seal() {
+    fn any_change_is_detected() {
         let mut footer = format!("some {} thing", created_by()).into_bytes();
         assert!(seal(&mut footer));
         assert_eq!(check(&footer), Seal::Sound);

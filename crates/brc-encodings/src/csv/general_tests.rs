@@ -30,7 +30,7 @@ fn settled(input: Input, options: &OpenOptions, threads: usize) -> (Outcome, Sch
 }
 
 #[test]
-fn columns_are_what_they_look_like() {
+fn column_types_are_inferred() {
     for (text, columns) in [
         ("id,name,price\n1,pen,1.5\n2,ink,0.25\n", "id:int64,name:string,price:decimal(18,2)"),
         ("a;b\n1;2024-01-31\n;2024-02-01\n", "a:int64,b:date"),
@@ -46,7 +46,7 @@ fn columns_are_what_they_look_like() {
 }
 
 #[test]
-fn values_and_nulls_come_as_they_are() {
+fn values_and_nulls_are_distinguished() {
     let text = b"a,b,c\r\n1,,x\r\n,\"\",\"q \"\"q\"\", r\r\ns\"\r\n-3,y,\r\n";
     let (rows, rejects) = read(&Csv, file(text), &options(7), 1).unwrap();
     assert_eq!(rejects, []);
@@ -55,7 +55,7 @@ fn values_and_nulls_come_as_they_are() {
 }
 
 #[test]
-fn types_that_are_said_are_kept_to() {
+fn given_types_are_enforced() {
     let mut options = options(1 << 20);
     options.text.types = Schema::parse("b:decimal(10,2)").unwrap().fields().to_vec();
     let error = read(&Csv, file(b"a,b\n1,2.5\n\n2,\"x\ny\"\n"), &options, 1).unwrap_err();
@@ -87,7 +87,7 @@ fn short_rows_can_be_padded() {
 }
 
 #[test]
-fn quoted_line_ends_are_found_wherever_splits_are_cut() {
+fn quoted_line_ends_are_found_for_any_split_bounds() {
     let mut text = b"id,text,n\n".to_vec();
     for row in 0..40 {
         let inner = ["x", "a\nb", "\"\"", ",\n,\r\n", "\n\n\n", ""][row % 6];
@@ -106,7 +106,7 @@ fn quoted_line_ends_are_found_wherever_splits_are_cut() {
 }
 
 #[test]
-fn a_quote_that_is_never_closed_is_one_reject() {
+fn an_unclosed_quote_is_one_reject() {
     let mut text = b"a,b\n1,x\n2,\"open\n".to_vec();
     for row in 0..2_000_000 {
         text.extend(format!("{row},yyyyyy\n").into_bytes());
@@ -121,7 +121,7 @@ fn a_quote_that_is_never_closed_is_one_reject() {
 }
 
 #[test]
-fn types_last_whatever_comes_late() {
+fn late_values_widen_the_types() {
     let mut text = b"a,b,c,d\n".to_vec();
     for row in 0..30_000 {
         text.extend(format!("{row},{}.5,true,\n", row % 100).into_bytes());
@@ -143,7 +143,7 @@ fn types_last_whatever_comes_late() {
 }
 
 #[test]
-fn what_is_written_otherwise_is_counted() {
+fn changed_spellings_are_counted() {
     let text = b"a,b,c\n1.5,2,x\n1.25,3,y\n7,-0,z\n";
     let table = Csv.open(file(text), &OpenOptions::default()).unwrap();
     read_table(table.as_ref(), 1).unwrap();
@@ -155,7 +155,7 @@ fn what_is_written_otherwise_is_counted() {
 }
 
 #[test]
-fn other_charsets_and_lines_around_the_table() {
+fn other_charsets_and_extra_lines_are_handled() {
     let utf16: Vec<u8> = "\u{feff}name,n\nKöln,1\n日本,2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let (rows, _) = read(&Csv, file(&utf16), &options(5), 2).unwrap();
     assert_eq!(rows[0], ["K\\xc3\\xb6ln", "1"]);

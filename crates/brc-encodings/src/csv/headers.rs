@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The first rows of the files of one table. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Headers {
-    known: Arc<Mutex<Known>>,
+    known: Arc<Mutex<HeadersState>>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct HeadersState {
     headers: HashSet<Vec<String>>,
     /// The first rows taken as values, with their files.
     values: Vec<(PathBuf, Vec<String>)>,
@@ -45,7 +45,7 @@ impl Headers {
         outdated.map(|(path, _)| path.clone()).collect()
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, HeadersState> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn files_decide_together() {
+    fn files_share_the_header_decision() {
         assert_eq!(decide(&["id,x\n1,2\n", "id,x\n3,4\n"]), (vec![true, true], vec![]));
         assert_eq!(decide(&["1,2\n3,4\n", "5,6\n7,8\n"]), (vec![false, false], vec![]));
         let [names, again] = ["name,city\nAnna,Oslo\nBob,Rome\n", "name,city\nname,Bern\n"];

@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The demands of the values seen so far on the types of their columns. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Inference {
-    known: Arc<Known>,
+    known: Arc<InferenceState>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct InferenceState {
     /// The number of changes.
     version: AtomicU64,
     columns: Mutex<HashMap<String, Seen>>,

@@ -18,12 +18,12 @@ mod split_text;
 mod stream;
 mod table;
 mod table_writer;
-mod why_text;
+mod text_reason;
 mod writer;
 
 use crate::encoding::{CreateOptions, Encoding, OpenOptions, TextOptions};
 use crate::input::Input;
-use crate::text::{BadRow, Layout, Rows, TextTable, TextWriter};
+use crate::text::{BadRow, LineLayout, RowParser, TextTable, TextWriter};
 use brc_core::{BatchWriter, Error, Result, RowFault, ScanOptions, Schema, Table};
 use brc_kernels::cpu::Level;
 use brc_text::{Delimiter, Dialect, DialectOverrides, TableForms};
@@ -145,12 +145,12 @@ impl Separated {
     }
 }
 
-impl Layout for Separated {
+impl LineLayout for Separated {
     fn has_header(&self) -> bool {
         self.header
     }
 
-    fn rows(&self, _: &Schema, options: &ScanOptions) -> Box<dyn Rows> {
+    fn rows(&self, _: &Schema, options: &ScanOptions) -> Box<dyn RowParser> {
         // Single rows are not needed: the rows of each name can be added up.
         let fold = options.sums && options.predicate.is_none() && options.projection == [0, 1];
         Box::new(plain::PlainRows::new(Level::best(), *self, fold))

@@ -43,7 +43,7 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
         max_row: RowOptions::MAX_ROW,
     };
     let mut input = decoded(input, dialect.charset)?;
-    let start = Start::find(&mut input, &format, &sniffed, options)?;
+    let start = RowsStart::find(&mut input, &format, &sniffed, options)?;
     let names = names(&sniffed, options).map_err(usage)?;
     if names.is_empty() {
         let reason = "no columns: the file has no rows; set its columns with --schema or --names";
@@ -88,13 +88,13 @@ fn decoded(input: Input, charset: Charset) -> Result<Input> {
 }
 
 /// The start of the rows.
-struct Start {
+struct RowsStart {
     body: usize,
     /// The lines before it.
     skipped: SkippedLines,
 }
 
-impl Start {
+impl RowsStart {
     /// Skips byte order mark, preamble and header.
     fn find(input: &mut Input, format: &TextFormat, sniffed: &Sniffed, options: &OpenOptions) -> Result<Self> {
         let line_end = sniffed.dialect.line_end.last_byte();
@@ -264,7 +264,7 @@ fn find_forms(text: &[u8], is_whole: bool, format: &TextFormat, columns: &mut [C
 fn look(text: &[u8], is_whole: bool, format: &TextFormat, columns: &mut [ColumnType]) {
     let projection: Vec<usize> = (0..columns.len()).collect();
     let mut parser = TableParser::new(format.clone(), columns, &projection);
-    let Ok(_) = parser.parse(Piece { text, skip: false, last: is_whole }, &mut Nowhere);
+    let Ok(_) = parser.parse(Piece { text, skip: false, last: is_whole }, &mut DiscardRows);
     for (column, found) in columns.iter_mut().zip(parser.seen()) {
         if let (ColumnType::Inferred { seen, .. }, Some(found)) = (column, found) {
             *seen = seen.join(found);
@@ -273,9 +273,9 @@ fn look(text: &[u8], is_whole: bool, format: &TextFormat, columns: &mut [ColumnT
 }
 
 /// Discards rows.
-struct Nowhere;
+struct DiscardRows;
 
-impl Output for Nowhere {
+impl Output for DiscardRows {
     type Error = Infallible;
 
     fn batch(&mut self, _: usize, _: &[brc_core::Column<'_>]) -> Result<(), Infallible> {

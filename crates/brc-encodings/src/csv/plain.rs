@@ -2,7 +2,7 @@
 
 use super::Separated;
 use super::row::Value;
-use crate::text::{BATCH_ROWS, Delivery, Piece, Rows, first_line};
+use crate::text::{BATCH_ROWS, Piece, RowParser, TextDelivery, first_line};
 use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{Column, Dictionary, Integers, Result, ScanError, Sink, Statistics, Summary};
 use brc_kernels::cpu::Level;
@@ -20,8 +20,8 @@ pub(super) struct PlainRows {
     values: Vec<i16>,
 }
 
-impl Rows for PlainRows {
-    fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+impl RowParser for PlainRows {
+    fn take(&mut self, piece: &Piece<'_>, delivery: &mut TextDelivery<'_>) -> Result<(), ScanError> {
         let mut window = piece.window;
         let bytes = window.text().len() as u64;
         // A text without any plain row must not cost a kernel call per row.
@@ -55,7 +55,7 @@ impl Rows for PlainRows {
         sets.deliver(self.reader.dictionary(), sink)
     }
 
-    fn deliver(&mut self, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+    fn deliver(&mut self, delivery: &mut TextDelivery<'_>) -> Result<(), ScanError> {
         let codes = Column::codes(&self.codes, self.reader.dictionary());
         let result = delivery.batch(self.codes.len(), &[codes, Column::integers(Integers::I16(&self.values))]);
         self.codes.clear();
@@ -111,7 +111,7 @@ impl PlainRows {
         }
     }
 
-    fn read(&mut self, window: Window<'_>, delivery: &mut Delivery<'_>) -> Progress {
+    fn read(&mut self, window: Window<'_>, delivery: &mut TextDelivery<'_>) -> Progress {
         if !self.fold {
             return self.reader.read(window, &mut self.codes, &mut self.values);
         }
@@ -120,7 +120,12 @@ impl PlainRows {
         progress
     }
 
-    fn odd_row(&mut self, window: &mut Window<'_>, byte: u64, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+    fn odd_row(
+        &mut self,
+        window: &mut Window<'_>,
+        byte: u64,
+        delivery: &mut TextDelivery<'_>,
+    ) -> Result<(), ScanError> {
         let text = window.text();
         if text.is_empty() {
             return Ok(());
@@ -142,7 +147,7 @@ impl PlainRows {
         Ok(())
     }
 
-    fn good_row(&mut self, name: &[u8], number: i64, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+    fn good_row(&mut self, name: &[u8], number: i64, delivery: &mut TextDelivery<'_>) -> Result<(), ScanError> {
         if self.fold {
             self.reader.fold_row(name, number);
             delivery.folded(1);

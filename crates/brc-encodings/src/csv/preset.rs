@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_preset_is_told_by_its_shape_alone() {
+    fn the_preset_is_recognised_by_its_content() {
         for text in ["Abha;1.0\n", "Abha;-99.9\nOslo;99.9", "\u{feff}Abha;1.0\r\nOslo;2.5\r\n", "a;1.0\nbad\n;\nb;2.0"]
         {
             assert!(is_one_brc(text.as_bytes()), "{text}");
@@ -139,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_cut_off_tells_nothing() {
+    fn a_cut_off_line_is_ignored() {
         let mut text = "a;1.0\n".repeat(PREFIX_BYTES / 6);
         text.push_str(&"b;1.75"[..PREFIX_BYTES - text.len()]);
         assert!(is_one_brc(text.as_bytes()));
     }
 
     #[test]
-    fn bad_first_lines_are_no_header() {
+    fn malformed_first_lines_are_not_headers() {
         for text in
             ["Hamburg;+1.0\nAbha;1.0\nOslo;2.0\n", "Hamburg;\nAbha;1.0\nOslo;2.0\n", "stations\nAbha;1.0\nOslo;2.0\n"]
         {

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn good_rows() {
+    fn valid_rows_are_parsed() {
         let mut values = Vec::new();
         parse(b"S\xc3\xa3o;-12.3", &Schema::one_brc(), b';', &mut values).unwrap();
         assert_eq!(values, [Value::Text("São".as_bytes()), Value::Number(-123)]);
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_rows_say_what_and_where() {
+    fn malformed_rows_report_error_and_column() {
         assert_eq!(fault(b""), (None, RowFault::EmptyLine));
         assert_eq!(fault(b"a"), (Some(0), RowFault::MissingSeparator(b';')));
         assert_eq!(fault(b";1.0"), (Some(0), RowFault::EmptyName));

@@ -22,7 +22,7 @@ pub fn sniff_text(input: &mut Input, options: &OpenOptions) -> Result<Sniffed> {
     loop {
         let start = Sample { bytes: &input.prefix, offset: 0, is_end: input.is_whole };
         let elsewhere = places.iter().filter(|place| place.offset >= input.prefix.len() as u64);
-        let samples: Vec<Sample<'_>> = [start].into_iter().chain(elsewhere.map(Place::sample)).collect();
+        let samples: Vec<Sample<'_>> = [start].into_iter().chain(elsewhere.map(SampledPlace::sample)).collect();
         let sniffed = sniff_samples(&samples, options);
         if !sniffed.needs_more || input.is_whole || input.prefix.len() >= MAX_START_BYTES {
             return Ok(sniffed);
@@ -32,20 +32,20 @@ pub fn sniff_text(input: &mut Input, options: &OpenOptions) -> Result<Sniffed> {
 }
 
 /// Sampled bytes of a file after its prefix.
-struct Place {
+struct SampledPlace {
     offset: u64,
     bytes: Vec<u8>,
     is_end: bool,
 }
 
-impl Place {
+impl SampledPlace {
     fn sample(&self) -> Sample<'_> {
         Sample { bytes: &self.bytes, offset: self.offset, is_end: self.is_end }
     }
 }
 
 /// Samples of other places of a file.
-fn places(input: &Input) -> Result<Vec<Place>> {
+fn places(input: &Input) -> Result<Vec<SampledPlace>> {
     let Source::File { file, length } = &input.source else { return Ok(Vec::new()) };
     let mut places = Vec::new();
     let last = length.saturating_sub(PLACE_BYTES as u64);
@@ -55,7 +55,7 @@ fn places(input: &Input) -> Result<Vec<Place>> {
             let mut bytes = vec![0; PLACE_BYTES];
             let read = file.read_full_at(&mut bytes, offset).map_err(Error::io(&input.path, "read"))?;
             bytes.truncate(read);
-            places.push(Place { offset, is_end: offset + read as u64 >= *length, bytes });
+            places.push(SampledPlace { offset, is_end: offset + read as u64 >= *length, bytes });
         }
     }
     Ok(places)

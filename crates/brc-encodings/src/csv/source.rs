@@ -45,7 +45,7 @@ pub(super) struct Source {
 /// The state of the splits so far.
 struct Order {
     chain: Chain,
-    places: Vec<Place>,
+    places: Vec<SplitRows>,
     /// The start of the unfinished row; for a stream, also its bytes.
     row: u64,
     pending: Vec<u8>,
@@ -57,7 +57,7 @@ struct Order {
 
 /// The location of a split's rows.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct SplitRows {
     /// The offset of the first row.
     pub(super) byte: u64,
     /// The offset after the last byte of the split; the last unfinished row belongs to the next split, unless the text
@@ -95,7 +95,7 @@ impl Source {
         range: impl Fn(u64) -> Range<u64>,
         buffer: &mut SplitText,
         cost: &mut ReadCost,
-    ) -> Result<Option<Place>> {
+    ) -> Result<Option<SplitRows>> {
         let before = Instant::now();
         let decompressing = cost.decompress_time;
         let place = self.place(index, &range, buffer, cost);
@@ -115,7 +115,7 @@ impl Source {
         range: &impl Fn(u64) -> Range<u64>,
         buffer: &mut SplitText,
         cost: &mut ReadCost,
-    ) -> Result<Option<Place>> {
+    ) -> Result<Option<SplitRows>> {
         let mut order = self.lock();
         let known = |order: &Order| order.places.get(index as usize).copied();
         if let Text::Stream(stream) = &self.text {
@@ -187,11 +187,11 @@ impl Source {
     fn read_next(
         &self,
         stream: &Stream,
-        [bytes, behind]: [Range<u64>; 2],
+        [bytes, following]: [Range<u64>; 2],
         buffer: &mut SplitText,
         cost: &mut ReadCost,
-    ) -> Result<Place> {
-        let more = stream.next([&bytes, &behind].map(length), buffer).map_err(read_error(&self.path))?;
+    ) -> Result<SplitRows> {
+        let more = stream.next([&bytes, &following].map(length), buffer).map_err(read_error(&self.path))?;
         let read = buffer.as_slice().len() as u64;
         let mut order = self.lock();
         // The bytes before the first row were read to find the dialect.
@@ -216,7 +216,7 @@ impl Source {
         is_last: bool,
         transitions: &[(Transition, usize)],
         at_hand: &[u8],
-    ) -> Result<Place> {
+    ) -> Result<SplitRows> {
         let skip = order.chain.skip();
         let first = order.row;
         let mut start = bytes.start;
@@ -237,7 +237,7 @@ impl Source {
             }
             start = end;
         }
-        let place = Place { byte: first, end: bytes.end, skip, last: is_last, is_empty };
+        let place = SplitRows { byte: first, end: bytes.end, skip, last: is_last, is_empty };
         if is_last {
             order.row = bytes.end;
         }
@@ -270,7 +270,7 @@ impl Source {
     }
 
     /// Puts the first row's bytes from earlier splits before the split's own.
-    fn complete(&self, place: Place, start: u64, buffer: &mut SplitText, cost: &mut ReadCost) -> Result<()> {
+    fn complete(&self, place: SplitRows, start: u64, buffer: &mut SplitText, cost: &mut ReadCost) -> Result<()> {
         if place.is_empty || place.byte >= start {
             buffer.skip((place.byte.max(start) - start) as usize);
             return Ok(());
@@ -282,7 +282,7 @@ impl Source {
     }
 
     /// Reads the text of a split whose location is known.
-    fn reread(&self, place: Place, buffer: &mut SplitText, cost: &mut ReadCost) -> Result<()> {
+    fn reread(&self, place: SplitRows, buffer: &mut SplitText, cost: &mut ReadCost) -> Result<()> {
         buffer.clear();
         if place.is_empty { Ok(()) } else { self.read_range(place.byte..place.end, buffer, cost) }
     }

@@ -116,7 +116,7 @@ mod tests {
     use std::convert::Infallible;
 
     #[test]
-    fn what_is_before_and_behind_is_joined() {
+    fn text_before_and_after_is_joined() {
         let mut text = SplitText::default();
         for before in [0, 1, ROOM - 2, ROOM, ROOM + 1, 3 * ROOM, 5] {
             text.clear();

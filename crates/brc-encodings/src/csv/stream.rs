@@ -21,13 +21,13 @@ enum State {
     /// `None` if no thread could be started.
     Unread(Option<Box<Reader>>),
     Reading {
-        wanted: Sender<Wanted>,
+        wanted: Sender<ReadRequest>,
         read: Receiver<Result<(SplitText, bool)>>,
     },
 }
 
 /// A request to read a split, with memory for it.
-struct Wanted {
+struct ReadRequest {
     bytes: usize,
     text: SplitText,
 }
@@ -40,12 +40,12 @@ impl Stream {
         Self { state: Mutex::new(State::Unread(Some(Box::new(reader)))), copy }
     }
 
-    /// Reads the next split of up to `bytes` bytes into `text`, and requests the following one of up to `behind`.
+    /// Reads the next split of up to `bytes` bytes into `text`, and requests the following one of up to `following`.
     /// Returns whether more bytes follow.
     ///
     /// # Errors
     /// I/O errors; nothing more is read then.
-    pub(super) fn next(&self, [bytes, behind]: [usize; 2], text: &mut SplitText) -> Result<bool> {
+    pub(super) fn next(&self, [bytes, following]: [usize; 2], text: &mut SplitText) -> Result<bool> {
         let ended = || Error::other("nothing reads it any more");
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let State::Unread(reader) = &mut *state {
@@ -53,7 +53,7 @@ impl Stream {
         }
         let State::Reading { wanted, read } = &*state else { return Err(ended()) };
         // Sending fails if the thread has ended; its result is received next.
-        let _ = wanted.send(Wanted { bytes: behind, text: std::mem::take(text) });
+        let _ = wanted.send(ReadRequest { bytes: following, text: std::mem::take(text) });
         let (read, more) = read.recv().map_err(|_| ended())??;
         *text = read;
         Ok(more)
@@ -80,9 +80,9 @@ impl Reader {
     fn start(mut self: Box<Self>, bytes: usize) -> Result<State> {
         let (wanted, to_read) = channel();
         let (deliver, read) = channel();
-        let _ = wanted.send(Wanted { bytes, text: SplitText::default() });
+        let _ = wanted.send(ReadRequest { bytes, text: SplitText::default() });
         let work = move || {
-            for Wanted { bytes, text } in to_read {
+            for ReadRequest { bytes, text } in to_read {
                 let outcome = self.read_split(bytes, text);
                 let goes_on = matches!(outcome, Ok((_, true)));
                 if deliver.send(outcome).is_err() || !goes_on {

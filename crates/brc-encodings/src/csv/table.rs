@@ -1,9 +1,9 @@
 //! A text with arbitrary columns, open for reading.
 
 use super::inference::Inference;
-use super::source::{Place, Source, Text};
+use super::source::{Source, SplitRows, Text};
 use super::split_text::SplitText;
-use super::why_text::{Reader, undecided};
+use super::text_reason::{Reader, undecided};
 use crate::chunks::ReadCost;
 use brc_core::{
     Batch, Column, ColumnChanges, Error, Field, LogicalType, Reject, Rejects, Result, RowFault, ScanError, ScanOptions,
@@ -322,7 +322,7 @@ impl Scanner for CsvScanner<'_> {
             sink.schema(&now.schema)?;
         }
         parser.start(&now.columns);
-        let mut delivery = Delivery::new(table, place, sink);
+        let mut delivery = SplitOutput::new(table, place, sink);
         let text = if place.is_empty { &[][..] } else { buffer.as_slice() };
         let piece = Piece { text, skip: place.skip, last: place.last };
         let rows::Scanned { lines, comments, blank, .. } = parser.parse(piece, &mut delivery)?;
@@ -347,7 +347,7 @@ impl Scanner for CsvScanner<'_> {
 }
 
 /// The destination of the rows of a split.
-struct Delivery<'a> {
+struct SplitOutput<'a> {
     keep_rejects: bool,
     /// The offset of the text.
     byte: u64,
@@ -357,14 +357,14 @@ struct Delivery<'a> {
     rejects: Rejects,
 }
 
-impl<'a> Delivery<'a> {
-    fn new(table: &CsvTable, place: Place, sink: &'a mut dyn Sink) -> Self {
+impl<'a> SplitOutput<'a> {
+    fn new(table: &CsvTable, place: SplitRows, sink: &'a mut dyn Sink) -> Self {
         let rejects = Rejects::default();
         Self { keep_rejects: table.keep_rejects, byte: place.byte, sink, sink_time: Duration::ZERO, rows: 0, rejects }
     }
 }
 
-impl Output for Delivery<'_> {
+impl Output for SplitOutput<'_> {
     type Error = ScanError;
 
     fn batch(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<(), ScanError> {

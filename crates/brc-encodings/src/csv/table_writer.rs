@@ -88,7 +88,7 @@ impl Sink for Encoder {
                     None => self.fields.null(&mut self.part.bytes),
                     Some(Value::Bytes(text)) if memchr(0, text).is_some() => {
                         let refused = Refused::value(row, index, text, UnsupportedReason::NulByte);
-                        return Err(refused.behind(rows_before, NAME, &self.schema));
+                        return Err(refused.into_error(rows_before, NAME, &self.schema));
                     }
                     Some(Value::Bytes(text)) => self.fields.value(text, &mut self.part.bytes),
                     Some(value) => {
@@ -107,7 +107,7 @@ impl Sink for Encoder {
             self.fields.end_row(&mut self.part.bytes);
             if self.part.bytes.len() - start > RowOptions::MAX_ROW {
                 let refused = Refused::row(row, UnsupportedReason::LineTooLong(RowOptions::MAX_ROW));
-                return Err(refused.behind(rows_before, NAME, &self.schema));
+                return Err(refused.into_error(rows_before, NAME, &self.schema));
             }
             self.part.count(1);
         }

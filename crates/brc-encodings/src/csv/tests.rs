@@ -23,12 +23,12 @@ fn read(input: Input, options: &OpenOptions, threads: usize) -> Outcome {
 
 /// Collects the aggregated rows of a scan.
 #[derive(Default)]
-struct AddedUp {
+struct AggregatedRows {
     names: BTreeMap<String, Statistics>,
     rows: u64,
 }
 
-impl Worker for AddedUp {
+impl Worker for AggregatedRows {
     fn sink(&mut self) -> &mut dyn Sink {
         self
     }
@@ -39,7 +39,7 @@ impl Worker for AddedUp {
     }
 }
 
-impl Sink for AddedUp {
+impl Sink for AggregatedRows {
     fn batch(&mut self, _: &Batch<'_>) -> Result<()> {
         unreachable!("nobody wants single rows")
     }
@@ -60,7 +60,7 @@ impl Sink for AddedUp {
 fn check_added_up(input: Input, options: &OpenOptions, threads: usize, expected: &Outcome) {
     let table = Csv.open(input, options).unwrap();
     let added = ScanOptions { sums: true, ..ScanOptions::everything(table.schema()) };
-    let found = scan(table.as_ref(), &added, threads, &Progress::default(), AddedUp::default);
+    let found = scan(table.as_ref(), &added, threads, &Progress::default(), AggregatedRows::default);
     let (Ok(workers), Ok((rows, _))) = (&found, expected) else {
         assert!(found.is_err() && expected.is_err());
         return;
@@ -107,7 +107,7 @@ const TEXTS: &[&[u8]] = &[
 ];
 
 #[test]
-fn rows_do_not_depend_on_where_splits_are_cut() {
+fn rows_do_not_depend_on_split_bounds() {
     for text in TEXTS {
         for keep_rejects in [false, true] {
             sweep(text, keep_rejects, 1..=text.len() as u64 + 2);
@@ -116,7 +116,7 @@ fn rows_do_not_depend_on_where_splits_are_cut() {
 }
 
 #[test]
-fn rows_do_not_depend_on_where_portions_are_cut() {
+fn rows_do_not_depend_on_portion_bounds() {
     // Longer than the portions in which files are read, so that rows of all lengths cross their bounds.
     for length in [1usize, 9, 16, 40] {
         let mut text = Vec::new();
@@ -132,7 +132,7 @@ fn rows_do_not_depend_on_where_portions_are_cut() {
 }
 
 #[test]
-fn threads_do_not_matter() {
+fn rows_do_not_depend_on_threads() {
     let mut text = Vec::new();
     for row in 0..20_000 {
         writeln!(text, "station {};{}.5{}", row % 300, row % 80, if row % 1009 == 1008 { "x" } else { "" }).unwrap();
@@ -147,7 +147,7 @@ fn threads_do_not_matter() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_one_bad_row() {
+fn an_overlong_line_is_one_malformed_row() {
     for length in [LONGEST_LINE - 4, LONGEST_LINE, LONGEST_LINE + 1] {
         for end in ["\n", "\nb;2.0\n", ""] {
             let text = [b"a;1.0\n".as_slice(), &vec![b'x'; length], b";1.0", end.as_bytes()].concat();
@@ -171,7 +171,7 @@ fn a_line_that_is_too_long_is_one_bad_row() {
 /// A carriage return at the end of a cut-off row may make the rest look valid. A portion without a line feed says
 /// nothing about the rows before it, however many there are.
 #[test]
-fn rows_from_a_slow_stream_are_all_read() {
+fn all_rows_of_a_slow_stream_are_read() {
     let mut text = b"Abha;1.0\n".repeat(150_000);
     for row in 0..20 {
         text.extend([vec![b'x'; 70_000], format!(";{row}.5\n").into_bytes()].concat());
@@ -187,7 +187,7 @@ fn rows_from_a_slow_stream_are_all_read() {
 }
 
 #[test]
-fn a_row_that_is_cut_off_is_never_good() {
+fn a_cut_off_row_is_never_valid() {
     for length in [LONGEST_LINE - 5, LONGEST_LINE - 4, LONGEST_LINE - 3, LONGEST_LINE] {
         for rest in ["", "\r", "\r\r"] {
             let text = [b"a;1.0\n".as_slice(), &vec![b'x'; length], b";1.0", rest.as_bytes(), b"\nb;2.0\n"].concat();
@@ -210,7 +210,7 @@ proptest! {
     }
 
     #[test]
-    fn mostly_good_text(
+    fn mostly_valid_text(
         rows in prop::collection::vec(("[a-e]{1,20}", -2000i64..2000, 0u8..40), 0..300),
         size in 1u64..3000,
         keep_rejects: bool,
@@ -226,7 +226,7 @@ proptest! {
 }
 
 #[test]
-fn text_is_told_from_what_is_none() {
+fn text_is_distinguished_from_binary() {
     let sniff = |bytes: &[u8]| Csv.sniff(bytes);
     let good = b"Abha;1.0\n".repeat(50);
     let controls: Vec<u8> = (1..32).filter(|byte| *byte != b'\n').collect();

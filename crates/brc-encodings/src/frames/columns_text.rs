@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_come_back() {
+    fn columns_round_trip() {
         for text in ["station:string,temperature:decimal(1)", "\"a,\":int,b:c:decimal(18)"] {
             assert_eq!(write(&parse(text).unwrap()), text);
         }

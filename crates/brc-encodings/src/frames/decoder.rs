@@ -1,6 +1,6 @@
 //! Decodes frames of consecutive rows.
 
-use super::taken::{Taken, Values, has_any_64_bits};
+use super::decoded_column::{DecodedColumn, DecodedValues, has_any_64_bits};
 use super::{DecodeError, FrameDecoder, Malformed};
 use crate::delivery::Delivery;
 use crate::rows::values;
@@ -121,14 +121,14 @@ pub(crate) fn not_a_uuid() -> Fault {
 /// Decodes such frames.
 pub(crate) struct RowDecoder<L> {
     schema: Schema,
-    columns: Vec<Taken>,
+    columns: Vec<DecodedColumn>,
     rows: usize,
     layout: Arc<L>,
 }
 
 impl<L: RowLayout> RowDecoder<L> {
     pub(crate) fn new(schema: &Schema, projection: &[usize], layout: L) -> Self {
-        let taken = |(column, field)| Taken::new(field, projection.contains(&column));
+        let taken = |(column, field)| DecodedColumn::new(field, projection.contains(&column));
         let columns = schema.fields().iter().enumerate().map(taken).collect();
         Self { schema: schema.clone(), columns, rows: 0, layout: Arc::new(layout) }
     }
@@ -165,20 +165,20 @@ impl<L: RowLayout> RowDecoder<L> {
                 continue;
             }
             match &mut column.values {
-                Values::Strings { places, .. } => {
+                DecodedValues::Strings { places, .. } => {
                     places.push(place_in(bytes, reader.text(index)?));
                 }
-                Values::Numbers { numbers, scale, .. } => numbers.push(reader.number(index, *scale)?),
-                Values::Integers { integers, .. } => {
+                DecodedValues::Numbers { numbers, scale, .. } => numbers.push(reader.number(index, *scale)?),
+                DecodedValues::Integers { integers, .. } => {
                     integers.push(values::integer_64(take_value::<L>(reader, index, column.logical_type)?));
                 }
-                Values::Wide { integers, .. } => {
+                DecodedValues::Wide { integers, .. } => {
                     integers.push(values::integer(take_value::<L>(reader, index, column.logical_type)?));
                 }
-                Values::Floats(floats) => {
+                DecodedValues::Floats(floats) => {
                     floats.push(values::float(take_value::<L>(reader, index, column.logical_type)?));
                 }
-                Values::Skipped => skip_value::<L>(reader, index, column.logical_type)?,
+                DecodedValues::Skipped => skip_value::<L>(reader, index, column.logical_type)?,
             }
             if column.nullable {
                 column.validity.push(true);
@@ -188,14 +188,14 @@ impl<L: RowLayout> RowDecoder<L> {
     }
 
     fn deliver(&mut self, bytes: &[u8], delivery: &mut Delivery<'_>) -> Result<(), DecodeError> {
-        let columns: Vec<Column<'_>> = self.columns.iter_mut().map(|column| column.lend(bytes)).collect();
+        let columns: Vec<Column<'_>> = self.columns.iter_mut().map(|column| column.as_column(bytes)).collect();
         let outcome = delivery.batch(self.rows, &columns);
         self.forget();
         Ok(outcome?)
     }
 
     fn forget(&mut self) {
-        self.columns.iter_mut().for_each(Taken::clear);
+        self.columns.iter_mut().for_each(DecodedColumn::clear);
         self.rows = 0;
     }
 }

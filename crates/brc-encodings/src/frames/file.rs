@@ -13,7 +13,7 @@ pub(super) struct FramedFile {
     path: PathBuf,
     layout: &'static dyn Layout,
     bytes: Bytes,
-    frames: Vec<Place>,
+    frames: Vec<FrameLocation>,
 }
 
 /// The source of the frames' bytes.
@@ -24,7 +24,7 @@ enum Bytes {
 
 /// The location of a frame.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct FrameLocation {
     /// The offset of its rows, in the file or in its chunk.
     at: u64,
     /// `None` for a frame in a chunk: its header is read with the rows.
@@ -68,7 +68,8 @@ impl FramedFile {
             if end > length || header.length as usize > LARGEST_FRAME || header.rows == 0 {
                 return Err(corrupt(at, "a frame is longer than the file"));
             }
-            let place = Place { at, header: Some(header), length: header.length.into(), rows: header.rows.into() };
+            let place =
+                FrameLocation { at, header: Some(header), length: header.length.into(), rows: header.rows.into() };
             frames.push(place);
             at = end;
         }
@@ -92,7 +93,8 @@ impl FramedFile {
         chunks.load(last, &mut buffer.stored, &mut buffer.bytes, 0, &mut buffer.cost)?;
         let end = layout.read_frame_header(&buffer.bytes).filter(FrameHeader::is_end);
         check_end(&end.ok_or_else(|| corrupt("the last one does not end the table"))?, last - 1, path)?;
-        let place = |chunk| Place { at: chunk as u64, header: None, length: ends(chunk), rows: chunks.rows(chunk) };
+        let place =
+            |chunk| FrameLocation { at: chunk as u64, header: None, length: ends(chunk), rows: chunks.rows(chunk) };
         let frames = (1..last).map(place).collect();
         Ok(Self { path: path.to_owned(), layout, bytes: Bytes::Chunks(chunks), frames })
     }

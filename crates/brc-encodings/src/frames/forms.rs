@@ -5,7 +5,7 @@
 
 /// How to extract an integer from eight bytes that begin with its first byte, read as big-endian.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Form {
+pub(crate) struct IntegerForm {
     /// Its size in bytes; 0 for an item that is not an integer, or has more than eight bytes.
     bytes: u8,
     /// The left shift that brings its first bit to the front.
@@ -18,7 +18,7 @@ pub(crate) struct Form {
     inverted: u64,
 }
 
-impl Form {
+impl IntegerForm {
     pub(crate) const NONE: Self = Self { bytes: 0, left: 0, right: 0, mask: 0, inverted: 0 };
 
     /// A signed number in the last `bits` bits of the first byte.
@@ -45,7 +45,7 @@ impl Form {
 /// Takes an integer off the front of `bytes`. Returns `None`, and takes nothing, if its form is not in the table or
 /// there are fewer than eight bytes.
 #[inline]
-pub(crate) fn take_integer(forms: &[Form; 256], bytes: &mut &[u8]) -> Option<i64> {
+pub(crate) fn take_integer(forms: &[IntegerForm; 256], bytes: &mut &[u8]) -> Option<i64> {
     let word = u64::from_be_bytes(*bytes.first_chunk()?);
     let form = &forms[(word >> 56) as usize];
     if form.bytes == 0 {

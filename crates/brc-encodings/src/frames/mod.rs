@@ -13,6 +13,7 @@
 //! decoded in parallel. Its columns must be given.
 
 mod columns_text;
+mod decoded_column;
 mod decoder;
 mod encoder;
 mod encoding;
@@ -21,7 +22,6 @@ mod forms;
 mod scanner;
 mod stream;
 mod table;
-mod taken;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -32,14 +32,14 @@ use brc_core::{Batch, Error, Result, Schema};
 use std::ops::Range;
 use std::path::Path;
 
+pub(crate) use decoded_column::has_any_64_bits;
 pub(crate) use decoder::{
     ARRAY_AROUND, Fault, NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, not_a_uuid, not_of,
     take_text, wrong_length,
 };
 pub(crate) use encoder::FramedRows;
 pub(crate) use encoding::Framed;
-pub(crate) use forms::{Form, take_integer};
-pub(crate) use taken::has_any_64_bits;
+pub(crate) use forms::{IntegerForm, take_integer};
 
 /// The version of files whose columns are strings, 64-bit integers and decimals without nulls.
 pub(crate) const FIRST_VERSION: u32 = 1;

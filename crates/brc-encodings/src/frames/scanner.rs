@@ -2,7 +2,7 @@
 
 use super::file::{FrameBuffer, FramedFile};
 use super::stream::{FrameStream, SplitBuffer};
-use super::table::{FramesTable, Source};
+use super::table::{FrameSource, FramesTable};
 use super::{DecodeError, FrameDecoder};
 use crate::chunks::ReadCost;
 use crate::delivery::Delivery;
@@ -70,8 +70,8 @@ impl Scanner for FramesScanner<'_> {
         let mut delivery = Delivery::new(options, sink);
         let table = reader.table;
         let cost = match &table.source {
-            Source::File { file, .. } => reader.file(file, split, &mut delivery)?,
-            Source::Stream(stream) => match reader.stream(stream, split, &mut delivery)? {
+            FrameSource::File { file, .. } => reader.file(file, split, &mut delivery)?,
+            FrameSource::Stream(stream) => match reader.stream(stream, split, &mut delivery)? {
                 Some(cost) => cost,
                 None => return Ok(None),
             },

@@ -20,11 +20,11 @@ pub(super) struct FramesTable {
     bytes: Option<u64>,
     split_bytes: u64,
     pub(super) layout: &'static dyn Layout,
-    pub(super) source: Source,
+    pub(super) source: FrameSource,
 }
 
 /// The source of frames.
-pub(super) enum Source {
+pub(super) enum FrameSource {
     File { file: FramedFile, splits: Vec<Range<u64>> },
     Stream(FrameStream),
 }
@@ -36,7 +36,7 @@ impl FramesTable {
         let path = input.path.clone();
         let bytes = input.length();
         let split_bytes = options.row_group_bytes.unwrap_or(SPLIT_BYTES).max(1);
-        let of_file = |file: FramedFile| Source::File { splits: file.splits(split_bytes), file };
+        let of_file = |file: FramedFile| FrameSource::File { splits: file.splits(split_bytes), file };
         let source = match (input.source, start) {
             (input::Source::File { file, length }, Some(start)) => {
                 of_file(FramedFile::in_file(&path, layout, file, length, start)?)
@@ -48,7 +48,7 @@ impl FramesTable {
                 let mut stream = Input { source, path: path.clone(), ..input }.into_stream()?;
                 let mut header = vec![0; start.unwrap_or(0)];
                 stream.read_exact(&mut header).map_err(crate::chunks::read_error(&path))?;
-                Source::Stream(FrameStream::new(&path, layout, &schema, stream, start))
+                FrameSource::Stream(FrameStream::new(&path, layout, &schema, stream, start))
             }
         };
         Ok(Self { path, schema, bytes, split_bytes, layout, source })
@@ -153,8 +153,8 @@ impl Table for FramesTable {
 
     fn rows(&self) -> Option<u64> {
         match &self.source {
-            Source::File { file, .. } => Some(file.rows()),
-            Source::Stream(_) => None,
+            FrameSource::File { file, .. } => Some(file.rows()),
+            FrameSource::Stream(_) => None,
         }
     }
 
@@ -164,11 +164,11 @@ impl Table for FramesTable {
 
     fn split(&self, index: u64) -> Option<Split> {
         match &self.source {
-            Source::File { splits, .. } => {
+            FrameSource::File { splits, .. } => {
                 let frames = splits.get(usize::try_from(index).ok()?)?;
                 Some(Split { index, start: frames.start, end: frames.end })
             }
-            Source::Stream(_) => Some(Split { index, start: index, end: index + 1 }),
+            FrameSource::Stream(_) => Some(Split { index, start: index, end: index + 1 }),
         }
     }
 

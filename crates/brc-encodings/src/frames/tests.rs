@@ -56,10 +56,10 @@ impl Rows {
         let (_, part, _) = self.pieces(layout, 1000);
         let mut rest = part.bytes.as_slice();
         while !rest.is_empty() {
-            let (head, behind) = rest.split_at(layout.frame_header_bytes());
-            let (frame, behind) = behind.split_at(layout.read_frame_header(head).unwrap().length as usize);
+            let (head, after) = rest.split_at(layout.frame_header_bytes());
+            let (frame, after) = after.split_at(layout.read_frame_header(head).unwrap().length as usize);
             rows.extend_from_slice(frame);
-            rest = behind;
+            rest = after;
         }
         rows
     }
@@ -107,9 +107,9 @@ fn small() -> Rows {
 }
 
 /// A reader that returns a few bytes at a time, as a pipe may.
-struct Drip(Vec<u8>, usize, usize);
+struct SlowReader(Vec<u8>, usize, usize);
 
-impl Read for Drip {
+impl Read for SlowReader {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let rest = &self.0[self.1..];
         let count = self.2.min(rest.len()).min(buffer.len());
@@ -130,7 +130,7 @@ fn file(bytes: &[u8]) -> Result<Input> {
 }
 
 fn stream(bytes: &[u8], portion: usize) -> Result<Input> {
-    Input::from_stream(name(), Box::new(Drip(bytes.to_vec(), 0, portion)))
+    Input::from_stream(name(), Box::new(SlowReader(bytes.to_vec(), 0, portion)))
 }
 
 fn open(
@@ -174,7 +174,7 @@ fn chunks_of(part: &Part) -> Vec<(&[u8], u64)> {
 }
 
 #[test]
-fn rows_come_back_as_they_were() {
+fn rows_round_trip() {
     for layout in LAYOUTS {
         for rows in [odd_rows(), many_keys(), wide_rows(), small()] {
             let (start, part, end) = rows.pieces(*layout, 1000);
@@ -199,7 +199,7 @@ fn rows_come_back_as_they_were() {
 }
 
 #[test]
-fn columns_nobody_asked_for_are_not_delivered() {
+fn unprojected_columns_are_not_delivered() {
     let rows = odd_rows();
     for layout in LAYOUTS {
         let bytes = rows.file(*layout);
@@ -238,7 +238,7 @@ fn converted(table: &dyn Table, encoding: &dyn Encoding, threads: usize) -> Vec<
 }
 
 #[test]
-fn what_is_written_does_not_depend_on_threads_or_streams() {
+fn output_does_not_depend_on_threads_or_streams() {
     let rows = many_keys();
     let buren = crate::by_name("buren").unwrap();
     for layout in LAYOUTS {
@@ -269,7 +269,7 @@ fn check_damaged(layout: &'static dyn Layout, bytes: &[u8], rows: &[Row], damage
 }
 
 #[test]
-fn damage_is_seen() {
+fn damage_is_detected() {
     let rows = small();
     for layout in LAYOUTS {
         let bytes = rows.file(*layout);
@@ -291,7 +291,7 @@ fn damage_is_seen() {
 /// Damaging any two bytes of the mark of `brc` does not make a file readable without checksums, not even if its
 /// columns are given.
 #[test]
-fn a_damaged_magic_turns_no_checksum_off() {
+fn a_damaged_magic_does_not_disable_checksums() {
     let rows = small();
     for layout in LAYOUTS {
         let bytes = rows.file(*layout);
@@ -316,7 +316,7 @@ fn a_damaged_magic_turns_no_checksum_off() {
 
 /// A later version is unknown; version 0 never existed.
 #[test]
-fn other_versions_are_refused() {
+fn other_versions_are_rejected() {
     let rows = small();
     for layout in LAYOUTS {
         let (start, part, end) = rows.pieces(*layout, 1000);
@@ -335,7 +335,7 @@ fn other_versions_are_refused() {
 
 /// The compression's checksum is right here: the content was damaged before.
 #[test]
-fn damage_within_chunks_is_seen() {
+fn damage_within_chunks_is_detected() {
     let rows = small();
     for layout in LAYOUTS {
         let (start, part, end) = rows.pieces(*layout, 1000);
@@ -366,7 +366,7 @@ fn damage_within_chunks_is_seen() {
 }
 
 #[test]
-fn rows_without_frames_are_read() {
+fn unframed_rows_are_read() {
     for layout in LAYOUTS {
         for rows in [odd_rows(), many_keys(), wide_rows()] {
             let bytes = rows.foreign(*layout);
@@ -388,7 +388,7 @@ fn rows_without_frames_are_read() {
 }
 
 #[test]
-fn rows_without_frames_may_be_cut_off_between_rows_only() {
+fn unframed_rows_may_be_cut_off_only_between_rows() {
     let rows = small();
     for layout in LAYOUTS {
         let bytes = rows.foreign(*layout);
@@ -414,7 +414,7 @@ fn rows_without_frames_may_be_cut_off_between_rows_only() {
 
 /// Frames with too large lengths and valid checksums.
 #[test]
-fn forged_lengths_are_not_believed() {
+fn forged_lengths_are_rejected() {
     let rows = small();
     for layout in LAYOUTS {
         let (start, part, end) = rows.pieces(*layout, 1000);
@@ -450,7 +450,7 @@ fn forged_lengths_are_not_believed() {
 
 /// A string longer than any memory, at the start of an endless stream.
 #[test]
-fn rows_that_do_not_end_are_given_up() {
+fn endless_rows_are_rejected() {
     let schema = Schema::parse("s:string not null").unwrap();
     let heads: [(&str, &[u8]); 5] = [
         ("bincode", &[0xff, 0xff, 0xff, 0x03, 0, 0, 0, 0]),
@@ -486,7 +486,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn any_rows_come_back(rows in any_rows(), step in 1..300usize, portion in 1..3000usize) {
+    fn any_rows_round_trip(rows in any_rows(), step in 1..300usize, portion in 1..3000usize) {
         for layout in LAYOUTS {
             let (start, part, end) = rows.pieces(*layout, step);
             let bytes = [start, part.bytes, end].concat();
@@ -498,7 +498,7 @@ proptest! {
 
     /// Arbitrary bytes as rows never panic.
     #[test]
-    fn any_bytes_are_rows_or_not(bytes in prop::collection::vec(any::<u8>(), 0..200), at in any::<prop::sample::Index>()) {
+    fn any_bytes_are_read_or_rejected(bytes in prop::collection::vec(any::<u8>(), 0..200), at in any::<prop::sample::Index>()) {
         let rows = small();
         for layout in LAYOUTS {
             let _ = read(open(*layout, file(&bytes), Some(&rows.schema), 50), 1);
@@ -511,9 +511,9 @@ proptest! {
 }
 
 /// A sink that truncates a file once its first rows arrive.
-struct Cutter(std::fs::File);
+struct TruncatingSink(std::fs::File);
 
-impl Sink for Cutter {
+impl Sink for TruncatingSink {
     fn batch(&mut self, _: &Batch<'_>) -> Result<()> {
         self.0.set_len(0).unwrap();
         Ok(())
@@ -524,7 +524,7 @@ impl Sink for Cutter {
     }
 }
 
-impl Worker for Cutter {
+impl Worker for TruncatingSink {
     fn sink(&mut self) -> &mut dyn Sink {
         self
     }
@@ -535,7 +535,7 @@ impl Worker for Cutter {
 }
 
 #[test]
-fn a_file_that_is_cut_off_while_it_is_read_is_corrupt() {
+fn a_file_truncated_while_it_is_read_is_corrupt() {
     let rows = many_keys();
     for layout in LAYOUTS {
         let mut file = tempfile::tempfile().unwrap();
@@ -543,7 +543,7 @@ fn a_file_that_is_cut_off_while_it_is_read_is_corrupt() {
         let same = file.try_clone().unwrap();
         let table = open(*layout, Input::from_file(name(), file), None, 1 << 14).unwrap();
         let options = ScanOptions::everything(table.schema());
-        let new_worker = || Cutter(same.try_clone().unwrap());
+        let new_worker = || TruncatingSink(same.try_clone().unwrap());
         let outcome = scan(table.as_ref(), &options, 2, &Progress::default(), new_worker).map(drop);
         let error = outcome.unwrap_err();
         assert!(matches!(error, Error::Corrupt { .. }), "{}: {error}", layout.name());

@@ -135,7 +135,7 @@ impl FramesEncoder {
     #[cold]
     fn too_long(&self) -> Error {
         let fault = UnsupportedReason::FrameTooLong { rows: self.rows_of_frame.saturating_sub(1), most: LARGEST_FRAME };
-        Refused::row(0, fault).behind(self.rows.saturating_sub(1), self.layout.name(), &self.schema)
+        Refused::row(0, fault).into_error(self.rows.saturating_sub(1), self.layout.name(), &self.schema)
     }
 }
 

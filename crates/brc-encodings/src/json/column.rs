@@ -1,6 +1,6 @@
 //! Collects the values of a JSON column.
 
-use super::columns::{Column as Kind, Learned, Position};
+use super::columns::{Column as Kind, ColumnEvidence, Position};
 use super::strings::Strings;
 use super::syntax::{self, Member};
 use super::value::{self, Value};
@@ -13,7 +13,7 @@ use brc_text::typed::usual_float;
 
 /// The rows of a column that were read but not delivered yet.
 pub(super) struct JsonColumn {
-    pub(super) values: Values,
+    pub(super) values: ColumnValues,
     pub(super) kind: Kind,
     validity: BitmapBuffer,
     /// The scale of a number, and the range of the column's numbers.
@@ -28,7 +28,7 @@ pub(super) struct JsonColumn {
 }
 
 /// Its values; nulls have arbitrary ones.
-pub(super) enum Values {
+pub(super) enum ColumnValues {
     Strings(Strings),
     /// Types that fit 64 bits.
     Integers(Vec<i64>),
@@ -41,7 +41,7 @@ pub(super) enum Values {
 impl JsonColumn {
     pub(super) fn new(kind: Kind, is_wanted: bool, is_late: bool) -> Self {
         let mut column = Self {
-            values: if is_wanted { Values::Integers(Vec::new()) } else { Values::Skipped },
+            values: if is_wanted { ColumnValues::Integers(Vec::new()) } else { ColumnValues::Skipped },
             kind,
             validity: BitmapBuffer::default(),
             scale: 0,
@@ -63,16 +63,16 @@ impl JsonColumn {
         self.scale = logical_type.scale();
         self.range = range(logical_type, kind.seen.is_some());
         match (&self.values, logical_type.physical()) {
-            (Values::Skipped, _) | (Values::Strings(_), PhysicalType::Bytes) => {}
-            (_, PhysicalType::Bytes) => self.values = Values::Strings(Strings::default()),
-            (Values::Floats(_), PhysicalType::Floats) => {}
-            (_, PhysicalType::Floats) => self.values = Values::Floats(Vec::with_capacity(BATCH_ROWS)),
-            (Values::Integers(_), PhysicalType::Integers) if logical_type.fits_64_bits() => {}
+            (ColumnValues::Skipped, _) | (ColumnValues::Strings(_), PhysicalType::Bytes) => {}
+            (_, PhysicalType::Bytes) => self.values = ColumnValues::Strings(Strings::default()),
+            (ColumnValues::Floats(_), PhysicalType::Floats) => {}
+            (_, PhysicalType::Floats) => self.values = ColumnValues::Floats(Vec::with_capacity(BATCH_ROWS)),
+            (ColumnValues::Integers(_), PhysicalType::Integers) if logical_type.fits_64_bits() => {}
             (_, PhysicalType::Integers) if logical_type.fits_64_bits() => {
-                self.values = Values::Integers(Vec::with_capacity(BATCH_ROWS));
+                self.values = ColumnValues::Integers(Vec::with_capacity(BATCH_ROWS));
             }
-            (Values::Wide(_), PhysicalType::Integers) => {}
-            (_, PhysicalType::Integers) => self.values = Values::Wide(Vec::new()),
+            (ColumnValues::Wide(_), PhysicalType::Integers) => {}
+            (_, PhysicalType::Integers) => self.values = ColumnValues::Wide(Vec::new()),
         }
     }
 
@@ -88,7 +88,7 @@ impl JsonColumn {
 
     /// Whether the values are kept.
     pub(super) fn is_wanted(&self) -> bool {
-        !matches!(self.values, Values::Skipped)
+        !matches!(self.values, ColumnValues::Skipped)
     }
 
     /// Whether a value that is not null changes the known demands on the type, or may do so.
@@ -106,7 +106,7 @@ impl JsonColumn {
         if self.is_late && self.first.is_none() {
             self.first = Some((row, place as u32));
         }
-        if member.kind == syntax::Kind::Null {
+        if member.kind == syntax::ValueKind::Null {
             let wrong = RowFault::WrongType { found: member.kind.name(), expected: self.logical_type() };
             return self.push_null().ok_or(wrong);
         }
@@ -130,7 +130,7 @@ impl JsonColumn {
     /// appended.
     fn push_inferred(&mut self, text: &[u8], member: &Member, seen: Seen) {
         let bytes = &text[member.value.clone()];
-        if let (Values::Floats(floats), syntax::Kind::Number) = (&mut self.values, member.kind)
+        if let (ColumnValues::Floats(floats), syntax::ValueKind::Number) = (&mut self.values, member.kind)
             && let Some((float, demand)) = usual_float(bytes)
         {
             self.kind.seen = Some(seen.join(demand));
@@ -166,22 +166,22 @@ impl JsonColumn {
         if let Some(seen) = &mut self.kind.seen {
             *seen = seen.join(demand);
         }
-        if let Values::Floats(floats) = &mut self.values {
+        if let ColumnValues::Floats(floats) = &mut self.values {
             floats.push(value);
         }
     }
 
     fn push_value(&mut self, value: Value<'_>) {
         match (&mut self.values, value) {
-            (Values::Strings(strings), Value::Bytes(bytes)) => strings.push(&bytes),
-            (Values::Strings(strings), _) => strings.push_null(),
-            (Values::Integers(integers), Value::Integer(integer)) => integers.push(integer as i64),
-            (Values::Integers(integers), _) => integers.push(0),
-            (Values::Wide(integers), Value::Integer(integer)) => integers.push(integer),
-            (Values::Wide(integers), _) => integers.push(0),
-            (Values::Floats(floats), Value::Float(float)) => floats.push(float),
-            (Values::Floats(floats), _) => floats.push(0.0),
-            (Values::Skipped, _) => {}
+            (ColumnValues::Strings(strings), Value::Bytes(bytes)) => strings.push(&bytes),
+            (ColumnValues::Strings(strings), _) => strings.push_null(),
+            (ColumnValues::Integers(integers), Value::Integer(integer)) => integers.push(integer as i64),
+            (ColumnValues::Integers(integers), _) => integers.push(0),
+            (ColumnValues::Wide(integers), Value::Integer(integer)) => integers.push(integer),
+            (ColumnValues::Wide(integers), _) => integers.push(0),
+            (ColumnValues::Floats(floats), Value::Float(float)) => floats.push(float),
+            (ColumnValues::Floats(floats), _) => floats.push(0.0),
+            (ColumnValues::Skipped, _) => {}
         }
     }
 
@@ -201,26 +201,26 @@ impl JsonColumn {
     /// Appends a number.
     #[inline]
     pub(super) fn push_number(&mut self, number: i64) {
-        if let Values::Integers(integers) = &mut self.values {
+        if let ColumnValues::Integers(integers) = &mut self.values {
             integers.push(number);
         }
     }
 
     /// Appends a number that may not fit 64 bits.
     pub(super) fn push_wide(&mut self, number: i128) {
-        if let Values::Wide(integers) = &mut self.values {
+        if let ColumnValues::Wide(integers) = &mut self.values {
             integers.push(number);
         }
     }
 
     /// The rows so far, with their validity filled; no rows for a skipped column.
-    pub(super) fn lend(&self) -> Column<'_> {
+    pub(super) fn as_column(&self) -> Column<'_> {
         let data = match &self.values {
-            Values::Strings(strings) => strings.lend(),
-            Values::Integers(integers) => Data::Integers(Integers::I64(integers)),
-            Values::Wide(integers) => Data::Integers(Integers::I128(integers)),
-            Values::Floats(floats) => Data::Floats(floats),
-            Values::Skipped => return Column::integers(Integers::I64(&[])),
+            ColumnValues::Strings(strings) => strings.as_column(),
+            ColumnValues::Integers(integers) => Data::Integers(Integers::I64(integers)),
+            ColumnValues::Wide(integers) => Data::Integers(Integers::I128(integers)),
+            ColumnValues::Floats(floats) => Data::Floats(floats),
+            ColumnValues::Skipped => return Column::integers(Integers::I64(&[])),
         };
         Column { data, validity: self.validity.bitmap() }
     }
@@ -231,11 +231,11 @@ impl JsonColumn {
             *seen = seen.join(self.values.demand(self.kind.logical_type));
         }
         match &mut self.values {
-            Values::Strings(strings) => strings.clear(),
-            Values::Integers(integers) => integers.clear(),
-            Values::Wide(integers) => integers.clear(),
-            Values::Floats(floats) => floats.clear(),
-            Values::Skipped => {}
+            ColumnValues::Strings(strings) => strings.clear(),
+            ColumnValues::Integers(integers) => integers.clear(),
+            ColumnValues::Wide(integers) => integers.clear(),
+            ColumnValues::Floats(floats) => floats.clear(),
+            ColumnValues::Skipped => {}
         }
         self.validity.clear();
     }
@@ -243,17 +243,17 @@ impl JsonColumn {
     /// Keeps only the first `rows` rows, whose validity is filled.
     pub(super) fn truncate(&mut self, rows: usize) {
         match &mut self.values {
-            Values::Strings(strings) => strings.truncate(rows),
-            Values::Integers(integers) => integers.truncate(rows),
-            Values::Wide(integers) => integers.truncate(rows),
-            Values::Floats(floats) => floats.truncate(rows),
-            Values::Skipped => {}
+            ColumnValues::Strings(strings) => strings.truncate(rows),
+            ColumnValues::Integers(integers) => integers.truncate(rows),
+            ColumnValues::Wide(integers) => integers.truncate(rows),
+            ColumnValues::Floats(floats) => floats.truncate(rows),
+            ColumnValues::Skipped => {}
         }
     }
 
     /// What the rows of the split reveal about the column.
-    pub(super) fn learned(&self) -> Learned {
-        Learned { seen: self.kind.seen, has_nulls: self.has_nulls, first: self.first }
+    pub(super) fn learned(&self) -> ColumnEvidence {
+        ColumnEvidence { seen: self.kind.seen, has_nulls: self.has_nulls, first: self.first }
     }
 
     /// Whether the inferred type does not fit all values of the split.
@@ -262,7 +262,7 @@ impl JsonColumn {
     }
 }
 
-impl Values {
+impl ColumnValues {
     /// The demand of numbers on an inferred type, apart from those noted one by one.
     fn demand(&self, logical_type: Option<LogicalType>) -> Seen {
         let bounds = match self {

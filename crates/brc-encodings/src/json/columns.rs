@@ -28,12 +28,12 @@ pub(super) struct Columns {
     given: Option<Schema>,
     /// The number of columns of the first rows.
     sampled: usize,
-    known: RwLock<Known>,
+    known: RwLock<ColumnsState>,
     /// The demands of the values on the column types, shared with the other files of the table.
     inference: Inference,
 }
 
-struct Known {
+struct ColumnsState {
     columns: Vec<Key>,
     numbers: HashMap<String, usize>,
     types: Arc<Types>,
@@ -72,7 +72,7 @@ pub(super) struct Column {
 
 /// What a scanner learned about a column from some rows.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub(super) struct Learned {
+pub(super) struct ColumnEvidence {
     pub(super) seen: Option<Seen>,
     pub(super) has_nulls: bool,
     /// The first position of the key in these rows; not needed for sampled columns.
@@ -102,7 +102,7 @@ impl Columns {
         Self {
             given: Some(schema),
             sampled: columns.len(),
-            known: RwLock::new(Known { columns, numbers, types }),
+            known: RwLock::new(ColumnsState { columns, numbers, types }),
             inference: Inference::default(),
         }
     }
@@ -111,7 +111,7 @@ impl Columns {
     ///
     /// # Errors
     /// If none is supported.
-    pub(super) fn inferred(path: &Path, found: Vec<(String, Learned)>, inference: Inference) -> Result<Self> {
+    pub(super) fn inferred(path: &Path, found: Vec<(String, ColumnEvidence)>, inference: Inference) -> Result<Self> {
         let mut columns = Vec::with_capacity(found.len());
         for (name, learned) in found {
             inference.learn(&name, learned.seen.unwrap_or(Seen::NOTHING));
@@ -120,7 +120,7 @@ impl Columns {
         let numbers = numbers(&columns);
         let types = Types::inferred(&columns, &numbers, &inference).ok_or_else(|| nothing_to_read(path, &columns))?;
         let sampled = columns.len();
-        let known = RwLock::new(Known { columns, numbers, types: Arc::new(types) });
+        let known = RwLock::new(ColumnsState { columns, numbers, types: Arc::new(types) });
         Ok(Self { given: None, sampled, known, inference })
     }
 
@@ -150,9 +150,9 @@ impl Columns {
     ///
     /// # Errors
     /// If there are too many columns now.
-    pub(super) fn learn(&self, learned: &[Learned], others: Vec<(String, Learned)>) -> Result<()> {
+    pub(super) fn learn(&self, learned: &[ColumnEvidence], others: Vec<(String, ColumnEvidence)>) -> Result<()> {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        let Known { columns, numbers, .. } = &mut *known;
+        let ColumnsState { columns, numbers, .. } = &mut *known;
         let mut is_new = false;
         for (key, learned) in columns.iter_mut().zip(learned) {
             is_new |= key.join(learned);
@@ -184,7 +184,7 @@ impl Columns {
 
 impl Key {
     /// Returns whether anything changed.
-    fn join(&mut self, learned: &Learned) -> bool {
+    fn join(&mut self, learned: &ColumnEvidence) -> bool {
         let first = learned.first.map_or(self.first, |first| first.min(self.first));
         let has_nulls = self.has_nulls || learned.has_nulls;
         let is_new = (first, has_nulls) != (self.first, self.has_nulls);

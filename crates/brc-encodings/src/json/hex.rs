@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_come_back() {
+    fn bytes_round_trip() {
         let bytes: Vec<u8> = (0..=255).collect();
         let mut out = RowBuffer::default();
         write(&bytes, &mut out);

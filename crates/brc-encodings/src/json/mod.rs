@@ -1,16 +1,17 @@
 //! JSON, for exchange with programs that know nothing of tables.
 //!
 //! A row is an object, and its keys are the columns. Any valid JSON is read, whatever its whitespace, escapes and order
-//! of keys: one object per line, several on a line, objects over several lines, or an array of them ([`form`]). The
-//! columns and their types are inferred from all rows ([`columns`]), unless a schema is given. Numbers are exact: only
-//! float columns are parsed as floats. Strings are UTF-8, as JSON requires. See [`writer`] for the form of each type's
-//! values.
+//! of keys: one object per line, several on a line, objects over several lines, or an array of them
+//! ([`object_layout`]). The columns and their types are inferred from all rows ([`columns`]), unless a schema is given.
+//! Numbers are exact: only float columns are parsed as floats. Strings are UTF-8, as JSON requires. See [`writer`] for
+//! the form of each type's values.
 
 mod column;
 mod columns;
-mod form;
 mod hex;
 mod number;
+mod object_layout;
+mod objects;
 mod row;
 mod rows;
 mod sample;
@@ -18,17 +19,16 @@ mod shape;
 mod strings;
 mod syntax;
 mod value;
-mod values;
 mod writer;
 
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
-use crate::text::{Layout, Rows, TextTable, TextWriter};
+use crate::text::{LineLayout, RowParser, TextTable, TextWriter};
 use brc_core::{BatchWriter, Result, RowFault, ScanOptions, Schema, Table};
 use columns::Columns;
-use form::Form;
+use object_layout::ObjectLayout;
+use objects::ObjectsToLines;
 use std::sync::Arc;
-use values::Values;
 
 pub(crate) struct Json;
 
@@ -50,7 +50,7 @@ impl Encoding for Json {
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
-        form::is_json(prefix)
+        object_layout::is_json(prefix)
     }
 
     fn holds_any_bytes(&self) -> bool {
@@ -66,11 +66,11 @@ impl Encoding for Json {
     }
 
     fn open(&self, mut input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
-        let form = Form::of(&mut input)?;
+        let objects = ObjectLayout::of(&mut input)?;
         let columns = match &options.schema {
             Some(schema) => Columns::given(schema.clone()),
             None => {
-                let found = sample::columns(&mut input, form)?;
+                let found = sample::columns(&mut input, objects)?;
                 Columns::inferred(&input.path, found, options.inference.clone().unwrap_or_default())?
             }
         };
@@ -78,10 +78,10 @@ impl Encoding for Json {
         options.check_names(&input.path, &types.schema)?;
         let layout = Box::new(Objects { columns: Arc::new(columns) });
         let schema = Schema::clone(&types.schema);
-        let table = match form {
-            Form::Lines => TextTable::new(input.in_whole_rows()?, schema, layout, options)?,
-            Form::Values { in_array } => {
-                TextTable::relined(input, schema, layout, Arc::new(Values::new(in_array)), options)?
+        let table = match objects {
+            ObjectLayout::Lines => TextTable::new(input.in_whole_rows()?, schema, layout, options)?,
+            ObjectLayout::Objects { in_array } => {
+                TextTable::relined(input, schema, layout, Arc::new(ObjectsToLines::new(in_array)), options)?
             }
         };
         Ok(Box::new(table))
@@ -103,7 +103,7 @@ struct Objects {
     columns: Arc<Columns>,
 }
 
-impl Layout for Objects {
+impl LineLayout for Objects {
     fn inferred(&self) -> Option<Arc<Schema>> {
         self.columns.is_inferred().then(|| Arc::clone(&self.columns.types().schema))
     }
@@ -113,7 +113,7 @@ impl Layout for Objects {
         left_out.schema.left_out().iter().map(|column| format!("{column}; it is left out")).collect()
     }
 
-    fn rows(&self, _: &Schema, options: &ScanOptions) -> Box<dyn Rows> {
+    fn rows(&self, _: &Schema, options: &ScanOptions) -> Box<dyn RowParser> {
         Box::new(rows::JsonRows::new(Arc::clone(&self.columns), &options.projection))
     }
 

@@ -168,7 +168,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn exact_numbers_in_every_form() {
+    fn exact_numbers_are_parsed_in_every_form() {
         for (text, scale, value) in [
             ("12.3", 1, 123),
             ("-12.30", 1, -123),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_refused() {
+    fn inexact_numbers_are_rejected() {
         for (text, scale) in [("1.23", 1), ("1e-2", 1), ("0.5", 0), ("1e-99999999999999999999", 18)] {
             assert!(matches!(parse(text.as_bytes(), scale), Err(RowFault::TooManyDecimals { .. })), "{text}");
         }
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn short_numbers_are_exactly_so() {
+    fn the_fast_path_accepts_exactly_short_numbers() {
         for (text, scale, number) in [
             ("-12.3,", 1, Some(-123)),
             ("0.0}", 1, None),
@@ -240,7 +240,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn short_numbers_are_numbers(text in "[-.0-9]{1,7}", tail in "[,}a0 -9]{8}", scale in 0u8..=18) {
+        fn the_fast_path_agrees_with_parse(text in "[-.0-9]{1,7}", tail in "[,}a0 -9]{8}", scale in 0u8..=18) {
             let line = format!("{text},{tail}");
             if let Some((number, length)) = ShortNumber::new(scale).read(line.as_bytes(), b',') {
                 prop_assert_eq!(length, text.len());
@@ -250,14 +250,14 @@ mod tests {
         }
 
         #[test]
-        fn usual_numbers_are_short(value in -99_999i64..=99_999, scale in 0u8..=4) {
+        fn usual_numbers_take_the_fast_path(value in -99_999i64..=99_999, scale in 0u8..=4) {
             let text = decimal::to_string(i128::from(value), scale);
             let line = format!("{text}}}       ");
             prop_assert_eq!(ShortNumber::new(scale).read(line.as_bytes(), b'}'), Some((value, text.len())));
         }
 
         #[test]
-        fn what_decimals_write_comes_back(value: i64, scale in 0u8..=18, zeros in 0usize..4, shift in 0i32..30) {
+        fn formatted_decimals_round_trip(value: i64, scale in 0u8..=18, zeros in 0usize..4, shift in 0i32..30) {
             let text = decimal::to_string(i128::from(value), scale);
             prop_assert_eq!(parse(text.as_bytes(), scale), Ok(value));
             let point = if scale == 0 && zeros > 0 { "." } else { "" };

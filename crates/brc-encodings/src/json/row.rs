@@ -1,7 +1,7 @@
 //! Parses one row: defines what a valid row is, and the error of an invalid one.
 
 use super::columns::Types;
-use super::syntax::{self, Kind, Member, unescape};
+use super::syntax::{self, Member, ValueKind, unescape};
 use super::value;
 use crate::text::{BadRow, LONGEST_LINE};
 use brc_core::RowFault;
@@ -70,7 +70,7 @@ impl Row {
                 Some(number) => self.rows[number] = self.row,
                 None => {}
             }
-            if is_inferred && member.kind == (Kind::String { has_escapes: true }) {
+            if is_inferred && member.kind == (ValueKind::String { has_escapes: true }) {
                 unescape(&line[member.value.clone()]).or_else(bad_string(column))?;
             }
             self.numbers.push(number.unwrap_or(UNKNOWN));
@@ -107,7 +107,7 @@ fn bad_string<T>(column: Option<usize>) -> impl FnOnce(RowFault) -> Result<T, Ba
 }
 
 /// A key without its escapes.
-pub(super) fn key_of<'t>(line: &'t [u8], key: &syntax::Text) -> Result<Cow<'t, str>, RowFault> {
+pub(super) fn key_of<'t>(line: &'t [u8], key: &syntax::JsonString) -> Result<Cow<'t, str>, RowFault> {
     let bytes = &line[key.bytes.clone()];
     let not_utf8 = || RowFault::MalformedString("not UTF-8".to_owned());
     let owned = |bytes: Vec<u8>| String::from_utf8(bytes).map(Cow::Owned).map_err(|_| not_utf8());
@@ -137,7 +137,7 @@ pub(super) fn fault_of(line: &[u8], types: &Types, is_inferred: bool) -> Option<
         let column = &types.columns[number];
         let logical_type = column.logical_type?;
         let bad = match member.kind {
-            Kind::Null if column.nullable => None,
+            ValueKind::Null if column.nullable => None,
             _ => value::read(line, member, logical_type).err(),
         };
         if let Some(bad) = bad {

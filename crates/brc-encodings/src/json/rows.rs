@@ -1,11 +1,11 @@
 //! Reads rows in sequence: rows of a known shape on the fast path, all others with the general parser.
 
 use super::column::JsonColumn;
-use super::columns::{Columns, Learned, Types};
+use super::columns::{ColumnEvidence, Columns, Types};
 use super::row::{Row, key_of};
 use super::shape::Shapes;
 use super::{syntax, value};
-use crate::text::{BATCH_ROWS, BadRow, Delivery, Piece, Rows, first_line};
+use crate::text::{BATCH_ROWS, BadRow, Piece, RowParser, TextDelivery, first_line};
 use brc_core::{Error, RowFault, ScanError, Sink};
 use brc_text::infer::Seen;
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ pub(super) struct JsonRows {
     /// The projection, as positions in the schema.
     projection: Vec<usize>,
     /// What was learned about keys without a column.
-    unknown: HashMap<String, Learned>,
+    unknown: HashMap<String, ColumnEvidence>,
     shapes: Shapes,
     row: Row,
     /// The columns that are null in the current row.
@@ -33,7 +33,7 @@ pub(super) struct JsonRows {
     rows: usize,
 }
 
-impl Rows for JsonRows {
+impl RowParser for JsonRows {
     fn begin(&mut self, sink: &mut dyn Sink) -> Result<(), ScanError> {
         let types = self.all.types();
         if self.all.is_inferred() {
@@ -50,7 +50,7 @@ impl Rows for JsonRows {
         Ok(())
     }
 
-    fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+    fn take(&mut self, piece: &Piece<'_>, delivery: &mut TextDelivery<'_>) -> Result<(), ScanError> {
         let whole = piece.window.text();
         let most_rows = (BATCH_VALUES / self.columns.len().max(1)).clamp(1, BATCH_ROWS);
         let (mut at, mut delivered) = (0, 0);
@@ -75,13 +75,13 @@ impl Rows for JsonRows {
         self.deliver(delivery)
     }
 
-    fn deliver(&mut self, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+    fn deliver(&mut self, delivery: &mut TextDelivery<'_>) -> Result<(), ScanError> {
         let result = if self.misfits() {
             Ok(())
         } else {
             let rows = self.rows;
             self.columns.iter_mut().for_each(|column| column.fill_validity(rows));
-            let columns: Vec<_> = self.types.order.iter().map(|&number| self.columns[number].lend()).collect();
+            let columns: Vec<_> = self.types.order.iter().map(|&number| self.columns[number].as_column()).collect();
             delivery.batch(self.rows, &columns)
         };
         self.columns.iter_mut().for_each(JsonColumn::clear);
@@ -153,7 +153,7 @@ impl JsonRows {
         line: &[u8],
         start: usize,
         piece: &Piece<'_>,
-        delivery: &mut Delivery<'_>,
+        delivery: &mut TextDelivery<'_>,
     ) -> Result<(), ScanError> {
         let mut at = syntax::skip_spaces(line, 0);
         if at == line.len() {
@@ -207,7 +207,7 @@ impl JsonRows {
             match columns.get_mut(number) {
                 Some(column) => {
                     column.push(line, member, byte, place).map_err(|fault| types.bad(number, fault))?;
-                    if member.kind == syntax::Kind::Null {
+                    if member.kind == syntax::ValueKind::Null {
                         nulls.push(number);
                     }
                 }
@@ -230,7 +230,7 @@ impl JsonRows {
 
 /// Sets aside a malformed row that begins at a byte of a piece.
 fn bad_row(
-    delivery: &mut Delivery<'_>,
+    delivery: &mut TextDelivery<'_>,
     piece: &Piece<'_>,
     at: usize,
     row: &[u8],

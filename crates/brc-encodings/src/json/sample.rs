@@ -1,11 +1,11 @@
 //! Infers the columns from the first rows of a text.
 
-use super::columns::Learned;
-use super::form::{Form, see_more, text};
+use super::columns::ColumnEvidence;
+use super::object_layout::{ObjectLayout, see_more, text};
+use super::objects::ObjectsToLines;
 use super::row::key_of;
-use super::syntax::{self, Kind, Member, skip_spaces, unescape};
+use super::syntax::{self, Member, ValueKind, skip_spaces, unescape};
 use super::value;
-use super::values::Values;
 use crate::input::Input;
 use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE, Newlines, Notes, Reline};
 use brc_core::{Error, Result, RowFault, RowPlace};
@@ -19,16 +19,16 @@ use std::path::Path;
 ///
 /// # Errors
 /// If the source cannot be read, or none of its rows is valid: then the error of the first one.
-pub(super) fn columns(input: &mut Input, form: Form) -> Result<Vec<(String, Learned)>> {
+pub(super) fn columns(input: &mut Input, layout: ObjectLayout) -> Result<Vec<(String, ColumnEvidence)>> {
     loop {
-        let sample = Sample::of(&input.prefix, form);
+        let sample = Sample::of(&input.prefix, layout);
         if !sample.columns.is_empty() {
             return Ok(sample.columns);
         }
         if !see_more(input)? {
             // With the whole input, the last row is complete.
             let sample = match input.is_whole {
-                true => Sample::of(&[input.prefix.as_slice(), b"\n"].concat(), form),
+                true => Sample::of(&[input.prefix.as_slice(), b"\n"].concat(), layout),
                 false => sample,
             };
             let too_long = (!input.is_whole).then(|| Bad::too_long(&input.prefix)).flatten();
@@ -42,7 +42,7 @@ pub(super) fn columns(input: &mut Input, form: Form) -> Result<Vec<(String, Lear
 
 #[derive(Default)]
 struct Sample {
-    columns: Vec<(String, Learned)>,
+    columns: Vec<(String, ColumnEvidence)>,
     places: HashMap<String, usize>,
     /// For each column, the number of rows with it.
     rows_of: Vec<u64>,
@@ -75,12 +75,12 @@ impl Bad {
 
 impl Sample {
     /// The sample of a text with this prefix.
-    fn of(prefix: &[u8], form: Form) -> Self {
+    fn of(prefix: &[u8], layout: ObjectLayout) -> Self {
         let mut text = prefix.to_vec();
         let mut notes = Notes::default();
-        if let Form::Values { in_array } = form {
+        if let ObjectLayout::Objects { in_array } = layout {
             // A scan reports any error here.
-            let _ = Values::new(in_array).begin_at(0).reline(&mut text, 0, &mut notes);
+            let _ = ObjectsToLines::new(in_array).begin_at(0).reline(&mut text, 0, &mut notes);
         } else {
             notes.newlines = memchr::memchr_iter(b'\n', &text).map(|at| at as u64).collect();
         }
@@ -139,7 +139,7 @@ impl Sample {
             if keys.contains(&key) {
                 return Err((Some(key), RowFault::DuplicateColumn));
             }
-            if member.kind == (Kind::String { has_escapes: true })
+            if member.kind == (ValueKind::String { has_escapes: true })
                 && let Err(fault) = unescape(&text[member.value.clone()])
             {
                 return Err((Some(key), fault));
@@ -150,12 +150,12 @@ impl Sample {
         for (place, (key, member)) in keys.into_iter().zip(members).enumerate() {
             let index = *self.places.entry(key).or_insert_with_key(|key| {
                 let first = Some((start as u64, place as u32));
-                self.columns.push((key.clone(), Learned { first, ..Learned::default() }));
+                self.columns.push((key.clone(), ColumnEvidence { first, ..ColumnEvidence::default() }));
                 self.rows_of.push(0);
                 self.columns.len() - 1
             });
             let learned = &mut self.columns[index].1;
-            learned.has_nulls |= member.kind == Kind::Null;
+            learned.has_nulls |= member.kind == ValueKind::Null;
             learned.seen = Some(learned.seen.unwrap_or(Seen::NOTHING).join(value::demand(text, member)));
             self.rows_of[index] += 1;
         }

@@ -5,7 +5,7 @@
 //! numbers without exponents, nulls. Other rows go to the general parser, which also learns further shapes from them.
 //! Strings are checked only when they first occur.
 
-use super::column::{JsonColumn, Values};
+use super::column::{ColumnValues, JsonColumn};
 use super::number::ShortNumber;
 use super::strings::is_literal;
 use super::syntax::{self, Member};
@@ -113,7 +113,7 @@ impl Shape {
         let mut steps = Vec::with_capacity(members.len());
         let mut at = 0;
         for (member, &number) in members.iter().zip(numbers) {
-            let quote = usize::from(matches!(member.kind, syntax::Kind::String { .. }));
+            let quote = usize::from(matches!(member.kind, syntax::ValueKind::String { .. }));
             let value = member.value.start - quote..member.value.end + quote;
             let reader = Reader::of(columns.get(number)?, member.kind, line.get(value.end).copied()?)?;
             steps.push(Step { before: Token::new(&line[at..value.start]), column: number, reader });
@@ -161,13 +161,13 @@ impl Shape {
 impl Reader {
     /// The reader of a column's values, given the kind of one and the byte after it; `None` if only the general parser
     /// can read them.
-    fn of(column: &JsonColumn, kind: syntax::Kind, end: u8) -> Option<Self> {
+    fn of(column: &JsonColumn, kind: syntax::ValueKind, end: u8) -> Option<Self> {
         let logical_type = column.logical_type();
         if column.is_unread() {
             return Some(Self::Any);
         }
         if column.is_unsettled() {
-            let is_null = kind == syntax::Kind::Null;
+            let is_null = kind == syntax::ValueKind::Null;
             let is_left_out = column.kind.logical_type.is_none();
             return if is_null { Some(Self::OnlyNull) } else { is_left_out.then_some(Self::Any) };
         }
@@ -234,7 +234,7 @@ fn string(text: &[u8], column: &mut JsonColumn) -> Option<usize> {
     let text = text.strip_prefix(b"\"")?;
     let length = find_quote(text)?;
     match &mut column.values {
-        Values::Strings(strings) => strings.push_literal(text, length)?,
+        ColumnValues::Strings(strings) => strings.push_literal(text, length)?,
         _ => is_literal(&text[..length]).then_some(())?,
     }
     Some(length + 2)
@@ -258,12 +258,12 @@ fn float(text: &[u8], column: &mut JsonColumn) -> Option<usize> {
 fn any(text: &[u8], column: &mut JsonColumn) -> Option<usize> {
     let (kind, length) = syntax::value(text)?;
     let is_right = match column.kind.logical_type {
-        Some(_) => kind != syntax::Kind::Null,
+        Some(_) => kind != syntax::ValueKind::Null,
         // A column that is unsupported because it has only these.
-        None => matches!(kind, syntax::Kind::Array | syntax::Kind::Object),
+        None => matches!(kind, syntax::ValueKind::Array | syntax::ValueKind::Object),
     };
     // Escapes may be unpaired surrogates.
-    let is_plain = kind != (syntax::Kind::String { has_escapes: true });
+    let is_plain = kind != (syntax::ValueKind::String { has_escapes: true });
     (is_right && is_plain && std::str::from_utf8(&text[..length]).is_ok()).then_some(length)
 }
 

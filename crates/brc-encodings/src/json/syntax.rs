@@ -14,22 +14,22 @@ use std::ops::Range;
 /// A key and its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Member {
-    pub(super) key: Text,
-    pub(super) kind: Kind,
+    pub(super) key: JsonString,
+    pub(super) kind: ValueKind,
     /// The bytes of the value; of a string, those between its quotes.
     pub(super) value: Range<usize>,
 }
 
 /// A string between its quotes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Text {
+pub(super) struct JsonString {
     pub(super) bytes: Range<usize>,
     pub(super) has_escapes: bool,
 }
 
 /// The kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     Null,
     True,
     False,
@@ -43,7 +43,7 @@ pub(super) enum Kind {
     Object,
 }
 
-impl Kind {
+impl ValueKind {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::String { .. } => "a string",
@@ -61,7 +61,7 @@ impl Kind {
 pub(super) struct Malformed {
     pub(super) reason: Reason,
     /// The key of the value at fault, if it is in one.
-    pub(super) key: Option<Text>,
+    pub(super) key: Option<JsonString>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -113,7 +113,7 @@ pub(super) fn object(text: &[u8], at: usize, members: &mut Vec<Member>) -> Resul
 }
 
 /// The kind of the value at the start of a text, and its length, including the quotes of a string.
-pub(super) fn value(text: &[u8]) -> Option<(Kind, usize)> {
+pub(super) fn value(text: &[u8]) -> Option<(ValueKind, usize)> {
     let mut cursor = Cursor { text, at: 0 };
     let (kind, _) = cursor.value().ok()?;
     Some((kind, cursor.at))
@@ -140,7 +140,7 @@ impl Cursor<'_> {
     }
 
     /// Parses members up to the end of the object. `key` is the key of the current value.
-    fn members(&mut self, members: &mut Vec<Member>, key: &mut Option<Text>) -> Result<usize, Reason> {
+    fn members(&mut self, members: &mut Vec<Member>, key: &mut Option<JsonString>) -> Result<usize, Reason> {
         if self.token() == Some(b'}') {
             self.at += 1;
             return Ok(self.at);
@@ -167,7 +167,7 @@ impl Cursor<'_> {
     }
 
     /// Parses a key and its colon.
-    fn key(&mut self) -> Result<Text, Reason> {
+    fn key(&mut self) -> Result<JsonString, Reason> {
         if self.token() != Some(b'"') {
             return Err(self.wrong("key must be a string"));
         }
@@ -179,33 +179,33 @@ impl Cursor<'_> {
         Ok(key)
     }
 
-    fn value(&mut self) -> Result<(Kind, Range<usize>), Reason> {
+    fn value(&mut self) -> Result<(ValueKind, Range<usize>), Reason> {
         let start = self.at;
         let kind = match self.peek() {
             Some(b'"') => {
                 let text = self.string()?;
-                return Ok((Kind::String { has_escapes: text.has_escapes }, text.bytes));
+                return Ok((ValueKind::String { has_escapes: text.has_escapes }, text.bytes));
             }
             Some(b'-') if self.text.get(start + 1) == Some(&b'I') => {
                 self.at += 1;
-                self.word(b"Infinity", Kind::NotFinite)?
+                self.word(b"Infinity", ValueKind::NotFinite)?
             }
             Some(b'-' | b'0'..=b'9') => self.number()?,
-            Some(b'n') => self.word(b"null", Kind::Null)?,
-            Some(b't') => self.word(b"true", Kind::True)?,
-            Some(b'f') => self.word(b"false", Kind::False)?,
-            Some(b'N') => self.word(b"NaN", Kind::NotFinite)?,
-            Some(b'I') => self.word(b"Infinity", Kind::NotFinite)?,
+            Some(b'n') => self.word(b"null", ValueKind::Null)?,
+            Some(b't') => self.word(b"true", ValueKind::True)?,
+            Some(b'f') => self.word(b"false", ValueKind::False)?,
+            Some(b'N') => self.word(b"NaN", ValueKind::NotFinite)?,
+            Some(b'I') => self.word(b"Infinity", ValueKind::NotFinite)?,
             Some(first @ (b'{' | b'[')) => {
                 self.nested()?;
-                if first == b'{' { Kind::Object } else { Kind::Array }
+                if first == b'{' { ValueKind::Object } else { ValueKind::Array }
             }
             _ => return Err(self.wrong("expected value")),
         };
         Ok((kind, start..self.at))
     }
 
-    fn word(&mut self, word: &[u8], kind: Kind) -> Result<Kind, Reason> {
+    fn word(&mut self, word: &[u8], kind: ValueKind) -> Result<ValueKind, Reason> {
         for &letter in word {
             if self.peek() != Some(letter) {
                 return Err(self.wrong("expected value"));
@@ -216,7 +216,7 @@ impl Cursor<'_> {
     }
 
     /// Parses a string; returns the bytes between its quotes.
-    fn string(&mut self) -> Result<Text, Reason> {
+    fn string(&mut self) -> Result<JsonString, Reason> {
         self.at += 1;
         let start = self.at;
         let mut has_escapes = false;
@@ -230,7 +230,7 @@ impl Cursor<'_> {
             if rest[length] == b'"' {
                 let bytes = start..self.at + length;
                 self.at = bytes.end + 1;
-                return Ok(Text { bytes, has_escapes });
+                return Ok(JsonString { bytes, has_escapes });
             }
             has_escapes = true;
             self.at += length + 1;
@@ -263,7 +263,7 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    fn number(&mut self) -> Result<Kind, Reason> {
+    fn number(&mut self) -> Result<ValueKind, Reason> {
         if self.peek() == Some(b'-') {
             self.at += 1;
         }
@@ -285,7 +285,7 @@ impl Cursor<'_> {
             }
             self.digits()?;
         }
-        Ok(Kind::Number)
+        Ok(ValueKind::Number)
     }
 
     fn digits(&mut self) -> Result<(), Reason> {

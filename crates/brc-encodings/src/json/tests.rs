@@ -30,7 +30,7 @@ fn shown(line: &[u8], schema: &Schema) -> std::result::Result<Vec<String>, BadRo
         let member = row.numbers.iter().position(|&other| other == number).map(|place| &row.members[place]);
         match member {
             None => "null".to_owned(),
-            Some(member) if member.kind == syntax::Kind::Null => "null".to_owned(),
+            Some(member) if member.kind == syntax::ValueKind::Null => "null".to_owned(),
             Some(member) => match value::read(line, member, field.logical_type).unwrap() {
                 value::Value::Null => unreachable!(),
                 value::Value::Bytes(bytes) => bytes.escape_ascii().to_string(),
@@ -81,7 +81,7 @@ fn shaped(like: &[u8], text: &[u8], schema: &Schema, projection: &[usize]) -> Op
     row.read(like, (0, 0), &types, false).unwrap();
     shapes.learn(like, &row.members, &row.numbers, &columns);
     let length = shapes.read(text, &mut columns, 0)?;
-    let value = |column: &JsonColumn| match column.lend().data {
+    let value = |column: &JsonColumn| match column.as_column().data {
         Data::Integers(values) if values.is_empty() => "skipped".to_owned(),
         Data::Integers(values) => values.get(0).to_string(),
         Data::Codes { dictionary, .. } if dictionary.is_empty() => "null".to_owned(),
@@ -103,7 +103,7 @@ const TEXTS: &[&str] = &[
 ];
 
 #[test]
-fn rows_do_not_depend_on_where_splits_are_cut() {
+fn rows_do_not_depend_on_split_bounds() {
     for text in TEXTS {
         for keep_rejects in [false, true] {
             sweep(text.as_bytes(), keep_rejects, 1..=text.len() as u64 + 2);
@@ -112,7 +112,7 @@ fn rows_do_not_depend_on_where_splits_are_cut() {
 }
 
 #[test]
-fn threads_do_not_matter() {
+fn rows_do_not_depend_on_threads() {
     let mut text = String::new();
     for row in 0..20_000 {
         let name = row % 300;
@@ -148,7 +148,7 @@ fn any_valid_json_is_read() {
 }
 
 #[test]
-fn bad_rows_say_what_and_where() {
+fn malformed_rows_report_error_and_column() {
     let cases: &[(&[u8], Option<usize>, &str)] = &[
         (b"[1]", None, "not a JSON object"),
         (b"  \"station\": \"a\",", None, "not a JSON object"),
@@ -209,7 +209,7 @@ fn bad_rows_say_what_and_where() {
 }
 
 #[test]
-fn rows_that_are_all_bad_say_what_is_wrong_with_them() {
+fn only_malformed_rows_report_the_first_error() {
     for (line, message) in [
         (r#"{"a":1,"b":"x","a":2}"#, "column 'a': named twice in the row"),
         (r#"{"a":1,"b":"x",}"#, "malformed JSON at byte 16 of the object: trailing comma"),
@@ -223,7 +223,7 @@ fn rows_that_are_all_bad_say_what_is_wrong_with_them() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_a_bad_row() {
+fn an_overlong_line_is_a_malformed_row() {
     for length in [LONGEST_LINE - 33, LONGEST_LINE - 32, 2 * LONGEST_LINE] {
         for end in ["\r\n", ""] {
             let name = "x".repeat(length);
@@ -239,7 +239,7 @@ fn a_line_that_is_too_long_is_a_bad_row() {
 }
 
 #[test]
-fn rows_of_a_shape_are_read_as_any_other() {
+fn rows_of_a_known_shape_equal_parsed_rows() {
     let schema = "name:string,price:decimal(2),a key of more than sixteen \"bytes\":int,at:date,f:float64,b:bool";
     let schema = Schema::parse(schema).unwrap();
     let key = r#""a key of more than sixteen \"bytes\"""#;
@@ -279,7 +279,7 @@ fn rows_of_a_shape_are_read_as_any_other() {
 }
 
 #[test]
-fn strings_that_look_like_others_once_escaped() {
+fn escaped_strings_are_distinguished() {
     // When the second row of each pair comes, the interner has the first one, whose bytes up to a quote are the same.
     let text = br#"{"station":"a\\","temperature":1.0}
 {"station":"a\","temperature":1.0}
@@ -297,7 +297,7 @@ fn strings_that_look_like_others_once_escaped() {
 }
 
 #[test]
-fn columns_that_nobody_wants_are_checked_too() {
+fn unprojected_columns_are_checked_too() {
     let schema = Schema::one_brc();
     for projection in [vec![], vec![0], vec![1]] {
         for (text, good) in [
@@ -394,7 +394,7 @@ fn types_hold_all_values() {
 }
 
 #[test]
-fn columns_that_are_only_nested_are_left_out() {
+fn columns_of_only_nested_values_are_unsupported() {
     let (columns, rows) = rows_of("{\"a\":1,\"v\":{\"x\":[1,{}]},\"w\":null}\n{\"w\":[],\"a\":2}\n").unwrap();
     assert_eq!(
         (columns.as_str(), rows),
@@ -410,7 +410,7 @@ fn columns_that_are_only_nested_are_left_out() {
 }
 
 #[test]
-fn keys_that_appear_late_are_columns() {
+fn late_keys_become_columns() {
     let mut text = "{\"a\":1}\n".repeat(40);
     text += "{\"c\":\"x\",\"a\":2}\n{\"a\":3,\"b\":true}\n";
     text += &"{\"b\":false,\"a\":4,\"c\":null}\n".repeat(40);
@@ -437,13 +437,13 @@ fn keys_that_appear_late_are_columns() {
 }
 
 #[test]
-fn blank_lines_are_no_rows() {
+fn blank_lines_are_not_rows() {
     let (columns, rows) = rows_of("\n{\"a\":1}\n\n  \t\r\n{}\n{\"a\":2}\n\n").unwrap();
     assert_eq!((columns.as_str(), rows.concat()), ("a:int64", ["1", "null", "2"].map(str::to_owned).to_vec()));
 }
 
 #[test]
-fn the_table_of_the_challenge_stays_one() {
+fn the_one_brc_table_keeps_its_schema() {
     let row = "{\"station\":\"a\",\"temperature\":1.5}\n";
     assert_eq!(rows_of(row).unwrap().0, Schema::one_brc().to_string());
     let late = format!("{}{{\"station\":null,\"temperature\":1}}\n", row.repeat(3000));
@@ -451,7 +451,7 @@ fn the_table_of_the_challenge_stays_one() {
 }
 
 #[test]
-fn objects_may_stand_in_any_way() {
+fn objects_in_any_layout_are_read() {
     let expected =
         inferred(file(b"{\"a\":1,\"b\":\"x,]}\"}\n{\"a\":2,\"b\":\"\\\"\\\\\"}\n{\"a\":3}\n"), 1 << 20, 1).unwrap();
     for text in [
@@ -473,7 +473,7 @@ fn objects_may_stand_in_any_way() {
 
 /// Rows without a byte between them that could become a line feed are also read in splits and in bounded memory.
 #[test]
-fn objects_may_adjoin_without_end() {
+fn objects_without_separators_are_read() {
     let text: String = (0..2000).map(|row| format!("{{\"a\":{row},\"b\":\"}}{{\"}}")).collect();
     let (columns, rows) = rows_of(&text).unwrap();
     assert_eq!((columns.as_str(), rows.len(), rows[1999].join(" ")), ("a:int64,b:string", 2000, "1999 }{".to_owned()));
@@ -490,7 +490,7 @@ fn objects_may_adjoin_without_end() {
 }
 
 #[test]
-fn blank_lines_are_no_long_row() {
+fn blank_lines_do_not_count_as_a_long_row() {
     let blank = "\n".repeat(LONGEST_LINE + 9);
     for text in [format!("[{{\"a\":1}},{blank}{{\"a\":2}}]"), format!("{{\"a\":1}}{blank}{{\"a\":2}}{{\"a\":3}}")] {
         let found = inferred(file(text.as_bytes()), 1 << 20, 2).unwrap().1;
@@ -499,7 +499,7 @@ fn blank_lines_are_no_long_row() {
 }
 
 #[test]
-fn a_first_row_that_is_too_long_is_said_to_be() {
+fn an_overlong_first_row_is_reported() {
     let long = "x".repeat(LONGEST_LINE);
     for text in [format!("\n[{{\"a\":\"{long}\"}}]"), format!("\n{{\"a\":\"{long}\"}}\n{{\"a\":1}}\n")] {
         let error = inferred(file(text.as_bytes()), 1 << 20, 1).unwrap_err();
@@ -508,7 +508,7 @@ fn a_first_row_that_is_too_long_is_said_to_be() {
 }
 
 #[test]
-fn what_is_wrong_with_an_array_is_an_error() {
+fn malformed_arrays_are_errors() {
     for (text, message) in [
         ("[{\"a\":1},\n{\"a\":2}\n", "line 3, byte 18: malformed JSON: the array does not end: the file is cut off"),
         ("[{\"a\":1},\n{\"a\":2", "line 2, byte 16: malformed JSON: the array does not end: the file is cut off"),
@@ -575,7 +575,7 @@ fn rejects_of_arrays_are_kept() {
 }
 
 #[test]
-fn deep_values_take_no_stack() {
+fn deep_nesting_does_not_overflow_the_stack() {
     let deep = "[".repeat(1_000_000);
     let ends = "]".repeat(1_000_000);
     let text = format!("{{\"a\":1,\"v\":{deep}{ends}}}\n{{\"a\":2,\"v\":null}}\n");
@@ -587,7 +587,7 @@ fn deep_values_take_no_stack() {
 }
 
 #[test]
-fn duplicate_keys_are_an_error_wherever_they_are() {
+fn duplicate_keys_are_an_error() {
     let error = rows_of("{\"a\":1}\n{\"a\":2,\"a\":3}\n").unwrap_err();
     assert_eq!(error, "test: line 2, byte 8, column 'a': named twice in the row");
     let first = "{\"a\":1}\n".repeat(20_000);
@@ -597,7 +597,7 @@ fn duplicate_keys_are_an_error_wherever_they_are() {
 }
 
 #[test]
-fn long_first_rows_tell_the_columns() {
+fn columns_are_inferred_from_long_first_rows() {
     let long = |bytes| format!("{{\"name\":\"{}\",\"v\":1}}\n{{\"name\":\"b\",\"v\":2}}\n", "q".repeat(bytes));
     for input in [file(long(70_000).as_bytes()), testing::pipe(long(3_000_000).as_bytes(), 5000)] {
         let (rows, rejects) = read(input, &OpenOptions::default(), 1).unwrap();
@@ -607,7 +607,7 @@ fn long_first_rows_tell_the_columns() {
 
 /// Files written by this crate are read back unchanged.
 #[test]
-fn our_own_files_come_back() {
+fn own_files_round_trip() {
     let schema = "b:bool,i:int64,u:uint64,d:decimal(38,20),f:float64,day:date,t:time(ns),at:timestamp(ms),z:timestamp(ns) with zone,s:string";
     let schema = Schema::parse(schema).unwrap();
     let rows = [
@@ -684,7 +684,7 @@ fn converted(from: &dyn Encoding, to: &dyn Encoding, text: &[u8], options: &Open
 }
 
 #[test]
-fn csv_comes_back() {
+fn csv_round_trips() {
     use crate::csv::Csv;
     let csv = "Abha;-23.0\nS\u{e3}o \"Paulo\";25.4\nback\\slash;0.0\n\u{1};-0.1\n".as_bytes();
     let json = "{\"station\":\"Abha\",\"temperature\":-23.0}\n{\"station\":\"S\u{e3}o \\\"Paulo\\\"\",\"temperature\":25.4}\n\
@@ -716,7 +716,7 @@ fn encode(schema: &Schema, rows: usize, columns: &[Column<'_>]) -> Result<Vec<u8
 }
 
 #[test]
-fn what_json_cannot_hold_is_refused() {
+fn invalid_values_are_rejected() {
     let schema = Schema::parse("a:string").unwrap();
     let write = |name: &[u8]| {
         let dictionary: Dictionary = [name].into_iter().collect();
@@ -751,7 +751,7 @@ fn parts_may_be_cut_between_rows() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_part_of_a_row() {
+fn a_byte_order_mark_is_skipped() {
     let text = b"\xef\xbb\xbf{\"a\":1.25}\n{\"a\":2}\n";
     assert!(Json.sniff(text));
     let (rows, rejects) = read(file(text), &OpenOptions::default(), 1).unwrap();
@@ -774,7 +774,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn any_table_comes_back(
+    fn any_table_round_trips(
         names in prop::collection::btree_set(any_text(), 2),
         scale in 0u8..=18,
         strings in prop::collection::btree_set(prop_oneof![Just(String::new()), any_text()], 1..8),
@@ -813,7 +813,7 @@ proptest! {
     }
 
     #[test]
-    fn the_short_way_agrees_with_the_general_one(
+    fn the_fast_path_agrees_with_the_general_parser(
         pieces in prop::collection::vec(prop::sample::select(vec![
             "{", "}", "\"", ",", ":", " ", "\\", "\n", "\r", "station", "temperature", "\"station\":\"", "\"temperature\":",
             "\",\"temperature\":", "1", "0", "-", ".", "23.4", "e1", "Abha", "é", "\u{1}", "{\"station\":\"a\",\"temperature\":1.0}\n",
@@ -877,7 +877,7 @@ fn values_of_every_type_are_read() {
 }
 
 #[test]
-fn nulls_and_the_short_way_mix() {
+fn nulls_work_with_the_fast_path() {
     let schema = Schema::parse("s:string,n:int16").unwrap();
     let text = "{\"s\":\"a\",\"n\":1}\n{\"s\":null,\"n\":2}\n{\"n\":null,\"s\":\"b\"}\n{\"s\":\"a\",\"n\":32768}\n{}\n";
     let options = testing::options(&schema, 1 << 20, true);

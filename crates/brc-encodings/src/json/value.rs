@@ -6,7 +6,7 @@
 
 use super::hex;
 use super::number;
-use super::syntax::{Kind, Member, compact, unescape};
+use super::syntax::{Member, ValueKind, compact, unescape};
 use crate::frames::has_any_64_bits;
 use brc_core::{LogicalType, RowFault, decimal, float32};
 use brc_text::infer::Seen;
@@ -36,7 +36,7 @@ impl From<brc_core::Value<'_>> for Value<'_> {
 /// A value as a string.
 fn string<'t>(text: &'t [u8], member: &Member) -> Result<Cow<'t, [u8]>, RowFault> {
     let bytes = &text[member.value.clone()];
-    if member.kind == (Kind::String { has_escapes: true }) { unescape(bytes) } else { Ok(Cow::Borrowed(bytes)) }
+    if member.kind == (ValueKind::String { has_escapes: true }) { unescape(bytes) } else { Ok(Cow::Borrowed(bytes)) }
 }
 
 /// Parses a value that is not null as the given type.
@@ -45,7 +45,7 @@ fn string<'t>(text: &'t [u8], member: &Member) -> Result<Cow<'t, [u8]>, RowFault
 /// If it is not of that type.
 pub(super) fn read<'t>(text: &'t [u8], member: &Member, logical_type: LogicalType) -> Result<Value<'t>, RowFault> {
     let bytes = &text[member.value.clone()];
-    let is_string = matches!(member.kind, Kind::String { .. });
+    let is_string = matches!(member.kind, ValueKind::String { .. });
     let wrong = || RowFault::WrongType { found: member.kind.name(), expected: logical_type };
     match logical_type {
         LogicalType::Bool => boolean(member.kind).ok_or_else(wrong),
@@ -55,15 +55,15 @@ pub(super) fn read<'t>(text: &'t [u8], member: &Member, logical_type: LogicalTyp
         | LogicalType::Int64
         | LogicalType::UInt64
         | LogicalType::Decimal { .. }
-            if member.kind == Kind::Number =>
+            if member.kind == ValueKind::Number =>
         {
             integer(bytes, logical_type)
         }
         LogicalType::Float32 | LogicalType::Float64 => match member.kind {
-            Kind::Number if logical_type == LogicalType::Float32 => float_32(bytes),
-            Kind::Number => float(bytes),
-            Kind::NotFinite | Kind::String { .. } => not_finite_float(bytes).ok_or_else(wrong),
-            Kind::Null | Kind::True | Kind::False | Kind::Array | Kind::Object => Err(wrong()),
+            ValueKind::Number if logical_type == LogicalType::Float32 => float_32(bytes),
+            ValueKind::Number => float(bytes),
+            ValueKind::NotFinite | ValueKind::String { .. } => not_finite_float(bytes).ok_or_else(wrong),
+            ValueKind::Null | ValueKind::True | ValueKind::False | ValueKind::Array | ValueKind::Object => Err(wrong()),
         },
         LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } | LogicalType::Uuid
             if is_string =>
@@ -95,7 +95,7 @@ pub(super) fn read<'t>(text: &'t [u8], member: &Member, logical_type: LogicalTyp
 pub(super) fn read_inferred<'t>(text: &'t [u8], member: &Member, logical_type: LogicalType) -> Option<Value<'t>> {
     let bytes = &text[member.value.clone()];
     match logical_type {
-        LogicalType::String if matches!(member.kind, Kind::Array | Kind::Object) => {
+        LogicalType::String if matches!(member.kind, ValueKind::Array | ValueKind::Object) => {
             let mut nested = Vec::with_capacity(bytes.len());
             compact(bytes, &mut nested);
             Some(Value::Bytes(Cow::Owned(nested)))
@@ -103,17 +103,25 @@ pub(super) fn read_inferred<'t>(text: &'t [u8], member: &Member, logical_type: L
         LogicalType::String => string(text, member).ok().map(Value::Bytes),
         LogicalType::Bool => boolean(member.kind),
         LogicalType::Float64 => match member.kind {
-            Kind::Number => float(bytes).ok(),
-            Kind::NotFinite | Kind::String { .. } => not_finite_float(bytes),
-            Kind::Null | Kind::True | Kind::False | Kind::Array | Kind::Object => None,
+            ValueKind::Number => float(bytes).ok(),
+            ValueKind::NotFinite | ValueKind::String { .. } => not_finite_float(bytes),
+            ValueKind::Null | ValueKind::True | ValueKind::False | ValueKind::Array | ValueKind::Object => None,
         },
-        LogicalType::Int64 | LogicalType::UInt64 | LogicalType::Decimal { .. } if member.kind == Kind::Number => {
+        LogicalType::Int64 | LogicalType::UInt64 | LogicalType::Decimal { .. } if member.kind == ValueKind::Number => {
             let number = brc_core::Value::Integer(decimal::parse_wide(bytes, logical_type.scale()).ok()?);
             number.check(logical_type).ok().map(Value::from)
         }
         LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } => match member.kind {
-            Kind::String { .. } => units(&string(text, member).ok()?, logical_type).map(|it| Value::Integer(it.into())),
-            Kind::Null | Kind::True | Kind::False | Kind::Number | Kind::NotFinite | Kind::Array | Kind::Object => None,
+            ValueKind::String { .. } => {
+                units(&string(text, member).ok()?, logical_type).map(|it| Value::Integer(it.into()))
+            }
+            ValueKind::Null
+            | ValueKind::True
+            | ValueKind::False
+            | ValueKind::Number
+            | ValueKind::NotFinite
+            | ValueKind::Array
+            | ValueKind::Object => None,
         },
         LogicalType::Int8
         | LogicalType::Int16
@@ -155,19 +163,24 @@ pub(super) fn units(text: &[u8], logical_type: LogicalType) -> Option<i64> {
 /// The demand of a value on the inferred type of its column.
 pub(super) fn demand(text: &[u8], member: &Member) -> Seen {
     match member.kind {
-        Kind::Null => Seen::NOTHING,
-        Kind::True | Kind::False => Seen::BOOL,
-        Kind::Number | Kind::NotFinite => Seen::of_value(&text[member.value.clone()]),
-        Kind::String { .. } => string(text, member).map_or(Seen::TEXT, |string| Seen::of_string(&string)),
-        Kind::Array | Kind::Object => Seen::NESTED,
+        ValueKind::Null => Seen::NOTHING,
+        ValueKind::True | ValueKind::False => Seen::BOOL,
+        ValueKind::Number | ValueKind::NotFinite => Seen::of_value(&text[member.value.clone()]),
+        ValueKind::String { .. } => string(text, member).map_or(Seen::TEXT, |string| Seen::of_string(&string)),
+        ValueKind::Array | ValueKind::Object => Seen::NESTED,
     }
 }
 
-fn boolean(kind: Kind) -> Option<Value<'static>> {
+fn boolean(kind: ValueKind) -> Option<Value<'static>> {
     match kind {
-        Kind::True => Some(Value::Integer(1)),
-        Kind::False => Some(Value::Integer(0)),
-        Kind::Null | Kind::Number | Kind::NotFinite | Kind::String { .. } | Kind::Array | Kind::Object => None,
+        ValueKind::True => Some(Value::Integer(1)),
+        ValueKind::False => Some(Value::Integer(0)),
+        ValueKind::Null
+        | ValueKind::Number
+        | ValueKind::NotFinite
+        | ValueKind::String { .. }
+        | ValueKind::Array
+        | ValueKind::Object => None,
     }
 }
 

@@ -30,11 +30,11 @@ pub(super) struct Coder<T> {
     width: usize,
     plain: Encode<T>,
     /// An alternative encoding that may be smaller.
-    other: Option<Other<T>>,
+    other: Option<Alternative<T>>,
 }
 
 #[derive(Clone, Copy)]
-struct Other<T> {
+struct Alternative<T> {
     encoding: i64,
     encode: Encode<T>,
     /// The number of equal sections of a page whose contents differ: a sample compresses them separately, because in a
@@ -46,14 +46,14 @@ struct Other<T> {
 pub(super) const INT_32: Coder<i64> = Coder {
     width: 4,
     plain: plain_32,
-    other: Some(Other { encoding: DELTA_BINARY_PACKED, encode: delta_encoder::integers_32, parts: 1 }),
+    other: Some(Alternative { encoding: DELTA_BINARY_PACKED, encode: delta_encoder::integers_32, parts: 1 }),
 };
 
 /// Integers of 64 bits.
 pub(super) const INT_64: Coder<i64> = Coder {
     width: 8,
     plain: plain_64,
-    other: Some(Other { encoding: DELTA_BINARY_PACKED, encode: delta_encoder::integers_64, parts: 1 }),
+    other: Some(Alternative { encoding: DELTA_BINARY_PACKED, encode: delta_encoder::integers_64, parts: 1 }),
 };
 
 /// Decimals with more digits than 64 bits can hold.
@@ -66,14 +66,14 @@ pub(super) const UUID: Coder<i128> = Coder { width: uuid::BYTES, plain: plain_uu
 pub(super) const FLOAT_32: Coder<i64> = Coder {
     width: 4,
     plain: plain_32,
-    other: Some(Other { encoding: BYTE_STREAM_SPLIT, encode: split::<4>, parts: 4 }),
+    other: Some(Alternative { encoding: BYTE_STREAM_SPLIT, encode: split::<4>, parts: 4 }),
 };
 
 /// 64-bit floats, as their bits.
 pub(super) const FLOAT_64: Coder<i64> = Coder {
     width: 8,
     plain: plain_64,
-    other: Some(Other { encoding: BYTE_STREAM_SPLIT, encode: split::<8>, parts: 8 }),
+    other: Some(Alternative { encoding: BYTE_STREAM_SPLIT, encode: split::<8>, parts: 8 }),
 };
 
 fn plain_32(values: &[i64], out: &mut Vec<u8>) {
@@ -151,7 +151,7 @@ pub(super) fn numbers<T: Copy>(
         }
     }
     match other {
-        Some((_, Other { encoding, encode, .. })) => paging.pages(encoding, values, encode),
+        Some((_, Alternative { encoding, encode, .. })) => paging.pages(encoding, values, encode),
         None => paging.pages(PLAIN, values, coder.plain),
     }
 }

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn every_codec_of_the_format_is_known_or_refused() {
+    fn every_codec_of_the_format_is_supported_or_rejected() {
         assert!(matches!(Codec::of(CompressionCodec::UNCOMPRESSED), Some(None)));
         assert!(Codec::of(CompressionCodec::LZO).is_none());
         for (codec, name) in [(CompressionCodec::BROTLI, "brotli"), (CompressionCodec::LZ4, "lz4")] {

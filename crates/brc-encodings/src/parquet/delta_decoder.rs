@@ -25,14 +25,14 @@ pub(super) struct Deltas {
     least: i64,
     /// The range of the widths of the block's further miniblocks.
     widths: Range<usize>,
-    part: Part,
+    part: Miniblock,
     /// The offset after the miniblock.
     at: usize,
 }
 
 /// The current miniblock.
 #[derive(Debug, Default)]
-struct Part {
+struct Miniblock {
     width: u32,
     start: usize,
     /// The number of its differences that were read, and of those left.
@@ -43,8 +43,16 @@ struct Part {
 impl Deltas {
     /// The start of integers at an offset.
     pub(super) fn new(bytes: &[u8], at: usize) -> Result<Self, Fault> {
-        let mut deltas =
-            Self { parts: 0, part_values: 0, left: 0, before: 0, least: 0, widths: 0..0, part: Part::default(), at };
+        let mut deltas = Self {
+            parts: 0,
+            part_values: 0,
+            left: 0,
+            before: 0,
+            least: 0,
+            widths: 0..0,
+            part: Miniblock::default(),
+            at,
+        };
         let [block, parts, values] = [deltas.size(bytes)?, deltas.size(bytes)?, deltas.size(bytes)?];
         // The first value is a difference from 0, in a miniblock of width 0.
         deltas.least = deltas.zigzag(bytes)?;
@@ -57,7 +65,7 @@ impl Deltas {
         if !is_sound {
             return Err(Fault::corrupt("blocks of differences of an impossible size"));
         }
-        deltas.part = Part { left: 1, ..Part::default() };
+        deltas.part = Miniblock { left: 1, ..Miniblock::default() };
         Ok(deltas)
     }
 
@@ -68,7 +76,7 @@ impl Deltas {
 
     /// The offset after all values. Must be called before the first read.
     pub(super) fn end(&self, bytes: &[u8]) -> Result<usize, Fault> {
-        let mut rest = Self { widths: 0..0, part: Part::default(), ..*self };
+        let mut rest = Self { widths: 0..0, part: Miniblock::default(), ..*self };
         let mut differences = rest.left.saturating_sub(1);
         while differences > 0 {
             rest.next_part(bytes)?;
@@ -93,7 +101,7 @@ impl Deltas {
             if self.part.left == 0 {
                 self.next_part(bytes)?;
             }
-            let Part { width, start, read, left } = &mut self.part;
+            let Miniblock { width, start, read, left } = &mut self.part;
             let now = (*left).min(out.len() - done);
             let packed = bytes.get(*start..).unwrap_or_default();
             if (*read + now) * *width as usize > packed.len() * 8 {
@@ -119,7 +127,7 @@ impl Deltas {
         if width > 64 {
             return Err(Fault::corrupt(format!("differences of {width} bits")));
         }
-        self.part = Part { width: width.into(), start: self.at, read: 0, left: self.part_values };
+        self.part = Miniblock { width: width.into(), start: self.at, read: 0, left: self.part_values };
         // Some writers omit the bytes after the last difference.
         self.at += self.part_values / 8 * usize::from(width);
         Ok(())
@@ -192,7 +200,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_refused_or_decoded(bytes: Vec<u8>, step in 1usize..300) {
+        fn any_bytes_are_rejected_or_decoded(bytes: Vec<u8>, step in 1usize..300) {
             let Ok(mut deltas) = Deltas::new(&bytes, 0) else { return Ok(()) };
             if deltas.left() < 1 << 16 {
                 let _ = deltas.end(&bytes);
@@ -202,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_impossible_sizes_are_refused() {
+    fn impossible_block_sizes_are_rejected() {
         for [block, parts] in [[128, 0], [0, 4], [128, 3], [130, 2], [4, 1], [127, 127]] {
             assert!(Deltas::new(&[block, parts, 1, 0], 0).is_err(), "{block} in {parts}");
         }

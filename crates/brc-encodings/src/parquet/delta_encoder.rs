@@ -92,7 +92,7 @@ mod tests {
 
     /// The example of the format's specification, in blocks of 128: 7, 5, 3, 1, 2, 3, 4, 5.
     #[test]
-    fn the_example_of_the_format() {
+    fn the_example_of_the_specification() {
         let mut out = Vec::new();
         integers_64(&[7, 5, 3, 1, 2, 3, 4, 5], &mut out);
         // Eight values, the first 7, the minimum difference -2; two bits each of 0 0 0 3 3 3 3.

@@ -10,7 +10,7 @@ use super::page::{
 use super::paging::{Page, Paging};
 use super::{NAME, choice, codec, types};
 use crate::columnar::factor;
-use crate::columnar::part_rows::{PartRows, Rows, Values};
+use crate::columnar::part_rows::{PartColumn, PartRows, PartValues};
 use crate::refused::Refused;
 use crate::rows::foreign;
 use brc_compress::Compressor;
@@ -101,7 +101,7 @@ impl Encoder {
             }
         }
         match Refused::first(refused.into_iter()) {
-            Some(refused) => Err(refused.behind(self.rows.rows(), NAME, &self.schema)),
+            Some(refused) => Err(refused.into_error(self.rows.rows(), NAME, &self.schema)),
             None => Ok(()),
         }
     }
@@ -138,11 +138,11 @@ impl PartEncoder for Encoder {
 }
 
 /// The pages of a column chunk, and its bounds.
-fn pages(column: &Rows, field: &Field, rows: usize, compressor: Compressor) -> Result<(Vec<Page>, Bounds)> {
+fn pages(column: &PartColumn, field: &Field, rows: usize, compressor: Compressor) -> Result<(Vec<Page>, Bounds)> {
     let validity = column.validity.bitmap();
     let paging = |bytes: usize| Paging::new(field.nullable, validity, rows, bytes);
     match &column.values {
-        Values::Strings(strings) => {
+        PartValues::Strings(strings) => {
             let codes = dense(&strings.codes, validity);
             let dictionary = strings.dictionary();
             let bytes = codes.iter().map(|&code| dictionary.get(code).len()).sum();
@@ -155,7 +155,7 @@ fn pages(column: &Rows, field: &Field, rows: usize, compressor: Compressor) -> R
             };
             Ok((pages, bounds))
         }
-        Values::Floats(floats) => {
+        PartValues::Floats(floats) => {
             let floats = dense(floats, validity);
             let (bits, coder): (Vec<_>, _) = if field.logical_type == LogicalType::Float32 {
                 let bits = floats.iter().map(|&value| i64::from(float32::nearest(value).to_bits()));
@@ -166,7 +166,7 @@ fn pages(column: &Rows, field: &Field, rows: usize, compressor: Compressor) -> R
             let pages = choice::numbers(&paging(0), &bits, coder, choice::number_by_hash, compressor);
             Ok((pages, float_bounds(&floats)))
         }
-        Values::Integers(numbers) => integer_pages(&numbers.as_values(), validity, field, &paging(0), compressor),
+        PartValues::Integers(numbers) => integer_pages(&numbers.as_values(), validity, field, &paging(0), compressor),
     }
 }
 

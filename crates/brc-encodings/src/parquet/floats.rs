@@ -2,7 +2,7 @@
 
 use super::page::Pages;
 use super::types::Stored;
-use super::walk::{Decode, Values, Walk, cut_off, look_up, wrong_encoding};
+use super::walk::{Decode, PageValues, Walk, cut_off, look_up, wrong_encoding};
 use crate::columnar::Fault;
 use brc_core::float32;
 
@@ -38,16 +38,16 @@ impl FloatChunk {
         while rows > 0 {
             let run = self.walk.run(pages, rows, &mut self.floats)?;
             match &mut self.walk.values {
-                Values::Codes(hybrid) => {
+                PageValues::Codes(hybrid) => {
                     self.codes.resize(run, 0);
                     hybrid.read(pages.body(), &mut self.codes)?;
                     look_up(&self.codes, &self.floats.dictionary, out)?;
                 }
-                Values::Plain(at) => {
+                PageValues::Plain(at) => {
                     plain_floats(self.floats.stored, pages.body().get(*at..).unwrap_or_default(), run, out)?;
                     *at += run * self.floats.stored.width();
                 }
-                Values::Deltas(_) | Values::Lengths(..) => return Err(wrong_encoding()),
+                PageValues::Deltas(_) | PageValues::Lengths(..) => return Err(wrong_encoding()),
             }
             rows -= run;
         }
@@ -60,13 +60,13 @@ impl FloatChunk {
             let (in_pages, run) = self.walk.skip(pages, rows, &mut self.floats)?;
             match &mut self.walk.values {
                 _ if run == 0 => {}
-                Values::Codes(hybrid) => {
+                PageValues::Codes(hybrid) => {
                     self.codes.resize(run, 0);
                     hybrid.read(pages.body(), &mut self.codes)?;
                 }
                 // If the page is shorter, the next read reports it.
-                Values::Plain(at) => *at = at.saturating_add(run * self.floats.stored.width()),
-                Values::Deltas(_) | Values::Lengths(..) => return Err(wrong_encoding()),
+                PageValues::Plain(at) => *at = at.saturating_add(run * self.floats.stored.width()),
+                PageValues::Deltas(_) | PageValues::Lengths(..) => return Err(wrong_encoding()),
             }
             rows -= in_pages + run;
         }

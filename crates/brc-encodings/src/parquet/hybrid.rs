@@ -238,7 +238,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_refused_or_decoded(width in 0u32..40, bytes: Vec<u8>, count in 0usize..300) {
+        fn any_bytes_are_rejected_or_decoded(width in 0u32..40, bytes: Vec<u8>, count in 0usize..300) {
             let _ = decode(width, &bytes, &[count]);
         }
     }

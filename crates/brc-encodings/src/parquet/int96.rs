@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_unit_cannot_hold_is_told_with_its_row() {
+    fn values_beyond_the_unit_are_reported_with_their_row() {
         let Err(Fault::Unsupported(reason)) = converted(&[None, Some(value(-1, 1))], TimeUnit::Microsecond) else {
             panic!("converted")
         };

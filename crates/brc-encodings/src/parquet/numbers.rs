@@ -2,8 +2,8 @@
 
 use super::page::Pages;
 use super::types::Stored;
-use super::walk::{Decode, Values, Walk, cut_off, look_up, wrong_encoding};
-use crate::columnar::{Fault, Numbers, WINDOW};
+use super::walk::{Decode, PageValues, Walk, cut_off, look_up, wrong_encoding};
+use crate::columnar::{Fault, IntegerBuffer, WINDOW};
 use brc_core::for_integers;
 use std::mem::discriminant;
 
@@ -17,13 +17,13 @@ pub(super) struct NumberChunk {
 struct NumberPages {
     stored: Stored,
     /// An empty buffer of the width of prefix sums.
-    sums: Numbers,
-    dictionary: Numbers,
+    sums: IntegerBuffer,
+    dictionary: IntegerBuffer,
 }
 
 impl Decode for NumberPages {
     fn dictionary(&mut self, mut body: &[u8], values: usize) -> Result<(), Fault> {
-        let mut numbers = Numbers::I64(Vec::new());
+        let mut numbers = IntegerBuffer::I64(Vec::new());
         plain_numbers(self.stored, &mut body, values, &mut numbers)?;
         self.dictionary = narrowed(numbers);
         Ok(())
@@ -34,33 +34,33 @@ impl NumberChunk {
     /// A chunk of integers; `are_narrow` if all are known to fit 32 bits.
     pub(super) fn new(stored: Stored, are_narrow: bool, has_levels: bool) -> Self {
         let is_narrow = are_narrow || stored == Stored::Int32;
-        let sums = if is_narrow { Numbers::I32(Vec::new()) } else { Numbers::I64(Vec::new()) };
-        let numbers = NumberPages { stored, sums, dictionary: Numbers::I16(Vec::new()) };
+        let sums = if is_narrow { IntegerBuffer::I32(Vec::new()) } else { IntegerBuffer::I64(Vec::new()) };
+        let numbers = NumberPages { stored, sums, dictionary: IntegerBuffer::I16(Vec::new()) };
         Self { walk: Walk::new(has_levels), numbers, codes: Vec::new() }
     }
 
     /// Appends the next rows.
-    pub(super) fn fill(&mut self, pages: &mut Pages, mut rows: usize, out: &mut Numbers) -> Result<(), Fault> {
+    pub(super) fn fill(&mut self, pages: &mut Pages, mut rows: usize, out: &mut IntegerBuffer) -> Result<(), Fault> {
         while rows > 0 {
             let run = self.walk.run(pages, rows, &mut self.numbers)?;
             match &mut self.walk.values {
-                Values::Codes(hybrid) => {
+                PageValues::Codes(hybrid) => {
                     self.codes.resize(run, 0);
                     hybrid.read(pages.body(), &mut self.codes)?;
                     gather(&self.codes, &self.numbers.dictionary, out)?;
                 }
-                Values::Plain(at) => {
+                PageValues::Plain(at) => {
                     let body = pages.body().get(*at..).unwrap_or_default();
                     let mut rest = body;
                     plain_numbers(self.numbers.stored, &mut rest, run, out)?;
                     *at += body.len() - rest.len();
                 }
-                Values::Deltas(deltas) => append(&self.numbers.sums, out, |out| match out {
-                    Numbers::I32(out) => deltas.read(pages.body(), run, out),
-                    Numbers::I64(out) => deltas.read(pages.body(), run, out),
+                PageValues::Deltas(deltas) => append(&self.numbers.sums, out, |out| match out {
+                    IntegerBuffer::I32(out) => deltas.read(pages.body(), run, out),
+                    IntegerBuffer::I64(out) => deltas.read(pages.body(), run, out),
                     _ => Err(too_wide()),
                 })?,
-                Values::Lengths(..) => return Err(wrong_encoding()),
+                PageValues::Lengths(..) => return Err(wrong_encoding()),
             }
             rows -= run;
         }
@@ -72,21 +72,21 @@ impl NumberChunk {
         while rows > 0 {
             let (in_pages, run) = self.walk.skip(pages, rows, &mut self.numbers)?;
             match &mut self.walk.values {
-                Values::Codes(hybrid) if run > 0 => {
+                PageValues::Codes(hybrid) if run > 0 => {
                     self.codes.resize(run, 0);
                     hybrid.read(pages.body(), &mut self.codes)?;
                 }
-                Values::Codes(_) => {}
+                PageValues::Codes(_) => {}
                 // If the page is shorter, the next read reports it.
-                Values::Plain(at) => *at = at.saturating_add(run * self.numbers.stored.width()),
-                Values::Deltas(deltas) => {
+                PageValues::Plain(at) => *at = at.saturating_add(run * self.numbers.stored.width()),
+                PageValues::Deltas(deltas) => {
                     let mut left = Vec::<i64>::new();
                     for start in (0..run).step_by(WINDOW) {
                         left.clear();
                         deltas.read(pages.body(), WINDOW.min(run - start), &mut left)?;
                     }
                 }
-                Values::Lengths(..) => return Err(wrong_encoding()),
+                PageValues::Lengths(..) => return Err(wrong_encoding()),
             }
             rows -= in_pages + run;
         }
@@ -99,7 +99,7 @@ impl NumberChunk {
 }
 
 /// Appends the next plain integers.
-fn plain_numbers(stored: Stored, body: &mut &[u8], values: usize, out: &mut Numbers) -> Result<(), Fault> {
+fn plain_numbers(stored: Stored, body: &mut &[u8], values: usize, out: &mut IntegerBuffer) -> Result<(), Fault> {
     let mut take = |width: usize| -> Result<&[u8], Fault> {
         let length = values.checked_mul(width).ok_or_else(cut_off)?;
         let (taken, rest) = body.split_at_checked(length).ok_or_else(cut_off)?;
@@ -131,14 +131,14 @@ fn too_wide() -> Fault {
 
 /// The same integers in the narrowest width that fits all of them.
 #[allow(clippy::unnecessary_cast)]
-fn narrowed(numbers: Numbers) -> Numbers {
+fn narrowed(numbers: IntegerBuffer) -> IntegerBuffer {
     let Some((min, max)) = numbers.as_values().bounds() else { return numbers };
     let fits = |low: i64, high: i64| i128::from(low) <= min && max <= i128::from(high);
     for_integers!(numbers.as_values(), values => {
         if fits(i16::MIN.into(), i16::MAX.into()) {
-            Numbers::I16(values.iter().map(|&value| value as i16).collect())
+            IntegerBuffer::I16(values.iter().map(|&value| value as i16).collect())
         } else if fits(i32::MIN.into(), i32::MAX.into()) {
-            Numbers::I32(values.iter().map(|&value| value as i32).collect())
+            IntegerBuffer::I32(values.iter().map(|&value| value as i32).collect())
         } else {
             numbers
         }
@@ -147,9 +147,9 @@ fn narrowed(numbers: Numbers) -> Numbers {
 
 /// Appends integers of the width of `like`; `out` may have a different width.
 fn append(
-    like: &Numbers,
-    out: &mut Numbers,
-    come: impl FnOnce(&mut Numbers) -> Result<(), Fault>,
+    like: &IntegerBuffer,
+    out: &mut IntegerBuffer,
+    come: impl FnOnce(&mut IntegerBuffer) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     if out.len() == 0 && discriminant(out) != discriminant(like) {
         *out = like.of_same_width();
@@ -164,11 +164,11 @@ fn append(
 }
 
 /// Appends the values of codes.
-fn gather(codes: &[u32], dictionary: &Numbers, out: &mut Numbers) -> Result<(), Fault> {
+fn gather(codes: &[u32], dictionary: &IntegerBuffer, out: &mut IntegerBuffer) -> Result<(), Fault> {
     append(dictionary, out, |out| match (dictionary, out) {
-        (Numbers::I16(values), Numbers::I16(out)) => look_up(codes, values, out),
-        (Numbers::I32(values), Numbers::I32(out)) => look_up(codes, values, out),
-        (Numbers::I64(values), Numbers::I64(out)) => look_up(codes, values, out),
+        (IntegerBuffer::I16(values), IntegerBuffer::I16(out)) => look_up(codes, values, out),
+        (IntegerBuffer::I32(values), IntegerBuffer::I32(out)) => look_up(codes, values, out),
+        (IntegerBuffer::I64(values), IntegerBuffer::I64(out)) => look_up(codes, values, out),
         _ => Err(too_wide()),
     })
 }

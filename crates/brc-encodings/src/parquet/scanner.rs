@@ -9,7 +9,7 @@ use super::strings::StringChunk;
 use super::table::{Chunk, ParquetTable, RowGroup};
 use super::types::Stored;
 use crate::columnar::arrow_columns::ArrowColumn;
-use crate::columnar::{Fault, Numbers, WINDOW, check_bounds};
+use crate::columnar::{Fault, IntegerBuffer, WINDOW, check_bounds};
 use brc_core::{
     Batch, Column, Conjunct, Data, Error, LogicalType, Predicate, ReadAhead, ReadAt, Result, ScanError, ScanOptions,
     Scanned, Scanner, Sink, Split, Verdict,
@@ -34,15 +34,15 @@ struct ScanColumn {
     pages: Pages,
     /// The arrays of the library, and the dictionary of all codes.
     arrays: ArrowColumn,
-    lane: Lane,
+    decoder: ChunkDecoder,
     /// The rows of the row group decoded last; `0..0` if the column chunk was not read yet.
     decoded: Range<usize>,
 }
 
 /// The decoder of the current column chunk: its position, and the values of the batch.
-enum Lane {
+enum ChunkDecoder {
     Strings { chunk: StringChunk, rows: StringRows },
-    Numbers { chunk: NumberChunk, numbers: Numbers },
+    Numbers { chunk: NumberChunk, numbers: IntegerBuffer },
     Floats { chunk: FloatChunk, floats: Vec<f64> },
     Library(Option<LibraryColumn>),
 }
@@ -172,7 +172,7 @@ impl ScanColumn {
             logical_type: field.logical_type,
             pages: Pages::default(),
             arrays: ArrowColumn::new(field.logical_type, table.is_own),
-            lane: Lane::Library(None),
+            decoder: ChunkDecoder::Library(None),
             decoded: 0..0,
         })
     }
@@ -203,12 +203,14 @@ impl ScanColumn {
 
     /// Skips the next rows, which are whole windows.
     fn skip(&mut self, rows: usize) -> Result<(), Fault> {
-        match &mut self.lane {
-            Lane::Strings { chunk, .. } => chunk.skip(&mut self.pages, rows, &mut self.arrays),
-            Lane::Numbers { chunk, .. } => chunk.skip(&mut self.pages, rows),
-            Lane::Floats { chunk, .. } => chunk.skip(&mut self.pages, rows),
-            Lane::Library(None) => Ok(()),
-            Lane::Library(Some(library)) => (0..rows).step_by(WINDOW).try_for_each(|_| library.next(WINDOW).map(drop)),
+        match &mut self.decoder {
+            ChunkDecoder::Strings { chunk, .. } => chunk.skip(&mut self.pages, rows, &mut self.arrays),
+            ChunkDecoder::Numbers { chunk, .. } => chunk.skip(&mut self.pages, rows),
+            ChunkDecoder::Floats { chunk, .. } => chunk.skip(&mut self.pages, rows),
+            ChunkDecoder::Library(None) => Ok(()),
+            ChunkDecoder::Library(Some(library)) => {
+                (0..rows).step_by(WINDOW).try_for_each(|_| library.next(WINDOW).map(drop))
+            }
         }
     }
 
@@ -234,25 +236,29 @@ impl ScanColumn {
     fn begin(&mut self, table: &ParquetTable, rows: usize, chunk: &Chunk) -> Result<(), Fault> {
         let column = &table.columns[self.column];
         let is_optional = column.is_optional;
-        let before = std::mem::replace(&mut self.lane, Lane::Library(None));
-        self.lane = match chunk.fast {
+        let before = std::mem::replace(&mut self.decoder, ChunkDecoder::Library(None));
+        self.decoder = match chunk.fast {
             None => {
                 let pages = std::mem::take(&mut self.pages);
                 let library = LibraryColumn::new(&table.metadata, column, rows, pages, chunk.has_dictionary);
-                Lane::Library(Some(library?))
+                ChunkDecoder::Library(Some(library?))
             }
             Some(Stored::Bytes) => {
-                let strings = if let Lane::Strings { rows, .. } = before { rows } else { StringRows::default() };
-                Lane::Strings { chunk: StringChunk::new(is_optional, rows), rows: strings }
+                let strings =
+                    if let ChunkDecoder::Strings { rows, .. } = before { rows } else { StringRows::default() };
+                ChunkDecoder::Strings { chunk: StringChunk::new(is_optional, rows), rows: strings }
             }
             Some(stored @ (Stored::Int32 | Stored::Int64)) => {
-                let numbers =
-                    if let Lane::Numbers { numbers, .. } = before { numbers } else { Numbers::I16(Vec::new()) };
-                Lane::Numbers { chunk: NumberChunk::new(stored, chunk.is_narrow(), is_optional), numbers }
+                let numbers = if let ChunkDecoder::Numbers { numbers, .. } = before {
+                    numbers
+                } else {
+                    IntegerBuffer::I16(Vec::new())
+                };
+                ChunkDecoder::Numbers { chunk: NumberChunk::new(stored, chunk.is_narrow(), is_optional), numbers }
             }
             Some(stored @ (Stored::Float32 | Stored::Float64)) => {
-                let floats = if let Lane::Floats { floats, .. } = before { floats } else { Vec::new() };
-                Lane::Floats { chunk: FloatChunk::new(stored, is_optional), floats }
+                let floats = if let ChunkDecoder::Floats { floats, .. } = before { floats } else { Vec::new() };
+                ChunkDecoder::Floats { chunk: FloatChunk::new(stored, is_optional), floats }
             }
         };
         Ok(())
@@ -260,32 +266,33 @@ impl ScanColumn {
 
     /// The time spent on decompression since the last call.
     fn decompress_time(&mut self) -> Duration {
-        match &self.lane {
-            Lane::Library(Some(library)) => library.decompress_time(),
-            Lane::Library(None) | Lane::Strings { .. } | Lane::Numbers { .. } | Lane::Floats { .. } => {
-                std::mem::take(&mut self.pages.decompress_time)
-            }
+        match &self.decoder {
+            ChunkDecoder::Library(Some(library)) => library.decompress_time(),
+            ChunkDecoder::Library(None)
+            | ChunkDecoder::Strings { .. }
+            | ChunkDecoder::Numbers { .. }
+            | ChunkDecoder::Floats { .. } => std::mem::take(&mut self.pages.decompress_time),
         }
     }
 
     /// Decodes the next rows.
     fn fill(&mut self, rows: usize, is_own: bool) -> Result<(), Fault> {
-        match &mut self.lane {
-            Lane::Strings { chunk, rows: strings } => {
+        match &mut self.decoder {
+            ChunkDecoder::Strings { chunk, rows: strings } => {
                 strings.clear();
                 chunk.fill(&mut self.pages, rows, &mut self.arrays, strings)
             }
-            Lane::Numbers { chunk, numbers } => {
+            ChunkDecoder::Numbers { chunk, numbers } => {
                 numbers.clear();
                 chunk.fill(&mut self.pages, rows, numbers)?;
                 if is_own { Ok(()) } else { check_bounds(&numbers.as_values(), None, self.logical_type) }
             }
-            Lane::Floats { chunk, floats } => {
+            ChunkDecoder::Floats { chunk, floats } => {
                 floats.clear();
                 chunk.fill(&mut self.pages, rows, floats)
             }
-            Lane::Library(None) => Ok(()),
-            Lane::Library(Some(library)) => {
+            ChunkDecoder::Library(None) => Ok(()),
+            ChunkDecoder::Library(Some(library)) => {
                 self.arrays.release();
                 self.arrays.take(&library.next(rows)?)
             }
@@ -294,22 +301,22 @@ impl ScanColumn {
 
     /// Checks that all values were read.
     fn end(&mut self) -> Result<(), Fault> {
-        let is_over = match &mut self.lane {
-            Lane::Strings { chunk, .. } => chunk.is_over(&mut self.pages, &mut self.arrays)?,
-            Lane::Numbers { chunk, .. } => chunk.is_over(&mut self.pages)?,
-            Lane::Floats { chunk, .. } => chunk.is_over(&mut self.pages)?,
-            Lane::Library(None) => true,
-            Lane::Library(Some(library)) => library.is_over()?,
+        let is_over = match &mut self.decoder {
+            ChunkDecoder::Strings { chunk, .. } => chunk.is_over(&mut self.pages, &mut self.arrays)?,
+            ChunkDecoder::Numbers { chunk, .. } => chunk.is_over(&mut self.pages)?,
+            ChunkDecoder::Floats { chunk, .. } => chunk.is_over(&mut self.pages)?,
+            ChunkDecoder::Library(None) => true,
+            ChunkDecoder::Library(Some(library)) => library.is_over()?,
         };
         if is_over { Ok(()) } else { Err(Fault::corrupt("it has more values than the row group has rows")) }
     }
 
     fn as_column(&self, rows: usize) -> Column<'_> {
-        match &self.lane {
-            Lane::Strings { chunk, rows } => chunk.as_column(&self.pages, &self.arrays, rows),
-            Lane::Numbers { numbers, .. } => Column::integers(numbers.as_values()),
-            Lane::Floats { floats, .. } => Data::Floats(floats).into(),
-            Lane::Library(_) => self.arrays.column(0..rows),
+        match &self.decoder {
+            ChunkDecoder::Strings { chunk, rows } => chunk.as_column(&self.pages, &self.arrays, rows),
+            ChunkDecoder::Numbers { numbers, .. } => Column::integers(numbers.as_values()),
+            ChunkDecoder::Floats { floats, .. } => Data::Floats(floats).into(),
+            ChunkDecoder::Library(_) => self.arrays.column(0..rows),
         }
     }
 }

@@ -5,7 +5,7 @@
 use super::delta_decoder::Deltas;
 use super::page::Pages;
 use super::string_rows::StringRows;
-use super::walk::{Decode, Values, Walk, check_codes, cut_off, look_up_codes, wrong_encoding};
+use super::walk::{Decode, PageValues, Walk, check_codes, cut_off, look_up_codes, wrong_encoding};
 use crate::columnar::arrow_columns::ArrowColumn;
 use crate::columnar::{Fault, WINDOW};
 use brc_core::{ByteStrings, Column, Data, Dictionary};
@@ -75,7 +75,7 @@ impl StringChunk {
             let run = self.walk.run(pages, rows, &mut Interning { dictionary: &mut self.dictionary, arrays })?;
             let known = arrays.interner.dictionary();
             match &mut self.walk.values {
-                Values::Codes(hybrid) => {
+                PageValues::Codes(hybrid) => {
                     self.codes.resize(run, 0);
                     hybrid.read(pages.body(), &mut self.codes)?;
                     let ChunkDictionary { codes, values, .. } = &self.dictionary;
@@ -92,7 +92,7 @@ impl StringChunk {
                         }
                     }
                 }
-                Values::Plain(at) => {
+                PageValues::Plain(at) => {
                     let (body, places) = (pages.body(), plain_places(pages.body(), at, run)?);
                     if out.has_codes() && arrays.intern_rows(run) {
                         arrays.interner.intern_all(body, &places, &mut out.codes);
@@ -100,7 +100,7 @@ impl StringChunk {
                         out.push_all(places.into_iter().map(|place| &body[place]), arrays.interner.dictionary())?;
                     }
                 }
-                Values::Lengths(lengths, at) => {
+                PageValues::Lengths(lengths, at) => {
                     place(lengths, at, run, pages.body(), &mut self.offsets)?;
                     let strings = ByteStrings::new(&self.offsets, pages.body());
                     if out.has_codes() && arrays.intern_rows(run) {
@@ -111,7 +111,7 @@ impl StringChunk {
                         out.push_all(strings.iter(), arrays.interner.dictionary())?;
                     }
                 }
-                Values::Deltas(_) => return Err(wrong_encoding()),
+                PageValues::Deltas(_) => return Err(wrong_encoding()),
             }
             rows -= run;
         }
@@ -125,17 +125,17 @@ impl StringChunk {
             let (in_pages, run) = self.walk.skip(pages, rows, &mut interning)?;
             match &mut self.walk.values {
                 _ if run == 0 => {}
-                Values::Codes(hybrid) => {
+                PageValues::Codes(hybrid) => {
                     self.codes.resize(run, 0);
                     hybrid.read(pages.body(), &mut self.codes)?;
                 }
-                Values::Plain(at) => (0..run).try_for_each(|_| plain_place(pages.body(), at).map(drop))?,
-                Values::Lengths(lengths, at) => {
+                PageValues::Plain(at) => (0..run).try_for_each(|_| plain_place(pages.body(), at).map(drop))?,
+                PageValues::Lengths(lengths, at) => {
                     for start in (0..run).step_by(WINDOW) {
                         place(lengths, at, WINDOW.min(run - start), pages.body(), &mut self.offsets)?;
                     }
                 }
-                Values::Deltas(_) => return Err(wrong_encoding()),
+                PageValues::Deltas(_) => return Err(wrong_encoding()),
             }
             rows -= in_pages + run;
         }

@@ -507,7 +507,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writers_that_do_not_count_all_bytes_are_known() {
+    fn old_writers_with_wrong_sizes_are_recognised() {
         for short in
             ["parquet-mr", "parquet-mr version 1.2.8 (build 9)", "parquet-mr version 1.2", "parquet-mr version 0.9.9"]
         {

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_walked() {
+    fn written_structures_are_walked() {
         let inner = Structure::default().integer(1, -1).integer(4, i32::MIN);
         let mut bytes = Structure::default().integer(2, 300).structure(5, inner).integer(6, i32::MAX).finish();
         let length = bytes.len();
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn forged_sizes_are_refused() {
+    fn forged_sizes_are_rejected() {
         // A list of 2³¹ structures, a binary of 2³¹ bytes, a map of 2³¹ pairs.
         for field in [&[0x19, 0xfc][..], &[0x18], &[0x1b]] {
             let mut bytes = field.to_vec();
@@ -299,7 +299,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_walked_or_refused(bytes: Vec<u8>) {
+        fn any_bytes_are_walked_or_rejected(bytes: Vec<u8>) {
             if let Ok((length, _)) = integers(&bytes) {
                 prop_assert!(length <= bytes.len());
             }

@@ -16,12 +16,12 @@ pub(super) struct Walk {
     has_levels: bool,
     /// The values left in the page.
     left: usize,
-    pub(super) values: Values,
+    pub(super) values: PageValues,
     has_dictionary: bool,
 }
 
 /// How to decode the values left in a page.
-pub(super) enum Values {
+pub(super) enum PageValues {
     Codes(Hybrid),
     /// Plain, from this offset of the page's body on.
     Plain(usize),
@@ -38,7 +38,7 @@ pub(super) trait Decode {
 
 impl Walk {
     pub(super) fn new(has_levels: bool) -> Self {
-        Self { has_levels, left: 0, values: Values::Plain(0), has_dictionary: false }
+        Self { has_levels, left: 0, values: PageValues::Plain(0), has_dictionary: false }
     }
 
     /// The number of the next `rows` rows that are in one page; advances to the next page if the current one is
@@ -109,18 +109,18 @@ impl Walk {
         let body = pages.body().get(start..).unwrap_or_default();
         self.left = header.values;
         self.values = match header.encoding {
-            PLAIN => Values::Plain(start),
+            PLAIN => PageValues::Plain(start),
             RLE_DICTIONARY | PLAIN_DICTIONARY => match body.first() {
                 _ if !self.has_dictionary => return Err(Fault::corrupt("it has codes, but no dictionary")),
-                Some(&width) => Values::Codes(Hybrid::new(width.into(), start + 1)?),
-                None if self.left == 0 => Values::Plain(start),
+                Some(&width) => PageValues::Codes(Hybrid::new(width.into(), start + 1)?),
+                None if self.left == 0 => PageValues::Plain(start),
                 None => return Err(Fault::corrupt("a page of codes is empty")),
             },
-            DELTA_BINARY_PACKED => Values::Deltas(self.deltas(pages.body(), start)?),
+            DELTA_BINARY_PACKED => PageValues::Deltas(self.deltas(pages.body(), start)?),
             DELTA_LENGTH_BYTE_ARRAY => {
                 let lengths = self.deltas(pages.body(), start)?;
                 let end = lengths.end(pages.body())?;
-                Values::Lengths(lengths, end)
+                PageValues::Lengths(lengths, end)
             }
             _ => return Err(wrong_encoding()),
         };

@@ -3,7 +3,7 @@
 //! A split is a range of bytes; the numbers that begin in it belong to it, and the pixels whose first number does.
 //! Which pixels these are is known when all earlier splits were read: see [`super::chain`].
 
-use super::chain::Start;
+use super::chain::SplitStart;
 use super::header::{is_token, is_white};
 use super::pixels::{Pixels, Samples};
 use super::table::PpmTable;
@@ -27,7 +27,7 @@ const LOOK_AHEAD: u64 = 256;
 pub(super) struct AsciiScanner<'t> {
     table: &'t PpmTable,
     options: ScanOptions,
-    numbers: Numbers<'t>,
+    numbers: NumberReader<'t>,
     pixels: Pixels,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct AsciiScanner<'t> {
 type Fault = (u64, RowFault);
 
 /// Parses numbers.
-struct Numbers<'t> {
+struct NumberReader<'t> {
     text: Text<'t>,
     level: Level,
     maximum: u16,
@@ -45,7 +45,7 @@ struct Numbers<'t> {
     most: Option<usize>,
 }
 
-impl Numbers<'_> {
+impl NumberReader<'_> {
     /// Replaces the parsed numbers by those that begin in a range of bytes. If `behind` is set, the byte before the
     /// range is checked for the start of a number. Returns whether the range ends within a comment.
     fn read(&mut self, bytes: Range<u64>, behind: bool, mut in_comment: bool) -> Result<Result<bool, Fault>> {
@@ -151,7 +151,7 @@ impl<'t> AsciiScanner<'t> {
     pub(super) fn new(table: &'t PpmTable, options: &ScanOptions) -> Self {
         let text = Text::new(&table.file, &table.path, table.length);
         let maximum = table.image.maximum;
-        let numbers = Numbers { text, level: Level::best(), maximum, found: Vec::new(), most: None };
+        let numbers = NumberReader { text, level: Level::best(), maximum, found: Vec::new(), most: None };
         Self { table, options: options.clone(), numbers, pixels: Pixels::new(table.image, options) }
     }
 
@@ -168,7 +168,7 @@ impl<'t> AsciiScanner<'t> {
     }
 
     /// Parses the numbers of a split, and determines its start and the next split's.
-    fn read_split(&mut self, split: &Split) -> Result<(Start, Start)> {
+    fn read_split(&mut self, split: &Split) -> Result<(SplitStart, SplitStart)> {
         let table = self.table;
         let claim = table.chain.claim(split.index);
         let bytes = split.start..split.end;
@@ -189,7 +189,7 @@ impl<'t> AsciiScanner<'t> {
     }
 
     /// The start of the next split, given the outcome of parsing this one.
-    fn end_of(&mut self, split: &Split, start: Start, outcome: Result<bool, Fault>) -> Result<Start> {
+    fn end_of(&mut self, split: &Split, start: SplitStart, outcome: Result<bool, Fault>) -> Result<SplitStart> {
         let (numbers, expected) = (start.numbers + self.numbers.found.len() as u64, self.expected());
         if numbers > expected || (numbers == expected && outcome.is_err()) {
             return Err(self.too_many(split, start)?);
@@ -199,12 +199,12 @@ impl<'t> AsciiScanner<'t> {
             Ok(_) if split.end >= self.table.length && numbers < expected => {
                 Err(self.bad((self.table.length, RowFault::TooFewNumbers { found: numbers, expected }), None)?)
             }
-            Ok(in_comment) => Ok(Start { numbers, in_comment }),
+            Ok(in_comment) => Ok(SplitStart { numbers, in_comment }),
         }
     }
 
     /// The error that a split has more numbers than the image.
-    fn too_many(&mut self, split: &Split, start: Start) -> Result<Error> {
+    fn too_many(&mut self, split: &Split, start: SplitStart) -> Result<Error> {
         let expected = self.expected();
         self.numbers.most = usize::try_from(expected - start.numbers).ok();
         let outcome = self.read(split.start..split.end, start.in_comment);
@@ -242,7 +242,7 @@ impl<'t> AsciiScanner<'t> {
     }
 
     /// Parses `missing` further numbers after a split, to complete its last pixel.
-    fn complete(&mut self, split: &Split, end: Start, missing: usize) -> Result<()> {
+    fn complete(&mut self, split: &Split, end: SplitStart, missing: usize) -> Result<()> {
         let own = std::mem::take(&mut self.numbers.found);
         let mut ahead = LOOK_AHEAD;
         loop {

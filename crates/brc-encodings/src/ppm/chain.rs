@@ -14,7 +14,7 @@ const LOOKS: u32 = 4000;
 
 /// The state of the text before a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Start {
+pub(super) struct SplitStart {
     /// The number of numbers that begin before it.
     pub(super) numbers: u64,
     /// Whether its first bytes are within a comment.
@@ -30,14 +30,14 @@ pub(super) struct Chain {
 
 struct State {
     /// The starts of the first splits.
-    known: Vec<Start>,
+    known: Vec<SplitStart>,
     /// The splits being read.
     working: BTreeSet<u64>,
 }
 
 impl Chain {
     pub(super) fn new() -> Self {
-        let first = Start { numbers: 0, in_comment: false };
+        let first = SplitStart { numbers: 0, in_comment: false };
         let state = State { known: vec![first], working: BTreeSet::new() };
         Self { state: Mutex::new(state), moved: Condvar::new(), known: AtomicU64::new(1) }
     }
@@ -59,8 +59,8 @@ impl Chain {
     pub(super) fn start_of<E>(
         &self,
         split: u64,
-        mut read: impl FnMut(u64, Start) -> Result<Start, E>,
-    ) -> Result<Start, E> {
+        mut read: impl FnMut(u64, SplitStart) -> Result<SplitStart, E>,
+    ) -> Result<SplitStart, E> {
         let is_unknown = || self.known.load(Ordering::Acquire) <= split;
         (0..LOOKS).take_while(|_| is_unknown()).for_each(|_| spin_loop());
         let mut state = self.lock();
@@ -90,7 +90,7 @@ pub(super) struct Claim<'c> {
 
 impl Claim<'_> {
     /// Reports the start of the next split.
-    pub(super) fn ends(self, next: Start) {
+    pub(super) fn ends(self, next: SplitStart) {
         let mut state = self.chain.lock();
         if state.known.len() as u64 == self.split + 1 {
             state.known.push(next);

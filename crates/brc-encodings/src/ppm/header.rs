@@ -11,7 +11,7 @@ const LONGEST: usize = 16 * PREFIX_BYTES;
 
 /// The form of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum SampleForm {
     /// P3: decimal numbers separated by white space.
     Ascii,
     /// P6: one byte each, or two, big-endian, if the maximum is above 255.
@@ -21,7 +21,7 @@ pub(super) enum Form {
 /// The header before the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
-    pub(super) form: Form,
+    pub(super) form: SampleForm,
     pub(super) image: Image,
     /// Its length in bytes, including the white space at its end.
     pub(super) bytes: usize,
@@ -29,7 +29,7 @@ pub(super) struct Header {
 
 /// Why the bytes do not begin with a header.
 #[derive(Debug, PartialEq, Eq)]
-enum Fault {
+enum HeaderError {
     /// The bytes end within it.
     Incomplete,
     Malformed {
@@ -58,7 +58,7 @@ pub(super) fn is_ppm(prefix: &[u8]) -> bool {
 }
 
 /// Whether the bytes are exactly a header with this content.
-pub(super) fn is_of(bytes: &[u8], form: Form, image: Image) -> bool {
+pub(super) fn is_of(bytes: &[u8], form: SampleForm, image: Image) -> bool {
     parse(bytes) == Ok(Header { form, image, bytes: bytes.len() })
 }
 
@@ -68,14 +68,14 @@ pub(super) fn is_of(bytes: &[u8], form: Form, image: Image) -> bool {
 /// [`Error::Corrupt`] if it is missing or malformed.
 pub(super) fn read(input: &mut Input) -> Result<Header> {
     let mut header = parse(&input.prefix);
-    if header == Err(Fault::Incomplete) {
+    if header == Err(HeaderError::Incomplete) {
         input.extend_prefix(LONGEST)?;
         header = parse(&input.prefix);
     }
     header.map_err(|fault| fault.error(&input.path, &input.prefix))
 }
 
-impl Fault {
+impl HeaderError {
     fn error(self, path: &Path, text: &[u8]) -> Error {
         let (at, reason) = match self {
             Self::Incomplete if text.len() < LONGEST => (text.len(), "the file ends within it".to_owned()),
@@ -87,21 +87,21 @@ impl Fault {
     }
 }
 
-fn magic(text: &[u8]) -> Option<(Form, &[u8])> {
+fn magic(text: &[u8]) -> Option<(SampleForm, &[u8])> {
     let form = match text.first_chunk() {
-        Some(b"P3") => Form::Ascii,
-        Some(b"P6") => Form::Binary,
+        Some(b"P3") => SampleForm::Ascii,
+        Some(b"P6") => SampleForm::Binary,
         _ => return None,
     };
     let rest = &text[2..];
     rest.first().is_none_or(|&byte| !is_token(byte)).then_some((form, rest))
 }
 
-fn parse(text: &[u8]) -> Result<Header, Fault> {
+fn parse(text: &[u8]) -> Result<Header, HeaderError> {
     let Some((form, _)) = magic(text) else {
         let found = RowFault::quote(&text[..text.len().min(2)]);
         let reason = format!("it begins with '{found}', not with P3 or P6 and white space");
-        return Err(Fault::Malformed { at: 0, reason });
+        return Err(HeaderError::Malformed { at: 0, reason });
     };
     let mut tokens = Tokens { text, at: 2 };
     let width = tokens.number("width", LONGEST_SIDE)? as u32;
@@ -118,29 +118,29 @@ struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    fn next(&mut self) -> Result<(usize, &'a [u8]), Fault> {
+    fn next(&mut self) -> Result<(usize, &'a [u8]), HeaderError> {
         loop {
             match self.text.get(self.at) {
-                None => return Err(Fault::Incomplete),
+                None => return Err(HeaderError::Incomplete),
                 Some(b'#') => self.comment()?,
                 Some(&byte) if is_white(byte) => self.at += 1,
                 Some(_) => break,
             }
         }
         let (start, rest) = (self.at, &self.text[self.at..]);
-        let length = rest.iter().position(|&byte| !is_token(byte)).ok_or(Fault::Incomplete)?;
+        let length = rest.iter().position(|&byte| !is_token(byte)).ok_or(HeaderError::Incomplete)?;
         self.at += length;
         Ok((start, &rest[..length]))
     }
 
     /// Skips a comment with its line end.
-    fn comment(&mut self) -> Result<(), Fault> {
-        self.at += 1 + memchr2(b'\n', b'\r', &self.text[self.at..]).ok_or(Fault::Incomplete)?;
+    fn comment(&mut self) -> Result<(), HeaderError> {
+        self.at += 1 + memchr2(b'\n', b'\r', &self.text[self.at..]).ok_or(HeaderError::Incomplete)?;
         Ok(())
     }
 
     /// Skips the end of the header: one white space, or a comment.
-    fn end(&mut self) -> Result<(), Fault> {
+    fn end(&mut self) -> Result<(), HeaderError> {
         if self.text.get(self.at) == Some(&b'#') {
             return self.comment();
         }
@@ -148,15 +148,18 @@ impl<'a> Tokens<'a> {
         Ok(())
     }
 
-    fn number(&mut self, what: &str, most: u64) -> Result<u64, Fault> {
+    fn number(&mut self, what: &str, most: u64) -> Result<u64, HeaderError> {
         let (at, token) = self.next()?;
         let shown = RowFault::quote(token);
         if !token.iter().all(u8::is_ascii_digit) {
-            return Err(Fault::Malformed { at, reason: format!("the {what} is '{shown}', which is not a number") });
+            return Err(HeaderError::Malformed {
+                at,
+                reason: format!("the {what} is '{shown}', which is not a number"),
+            });
         }
         let number = std::str::from_utf8(token).ok().and_then(|token| token.parse().ok()).unwrap_or(u64::MAX);
         if !(1..=most).contains(&number) {
-            return Err(Fault::Malformed {
+            return Err(HeaderError::Malformed {
                 at,
                 reason: format!("the {what} is {shown}, which is not within 1 to {most}"),
             });
@@ -170,13 +173,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_space_and_comments_may_stand_anywhere() {
+    fn white_space_and_comments_may_be_anywhere() {
         let image = Image { width: 30, height: 2, maximum: 65_535 };
         for (text, form) in [
-            ("P6\n30 2\n65535\n", Form::Binary),
-            ("P3 30\t2\r65535 ", Form::Ascii),
-            ("P3# a 1\n#\r30#b\n \x0b\x0c2\n# 7 #8\n\n65535#c\n", Form::Ascii),
-            ("P6\n0030\n2\n0065535\n", Form::Binary),
+            ("P6\n30 2\n65535\n", SampleForm::Binary),
+            ("P3 30\t2\r65535 ", SampleForm::Ascii),
+            ("P3# a 1\n#\r30#b\n \x0b\x0c2\n# 7 #8\n\n65535#c\n", SampleForm::Ascii),
+            ("P6\n0030\n2\n0065535\n", SampleForm::Binary),
         ] {
             assert_eq!(parse(text.as_bytes()), Ok(Header { form, image, bytes: text.len() }), "{text}");
             assert_eq!(parse(format!("{text}\n#").as_bytes()), Ok(Header { form, image, bytes: text.len() }));
@@ -188,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_headers_say_where_and_why() {
+    fn malformed_headers_report_position_and_reason() {
         for (text, at, reason) in [
             ("P5\n1 1\n255\n", 0, "it begins with 'P5', not with P3 or P6 and white space"),
             ("P61 1 255 ", 0, "it begins with 'P6', not with P3 or P6 and white space"),
@@ -202,7 +205,7 @@ mod tests {
             ("P6\n1 1\n65536\n", 7, "the maximum is 65536, which is not within 1 to 65535"),
             ("P6\n1 1\n0\n", 7, "the maximum is 0, which is not within 1 to 65535"),
         ] {
-            assert_eq!(parse(text.as_bytes()), Err(Fault::Malformed { at, reason: reason.to_owned() }));
+            assert_eq!(parse(text.as_bytes()), Err(HeaderError::Malformed { at, reason: reason.to_owned() }));
         }
         for text in ["P3 is a station;1.0\n", "P3;1.0\n", "P31 2 3", "p3 1 1 1"] {
             assert!(!is_ppm(text.as_bytes()), "{text}");

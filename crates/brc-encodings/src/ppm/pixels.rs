@@ -22,11 +22,11 @@ pub(super) struct Pixels {
     planes: [Vec<i16>; 3],
     /// The same, if samples exceed 16-bit signed integers.
     wide: [Vec<i32>; 3],
-    places: Places,
+    places: Coordinates,
 }
 
 /// The coordinates of pixels, as narrow as the image allows: their cost is that of writing them.
-enum Places {
+enum Coordinates {
     Narrow { x: Vec<i16>, y: Vec<i16> },
     Wide { x: Vec<i32>, y: Vec<i32> },
 }
@@ -39,7 +39,7 @@ impl Pixels {
             with_place: options.projection.iter().any(|&column| column >= 3),
             planes: std::array::from_fn(|_| vec![0; BATCH_ROWS]),
             wide: Default::default(),
-            places: Places::of(image),
+            places: Coordinates::of(image),
         }
     }
 
@@ -87,7 +87,7 @@ impl Pixels {
     }
 }
 
-impl Places {
+impl Coordinates {
     fn of(image: Image) -> Self {
         match i16::try_from(image.width.max(image.height)) {
             Ok(_) => Self::Narrow { x: Vec::new(), y: Vec::new() },
@@ -112,23 +112,23 @@ impl Places {
 }
 
 /// An integer type of coordinates.
-trait Place: Copy + Default {
+trait Coordinate: Copy + Default {
     fn of(place: u32) -> Self;
 }
 
-impl Place for i16 {
+impl Coordinate for i16 {
     fn of(place: u32) -> Self {
         place as Self
     }
 }
 
-impl Place for i32 {
+impl Coordinate for i32 {
     fn of(place: u32) -> Self {
         place as Self
     }
 }
 
-fn set<T: Place>(xs: &mut Vec<T>, ys: &mut Vec<T>, width: u32, rows: usize, first: u64) {
+fn set<T: Coordinate>(xs: &mut Vec<T>, ys: &mut Vec<T>, width: u32, rows: usize, first: u64) {
     xs.resize(rows, T::default());
     ys.resize(rows, T::default());
     let (mut x, mut y) = ((first % u64::from(width)) as u32, (first / u64::from(width)) as u32);

@@ -3,7 +3,7 @@
 use super::ascii::AsciiScanner;
 use super::binary::BinaryScanner;
 use super::chain::Chain;
-use super::header::{self, Form, Header};
+use super::header::{self, Header, SampleForm};
 use super::image::Image;
 use crate::encoding::OpenOptions;
 use crate::input::Input;
@@ -25,7 +25,7 @@ pub(super) struct PpmTable {
     pub(super) raster: u64,
     pub(super) image: Image,
     pub(super) chain: Chain,
-    form: Form,
+    form: SampleForm,
     schema: Schema,
     /// The size of a split: in bytes of a text, or in pixels.
     split: u64,
@@ -37,19 +37,19 @@ impl PpmTable {
     pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Self> {
         let Header { form, image, bytes } = header::read(&mut input)?;
         let unusual = std::str::from_utf8(&input.prefix[..bytes]).ok();
-        let unusual = unusual.filter(|header| form == Form::Binary && header.as_bytes() != image.header("P6"));
+        let unusual = unusual.filter(|header| form == SampleForm::Binary && header.as_bytes() != image.header("P6"));
         let schema = image.schema(unusual);
         let path = input.path.clone();
         let file = input.into_file(options.longest_copy)?;
         let length = file.length().map_err(Error::io(&path, "open"))?;
         let split_bytes = options.row_group_bytes.unwrap_or(SPLIT_BYTES);
         let split = match form {
-            Form::Ascii => split_bytes,
-            Form::Binary => split_bytes / TEXT_OF_PIXEL,
+            SampleForm::Ascii => split_bytes,
+            SampleForm::Binary => split_bytes / TEXT_OF_PIXEL,
         };
         let (raster, split, chain) = (bytes as u64, split.max(1), Chain::new());
         let table = Self { path, file, length, raster, image, chain, form, schema, split };
-        if form == Form::Binary {
+        if form == SampleForm::Binary {
             table.check_length()?;
         }
         Ok(table)
@@ -100,8 +100,8 @@ impl Table for PpmTable {
     fn split(&self, index: u64) -> Option<Split> {
         let (first, last) = match self.form {
             // There is always a first split, in which missing samples are reported.
-            Form::Ascii => (self.raster, self.length.max(self.raster + 1)),
-            Form::Binary => (0, self.image.pixels()),
+            SampleForm::Ascii => (self.raster, self.length.max(self.raster + 1)),
+            SampleForm::Binary => (0, self.image.pixels()),
         };
         let start = index.checked_mul(self.split)?.checked_add(first)?;
         (start < last).then(|| Split { index, start, end: start.saturating_add(self.split).min(last) })
@@ -109,8 +109,8 @@ impl Table for PpmTable {
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
         Ok(match self.form {
-            Form::Ascii => Box::new(AsciiScanner::new(self, options)),
-            Form::Binary => Box::new(BinaryScanner::new(self, options)),
+            SampleForm::Ascii => Box::new(AsciiScanner::new(self, options)),
+            SampleForm::Binary => Box::new(BinaryScanner::new(self, options)),
         })
     }
 }

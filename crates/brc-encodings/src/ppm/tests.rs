@@ -66,7 +66,7 @@ fn a_binary_image_keeps_its_header() {
 }
 
 #[test]
-fn splits_may_be_scanned_alone() {
+fn splits_may_be_scanned_separately() {
     let text = "P3 2 2 255 1 2 3 4 5 6 # 7 8 9\n10 11 12 13 14 15 ";
     let table = Ppm.open(input(text.as_bytes()), &options(Some(3))).unwrap();
     let scan = ScanOptions { order: Order::Any, ..ScanOptions::everything(table.schema()) };
@@ -80,7 +80,7 @@ fn splits_may_be_scanned_alone() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn errors_include_the_position() {
     let image = |numbers: &str| error(format!("P3\n2 1\n200\n{numbers}").as_bytes());
     assert_eq!(image("1 2 3\n4 201 6"), "line 5, byte 19, column 'g': '201' is above the maximum of 200");
     assert_eq!(
@@ -102,7 +102,7 @@ fn what_is_wrong_is_told_with_its_place() {
 }
 
 #[test]
-fn headers_that_lie_are_seen() {
+fn wrong_headers_are_detected() {
     assert_eq!(
         error(b"P6 2 1 255 abcde"),
         "corrupt file: raster: 2 \u{d7} 1 pixels have 6 bytes, but the file has 5 for them"
@@ -131,7 +131,7 @@ fn headers_that_lie_are_seen() {
 }
 
 #[test]
-fn tables_that_are_no_image_are_refused() {
+fn tables_that_are_not_images_are_rejected() {
     let of = |text: &str| Schema::parse(text).unwrap();
     let described = |schema: Schema, width: &str| {
         let of = |key: &str, value: &str| (format!("ppm.{key}"), value.to_owned());
@@ -222,7 +222,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_is_never_a_panic(picture in picture(), at in any::<prop::sample::Index>(), byte in any::<u8>(), split in 1u64..99) {
+    fn damage_never_panics(picture in picture(), at in any::<prop::sample::Index>(), byte in any::<u8>(), split in 1u64..99) {
         for mut bytes in [picture.text, picture.binary] {
             let at = at.index(bytes.len());
             bytes[at] = byte;

@@ -1,7 +1,7 @@
 //! Writes a table as an image.
 
 use super::NAME;
-use super::header::{self, Form};
+use super::header::{self, SampleForm};
 use super::image::{HEADER, Image, SAMPLES};
 use crate::part_buffer::PartBuffer;
 use crate::refused::Refused;
@@ -15,7 +15,7 @@ pub(super) struct Writer {
     image: Image,
     /// The columns of the samples.
     columns: [usize; 3],
-    form: Form,
+    form: SampleForm,
     pixels: u64,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn check(schema: &Schema) -> Result<([usize; 3], Image), String> {
 impl Writer {
     pub(super) fn new(schema: &Schema, ascii: bool) -> Result<Self, String> {
         let (columns, image) = check(schema)?;
-        let form = if ascii { Form::Ascii } else { Form::Binary };
+        let form = if ascii { SampleForm::Ascii } else { SampleForm::Binary };
         Ok(Self { schema: schema.clone(), image, columns, form, pixels: 0 })
     }
 
@@ -64,11 +64,11 @@ impl BatchWriter for Writer {
     }
 
     fn start(&mut self) -> Vec<u8> {
-        if self.form == Form::Ascii {
+        if self.form == SampleForm::Ascii {
             return self.image.header("P3");
         }
         let own = self.schema.metadata_of(HEADER).map(str::as_bytes);
-        let own = own.filter(|own| header::is_of(own, Form::Binary, self.image));
+        let own = own.filter(|own| header::is_of(own, SampleForm::Binary, self.image));
         own.map_or_else(|| self.image.header("P6"), <[u8]>::to_vec)
     }
 
@@ -86,7 +86,7 @@ struct Encoder {
     schema: Schema,
     image: Image,
     columns: [usize; 3],
-    form: Form,
+    form: SampleForm,
     /// The samples of a batch, interleaved.
     samples: Vec<u16>,
     part: PartBuffer,
@@ -114,9 +114,11 @@ impl Encoder {
     fn write(&mut self) {
         let Self { samples, part: PartBuffer { bytes, .. }, .. } = self;
         match self.form {
-            Form::Binary if self.image.sample_bytes() == 1 => bytes.extend(samples.iter().map(|&sample| sample as u8)),
-            Form::Binary => samples.iter().for_each(|sample| bytes.extend_from_slice(&sample.to_be_bytes())),
-            Form::Ascii => {
+            SampleForm::Binary if self.image.sample_bytes() == 1 => {
+                bytes.extend(samples.iter().map(|&sample| sample as u8))
+            }
+            SampleForm::Binary => samples.iter().for_each(|sample| bytes.extend_from_slice(&sample.to_be_bytes())),
+            SampleForm::Ascii => {
                 // One pixel per line, so that no line exceeds the format's limit of 70 bytes.
                 for (&sample, end) in samples.iter().zip(b"  \n".iter().cycle()) {
                     push_number(sample, *end, bytes);
@@ -166,7 +168,7 @@ impl Sink for Encoder {
         self.samples.resize(3 * batch.rows, 0);
         let refused: Vec<_> = (0..3).filter_map(|index| self.take(batch, index).err()).collect();
         if let Some(refused) = Refused::first(refused.into_iter()) {
-            return Err(refused.behind(self.part.rows_before(), NAME, &self.schema));
+            return Err(refused.into_error(self.part.rows_before(), NAME, &self.schema));
         }
         self.write();
         self.part.count(batch.rows as u64);

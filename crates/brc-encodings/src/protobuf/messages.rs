@@ -1,7 +1,7 @@
 //! The messages that are the same for all tables, as in `schemas/table.proto`, and the descriptor of the row message,
 //! which differs.
 
-use super::rows::Kind;
+use super::rows::FieldKind;
 use brc_core::{LogicalType, Schema};
 use prost::Message;
 
@@ -88,13 +88,13 @@ struct FieldDescriptor {
 const OPTIONAL: i32 = 1;
 /// The number of a field type in `google.protobuf.FieldDescriptorProto.Type`.
 fn type_number(logical_type: LogicalType) -> i32 {
-    match (Kind::of(logical_type), logical_type) {
-        (Kind::Double, _) => 1,
-        (Kind::Float, _) => 2,
-        (Kind::Varint, LogicalType::Bool) => 8,
-        (Kind::Varint, _) => 4,
-        (Kind::Bytes | Kind::Wide | Kind::Uuid, _) => 12,
-        (Kind::Zigzag, _) => 18,
+    match (FieldKind::of(logical_type), logical_type) {
+        (FieldKind::Double, _) => 1,
+        (FieldKind::Float, _) => 2,
+        (FieldKind::Varint, LogicalType::Bool) => 8,
+        (FieldKind::Varint, _) => 4,
+        (FieldKind::Bytes | FieldKind::Wide | FieldKind::Uuid, _) => 12,
+        (FieldKind::Zigzag, _) => 18,
     }
 }
 
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_have_names_of_their_own() {
+    fn field_names_are_unique() {
         let schema = Schema::parse("a:int,A:int,a_:string,São:string,1x:int,_y:int,column_2:int,b_c:int").unwrap();
         let names = ["a", "column_2", "column_3", "column_4", "column_5", "column_6", "column_7", "b_c"];
         assert_eq!(field_names(&schema), names);

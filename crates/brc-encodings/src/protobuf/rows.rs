@@ -22,7 +22,7 @@ impl Messages {
 
 /// How the values of a type are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FieldKind {
     /// `bool` and `uint64`.
     Varint,
     /// `sint64`.
@@ -39,7 +39,7 @@ pub(super) enum Kind {
     Uuid,
 }
 
-impl Kind {
+impl FieldKind {
     pub(super) fn of(logical_type: LogicalType) -> Self {
         match logical_type {
             LogicalType::Bool | LogicalType::UInt64 => Self::Varint,
@@ -92,7 +92,7 @@ impl RowWriter for Messages {
     fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), UnsupportedReason> {
         let Some(value) = value else { return Ok(()) };
         let Field { logical_type, nullable, .. } = self.fields[column];
-        let kind = Kind::of(logical_type);
+        let kind = FieldKind::of(logical_type);
         let head = |length: Option<usize>| {
             Short::of(|out| {
                 encode_key(field(column), kind.wire_type(), out);
@@ -102,33 +102,38 @@ impl RowWriter for Messages {
             })
         };
         match kind {
-            Kind::Zigzag => out.push(self.number(column, integer_64(value)).as_slice()),
-            Kind::Varint if integer(value) != 0 || nullable => {
+            FieldKind::Zigzag => out.push(self.number(column, integer_64(value)).as_slice()),
+            FieldKind::Varint if integer(value) != 0 || nullable => {
                 out.push(head(None).as_slice());
                 out.push(Short::of(|out| encode_varint(integer(value) as u64, out)).as_slice());
             }
-            Kind::Float if float(value).to_bits() != 0 || nullable => {
+            FieldKind::Float if float(value).to_bits() != 0 || nullable => {
                 out.push(head(None).as_slice());
                 out.push(&float32::nearest(float(value)).to_le_bytes());
             }
-            Kind::Double if float(value).to_bits() != 0 || nullable => {
+            FieldKind::Double if float(value).to_bits() != 0 || nullable => {
                 out.push(head(None).as_slice());
                 out.push(&float(value).to_le_bytes());
             }
-            Kind::Wide if integer(value) != 0 || nullable => {
+            FieldKind::Wide if integer(value) != 0 || nullable => {
                 out.push(head(Some(WIDE_BYTES)).as_slice());
                 out.push(&integer(value).to_be_bytes());
             }
-            Kind::Uuid if integer(value) != NIL || nullable => {
+            FieldKind::Uuid if integer(value) != NIL || nullable => {
                 out.push(head(Some(uuid::BYTES)).as_slice());
                 out.push(&uuid::to_bytes(integer(value)));
             }
-            Kind::Bytes if !values::bytes(value).is_empty() || nullable => {
+            FieldKind::Bytes if !values::bytes(value).is_empty() || nullable => {
                 let bytes = values::bytes(value);
                 out.push(head(Some(bytes.len())).as_slice());
                 out.push(bytes);
             }
-            Kind::Varint | Kind::Float | Kind::Double | Kind::Wide | Kind::Uuid | Kind::Bytes => {}
+            FieldKind::Varint
+            | FieldKind::Float
+            | FieldKind::Double
+            | FieldKind::Wide
+            | FieldKind::Uuid
+            | FieldKind::Bytes => {}
         }
         Ok(())
     }
@@ -171,14 +176,14 @@ impl RowLayout for MessageLayout {
     type Reader<'a> = MessageReader<'a>;
 
     fn reader<'a>(&'a self, bytes: &'a [u8]) -> MessageReader<'a> {
-        MessageReader { rest: bytes, behind: 0 }
+        MessageReader { rest: bytes, after: 0 }
     }
 }
 
 pub(super) struct MessageReader<'a> {
     rest: &'a [u8],
     /// The number of these bytes that are after the row.
-    behind: usize,
+    after: usize,
 }
 
 impl<'a> MessageReader<'a> {
@@ -189,7 +194,7 @@ impl<'a> MessageReader<'a> {
         match self.rest.split_first() {
             Some((&key, rest)) if usize::from(key) == (column + 1) << 3 | wire_type as usize && key < 0x80 => {
                 // If the row ends here, its length check fails later.
-                let is_there = self.rest.len() > self.behind;
+                let is_there = self.rest.len() > self.after;
                 self.rest = if is_there { rest } else { self.rest };
                 Ok(is_there)
             }
@@ -198,7 +203,7 @@ impl<'a> MessageReader<'a> {
     }
 
     fn long_key(&mut self, column: usize, wire_type: WireType) -> Result<bool, Fault> {
-        if self.rest.len() <= self.behind {
+        if self.rest.len() <= self.after {
             return Ok(false);
         }
         let mut rest = self.rest;
@@ -215,7 +220,7 @@ impl<'a> MessageReader<'a> {
 
     /// Whether the field of a column is next: fields are in the order of their numbers.
     fn is_next(&self, column: usize) -> Result<bool, Fault> {
-        if self.rest.len() <= self.behind {
+        if self.rest.len() <= self.after {
             return Ok(false);
         }
         let mut rest = self.rest;
@@ -226,7 +231,7 @@ impl<'a> MessageReader<'a> {
     /// Takes bytes of the row.
     fn bytes(&mut self, length: usize) -> Result<&'a [u8], Fault> {
         match take_text(&mut self.rest, length) {
-            Ok(bytes) if self.rest.len() >= self.behind => Ok(bytes),
+            Ok(bytes) if self.rest.len() >= self.after => Ok(bytes),
             _ => Err(beyond()),
         }
     }
@@ -245,7 +250,7 @@ impl<'a> MessageReader<'a> {
             }
             _ => decode_varint(&mut self.rest).map_err(|error| Fault::new(error.to_string()))?,
         };
-        if self.rest.len() < self.behind { Err(beyond()) } else { Ok(number) }
+        if self.rest.len() < self.after { Err(beyond()) } else { Ok(number) }
     }
 }
 
@@ -273,7 +278,7 @@ impl<'a> RowReader<'a> for MessageReader<'a> {
             })?,
         };
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        self.behind = self.rest.len().checked_sub(length).ok_or(Fault::CutOff)?;
+        self.after = self.rest.len().checked_sub(length).ok_or(Fault::CutOff)?;
         Ok(())
     }
 
@@ -301,30 +306,30 @@ impl<'a> RowReader<'a> for MessageReader<'a> {
     }
 
     fn value(&mut self, column: usize, logical_type: LogicalType) -> Result<Value<'a>, Fault> {
-        let kind = Kind::of(logical_type);
+        let kind = FieldKind::of(logical_type);
         Ok(match kind {
-            Kind::Zigzag => Value::Integer(self.number(column, 0)?.into()),
-            Kind::Bytes => Value::Bytes(self.text(column)?),
-            Kind::Varint => match self.key(column, kind.wire_type())? {
+            FieldKind::Zigzag => Value::Integer(self.number(column, 0)?.into()),
+            FieldKind::Bytes => Value::Bytes(self.text(column)?),
+            FieldKind::Varint => match self.key(column, kind.wire_type())? {
                 true => Value::Integer(self.varint()?.into()),
                 false => Value::Integer(0),
             },
-            Kind::Float => match self.key(column, kind.wire_type())? {
+            FieldKind::Float => match self.key(column, kind.wire_type())? {
                 true => {
                     let float = self.bytes(size_of::<f32>())?.try_into().map_or(0.0, f32::from_le_bytes);
                     Value::Float(float32::widen(float))
                 }
                 false => Value::Float(0.0),
             },
-            Kind::Double => match self.key(column, kind.wire_type())? {
+            FieldKind::Double => match self.key(column, kind.wire_type())? {
                 true => Value::Float(self.bytes(size_of::<f64>())?.try_into().map_or(0.0, f64::from_le_bytes)),
                 false => Value::Float(0.0),
             },
-            Kind::Uuid => match self.text(column)? {
+            FieldKind::Uuid => match self.text(column)? {
                 [] => Value::Integer(NIL),
                 bytes => Value::Integer(values::uuid(bytes).ok_or_else(not_a_uuid)?),
             },
-            Kind::Wide => match self.text(column)? {
+            FieldKind::Wide => match self.text(column)? {
                 [] => Value::Integer(0),
                 bytes => match bytes.try_into() {
                     Ok(bytes) => Value::Integer(i128::from_be_bytes(bytes)),
@@ -336,7 +341,7 @@ impl<'a> RowReader<'a> for MessageReader<'a> {
 
     #[inline]
     fn end_row(&mut self) -> Result<(), Fault> {
-        if self.rest.len() == self.behind { Ok(()) } else { Err(self.strange_field()) }
+        if self.rest.len() == self.after { Ok(()) } else { Err(self.strange_field()) }
     }
 }
 

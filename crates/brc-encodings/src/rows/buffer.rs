@@ -135,7 +135,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn it_is_a_vector(steps in prop::collection::vec(step(), 0..40)) {
+        fn a_row_buffer_behaves_like_a_vector(steps in prop::collection::vec(step(), 0..40)) {
             let (mut buffer, mut expected) = (RowBuffer::default(), Vec::new());
             for step in steps {
                 match step {

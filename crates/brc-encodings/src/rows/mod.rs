@@ -6,20 +6,20 @@
 //! call. The next value overwrites the excess bytes.
 
 mod buffer;
-mod cells;
-mod known;
-mod numbers;
+mod column_encodings;
+mod encoded_numbers;
+mod encoded_strings;
+mod encoded_values;
 mod short;
 #[cfg(test)]
 mod tests;
-mod texts;
 pub(crate) mod values;
 
 use crate::refused::Refused;
 use brc_core::{Batch, Column, Error, Result, Schema, UnsupportedReason, Value};
-use known::{Known, Source};
+use column_encodings::{ColumnEncodings, EncodedRows};
+use encoded_strings::EncodedStrings;
 use std::ops::Range;
-use texts::Texts;
 
 pub(crate) use buffer::RowBuffer;
 pub(crate) use short::Short;
@@ -55,13 +55,13 @@ pub(crate) struct RowEncoder<W> {
     name: &'static str,
     schema: Schema,
     writer: W,
-    columns: Vec<Known>,
+    columns: Vec<ColumnEncodings>,
 }
 
 impl<W: RowWriter> RowEncoder<W> {
     /// An encoder for a schema. `name` is the encoding's, for messages.
     pub(crate) fn new(name: &'static str, schema: &Schema, writer: W) -> Self {
-        let known = |(index, field)| Known::new(index, field, &writer);
+        let known = |(index, field)| ColumnEncodings::new(index, field, &writer);
         let columns = schema.fields().iter().enumerate().map(known).collect();
         Self { name, schema: schema.clone(), writer, columns }
     }
@@ -99,7 +99,7 @@ impl<W: RowWriter> RowEncoder<W> {
                 Err(Stopped::Behind(row)) => return Ok(row + 1),
                 Err(Stopped::At { row, index }) => {
                     let refused = refused(writer, rows.start + row, index, &batch.columns[index], schema);
-                    return Err(refused.behind(rows_before, name, schema));
+                    return Err(refused.into_error(rows_before, name, schema));
                 }
             }
         }
@@ -110,7 +110,7 @@ impl<W: RowWriter> RowEncoder<W> {
     /// it.
     #[cold]
     pub(crate) fn refuse(&self, row: usize, fault: UnsupportedReason, rows_before: u64) -> Error {
-        Refused::row(row, fault).behind(rows_before, self.name, &self.schema)
+        Refused::row(row, fault).into_error(rows_before, self.name, &self.schema)
     }
 }
 
@@ -126,7 +126,7 @@ enum Stopped {
 #[inline]
 fn write_rows(
     writer: &impl RowWriter,
-    sources: &[Source<'_>],
+    sources: &[EncodedRows<'_>],
     rows: Range<usize>,
     out: &mut RowBuffer,
     row_done: impl FnMut(Range<usize>) -> bool,
@@ -134,25 +134,29 @@ fn write_rows(
     // Many tables have these columns: for them, nothing is decided row by row, not even the length of string copies,
     // because such a branch would often be mispredicted.
     macro_rules! pair {
-        ($width:expr, $texts:expr, $numbers:expr) => {{
-            let ((codes, texts), (values, numbers)) = ($texts, $numbers);
+        ($width:expr, $strings:expr, $numbers:expr) => {{
+            let ((codes, strings), (values, numbers)) = ($strings, $numbers);
             write_short_rows(writer, rows, out, row_done, |row, room| {
-                let at = texts.write_short::<{ $width }>(codes[row], room)?;
+                let at = strings.write_short::<{ $width }>(codes[row], room)?;
                 let encode = |number| writer.number(1, number);
                 Some(at + numbers.write_short(values[row].into(), &mut room[at..], encode)?)
             })
         }};
-        ($texts:expr, $numbers:expr) => {
-            match $texts.1.longest() {
-                0..=32 => pair!(32, $texts, $numbers),
-                33..=64 => pair!(64, $texts, $numbers),
-                _ => pair!(Texts::WIDEST, $texts, $numbers),
+        ($strings:expr, $numbers:expr) => {
+            match $strings.1.longest() {
+                0..=32 => pair!(32, $strings, $numbers),
+                33..=64 => pair!(64, $strings, $numbers),
+                _ => pair!(EncodedStrings::WIDEST, $strings, $numbers),
             }
         };
     }
     match *sources {
-        [Source::Texts(codes, texts), Source::I16(values, numbers)] => pair!((codes, texts), (values, numbers)),
-        [Source::Texts(codes, texts), Source::I32(values, numbers)] => pair!((codes, texts), (values, numbers)),
+        [EncodedRows::Strings(codes, strings), EncodedRows::I16(values, numbers)] => {
+            pair!((codes, strings), (values, numbers))
+        }
+        [EncodedRows::Strings(codes, strings), EncodedRows::I32(values, numbers)] => {
+            pair!((codes, strings), (values, numbers))
+        }
         _ => write_short_rows(writer, rows, out, row_done, |row, room| {
             let mut at = 0;
             for (index, source) in sources.iter().enumerate() {
@@ -197,7 +201,7 @@ fn write_short_rows(
 #[cold]
 fn write_row(
     writer: &impl RowWriter,
-    sources: &[Source<'_>],
+    sources: &[EncodedRows<'_>],
     row: usize,
     out: &mut RowBuffer,
     mut row_done: impl FnMut(Range<usize>) -> bool,
@@ -205,16 +209,16 @@ fn write_row(
     let start = out.len();
     for (index, source) in sources.iter().enumerate() {
         let (number, numbers) = match source {
-            Source::I8(values, numbers) => (values[row].into(), numbers),
-            Source::I16(values, numbers) => (values[row].into(), numbers),
-            Source::I32(values, numbers) => (values[row].into(), numbers),
-            Source::I64(values, numbers) => (values[row], numbers),
-            Source::Texts(codes, texts) => {
-                out.push(texts.get(codes[row]).ok_or(Stopped::At { row, index })?);
+            EncodedRows::I8(values, numbers) => (values[row].into(), numbers),
+            EncodedRows::I16(values, numbers) => (values[row].into(), numbers),
+            EncodedRows::I32(values, numbers) => (values[row].into(), numbers),
+            EncodedRows::I64(values, numbers) => (values[row], numbers),
+            EncodedRows::Strings(codes, strings) => {
+                out.push(strings.get(codes[row]).ok_or(Stopped::At { row, index })?);
                 continue;
             }
-            Source::Cells(cells) => {
-                out.push(cells.get(row).ok_or(Stopped::At { row, index })?);
+            EncodedRows::Encoded(encoded) => {
+                out.push(encoded.get(row).ok_or(Stopped::At { row, index })?);
                 continue;
             }
         };

@@ -112,7 +112,7 @@ fn tables() -> impl Strategy<Value = (Vec<String>, usize, Vec<Given>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
     #[test]
-    fn rows_are_their_values_one_after_the_other(
+    fn rows_are_their_values_in_sequence(
         (strings, rows, columns) in tables(),
         as_runs: bool,
         cut in any::<prop::sample::Index>(),
@@ -147,7 +147,7 @@ proptest! {
 }
 
 #[test]
-fn the_first_row_that_cannot_be_held_is_told() {
+fn the_first_unsupported_row_is_reported() {
     let dictionary = dictionary(&["a".into(), "x".into(), "b".into(), "yx".into()]);
     let told = |first: &[u32], second: &[u32], row_done: fn(Range<usize>) -> bool| {
         let columns = [first, second].map(|codes| Column::codes(codes, &dictionary));

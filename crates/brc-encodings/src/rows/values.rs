@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn only_integers_that_are_floats_become_floats() {
+    fn only_exact_integers_become_floats() {
         assert_eq!(float_of(-(1 << 53)), Some(-9_007_199_254_740_992.0));
         assert_eq!(float_of((1 << 53) + 1), None);
     }

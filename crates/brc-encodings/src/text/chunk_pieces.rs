@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_belong_where_they_start() {
+    fn rows_belong_to_the_split_where_they_start() {
         let text = b"ab\nc\n\nd\n";
         let firsts: Vec<_> = (0..12).map(|wanted| first_row(text, 2, wanted)).collect();
         assert_eq!(firsts, [0, 0, 0, 3, 3, 3, 5, 5, 6, 8, 8, 8]);

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 pub(crate) use pieces::Piece;
 pub(crate) use reline::{Newlines, Notes, Reline, RelineFault, Relines};
-pub(crate) use scanner::{BATCH_ROWS, BYTE_ORDER_MARK, Delivery, first_line};
+pub(crate) use scanner::{BATCH_ROWS, BYTE_ORDER_MARK, TextDelivery, first_line};
 pub(crate) use table::TextTable;
 pub(crate) use writer::TextWriter;
 
@@ -29,7 +29,7 @@ pub(crate) use writer::TextWriter;
 pub(crate) const LONGEST_LINE: usize = RowOptions::MAX_ROW;
 
 /// How a line represents a row.
-pub(crate) trait Layout: Send + Sync {
+pub(crate) trait LineLayout: Send + Sync {
     /// Whether the first line is a header.
     fn has_header(&self) -> bool {
         false
@@ -46,14 +46,14 @@ pub(crate) trait Layout: Send + Sync {
     }
 
     /// A reader of rows for one worker with these options.
-    fn rows(&self, schema: &Schema, options: &ScanOptions) -> Box<dyn Rows>;
+    fn rows(&self, schema: &Schema, options: &ScanOptions) -> Box<dyn RowParser>;
 
     /// The error of a malformed line, and the column at fault.
     fn explain(&self, line: &[u8], schema: &Schema) -> Option<(Option<usize>, RowFault)>;
 }
 
 /// Parses lines as rows.
-pub(crate) trait Rows: Send {
+pub(crate) trait RowParser: Send {
     /// Called before the rows of a split: passes inferred columns to the sink.
     fn begin(&mut self, _sink: &mut dyn Sink) -> Result<(), ScanError> {
         Ok(())
@@ -66,10 +66,10 @@ pub(crate) trait Rows: Send {
 
     /// Delivers all rows of a piece: each batch with all columns of the schema, of which those outside the projection
     /// may be empty.
-    fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError>;
+    fn take(&mut self, piece: &Piece<'_>, delivery: &mut TextDelivery<'_>) -> Result<(), ScanError>;
 
     /// Delivers buffered rows, if there are any.
-    fn deliver(&mut self, delivery: &mut Delivery<'_>) -> Result<(), ScanError>;
+    fn deliver(&mut self, delivery: &mut TextDelivery<'_>) -> Result<(), ScanError>;
 
     /// [`brc_core::Scanner::finish`].
     fn finish(&mut self, _sink: &mut dyn Sink) -> Result<()> {

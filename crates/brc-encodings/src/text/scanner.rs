@@ -2,7 +2,7 @@
 
 use super::pieces::Pieces;
 use super::table::TextTable;
-use super::{BadRow, LONGEST_LINE, Rows, strip_carriage_return};
+use super::{BadRow, LONGEST_LINE, RowParser, strip_carriage_return};
 use crate::delivery;
 use brc_core::{
     Column, Reject, Rejects, Result, RowFault, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, SkippedLines,
@@ -20,7 +20,7 @@ pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(super) struct TextScanner<'t> {
     table: &'t TextTable,
     pieces: Pieces<'t>,
-    rows: Box<dyn Rows>,
+    rows: Box<dyn RowParser>,
     options: ScanOptions,
 }
 
@@ -34,7 +34,7 @@ impl<'t> TextScanner<'t> {
 impl Scanner for TextScanner<'_> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
         let before = Instant::now();
-        let mut delivery = Delivery {
+        let mut delivery = TextDelivery {
             schema: &self.table.schema,
             keep_rejects: self.table.keep_rejects,
             rows: delivery::Delivery::new(&self.options, sink),
@@ -67,7 +67,7 @@ impl Scanner for TextScanner<'_> {
             }
         }
         self.rows.end()?;
-        let Delivery { rows, rejects, lines, blank_lines, .. } = delivery;
+        let TextDelivery { rows, rejects, lines, blank_lines, .. } = delivery;
         let cost = self.pieces.cost();
         let elsewhere = cost.read_time + cost.decompress_time + rows.sink_time;
         let scanned = Scanned {
@@ -90,7 +90,7 @@ impl Scanner for TextScanner<'_> {
 }
 
 /// The destination of the rows of a split.
-pub(crate) struct Delivery<'a> {
+pub(crate) struct TextDelivery<'a> {
     pub(crate) schema: &'a Schema,
     keep_rejects: bool,
     rows: delivery::Delivery<'a>,
@@ -101,7 +101,7 @@ pub(crate) struct Delivery<'a> {
     rejects: Rejects,
 }
 
-impl Delivery<'_> {
+impl TextDelivery<'_> {
     /// Delivers rows, given all columns of the schema.
     pub(crate) fn batch(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<(), ScanError> {
         self.rows.batch(rows, columns).map_err(|error| error.among(&self.rejects).into())

@@ -81,7 +81,7 @@ pub(super) struct StreamPieces {
     /// A margin, the text, a margin.
     buffer: Vec<u8>,
     /// The pieces in the buffer.
-    pieces: Vec<Place>,
+    pieces: Vec<PieceLocation>,
     next: usize,
     newlines: Option<Newlines>,
     /// The error after the last piece.
@@ -323,7 +323,7 @@ impl StreamPieces {
     }
 
     fn piece(&mut self, state: &mut State, start: usize, end: usize) -> usize {
-        self.pieces.push(Place { range: start..end, cut_off: false, byte: state.byte });
+        self.pieces.push(PieceLocation { range: start..end, cut_off: false, byte: state.byte });
         state.byte += (end - start) as u64;
         end
     }
@@ -333,7 +333,7 @@ impl StreamPieces {
         let cut = start + LONGEST_LINE + 1;
         let mut skipped = (self.buffer.len() - start) as u64;
         self.buffer.truncate(cut);
-        self.pieces.push(Place { range: start..cut, cut_off: true, byte: state.byte });
+        self.pieces.push(PieceLocation { range: start..cut, cut_off: true, byte: state.byte });
         let start = self.buffer.len();
         loop {
             let read = state.fill(&mut self.buffer);
@@ -368,7 +368,7 @@ impl StreamPieces {
 }
 
 /// The location of a [`Piece`].
-struct Place {
+struct PieceLocation {
     range: Range<usize>,
     cut_off: bool,
     byte: u64,

@@ -5,7 +5,7 @@ use super::file_pieces::FilePieces;
 use super::pieces::Pieces;
 use super::scanner::TextScanner;
 use super::stream::{Stream, StreamPieces};
-use super::{Layout, Reline};
+use super::{LineLayout, Reline};
 use crate::chunks::Chunks;
 use crate::encoding::OpenOptions;
 use crate::input::{Input, Source};
@@ -23,7 +23,7 @@ pub(crate) struct TextTable {
     path: PathBuf,
     pub(super) schema: Schema,
     pub(super) keep_rejects: bool,
-    pub(super) layout: Box<dyn Layout>,
+    pub(super) layout: Box<dyn LineLayout>,
     split_bytes: u64,
     text: Text,
 }
@@ -46,7 +46,12 @@ impl TextTable {
     ///
     /// # Errors
     /// If there is no space for the copy of a stream that may have to be read again.
-    pub(crate) fn new(input: Input, schema: Schema, layout: Box<dyn Layout>, options: &OpenOptions) -> Result<Self> {
+    pub(crate) fn new(
+        input: Input,
+        schema: Schema,
+        layout: Box<dyn LineLayout>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
         let path = input.path.clone();
         let text = match input.source {
             Source::File { file, length } => Text::File { file, length },
@@ -69,7 +74,7 @@ impl TextTable {
     pub(crate) fn relined(
         input: Input,
         schema: Schema,
-        layout: Box<dyn Layout>,
+        layout: Box<dyn LineLayout>,
         reline: Arc<dyn Reline>,
         options: &OpenOptions,
     ) -> Result<Self> {
@@ -84,7 +89,7 @@ impl TextTable {
         Ok(Self::of(path, Text::Stream(stream.relined(reline)), schema, layout, options))
     }
 
-    fn of(path: PathBuf, text: Text, schema: Schema, layout: Box<dyn Layout>, options: &OpenOptions) -> Self {
+    fn of(path: PathBuf, text: Text, schema: Schema, layout: Box<dyn LineLayout>, options: &OpenOptions) -> Self {
         Self {
             path,
             schema,

@@ -22,9 +22,9 @@ fn shown(cell: &Cell) -> String {
 }
 
 /// A reader that returns a few bytes at a time, as a pipe may.
-struct Drip(Vec<u8>, usize);
+struct SlowReader(Vec<u8>, usize);
 
-impl Read for Drip {
+impl Read for SlowReader {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let count = self.1.min(self.0.len()).min(buffer.len());
         buffer[..count].copy_from_slice(&self.0[..count]);
@@ -41,7 +41,7 @@ pub(crate) fn file(text: &[u8]) -> Input {
 
 /// A stream that returns `portion` bytes at a time.
 pub(crate) fn stream(text: &[u8], portion: usize) -> Input {
-    let drip = Drip(text.to_vec(), portion);
+    let drip = SlowReader(text.to_vec(), portion);
     Input {
         path: PathBuf::from("-"),
         prefix: Vec::new(),
@@ -53,7 +53,7 @@ pub(crate) fn stream(text: &[u8], portion: usize) -> Input {
 
 /// A stream whose first bytes were sniffed.
 pub(crate) fn pipe(text: &[u8], portion: usize) -> Input {
-    Input::from_stream(PathBuf::from("-"), Box::new(Drip(text.to_vec(), portion))).unwrap()
+    Input::from_stream(PathBuf::from("-"), Box::new(SlowReader(text.to_vec(), portion))).unwrap()
 }
 
 /// All rows in order, and line, byte and text of the rejects.

@@ -39,7 +39,7 @@ impl<W: RowWriter + Clone + 'static> BatchWriter for TextWriter<W> {
         let is_first = !std::mem::replace(&mut self.has_parts, true);
         match part.meta.downcast_ref() {
             Some(Marked(true)) if is_first => {
-                Err(Refused::row(0, UnsupportedReason::ByteOrderMark).behind(0, self.name, &self.schema))
+                Err(Refused::row(0, UnsupportedReason::ByteOrderMark).into_error(0, self.name, &self.schema))
             }
             _ => Ok(()),
         }

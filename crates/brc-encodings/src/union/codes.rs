@@ -22,7 +22,7 @@ pub(super) struct SharedCodes {
     rows: Option<u64>,
     /// Whether the current table has the first dictionary; known after its first batch.
     has_first: Option<bool>,
-    form: Form,
+    form: CodeForm,
     /// The codes of a batch, translated.
     codes: Vec<u32>,
     /// The runs of a batch, translated.
@@ -34,7 +34,7 @@ pub(super) struct SharedCodes {
 
 /// How the rows of the current table are delivered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Form {
+enum CodeForm {
     /// As the table's own codes: its dictionary is the first one.
     First,
     /// As translated codes.
@@ -73,12 +73,12 @@ impl SharedCodes {
             // This depends on the table alone, not on the tables that a worker scanned before: encodings may write
             // codes and strings differently, and the output must not depend on threads.
             Data::Codes { codes, .. } if self.is_distinct(dictionary) && self.spell(codes, dictionary, wanted) => {
-                Form::Strings
+                CodeForm::Strings
             }
-            _ if self.is_first(dictionary) => Form::First,
-            _ => Form::Shared,
+            _ if self.is_first(dictionary) => CodeForm::First,
+            _ => CodeForm::Shared,
         };
-        if self.form == Form::Shared {
+        if self.form == CodeForm::Shared {
             self.translate(data, wanted);
         }
     }
@@ -88,8 +88,8 @@ impl SharedCodes {
         if self.is_alone {
             return;
         }
-        self.form = if self.is_first(dictionary) { Form::First } else { Form::Shared };
-        if self.form == Form::Shared {
+        self.form = if self.is_first(dictionary) { CodeForm::First } else { CodeForm::Shared };
+        if self.form == CodeForm::Shared {
             self.translate(Data::Codes { codes, dictionary }, None);
         }
     }
@@ -173,9 +173,9 @@ impl SharedCodes {
             return data;
         }
         match (data, self.form, &self.first) {
-            (Data::Codes { codes, .. }, Form::First, Some(dictionary)) => Data::Codes { codes, dictionary },
-            (Data::Runs { runs, .. }, Form::First, Some(dictionary)) => Data::Runs { runs, dictionary },
-            (Data::Codes { .. }, Form::Strings, _) => Data::Bytes(ByteStrings::new(&self.offsets, &self.bytes)),
+            (Data::Codes { codes, .. }, CodeForm::First, Some(dictionary)) => Data::Codes { codes, dictionary },
+            (Data::Runs { runs, .. }, CodeForm::First, Some(dictionary)) => Data::Runs { runs, dictionary },
+            (Data::Codes { .. }, CodeForm::Strings, _) => Data::Bytes(ByteStrings::new(&self.offsets, &self.bytes)),
             (Data::Codes { .. }, ..) => Data::Codes { codes: &self.codes, dictionary: self.strings.dictionary() },
             (Data::Runs { .. }, ..) => Data::Runs { runs: &self.runs, dictionary: self.strings.dictionary() },
             (Data::Bytes(_) | Data::Integers(_) | Data::Floats(_), ..) => data,
@@ -218,7 +218,7 @@ mod tests {
     }
 
     /// The strings of selected rows, after translation.
-    fn strings(shared: &mut SharedCodes, data: Data<'_>, wanted: Option<&[u64]>) -> (Form, Vec<String>) {
+    fn strings(shared: &mut SharedCodes, data: Data<'_>, wanted: Option<&[u64]>) -> (CodeForm, Vec<String>) {
         shared.prepare(data, wanted);
         let column = Column::from(shared.lend(data));
         (shared.form, strings_of(&column, wanted))
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_the_same_whatever_becomes_of_codes() {
+    fn translation_preserves_strings() {
         let even = dictionary((0..400).step_by(2).map(|n| format!("{n:04}")));
         let most = dictionary((0..400).filter(|n| n % 7 > 0).map(|n| format!("{n:04}")));
         let growing = ["0003", "new", "0004"].into_iter().collect::<Dictionary>();
@@ -260,21 +260,21 @@ mod tests {
                 assert!(matches!(shared.lend(data), Data::Codes { .. }));
                 assert_eq!(strings_of(&shared.lend(data).into(), None), strings_of(&data.into(), None));
             }
-            let expected = [Form::First, Form::First, Form::Strings];
-            assert_eq!((&forms[..3], &forms[3..]), (&expected[..], &[Form::Shared; 7][..]));
+            let expected = [CodeForm::First, CodeForm::First, CodeForm::Strings];
+            assert_eq!((&forms[..3], &forms[3..]), (&expected[..], &[CodeForm::Shared; 7][..]));
             assert_eq!(shared.strings.dictionary().len(), 400 - 29 + 1);
         }
     }
 
     #[test]
-    fn strings_that_are_too_large_for_a_batch_stay_codes() {
+    fn strings_too_large_for_a_batch_stay_codes() {
         let large = dictionary(["a", "b"].map(|letter| letter.repeat(MAX_BATCH_BYTES / 4)));
         let mut shared = SharedCodes::new(false);
         for (dictionary, codes, form) in [
-            (&large, vec![0, 1], Form::Strings),
-            (&large, vec![0; 5], Form::First),
-            (&dictionary(["a".to_owned()]), vec![0], Form::Strings),
-            (&dictionary(["a".repeat(MAX_BATCH_BYTES + 1)]), vec![0], Form::Shared),
+            (&large, vec![0, 1], CodeForm::Strings),
+            (&large, vec![0; 5], CodeForm::First),
+            (&dictionary(["a".to_owned()]), vec![0], CodeForm::Strings),
+            (&dictionary(["a".repeat(MAX_BATCH_BYTES + 1)]), vec![0], CodeForm::Shared),
         ] {
             shared.turn(Some(1));
             let data = Data::Codes { codes: &codes, dictionary };
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_whose_rows_are_all_null_have_codes() {
+    fn all_null_tables_have_codes() {
         let mut shared = SharedCodes::new(false);
         let dictionary = Dictionary::new();
         shared.turn(Some(1));

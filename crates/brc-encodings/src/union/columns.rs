@@ -22,7 +22,8 @@ pub(super) enum Origin {
 /// # Errors
 /// [`Error::Usage`] if a table's columns differ from the first table's, [`Error::TypeMismatch`] if their types differ.
 pub(super) fn combine(tables: &[(&Path, &Schema)], options: &UnionOptions) -> Result<Schema> {
-    let tables: Vec<Own<'_>> = tables.iter().map(|(path, schema)| Own::new(path, schema, options)).collect();
+    let tables: Vec<OwnColumns<'_>> =
+        tables.iter().map(|(path, schema)| OwnColumns::new(path, schema, options)).collect();
     let mut fields = if options.by_name { by_name(&tables)? } else { by_position(&tables)? };
     fields.extend(options.constants.iter().map(|constant| constant.field().clone()));
     let tables: Vec<_> = tables.iter().map(|own| (own.path, own.schema)).collect();
@@ -66,23 +67,23 @@ pub(super) fn origins(schema: &Schema, own: &Schema, constants: &[ConstantColumn
 }
 
 /// The columns of a table, without those that constants replace.
-struct Own<'a> {
+struct OwnColumns<'a> {
     path: &'a Path,
     schema: &'a Schema,
     fields: Vec<&'a Field>,
 }
 
-impl<'a> Own<'a> {
+impl<'a> OwnColumns<'a> {
     fn new(path: &'a Path, schema: &'a Schema, options: &UnionOptions) -> Self {
         let is_own = |field: &&Field| options.constants.iter().all(|constant| constant.field().name != field.name);
         Self { path, schema, fields: schema.fields().iter().filter(is_own).collect() }
     }
 }
 
-fn by_position(tables: &[Own<'_>]) -> Result<Vec<Field>> {
-    let Some((Own { path: first, fields, .. }, others)) = tables.split_first() else { return Ok(Vec::new()) };
+fn by_position(tables: &[OwnColumns<'_>]) -> Result<Vec<Field>> {
+    let Some((OwnColumns { path: first, fields, .. }, others)) = tables.split_first() else { return Ok(Vec::new()) };
     let mut fields: Vec<Field> = fields.iter().copied().cloned().collect();
-    for Own { path, fields: others, .. } in others {
+    for OwnColumns { path, fields: others, .. } in others {
         let differs = |reason: String| Error::Usage(format!("{}: {reason}", path.display()));
         let (path_of_first, hint) = (first.display(), "--union-by-name matches columns by name");
         for (at, (field, own)) in fields.iter_mut().zip(others).enumerate() {
@@ -103,11 +104,11 @@ fn by_position(tables: &[Own<'_>]) -> Result<Vec<Field>> {
     Ok(fields)
 }
 
-fn by_name(tables: &[Own<'_>]) -> Result<Vec<Field>> {
+fn by_name(tables: &[OwnColumns<'_>]) -> Result<Vec<Field>> {
     let mut fields: Vec<Field> = Vec::new();
     // For each column: its position, the first file that has it, and the number of files that have it.
     let mut known: HashMap<&str, (usize, &Path, usize)> = HashMap::new();
-    for Own { path, fields: others, .. } in tables {
+    for OwnColumns { path, fields: others, .. } in tables {
         for &own in others {
             let (at, first, files) = known.entry(&own.name).or_insert((fields.len(), path, 0));
             *files += 1;

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 #[derive(Debug, Clone)]
 pub struct ConstantColumn {
     field: Field,
-    values: Values,
+    values: ConstantValues,
 }
 
 #[derive(Debug, Clone)]
-enum Values {
+enum ConstantValues {
     Strings { codes: Vec<Option<u32>>, dictionary: Dictionary },
     Integers(Vec<Option<i64>>),
 }
@@ -31,13 +31,16 @@ impl ConstantColumn {
         let mut code = |value: &'v [u8]| *known.entry(value).or_insert_with(|| dictionary.push(value));
         let codes: Vec<_> = values.into_iter().map(|value| value.map(&mut code)).collect();
         let nullable = codes.contains(&None);
-        Self { field: field(name, LogicalType::String, nullable), values: Values::Strings { codes, dictionary } }
+        Self {
+            field: field(name, LogicalType::String, nullable),
+            values: ConstantValues::Strings { codes, dictionary },
+        }
     }
 
     /// A column of a type stored as integers, with one value per table.
     #[must_use]
     pub fn integers(name: &str, logical_type: LogicalType, values: Vec<Option<i64>>) -> Self {
-        Self { field: field(name, logical_type, values.contains(&None)), values: Values::Integers(values) }
+        Self { field: field(name, logical_type, values.contains(&None)), values: ConstantValues::Integers(values) }
     }
 
     /// Its name and type.
@@ -49,16 +52,16 @@ impl ConstantColumn {
     /// The number of tables that it has values for.
     pub(super) fn tables(&self) -> usize {
         match &self.values {
-            Values::Strings { codes, .. } => codes.len(),
-            Values::Integers(values) => values.len(),
+            ConstantValues::Strings { codes, .. } => codes.len(),
+            ConstantValues::Integers(values) => values.len(),
         }
     }
 
     /// Its value in a table.
     pub(super) fn of(&self, table: usize) -> Constant<'_> {
         let value = match &self.values {
-            Values::Strings { codes, dictionary } => codes[table].map(|code| Constant::Code(code, dictionary)),
-            Values::Integers(values) => values[table].map(Constant::Integer),
+            ConstantValues::Strings { codes, dictionary } => codes[table].map(|code| Constant::Code(code, dictionary)),
+            ConstantValues::Integers(values) => values[table].map(Constant::Integer),
         };
         value.unwrap_or(Constant::Null)
     }

@@ -17,7 +17,7 @@ struct Ends {
 
 /// The location of a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SplitLocation {
     /// The position of its table.
     pub(super) table: usize,
     /// The union's number of the first split of that table.
@@ -28,7 +28,7 @@ pub(super) struct Place {
 
 impl Numbering {
     /// The split with the given number; `None` after the last split of all tables.
-    pub(super) fn find(&self, index: u64, tables: &[Box<dyn Table>]) -> Option<Place> {
+    pub(super) fn find(&self, index: u64, tables: &[Box<dyn Table>]) -> Option<SplitLocation> {
         let mut ends = self.lock();
         while ends.ends.last().is_none_or(|&end| end <= index) {
             let open = tables.get(ends.ends.len())?;
@@ -43,7 +43,7 @@ impl Numbering {
         let table = ends.ends.partition_point(|&end| end <= index);
         let first_split = table.checked_sub(1).map_or(0, |before| ends.ends[before]);
         let split = tables.get(table)?.split(index - first_split)?;
-        Some(Place { table, first_split, split })
+        Some(SplitLocation { table, first_split, split })
     }
 
     /// Records the end of a stream: later split numbers belong to the next table.

@@ -4,7 +4,7 @@ use super::Union;
 use super::codes::SharedCodes;
 use super::columns::{Origin, origins};
 use super::constants::{Constant, ConstantColumn};
-use super::numbering::Place;
+use super::numbering::SplitLocation;
 use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{
     Batch, Bitmap, Column, Conjunct, Data, Error, Field, Integers, Known, PhysicalType, Result, Run, ScanError,
@@ -31,7 +31,7 @@ impl<'a> UnionScanner<'a> {
     /// `schema` has the columns of the union as currently known.
     pub(super) fn new(union: &'a Union, schema: &Schema, options: &ScanOptions) -> Self {
         let is_alone = union.tables.iter().filter(|table| table.rows() != Some(0)).count() <= 1;
-        let column = |&column: &usize| Translated::new(column, &schema.fields()[column], is_alone);
+        let column = |&column: &usize| TranslatedColumn::new(column, &schema.fields()[column], is_alone);
         let position = |column: &usize| options.projection.iter().position(|projected| projected == column);
         let positions = |conjunct: &Conjunct| conjunct.columns.iter().filter_map(position).collect();
         let translation = Translation {
@@ -82,7 +82,7 @@ impl<'a> UnionScanner<'a> {
 impl Scanner for UnionScanner<'_> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
         let union = self.union;
-        let Some(Place { table, split: inner, .. }) = union.numbering.find(split.index, &union.tables) else {
+        let Some(SplitLocation { table, split: inner, .. }) = union.numbering.find(split.index, &union.tables) else {
             return Ok(None);
         };
         if self.pruned[table] {
@@ -90,7 +90,7 @@ impl Scanner for UnionScanner<'_> {
         }
         self.turn_to(table, sink)?;
         let Some((_, scanner)) = &mut self.current else { return Ok(None) };
-        let mut translating = Translating { to: &mut self.translation, union, sink };
+        let mut translating = TranslatingSink { to: &mut self.translation, union, sink };
         let own = &union.tables[table];
         if union.is_inferred() && own.inferred().is_none() {
             translating.schema(&Arc::new(own.schema().clone()))?;
@@ -104,7 +104,7 @@ impl Scanner for UnionScanner<'_> {
     fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
         match &mut self.current {
             Some((_, scanner)) => {
-                scanner.finish(&mut Translating { to: &mut self.translation, union: self.union, sink })
+                scanner.finish(&mut TranslatingSink { to: &mut self.translation, union: self.union, sink })
             }
             None => Ok(()),
         }
@@ -114,7 +114,7 @@ impl Scanner for UnionScanner<'_> {
 /// Translates the columns of the current table to those of the union.
 struct Translation<'a> {
     /// The columns of the projection.
-    columns: Vec<Translated<'a>>,
+    columns: Vec<TranslatedColumn<'a>>,
     /// For each conjunct, the positions of its columns in `columns`.
     tested: Vec<Vec<usize>>,
     constants: &'a [ConstantColumn],
@@ -142,7 +142,7 @@ impl Zeros {
 }
 
 /// One column of the projection.
-struct Translated<'a> {
+struct TranslatedColumn<'a> {
     /// Its position in the schema.
     index: usize,
     physical: PhysicalType,
@@ -174,7 +174,7 @@ impl Translation<'_> {
     }
 }
 
-impl<'c> Translated<'c> {
+impl<'c> TranslatedColumn<'c> {
     fn new(index: usize, field: &Field, is_alone: bool) -> Self {
         Self {
             index,
@@ -255,18 +255,18 @@ impl<'c> Translated<'c> {
 }
 
 /// The projected columns that are constant in the current table.
-fn constant<'c, 'a>(columns: &'c mut [Translated<'a>]) -> impl Iterator<Item = &'c mut Translated<'a>> {
+fn constant<'c, 'a>(columns: &'c mut [TranslatedColumn<'a>]) -> impl Iterator<Item = &'c mut TranslatedColumn<'a>> {
     columns.iter_mut().filter(|column| matches!(column.origin, Origin::Constant(_)))
 }
 
 /// A sink for the current table that delivers its rows as rows of the union.
-struct Translating<'s, 't, 'a> {
+struct TranslatingSink<'s, 't, 'a> {
     to: &'t mut Translation<'a>,
     union: &'a Union,
     sink: &'s mut dyn Sink,
 }
 
-impl Translating<'_, '_, '_> {
+impl TranslatingSink<'_, '_, '_> {
     /// Delivers the rows of a batch as rows of the union.
     fn translate(
         &mut self,
@@ -296,7 +296,7 @@ impl Translation<'_> {
         &'b self,
         positions: impl Iterator<Item = usize>,
         batch: &Batch<'b>,
-        lend_own: impl Fn(&'b Translated<'_>, &Column<'b>) -> Column<'b>,
+        lend_own: impl Fn(&'b TranslatedColumn<'_>, &Column<'b>) -> Column<'b>,
     ) -> Vec<Column<'b>> {
         let mut own = batch.columns.iter();
         let lent = positions.filter_map(|position| {
@@ -311,7 +311,7 @@ impl Translation<'_> {
     }
 }
 
-impl Sink for Translating<'_, '_, '_> {
+impl Sink for TranslatingSink<'_, '_, '_> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
         let now = self.union.current()?;
         let all = now.as_ref().unwrap_or(&self.union.schema);
@@ -347,7 +347,7 @@ impl Sink for Translating<'_, '_, '_> {
     }
 
     fn wants(&self, position: usize) -> bool {
-        let is_own = |it: &(usize, &Translated<'_>)| matches!(it.1.origin, Origin::Column(_));
+        let is_own = |it: &(usize, &TranslatedColumn<'_>)| matches!(it.1.origin, Origin::Column(_));
         let place = self.to.columns.iter().enumerate().filter(is_own).nth(position);
         place.is_none_or(|(place, _)| self.sink.wants(place))
     }

@@ -78,7 +78,7 @@ fn everything(table: &Union) -> ScanOptions {
 }
 
 #[test]
-fn rows_of_all_tables_come_in_order_under_shared_codes() {
+fn rows_of_all_tables_are_in_order_with_shared_codes() {
     for streams in 0..8 {
         let mut tables = vec![
             memory("a", "n:int64 not null,s:string", &[Some("x"), None, Some("y")]),
@@ -148,7 +148,7 @@ fn columns_are_matched_by_name_and_missing_ones_are_null() {
 }
 
 #[test]
-fn tables_that_differ_are_refused_by_file_and_column() {
+fn mismatches_name_file_and_column() {
     for (other, by_name, message) in [
         ("n:int64,t:string", false, "b: column 2 is 't', but 's' in a; --union-by-name matches columns by name"),
         ("n:int64,s:date", false, "b: column 's' is of type date, but string in a; --schema sets both"),
@@ -169,7 +169,7 @@ fn tables_that_differ_are_refused_by_file_and_column() {
 }
 
 #[test]
-fn bad_rows_have_the_lines_of_their_own_file() {
+fn malformed_rows_have_line_numbers_within_their_file() {
     let good = [Some("x"), Some("y")];
     let bad = [Some("x"), Some("bad")];
     let tables = || vec![memory("a", "n:int64,s:string", &good), memory("b", "n:int64,s:string", &bad)];

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_read_as_they_are_shown() {
+    fn cells_are_formatted_as_displayed() {
         for (data, expected) in [
             (Data::Float(1.0), "1"),
             (Data::Float(-0.5), "-0.5"),

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_has_the_least_type_that_holds_its_cells() {
+    fn a_column_has_the_narrowest_type_that_fits_its_cells() {
         let date = Cell::Moment(DAY);
         let timestamp = |unit| LogicalType::Timestamp { unit, zone: false };
         for (of, expected) in [
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_was_asked_for_must_hold_all_cells() {
+    fn a_given_type_must_fit_all_cells() {
         let mixed = cells(&[Cell::Whole(1), Cell::Text(" 7 ".into()), Cell::Text("x".into())]);
         assert_eq!(array(&mixed, 3, LogicalType::Int64).unwrap_err(), Some(&mixed[2]));
         assert!(array(&mixed[..2], 3, LogicalType::Float64).is_ok());

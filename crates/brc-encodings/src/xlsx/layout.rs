@@ -1,13 +1,13 @@
 //! Finds the table and its header among the cells of a sheet.
 
 use super::cell::Cell;
-use super::workbook::Placed;
+use super::workbook::PlacedCell;
 use brc_text::DialectOverrides;
 use std::collections::BTreeMap;
 
 /// The table of a sheet.
 #[derive(Debug, Default)]
-pub(super) struct Layout {
+pub(super) struct SheetLayout {
     /// The header's name of each column, which may be empty; `None` if there is no header.
     pub(super) header: Option<Vec<String>>,
     /// The cells of each column by row, counted from the first row of the table.
@@ -19,10 +19,10 @@ pub(super) struct Layout {
     pub(super) title_rows: u32,
 }
 
-impl Layout {
+impl SheetLayout {
     /// The table of these cells, which are in order. Columns without a cell are omitted; rows without one are kept,
     /// unless they are the last.
-    pub(super) fn of(mut cells: Vec<Placed>, options: &DialectOverrides) -> Self {
+    pub(super) fn of(mut cells: Vec<PlacedCell>, options: &DialectOverrides) -> Self {
         if let Some(skipped) = options.preamble_lines {
             cells.retain(|cell| u64::from(cell.row) >= skipped);
         }
@@ -42,7 +42,7 @@ impl Layout {
         let first_row = first_row + u32::from(has_header);
         let mut columns = BTreeMap::<u32, (String, Vec<(usize, Cell)>)>::new();
         let mut rows = 0;
-        for Placed { row, column, cell } in cells {
+        for PlacedCell { row, column, cell } in cells {
             let (name, own) = columns.entry(column).or_default();
             match row.checked_sub(first_row) {
                 None => *name = cell.to_text(),
@@ -58,8 +58,8 @@ impl Layout {
 }
 
 /// The number of title cells: texts alone in their row, above rows of several cells.
-fn title_cells(cells: &[Placed]) -> usize {
-    let alone = |rows: &[Placed]| rows.len() == 1 && matches!(rows[0].cell, Cell::Text(_));
+fn title_cells(cells: &[PlacedCell]) -> usize {
+    let alone = |rows: &[PlacedCell]| rows.len() == 1 && matches!(rows[0].cell, Cell::Text(_));
     let titles = cells.chunk_by(|one, next| one.row == next.row).take_while(|row| alone(row)).count();
     if titles < cells.len() { titles } else { 0 }
 }
@@ -68,12 +68,13 @@ fn title_cells(cells: &[Placed]) -> usize {
 mod tests {
     use super::*;
 
-    fn layout(rows: &[&[Option<Cell>]], options: &DialectOverrides) -> Layout {
+    fn layout(rows: &[&[Option<Cell>]], options: &DialectOverrides) -> SheetLayout {
         let cells = (0..).zip(rows).flat_map(|(row, cells)| {
-            let placed = move |(column, cell): (u32, &Option<Cell>)| Some(Placed { row, column, cell: cell.clone()? });
+            let placed =
+                move |(column, cell): (u32, &Option<Cell>)| Some(PlacedCell { row, column, cell: cell.clone()? });
             (1..).zip(*cells).filter_map(placed)
         });
-        Layout::of(cells.collect(), options)
+        SheetLayout::of(cells.collect(), options)
     }
 
     fn text(text: &str) -> Option<Cell> {
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_and_skipped_rows_are_no_part_of_the_table() {
+    fn titles_and_skipped_rows_are_excluded() {
         let rows: &[&[Option<Cell>]] = &[&[text("Sales")], &[], &[text("a"), text("b")], &[ONE, ONE]];
         let found = layout(rows, &DialectOverrides::default());
         assert_eq!((found.header.unwrap(), found.rows, found.title_rows), (vec!["a".into(), "b".into()], 1, 2));

@@ -2,7 +2,7 @@
 
 use super::cell::Cell;
 use super::column;
-use super::layout::Layout;
+use super::layout::SheetLayout;
 use super::workbook::{self, SheetCells, listed};
 use crate::columnar::array_batches::ArrayBatches;
 use crate::encoding::OpenOptions;
@@ -40,7 +40,7 @@ impl SheetTable {
         if sheets.len() > 1 && options.text.sheet.is_none() {
             notes.push(format!("reading sheet '{sheet}' of {}; --sheet selects a different one", listed(&sheets)));
         }
-        let layout = Layout::of(cells, &options.text.dialect);
+        let layout = SheetLayout::of(cells, &options.text.dialect);
         if layout.columns.is_empty() {
             return Err(Error::unsupported(
                 &path,
@@ -74,7 +74,7 @@ fn counted(rows: u32) -> String {
 }
 
 /// A note on cells whose formulas failed.
-fn errors(layout: &Layout) -> Option<String> {
+fn errors(layout: &SheetLayout) -> Option<String> {
     let cells = layout.columns.iter().flatten();
     let mut errors = cells.filter_map(|(_, cell)| if let Cell::Error(error) = cell { Some(error) } else { None });
     let first = errors.next()?;
@@ -87,7 +87,7 @@ fn errors(layout: &Layout) -> Option<String> {
 }
 
 /// The names of the columns: the requested ones, or those of the header.
-fn names(path: &Path, layout: &Layout, options: &OpenOptions, notes: &mut Vec<String>) -> Result<Vec<String>> {
+fn names(path: &Path, layout: &SheetLayout, options: &OpenOptions, notes: &mut Vec<String>) -> Result<Vec<String>> {
     let columns = layout.columns.len();
     match (&options.names, &layout.header) {
         (Some(names), _) if names.len() != columns => {
@@ -109,7 +109,7 @@ fn names(path: &Path, layout: &Layout, options: &OpenOptions, notes: &mut Vec<St
 struct Columns<'a> {
     path: &'a Path,
     sheet: &'a str,
-    layout: &'a Layout,
+    layout: &'a SheetLayout,
     options: &'a OpenOptions,
     fields: Vec<Field>,
 }

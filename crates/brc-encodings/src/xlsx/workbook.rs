@@ -17,12 +17,12 @@ pub(super) struct SheetCells {
     pub(super) sheet: String,
     /// The names of all sheets of the workbook.
     pub(super) sheets: Vec<String>,
-    pub(super) cells: Vec<Placed>,
+    pub(super) cells: Vec<PlacedCell>,
 }
 
 /// A cell at its row and column, counted from 0.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Placed {
+pub(super) struct PlacedCell {
     pub(super) row: u32,
     pub(super) column: u32,
     pub(super) cell: Cell,
@@ -74,9 +74,9 @@ fn fault(error: impl Display) -> Fault {
 }
 
 /// A sheet, or why there is none.
-type Found = std::result::Result<SheetCells, String>;
+type SheetResult = std::result::Result<SheetCells, String>;
 
-fn of_xlsx<R: Read + Seek>(mut book: Xlsx<R>, wanted: Option<&str>) -> Result<Found, Fault> {
+fn of_xlsx<R: Read + Seek>(mut book: Xlsx<R>, wanted: Option<&str>) -> Result<SheetResult, Fault> {
     let (sheet, sheets) = match chosen(book.sheets_metadata(), wanted)? {
         Ok(chosen) => chosen,
         Err(reason) => return Ok(Err(reason)),
@@ -89,7 +89,7 @@ fn of_xlsx<R: Read + Seek>(mut book: Xlsx<R>, wanted: Option<&str>) -> Result<Fo
     Ok(Ok(SheetCells { sheet, sheets, cells }))
 }
 
-fn of_xlsb<R: Read + Seek>(mut book: Xlsb<R>, wanted: Option<&str>) -> Result<Found, Fault> {
+fn of_xlsb<R: Read + Seek>(mut book: Xlsb<R>, wanted: Option<&str>) -> Result<SheetResult, Fault> {
     let (sheet, sheets) = match chosen(book.sheets_metadata(), wanted)? {
         Ok(chosen) => chosen,
         Err(reason) => return Ok(Err(reason)),
@@ -103,7 +103,10 @@ fn of_xlsb<R: Read + Seek>(mut book: Xlsb<R>, wanted: Option<&str>) -> Result<Fo
 }
 
 /// Formats whose sheets the library reads as a whole; none of them is large.
-fn of_ranges<R: Read + Seek, B: Reader<R, Error: Display>>(mut book: B, wanted: Option<&str>) -> Result<Found, Fault> {
+fn of_ranges<R: Read + Seek, B: Reader<R, Error: Display>>(
+    mut book: B,
+    wanted: Option<&str>,
+) -> Result<SheetResult, Fault> {
     let (sheet, sheets) = match chosen(book.sheets_metadata(), wanted)? {
         Ok(chosen) => chosen,
         Err(reason) => return Ok(Err(reason)),
@@ -122,12 +125,14 @@ fn of_ranges<R: Read + Seek, B: Reader<R, Error: Display>>(mut book: B, wanted: 
 }
 
 /// The non-empty cells, in order. A file may have them in a different one.
-fn gathered<E: Display>(mut next: impl FnMut() -> Result<Option<((u32, u32), Data)>, E>) -> Result<Vec<Placed>, Fault> {
+fn gathered<E: Display>(
+    mut next: impl FnMut() -> Result<Option<((u32, u32), Data)>, E>,
+) -> Result<Vec<PlacedCell>, Fault> {
     let mut cells = Vec::new();
     while let Some(((row, column), data)) = next().map_err(fault)? {
-        cells.extend(Cell::of(data).map(|cell| Placed { row, column, cell }));
+        cells.extend(Cell::of(data).map(|cell| PlacedCell { row, column, cell }));
     }
-    let place = |cell: &Placed| (cell.row, cell.column);
+    let place = |cell: &PlacedCell| (cell.row, cell.column);
     cells.sort_by_key(place);
     cells.dedup_by_key(|cell| place(cell));
     Ok(cells)

@@ -6,24 +6,24 @@ use brc_core::{Dictionary, UnsupportedReason};
 
 /// The encoded strings of one column by code, each with the bytes around it.
 #[derive(Default)]
-pub(super) struct Texts {
+pub(super) struct EncodedStrings {
     /// All strings, with spare bytes after them, so that the widest copy stays within the buffer.
     bytes: RowBuffer,
-    places: Vec<Place>,
+    places: Vec<StringLocation>,
     /// The length of the longest string that is no longer than the widest copy.
     longest: usize,
 }
 
 /// The location of a string: there may be many, so this is kept small.
 #[derive(Clone, Copy)]
-struct Place {
-    /// In units of [`Place::UNIT`].
+struct StringLocation {
+    /// In units of [`StringLocation::UNIT`].
     start: u32,
-    /// [`Place::REFUSED`] if the encoding cannot hold it: then no row may have it.
+    /// [`StringLocation::REFUSED`] if the encoding cannot hold it: then no row may have it.
     length: u32,
 }
 
-impl Place {
+impl StringLocation {
     /// The alignment of strings in bytes.
     const UNIT: usize = 32;
     const REFUSED: u32 = u32::MAX;
@@ -43,7 +43,7 @@ impl Place {
     }
 }
 
-impl Texts {
+impl EncodedStrings {
     /// The length of the widest copy in bytes.
     pub(super) const WIDEST: usize = 128;
 
@@ -54,11 +54,11 @@ impl Texts {
         encode: impl Fn(&[u8], &mut RowBuffer) -> Result<(), UnsupportedReason>,
     ) {
         for code in self.places.len()..dictionary.len() {
-            self.bytes.push_zeros(self.bytes.len().next_multiple_of(Place::UNIT) - self.bytes.len());
+            self.bytes.push_zeros(self.bytes.len().next_multiple_of(StringLocation::UNIT) - self.bytes.len());
             let start = self.bytes.len();
             let outcome = encode(dictionary.get(code as u32), &mut self.bytes);
             let length = outcome.is_ok().then(|| self.bytes.len() - start);
-            self.places.push(Place::new(start, length));
+            self.places.push(StringLocation::new(start, length));
             self.longest = self.longest.max(length.filter(|length| *length <= Self::WIDEST).unwrap_or(0));
         }
         self.bytes.room(Self::WIDEST);
@@ -70,8 +70,8 @@ impl Texts {
     }
 
     /// Writes the string of a code to the start of `room`, possibly with excess bytes after it: copies `N` bytes, at
-    /// most [`Texts::WIDEST`]. Returns the length of the string; `None` if it is longer than `N`, the encoding cannot
-    /// hold it, or there is too little space.
+    /// most [`EncodedStrings::WIDEST`]. Returns the length of the string; `None` if it is longer than `N`, the encoding
+    /// cannot hold it, or there is too little space.
     #[inline]
     pub(super) fn write_short<const N: usize>(&self, code: u32, room: &mut [u8]) -> Option<usize> {
         let place = self.places[code as usize];
@@ -97,7 +97,7 @@ impl Texts {
     /// The string of a code; `None` if the encoding cannot hold it.
     pub(super) fn get(&self, code: u32) -> Option<&[u8]> {
         let place = self.places[code as usize];
-        if place.length == Place::REFUSED {
+        if place.length == StringLocation::REFUSED {
             return None;
         }
         self.bytes.as_slice().get(place.start()..place.start() + place.length as usize)

@@ -5,13 +5,13 @@ use brc_core::Bitmap;
 
 /// Encoded values, contiguous.
 #[derive(Default)]
-pub(super) struct Cells {
+pub(super) struct EncodedValues {
     bytes: RowBuffer,
     /// The end of each value. If there are fewer ends than rows, the encoding cannot hold the next row's value.
     ends: Vec<usize>,
 }
 
-impl Cells {
+impl EncodedValues {
     /// Replaces the values by those of `rows` rows: `null` for nulls, otherwise what `write` appends, up to the first
     /// error of `write`.
     pub(super) fn fill<E>(

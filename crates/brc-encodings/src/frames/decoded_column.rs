@@ -7,16 +7,16 @@ use brc_kernels::interner::Interner;
 use std::ops::Range;
 
 /// A column that is being filled.
-pub(crate) struct Taken {
+pub(crate) struct DecodedColumn {
     pub(crate) logical_type: LogicalType,
     pub(crate) nullable: bool,
     /// The validity of the rows, if the column is nullable.
     pub(crate) validity: BitmapBuffer,
-    pub(crate) values: Values,
+    pub(crate) values: DecodedValues,
 }
 
 /// Its values; nulls have arbitrary ones.
-pub(crate) enum Values {
+pub(crate) enum DecodedValues {
     /// Strings are first located and then looked up, a batch at a time: so decoding does not wait for lookups, and a
     /// mispredicted branch while decoding does not discard them.
     Strings {
@@ -25,7 +25,7 @@ pub(crate) enum Values {
         codes: Vec<u32>,
         /// The number of rows looked up.
         looked_up: u64,
-        copied: Copied,
+        plain: PlainStrings,
     },
     /// Numbers of types for which [`has_any_64_bits`] holds.
     Numbers {
@@ -51,12 +51,12 @@ pub(crate) enum Values {
 
 /// Contiguous strings, for columns whose strings hardly repeat, so that lookups do not pay.
 #[derive(Default)]
-pub(crate) struct Copied {
+pub(crate) struct PlainStrings {
     offsets: Vec<i32>,
     bytes: Vec<u8>,
 }
 
-impl Copied {
+impl PlainStrings {
     /// Replaces the strings. Returns `None` if they exceed 2 GiB.
     fn take(&mut self, text: &[u8], places: &[Range<usize>]) -> Option<ByteStrings<'_>> {
         let length = places.iter().try_fold(0usize, |length, place| length.checked_add(place.len()))?;
@@ -94,7 +94,7 @@ pub(crate) fn has_any_64_bits(logical_type: LogicalType) -> bool {
     }
 }
 
-impl Values {
+impl DecodedValues {
     fn new(logical_type: LogicalType) -> Self {
         let narrow = Narrow::default();
         match logical_type.physical() {
@@ -111,18 +111,18 @@ impl Values {
                     interner,
                     codes: Vec::new(),
                     looked_up: 0,
-                    copied: Copied::default(),
+                    plain: PlainStrings::default(),
                 }
             }
         }
     }
 }
 
-impl Taken {
+impl DecodedColumn {
     /// An empty column.
     pub(crate) fn new(field: &Field, wanted: bool) -> Self {
         let &Field { logical_type, nullable, .. } = field;
-        let values = if wanted { Values::new(logical_type) } else { Values::Skipped };
+        let values = if wanted { DecodedValues::new(logical_type) } else { DecodedValues::Skipped };
         Self { logical_type, nullable, validity: BitmapBuffer::default(), values }
     }
 
@@ -130,21 +130,23 @@ impl Taken {
     pub(crate) fn push_null(&mut self) {
         match &mut self.values {
             // Repeats the previous string, if there is one.
-            Values::Strings { places, .. } => places.push(places.last().cloned().unwrap_or(0..0)),
-            Values::Numbers { numbers: integers, .. } | Values::Integers { integers, .. } => integers.push(0),
-            Values::Wide { integers, .. } => integers.push(0),
-            Values::Floats(floats) => floats.push(0.0),
-            Values::Skipped => {}
+            DecodedValues::Strings { places, .. } => places.push(places.last().cloned().unwrap_or(0..0)),
+            DecodedValues::Numbers { numbers: integers, .. } | DecodedValues::Integers { integers, .. } => {
+                integers.push(0)
+            }
+            DecodedValues::Wide { integers, .. } => integers.push(0),
+            DecodedValues::Floats(floats) => floats.push(0.0),
+            DecodedValues::Skipped => {}
         }
         self.validity.push(false);
     }
 
     /// The rows, whose strings are in `bytes`; no rows for a skipped column.
-    pub(crate) fn lend(&mut self, bytes: &[u8]) -> Column<'_> {
+    pub(crate) fn as_column(&mut self, bytes: &[u8]) -> Column<'_> {
         let data = match &mut self.values {
-            Values::Strings { places, interner, codes, looked_up, copied } => {
-                let copied = if interner.pays(*looked_up) { None } else { copied.take(bytes, places) };
-                match copied {
+            DecodedValues::Strings { places, interner, codes, looked_up, plain } => {
+                let plain = if interner.pays(*looked_up) { None } else { plain.take(bytes, places) };
+                match plain {
                     Some(strings) => Data::Bytes(strings),
                     None => {
                         *looked_up += places.len() as u64;
@@ -154,17 +156,17 @@ impl Taken {
                     }
                 }
             }
-            Values::Numbers { numbers: integers, narrow, .. } | Values::Integers { integers, narrow } => {
-                Data::Integers(narrow.lend(integers))
+            DecodedValues::Numbers { numbers: integers, narrow, .. } | DecodedValues::Integers { integers, narrow } => {
+                Data::Integers(narrow.narrowed(integers))
             }
-            Values::Wide { integers, narrow, fitting } => {
+            DecodedValues::Wide { integers, narrow, fitting } => {
                 fitting.clear();
                 fitting.extend(integers.iter().map_while(|&integer| i64::try_from(integer).ok()));
                 let all_fit = fitting.len() == integers.len();
-                Data::Integers(if all_fit { narrow.lend(fitting) } else { Integers::I128(integers) })
+                Data::Integers(if all_fit { narrow.narrowed(fitting) } else { Integers::I128(integers) })
             }
-            Values::Floats(floats) => Data::Floats(floats),
-            Values::Skipped => return Column::integers(Integers::I64(&[])),
+            DecodedValues::Floats(floats) => Data::Floats(floats),
+            DecodedValues::Skipped => return Column::integers(Integers::I64(&[])),
         };
         Column { data, validity: self.validity.bitmap() }
     }
@@ -173,11 +175,13 @@ impl Taken {
     pub(crate) fn clear(&mut self) {
         self.validity.clear();
         match &mut self.values {
-            Values::Strings { places, .. } => places.clear(),
-            Values::Numbers { numbers: integers, .. } | Values::Integers { integers, .. } => integers.clear(),
-            Values::Wide { integers, .. } => integers.clear(),
-            Values::Floats(floats) => floats.clear(),
-            Values::Skipped => {}
+            DecodedValues::Strings { places, .. } => places.clear(),
+            DecodedValues::Numbers { numbers: integers, .. } | DecodedValues::Integers { integers, .. } => {
+                integers.clear()
+            }
+            DecodedValues::Wide { integers, .. } => integers.clear(),
+            DecodedValues::Floats(floats) => floats.clear(),
+            DecodedValues::Skipped => {}
         }
     }
 }

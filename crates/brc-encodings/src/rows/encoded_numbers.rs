@@ -4,15 +4,15 @@ use super::buffer::RowBuffer;
 use super::short::{Short, copy_start};
 
 /// The encoded numbers of one column, each with the bytes around it.
-pub(super) struct Numbers {
+pub(super) struct EncodedNumbers {
     before: Vec<u8>,
     after: Vec<u8>,
-    /// For each number from -[`Numbers::REACH`] on: its bytes and those around it, and in the last byte their number,
-    /// or [`Numbers::LONG`].
+    /// For each number from -[`EncodedNumbers::REACH`] on: its bytes and those around it, and in the last byte their
+    /// number, or [`EncodedNumbers::LONG`].
     near_zero: Vec<[u8; 8]>,
 }
 
-impl Numbers {
+impl EncodedNumbers {
     /// Large enough for a temperature in tenths.
     const REACH: i64 = 2048;
     /// Marks a number with more bytes than an entry holds.
@@ -34,7 +34,8 @@ impl Numbers {
     }
 
     /// Writes a number to the start of `room`, possibly with excess bytes after it. A large number is encoded by
-    /// `encode`, the function given to [`Numbers::new`]. Returns its length; `None` if there is too little space.
+    /// `encode`, the function given to [`EncodedNumbers::new`]. Returns its length; `None` if there is too little
+    /// space.
     #[inline]
     pub(super) fn write_short(&self, number: i64, room: &mut [u8], encode: impl FnOnce(i64) -> Short) -> Option<usize> {
         let index = number.wrapping_add(Self::REACH) as u64;
@@ -75,7 +76,7 @@ mod tests {
     }
 
     fn check(before: &[u8], after: &[u8], encode: fn(i64) -> Short) {
-        let numbers = Numbers::new(before, after, encode);
+        let numbers = EncodedNumbers::new(before, after, encode);
         for number in (-3000..3000).chain([i64::MIN, i64::MIN + 2048, i64::MAX, i64::MAX - 2048]) {
             let expected = [before, encode(number).as_slice(), after].concat();
             let mut out = RowBuffer::default();
@@ -91,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_what_is_encoded() {
+    fn written_numbers_equal_encoded_ones() {
         for around in [[&b""[..], b""], [b"", b"\n"], [b"{\"key\":", b"}"], [b"", b",\"another key\":"]] {
             check(around[0], around[1], of_any_length);
             check(around[0], around[1], |number| Short::new(&number.to_le_bytes()));

@@ -14,7 +14,7 @@ use memchr::memchr3;
 use std::sync::{Arc, OnceLock};
 
 /// The layout of objects in a text.
-pub(super) struct Values {
+pub(super) struct ObjectsToLines {
     in_array: bool,
     /// The indentation of objects that begin a line; known from the first one on.
     indent: Arc<OnceLock<u64>>,
@@ -22,19 +22,19 @@ pub(super) struct Values {
     end: Arc<OnceLock<u64>>,
 }
 
-impl Values {
+impl ObjectsToLines {
     pub(super) fn new(in_array: bool) -> Self {
         Self { in_array, indent: Arc::default(), end: Arc::default() }
     }
 }
 
-impl Reline for Values {
+impl Reline for ObjectsToLines {
     fn begin_at(&self, byte: u64) -> Box<dyn Relines> {
         let place = match (byte, self.in_array) {
-            (0, true) => Place::BeforeArray,
-            (_, true) if self.end.get().is_some_and(|end| byte >= *end) => Place::AfterArray,
-            (_, true) => Place::BeforeValue,
-            (_, false) => Place::Between,
+            (0, true) => Context::BeforeArray,
+            (_, true) if self.end.get().is_some_and(|end| byte >= *end) => Context::AfterArray,
+            (_, true) => Context::BeforeValue,
+            (_, false) => Context::Between,
         };
         Box::new(Objects {
             in_array: self.in_array,
@@ -53,7 +53,7 @@ impl Reline for Values {
 
 /// The syntactic context of the next byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Context {
     BeforeArray,
     /// After the opening bracket of the array, or after a comma.
     FirstOfArray,
@@ -76,7 +76,7 @@ struct Objects {
     in_array: bool,
     indent: Arc<OnceLock<u64>>,
     end: Arc<OnceLock<u64>>,
-    place: Place,
+    place: Context,
     /// The offset of the next byte in the file.
     byte: u64,
     /// The open brackets.
@@ -94,7 +94,7 @@ impl Relines for Objects {
     fn reline(&mut self, text: &mut [u8], from: usize, notes: &mut Notes) -> Result<(), RelineFault> {
         let mut at = from;
         while at < text.len() {
-            if self.place == Place::InString {
+            if self.place == Context::InString {
                 // Most of a text is strings.
                 let length = memchr3(b'"', b'\\', b'\n', &text[at..]).unwrap_or(text.len() - at);
                 at += length;
@@ -111,7 +111,7 @@ impl Relines for Objects {
 
     fn end(&self) -> Result<(), RelineFault> {
         match self.place {
-            Place::AfterArray => Ok(()),
+            Context::AfterArray => Ok(()),
             _ if self.in_array => Err(self.fault("the array does not end: the file is cut off")),
             _ => Ok(()),
         }
@@ -129,20 +129,20 @@ impl Objects {
             notes.newlines.push(self.byte);
         }
         match self.place {
-            Place::InString | Place::AfterBackslash => self.in_string(text, at)?,
-            Place::Inside => self.inside(text, at)?,
-            Place::Broken => self.broken(text, at),
-            Place::InWord if !is_space(byte) && !matches!(byte, b',' | b']') => {}
-            Place::InWord => {
-                self.place = Place::AfterValue;
+            Context::InString | Context::AfterBackslash => self.in_string(text, at)?,
+            Context::Inside => self.inside(text, at)?,
+            Context::Broken => self.broken(text, at),
+            Context::InWord if !is_space(byte) && !matches!(byte, b',' | b']') => {}
+            Context::InWord => {
+                self.place = Context::AfterValue;
                 self.between(text, at, notes)?;
             }
-            Place::BeforeArray
-            | Place::FirstOfArray
-            | Place::BeforeValue
-            | Place::Between
-            | Place::AfterValue
-            | Place::AfterArray => self.between(text, at, notes)?,
+            Context::BeforeArray
+            | Context::FirstOfArray
+            | Context::BeforeValue
+            | Context::Between
+            | Context::AfterValue
+            | Context::AfterArray => self.between(text, at, notes)?,
         }
         self.is_row_start = text[at] == b'\n';
         self.next(byte);
@@ -167,18 +167,18 @@ impl Objects {
                 text[at] = b' ';
                 return self.break_off("a string does not end on its line");
             }
-            _ if self.place == Place::AfterBackslash => Place::InString,
-            b'\\' => Place::AfterBackslash,
-            b'"' if self.open.is_empty() => Place::AfterValue,
-            b'"' => Place::Inside,
-            _ => Place::InString,
+            _ if self.place == Context::AfterBackslash => Context::InString,
+            b'\\' => Context::AfterBackslash,
+            b'"' if self.open.is_empty() => Context::AfterValue,
+            b'"' => Context::Inside,
+            _ => Context::InString,
         };
         Ok(())
     }
 
     /// Notes that the current value does not end where it should.
     fn break_off(&mut self, reason: &'static str) -> Result<(), RelineFault> {
-        self.place = Place::Broken;
+        self.place = Context::Broken;
         if self.indent.get().is_some() { Ok(()) } else { Err(self.fault(reason)) }
     }
 
@@ -186,7 +186,7 @@ impl Objects {
         let byte = text[at];
         match byte {
             b'\n' => text[at] = b' ',
-            b'"' => (self.place, self.expects_key) = (Place::InString, false),
+            b'"' => (self.place, self.expects_key) = (Context::InString, false),
             b'{' if self.expects_key => {
                 // The previous object lacks its end.
                 self.break_off("an object begins where a key should stand")?;
@@ -200,7 +200,7 @@ impl Objects {
                     return self.break_off("a bracket ends what another one began");
                 }
                 if self.open.is_empty() {
-                    self.place = Place::AfterValue;
+                    self.place = Context::AfterValue;
                 }
             }
             b',' => self.expects_key = self.open.last() == Some(&b'{'),
@@ -214,7 +214,7 @@ impl Objects {
             return Err(self.fault("more brackets are open than a row has bytes"));
         }
         self.open.push(bracket);
-        (self.place, self.expects_key) = (Place::Inside, bracket == b'{');
+        (self.place, self.expects_key) = (Context::Inside, bracket == b'{');
         Ok(())
     }
 
@@ -229,7 +229,7 @@ impl Objects {
             text[at - 1] = b'\n';
             self.open.clear();
             self.open.push(byte);
-            (self.place, self.expects_key) = (Place::Inside, true);
+            (self.place, self.expects_key) = (Context::Inside, true);
         } else if begins_line && byte == b']' && self.in_array && indent.is_some_and(|most| self.column <= most) {
             text[at - 1] = b'\n';
             text[at] = b' ';
@@ -239,7 +239,7 @@ impl Objects {
 
     /// The current byte is the bracket that ends the array.
     fn end_array(&mut self) {
-        self.place = Place::AfterArray;
+        self.place = Context::AfterArray;
         self.end.get_or_init(|| self.byte + 1);
     }
 
@@ -251,27 +251,27 @@ impl Objects {
             return Ok(());
         }
         if is_space(byte) {
-            let ends_row = self.place == Place::AfterValue && !in_array;
+            let ends_row = self.place == Context::AfterValue && !in_array;
             if ends_row {
-                self.place = Place::Between;
+                self.place = Context::Between;
             }
             // Any number of blank lines is allowed, and does not count as a long row.
-            let is_blank = byte == b'\n' && matches!(self.place, Place::BeforeValue | Place::Between);
+            let is_blank = byte == b'\n' && matches!(self.place, Context::BeforeValue | Context::Between);
             text[at] = if ends_row || (is_blank && !self.is_row_start) { b'\n' } else { b' ' };
             return Ok(());
         }
         match (self.place, byte) {
-            (Place::BeforeArray, b'[') => (text[at], self.place) = (b' ', Place::FirstOfArray),
-            (Place::FirstOfArray | Place::AfterValue, b']') if in_array => {
+            (Context::BeforeArray, b'[') => (text[at], self.place) = (b' ', Context::FirstOfArray),
+            (Context::FirstOfArray | Context::AfterValue, b']') if in_array => {
                 text[at] = b'\n';
                 self.end_array();
             }
-            (Place::AfterValue, b',') if in_array => (text[at], self.place) = (b'\n', Place::BeforeValue),
-            (Place::AfterArray, _) => return Err(self.fault("text after the end of the array")),
-            (Place::AfterValue, _) if in_array => {
+            (Context::AfterValue, b',') if in_array => (text[at], self.place) = (b'\n', Context::BeforeValue),
+            (Context::AfterArray, _) => return Err(self.fault("text after the end of the array")),
+            (Context::AfterValue, _) if in_array => {
                 return Err(self.fault("expected `,` or `]` after an object of the array"));
             }
-            (Place::AfterValue, b'{') => {
+            (Context::AfterValue, b'{') => {
                 notes.adjoining.push(self.byte);
                 self.value(byte)?;
             }
@@ -287,8 +287,8 @@ impl Objects {
         }
         match byte {
             b'{' | b'[' => self.open(byte)?,
-            b'"' => self.place = Place::InString,
-            _ => self.place = Place::InWord,
+            b'"' => self.place = Context::InString,
+            _ => self.place = Context::InWord,
         }
         Ok(())
     }

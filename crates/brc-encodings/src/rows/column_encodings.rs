@@ -1,50 +1,50 @@
 //! The encoded values of a column: looked up where possible, otherwise encoded one by one.
 
 use super::buffer::RowBuffer;
-use super::cells::Cells;
-use super::numbers::Numbers;
+use super::encoded_numbers::EncodedNumbers;
+use super::encoded_strings::EncodedStrings;
+use super::encoded_values::EncodedValues;
 use super::short::Short;
-use super::texts::Texts;
 use super::{RowWriter, foreign, values};
 use brc_core::{Bitmap, Column, Data, Field, Integers, PhysicalType, Result, UnsupportedReason, Value, batch};
 use std::ops::Range;
 
 /// The encoded values of a column that are known so far.
-pub(super) struct Known {
+pub(super) struct ColumnEncodings {
     nullable: bool,
     physical: PhysicalType,
     before: Vec<u8>,
     after: Vec<u8>,
     /// An encoded null, with the bytes around it.
     null: Vec<u8>,
-    look: Look,
+    lookup: Lookup,
     /// The values that are not looked up.
-    cells: Cells,
+    encoded: EncodedValues,
 }
 
 /// Where the values of a column are looked up.
-enum Look {
-    Texts {
-        texts: Texts,
+enum Lookup {
+    Strings {
+        strings: EncodedStrings,
         /// The codes of a batch that came in runs.
         unrolled: Vec<u32>,
     },
-    Numbers(Numbers),
+    Numbers(EncodedNumbers),
     Nowhere,
 }
 
 /// The encoded values of some rows of a column.
 #[derive(Clone, Copy)]
-pub(super) enum Source<'a> {
-    Texts(&'a [u32], &'a Texts),
-    I8(&'a [i8], &'a Numbers),
-    I16(&'a [i16], &'a Numbers),
-    I32(&'a [i32], &'a Numbers),
-    I64(&'a [i64], &'a Numbers),
-    Cells(&'a Cells),
+pub(super) enum EncodedRows<'a> {
+    Strings(&'a [u32], &'a EncodedStrings),
+    I8(&'a [i8], &'a EncodedNumbers),
+    I16(&'a [i16], &'a EncodedNumbers),
+    I32(&'a [i32], &'a EncodedNumbers),
+    I64(&'a [i64], &'a EncodedNumbers),
+    Encoded(&'a EncodedValues),
 }
 
-impl Known {
+impl ColumnEncodings {
     pub(super) fn new(index: usize, field: &Field, writer: &impl RowWriter) -> Self {
         let (before, after) = writer.around(index);
         let mut null = RowBuffer::default();
@@ -53,14 +53,22 @@ impl Known {
         let holds_null = field.nullable && writer.value(index, None, &mut null).is_ok();
         null.push(&after);
         let physical = field.logical_type.physical();
-        let look = match physical {
+        let lookup = match physical {
             PhysicalType::Integers if values::is_short_number(field.logical_type) => {
-                Look::Numbers(Numbers::new(&before, &after, |number| writer.number(index, number)))
+                Lookup::Numbers(EncodedNumbers::new(&before, &after, |number| writer.number(index, number)))
             }
-            PhysicalType::Integers | PhysicalType::Floats => Look::Nowhere,
-            PhysicalType::Bytes => Look::Texts { texts: Texts::default(), unrolled: Vec::new() },
+            PhysicalType::Integers | PhysicalType::Floats => Lookup::Nowhere,
+            PhysicalType::Bytes => Lookup::Strings { strings: EncodedStrings::default(), unrolled: Vec::new() },
         };
-        Self { nullable: holds_null, physical, before, after, null: null.take(), look, cells: Cells::default() }
+        Self {
+            nullable: holds_null,
+            physical,
+            before,
+            after,
+            null: null.take(),
+            lookup,
+            encoded: EncodedValues::default(),
+        }
     }
 
     /// The encoded values of some rows of a column.
@@ -70,7 +78,7 @@ impl Known {
         writer: &impl RowWriter,
         column: &Column<'a>,
         rows: Range<usize>,
-    ) -> Result<Source<'a>> {
+    ) -> Result<EncodedRows<'a>> {
         let validity = column.validity.map(|validity| validity.slice(rows.clone()));
         let validity = validity.filter(|validity| validity.count_nulls() > 0);
         let physical = match column.data {
@@ -81,9 +89,9 @@ impl Known {
         if physical != self.physical || (validity.is_some() && !self.nullable) {
             return Err(foreign());
         }
-        let Self { before, after, null, look, cells, .. } = self;
-        if let (Look::Texts { texts, unrolled }, Some(dictionary)) = (&mut *look, column.dictionary()) {
-            texts.learn(dictionary, |text, out| {
+        let Self { before, after, null, lookup, encoded, .. } = self;
+        if let (Lookup::Strings { strings, unrolled }, Some(dictionary)) = (&mut *lookup, column.dictionary()) {
+            strings.learn(dictionary, |text, out| {
                 out.push(before);
                 writer.value(index, Some(Value::Bytes(text)), out)?;
                 out.push(after);
@@ -100,26 +108,28 @@ impl Known {
             out.push(after);
             Ok(())
         };
-        Ok(match (&*look, column.data) {
-            (Look::Texts { texts, .. }, Data::Codes { codes, .. }) => {
-                looked_up(texts, &codes[rows], validity, null, cells)
+        Ok(match (&*lookup, column.data) {
+            (Lookup::Strings { strings, .. }, Data::Codes { codes, .. }) => {
+                looked_up(strings, &codes[rows], validity, null, encoded)
             }
-            (Look::Texts { texts, unrolled }, Data::Runs { .. }) => looked_up(texts, unrolled, validity, null, cells),
-            (Look::Numbers(numbers), Data::Integers(Integers::I8(values))) if validity.is_none() => {
-                Source::I8(&values[rows], numbers)
+            (Lookup::Strings { strings, unrolled }, Data::Runs { .. }) => {
+                looked_up(strings, unrolled, validity, null, encoded)
             }
-            (Look::Numbers(numbers), Data::Integers(Integers::I16(values))) if validity.is_none() => {
-                Source::I16(&values[rows], numbers)
+            (Lookup::Numbers(numbers), Data::Integers(Integers::I8(values))) if validity.is_none() => {
+                EncodedRows::I8(&values[rows], numbers)
             }
-            (Look::Numbers(numbers), Data::Integers(Integers::I32(values))) if validity.is_none() => {
-                Source::I32(&values[rows], numbers)
+            (Lookup::Numbers(numbers), Data::Integers(Integers::I16(values))) if validity.is_none() => {
+                EncodedRows::I16(&values[rows], numbers)
             }
-            (Look::Numbers(numbers), Data::Integers(Integers::I64(values))) if validity.is_none() => {
-                Source::I64(&values[rows], numbers)
+            (Lookup::Numbers(numbers), Data::Integers(Integers::I32(values))) if validity.is_none() => {
+                EncodedRows::I32(&values[rows], numbers)
+            }
+            (Lookup::Numbers(numbers), Data::Integers(Integers::I64(values))) if validity.is_none() => {
+                EncodedRows::I64(&values[rows], numbers)
             }
             (_, data) => {
-                encode_rows(data, rows, validity, null, cells, encode);
-                Source::Cells(cells)
+                encode_rows(data, rows, validity, null, encoded, encode);
+                EncodedRows::Encoded(encoded)
             }
         })
     }
@@ -127,20 +137,20 @@ impl Known {
 
 /// Rows of strings, looked up by their codes.
 fn looked_up<'a>(
-    texts: &'a Texts,
+    strings: &'a EncodedStrings,
     codes: &'a [u32],
     validity: Option<Bitmap<'_>>,
     null: &[u8],
-    cells: &'a mut Cells,
-) -> Source<'a> {
+    encoded: &'a mut EncodedValues,
+) -> EncodedRows<'a> {
     if validity.is_none() {
-        return Source::Texts(codes, texts);
+        return EncodedRows::Strings(codes, strings);
     }
-    cells.fill(codes.len(), validity, null, |row, out| {
-        out.push(texts.get(codes[row]).ok_or(UnsupportedReason::Empty)?);
+    encoded.fill(codes.len(), validity, null, |row, out| {
+        out.push(strings.get(codes[row]).ok_or(UnsupportedReason::Empty)?);
         Ok::<_, UnsupportedReason>(())
     });
-    Source::Cells(cells)
+    EncodedRows::Encoded(encoded)
 }
 
 /// Encodes the values of some rows of a column one by one.
@@ -149,48 +159,48 @@ fn encode_rows(
     rows: Range<usize>,
     validity: Option<Bitmap<'_>>,
     null: &[u8],
-    cells: &mut Cells,
+    encoded: &mut EncodedValues,
     encode: impl Fn(Value<'_>, &mut RowBuffer) -> Result<(), UnsupportedReason>,
 ) {
     let count = rows.len();
     match data {
         Data::Integers(values) => {
             let values = values.slice(rows);
-            cells.fill(count, validity, null, |row, out| encode(Value::Integer(values.get(row)), out));
+            encoded.fill(count, validity, null, |row, out| encode(Value::Integer(values.get(row)), out));
         }
         Data::Floats(values) => {
             let values = &values[rows];
-            cells.fill(count, validity, null, |row, out| encode(Value::Float(values[row]), out));
+            encoded.fill(count, validity, null, |row, out| encode(Value::Float(values[row]), out));
         }
         Data::Bytes(strings) => {
             let strings = strings.slice(rows);
-            cells.fill(count, validity, null, |row, out| encode(Value::Bytes(strings.get(row)), out));
+            encoded.fill(count, validity, null, |row, out| encode(Value::Bytes(strings.get(row)), out));
         }
         Data::Codes { codes, dictionary } => {
             let codes = &codes[rows];
             let text = |row: usize| Value::Bytes(dictionary.get(codes[row]));
-            cells.fill(count, validity, null, |row, out| encode(text(row), out));
+            encoded.fill(count, validity, null, |row, out| encode(text(row), out));
         }
         Data::Runs { .. } => {
             let column = Column::from(data);
             let text = |row: usize| Value::of_row(&column, rows.start + row).unwrap_or(Value::Bytes(&[]));
-            cells.fill(count, validity, null, |row, out| encode(text(row), out));
+            encoded.fill(count, validity, null, |row, out| encode(text(row), out));
         }
     }
 }
 
-impl Source<'_> {
+impl EncodedRows<'_> {
     /// Writes the value of a row to the start of `room`, possibly with excess bytes after it. Returns its length;
     /// `None` if the encoding cannot hold it, or there is too little space.
     #[inline]
     pub(super) fn write(&self, row: usize, room: &mut [u8], encode: impl FnOnce(i64) -> Short) -> Option<usize> {
         match self {
-            Self::Texts(codes, texts) => texts.write(codes[row], room),
+            Self::Strings(codes, strings) => strings.write(codes[row], room),
             Self::I8(values, numbers) => numbers.write_short(values[row].into(), room, encode),
             Self::I16(values, numbers) => numbers.write_short(values[row].into(), room, encode),
             Self::I32(values, numbers) => numbers.write_short(values[row].into(), room, encode),
             Self::I64(values, numbers) => numbers.write_short(values[row], room, encode),
-            Self::Cells(cells) => cells.write(row, room),
+            Self::Encoded(encoded) => encoded.write(row, room),
         }
     }
 }

@@ -8,11 +8,11 @@ use memchr::memchr;
 
 /// The layout of objects in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ObjectLayout {
     /// One object per line.
     Lines,
     /// Objects span lines, share a line, or are in an array.
-    Values { in_array: bool },
+    Objects { in_array: bool },
 }
 
 /// Whether the first bytes begin an object with a key or an empty one, or an array of such objects.
@@ -41,15 +41,15 @@ pub(super) fn text(prefix: &[u8]) -> &[u8] {
     prefix.strip_prefix(BYTE_ORDER_MARK).unwrap_or(prefix)
 }
 
-impl Form {
+impl ObjectLayout {
     /// The layout of a source, reading as many first bytes as needed.
     ///
     /// # Errors
     /// If it cannot be read.
     pub(super) fn of(input: &mut Input) -> Result<Self> {
         loop {
-            if let Some(form) = Self::of_prefix(text(&input.prefix)) {
-                return Ok(form);
+            if let Some(objects) = Self::of_prefix(text(&input.prefix)) {
+                return Ok(objects);
             }
             if !see_more(input)? {
                 return Ok(Self::Lines);
@@ -61,7 +61,7 @@ impl Form {
     fn of_prefix(text: &[u8]) -> Option<Self> {
         let mut at = skip_spaces(text, 0);
         if text.get(at) == Some(&b'[') {
-            return Some(Self::Values { in_array: true });
+            return Some(Self::Objects { in_array: true });
         }
         let mut members = Vec::new();
         let mut has_rows = false;
@@ -74,7 +74,7 @@ impl Form {
                 whole => whole,
             };
             let next = match whole {
-                Ok(end) if end > line.len() => return Some(Self::Values { in_array: false }),
+                Ok(end) if end > line.len() => return Some(Self::Objects { in_array: false }),
                 Ok(end) => skip_spaces(text, end),
                 Err(malformed) if malformed.reason == Reason::Ended => {
                     return has_rows.then_some(Self::Lines);
@@ -82,7 +82,7 @@ impl Form {
                 Err(_) => line.len(),
             };
             if next < line.len() && text[next] == b'{' {
-                return Some(Self::Values { in_array: false });
+                return Some(Self::Objects { in_array: false });
             }
             has_rows |= next >= line.len();
             at = skip_spaces(text, next.max(line.len()));
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn first_bytes_tell() {
+    fn json_is_recognised_by_its_first_bytes() {
         for text in ["{\"", "{}", " \n{ \n\t\"a", "{\"a\":1.0}\n", "[{\"a\":1}]", "[]", " [\n  {\n\"", "\u{feff}[ {}"] {
             assert!(is_json(text.as_bytes()), "{text}");
         }
@@ -106,27 +106,27 @@ mod tests {
     }
 
     #[test]
-    fn the_form_is_that_of_the_first_objects() {
-        let values = Some(Form::Values { in_array: false });
-        for (text, form) in [
-            ("{\"a\":1}\n{\"a\":2}\n", Some(Form::Lines)),
-            ("\n \n{\"a\":1}\r\n", Some(Form::Lines)),
-            ("{\"a\":1}", Some(Form::Lines)),
-            ("{\"a\":1}\n{\"a\":", Some(Form::Lines)),
-            ("x\n{\"a\":1}\n", Some(Form::Lines)),
+    fn the_first_objects_determine_the_layout() {
+        let values = Some(ObjectLayout::Objects { in_array: false });
+        for (text, objects) in [
+            ("{\"a\":1}\n{\"a\":2}\n", Some(ObjectLayout::Lines)),
+            ("\n \n{\"a\":1}\r\n", Some(ObjectLayout::Lines)),
+            ("{\"a\":1}", Some(ObjectLayout::Lines)),
+            ("{\"a\":1}\n{\"a\":", Some(ObjectLayout::Lines)),
+            ("x\n{\"a\":1}\n", Some(ObjectLayout::Lines)),
             // A malformed line is not a part of an object over several lines.
-            ("{\"a\":1\n{\"a\":2}\n", Some(Form::Lines)),
-            ("{\"a\":\"1\n{\"a\":2}\n", Some(Form::Lines)),
+            ("{\"a\":1\n{\"a\":2}\n", Some(ObjectLayout::Lines)),
+            ("{\"a\":\"1\n{\"a\":2}\n", Some(ObjectLayout::Lines)),
             ("{\"a\":1}{\"a\":2}\n", values),
             ("{\"a\":1} {\"a\":", values),
             ("{\n\"a\":1}", values),
             ("{\"a\":1}\n{\n  \"a\": 2\n}\n", values),
-            (" [", Some(Form::Values { in_array: true })),
+            (" [", Some(ObjectLayout::Objects { in_array: true })),
             ("", None),
             ("{\"a\":", None),
             ("{\"a\":[\n", None),
         ] {
-            assert_eq!(Form::of_prefix(text.as_bytes()), form, "{text}");
+            assert_eq!(ObjectLayout::of_prefix(text.as_bytes()), objects, "{text}");
         }
     }
 }
