@@ -39,7 +39,7 @@ const CHECKSUM: &str = "checksum";
 /// The tag "self-described CBOR", which may precede any item and has no effect.
 const SELF_DESCRIBED: &[u8] = b"\xd9\xd9\xf7";
 
-/// The tag of the byte strings before frames: "brcf". It lies in the first-come-first-served range, but is not
+/// The tag of the byte strings before frames: "brcf". It is in the first-come-first-served range, but is not
 /// registered, and whether it is taken was not looked up.
 const FRAME_TAG: u64 = u32::from_be_bytes(*b"brcf") as u64;
 
@@ -369,7 +369,7 @@ impl<'a> ArrayReader<'a> {
         let length = match initial {
             0x40..=0x5b | 0x60..=0x7b => argument(self.rest)?,
             0x5f | 0x7f => return Err(Fault::unsupported("a string in chunks; write it in one piece")),
-            _ => return Err(strange(self.rest, NOT_A_STRING)),
+            _ => return Err(unexpected(self.rest, NOT_A_STRING)),
         };
         self.rest = length.1;
         take_text(&mut self.rest, length.0)
@@ -408,13 +408,13 @@ fn fault(error: &DecodeError, at: &[u8], is_not: &str) -> Fault {
     }
     match Decoder::new(at).datatype() {
         Ok(Type::U64 | Type::Int) if !error.is_type_mismatch() => Fault::unsupported("an integer does not fit 64 bits"),
-        _ => strange(at, is_not),
+        _ => unexpected(at, is_not),
     }
 }
 
 /// The error that the bytes begin with an item of a different kind; `is_not` describes the expected kind.
 #[cold]
-fn strange(bytes: &[u8], is_not: &str) -> Fault {
+fn unexpected(bytes: &[u8], is_not: &str) -> Fault {
     let kind = match Decoder::new(bytes).datatype() {
         Ok(Type::Bool) => "a boolean",
         Ok(Type::Null) => "null",

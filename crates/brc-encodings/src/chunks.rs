@@ -101,12 +101,12 @@ impl Chunks {
 
     /// Splits made of whole chunks, as ranges of decompressed bytes, so that few chunks are decompressed twice.
     pub(crate) fn splits(&self) -> Vec<Range<u64>> {
-        const LEAST: u64 = 4 << 20;
+        const MIN_BYTES: u64 = 4 << 20;
         let mut splits = Vec::new();
         let mut start = 0;
         for chunk in 0..self.len() {
             let end = self.range(chunk).end;
-            if end - start >= LEAST || (chunk + 1 == self.len() && end > start) {
+            if end - start >= MIN_BYTES || (chunk + 1 == self.len() && end > start) {
                 splits.push(start..end);
                 start = end;
             }

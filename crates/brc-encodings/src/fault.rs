@@ -25,10 +25,10 @@ impl Fault {
     }
 
     /// The error with its location in a file.
-    pub(crate) fn at(self, path: &Path, place: &str) -> Error {
+    pub(crate) fn at(self, path: &Path, location: &str) -> Error {
         match self {
-            Self::Corrupt(reason) => Error::corrupt(path, place, reason),
-            Self::Unsupported(reason) => Error::unsupported(path, format!("{place}: {reason}")),
+            Self::Corrupt(reason) => Error::corrupt(path, location, reason),
+            Self::Unsupported(reason) => Error::unsupported(path, format!("{location}: {reason}")),
         }
     }
 }

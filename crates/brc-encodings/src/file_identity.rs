@@ -50,7 +50,7 @@ impl FileIdentity {
         }
         let (length, checksum) = checksum_from(path, &file, 0)?;
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_KNOWN {
+        if known.len() >= MAX_KNOWN {
             known.clear();
         }
         known.insert(state, checksum);
@@ -99,7 +99,7 @@ impl State {
 static KNOWN: LazyLock<Mutex<HashMap<State, u32>>> = LazyLock::new(Mutex::default);
 
 /// The maximum number of remembered files.
-const MOST_KNOWN: usize = 10_000;
+const MAX_KNOWN: usize = 10_000;
 
 #[cfg(test)]
 mod tests {
@@ -118,9 +118,9 @@ mod tests {
             (identity.length, identity.checksum)
         };
         let long = vec![7; 200_000];
-        let changed = |place: usize| {
+        let changed = |offset: usize| {
             let mut changed = long.clone();
-            changed[place] ^= 1;
+            changed[offset] ^= 1;
             changed
         };
         for extension in ["csv", "buren"] {
@@ -130,8 +130,8 @@ mod tests {
             assert_ne!(first, identity(extension, &changed(199_999)));
             assert_eq!(identity(extension, b""), identity(extension, b""));
         }
-        for place in [0, 65_535, 65_536, 100_000] {
-            assert_ne!(identity("csv", &long), identity("csv", &changed(place)), "{place}");
+        for offset in [0, 65_535, 65_536, 100_000] {
+            assert_ne!(identity("csv", &long), identity("csv", &changed(offset)), "{offset}");
         }
         assert!(FileIdentity::of(&directory.path().join("none")).is_err());
     }

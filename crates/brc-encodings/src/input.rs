@@ -191,7 +191,7 @@ impl Input {
     /// If its first bytes cannot be read, its compression is not supported, or its compression is not the one that its
     /// name promises.
     pub fn from_stream(path: PathBuf, stream: Box<dyn Read + Send>) -> Result<Self> {
-        let (prefix, stream) = taken(&path, stream)?;
+        let (prefix, stream) = take_prefix(&path, stream)?;
         let is_whole = prefix.len() < PREFIX_BYTES;
         if zip::is_archive(&prefix) {
             let input =
@@ -206,7 +206,7 @@ impl Input {
     }
 
     fn decompressed(path: PathBuf, stored: Box<dyn Read + Send>, kind: CompressionKind) -> Result<Self> {
-        let (prefix, stream) = taken(&path, kind.reader(&path, stored))?;
+        let (prefix, stream) = take_prefix(&path, kind.reader(&path, stored))?;
         check_content(&path, kind, &prefix)?;
         let is_whole = prefix.len() < PREFIX_BYTES;
         Ok(Self { path, prefix, is_whole, source: Source::Stream(stream), compression: Some(kind.name()) })
@@ -356,7 +356,7 @@ fn read_prefix(file: &InputFile, length: u64) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Reads the first bytes of a stream.
-fn taken(path: &Path, mut stream: Box<dyn Read + Send>) -> Result<(Vec<u8>, Box<dyn Read + Send>)> {
+fn take_prefix(path: &Path, mut stream: Box<dyn Read + Send>) -> Result<(Vec<u8>, Box<dyn Read + Send>)> {
     let mut prefix = Vec::new();
     stream.by_ref().take(PREFIX_BYTES as u64).read_to_end(&mut prefix).map_err(read_error(path))?;
     Ok((prefix, stream))

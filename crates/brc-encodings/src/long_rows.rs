@@ -80,7 +80,7 @@ mod tests {
     use brc_core::{Dictionary, Integers, Run, batch};
 
     /// The number of rows of each slice, and all rows.
-    fn taken(names: &[usize], codes: &[u32]) -> (Vec<usize>, Vec<(u32, i64)>) {
+    fn sliced(names: &[usize], codes: &[u32]) -> (Vec<usize>, Vec<(u32, i64)>) {
         let dictionary: Dictionary = names.iter().map(|length| vec![b'x'; *length]).collect();
         let values: Vec<i64> = (0..codes.len() as i64).collect();
         let runs: Vec<Run> = codes.iter().map(|&code| Run { code, rows: 1 }).collect();
@@ -110,10 +110,10 @@ mod tests {
     fn long_rows_are_sliced() {
         let codes: Vec<u32> = (0..1000).map(|row| row % 2).collect();
         let all: Vec<(u32, i64)> = codes.iter().copied().zip(0..).collect();
-        assert_eq!(taken(&[10, 20], &codes), (vec![1000], all.clone()));
-        let (portions, rows) = taken(&[10, 1 << 15], &codes);
+        assert_eq!(sliced(&[10, 20], &codes), (vec![1000], all.clone()));
+        let (portions, rows) = sliced(&[10, 1 << 15], &codes);
         assert_eq!((portions, rows), (vec![256, 256, 256, 232], all));
         let all = vec![(0, 0), (0, 1), (0, 2)];
-        assert_eq!(taken(&[PORTION], &[0, 0, 0]), (vec![1, 1, 1], all));
+        assert_eq!(sliced(&[PORTION], &[0, 0, 0]), (vec![1, 1, 1], all));
     }
 }

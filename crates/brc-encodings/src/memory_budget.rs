@@ -17,7 +17,7 @@ const PROGRAM: u64 = 18 << 20;
 
 /// The size of row groups without memory pressure, and the smallest useful one, in bytes of text.
 const ROW_GROUP: u64 = 16 << 20;
-const LEAST_ROW_GROUP: u64 = 64 << 10;
+const MIN_ROW_GROUP: u64 = 64 << 10;
 
 /// The memory of a worker as a multiple of the size of a row group: measured with short numbers, which take more as
 /// values than as text.
@@ -33,7 +33,7 @@ impl MemoryBudget {
     /// The size of row groups, in bytes of text.
     #[must_use]
     pub fn row_group_bytes(self) -> u64 {
-        (self.left / 18).clamp(LEAST_ROW_GROUP, ROW_GROUP)
+        (self.left / 18).clamp(MIN_ROW_GROUP, ROW_GROUP)
     }
 
     /// The memory for the dictionaries that all row groups share, in bytes.
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn there_is_always_a_worker() {
         let budget = MemoryBudget::new(0);
-        assert_eq!(budget.row_group_bytes(), LEAST_ROW_GROUP);
+        assert_eq!(budget.row_group_bytes(), MIN_ROW_GROUP);
         assert_eq!(budget.workers(8, 64 << 20).threads, 1);
     }
 }

@@ -251,7 +251,7 @@ impl<'a> ArrayReader<'a> {
                 Err(Fault::unsupported(ARRAY_AROUND))
             }
             Ok(length) => Err(wrong_length(length.into(), columns)),
-            Err(ValueReadError::TypeMismatch(marker)) => Err(strange(marker, NOT_A_ROW)),
+            Err(ValueReadError::TypeMismatch(marker)) => Err(unexpected(marker, NOT_A_ROW)),
             Err(_) => Err(Fault::CutOff),
         }
     }
@@ -263,7 +263,7 @@ impl<'a> ArrayReader<'a> {
         };
         match length {
             Ok(length) => take_text(&mut self.0, length),
-            Err(ValueReadError::TypeMismatch(marker)) => Err(strange(marker, NOT_A_STRING)),
+            Err(ValueReadError::TypeMismatch(marker)) => Err(unexpected(marker, NOT_A_STRING)),
             Err(_) => Err(Fault::CutOff),
         }
     }
@@ -290,7 +290,7 @@ impl<'a> ArrayReader<'a> {
     fn boolean(&mut self, logical_type: LogicalType) -> Result<bool, Fault> {
         match self.take(decode::read_bool) {
             Ok(value) => Ok(value),
-            Err(ValueReadError::TypeMismatch(marker)) => Err(strange(marker, &not_of(logical_type))),
+            Err(ValueReadError::TypeMismatch(marker)) => Err(unexpected(marker, &not_of(logical_type))),
             Err(_) => Err(Fault::CutOff),
         }
     }
@@ -303,7 +303,7 @@ impl<'a> ArrayReader<'a> {
                 let inexact = || Fault::unsupported("an integer that is no float of 64 bits");
                 return float_of(self.integer()?).ok_or_else(inexact);
             }
-            marker => return Err(strange(marker, &not_of(logical_type))),
+            marker => return Err(unexpected(marker, &not_of(logical_type))),
         };
         float.map_err(|_| Fault::CutOff)
     }
@@ -315,7 +315,7 @@ impl<'a> ArrayReader<'a> {
         }
         let meta = match self.take(decode::read_ext_meta) {
             Ok(meta) => meta,
-            Err(ValueReadError::TypeMismatch(marker)) => return Err(strange(marker, &not_of(logical_type))),
+            Err(ValueReadError::TypeMismatch(marker)) => return Err(unexpected(marker, &not_of(logical_type))),
             Err(_) => return Err(Fault::CutOff),
         };
         let bytes = take_text(&mut self.0, meta.size)?;
@@ -336,7 +336,7 @@ impl<'a> ArrayReader<'a> {
 
     fn long_number(&mut self) -> Result<i64, Fault> {
         self.take(decode::read_int).map_err(|error| match error {
-            NumValueReadError::TypeMismatch(marker) => strange(marker, NOT_AN_INTEGER),
+            NumValueReadError::TypeMismatch(marker) => unexpected(marker, NOT_AN_INTEGER),
             NumValueReadError::OutOfRange => Fault::unsupported("an integer does not fit 64 bits"),
             _ => Fault::CutOff,
         })
@@ -345,7 +345,7 @@ impl<'a> ArrayReader<'a> {
 
 /// The error that an item of a different kind is there; `is_not` describes the expected kind.
 #[cold]
-fn strange(marker: Marker, is_not: &str) -> Fault {
+fn unexpected(marker: Marker, is_not: &str) -> Fault {
     let kind = match marker {
         Marker::Null => "nil",
         Marker::True | Marker::False => "a boolean",

@@ -31,7 +31,7 @@ pub struct OutputOptions {
 /// An output being written. If it is dropped before [`Output::commit`], no file is left.
 pub struct Output {
     path: PathBuf,
-    place: Destination,
+    destination: Destination,
 }
 
 enum Destination {
@@ -96,7 +96,7 @@ impl Output {
         }
         let standard = StandardStream::at(path);
         let path = if standard == Some(StandardStream::Out) { Path::new("-") } else { path };
-        // Links are not resolved: the target of a pipe's link is not a path.
+        // Not by the resolved path: the link of a pipe names no file.
         let found = match standard.map_or_else(|| fs::metadata(path), |it| it.open()?.metadata()) {
             Ok(found) => Some(found),
             Err(error) if standard.is_some() || error.kind() == io::ErrorKind::NotFound => None,
@@ -105,7 +105,7 @@ impl Output {
         if found.as_ref().is_some_and(platform::has_contents) {
             refuse_inputs(path, standard, &options.inputs)?;
         }
-        let place = match (standard, found) {
+        let destination = match (standard, found) {
             (Some(standard), _) => {
                 let stream = standard.open().map_err(Error::io(path, "open"))?;
                 Destination::Stream(Mutex::new(Stream::Local(stream)))
@@ -126,7 +126,7 @@ impl Output {
                 Destination::File(file.map_err(Error::io(path, "create"))?)
             }
         };
-        Ok(Self { path: path.to_owned(), place })
+        Ok(Self { path: path.to_owned(), destination })
     }
 
     #[cfg(feature = "stores")]
@@ -135,7 +135,10 @@ impl Output {
             return Err(same_file(path));
         }
         let upload = brc_store::Upload::create(&brc_store::Address::parse(path)?, options.force)?;
-        Ok(Self { path: path.to_owned(), place: Destination::Stream(Mutex::new(Stream::Upload(Box::new(upload)))) })
+        Ok(Self {
+            path: path.to_owned(),
+            destination: Destination::Stream(Mutex::new(Stream::Upload(Box::new(upload)))),
+        })
     }
 
     /// Creates an unnamed file in the given directory, which is gone once no process has it open; also returns the
@@ -146,7 +149,7 @@ impl Output {
     pub fn temporary(directory: &Path) -> Result<(Self, File)> {
         let file = tempfile::tempfile_in(directory).and_then(|file| Ok((file.try_clone()?, file)));
         let (copy, file) = file.map_err(Error::io(directory, "make a temporary file in"))?;
-        Ok((Self { path: directory.to_owned(), place: Destination::Unnamed(copy) }, file))
+        Ok((Self { path: directory.to_owned(), destination: Destination::Unnamed(copy) }, file))
     }
 
     /// The target's name, for messages.
@@ -158,7 +161,7 @@ impl Output {
     /// Whether bytes can only be written in sequence.
     #[must_use]
     pub fn is_stream(&self) -> bool {
-        matches!(self.place, Destination::Stream(_) | Destination::Staged { .. })
+        matches!(self.destination, Destination::Stream(_) | Destination::Staged { .. })
     }
 
     /// The same output, of which nothing is visible before the commit: the bytes of a stream are collected in a
@@ -167,14 +170,14 @@ impl Output {
     /// # Errors
     /// If there is no space for a temporary file.
     pub fn staged(self) -> Result<Self> {
-        let place = match self.place {
+        let destination = match self.destination {
             Destination::Stream(stream) => {
                 let stream = stream.into_inner().unwrap_or_else(PoisonError::into_inner);
                 Destination::Staged { copy: temporary_file()?, stream }
             }
-            place => place,
+            destination => destination,
         };
-        Ok(Self { place, ..self })
+        Ok(Self { destination, ..self })
     }
 
     /// The same output with only these byte ranges of what was written so far, in the given order. A stream must be
@@ -183,11 +186,11 @@ impl Output {
     /// # Errors
     /// I/O errors.
     pub fn rearranged(self, ranges: &[Range<u64>]) -> Result<Self> {
-        let Self { path, place } = self;
+        let Self { path, destination } = self;
         let failed = |error| Error::io(&path, "write")(error);
-        let place = match place {
+        let destination = match destination {
             Destination::File(file) => {
-                let new = file.another().map_err(failed)?;
+                let new = file.create_second().map_err(failed)?;
                 let read = |buffer: &mut [u8], at| file.read_exact_at(buffer, at);
                 copy_ranges(ranges, read, |bytes, at| new.write_at(bytes, at)).map_err(failed)?;
                 Destination::File(new)
@@ -206,7 +209,7 @@ impl Output {
             }
             Destination::Stream(_) => return Err(failed(io::ErrorKind::NotSeekable.into())),
         };
-        Ok(Self { path, place })
+        Ok(Self { path, destination })
     }
 
     /// Writes at an offset of a file. A stream ignores the offset: its caller writes in order.
@@ -214,7 +217,7 @@ impl Output {
     /// # Errors
     /// I/O errors: a full disk, a closed pipe …
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
-        match &self.place {
+        match &self.destination {
             Destination::File(file) => file.write_at(bytes, offset),
             Destination::Stream(stream) => stream.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes),
             Destination::Staged { copy: file, .. } | Destination::Unnamed(file) => file.write_all_at(bytes, offset),
@@ -227,7 +230,7 @@ impl Output {
     /// # Errors
     /// [`Error::Usage`] if the target is not a file; I/O errors.
     pub(crate) fn begin_with(&self, mut other: &File) -> Result<()> {
-        let Destination::File(file) = &self.place else {
+        let Destination::File(file) = &self.destination else {
             return Err(Error::Usage(format!(
                 "{}: is not a regular file, so no rows can be appended",
                 self.path.display()
@@ -242,7 +245,7 @@ impl Output {
     /// # Errors
     /// I/O errors; an existing file is then left untouched.
     pub fn commit(self) -> Result<()> {
-        match self.place {
+        match self.destination {
             Destination::File(file) => file.commit().map_err(Error::io(&self.path, "write")),
             // On systems where each write moves the position, the next reader would start at the end.
             Destination::Unnamed(mut file) => file.rewind().map_err(Error::io(&self.path, "write")),
@@ -304,7 +307,7 @@ impl StandardStream {
         if path == Path::new("-") {
             return Some(Self::Out);
         }
-        // Linux has a link to the first path, other systems have the second one.
+        // On Linux the second path is a link to the first; other systems have only the second.
         let all = ["/proc/self/fd", "/dev/fd"].map(|directory| fs::canonicalize(directory).ok());
         let is_of_descriptors = |path: &PathBuf| {
             let directory = fs::canonicalize(directory(path)).ok();
@@ -341,14 +344,14 @@ fn follow_links(path: &Path) -> PathBuf {
 /// Whether two targets, existing or not, are the same file.
 #[must_use]
 pub fn same_target(one: &Path, other: &Path) -> bool {
-    let place = |path| {
+    let destination = |path| {
         let target = follow_links(path);
         let directory = fs::canonicalize(directory(&target)).ok()?;
         Some((directory, target.file_name()?.to_owned()))
     };
     let identity = |path| identity_of(path, StandardStream::at(path));
     let same = |one: Option<_>, other| one.is_some() && one == other;
-    place(one).is_some_and(|one| place(other) == Some(one)) || same(identity(one), identity(other))
+    destination(one).is_some_and(|one| destination(other) == Some(one)) || same(identity(one), identity(other))
 }
 
 /// The identity of an existing target: of a standard stream, or of the file at a path.

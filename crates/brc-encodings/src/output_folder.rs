@@ -21,7 +21,7 @@ impl OutputFolder {
     /// only the output of an earlier run is replaced.
     ///
     /// # Errors
-    /// [`Error::Usage`] if it may not be replaced, or an input lies in it; I/O errors.
+    /// [`Error::Usage`] if it may not be replaced, or it contains an input; I/O errors.
     pub fn create(target: &Path, force: bool, sync: bool, inputs: &[PathBuf]) -> Result<Self> {
         let usage = |reason: String| Err(Error::Usage(format!("{}: {reason}", target.display())));
         if is_in_store(target) {

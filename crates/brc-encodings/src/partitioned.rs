@@ -162,7 +162,7 @@ impl PartitionWriter<'_, '_> {
     }
 
     /// Switches to the partition of a directory.
-    fn turn_to(&mut self, folder: PathBuf) -> Result<()> {
+    fn switch_to(&mut self, folder: PathBuf) -> Result<()> {
         if self.open.as_ref().is_some_and(|open| open.folder == folder) {
             return Ok(());
         }
@@ -262,7 +262,7 @@ impl Sink for PartitionWriter<'_, '_> {
         let mut start = 0;
         while start < batch.rows {
             let end = self.end_of_partition(batch, start);
-            self.turn_to(self.folder(batch, start))?;
+            self.switch_to(self.folder(batch, start))?;
             let (keys, part_bytes) = (self.keys.len(), self.part_bytes);
             let Some(open) = &mut self.open else { break };
             let stored = Batch { rows: batch.rows, columns: &batch.columns[keys..] };

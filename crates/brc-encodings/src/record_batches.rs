@@ -24,7 +24,7 @@ pub struct RecordBatches {
     name: PathBuf,
     schema: Schema,
     /// The positions of the columns in a record batch.
-    places: Vec<usize>,
+    positions: Vec<usize>,
     source: Mutex<RemainingBatches>,
     moved: Condvar,
 }
@@ -47,11 +47,11 @@ impl RecordBatches {
     /// [`Error::Unsupported`] if a table cannot have their columns.
     pub fn new(name: &Path, reader: Box<dyn RecordBatchReader + Send>) -> Result<Self> {
         let arrow = reader.schema();
-        let (mut fields, mut places, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-        for (place, field) in arrow.fields().iter().enumerate() {
+        let (mut fields, mut positions, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+        for (position, field) in arrow.fields().iter().enumerate() {
             match logical_type(field) {
                 Ok(logical_type) => {
-                    places.push(place);
+                    positions.push(position);
                     fields.push(Field { name: field.name().clone(), logical_type, nullable: field.is_nullable() });
                 }
                 Err(kind) => left_out.push(LeftOut { name: field.name().clone(), kind }),
@@ -59,7 +59,7 @@ impl RecordBatches {
         }
         let schema = columnar::schema(name, fields, left_out)?.with_metadata(metadata(&arrow));
         let source = Mutex::new(RemainingBatches { reader, batch: None, split_rows: None, next: 0 });
-        Ok(Self { name: name.to_owned(), schema, places, source, moved: Condvar::new() })
+        Ok(Self { name: name.to_owned(), schema, positions, source, moved: Condvar::new() })
     }
 
     /// The rows of a split; none after the last. A thread that requests a later split waits until earlier ones are
@@ -93,24 +93,24 @@ impl RecordBatches {
 impl RemainingBatches {
     /// The rows of the next split.
     fn take(&mut self) -> Result<Vec<RecordBatch>, ArrowError> {
-        let (mut taken, mut rows) = (Vec::new(), 0);
+        let (mut collected, mut rows) = (Vec::new(), 0);
         loop {
             let batch = match self.batch.take() {
                 Some(batch) => batch,
                 None => match self.reader.next() {
                     Some(batch) => batch?,
-                    None => return Ok(taken),
+                    None => return Ok(collected),
                 },
             };
             let most = *self.split_rows.get_or_insert_with(|| split_rows(&batch));
             let wanted = batch.num_rows().min(most - rows);
-            taken.push(batch.slice(0, wanted));
+            collected.push(batch.slice(0, wanted));
             rows += wanted;
             if wanted < batch.num_rows() {
                 self.batch = Some(batch.slice(wanted, batch.num_rows() - wanted));
             }
             if rows == most {
-                return Ok(taken);
+                return Ok(collected);
             }
         }
     }
@@ -164,15 +164,15 @@ impl Table for RecordBatches {
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
         let types = options.projection.iter().map(|&column| self.schema.fields()[column].logical_type);
-        let places = options.projection.iter().map(|&column| self.places[column]).collect();
-        Ok(Box::new(BatchScanner { table: self, places, arrays: ArrayBatches::new(types, false) }))
+        let positions = options.projection.iter().map(|&column| self.positions[column]).collect();
+        Ok(Box::new(BatchScanner { table: self, positions, arrays: ArrayBatches::new(types, false) }))
     }
 }
 
 struct BatchScanner<'t> {
     table: &'t RecordBatches,
     /// The positions of the projected columns in a record batch.
-    places: Vec<usize>,
+    positions: Vec<usize>,
     arrays: ArrayBatches,
 }
 
@@ -187,7 +187,7 @@ impl Scanner for BatchScanner<'_> {
             for start in (0..batch.num_rows()).step_by(PIECE) {
                 let rows = PIECE.min(batch.num_rows() - start);
                 let arrays: Vec<ArrayRef> =
-                    self.places.iter().map(|&place| batch.column(place).slice(start, rows)).collect();
+                    self.positions.iter().map(|&position| batch.column(position).slice(start, rows)).collect();
                 self.take(&arrays)?;
                 self.arrays.deliver(rows, sink)?;
                 scanned.rows += rows as u64;
@@ -200,14 +200,14 @@ impl Scanner for BatchScanner<'_> {
 impl BatchScanner<'_> {
     fn take(&mut self, arrays: &[ArrayRef]) -> Result<()> {
         let mut at = 0;
-        let taken = guarded(|| {
+        let converted = guarded(|| {
             self.arrays.take(arrays.iter()).map_err(|(column, fault)| {
                 at = column;
                 fault
             })
         });
-        taken.map_err(|fault| {
-            let name = self.places.get(at).map_or("", |&place| self.table.name_of(place));
+        converted.map_err(|fault| {
+            let name = self.positions.get(at).map_or("", |&position| self.table.name_of(position));
             fault.at(&self.table.name, &format!("column '{name}'"))
         })
     }
@@ -215,8 +215,8 @@ impl BatchScanner<'_> {
 
 impl RecordBatches {
     /// The name of a column by its position in a record batch.
-    fn name_of(&self, place: usize) -> &str {
-        let column = self.places.iter().position(|&own| own == place);
+    fn name_of(&self, position: usize) -> &str {
+        let column = self.positions.iter().position(|&own| own == position);
         column.and_then(|column| self.schema.fields().get(column)).map_or("", |field| field.name.as_str())
     }
 }

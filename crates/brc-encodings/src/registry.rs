@@ -130,7 +130,7 @@ pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
     let seen = ENCODINGS.iter().copied().find(|encoding| encoding.sniff(&input.prefix));
     match (named, seen) {
         // Few bytes match too much, and damaged ones nothing: the named encoding gives the best error.
-        (Some(named), _) if input.prefix.len() < LEAST_TELLING => Ok(named),
+        (Some(named), _) if input.prefix.len() < MIN_PREFIX_BYTES => Ok(named),
         (Some(named), None) if is_text(named) && is_binary(&input.prefix) => Err(unknown(input, Some(named))),
         (Some(named), None) => Ok(named),
         // Rows without a header may look like text by chance.
@@ -149,7 +149,7 @@ pub(crate) fn reads_parts(prefix: &[u8]) -> bool {
 }
 
 /// The minimum number of first bytes that identify an encoding: with fewer, several magics match.
-const LEAST_TELLING: usize = 4;
+const MIN_PREFIX_BYTES: usize = 4;
 
 /// Whether files of the encoding may have any content, so that damage is not detected.
 fn is_text(encoding: &dyn Encoding) -> bool {

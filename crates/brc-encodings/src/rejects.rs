@@ -15,7 +15,7 @@ const HEADER: &[u8] = b"line\tbyte\tcolumn\treason\trow\n";
 const BUFFER: usize = 64 << 10;
 
 /// The number of reasons counted separately; further ones are counted with the last.
-const MOST_REASONS: usize = 1000;
+const MAX_REASONS: usize = 1000;
 
 /// A reason for rejects: the same error in the same column.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl RejectLog {
 
     fn count_reason(&mut self, table: &dyn Table, line: u64, column: Option<usize>, fault: Option<RowFault>) {
         let kind = fault.as_ref().map_or(String::new(), RowFault::kind);
-        let key = if self.reasons.len() < MOST_REASONS { (column, kind) } else { (None, String::new()) };
+        let key = if self.reasons.len() < MAX_REASONS { (column, kind) } else { (None, String::new()) };
         let column = key.0.map(|column| name(table, column));
         let fault = fault.filter(|_| !key.1.is_empty());
         let reason = self.reasons.entry(key);

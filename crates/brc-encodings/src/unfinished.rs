@@ -68,7 +68,7 @@ impl Unfinished {
     ///
     /// # Errors
     /// I/O errors.
-    pub(crate) fn another(&self) -> io::Result<Self> {
+    pub(crate) fn create_second(&self) -> io::Result<Self> {
         Self::create(self.target.clone(), Some(self.file.metadata()?.permissions()), self.finish)
     }
 
@@ -142,22 +142,22 @@ impl Temporary {
     /// Creates a file beside `target`, and removes leftovers of killed processes.
     fn create(target: &Path) -> io::Result<(Self, File)> {
         /// The maximum number of processes that write one target at the same time: the first to finish gets the name.
-        const MOST: u32 = 1000;
+        const MAX_NAMES: u32 = 1000;
         /// The number of names checked after the one taken. They are in use if several processes write the same target.
-        const OTHERS: u32 = 8;
+        const EXTRA_NAMES: u32 = 8;
         let path = |number| directory(target).join(name(target.file_name().unwrap_or_default(), number));
         // Locked, so that no file is created after a signal has had all of them removed.
         let mut unfinished = unfinished();
-        for number in 0..MOST {
+        for number in 0..MAX_NAMES {
             let Some(file) = claim(&path(number))? else { continue };
             let temporary = Self { path: path(number), renamed: false };
             unfinished.push(temporary.path.clone());
-            for other in number + 1..=number + OTHERS {
+            for other in number + 1..=number + EXTRA_NAMES {
                 remove_stale(&path(other));
             }
             return Ok((temporary, file));
         }
-        Err(io::Error::new(ErrorKind::ResourceBusy, format!("{MOST} other processes are writing it")))
+        Err(io::Error::new(ErrorKind::ResourceBusy, format!("{MAX_NAMES} other processes are writing it")))
     }
 
     fn rename(mut self, target: &Path, replaces: bool) -> io::Result<()> {
@@ -234,7 +234,7 @@ fn remove_stale(path: &Path) -> bool {
     file.try_lock().is_ok() && (!is_named(&file, path) || fs::remove_file(path).is_ok())
 }
 
-/// The directory in which a path lies.
+/// The directory that contains a path.
 pub(crate) fn directory(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,

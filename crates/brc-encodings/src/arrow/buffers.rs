@@ -41,10 +41,10 @@ impl From<Fault> for ReadError {
 }
 
 impl ReadError {
-    pub(super) fn at(self, path: &Path, place: &str) -> Error {
+    pub(super) fn at(self, path: &Path, location: &str) -> Error {
         match self {
             Self::Io(error) => error,
-            Self::Fault(fault) => fault.at(path, place),
+            Self::Fault(fault) => fault.at(path, location),
         }
     }
 }
@@ -55,16 +55,16 @@ impl Buffers {
         &mut self,
         path: &Path,
         file: &dyn ReadAt,
-        places: &[Range<u64>],
+        ranges: &[Range<u64>],
         codec: Option<Codec>,
         checksum: Option<u32>,
     ) -> Result<(), ReadError> {
-        self.buffers.resize_with(places.len(), Buffer::default);
+        self.buffers.resize_with(ranges.len(), Buffer::default);
         let mut digest = Digest::new(CrcAlgorithm::Crc32Iscsi);
-        for (index, place) in places.iter().enumerate() {
+        for (index, range) in ranges.iter().enumerate() {
             // The memory is reused, unless an array still refers to it.
             let mut buffer = std::mem::take(&mut self.buffers[index]).into_mutable().unwrap_or_default();
-            let length = usize::try_from(place.end - place.start).map_err(|_| too_long())?;
+            let length = usize::try_from(range.end - range.start).map_err(|_| too_long())?;
             let begun = Instant::now();
             let stored = match codec {
                 None => sized(&mut buffer, length),
@@ -73,7 +73,7 @@ impl Buffers {
                     self.packed.as_mut_slice()
                 }
             };
-            let read = file.read_full_at(stored, place.start).map_err(Error::io(path, "read"));
+            let read = file.read_full_at(stored, range.start).map_err(Error::io(path, "read"));
             self.cost.bytes += length as u64;
             self.cost.read_time += begun.elapsed();
             if read.map_err(ReadError::Io)? != length {

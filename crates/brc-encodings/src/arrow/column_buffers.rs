@@ -156,13 +156,13 @@ where
 {
     let start = body.len();
     body.resize(start + values.len() * BYTES, 0);
-    let places = body[start..].as_chunks_mut::<BYTES>().0;
+    let slots = body[start..].as_chunks_mut::<BYTES>().0;
     let mut fits = true;
     for_integers!(values, values => {
         // A loop without an early exit is vectorised.
-        for (place, &value) in places.iter_mut().zip(*values) {
+        for (slot, &value) in slots.iter_mut().zip(*values) {
             match T::try_from(value) {
-                Ok(value) => *place = bytes(value),
+                Ok(value) => *slot = bytes(value),
                 Err(_) => fits = false,
             }
         }

@@ -17,7 +17,7 @@ pub(super) struct BatchLayout {
     pub(super) nulls: Vec<usize>,
     pub(super) codec: Option<Codec>,
     /// The whole block.
-    pub(super) place: BlockRange,
+    pub(super) location: BlockRange,
     /// The checksum of each column's buffers, if `brc` wrote the file.
     pub(super) checksums: Vec<u32>,
     /// The bounds of each column's numbers, if `brc` wrote them.
@@ -77,7 +77,7 @@ impl BatchLayout {
         batch: RecordBatch<'_>,
         columns: &[FileColumn],
         trailing: LayoutCounts,
-        place: &BlockRange,
+        location: &BlockRange,
     ) -> Result<Self, Fault> {
         let rows = usize::try_from(batch.length()).map_err(|_| Fault::corrupt("it has a negative number of rows"))?;
         let codec = match batch.compression() {
@@ -101,8 +101,8 @@ impl BatchLayout {
             }
             let null =
                 usize::try_from(node.null_count()).ok().filter(|null| *null == 0 || column.nullable && *null <= rows);
-            let strange = || Fault::corrupt(format!("column '{}' does not have so many nulls", column.name));
-            nulls.push(null.ok_or_else(strange)?);
+            let wrong_count = || Fault::corrupt(format!("column '{}' does not have so many nulls", column.name));
+            nulls.push(null.ok_or_else(wrong_count)?);
             let mut count = column.own.buffers;
             for _ in 0..column.own.views {
                 let more = variadic.next().and_then(Result::ok);
@@ -111,7 +111,7 @@ impl BatchLayout {
             let mut own = Vec::new();
             for _ in 0..count {
                 let buffer = buffers.next().ok_or_else(missing)?;
-                own.push(range(buffer.offset(), buffer.length(), place)?);
+                own.push(range(buffer.offset(), buffer.length(), location)?);
             }
             all.push(own);
         }
@@ -119,7 +119,7 @@ impl BatchLayout {
         if nodes.next().is_some() || buffers.next().is_some() {
             return Err(missing());
         }
-        Ok(Self { rows, columns: all, nulls, codec, place: *place, checksums: Vec::new(), bounds: Vec::new() })
+        Ok(Self { rows, columns: all, nulls, codec, location: *location, checksums: Vec::new(), bounds: Vec::new() })
     }
 }
 
@@ -138,13 +138,13 @@ fn pass<N, B, E>(
     (passed == (gap.nodes, count)).then_some(())
 }
 
-fn range(offset: i64, length: i64, place: &BlockRange) -> Result<Range<u64>, Fault> {
-    let inside = |offset: u64, length: u64| offset.checked_add(length).filter(|end| *end <= place.body);
+fn range(offset: i64, length: i64, location: &BlockRange) -> Result<Range<u64>, Fault> {
+    let inside = |offset: u64, length: u64| offset.checked_add(length).filter(|end| *end <= location.body);
     let range = match (u64::try_from(offset), u64::try_from(length)) {
         (Ok(offset), Ok(length)) => inside(offset, length).map(|end| offset..end),
         _ => None,
     };
     let range = range.ok_or_else(|| Fault::corrupt("a buffer is not inside its block"))?;
-    let body = place.body_start();
+    let body = location.body_start();
     Ok(body + range.start..body + range.end)
 }

@@ -125,7 +125,7 @@ fn describe(table: &ArrowTable) -> Description {
     let batches = table
         .batches
         .iter()
-        .map(|batch| vec![("rows", Fact::Count(batch.rows as u64)), ("stored", Fact::Bytes(batch.place.bytes()))]);
+        .map(|batch| vec![("rows", Fact::Count(batch.rows as u64)), ("stored", Fact::Bytes(batch.location.bytes()))]);
     Description { file, columns, row_groups: batches.collect() }
 }
 

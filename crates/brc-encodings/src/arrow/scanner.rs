@@ -92,7 +92,7 @@ impl<'t> ArrowScanner<'t> {
             for column in &mut self.columns {
                 if let ValueSource::Codes(codes) = &mut column.values {
                     let filled = codes.fill(&column.buffers, rows.clone());
-                    filled.map_err(|fault| fault.at(&table.path, &table.place(index, column.index)))?;
+                    filled.map_err(|fault| fault.at(&table.path, &table.location(index, column.index)))?;
                 }
             }
             let columns: Vec<_> = self.columns.iter().map(|column| column.as_column(rows.clone())).collect();
@@ -129,7 +129,7 @@ impl Scanner for ArrowScanner<'_> {
         }
         ReadAhead::end(
             &self.table.file,
-            batches.filter_map(|index| Some(self.table.batches.get(index)?.place.whole())),
+            batches.filter_map(|index| Some(self.table.batches.get(index)?.location.whole())),
         );
         for column in &mut self.columns {
             let cost = std::mem::take(&mut column.buffers.cost);
@@ -164,11 +164,11 @@ impl<'t> ScanColumn<'t> {
         if let ValueSource::Arrays(arrays, _) = &mut self.values {
             arrays.release();
         }
-        let places = layout.columns.get(self.index).map(Vec::as_slice).unwrap_or_default();
+        let ranges = layout.columns.get(self.index).map(Vec::as_slice).unwrap_or_default();
         let checksum = layout.checksums.get(self.index).copied();
-        let read = self.buffers.read(&table.path, &table.file, places, layout.codec, checksum);
+        let read = self.buffers.read(&table.path, &table.file, ranges, layout.codec, checksum);
         let read = read.and_then(|()| Ok(self.take(layout)?));
-        read.map_err(|error| error.at(&table.path, &table.place(batch, self.index)))
+        read.map_err(|error| error.at(&table.path, &table.location(batch, self.index)))
     }
 
     /// Converts the buffers that were read.

@@ -186,14 +186,14 @@ impl Encoder {
         }
         let buffers = self.columns.iter().map(ColumnBuilder::buffers).collect::<Result<Vec<_>>>()?;
         let mut end = 0;
-        let mut place = |buffer: &Cow<'_, [u8]>| {
+        let mut range = |buffer: &Cow<'_, [u8]>| {
             let start = end;
             end += buffer.len() + padding(buffer.len());
             start..start + buffer.len()
         };
         let laid = |(column, buffers): (&ColumnBuilder, &[Cow<'_, [u8]>; 3])| ColumnBuffers {
             nulls: column.validity.nulls(),
-            buffers: buffers[..column.count()].iter().map(&mut place).collect(),
+            buffers: buffers[..column.count()].iter().map(&mut range).collect(),
         };
         let laid: Vec<_> = self.columns.iter().zip(&buffers).map(laid).collect();
         let message = messages::batch(self.rows_collected, &laid, None, &[]);

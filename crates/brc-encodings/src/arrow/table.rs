@@ -50,7 +50,7 @@ struct DictionaryBlock {
     id: i64,
     /// Whether its values extend the preceding block's, instead of replacing them.
     is_delta: bool,
-    place: BlockRange,
+    location: BlockRange,
     checksum: Option<u32>,
 }
 
@@ -112,8 +112,8 @@ impl ArrowTable {
         let batches: Vec<_> = footer.recordBatches().into_iter().flatten().copied().collect();
         let dictionaries: Vec<_> = footer.dictionaries().into_iter().flatten().copied().collect();
         if file.is_remote() {
-            let places = batches.iter().chain(&dictionaries).filter_map(|block| BlockRange::of(block, end).ok());
-            file.expect(places.map(|place| place.start..place.body_start()).collect());
+            let ranges = batches.iter().chain(&dictionaries).filter_map(|block| BlockRange::of(block, end).ok());
+            file.expect(ranges.map(|location| location.start..location.body_start()).collect());
         }
         let mut checksums = if is_own {
             let count = batches.len() * (columns.len() + 1) + dictionaries.len();
@@ -153,9 +153,9 @@ impl ArrowTable {
         if !self.is_own {
             return Ok(());
         }
-        let messages = self.batches.iter().map(|batch| batch.place.start..batch.place.body_start());
+        let messages = self.batches.iter().map(|batch| batch.location.start..batch.location.body_start());
         let buffers = self.batches.iter().flat_map(|batch| batch.columns.iter().flatten().cloned());
-        let dictionaries = self.dictionaries.iter().map(|block| block.place.whole());
+        let dictionaries = self.dictionaries.iter().map(|block| block.location.whole());
         let parts = messages.chain(buffers).chain(dictionaries).collect();
         check_rest(&self.path, &self.file, &writer::start(&self.begins_with), parts, &writer::END, self.end)
     }
@@ -167,7 +167,7 @@ impl ArrowTable {
     }
 
     /// The location of a column in a record batch, for messages.
-    pub(super) fn place(&self, batch: usize, column: usize) -> String {
+    pub(super) fn location(&self, batch: usize, column: usize) -> String {
         let name = self.columns.get(column).map_or("", |column| column.name.as_str());
         format!("record batch {batch}, column '{name}'")
     }
@@ -190,18 +190,18 @@ impl ArrowTable {
         }
         let mut arrays = Vec::new();
         for (index, block) in self.dictionaries.iter().enumerate().filter(|(_, block)| block.id == id) {
-            let place = format!("dictionary {index} of column '{}'", column.name);
+            let location = format!("dictionary {index} of column '{}'", column.name);
             if !block.is_delta && !arrays.is_empty() {
-                return Err(Error::corrupt(&self.path, place, "there is a dictionary for it already"));
+                return Err(Error::corrupt(&self.path, location, "there is a dictionary for it already"));
             }
-            arrays.push(self.values(column, block).map_err(|fault| fault.at(&self.path, &place))?);
+            arrays.push(self.values(column, block).map_err(|fault| fault.at(&self.path, &location))?);
         }
-        let place = format!("the dictionary of column '{}'", column.name);
-        self.joined(column, &arrays).map_err(|fault| fault.at(&self.path, &place))
+        let location = format!("the dictionary of column '{}'", column.name);
+        self.concatenated(column, &arrays).map_err(|fault| fault.at(&self.path, &location))
     }
 
     /// The dictionary with the concatenated values.
-    fn joined(&self, column: &FileColumn, arrays: &[ArrayRef]) -> Result<FileDictionary, Fault> {
+    fn concatenated(&self, column: &FileColumn, arrays: &[ArrayRef]) -> Result<FileDictionary, Fault> {
         if !column.has_strings() || arrays.iter().any(|array| array.logical_null_count() > 0) {
             let arrays: Vec<_> = arrays.iter().map(AsRef::as_ref).collect();
             let array = if arrays.is_empty() {
@@ -224,16 +224,16 @@ impl ArrowTable {
 
     fn values(&self, column: &FileColumn, block: &DictionaryBlock) -> Result<ArrayRef, ReadError> {
         let mut bytes = Buffers::default();
-        bytes.read(&self.path, &self.file, &[block.place.whole()], None, block.checksum)?;
-        let message = layout::message(bytes.bytes(0).get(..block.place.metadata).unwrap_or_default())?;
+        bytes.read(&self.path, &self.file, &[block.location.whole()], None, block.checksum)?;
+        let message = layout::message(bytes.bytes(0).get(..block.location.metadata).unwrap_or_default())?;
         let values = message.header_as_dictionary_batch().and_then(|batch| batch.data());
         let values = values.ok_or_else(|| Fault::corrupt("it has no values"))?;
         // The dictionary values form a column like any other, but without codes. They may be null where rows may not.
         let plain = FileColumn { nullable: true, ..column.of_values() };
-        let layout = BatchLayout::new(values, &[plain], LayoutCounts::default(), &block.place)?;
+        let layout = BatchLayout::new(values, &[plain], LayoutCounts::default(), &block.location)?;
         let mut buffers = Buffers::default();
-        let places = layout.columns.first().map(Vec::as_slice).unwrap_or_default();
-        buffers.read(&self.path, &self.file, places, layout.codec, None)?;
+        let ranges = layout.columns.first().map(Vec::as_slice).unwrap_or_default();
+        buffers.read(&self.path, &self.file, ranges, layout.codec, None)?;
         let nulls = layout.nulls.first().copied().unwrap_or_default();
         Ok(arrays::of_values(column, layout.rows, nulls, buffers.all())?)
     }
@@ -257,11 +257,11 @@ fn check_version(path: &Path, version: MetadataVersion) -> Result<()> {
 fn splits(batches: &[BatchLayout], split_bytes: u64) -> Vec<usize> {
     let (mut starts, mut bytes) = (vec![0], 0);
     for (index, batch) in batches.iter().enumerate() {
-        if bytes > 0 && bytes + batch.place.bytes() > split_bytes {
+        if bytes > 0 && bytes + batch.location.bytes() > split_bytes {
             starts.push(index);
             bytes = 0;
         }
-        bytes += batch.place.bytes();
+        bytes += batch.location.bytes();
     }
     if !batches.is_empty() {
         starts.push(batches.len());
@@ -282,7 +282,7 @@ struct Blocks<'a> {
 impl Blocks<'_> {
     fn batch(&self, index: usize, block: &Block, checksums: &mut impl Iterator<Item = u32>) -> Result<BatchLayout> {
         let name = format!("record batch {index}");
-        let (place, metadata) = self.metadata(&name, block)?;
+        let (location, metadata) = self.metadata(&name, block)?;
         let at = |fault: Fault| fault.at(self.path, &name);
         let checksum = checksums.next();
         if checksum.is_some_and(|checksum| checksum != crc_fast::crc32_iscsi(&metadata)) {
@@ -291,7 +291,7 @@ impl Blocks<'_> {
         let message = layout::message(&metadata).map_err(at)?;
         let batch = message.header_as_record_batch();
         let batch = batch.ok_or_else(|| at(Fault::corrupt("its message has the wrong type")))?;
-        let mut layout = BatchLayout::new(batch, self.columns, self.trailing, &place).map_err(at)?;
+        let mut layout = BatchLayout::new(batch, self.columns, self.trailing, &location).map_err(at)?;
         layout.checksums = checksums.take(self.columns.len()).collect();
         let bounds = value_of(message.custom_metadata(), BOUNDS).filter(|_| checksum.is_some());
         layout.bounds = bounds.map(bounds::from_text).unwrap_or_default();
@@ -300,21 +300,21 @@ impl Blocks<'_> {
 
     fn dictionary(&self, index: usize, block: &Block, checksum: Option<u32>) -> Result<DictionaryBlock> {
         let name = format!("dictionary {index}");
-        let (place, metadata) = self.metadata(&name, block)?;
+        let (location, metadata) = self.metadata(&name, block)?;
         let at = |fault: Fault| fault.at(self.path, &name);
         let batch = layout::message(&metadata).map_err(at)?.header_as_dictionary_batch();
         let batch = batch.ok_or_else(|| at(Fault::corrupt("its message has the wrong type")))?;
-        Ok(DictionaryBlock { id: batch.id(), is_delta: batch.isDelta(), place, checksum })
+        Ok(DictionaryBlock { id: batch.id(), is_delta: batch.isDelta(), location, checksum })
     }
 
     fn metadata(&self, name: &str, block: &Block) -> Result<(BlockRange, Vec<u8>)> {
-        let place = BlockRange::of(block, self.end).map_err(|fault| fault.at(self.path, name))?;
-        let mut metadata = vec![0; place.metadata];
-        let read = self.file.read_full_at(&mut metadata, place.start).map_err(Error::io(self.path, "read"))?;
+        let location = BlockRange::of(block, self.end).map_err(|fault| fault.at(self.path, name))?;
+        let mut metadata = vec![0; location.metadata];
+        let read = self.file.read_full_at(&mut metadata, location.start).map_err(Error::io(self.path, "read"))?;
         if read != metadata.len() {
             return Err(Error::corrupt(self.path, name, "the file ends within it"));
         }
-        Ok((place, metadata))
+        Ok((location, metadata))
     }
 }
 

@@ -141,7 +141,7 @@ pub(super) fn columns(schema: FlatSchema<'_>) -> Result<Columns, Fault> {
             Err(kind) if kind == UNKNOWN => return Err(Fault::corrupt(format!("column '{name}' is {kind}"))),
             Err(kind) => {
                 let column = LeftOut { name, kind };
-                trailing.add(field, MOST_NESTED).ok_or_else(|| Fault::unsupported(column.to_string()))?;
+                trailing.add(field, MAX_NESTING).ok_or_else(|| Fault::unsupported(column.to_string()))?;
                 left_out.push(column);
             }
         }
@@ -153,7 +153,7 @@ pub(super) fn columns(schema: FlatSchema<'_>) -> Result<Columns, Fault> {
 const UNKNOWN: &str = "of an unknown type";
 
 /// The maximum nesting of types.
-const MOST_NESTED: usize = 64;
+const MAX_NESTING: usize = 64;
 
 impl LayoutCounts {
     /// Adds the nodes and buffers of a column; `None` if they are unknown for its type.
@@ -213,7 +213,7 @@ fn column(field: Field<'_>) -> Result<FileColumn, String> {
         }
     };
     let mut own = LayoutCounts::default();
-    own.add(field, MOST_NESTED).ok_or_else(|| UNKNOWN.to_owned())?;
+    own.add(field, MAX_NESTING).ok_or_else(|| UNKNOWN.to_owned())?;
     let stored = match data_type {
         DataType::Utf8 => DataType::Binary,
         DataType::LargeUtf8 => DataType::LargeBinary,

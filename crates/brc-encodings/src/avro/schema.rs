@@ -86,15 +86,15 @@ impl FileSchema {
 
     /// The supported columns, and the unsupported ones.
     pub(super) fn split(&self) -> (Vec<Field>, Vec<LeftOut>) {
-        let (mut held, mut left_out) = (Vec::new(), Vec::new());
+        let (mut supported, mut left_out) = (Vec::new(), Vec::new());
         for column in &self.columns {
             let (name, nullable) = (column.name.clone(), column.is_nullable());
             match &column.logical_type {
-                Ok(logical_type) => held.push(Field { name, logical_type: *logical_type, nullable }),
+                Ok(logical_type) => supported.push(Field { name, logical_type: *logical_type, nullable }),
                 Err(kind) => left_out.push(LeftOut { name, kind: kind.clone() }),
             }
         }
-        (held, left_out)
+        (supported, left_out)
     }
 }
 
@@ -323,9 +323,10 @@ mod tests {
 
     fn shown(schema: &str) -> String {
         let schema = FileSchema::parse(schema).unwrap();
-        let (held, left_out) = schema.split();
-        let held = held.iter().map(|field| format!("{} {} {}", field.name, field.logical_type, field.nullable));
-        held.chain(left_out.iter().map(ToString::to_string)).collect::<Vec<_>>().join("; ")
+        let (supported, left_out) = schema.split();
+        let supported =
+            supported.iter().map(|field| format!("{} {} {}", field.name, field.logical_type, field.nullable));
+        supported.chain(left_out.iter().map(ToString::to_string)).collect::<Vec<_>>().join("; ")
     }
 
     #[test]

@@ -100,11 +100,11 @@ fn read_header(input: &mut Input) -> Result<(Header, usize)> {
 }
 
 /// Locates all blocks by skipping from one to the next.
-fn blocks(path: &Path, file: &InputFile, place: std::ops::Range<u64>, header: &Header) -> Result<Vec<Block>> {
+fn blocks(path: &Path, file: &InputFile, location: std::ops::Range<u64>, header: &Header) -> Result<Vec<Block>> {
     let mut blocks = Vec::new();
-    let mut at = place.start;
+    let mut at = location.start;
     let mut ended = false;
-    while at < place.end {
+    while at < location.end {
         let corrupt = |reason: &str| Error::corrupt(path, format!("block {}, byte {at}", blocks.len()), reason);
         let mut head = [0; LONGEST_BLOCK_HEADER];
         let read = file.read_full_at(&mut head, at).map_err(read_error(path))?;
@@ -114,7 +114,8 @@ fn blocks(path: &Path, file: &InputFile, place: std::ops::Range<u64>, header: &H
             return Err(corrupt("it follows the last one"));
         }
         let start = at + head.length as u64;
-        let end = start.checked_add(head.stored).filter(|end| end.checked_add(16).is_some_and(|end| end <= place.end));
+        let end =
+            start.checked_add(head.stored).filter(|end| end.checked_add(16).is_some_and(|end| end <= location.end));
         let end = end.ok_or_else(|| corrupt("the file ends within it"))?;
         if head.stored > LARGEST_BLOCK as u64 {
             return Err(Error::unsupported(path, format!("a block has more than {} MiB", LARGEST_BLOCK >> 20)));
@@ -211,9 +212,9 @@ impl AvroScanner<'_> {
         let begun = Instant::now();
         let mut stored = vec![0; block.stored as usize];
         let read = table.file.read_full_at(&mut stored, block.start).map_err(read_error(&table.path))?;
-        let place = || format!("block {index}");
+        let location = || format!("block {index}");
         if read < stored.len() {
-            return Err(Error::corrupt(&table.path, place(), "the file was truncated while it was read"));
+            return Err(Error::corrupt(&table.path, location(), "the file was truncated while it was read"));
         }
         cost.bytes += block.stored;
         let read = Instant::now();
@@ -222,18 +223,18 @@ impl AvroScanner<'_> {
         self.block.extend_from_slice(&self.symbols);
         let is_own = table.header.is_own;
         let unpacked = table.header.codec.decompress(stored, is_own, &mut self.block);
-        unpacked.map_err(|fault| fault.at(&table.path, &place()))?;
+        unpacked.map_err(|fault| fault.at(&table.path, &location()))?;
         cost.decompress_time += read.elapsed();
         let rows = self.decoder.decode(&self.block, delivery).map_err(|error| match error {
             DecodeError::Sink(error) => error,
             DecodeError::Malformed(malformed) => {
-                let place = format!("block {index}, row {}", malformed.rows);
-                malformed.error(&table.path, place, &table.schema)
+                let location = format!("block {index}, row {}", malformed.rows);
+                malformed.error(&table.path, location, &table.schema)
             }
         })?;
         if rows != block.rows {
             let reason = format!("{} rows were promised, {rows} are there", block.rows);
-            return Err(Error::corrupt(&table.path, place(), reason));
+            return Err(Error::corrupt(&table.path, location(), reason));
         }
         Ok(())
     }

@@ -108,19 +108,19 @@ impl RowWriter for AvroRowWriter {
 pub(super) struct FileRows {
     schema: FileSchema,
     /// For each column of the table, its position in the file.
-    held: Vec<usize>,
+    supported: Vec<usize>,
     /// The symbols of enums, contiguous: they are put before the rows.
     symbols: Vec<u8>,
 }
 
 impl FileRows {
     pub(super) fn new(schema: FileSchema) -> Self {
-        let is_held = |index: &usize| schema.columns[*index].logical_type.is_ok();
-        let held = (0..schema.columns.len()).filter(is_held).collect();
+        let is_supported = |index: &usize| schema.columns[*index].logical_type.is_ok();
+        let supported = (0..schema.columns.len()).filter(is_supported).collect();
         let enums =
             schema.named.iter().filter_map(|named| if let Type::Enum(symbols) = named { Some(symbols) } else { None });
         let symbols = enums.flatten().flat_map(|symbol| symbol.bytes()).collect();
-        Self { schema, held, symbols }
+        Self { schema, supported, symbols }
     }
 
     /// The bytes to put before the rows.
@@ -173,10 +173,10 @@ pub(super) struct Reader<'a> {
 }
 
 /// The maximum nesting of values.
-const MOST_NESTED: usize = 64;
+const MAX_NESTING: usize = 64;
 
 /// The maximum number of consecutive values without bytes.
-const MOST_IDLE: u32 = 1 << 16;
+const MAX_IDLE: u32 = 1 << 16;
 
 impl<'a> Reader<'a> {
     fn long(&mut self) -> Result<i64, Fault> {
@@ -190,16 +190,16 @@ impl<'a> Reader<'a> {
     /// Skips the columns before a column of the table; returns its type.
     fn enter(&mut self, column: usize) -> Result<&'a Type, Fault> {
         let rows = self.rows;
-        let index = rows.held.get(column).copied().unwrap_or(rows.schema.columns.len());
+        let index = rows.supported.get(column).copied().unwrap_or(rows.schema.columns.len());
         while self.next < index {
-            self.skip(&rows.schema.columns[self.next].stored, MOST_NESTED)?;
+            self.skip(&rows.schema.columns[self.next].stored, MAX_NESTING)?;
             self.next += 1;
         }
         rows.schema.columns.get(index).map(|column| &column.stored).ok_or(Fault::CutOff)
     }
 
     /// The type of the next value, which the caller then reads.
-    fn taken(&mut self, column: usize) -> Result<&'a Type, Fault> {
+    fn next_type(&mut self, column: usize) -> Result<&'a Type, Fault> {
         let stored = match self.branch.take() {
             Some(branch) => branch,
             None => {
@@ -222,7 +222,7 @@ impl<'a> Reader<'a> {
         // Types without bytes could be nested without end.
         (self.idle, self.seen) =
             if self.seen == self.rest.len() { (self.idle + 1, self.seen) } else { (0, self.rest.len()) };
-        let depth = depth.checked_sub(1).filter(|_| self.idle <= MOST_IDLE);
+        let depth = depth.checked_sub(1).filter(|_| self.idle <= MAX_IDLE);
         let depth = depth.ok_or_else(|| Fault::unsupported("values are nested too deeply"))?;
         match stored {
             Type::Null => Ok(()),
@@ -347,12 +347,12 @@ impl<'a> RowReader<'a> for Reader<'a> {
 
     #[inline]
     fn text(&mut self, column: usize) -> Result<&'a [u8], Fault> {
-        let stored = self.taken(column)?;
+        let stored = self.next_type(column)?;
         match (stored, self.resolved(stored)) {
             (Type::Named(of), Type::Enum(_)) => {
                 let index = usize::try_from(self.long()?).ok();
-                let place = index.and_then(|index| self.rows.symbol(*of, index));
-                place.and_then(|place| self.all.get(place)).ok_or_else(|| Fault::new("an enum has no such symbol"))
+                let range = index.and_then(|index| self.rows.symbol(*of, index));
+                range.and_then(|range| self.all.get(range)).ok_or_else(|| Fault::new("an enum has no such symbol"))
             }
             (_, Type::Fixed(size)) => take_text(&mut self.rest, *size),
             _ => self.bytes(),
@@ -361,7 +361,7 @@ impl<'a> RowReader<'a> for Reader<'a> {
 
     #[inline]
     fn number(&mut self, column: usize, scale: u8) -> Result<i64, Fault> {
-        let stored = self.taken(column)?;
+        let stored = self.next_type(column)?;
         if *stored == Type::Long {
             return self.long();
         }
@@ -377,7 +377,7 @@ impl<'a> RowReader<'a> for Reader<'a> {
         if logical_type.physical() == PhysicalType::Bytes {
             return self.text(column).map(Value::Bytes);
         }
-        let stored = self.taken(column)?;
+        let stored = self.next_type(column)?;
         let stored = self.resolved(stored);
         Ok(match stored {
             Type::Float => Value::Float(float32::widen(f32::from_le_bytes(self.array()?))),
@@ -390,7 +390,7 @@ impl<'a> RowReader<'a> for Reader<'a> {
     fn end_row(&mut self) -> Result<(), Fault> {
         let rows = self.rows;
         for column in rows.schema.columns.get(self.next..).unwrap_or_default() {
-            self.skip(&column.stored, MOST_NESTED)?;
+            self.skip(&column.stored, MAX_NESTING)?;
         }
         Ok(())
     }

@@ -208,13 +208,13 @@ impl ArrowColumn {
         };
         // A null gets the code of a nearby string.
         let mut known = first;
-        let place = |row| {
+        let range = |row| {
             known = if is_valid(row) { row } else { known };
             offsets[known] as usize..offsets[known + 1] as usize
         };
-        let places: Vec<_> = (0..array.len()).map(place).collect();
+        let ranges: Vec<_> = (0..array.len()).map(range).collect();
         let mut codes = Vec::new();
-        self.interner.intern_all(&bytes, &places, &mut codes);
+        self.interner.intern_all(&bytes, &ranges, &mut codes);
         Ok(ArrayValues::Codes(codes))
     }
 

@@ -245,7 +245,7 @@ impl PartStrings {
     /// Appends strings without nulls.
     fn push_bytes(&mut self, strings: ByteStrings<'_>) -> Result<(), Refusal> {
         let (offsets, bytes) = strings.parts();
-        let place = |row: usize| offsets[row] as usize;
+        let offset = |row: usize| offsets[row] as usize;
         let is_refused = |value: &[u8]| std::str::from_utf8(value).is_err();
         if self.is_text
             && !strings.span().is_ascii()
@@ -257,9 +257,9 @@ impl PartStrings {
         let mut taken = 0;
         while taken < strings.len() {
             if !self.is_looked_up {
-                let start = place(taken);
+                let start = offset(taken);
                 let ends = offsets[taken + 1..].iter().map(|&end| end as usize - start);
-                self.codes.extend(self.values.append_all(ends, &bytes[start..place(strings.len())]));
+                self.codes.extend(self.values.append_all(ends, &bytes[start..offset(strings.len())]));
                 return Ok(());
             }
             if hashes.is_empty() {

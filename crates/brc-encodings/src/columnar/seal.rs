@@ -32,7 +32,7 @@ pub(crate) fn is_own(created_by: &str) -> bool {
 /// Writes the checksum of a footer into it. Returns whether there was space for it.
 pub(crate) fn seal(footer: &mut [u8]) -> bool {
     let checksum = text(crc_fast::crc32_iscsi(footer));
-    match place(footer).and_then(|at| footer.get_mut(at..at + DIGITS)) {
+    match position(footer).and_then(|at| footer.get_mut(at..at + DIGITS)) {
         Some(digits) => {
             digits.copy_from_slice(checksum.as_bytes());
             true
@@ -43,7 +43,7 @@ pub(crate) fn seal(footer: &mut [u8]) -> bool {
 
 /// Checks a footer.
 pub(crate) fn check(footer: &[u8]) -> Seal {
-    let Some(at) = place(footer) else {
+    let Some(at) = position(footer) else {
         return if has_damaged_mark(footer) { Seal::Broken } else { Seal::None };
     };
     let mut unsealed = footer.to_vec();
@@ -57,7 +57,7 @@ fn text(checksum: u32) -> String {
     format!("{checksum:08x}")
 }
 
-fn place(footer: &[u8]) -> Option<usize> {
+fn position(footer: &[u8]) -> Option<usize> {
     memchr::memmem::rfind(footer, START.as_bytes()).map(|at| at + START.len())
 }
 
@@ -72,8 +72,8 @@ const LEFT: usize = (START.len() - DAMAGED).div_ceil(DAMAGED + 1);
 fn has_damaged_mark(footer: &[u8]) -> bool {
     let start = START.as_bytes();
     (0..=start.len() - LEFT).any(|at| {
-        let places = memchr::memmem::find_iter(footer, &start[at..at + LEFT]);
-        let mut marks = places.filter_map(|place| footer.get(place.checked_sub(at)?..)?.get(..start.len()));
+        let positions = memchr::memmem::find_iter(footer, &start[at..at + LEFT]);
+        let mut marks = positions.filter_map(|position| footer.get(position.checked_sub(at)?..)?.get(..start.len()));
         marks.any(|mark| mark.iter().zip(start).filter(|(found, own)| found != own).count() <= DAMAGED)
     })
 }

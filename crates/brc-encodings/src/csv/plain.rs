@@ -9,7 +9,7 @@ use brc_kernels::cpu::Level;
 use brc_kernels::text::{Progress, RowReader, Window};
 
 /// The maximum number of rows parsed one by one before the kernel is tried again.
-const MOST_PATIENCE: usize = 1024;
+const MAX_PATIENCE: usize = 1024;
 
 pub(super) struct PlainRows {
     layout: Separated,
@@ -37,7 +37,7 @@ impl RowParser for PlainRows {
                     let byte = piece.byte + bytes - window.text().len() as u64;
                     self.odd_row(&mut window, byte, delivery)?;
                 }
-                patience = (patience * 2).min(MOST_PATIENCE);
+                patience = (patience * 2).min(MAX_PATIENCE);
             }
             if self.codes.len() >= BATCH_ROWS {
                 self.deliver(delivery)?;

@@ -45,7 +45,7 @@ pub(super) struct Source {
 /// The state of the splits so far.
 struct Order {
     chain: Chain,
-    places: Vec<SplitRows>,
+    splits: Vec<SplitRows>,
     /// The start of the unfinished row; for a stream, also its bytes.
     row: u64,
     pending: Vec<u8>,
@@ -75,7 +75,7 @@ impl Source {
     pub(super) fn new(path: PathBuf, text: Text, body: u64, syntax: Syntax, max_row: usize) -> Self {
         let order = Order {
             chain: Chain::new(max_row),
-            places: Vec::new(),
+            splits: Vec::new(),
             row: body,
             pending: Vec::new(),
             announced: BTreeSet::new(),
@@ -98,18 +98,18 @@ impl Source {
     ) -> Result<Option<SplitRows>> {
         let before = Instant::now();
         let decompressing = cost.decompress_time;
-        let place = self.place(index, &range, buffer, cost);
-        if place.is_err() {
+        let split = self.locate(index, &range, buffer, cost);
+        if split.is_err() {
             let mut order = self.lock();
             order.broken = true;
             drop(order);
             self.turn.notify_all();
         }
         cost.read_time += before.elapsed().saturating_sub(cost.decompress_time - decompressing);
-        place
+        split
     }
 
-    fn place(
+    fn locate(
         &self,
         index: u64,
         range: &impl Fn(u64) -> Range<u64>,
@@ -117,17 +117,17 @@ impl Source {
         cost: &mut ReadCost,
     ) -> Result<Option<SplitRows>> {
         let mut order = self.lock();
-        let known = |order: &Order| order.places.get(index as usize).copied();
+        let known = |order: &Order| order.splits.get(index as usize).copied();
         if let Text::Stream(stream) = &self.text {
             loop {
-                if let Some(place) = known(&order) {
+                if let Some(split) = known(&order) {
                     drop(order);
-                    return self.reread(place, buffer, cost).map(|()| Some(place));
+                    return self.reread(split, buffer, cost).map(|()| Some(split));
                 }
-                if order.broken || order.places.last().is_some_and(|place| place.last) {
+                if order.broken || order.splits.last().is_some_and(|split| split.last) {
                     return Ok(None);
                 }
-                if order.places.len() as u64 == index {
+                if order.splits.len() as u64 == index {
                     // All others wait for this split; but workers that scan an earlier one again may proceed.
                     drop(order);
                     return self.read_next(stream, [range(index), range(index + 1)], buffer, cost).map(Some);
@@ -136,15 +136,15 @@ impl Source {
             }
         }
         loop {
-            if let Some(place) = known(&order) {
+            if let Some(split) = known(&order) {
                 drop(order);
-                return self.reread(place, buffer, cost).map(|()| Some(place));
+                return self.reread(split, buffer, cost).map(|()| Some(split));
             }
             if order.broken {
                 return Ok(None);
             }
             // Usually this is the split itself; an earlier one that no worker has announced is scanned on the way.
-            let next = (order.places.len() as u64..=index).find(|next| !order.announced.contains(next));
+            let next = (order.splits.len() as u64..=index).find(|next| !order.announced.contains(next));
             let Some(next) = next else {
                 order = self.wait(order);
                 continue;
@@ -155,7 +155,7 @@ impl Source {
             let bytes = range(next);
             self.read_and_follow(bytes.clone(), buffer, cost)?;
             order = self.lock();
-            while (order.places.len() as u64) < next {
+            while (order.splits.len() as u64) < next {
                 if order.broken {
                     return Ok(None);
                 }
@@ -166,10 +166,10 @@ impl Source {
             order.announced.remove(&next);
             self.turn.notify_all();
             if next == index
-                && let Some(place) = known(&order)
+                && let Some(split) = known(&order)
             {
                 drop(order);
-                return self.complete(place, range(index).start, buffer, cost).map(|()| Some(place));
+                return self.complete(split, range(index).start, buffer, cost).map(|()| Some(split));
             }
         }
     }
@@ -195,27 +195,27 @@ impl Source {
         let read = buffer.as_slice().len() as u64;
         let mut order = self.lock();
         // The bytes before the first row were read to find the dialect.
-        cost.bytes += read + if order.places.is_empty() { self.body } else { 0 };
+        cost.bytes += read + if order.splits.is_empty() { self.body } else { 0 };
         buffer.prepend(&order.pending);
         order.pending.clear();
         let first = order.row;
         let bytes = bytes.start..bytes.start + read;
-        let place = self.chain(&mut order, bytes, !more, buffer.transitions(), buffer.as_slice())?;
+        let split = self.chain(&mut order, bytes, !more, buffer.transitions(), buffer.as_slice())?;
         let row = (order.row - first) as usize;
         order.pending.extend_from_slice(&buffer.as_slice()[row..]);
         drop(order);
         self.turn.notify_all();
-        Ok(place)
+        Ok(split)
     }
 
-    /// Locates the rows of the next split. For a stream, `at_hand` is its text, preceded by the unfinished row.
+    /// Locates the rows of the next split. For a stream, `current` is its text, preceded by the unfinished row.
     fn chain(
         &self,
         order: &mut Order,
         bytes: Range<u64>,
         is_last: bool,
         transitions: &[(Transition, usize)],
-        at_hand: &[u8],
+        current: &[u8],
     ) -> Result<SplitRows> {
         let skip = order.chain.skip();
         let first = order.row;
@@ -231,27 +231,27 @@ impl Source {
                 Cut::Inside => {}
                 Cut::Unsure => {
                     let last = is_last && number + 1 == transitions.len();
-                    self.resume(order, first..end, last, at_hand)?;
+                    self.resume(order, first..end, last, current)?;
                     is_empty = false;
                 }
             }
             start = end;
         }
-        let place = SplitRows { byte: first, end: bytes.end, skip, last: is_last, is_empty };
+        let split = SplitRows { byte: first, end: bytes.end, skip, last: is_last, is_empty };
         if is_last {
             order.row = bytes.end;
         }
-        order.places.push(place);
-        Ok(place)
+        order.splits.push(split);
+        Ok(split)
     }
 
-    /// Scans the unfinished row up to the end of `bytes`, as it may be too long. For a stream, `at_hand` begins at
+    /// Scans the unfinished row up to the end of `bytes`, as it may be too long. For a stream, `current` begins at
     /// `bytes`.
     #[cold]
-    fn resume(&self, order: &mut Order, bytes: Range<u64>, last: bool, at_hand: &[u8]) -> Result<()> {
+    fn resume(&self, order: &mut Order, bytes: Range<u64>, last: bool, current: &[u8]) -> Result<()> {
         let mut read = SplitText::default();
         let text = match &self.text {
-            Text::Stream(_) => &at_hand[(order.row - bytes.start) as usize..(bytes.end - bytes.start) as usize],
+            Text::Stream(_) => &current[(order.row - bytes.start) as usize..(bytes.end - bytes.start) as usize],
             Text::File { .. } | Text::Chunks(_) => {
                 self.read_range(order.row..bytes.end, &mut read, &mut ReadCost::default())?;
                 read.as_slice()
@@ -270,21 +270,21 @@ impl Source {
     }
 
     /// Puts the first row's bytes from earlier splits before the split's own.
-    fn complete(&self, place: SplitRows, start: u64, buffer: &mut SplitText, cost: &mut ReadCost) -> Result<()> {
-        if place.is_empty || place.byte >= start {
-            buffer.skip((place.byte.max(start) - start) as usize);
+    fn complete(&self, split: SplitRows, start: u64, buffer: &mut SplitText, cost: &mut ReadCost) -> Result<()> {
+        if split.is_empty || split.byte >= start {
+            buffer.skip((split.byte.max(start) - start) as usize);
             return Ok(());
         }
         let mut before = SplitText::default();
-        self.read_range(place.byte..start, &mut before, cost)?;
+        self.read_range(split.byte..start, &mut before, cost)?;
         buffer.prepend(before.as_slice());
         Ok(())
     }
 
     /// Reads the text of a split whose location is known.
-    fn reread(&self, place: SplitRows, buffer: &mut SplitText, cost: &mut ReadCost) -> Result<()> {
+    fn reread(&self, split: SplitRows, buffer: &mut SplitText, cost: &mut ReadCost) -> Result<()> {
         buffer.clear();
-        if place.is_empty { Ok(()) } else { self.read_range(place.byte..place.end, buffer, cost) }
+        if split.is_empty { Ok(()) } else { self.read_range(split.byte..split.end, buffer, cost) }
     }
 
     /// Appends the bytes of a range, and their state transitions.

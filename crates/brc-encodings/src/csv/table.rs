@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// The default size of splits in bytes.
 const SPLIT_BYTES: u64 = 2 << 20;
 /// The maximum size of splits in bytes: their text is in memory as a whole.
-const MOST_SPLIT_BYTES: u64 = 256 << 20;
+const MAX_SPLIT_BYTES: u64 = 256 << 20;
 
 /// The parts of a [`CsvTable`].
 pub(super) struct Parts {
@@ -127,7 +127,7 @@ impl CsvTable {
             body,
             skipped,
             notes,
-            split_bytes: split_bytes.unwrap_or(SPLIT_BYTES).clamp(1, MOST_SPLIT_BYTES),
+            split_bytes: split_bytes.unwrap_or(SPLIT_BYTES).clamp(1, MAX_SPLIT_BYTES),
             chunk_splits,
             keep_rejects,
             changes: Mutex::default(),
@@ -161,11 +161,11 @@ impl CsvTable {
         let found: Vec<&Changes> = parser.changes().collect();
         let mut known = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
         for &column in projection {
-            let (place, changes) = ((split, column), found[column]);
+            let (key, changes) = ((split, column), found[column]);
             if *changes == Changes::default() {
-                known.remove(&place);
+                known.remove(&key);
             } else {
-                known.insert(place, (types.columns[column].read_as(), changes.clone()));
+                known.insert(key, (types.columns[column].read_as(), changes.clone()));
             }
         }
     }
@@ -313,7 +313,7 @@ impl Scanner for CsvScanner<'_> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
         let Self { table, projection, parser, buffer } = self;
         let mut cost = ReadCost::default();
-        let Some(place) = table.source.load(split.index, |index| table.range(index), buffer, &mut cost)? else {
+        let Some(location) = table.source.load(split.index, |index| table.range(index), buffer, &mut cost)? else {
             return Ok(None);
         };
         let before = Instant::now();
@@ -322,9 +322,9 @@ impl Scanner for CsvScanner<'_> {
             sink.schema(&now.schema)?;
         }
         parser.start(&now.columns);
-        let mut delivery = SplitOutput::new(table, place, sink);
-        let text = if place.is_empty { &[][..] } else { buffer.as_slice() };
-        let piece = Piece { text, skip: place.skip, last: place.last };
+        let mut delivery = SplitOutput::new(table, location, sink);
+        let text = if location.is_empty { &[][..] } else { buffer.as_slice() };
+        let piece = Piece { text, skip: location.skip, last: location.last };
         let rows::Scanned { lines, comments, blank, .. } = parser.parse(piece, &mut delivery)?;
         table.learn(&parser.seen());
         if parser.misfits() {
@@ -358,9 +358,16 @@ struct SplitOutput<'a> {
 }
 
 impl<'a> SplitOutput<'a> {
-    fn new(table: &CsvTable, place: SplitRows, sink: &'a mut dyn Sink) -> Self {
+    fn new(table: &CsvTable, location: SplitRows, sink: &'a mut dyn Sink) -> Self {
         let rejects = Rejects::default();
-        Self { keep_rejects: table.keep_rejects, byte: place.byte, sink, sink_time: Duration::ZERO, rows: 0, rejects }
+        Self {
+            keep_rejects: table.keep_rejects,
+            byte: location.byte,
+            sink,
+            sink_time: Duration::ZERO,
+            rows: 0,
+            rejects,
+        }
     }
 }
 

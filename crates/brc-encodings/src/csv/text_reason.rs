@@ -74,11 +74,12 @@ impl Reader<'_> {
         let mut parser = TableParser::new(format, &columns, &[column]);
         let (mut buffer, mut cost) = (SplitText::default(), ReadCost::default());
         for index in 0.. {
-            let Some(place) = self.source.load(index, self.range, &mut buffer, &mut cost)? else { break };
-            let text = if place.is_empty { &[][..] } else { buffer.as_slice() };
+            let Some(location) = self.source.load(index, self.range, &mut buffer, &mut cost)? else { break };
+            let text = if location.is_empty { &[][..] } else { buffer.as_slice() };
             parser.start(&columns);
-            let Ok(Scanned { lines, .. }) = parser.parse(Piece { text, skip: place.skip, last: place.last }, output);
-            if !go_on(output, lines) || place.last {
+            let Ok(Scanned { lines, .. }) =
+                parser.parse(Piece { text, skip: location.skip, last: location.last }, output);
+            if !go_on(output, lines) || location.last {
                 break;
             }
         }

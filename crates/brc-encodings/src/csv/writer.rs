@@ -47,7 +47,7 @@ impl RowWriter for Lines {
 
 /// The reason why a string would not be read back unchanged.
 fn fault(name: &[u8], delimiter: u8, end: u8) -> Option<UnsupportedReason> {
-    let strange = |&byte: &u8| match byte {
+    let unsupported = |&byte: &u8| match byte {
         b'\n' => Some(UnsupportedReason::LineFeed),
         0 => Some(UnsupportedReason::NulByte),
         _ if byte == delimiter => Some(UnsupportedReason::Delimiter(delimiter)),
@@ -55,7 +55,7 @@ fn fault(name: &[u8], delimiter: u8, end: u8) -> Option<UnsupportedReason> {
     };
     match name {
         [] => Some(UnsupportedReason::Empty),
-        [.., b'\r'] if end == b'\n' => name.iter().find_map(strange).or(Some(UnsupportedReason::CarriageReturn)),
-        _ => name.iter().find_map(strange),
+        [.., b'\r'] if end == b'\n' => name.iter().find_map(unsupported).or(Some(UnsupportedReason::CarriageReturn)),
+        _ => name.iter().find_map(unsupported),
     }
 }

@@ -20,7 +20,7 @@ pub(crate) enum DecodedValues {
     /// Strings are first located and then looked up, a batch at a time: so decoding does not wait for lookups, and a
     /// mispredicted branch while decoding does not discard them.
     Strings {
-        places: Vec<Range<usize>>,
+        ranges: Vec<Range<usize>>,
         interner: Box<Interner>,
         codes: Vec<u32>,
         /// The number of rows looked up.
@@ -58,14 +58,14 @@ pub(crate) struct PlainStrings {
 
 impl PlainStrings {
     /// Replaces the strings. Returns `None` if they exceed 2 GiB.
-    fn take(&mut self, text: &[u8], places: &[Range<usize>]) -> Option<ByteStrings<'_>> {
-        let length = places.iter().try_fold(0usize, |length, place| length.checked_add(place.len()))?;
+    fn take(&mut self, text: &[u8], ranges: &[Range<usize>]) -> Option<ByteStrings<'_>> {
+        let length = ranges.iter().try_fold(0usize, |length, range| length.checked_add(range.len()))?;
         i32::try_from(length).ok()?;
         self.offsets.clear();
         self.offsets.push(0);
         self.bytes.clear();
-        for place in places {
-            self.bytes.extend_from_slice(&text[place.clone()]);
+        for range in ranges {
+            self.bytes.extend_from_slice(&text[range.clone()]);
             self.offsets.push(self.bytes.len() as i32);
         }
         Some(ByteStrings::new(&self.offsets, &self.bytes))
@@ -107,7 +107,7 @@ impl DecodedValues {
             PhysicalType::Bytes => {
                 let interner = Box::new(Interner::new(Level::best()));
                 Self::Strings {
-                    places: Vec::new(),
+                    ranges: Vec::new(),
                     interner,
                     codes: Vec::new(),
                     looked_up: 0,
@@ -130,9 +130,9 @@ impl DecodedColumn {
     pub(crate) fn push_null(&mut self) {
         match &mut self.values {
             // Repeats the previous string, if there is one.
-            DecodedValues::Strings { places, .. } => places.push(places.last().cloned().unwrap_or(0..0)),
+            DecodedValues::Strings { ranges, .. } => ranges.push(ranges.last().cloned().unwrap_or(0..0)),
             DecodedValues::Numbers { numbers: integers, .. } | DecodedValues::Integers { integers, .. } => {
-                integers.push(0)
+                integers.push(0);
             }
             DecodedValues::Wide { integers, .. } => integers.push(0),
             DecodedValues::Floats(floats) => floats.push(0.0),
@@ -144,14 +144,14 @@ impl DecodedColumn {
     /// The rows, whose strings are in `bytes`; no rows for a skipped column.
     pub(crate) fn as_column(&mut self, bytes: &[u8]) -> Column<'_> {
         let data = match &mut self.values {
-            DecodedValues::Strings { places, interner, codes, looked_up, plain } => {
-                let plain = if interner.pays(*looked_up) { None } else { plain.take(bytes, places) };
+            DecodedValues::Strings { ranges, interner, codes, looked_up, plain } => {
+                let plain = if interner.pays(*looked_up) { None } else { plain.take(bytes, ranges) };
                 match plain {
                     Some(strings) => Data::Bytes(strings),
                     None => {
-                        *looked_up += places.len() as u64;
+                        *looked_up += ranges.len() as u64;
                         codes.clear();
-                        interner.intern_all(bytes, places, codes);
+                        interner.intern_all(bytes, ranges, codes);
                         Data::Codes { codes, dictionary: interner.dictionary() }
                     }
                 }
@@ -175,9 +175,9 @@ impl DecodedColumn {
     pub(crate) fn clear(&mut self) {
         self.validity.clear();
         match &mut self.values {
-            DecodedValues::Strings { places, .. } => places.clear(),
+            DecodedValues::Strings { ranges, .. } => ranges.clear(),
             DecodedValues::Numbers { numbers: integers, .. } | DecodedValues::Integers { integers, .. } => {
-                integers.clear()
+                integers.clear();
             }
             DecodedValues::Wide { integers, .. } => integers.clear(),
             DecodedValues::Floats(floats) => floats.clear(),

@@ -81,7 +81,7 @@ impl Fault {
             Self::CutOff => Malformed::corrupt(at, rows, "the bytes end within a row".to_owned()),
             Self::Malformed(reason) => Malformed::corrupt(at, rows, reason),
             Self::Unsupported(reason) => {
-                let column = strange_column(layout, bytes.get(at..).unwrap_or_default(), schema.fields());
+                let column = invalid_column(layout, bytes.get(at..).unwrap_or_default(), schema.fields());
                 Malformed { at, rows, column, is_sound: true, reason }
             }
         }
@@ -165,8 +165,8 @@ impl<L: RowLayout> RowDecoder<L> {
                 continue;
             }
             match &mut column.values {
-                DecodedValues::Strings { places, .. } => {
-                    places.push(place_in(bytes, reader.text(index)?));
+                DecodedValues::Strings { ranges, .. } => {
+                    ranges.push(range_in(bytes, reader.text(index)?));
                 }
                 DecodedValues::Numbers { numbers, scale, .. } => numbers.push(reader.number(index, *scale)?),
                 DecodedValues::Integers { integers, .. } => {
@@ -202,7 +202,7 @@ impl<L: RowLayout> RowDecoder<L> {
 
 /// The position of `part` in `bytes`.
 #[inline]
-fn place_in(bytes: &[u8], part: &[u8]) -> Range<usize> {
+fn range_in(bytes: &[u8], part: &[u8]) -> Range<usize> {
     let start = part.as_ptr().addr().wrapping_sub(bytes.as_ptr().addr());
     // An empty slice may point anywhere.
     if part.is_empty() { 0..0 } else { start..start + part.len() }
@@ -256,7 +256,7 @@ fn skip_value<L: RowLayout>(reader: &mut L::Reader<'_>, column: usize, logical_t
 }
 
 /// The column of the first value that cannot be decoded in the row at the start of `row`, if any.
-fn strange_column<L: RowLayout>(layout: &L, row: &[u8], fields: &[Field]) -> Option<usize> {
+fn invalid_column<L: RowLayout>(layout: &L, row: &[u8], fields: &[Field]) -> Option<usize> {
     let mut reader = layout.reader(row);
     reader.begin_row(fields.len()).ok()?;
     (0..fields.len()).find(|&column| skip::<L>(&mut reader, column, &fields[column]).is_err())

@@ -68,9 +68,9 @@ impl FramedFile {
             if end > length || header.length as usize > LARGEST_FRAME || header.rows == 0 {
                 return Err(corrupt(at, "a frame is longer than the file"));
             }
-            let place =
+            let location =
                 FrameLocation { at, header: Some(header), length: header.length.into(), rows: header.rows.into() };
-            frames.push(place);
+            frames.push(location);
             at = end;
         }
         if at != length {
@@ -93,9 +93,9 @@ impl FramedFile {
         chunks.load(last, &mut buffer.stored, &mut buffer.bytes, 0, &mut buffer.cost)?;
         let end = layout.read_frame_header(&buffer.bytes).filter(FrameHeader::is_end);
         check_end(&end.ok_or_else(|| corrupt("the last one does not end the table"))?, last - 1, path)?;
-        let place =
+        let location =
             |chunk| FrameLocation { at: chunk as u64, header: None, length: ends(chunk), rows: chunks.rows(chunk) };
-        let frames = (1..last).map(place).collect();
+        let frames = (1..last).map(location).collect();
         Ok(Self { path: path.to_owned(), layout, bytes: Bytes::Chunks(chunks), frames })
     }
 
@@ -121,12 +121,12 @@ impl FramedFile {
 
     /// The checked rows of a frame, and their number.
     pub(super) fn load<'b>(&'b self, frame: usize, buffer: &'b mut FrameBuffer) -> Result<(&'b [u8], u64)> {
-        let place = &self.frames[frame];
+        let location = &self.frames[frame];
         let corrupt = |reason: &str| Error::corrupt(&self.path, format!("frame {frame}"), reason);
         let FrameBuffer { stored, bytes, cost } = buffer;
-        let (header, rows) = match (&self.bytes, place.header) {
+        let (header, rows) = match (&self.bytes, location.header) {
             (Bytes::Chunks(chunks), _) => {
-                chunks.load(place.at as usize, stored, bytes, 0, cost)?;
+                chunks.load(location.at as usize, stored, bytes, 0, cost)?;
                 let (head, rows) = bytes
                     .split_at_checked(self.layout.frame_header_bytes())
                     .ok_or_else(|| corrupt("its chunk is too short"))?;
@@ -136,14 +136,14 @@ impl FramedFile {
             (Bytes::File(file), Some(header)) => {
                 let before = Instant::now();
                 bytes.resize(header.length as usize, 0);
-                let read = file.read_full_at(bytes, place.at).map_err(Error::io(&self.path, "read"))?;
+                let read = file.read_full_at(bytes, location.at).map_err(Error::io(&self.path, "read"))?;
                 cost.read_time += before.elapsed();
                 cost.bytes += read as u64;
                 (header, &bytes[..read])
             }
             (_, None) => return Err(corrupt("it has no frame header")),
         };
-        if rows.len() != header.length as usize || u64::from(header.rows) != place.rows {
+        if rows.len() != header.length as usize || u64::from(header.rows) != location.rows {
             return Err(corrupt("it is not as long as it says"));
         }
         if checksum(rows) != header.checksum {

@@ -254,13 +254,13 @@ impl Malformed {
     }
 
     /// The error with its location in a file.
-    pub(crate) fn error(self, path: &Path, place: String, schema: &Schema) -> Error {
+    pub(crate) fn error(self, path: &Path, location: String, schema: &Schema) -> Error {
         if !self.is_sound {
-            return Error::corrupt(path, place, self.reason);
+            return Error::corrupt(path, location, self.reason);
         }
         let column = self.column.and_then(|column| schema.fields().get(column));
         let column = column.map_or_else(String::new, |field| format!(", column '{}'", field.name));
-        Error::unsupported(path, format!("{place}{column}: {}", self.reason))
+        Error::unsupported(path, format!("{location}{column}: {}", self.reason))
     }
 }
 

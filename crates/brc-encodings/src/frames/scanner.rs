@@ -35,8 +35,8 @@ impl Reader<'_> {
         self.frame.cost = ReadCost::default();
         for frame in split.start as usize..split.end as usize {
             let (bytes, rows) = file.load(frame, &mut self.frame)?;
-            let place = |at: usize| format!("frame {frame}, byte {at}");
-            let decoded = self.decoder.decode(bytes, delivery).map_err(|error| self.table.error(error, place))?;
+            let location = |at: usize| format!("frame {frame}, byte {at}");
+            let decoded = self.decoder.decode(bytes, delivery).map_err(|error| self.table.error(error, location))?;
             if decoded != rows {
                 return Err(self.table.wrong_rows(&format!("frame {frame}"), rows, decoded));
             }
@@ -50,13 +50,13 @@ impl Reader<'_> {
         }
         for index in 0..self.split.len() {
             let start = self.split.byte + self.split.at(index) as u64;
-            let place = |at: usize| format!("byte {}", start + at as u64);
+            let location = |at: usize| format!("byte {}", start + at as u64);
             let Some((bytes, rows)) = self.split.frame(index) else {
-                return Err(Error::corrupt(self.table.path(), place(0), "the checksum of a frame does not match"));
+                return Err(Error::corrupt(self.table.path(), location(0), "the checksum of a frame does not match"));
             };
-            let decoded = self.decoder.decode(bytes, delivery).map_err(|error| self.table.error(error, place))?;
+            let decoded = self.decoder.decode(bytes, delivery).map_err(|error| self.table.error(error, location))?;
             if rows.is_some_and(|rows| rows != decoded) {
-                return Err(self.table.wrong_rows(&place(0), rows.unwrap_or(0), decoded));
+                return Err(self.table.wrong_rows(&location(0), rows.unwrap_or(0), decoded));
             }
         }
         Ok(Some(self.split.cost))
@@ -81,17 +81,17 @@ impl Scanner for FramesScanner<'_> {
 }
 
 impl FramesTable {
-    fn error(&self, error: DecodeError, place: impl Fn(usize) -> String) -> Error {
+    fn error(&self, error: DecodeError, location: impl Fn(usize) -> String) -> Error {
         match error {
             DecodeError::Sink(error) => error,
             DecodeError::Malformed(malformed) => {
-                let place = format!("{}, row {}", place(malformed.at), malformed.rows);
-                malformed.error(self.path(), place, self.schema())
+                let location = format!("{}, row {}", location(malformed.at), malformed.rows);
+                malformed.error(self.path(), location, self.schema())
             }
         }
     }
 
-    fn wrong_rows(&self, place: &str, promised: u64, found: u64) -> Error {
-        Error::corrupt(self.path(), place, format!("{promised} rows were promised, {found} are there"))
+    fn wrong_rows(&self, location: &str, promised: u64, found: u64) -> Error {
+        Error::corrupt(self.path(), location, format!("{promised} rows were promised, {found} are there"))
     }
 }

@@ -149,12 +149,12 @@ impl FrameStream {
                 }
                 None if state.ended && bytes.is_empty() => return Ok(()),
                 None if state.ended => {
-                    let place = format!("byte {}", buffer.byte);
-                    return Err(Error::corrupt(&self.path, place, "the data ends within a row"));
+                    let location = format!("byte {}", buffer.byte);
+                    return Err(Error::corrupt(&self.path, location, "the data ends within a row"));
                 }
                 None if bytes.len() > LARGEST_FRAME + least => {
-                    let place = format!("byte {}", buffer.byte);
-                    return Err(Error::corrupt(&self.path, place, "a row does not end"));
+                    let location = format!("byte {}", buffer.byte);
+                    return Err(Error::corrupt(&self.path, location, "a row does not end"));
                 }
                 None => wanted = bytes.len() + bytes.len().max(PORTION),
             }
@@ -173,8 +173,8 @@ impl FrameStream {
     fn malformed(&self, start: u64, rows: u64, malformed: Malformed) -> Error {
         let byte = start + malformed.at as u64;
         let row = rows + malformed.rows + 1;
-        let place = if malformed.is_sound { format!("row {row}, byte {byte}") } else { format!("byte {byte}") };
-        malformed.error(&self.path, place, &self.schema)
+        let location = if malformed.is_sound { format!("row {row}, byte {byte}") } else { format!("byte {byte}") };
+        malformed.error(&self.path, location, &self.schema)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -190,8 +190,8 @@ impl SplitBuffer {
 
     /// The rows of a frame, and their number if it has a header; `None` if the checksum does not match.
     pub(super) fn frame(&self, index: usize) -> Option<(&[u8], Option<u64>)> {
-        let (place, header) = &self.frames[index];
-        let rows = &self.bytes[place.clone()];
+        let (location, header) = &self.frames[index];
+        let rows = &self.bytes[location.clone()];
         match header {
             Some(header) if checksum(rows) != header.checksum => None,
             header => Some((rows, header.map(|header| header.rows.into()))),

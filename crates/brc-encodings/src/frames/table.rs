@@ -126,9 +126,9 @@ fn has_lost_header(layout: &dyn Layout, prefix: &[u8]) -> bool {
     let mark = magic.len().saturating_sub(MARK_BYTES)..magic.len();
     let found = prefix.get(mark.start..).unwrap_or_default();
     // Zeros are ignored: messages of other programs have them too.
-    let told = magic[mark].iter().enumerate().filter(|(_, own)| **own != 0);
-    let equal = told.clone().filter(|(at, own)| found.get(*at) == Some(own)).count();
-    let has_mark = 2 * equal >= told.count();
+    let nonzero = magic[mark].iter().enumerate().filter(|(_, own)| **own != 0);
+    let equal = nonzero.clone().filter(|(at, own)| found.get(*at) == Some(own)).count();
+    let has_mark = 2 * equal >= nonzero.count();
     let has_frame = || prefix.windows(layout.frame_header_bytes()).any(|it| layout.read_frame_header(it).is_some());
     has_mark || (!layout.is_written_anew(prefix) && has_frame())
 }

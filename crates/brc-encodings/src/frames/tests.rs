@@ -302,8 +302,8 @@ fn a_damaged_magic_does_not_disable_checksums() {
                 damaged[first] ^= masks[0];
                 damaged[second] ^= masks[1];
                 let error = open(*layout, file(&damaged), Some(&rows.schema), 1 << 20).map(drop).unwrap_err();
-                let place = format!("{}: bytes {first} and {second}: {error}", layout.name());
-                assert!(matches!(error, Error::Corrupt { .. }), "{place}");
+                let location = format!("{}: bytes {first} and {second}: {error}", layout.name());
+                assert!(matches!(error, Error::Corrupt { .. }), "{location}");
             }
         }
         // Without the header, only the frames identify the file.

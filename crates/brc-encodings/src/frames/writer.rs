@@ -7,7 +7,7 @@ use crate::rows::RowBuffer;
 use brc_core::{Batch, BatchWriter, Cut, Error, Part, PartEncoder, Result, Schema, Sink, Summary, UnsupportedReason};
 
 /// The maximum rows of a frame: a column of them stays in the nearer caches.
-const MOST_ROWS: u32 = 64 << 10;
+const MAX_ROWS: u32 = 64 << 10;
 
 /// From this size in bytes on, a frame ends after any row.
 const LONG_FRAME: usize = 8 << 20;
@@ -153,7 +153,7 @@ impl Sink for FramesEncoder {
             self.rows += added as u64;
             self.rows_of_frame += added as u32;
             let bytes = self.bytes_of_frame();
-            let full = bytes >= CUT_BYTES || self.rows_of_frame >= MOST_ROWS;
+            let full = bytes >= CUT_BYTES || self.rows_of_frame >= MAX_ROWS;
             if bytes >= LONG_FRAME || full && self.rows.is_multiple_of(STEP as u64) {
                 self.end_frame()?;
             }

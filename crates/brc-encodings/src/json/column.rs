@@ -98,13 +98,13 @@ impl JsonColumn {
     }
 
     /// Appends the value of a row, which is null only [once that is noted](Self::note_null). The row begins at the byte
-    /// `row` of the file; `place` is the position of the member in it.
+    /// `row` of the file; `index` is the position of the member in it.
     ///
     /// # Errors
     /// If it is not a value of the column, whose type was given.
-    pub(super) fn push(&mut self, text: &[u8], member: &Member, row: u64, place: usize) -> Result<(), RowFault> {
+    pub(super) fn push(&mut self, text: &[u8], member: &Member, row: u64, index: usize) -> Result<(), RowFault> {
         if self.is_late && self.first.is_none() {
-            self.first = Some((row, place as u32));
+            self.first = Some((row, index as u32));
         }
         if member.kind == syntax::ValueKind::Null {
             let wrong = RowFault::WrongType { found: member.kind.name(), expected: self.logical_type() };

@@ -67,7 +67,7 @@ pub(super) struct Column {
     /// The demands of its values so far, if the type is inferred.
     pub(super) seen: Option<Seen>,
     /// Its position in the schema.
-    pub(super) place: Option<usize>,
+    pub(super) position: Option<usize>,
 }
 
 /// What a scanner learned about a column from some rows.
@@ -84,11 +84,11 @@ impl Columns {
     pub(super) fn given(schema: Schema) -> Self {
         let key = |field: &Field| Key { name: field.name.clone(), first: (0, 0), has_nulls: field.nullable };
         let columns: Vec<Key> = schema.fields().iter().map(key).collect();
-        let column = |(place, field): (usize, &Field)| Column {
+        let column = |(position, field): (usize, &Field)| Column {
             logical_type: Some(field.logical_type),
             nullable: field.nullable,
             seen: None,
-            place: Some(place),
+            position: Some(position),
         };
         let numbers = numbers(&columns);
         let types = Arc::new(Types {
@@ -204,7 +204,7 @@ impl Types {
         let mut order: Vec<usize> = (0..columns.len()).collect();
         order.sort_by_key(|&number| columns[number].first);
         let (mut fields, mut left_out, mut read) = (Vec::new(), Vec::new(), Vec::new());
-        let mut known = vec![Column { logical_type: None, nullable: true, seen: None, place: None }; columns.len()];
+        let mut known = vec![Column { logical_type: None, nullable: true, seen: None, position: None }; columns.len()];
         for number in order {
             let (key, column) = (&columns[number], &mut known[number]);
             let seen = inference.of(&key.name);
@@ -215,7 +215,7 @@ impl Types {
             }
             let logical_type = seen.logical_type(false).unwrap_or(LogicalType::String);
             column.logical_type = Some(logical_type);
-            column.place = Some(fields.len());
+            column.position = Some(fields.len());
             fields.push(Field { name: field_name(&key.name, number, columns), logical_type, nullable: true });
             read.push(number);
         }
@@ -236,7 +236,7 @@ impl Types {
 
     /// A malformed row with an error in a column, by number.
     pub(super) fn bad(&self, number: usize, fault: RowFault) -> BadRow {
-        BadRow { column: self.columns[number].place, fault }
+        BadRow { column: self.columns[number].position, fault }
     }
 
     /// The number of the column with that key.

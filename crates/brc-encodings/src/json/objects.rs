@@ -2,7 +2,7 @@
 //!
 //! Every byte keeps its position. Bytes between two objects become a line feed and spaces, and line feeds within an
 //! object become spaces; so line-based readers can read the result, and report correct positions. A text is processed
-//! once and in order. It is checked only as far as that requires; the rest is up to the row parser.
+//! once and in order, with only the checks that this requires; the row parser does the rest.
 //!
 //! An object that lacks a closing quote or bracket would swallow later ones. They are located again where an object
 //! begins like the first ones: at the start of a line, after the same indentation. If objects do not begin lines,
@@ -30,7 +30,7 @@ impl ObjectsToLines {
 
 impl Reline for ObjectsToLines {
     fn begin_at(&self, byte: u64) -> Box<dyn Relines> {
-        let place = match (byte, self.in_array) {
+        let context = match (byte, self.in_array) {
             (0, true) => Context::BeforeArray,
             (_, true) if self.end.get().is_some_and(|end| byte >= *end) => Context::AfterArray,
             (_, true) => Context::BeforeValue,
@@ -40,7 +40,7 @@ impl Reline for ObjectsToLines {
             in_array: self.in_array,
             indent: Arc::clone(&self.indent),
             end: Arc::clone(&self.end),
-            place,
+            context,
             byte,
             open: Vec::new(),
             expects_key: false,
@@ -76,7 +76,7 @@ struct Objects {
     in_array: bool,
     indent: Arc<OnceLock<u64>>,
     end: Arc<OnceLock<u64>>,
-    place: Context,
+    context: Context,
     /// The offset of the next byte in the file.
     byte: u64,
     /// The open brackets.
@@ -94,7 +94,7 @@ impl Relines for Objects {
     fn reline(&mut self, text: &mut [u8], from: usize, notes: &mut Notes) -> Result<(), RelineFault> {
         let mut at = from;
         while at < text.len() {
-            if self.place == Context::InString {
+            if self.context == Context::InString {
                 // Most of a text is strings.
                 let length = memchr3(b'"', b'\\', b'\n', &text[at..]).unwrap_or(text.len() - at);
                 at += length;
@@ -110,7 +110,7 @@ impl Relines for Objects {
     }
 
     fn end(&self) -> Result<(), RelineFault> {
-        match self.place {
+        match self.context {
             Context::AfterArray => Ok(()),
             _ if self.in_array => Err(self.fault("the array does not end: the file is cut off")),
             _ => Ok(()),
@@ -128,13 +128,13 @@ impl Objects {
         if byte == b'\n' {
             notes.newlines.push(self.byte);
         }
-        match self.place {
+        match self.context {
             Context::InString | Context::AfterBackslash => self.in_string(text, at)?,
             Context::Inside => self.inside(text, at)?,
             Context::Broken => self.broken(text, at),
             Context::InWord if !is_space(byte) && !matches!(byte, b',' | b']') => {}
             Context::InWord => {
-                self.place = Context::AfterValue;
+                self.context = Context::AfterValue;
                 self.between(text, at, notes)?;
             }
             Context::BeforeArray
@@ -162,12 +162,12 @@ impl Objects {
     }
 
     fn in_string(&mut self, text: &mut [u8], at: usize) -> Result<(), RelineFault> {
-        self.place = match text[at] {
+        self.context = match text[at] {
             b'\n' => {
                 text[at] = b' ';
                 return self.break_off("a string does not end on its line");
             }
-            _ if self.place == Context::AfterBackslash => Context::InString,
+            _ if self.context == Context::AfterBackslash => Context::InString,
             b'\\' => Context::AfterBackslash,
             b'"' if self.open.is_empty() => Context::AfterValue,
             b'"' => Context::Inside,
@@ -178,7 +178,7 @@ impl Objects {
 
     /// Notes that the current value does not end where it should.
     fn break_off(&mut self, reason: &'static str) -> Result<(), RelineFault> {
-        self.place = Context::Broken;
+        self.context = Context::Broken;
         if self.indent.get().is_some() { Ok(()) } else { Err(self.fault(reason)) }
     }
 
@@ -186,7 +186,7 @@ impl Objects {
         let byte = text[at];
         match byte {
             b'\n' => text[at] = b' ',
-            b'"' => (self.place, self.expects_key) = (Context::InString, false),
+            b'"' => (self.context, self.expects_key) = (Context::InString, false),
             b'{' if self.expects_key => {
                 // The previous object lacks its end.
                 self.break_off("an object begins where a key should stand")?;
@@ -200,7 +200,7 @@ impl Objects {
                     return self.break_off("a bracket ends what another one began");
                 }
                 if self.open.is_empty() {
-                    self.place = Context::AfterValue;
+                    self.context = Context::AfterValue;
                 }
             }
             b',' => self.expects_key = self.open.last() == Some(&b'{'),
@@ -214,7 +214,7 @@ impl Objects {
             return Err(self.fault("more brackets are open than a row has bytes"));
         }
         self.open.push(bracket);
-        (self.place, self.expects_key) = (Context::Inside, bracket == b'{');
+        (self.context, self.expects_key) = (Context::Inside, bracket == b'{');
         Ok(())
     }
 
@@ -229,7 +229,7 @@ impl Objects {
             text[at - 1] = b'\n';
             self.open.clear();
             self.open.push(byte);
-            (self.place, self.expects_key) = (Context::Inside, true);
+            (self.context, self.expects_key) = (Context::Inside, true);
         } else if begins_line && byte == b']' && self.in_array && indent.is_some_and(|most| self.column <= most) {
             text[at - 1] = b'\n';
             text[at] = b' ';
@@ -239,7 +239,7 @@ impl Objects {
 
     /// The current byte is the bracket that ends the array.
     fn end_array(&mut self) {
-        self.place = Context::AfterArray;
+        self.context = Context::AfterArray;
         self.end.get_or_init(|| self.byte + 1);
     }
 
@@ -251,22 +251,22 @@ impl Objects {
             return Ok(());
         }
         if is_space(byte) {
-            let ends_row = self.place == Context::AfterValue && !in_array;
+            let ends_row = self.context == Context::AfterValue && !in_array;
             if ends_row {
-                self.place = Context::Between;
+                self.context = Context::Between;
             }
             // Any number of blank lines is allowed, and does not count as a long row.
-            let is_blank = byte == b'\n' && matches!(self.place, Context::BeforeValue | Context::Between);
+            let is_blank = byte == b'\n' && matches!(self.context, Context::BeforeValue | Context::Between);
             text[at] = if ends_row || (is_blank && !self.is_row_start) { b'\n' } else { b' ' };
             return Ok(());
         }
-        match (self.place, byte) {
-            (Context::BeforeArray, b'[') => (text[at], self.place) = (b' ', Context::FirstOfArray),
+        match (self.context, byte) {
+            (Context::BeforeArray, b'[') => (text[at], self.context) = (b' ', Context::FirstOfArray),
             (Context::FirstOfArray | Context::AfterValue, b']') if in_array => {
                 text[at] = b'\n';
                 self.end_array();
             }
-            (Context::AfterValue, b',') if in_array => (text[at], self.place) = (b'\n', Context::BeforeValue),
+            (Context::AfterValue, b',') if in_array => (text[at], self.context) = (b'\n', Context::BeforeValue),
             (Context::AfterArray, _) => return Err(self.fault("text after the end of the array")),
             (Context::AfterValue, _) if in_array => {
                 return Err(self.fault("expected `,` or `]` after an object of the array"));
@@ -287,8 +287,8 @@ impl Objects {
         }
         match byte {
             b'{' | b'[' => self.open(byte)?,
-            b'"' => self.place = Context::InString,
-            _ => self.place = Context::InWord,
+            b'"' => self.context = Context::InString,
+            _ => self.context = Context::InWord,
         }
         Ok(())
     }

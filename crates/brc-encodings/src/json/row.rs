@@ -37,7 +37,7 @@ impl Row {
         let object = syntax::object(line, at, &mut self.members);
         let end = object.map_err(|malformed| {
             let key = malformed.key.as_ref().and_then(|key| key_of(line, key).ok());
-            let column = key.and_then(|key| types.number(&key)).and_then(|number| types.columns[number].place);
+            let column = key.and_then(|key| types.number(&key)).and_then(|number| types.columns[number].position);
             BadRow { column, fault: malformed.fault(from) }
         })?;
         let next = syntax::skip_spaces(line, end);
@@ -62,7 +62,7 @@ impl Row {
             let key = key_of(line, &member.key).map_err(|fault| BadRow { column: None, fault })?;
             let in_order = types.names.get(expected).is_some_and(|name| *name == key);
             let number = if in_order { Some(expected) } else { types.number(&key) };
-            let column = number.and_then(|number| types.columns[number].place);
+            let column = number.and_then(|number| types.columns[number].position);
             let bad = |fault| Err(BadRow { column, fault });
             match number {
                 None if !is_inferred => return bad(RowFault::UnknownColumn(RowFault::quote(key.as_bytes()))),
@@ -141,9 +141,9 @@ pub(super) fn fault_of(line: &[u8], types: &Types, is_inferred: bool) -> Option<
             _ => value::read(line, member, logical_type).err(),
         };
         if let Some(bad) = bad {
-            return Some((column.place, bad));
+            return Some((column.position, bad));
         }
     }
     let missing = row.missing().find(|&number| !types.columns[number].nullable);
-    missing.map(|number| (types.columns[number].place, RowFault::MissingColumn))
+    missing.map(|number| (types.columns[number].position, RowFault::MissingColumn))
 }

@@ -130,7 +130,7 @@ impl JsonRows {
     /// Switches to columns of these types, without rows.
     fn set_types(&mut self, types: Arc<Types>) {
         let mut is_wanted = vec![false; types.columns.len()];
-        for number in self.projection.iter().filter_map(|&place| types.order.get(place)) {
+        for number in self.projection.iter().filter_map(|&index| types.order.get(index)) {
             is_wanted[*number] = true;
         }
         for (number, (kind, is_wanted)) in types.columns.iter().zip(is_wanted).enumerate() {
@@ -203,10 +203,10 @@ impl JsonRows {
     fn push_values(&mut self, line: &[u8], byte: u64) -> Result<(), BadRow> {
         let Self { row, columns, types, nulls, unknown, .. } = self;
         nulls.clear();
-        for (place, (member, &number)) in row.members.iter().zip(&row.numbers).enumerate() {
+        for (index, (member, &number)) in row.members.iter().zip(&row.numbers).enumerate() {
             match columns.get_mut(number) {
                 Some(column) => {
-                    column.push(line, member, byte, place).map_err(|fault| types.bad(number, fault))?;
+                    column.push(line, member, byte, index).map_err(|fault| types.bad(number, fault))?;
                     if member.kind == syntax::ValueKind::Null {
                         nulls.push(number);
                     }
@@ -214,7 +214,7 @@ impl JsonRows {
                 None => {
                     let key = key_of(line, &member.key).map_err(|fault| BadRow { column: None, fault })?;
                     let learned = unknown.entry(key.into_owned()).or_default();
-                    learned.first.get_or_insert((byte, place as u32));
+                    learned.first.get_or_insert((byte, index as u32));
                     let seen = learned.seen.unwrap_or(Seen::NOTHING);
                     learned.seen = Some(seen.join(value::demand(line, member)));
                 }

@@ -43,7 +43,7 @@ pub(super) fn columns(input: &mut Input, layout: ObjectLayout) -> Result<Vec<(St
 #[derive(Default)]
 struct Sample {
     columns: Vec<(String, ColumnEvidence)>,
-    places: HashMap<String, usize>,
+    positions: HashMap<String, usize>,
     /// For each column, the number of rows with it.
     rows_of: Vec<u64>,
     rows: u64,
@@ -147,9 +147,9 @@ impl Sample {
             keys.push(key);
         }
         self.rows += 1;
-        for (place, (key, member)) in keys.into_iter().zip(members).enumerate() {
-            let index = *self.places.entry(key).or_insert_with_key(|key| {
-                let first = Some((start as u64, place as u32));
+        for (position, (key, member)) in keys.into_iter().zip(members).enumerate() {
+            let index = *self.positions.entry(key).or_insert_with_key(|key| {
+                let first = Some((start as u64, position as u32));
                 self.columns.push((key.clone(), ColumnEvidence { first, ..ColumnEvidence::default() }));
                 self.rows_of.push(0);
                 self.columns.len() - 1

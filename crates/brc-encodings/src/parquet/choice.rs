@@ -19,7 +19,7 @@ const RUN: usize = 512;
 const TABLE: u64 = 1 << 16;
 
 /// Up to this number of rows, strings are always dictionary-encoded.
-const FEW: usize = 4096;
+const MAX_ROWS_ALWAYS_CODED: usize = 4096;
 
 /// Appends values.
 type Encode<T> = fn(&[T], &mut Vec<u8>);
@@ -225,7 +225,7 @@ pub(super) fn number_by_hash<T: Copy + Eq + Hash>(numbers: &[T]) -> Option<(Vec<
 
 /// The pages of strings; `codes` has the codes of the valid rows.
 pub(super) fn strings(paging: &Paging, codes: &[u32], dictionary: &Dictionary, compressor: Compressor) -> Vec<Page> {
-    let is_few = codes.len() <= FEW || dictionary.len() * 2 <= codes.len();
+    let is_few = codes.len() <= MAX_ROWS_ALWAYS_CODED || dictionary.len() * 2 <= codes.len();
     if !dictionary.is_empty() && (is_few || codes_pay(codes, dictionary, compressor)) {
         let mut body = Vec::with_capacity(dictionary.value_bytes() + 4 * dictionary.len());
         for value in dictionary.iter() {

@@ -10,7 +10,7 @@ use brc_kernels::cpu::Level;
 use std::ops::Range;
 
 /// The maximum number of miniblocks of a block, and of values of a miniblock.
-const MOST: usize = 1 << 16;
+const MAX_VALUES: usize = 1 << 16;
 
 /// A position in encoded integers. Each call gets the bytes, which must always be the same.
 #[derive(Debug)]
@@ -58,8 +58,8 @@ impl Deltas {
         deltas.least = deltas.zigzag(bytes)?;
         (deltas.parts, deltas.left) = (parts, values);
         deltas.part_values = block.checked_div(parts).unwrap_or(0);
-        let is_sound = (1..=MOST).contains(&parts)
-            && (8..=MOST).contains(&deltas.part_values)
+        let is_sound = (1..=MAX_VALUES).contains(&parts)
+            && (8..=MAX_VALUES).contains(&deltas.part_values)
             && deltas.part_values.is_multiple_of(8)
             && block == parts * deltas.part_values;
         if !is_sound {

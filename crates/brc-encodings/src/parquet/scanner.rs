@@ -89,7 +89,7 @@ impl<'t> ParquetScanner<'t> {
             scanned.rows += window.len() as u64;
         }
         for column in self.columns.iter_mut().filter(|column| column.decoded.end == row_group.rows) {
-            column.end().map_err(|fault| fault.at(&self.table.path, &self.table.place(index, column.column)))?;
+            column.end().map_err(|fault| fault.at(&self.table.path, &self.table.location(index, column.column)))?;
         }
         Ok(in_sink)
     }
@@ -109,7 +109,7 @@ impl<'t> ParquetScanner<'t> {
         for &test in tests {
             let positions = &self.tested[test];
             for &position in positions {
-                self.columns[position].bring(table, index, window, scanned)?;
+                self.columns[position].decode_window(table, index, window, scanned)?;
             }
             let columns = positions.iter().map(|&position| self.columns[position].as_column(window.len()));
             let columns: Vec<_> = columns.collect();
@@ -120,7 +120,7 @@ impl<'t> ParquetScanner<'t> {
                 return Ok(());
             }
         }
-        self.columns.iter_mut().try_for_each(|column| column.bring(table, index, window, scanned))?;
+        self.columns.iter_mut().try_for_each(|column| column.decode_window(table, index, window, scanned))?;
         let columns: Vec<_> = self.columns.iter().map(|column| column.as_column(window.len())).collect();
         let batch = Batch { rows: window.len(), columns: &columns };
         let begun = Instant::now();
@@ -178,7 +178,7 @@ impl ScanColumn {
     }
 
     /// Decodes the rows of a window, and skips those between it and the previously decoded one.
-    fn bring(
+    fn decode_window(
         &mut self,
         table: &ParquetTable,
         index: usize,
@@ -196,7 +196,7 @@ impl ScanColumn {
         }
         let skipped = self.skip(window.start - self.decoded.end);
         let filled = skipped.and_then(|()| self.fill(window.len(), table.is_own));
-        filled.map_err(|fault| fault.at(&table.path, &table.place(index, self.column)))?;
+        filled.map_err(|fault| fault.at(&table.path, &table.location(index, self.column)))?;
         self.decoded = window.clone();
         Ok(())
     }
@@ -220,7 +220,7 @@ impl ScanColumn {
         let stored = self.pages.start(chunk.stored, chunk.unpacked, chunk.codec, chunk.is_padded.then_some(rows));
         let read = table.file.read_full_at(stored, chunk.start).map_err(Error::io(&table.path, "read"))?;
         let took = begun.elapsed();
-        let corrupt = |reason: &str| Error::corrupt(&table.path, table.place(index, self.column), reason);
+        let corrupt = |reason: &str| Error::corrupt(&table.path, table.location(index, self.column), reason);
         if read != chunk.stored {
             return Err(corrupt("the file ends within it"));
         }
@@ -228,7 +228,7 @@ impl ScanColumn {
             return Err(corrupt("its checksum does not match"));
         }
         let begun = self.begin(table, rows, chunk);
-        begun.map_err(|fault| fault.at(&table.path, &table.place(index, self.column)))?;
+        begun.map_err(|fault| fault.at(&table.path, &table.location(index, self.column)))?;
         Ok(took)
     }
 

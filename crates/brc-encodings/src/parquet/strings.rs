@@ -42,13 +42,13 @@ struct Interning<'a> {
 impl Decode for Interning<'_> {
     fn dictionary(&mut self, body: &[u8], values: usize) -> Result<(), Fault> {
         let Self { dictionary, arrays } = self;
-        let places = plain_places(body, &mut 0, values)?;
+        let ranges = plain_ranges(body, &mut 0, values)?;
         if arrays.intern_rows(dictionary.rows) {
-            arrays.interner.intern_all(body, &places, &mut dictionary.codes);
+            arrays.interner.intern_all(body, &ranges, &mut dictionary.codes);
         } else {
             let values = dictionary.values.insert(Dictionary::new());
-            for place in places {
-                values.push(&body[place]);
+            for range in ranges {
+                values.push(&body[range]);
             }
         }
         Ok(())
@@ -93,15 +93,15 @@ impl StringChunk {
                     }
                 }
                 PageValues::Plain(at) => {
-                    let (body, places) = (pages.body(), plain_places(pages.body(), at, run)?);
+                    let (body, ranges) = (pages.body(), plain_ranges(pages.body(), at, run)?);
                     if out.has_codes() && arrays.intern_rows(run) {
-                        arrays.interner.intern_all(body, &places, &mut out.codes);
+                        arrays.interner.intern_all(body, &ranges, &mut out.codes);
                     } else {
-                        out.push_all(places.into_iter().map(|place| &body[place]), arrays.interner.dictionary())?;
+                        out.push_all(ranges.into_iter().map(|range| &body[range]), arrays.interner.dictionary())?;
                     }
                 }
                 PageValues::Lengths(lengths, at) => {
-                    place(lengths, at, run, pages.body(), &mut self.offsets)?;
+                    locate(lengths, at, run, pages.body(), &mut self.offsets)?;
                     let strings = ByteStrings::new(&self.offsets, pages.body());
                     if out.has_codes() && arrays.intern_rows(run) {
                         out.codes.extend(strings.iter().map(|string| arrays.interner.intern(string)));
@@ -129,10 +129,10 @@ impl StringChunk {
                     self.codes.resize(run, 0);
                     hybrid.read(pages.body(), &mut self.codes)?;
                 }
-                PageValues::Plain(at) => (0..run).try_for_each(|_| plain_place(pages.body(), at).map(drop))?,
+                PageValues::Plain(at) => (0..run).try_for_each(|_| plain_range(pages.body(), at).map(drop))?,
                 PageValues::Lengths(lengths, at) => {
                     for start in (0..run).step_by(WINDOW) {
-                        place(lengths, at, WINDOW.min(run - start), pages.body(), &mut self.offsets)?;
+                        locate(lengths, at, WINDOW.min(run - start), pages.body(), &mut self.offsets)?;
                     }
                 }
                 PageValues::Deltas(_) => return Err(wrong_encoding()),
@@ -161,7 +161,7 @@ impl StringChunk {
 }
 
 /// The locations of the next strings in a page.
-fn place(
+fn locate(
     lengths: &mut Deltas,
     at: &mut usize,
     strings: usize,
@@ -183,16 +183,16 @@ fn place(
 }
 
 /// The locations of the next plain strings in a page, from an offset on; each follows its length.
-fn plain_places(body: &[u8], at: &mut usize, strings: usize) -> Result<Vec<Range<usize>>, Fault> {
+fn plain_ranges(body: &[u8], at: &mut usize, strings: usize) -> Result<Vec<Range<usize>>, Fault> {
     // Each string takes at least the four bytes of its length.
-    let mut places = Vec::with_capacity(strings.min(body.len() / 4));
+    let mut ranges = Vec::with_capacity(strings.min(body.len() / 4));
     for _ in 0..strings {
-        places.push(plain_place(body, at)?);
+        ranges.push(plain_range(body, at)?);
     }
-    Ok(places)
+    Ok(ranges)
 }
 
-fn plain_place(body: &[u8], at: &mut usize) -> Result<Range<usize>, Fault> {
+fn plain_range(body: &[u8], at: &mut usize) -> Result<Range<usize>, Fault> {
     let rest = body.get(*at..).ok_or_else(cut_off)?;
     let (length, rest) = rest.split_first_chunk().ok_or_else(cut_off)?;
     let length = u32::from_le_bytes(*length) as usize;

@@ -143,7 +143,7 @@ impl ParquetTable {
         let schema = schema.with_metadata(columnar::table_metadata(pairs));
         let checksums = if is_own { checksums(&metadata).map_err(at_footer)? } else { Vec::new() };
         let mut checksums = checksums.into_iter();
-        let space = Space { end, unsaid: if is_short(created_by.as_deref()) { LONGEST_UNSAID } else { 0 } };
+        let space = Space { end, uncounted: if is_short(created_by.as_deref()) { MAX_UNCOUNTED } else { 0 } };
         let mut row_groups = Vec::with_capacity(metadata.num_row_groups());
         for (index, row_group) in metadata.row_groups().iter().enumerate() {
             // Other writers produce empty row groups, with meaningless offsets.
@@ -211,7 +211,7 @@ impl ParquetTable {
     }
 
     /// The location of a column chunk, for messages.
-    pub(super) fn place(&self, row_group: usize, column: usize) -> String {
+    pub(super) fn location(&self, row_group: usize, column: usize) -> String {
         let name = self.schema.fields().get(column).map_or("", |field| field.name.as_str());
         format!("row group {row_group}, column '{name}'")
     }
@@ -330,11 +330,11 @@ struct Space {
     /// The offset of the footer.
     end: u64,
     /// The maximum bytes of a column chunk beyond its declared size.
-    unsaid: u64,
+    uncounted: u64,
 }
 
 /// The maximum bytes that old writers did not count: the header of a dictionary page.
-const LONGEST_UNSAID: u64 = 100;
+const MAX_UNCOUNTED: u64 = 100;
 
 /// Whether parquet-mr before 1.2.9 wrote the file: it omitted dictionary headers from the sizes of column chunks.
 fn is_short(created_by: Option<&str>) -> bool {
@@ -389,7 +389,7 @@ impl Chunk {
         if start < MAGIC.len() as u64 || start.checked_add(stored).is_none_or(|end| end > space.end) {
             return Err(outside());
         }
-        let stored = stored + space.unsaid.min(space.end - start - stored);
+        let stored = stored + space.uncounted.min(space.end - start - stored);
         let has_dictionary = start < data || chunk.encodings().any(|it| DICTIONARY.contains(&it));
         let nulls = chunk.statistics().and_then(Statistics::null_count_opt);
         let has_nulls = column.is_optional && nulls != Some(0);
@@ -402,7 +402,7 @@ impl Chunk {
         Ok(Self {
             start,
             rows,
-            is_padded: space.unsaid > 0,
+            is_padded: space.uncounted > 0,
             stored: usize::try_from(stored).map_err(|_| outside())?,
             unpacked: usize::try_from(chunk.uncompressed_size()).map_err(|_| outside())?,
             codec: Codec::of(codec).ok_or_else(unread)?,

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// The maximum nesting of structures: a footer needs eight levels.
-const DEEPEST: usize = 24;
+const MAX_NESTING: usize = 24;
 
 const TRUE: u8 = 1;
 const FALSE: u8 = 2;
@@ -71,7 +71,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn structure(&mut self) -> Result<(), Fault> {
-        if self.path.len() + self.lists > DEEPEST {
+        if self.path.len() + self.lists > MAX_NESTING {
             return Err(Fault::corrupt("structures are nested too deeply"));
         }
         let mut field = 0i16;
@@ -151,7 +151,7 @@ impl Walk<'_> {
             return Err(Fault::corrupt("a list is longer than what holds it"));
         }
         self.lists += 1;
-        if self.lists > DEEPEST {
+        if self.lists > MAX_NESTING {
             return Err(Fault::corrupt("structures are nested too deeply"));
         }
         for _ in 0..size {

@@ -28,9 +28,9 @@ impl<'t> BinaryScanner<'t> {
     fn read(&mut self, first: u64, count: u64) -> Result<()> {
         let pixel = 3 * self.table.image.sample_bytes() as u64;
         self.bytes.resize((count * pixel) as usize, 0);
-        let place = self.table.raster + first * pixel;
+        let offset = self.table.raster + first * pixel;
         let path = &self.table.path;
-        let read = self.table.file.read_full_at(&mut self.bytes, place).map_err(Error::io(path, "read"))?;
+        let read = self.table.file.read_full_at(&mut self.bytes, offset).map_err(Error::io(path, "read"))?;
         if read < self.bytes.len() {
             return Err(Error::corrupt(path, "raster", "the file became shorter while it was read"));
         }
@@ -53,8 +53,8 @@ impl<'t> BinaryScanner<'t> {
         let size = self.table.image.sample_bytes();
         let sample = if size == 1 { self.bytes[at].into() } else { self.words[at] };
         let byte = self.table.raster + (first * 3 + at as u64) * size as u64;
-        let place = format!("byte {byte}, column '{}'", SAMPLES[at % 3]);
-        Err(Error::corrupt(&self.table.path, place, format!("{sample} is above the maximum of {maximum}")))
+        let location = format!("byte {byte}, column '{}'", SAMPLES[at % 3]);
+        Err(Error::corrupt(&self.table.path, location, format!("{sample} is above the maximum of {maximum}")))
     }
 }
 

@@ -18,11 +18,11 @@ pub(super) struct Pixels {
     image: Image,
     level: Level,
     /// Whether the coordinates of pixels are requested.
-    with_place: bool,
+    with_coordinates: bool,
     planes: [Vec<i16>; 3],
     /// The same, if samples exceed 16-bit signed integers.
     wide: [Vec<i32>; 3],
-    places: Coordinates,
+    coordinates: Coordinates,
 }
 
 /// The coordinates of pixels, as narrow as the image allows: their cost is that of writing them.
@@ -36,10 +36,10 @@ impl Pixels {
         Self {
             image,
             level: Level::best(),
-            with_place: options.projection.iter().any(|&column| column >= 3),
+            with_coordinates: options.projection.iter().any(|&column| column >= 3),
             planes: std::array::from_fn(|_| vec![0; BATCH_ROWS]),
             wide: Default::default(),
-            places: Coordinates::of(image),
+            coordinates: Coordinates::of(image),
         }
     }
 
@@ -68,10 +68,10 @@ impl Pixels {
     }
 
     fn batch(&mut self, rows: usize, first: u64, delivery: &mut Delivery<'_>) -> Result<()> {
-        if self.with_place {
-            self.places.set(self.image.width, rows, first);
+        if self.with_coordinates {
+            self.coordinates.set(self.image.width, rows, first);
         }
-        let [x, y] = self.places.lend();
+        let [x, y] = self.coordinates.as_columns();
         let columns = if i16::try_from(self.image.maximum).is_ok() {
             let [r, g, b] = self.planes.each_ref().map(|plane| Column::integers(Integers::I16(&plane[..rows])));
             [r, g, b, x, y]
@@ -103,28 +103,28 @@ impl Coordinates {
         }
     }
 
-    fn lend(&self) -> [Column<'_>; 2] {
+    fn as_columns(&self) -> [Column<'_>; 2] {
         match self {
-            Self::Narrow { x, y } => [x, y].map(|place| Column::integers(Integers::I16(place))),
-            Self::Wide { x, y } => [x, y].map(|place| Column::integers(Integers::I32(place))),
+            Self::Narrow { x, y } => [x, y].map(|coordinate| Column::integers(Integers::I16(coordinate))),
+            Self::Wide { x, y } => [x, y].map(|coordinate| Column::integers(Integers::I32(coordinate))),
         }
     }
 }
 
 /// An integer type of coordinates.
 trait Coordinate: Copy + Default {
-    fn of(place: u32) -> Self;
+    fn of(coordinate: u32) -> Self;
 }
 
 impl Coordinate for i16 {
-    fn of(place: u32) -> Self {
-        place as Self
+    fn of(coordinate: u32) -> Self {
+        coordinate as Self
     }
 }
 
 impl Coordinate for i32 {
-    fn of(place: u32) -> Self {
-        place as Self
+    fn of(coordinate: u32) -> Self {
+        coordinate as Self
     }
 }
 
@@ -136,7 +136,7 @@ fn set<T: Coordinate>(xs: &mut Vec<T>, ys: &mut Vec<T>, width: u32, rows: usize,
     while done < rows {
         let run = (rows - done).min((width - x) as usize);
         let of_run = done..done + run;
-        xs[of_run.clone()].iter_mut().zip(x..x + run as u32).for_each(|(place, x)| *place = T::of(x));
+        xs[of_run.clone()].iter_mut().zip(x..x + run as u32).for_each(|(coordinate, x)| *coordinate = T::of(x));
         ys[of_run].fill(T::of(y));
         done += run;
         (x, y) = (0, y.wrapping_add(1));

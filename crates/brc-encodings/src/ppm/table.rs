@@ -75,8 +75,8 @@ impl PpmTable {
             return Err(Error::unsupported(&self.path, reason));
         }
         let more = self.length - end;
-        let place = format!("byte {end}");
-        Err(Error::corrupt(&self.path, place, format!("{more} bytes after the last of {width} × {height} pixels")))
+        let location = format!("byte {end}");
+        Err(Error::corrupt(&self.path, location, format!("{more} bytes after the last of {width} × {height} pixels")))
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Text<'t> {
     buffer: Vec<u8>,
     /// The number of valid bytes of the text, and of those already returned.
     filled: usize,
-    taken: usize,
+    consumed: usize,
     /// The offset in the file of the first byte of the buffer's text.
     byte: u64,
     end: u64,
@@ -45,13 +45,13 @@ impl<'t> Text<'t> {
     pub(super) fn new(file: &'t dyn ReadAt, path: &'t Path, length: u64) -> Self {
         let buffer = vec![0; MARGIN + PORTION + OVERLAP + 1 + MARGIN];
         let cost = ReadCost::default();
-        Self { file, path, length, buffer, filled: 0, taken: 0, byte: 0, end: 0, cost }
+        Self { file, path, length, buffer, filled: 0, consumed: 0, byte: 0, end: 0, cost }
     }
 
     /// Starts a range of bytes of the file.
     pub(super) fn start(&mut self, bytes: Range<u64>) {
         (self.byte, self.end) = (bytes.start, bytes.end);
-        (self.filled, self.taken) = (0, 0);
+        (self.filled, self.consumed) = (0, 0);
     }
 
     /// The next portion. `Err` inside: the offset of a word of more than [`LONGEST_WORD`] bytes.
@@ -59,10 +59,10 @@ impl<'t> Text<'t> {
     /// # Errors
     /// I/O errors.
     pub(super) fn next(&mut self) -> Result<Result<Option<Portion<'_>>, u64>> {
-        self.buffer.copy_within(MARGIN + self.taken..MARGIN + self.filled, MARGIN);
-        self.filled -= self.taken;
-        self.byte += self.taken as u64;
-        self.taken = 0;
+        self.buffer.copy_within(MARGIN + self.consumed..MARGIN + self.filled, MARGIN);
+        self.filled -= self.consumed;
+        self.byte += self.consumed as u64;
+        self.consumed = 0;
         if self.byte >= self.end {
             return Ok(Ok(None));
         }
@@ -86,7 +86,7 @@ impl<'t> Text<'t> {
     }
 
     fn portion(&mut self, length: usize) -> Portion<'_> {
-        self.taken = length;
+        self.consumed = length;
         let own = usize::try_from(self.end - self.byte).unwrap_or(usize::MAX).min(length);
         Portion { window: Window::new(&self.buffer, MARGIN, MARGIN + length), byte: self.byte, own }
     }

@@ -115,7 +115,7 @@ impl Encoder {
         let Self { samples, part: PartBuffer { bytes, .. }, .. } = self;
         match self.form {
             SampleForm::Binary if self.image.sample_bytes() == 1 => {
-                bytes.extend(samples.iter().map(|&sample| sample as u8))
+                bytes.extend(samples.iter().map(|&sample| sample as u8));
             }
             SampleForm::Binary => samples.iter().for_each(|sample| bytes.extend_from_slice(&sample.to_be_bytes())),
             SampleForm::Ascii => {
@@ -133,12 +133,12 @@ fn first_null(column: &Column<'_>, rows: usize) -> Option<usize> {
 }
 
 /// Writes values to every third element; returns the row of the first invalid sample.
-fn put<T: Copy + TryInto<u16>>(values: &[T], maximum: u16, places: &mut [u16]) -> Result<(), usize> {
+fn put<T: Copy + TryInto<u16>>(values: &[T], maximum: u16, slots: &mut [u16]) -> Result<(), usize> {
     let mut is_good = true;
-    for (place, &value) in places.iter_mut().step_by(3).zip(values) {
+    for (slot, &value) in slots.iter_mut().step_by(3).zip(values) {
         let sample = value.try_into().ok().filter(|sample| *sample <= maximum);
         is_good &= sample.is_some();
-        *place = sample.unwrap_or(0);
+        *slot = sample.unwrap_or(0);
     }
     if is_good {
         return Ok(());

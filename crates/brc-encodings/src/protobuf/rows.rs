@@ -341,13 +341,13 @@ impl<'a> RowReader<'a> for MessageReader<'a> {
 
     #[inline]
     fn end_row(&mut self) -> Result<(), Fault> {
-        if self.rest.len() == self.after { Ok(()) } else { Err(self.strange_field()) }
+        if self.rest.len() == self.after { Ok(()) } else { Err(self.unexpected_field()) }
     }
 }
 
 impl MessageReader<'_> {
     #[cold]
-    fn strange_field(&self) -> Fault {
+    fn unexpected_field(&self) -> Fault {
         let mut rest = self.rest;
         Fault::new(match decode_key(&mut rest) {
             Ok((number, _)) => format!("field {number} is not of the table, or not in the order of the columns"),

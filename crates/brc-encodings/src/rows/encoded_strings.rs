@@ -9,7 +9,7 @@ use brc_core::{Dictionary, UnsupportedReason};
 pub(super) struct EncodedStrings {
     /// All strings, with spare bytes after them, so that the widest copy stays within the buffer.
     bytes: RowBuffer,
-    places: Vec<StringLocation>,
+    locations: Vec<StringLocation>,
     /// The length of the longest string that is no longer than the widest copy.
     longest: usize,
 }
@@ -53,12 +53,12 @@ impl EncodedStrings {
         dictionary: &Dictionary,
         encode: impl Fn(&[u8], &mut RowBuffer) -> Result<(), UnsupportedReason>,
     ) {
-        for code in self.places.len()..dictionary.len() {
+        for code in self.locations.len()..dictionary.len() {
             self.bytes.push_zeros(self.bytes.len().next_multiple_of(StringLocation::UNIT) - self.bytes.len());
             let start = self.bytes.len();
             let outcome = encode(dictionary.get(code as u32), &mut self.bytes);
             let length = outcome.is_ok().then(|| self.bytes.len() - start);
-            self.places.push(StringLocation::new(start, length));
+            self.locations.push(StringLocation::new(start, length));
             self.longest = self.longest.max(length.filter(|length| *length <= Self::WIDEST).unwrap_or(0));
         }
         self.bytes.room(Self::WIDEST);
@@ -74,12 +74,12 @@ impl EncodedStrings {
     /// cannot hold it, or there is too little space.
     #[inline]
     pub(super) fn write_short<const N: usize>(&self, code: u32, room: &mut [u8]) -> Option<usize> {
-        let place = self.places[code as usize];
-        let length = place.length as usize;
+        let location = self.locations[code as usize];
+        let length = location.length as usize;
         if length > N {
             return None;
         }
-        copy_start::<N>(self.bytes.with_room().get(place.start()..)?, room)?;
+        copy_start::<N>(self.bytes.with_room().get(location.start()..)?, room)?;
         Some(length)
     }
 
@@ -96,10 +96,10 @@ impl EncodedStrings {
 
     /// The string of a code; `None` if the encoding cannot hold it.
     pub(super) fn get(&self, code: u32) -> Option<&[u8]> {
-        let place = self.places[code as usize];
-        if place.length == StringLocation::REFUSED {
+        let location = self.locations[code as usize];
+        if location.length == StringLocation::REFUSED {
             return None;
         }
-        self.bytes.as_slice().get(place.start()..place.start() + place.length as usize)
+        self.bytes.as_slice().get(location.start()..location.start() + location.length as usize)
     }
 }

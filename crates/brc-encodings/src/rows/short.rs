@@ -3,13 +3,13 @@
 /// A few bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Short {
-    bytes: [u8; Short::MOST],
+    bytes: [u8; Short::MAX_BYTES],
     length: usize,
 }
 
 impl Short {
     /// The maximum bytes of a number in any encoding.
-    pub(super) const MOST: usize = 32;
+    pub(super) const MAX_BYTES: usize = 32;
 
     /// These bytes.
     ///
@@ -17,7 +17,7 @@ impl Short {
     /// If there are more than 32.
     #[inline]
     pub(crate) fn new(bytes: &[u8]) -> Self {
-        let mut padded = [0; Self::MOST];
+        let mut padded = [0; Self::MAX_BYTES];
         padded[..bytes.len()].copy_from_slice(bytes);
         Self { bytes: padded, length: bytes.len() }
     }
@@ -25,10 +25,10 @@ impl Short {
     /// The bytes that `write` writes to the start of a 32-byte buffer.
     #[inline]
     pub(crate) fn of(write: impl FnOnce(&mut &mut [u8])) -> Self {
-        let mut bytes = [0; Self::MOST];
+        let mut bytes = [0; Self::MAX_BYTES];
         let mut rest = &mut bytes[..];
         write(&mut rest);
-        let length = Self::MOST - rest.len();
+        let length = Self::MAX_BYTES - rest.len();
         Self { bytes, length }
     }
 
@@ -38,7 +38,7 @@ impl Short {
 
     #[inline]
     pub(super) fn write(&self, room: &mut [u8]) -> Option<usize> {
-        copy_start::<{ Self::MOST }>(&self.bytes, room)?;
+        copy_start::<{ Self::MAX_BYTES }>(&self.bytes, room)?;
         Some(self.length)
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct FilePieces<'t> {
     buffer: Vec<u8>,
     /// The number of valid bytes of the text, and of those already returned.
     filled: usize,
-    taken: usize,
+    consumed: usize,
     /// The offset in the file of the first byte of the buffer's text.
     byte: u64,
     end: u64,
@@ -46,7 +46,7 @@ impl<'t> FilePieces<'t> {
             length,
             buffer,
             filled: 0,
-            taken: 0,
+            consumed: 0,
             byte: 0,
             end: 0,
             skipping: false,
@@ -60,14 +60,14 @@ impl<'t> FilePieces<'t> {
         self.skipping = split.start > 0;
         self.byte = split.start - u64::from(self.skipping);
         self.end = split.end;
-        (self.filled, self.taken) = (0, 0);
+        (self.filled, self.consumed) = (0, 0);
         self.cost = ReadCost::default();
     }
 
     /// The next rows of the split.
     pub(super) fn next(&mut self) -> Result<Option<Piece<'_>>> {
         loop {
-            self.drop_taken();
+            self.drop_consumed();
             if !self.skipping && self.byte >= self.end {
                 return Ok(None);
             }
@@ -81,7 +81,7 @@ impl<'t> FilePieces<'t> {
             }
             let rows = self.whole_rows(ended);
             if rows > 0 {
-                self.taken = rows;
+                self.consumed = rows;
                 let window = Window::new(&self.buffer, MARGIN, MARGIN + rows);
                 return Ok(Some(Piece { window, cut_off: false, byte: self.byte, newlines: None }));
             }
@@ -97,11 +97,11 @@ impl<'t> FilePieces<'t> {
         }
     }
 
-    fn drop_taken(&mut self) {
-        self.buffer.copy_within(MARGIN + self.taken..MARGIN + self.filled, MARGIN);
-        self.filled -= self.taken;
-        self.byte += self.taken as u64;
-        self.taken = 0;
+    fn drop_consumed(&mut self) {
+        self.buffer.copy_within(MARGIN + self.consumed..MARGIN + self.filled, MARGIN);
+        self.filled -= self.consumed;
+        self.byte += self.consumed as u64;
+        self.consumed = 0;
     }
 
     /// Reads further bytes; returns whether the file has ended.
@@ -129,7 +129,7 @@ impl<'t> FilePieces<'t> {
 
     fn skip(&mut self) {
         let line_feed = memchr(b'\n', self.text());
-        self.taken = line_feed.map_or(self.filled, |at| at + 1);
+        self.consumed = line_feed.map_or(self.filled, |at| at + 1);
         self.skipping = line_feed.is_none();
     }
 
@@ -153,7 +153,7 @@ impl<'t> FilePieces<'t> {
 
     /// A row that is too long, cut off; the rest of it is skipped.
     fn too_long(&mut self) -> Piece<'_> {
-        self.taken = self.filled;
+        self.consumed = self.filled;
         self.skipping = true;
         let window = Window::new(&self.buffer, MARGIN, MARGIN + LONGEST_LINE + 1);
         Piece { window, cut_off: true, byte: self.byte, newlines: None }

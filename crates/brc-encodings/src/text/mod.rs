@@ -89,10 +89,10 @@ pub(crate) struct BadRow {
 /// has few other control bytes. (These alone are legal in a name.)
 pub(crate) fn is_binary(prefix: &[u8]) -> bool {
     /// The minimum number of control bytes that is no accident in a short text.
-    const LEAST: usize = 8;
+    const MIN_CONTROLS: usize = 8;
     let controls =
         prefix.iter().filter(|byte| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r')).count();
-    controls >= LEAST && controls * 20 >= prefix.len() && memchr(0, prefix).is_some()
+    controls >= MIN_CONTROLS && controls * 20 >= prefix.len() && memchr(0, prefix).is_some()
 }
 
 /// Removes a carriage return from the end of a line whose line feed is already removed.

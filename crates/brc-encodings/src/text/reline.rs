@@ -36,13 +36,13 @@ pub(crate) struct Notes {
 impl Notes {
     /// The first such row that starts at `byte` or later.
     pub(super) fn adjoining_from(&self, byte: u64) -> Option<u64> {
-        self.adjoining.get(self.adjoining.partition_point(|&place| place < byte)).copied()
+        self.adjoining.get(self.adjoining.partition_point(|&offset| offset < byte)).copied()
     }
 
     /// Takes the line feeds before a byte, and drops all other notes up to it.
     pub(super) fn take_before(&mut self, byte: u64) -> Newlines {
-        self.adjoining.drain(..self.adjoining.partition_point(|&place| place <= byte));
-        Newlines::new(self.newlines.drain(..self.newlines.partition_point(|&place| place < byte)).collect())
+        self.adjoining.drain(..self.adjoining.partition_point(|&offset| offset <= byte));
+        Newlines::new(self.newlines.drain(..self.newlines.partition_point(|&offset| offset < byte)).collect())
     }
 }
 
@@ -60,8 +60,8 @@ pub(crate) struct Newlines(Vec<u64>);
 
 impl Newlines {
     /// From offsets in ascending order.
-    pub(crate) fn new(places: Vec<u64>) -> Self {
-        Self(places)
+    pub(crate) fn new(offsets: Vec<u64>) -> Self {
+        Self(offsets)
     }
 
     pub(super) fn len(&self) -> u64 {
@@ -70,7 +70,7 @@ impl Newlines {
 
     /// The number of lines that end before a byte.
     pub(crate) fn before(&self, byte: u64) -> u64 {
-        self.0.partition_point(|&place| place < byte) as u64
+        self.0.partition_point(|&offset| offset < byte) as u64
     }
 
     /// A row that begins at the given byte, with its original line feeds.
@@ -80,8 +80,8 @@ impl Newlines {
             return Cow::Borrowed(row);
         }
         let mut restored = row.to_vec();
-        for place in within {
-            restored[(place - byte) as usize] = b'\n';
+        for offset in within {
+            restored[(offset - byte) as usize] = b'\n';
         }
         Cow::Owned(restored)
     }

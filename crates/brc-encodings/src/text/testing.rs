@@ -72,9 +72,9 @@ pub(crate) fn read_table(table: &dyn Table, threads: usize) -> Outcome {
     let (mut rows, mut rejects, mut lines) = (Vec::new(), Vec::new(), table.header_lines());
     for (split_rows, scanned) in splits {
         rows.extend(split_rows.into_rows().iter().map(|row| row.iter().map(shown).collect::<Vec<_>>()));
-        let place =
+        let position =
             |reject: brc_core::Reject<'_>| (lines + reject.line_in_split + 1, reject.byte, reject.text.to_vec());
-        rejects.extend(scanned.rejects.iter().map(place));
+        rejects.extend(scanned.rejects.iter().map(position));
         lines += scanned.all_lines();
     }
     Ok((rows, rejects))
@@ -84,15 +84,15 @@ pub(crate) fn read_table(table: &dyn Table, threads: usize) -> Outcome {
 pub(crate) fn oracle(text: &[u8], keep_rejects: bool, parse: Parse) -> Outcome {
     let (mut rows, mut rejects, mut byte) = (Vec::new(), Vec::new(), 0);
     for (index, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
-        let place = (index as u64 + 1, byte);
+        let position = (index as u64 + 1, byte);
         byte += line.len() as u64;
         let line = line.strip_suffix(b"\n").map_or(line, strip_carriage_return);
         match parse(line) {
             // If lines are objects, an empty line is not a row.
             Ok(row) if row.is_empty() => {}
             Ok(row) => rows.push(row),
-            Err(_) if keep_rejects => rejects.push((place.0, place.1, line.to_vec())),
-            Err(bad) => return Err(format!("line {}, byte {}: {}", place.0, place.1, bad.fault)),
+            Err(_) if keep_rejects => rejects.push((position.0, position.1, line.to_vec())),
+            Err(bad) => return Err(format!("line {}, byte {}: {}", position.0, position.1, bad.fault)),
         }
     }
     Ok((rows, rejects))

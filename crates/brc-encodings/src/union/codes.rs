@@ -168,7 +168,7 @@ impl SharedCodes {
     }
 
     /// The prepared column.
-    pub(super) fn lend<'a>(&'a self, data: Data<'a>) -> Data<'a> {
+    pub(super) fn as_data<'a>(&'a self, data: Data<'a>) -> Data<'a> {
         if self.is_alone {
             return data;
         }
@@ -220,7 +220,7 @@ mod tests {
     /// The strings of selected rows, after translation.
     fn strings(shared: &mut SharedCodes, data: Data<'_>, wanted: Option<&[u64]>) -> (CodeForm, Vec<String>) {
         shared.prepare(data, wanted);
-        let column = Column::from(shared.lend(data));
+        let column = Column::from(shared.as_data(data));
         (shared.form, strings_of(&column, wanted))
     }
 
@@ -257,8 +257,8 @@ mod tests {
                 }
                 shared.prepare_sets(&codes, dictionary);
                 let data = Data::Codes { codes: &codes, dictionary };
-                assert!(matches!(shared.lend(data), Data::Codes { .. }));
-                assert_eq!(strings_of(&shared.lend(data).into(), None), strings_of(&data.into(), None));
+                assert!(matches!(shared.as_data(data), Data::Codes { .. }));
+                assert_eq!(strings_of(&shared.as_data(data).into(), None), strings_of(&data.into(), None));
             }
             let expected = [CodeForm::First, CodeForm::First, CodeForm::Strings];
             assert_eq!((&forms[..3], &forms[3..]), (&expected[..], &[CodeForm::Shared; 7][..]));
@@ -291,7 +291,7 @@ mod tests {
         shared.turn(Some(1));
         let data = Data::Codes { codes: &[0], dictionary: &dictionary };
         shared.prepare(data, None);
-        let Data::Codes { codes, dictionary } = shared.lend(data) else { panic!("codes") };
+        let Data::Codes { codes, dictionary } = shared.as_data(data) else { panic!("codes") };
         assert!((codes[0] as usize) < dictionary.len());
     }
 }

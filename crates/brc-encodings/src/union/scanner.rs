@@ -61,7 +61,7 @@ impl<'a> UnionScanner<'a> {
     }
 
     /// Switches to a table.
-    fn turn_to(&mut self, table: usize, sink: &mut dyn Sink) -> Result<()> {
+    fn switch_to(&mut self, table: usize, sink: &mut dyn Sink) -> Result<()> {
         if self.current.as_ref().is_some_and(|(current, _)| *current == table) {
             return Ok(());
         }
@@ -70,7 +70,7 @@ impl<'a> UnionScanner<'a> {
         let options = self.union.options_of(table, origins, &self.options);
         let scanner = self.union.tables[table].scanner(&options)?;
         let origins = self.options.projection.iter().map(|&column| origins[column]);
-        self.translation.turn_to(table, self.union.tables[table].rows(), origins);
+        self.translation.switch_to(table, self.union.tables[table].rows(), origins);
         if !self.is_alone && !self.options.conjuncts.is_empty() {
             sink.forget_codes();
         }
@@ -88,7 +88,7 @@ impl Scanner for UnionScanner<'_> {
         if self.pruned[table] {
             return Ok(self.skip(table, &inner));
         }
-        self.turn_to(table, sink)?;
+        self.switch_to(table, sink)?;
         let Some((_, scanner)) = &mut self.current else { return Ok(None) };
         let mut translating = TranslatingSink { to: &mut self.translation, union, sink };
         let own = &union.tables[table];
@@ -162,7 +162,7 @@ struct TranslatedColumn<'a> {
 }
 
 impl Translation<'_> {
-    fn turn_to(&mut self, table: usize, rows: Option<u64>, origins: impl Iterator<Item = Origin>) {
+    fn switch_to(&mut self, table: usize, rows: Option<u64>, origins: impl Iterator<Item = Origin>) {
         for (column, origin) in self.columns.iter_mut().zip(origins) {
             column.origin = origin;
             if let Origin::Constant(constant) = origin {
@@ -190,8 +190,8 @@ impl<'c> TranslatedColumn<'c> {
     }
 
     /// The prepared column.
-    fn lend<'a>(&'a self, column: &Column<'a>) -> Column<'a> {
-        Column { data: self.shared.lend(column.data), ..*column }
+    fn as_column<'a>(&'a self, column: &Column<'a>) -> Column<'a> {
+        Column { data: self.shared.as_data(column.data), ..*column }
     }
 
     /// Prepares `rows` rows of a constant.
@@ -207,7 +207,7 @@ impl<'c> TranslatedColumn<'c> {
     }
 
     /// The prepared rows of a constant.
-    fn lend_constant<'a>(&'a self, rows: usize, zeros: &'a Zeros) -> Column<'a> {
+    fn constant_column<'a>(&'a self, rows: usize, zeros: &'a Zeros) -> Column<'a> {
         match self.constant {
             Constant::Null => self.nulls(rows, zeros),
             Constant::Code(_, dictionary) => Column::runs(&self.runs, dictionary),
@@ -232,7 +232,7 @@ impl<'c> TranslatedColumn<'c> {
     }
 
     /// The prepared sets of a constant; `None` for nulls, which have no summaries.
-    fn lend_sets(&self, sets: usize) -> Option<ColumnSummary<'_>> {
+    fn constant_sets(&self, sets: usize) -> Option<ColumnSummary<'_>> {
         match self.constant {
             Constant::Null => None,
             Constant::Code(_, dictionary) => Some(ColumnSummary::Codes { codes: &self.codes, dictionary }),
@@ -284,30 +284,30 @@ impl TranslatingSink<'_, '_, '_> {
             column.shared.prepare(own.data, wanted);
         }
         constant(columns).for_each(|column| column.prepare_constant(batch.rows));
-        let lent = self.to.lend(0..self.to.columns.len(), batch, |column, own| column.lend(own));
-        hand_over(self.sink, &Batch { rows: batch.rows, columns: &lent })
+        let translated = self.to.as_column(0..self.to.columns.len(), batch, |column, own| column.as_column(own));
+        hand_over(self.sink, &Batch { rows: batch.rows, columns: &translated })
     }
 }
 
 impl Translation<'_> {
     /// The prepared columns at these positions, given a batch of the current table and a function that translates its
     /// columns.
-    fn lend<'b>(
+    fn as_column<'b>(
         &'b self,
         positions: impl Iterator<Item = usize>,
         batch: &Batch<'b>,
-        lend_own: impl Fn(&'b TranslatedColumn<'_>, &Column<'b>) -> Column<'b>,
+        own_column: impl Fn(&'b TranslatedColumn<'_>, &Column<'b>) -> Column<'b>,
     ) -> Vec<Column<'b>> {
         let mut own = batch.columns.iter();
-        let lent = positions.filter_map(|position| {
+        let translated = positions.filter_map(|position| {
             let column = &self.columns[position];
             match column.origin {
-                Origin::Column(_) => own.next().map(|own| lend_own(column, own)),
-                Origin::Constant(_) => Some(column.lend_constant(batch.rows, &self.zeros)),
+                Origin::Column(_) => own.next().map(|own| own_column(column, own)),
+                Origin::Constant(_) => Some(column.constant_column(batch.rows, &self.zeros)),
                 Origin::Missing => Some(column.nulls(batch.rows, &self.zeros)),
             }
         });
-        lent.collect()
+        translated.collect()
     }
 }
 
@@ -342,8 +342,8 @@ impl Sink for TranslatingSink<'_, '_, '_> {
             }
         }
         // Most tested rows are filtered out: translating their codes would not pay.
-        let lent = self.to.lend(self.to.tested[conjunct].iter().copied(), batch, |_, own| *own);
-        self.sink.test(conjunct, &Batch { rows: batch.rows, columns: &lent }, rows)
+        let translated = self.to.as_column(self.to.tested[conjunct].iter().copied(), batch, |_, own| *own);
+        self.sink.test(conjunct, &Batch { rows: batch.rows, columns: &translated }, rows)
     }
 
     fn wants(&self, position: usize) -> bool {
@@ -370,20 +370,20 @@ impl Sink for TranslatingSink<'_, '_, '_> {
         }
         constant(columns).for_each(|column| column.prepare_sets(summary.rows));
         let mut own = summary.columns.iter();
-        let lent = columns.iter().filter_map(|column| match column.origin {
+        let translated = columns.iter().filter_map(|column| match column.origin {
             Origin::Column(_) => own.next().map(|own| match own {
                 ColumnSummary::Codes { codes, dictionary } => {
-                    match column.shared.lend(Data::Codes { codes, dictionary }) {
+                    match column.shared.as_data(Data::Codes { codes, dictionary }) {
                         Data::Codes { codes, dictionary } => ColumnSummary::Codes { codes, dictionary },
                         Data::Runs { .. } | Data::Bytes(_) | Data::Integers(_) | Data::Floats(_) => *own,
                     }
                 }
                 ColumnSummary::Numbers(_) => *own,
             }),
-            Origin::Constant(_) => column.lend_sets(summary.rows.len()),
+            Origin::Constant(_) => column.constant_sets(summary.rows.len()),
             // A missing column has no summaries.
             Origin::Missing => None,
         });
-        self.sink.summary(&Summary { rows: summary.rows, columns: &lent.collect::<Vec<_>>() })
+        self.sink.summary(&Summary { rows: summary.rows, columns: &translated.collect::<Vec<_>>() })
     }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The narrowest type that fits all cells; errors are null.
 pub(super) fn logical_type(cells: &[(usize, Cell)]) -> LogicalType {
     let kinds = cells.iter().filter_map(|(_, cell)| kind(cell));
-    kinds.reduce(joined).unwrap_or(LogicalType::String)
+    kinds.reduce(common_type).unwrap_or(LogicalType::String)
 }
 
 fn kind(cell: &Cell) -> Option<LogicalType> {
@@ -31,7 +31,7 @@ fn kind(cell: &Cell) -> Option<LogicalType> {
 }
 
 /// The narrowest type that fits the values of both.
-fn joined(one: LogicalType, other: LogicalType) -> LogicalType {
+fn common_type(one: LogicalType, other: LogicalType) -> LogicalType {
     use LogicalType::{Date, Float64, Int64, Time, Timestamp};
     let finest = TimeUnit::Millisecond;
     match (one, other) {

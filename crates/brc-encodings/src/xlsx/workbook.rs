@@ -77,7 +77,7 @@ fn fault(error: impl Display) -> Fault {
 type SheetResult = std::result::Result<SheetCells, String>;
 
 fn of_xlsx<R: Read + Seek>(mut book: Xlsx<R>, wanted: Option<&str>) -> Result<SheetResult, Fault> {
-    let (sheet, sheets) = match chosen(book.sheets_metadata(), wanted)? {
+    let (sheet, sheets) = match choose_sheet(book.sheets_metadata(), wanted)? {
         Ok(chosen) => chosen,
         Err(reason) => return Ok(Err(reason)),
     };
@@ -85,12 +85,12 @@ fn of_xlsx<R: Read + Seek>(mut book: Xlsx<R>, wanted: Option<&str>) -> Result<Sh
     let next = || -> Result<_, XlsxError> {
         Ok(reader.next_cell()?.map(|cell| (cell.get_position(), cell.get_value().clone().into())))
     };
-    let cells = gathered(next)?;
+    let cells = collect_cells(next)?;
     Ok(Ok(SheetCells { sheet, sheets, cells }))
 }
 
 fn of_xlsb<R: Read + Seek>(mut book: Xlsb<R>, wanted: Option<&str>) -> Result<SheetResult, Fault> {
-    let (sheet, sheets) = match chosen(book.sheets_metadata(), wanted)? {
+    let (sheet, sheets) = match choose_sheet(book.sheets_metadata(), wanted)? {
         Ok(chosen) => chosen,
         Err(reason) => return Ok(Err(reason)),
     };
@@ -98,7 +98,7 @@ fn of_xlsb<R: Read + Seek>(mut book: Xlsb<R>, wanted: Option<&str>) -> Result<Sh
     let next = || -> Result<_, XlsbError> {
         Ok(reader.next_cell()?.map(|cell| (cell.get_position(), cell.get_value().clone().into())))
     };
-    let cells = gathered(next)?;
+    let cells = collect_cells(next)?;
     Ok(Ok(SheetCells { sheet, sheets, cells }))
 }
 
@@ -107,7 +107,7 @@ fn of_ranges<R: Read + Seek, B: Reader<R, Error: Display>>(
     mut book: B,
     wanted: Option<&str>,
 ) -> Result<SheetResult, Fault> {
-    let (sheet, sheets) = match chosen(book.sheets_metadata(), wanted)? {
+    let (sheet, sheets) = match choose_sheet(book.sheets_metadata(), wanted)? {
         Ok(chosen) => chosen,
         Err(reason) => return Ok(Err(reason)),
     };
@@ -115,31 +115,34 @@ fn of_ranges<R: Read + Seek, B: Reader<R, Error: Display>>(
     let (first_row, first_column) = range.start().unwrap_or_default();
     let mut used = range.used_cells();
     let next = || -> Result<_, B::Error> {
-        let place = |(row, column, data): (usize, usize, &Data)| {
+        let position = |(row, column, data): (usize, usize, &Data)| {
             ((first_row + row as u32, first_column + column as u32), data.clone())
         };
-        Ok(used.next().map(place))
+        Ok(used.next().map(position))
     };
-    let cells = gathered(next)?;
+    let cells = collect_cells(next)?;
     Ok(Ok(SheetCells { sheet, sheets, cells }))
 }
 
 /// The non-empty cells, in order. A file may have them in a different one.
-fn gathered<E: Display>(
+fn collect_cells<E: Display>(
     mut next: impl FnMut() -> Result<Option<((u32, u32), Data)>, E>,
 ) -> Result<Vec<PlacedCell>, Fault> {
     let mut cells = Vec::new();
     while let Some(((row, column), data)) = next().map_err(fault)? {
         cells.extend(Cell::of(data).map(|cell| PlacedCell { row, column, cell }));
     }
-    let place = |cell: &PlacedCell| (cell.row, cell.column);
-    cells.sort_by_key(place);
-    cells.dedup_by_key(|cell| place(cell));
+    let position = |cell: &PlacedCell| (cell.row, cell.column);
+    cells.sort_by_key(position);
+    cells.dedup_by_key(|cell| position(cell));
     Ok(cells)
 }
 
 /// The sheet with the given name, or else number, counted from 1; and the names of all sheets.
-fn chosen(sheets: &[Sheet], wanted: Option<&str>) -> Result<std::result::Result<(String, Vec<String>), String>, Fault> {
+fn choose_sheet(
+    sheets: &[Sheet],
+    wanted: Option<&str>,
+) -> Result<std::result::Result<(String, Vec<String>), String>, Fault> {
     let sheets: Vec<_> = sheets.iter().filter(|sheet| sheet.typ == SheetType::WorkSheet).collect();
     let names: Vec<_> = sheets.iter().map(|sheet| sheet.name.clone()).collect();
     let number = |wanted: &str| names.get(wanted.parse::<usize>().ok()?.checked_sub(1)?);
