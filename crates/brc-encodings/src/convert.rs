@@ -250,7 +250,7 @@ impl Accept for Appender<'_> {
 /// One worker: encodes what it scans.
 struct Converter<'a, 'o, 't> {
     encoder: Box<dyn PartEncoder>,
-    /// The types that it accepts, if they are inferred; `None` if its rows do not affect the types.
+    /// The types of the encoder, if they are inferred; `None` after a restart: the rows it holds are discarded.
     types: Option<Arc<Schema>>,
     /// The number of scanned columns.
     columns: usize,

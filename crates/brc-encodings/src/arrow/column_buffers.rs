@@ -17,41 +17,41 @@ pub(super) fn lay_out(
     rows: Range<usize>,
     body: &mut Vec<u8>,
 ) -> Result<ColumnBuffers> {
-    let mut laid = ColumnBuffers::default();
+    let mut layout = ColumnBuffers::default();
     let validity = column.validity.bitmap().map(|validity| validity.slice(rows.clone()));
     let validity = validity.filter(|validity| validity.count_nulls() > 0);
-    laid.nulls = validity.map_or(0, |validity| validity.count_nulls());
-    end_buffer(&mut laid, body, |body| {
+    layout.nulls = validity.map_or(0, |validity| validity.count_nulls());
+    end_buffer(&mut layout, body, |body| {
         body.extend(validity.into_iter().flat_map(|validity| validity.words()).flat_map(bitmap_bytes));
         Ok(())
     })?;
     match &column.values {
-        PartValues::Strings(strings) if logical_type == LogicalType::String => end_buffer(&mut laid, body, |body| {
+        PartValues::Strings(strings) if logical_type == LogicalType::String => end_buffer(&mut layout, body, |body| {
             body.extend(strings.codes[rows].iter().flat_map(|code| code.to_le_bytes()));
             Ok(())
         })?,
-        PartValues::Strings(strings) => binary(strings, rows, validity.is_some(), &mut laid, column, body)?,
+        PartValues::Strings(strings) => binary(strings, rows, validity.is_some(), &mut layout, column, body)?,
         PartValues::Integers(numbers) => {
             let values = numbers.as_values().slice(rows);
-            end_buffer(&mut laid, body, |body| integers(logical_type, &values, body))?;
+            end_buffer(&mut layout, body, |body| integers(logical_type, &values, body))?;
         }
-        PartValues::Floats(values) => end_buffer(&mut laid, body, |body| {
+        PartValues::Floats(values) => end_buffer(&mut layout, body, |body| {
             floats(logical_type, &values[rows], body);
             Ok(())
         })?,
     }
-    Ok(laid)
+    Ok(layout)
 }
 
 /// Appends a buffer written by `write`, and padding.
 fn end_buffer(
-    laid: &mut ColumnBuffers,
+    layout: &mut ColumnBuffers,
     body: &mut Vec<u8>,
     write: impl FnOnce(&mut Vec<u8>) -> Result<()>,
 ) -> Result<()> {
     let start = body.len();
     write(body)?;
-    laid.buffers.push(start..body.len());
+    layout.buffers.push(start..body.len());
     body.resize(body.len() + padding(body.len()), 0);
     Ok(())
 }
@@ -66,7 +66,7 @@ fn binary(
     strings: &PartStrings,
     rows: Range<usize>,
     has_nulls: bool,
-    laid: &mut ColumnBuffers,
+    layout: &mut ColumnBuffers,
     column: &PartColumn,
     body: &mut Vec<u8>,
 ) -> Result<()> {
@@ -75,7 +75,7 @@ fn binary(
         Some(validity) if !validity.get(row) => &[][..],
         _ => strings.dictionary().get(strings.codes[row]),
     };
-    end_buffer(laid, body, |body| {
+    end_buffer(layout, body, |body| {
         let mut end = 0i32;
         body.extend_from_slice(&end.to_le_bytes());
         for row in rows.clone() {
@@ -86,7 +86,7 @@ fn binary(
         }
         Ok(())
     })?;
-    end_buffer(laid, body, |body| {
+    end_buffer(layout, body, |body| {
         rows.for_each(|row| body.extend_from_slice(value(row)));
         Ok(())
     })

@@ -102,12 +102,12 @@ fn lay_out(schema: &Schema, columns: &[PartColumn], rows: usize) -> Result<(Vec<
     for start in (0..rows).step_by(BATCH_ROWS) {
         let range = start..rows.min(start + BATCH_ROWS);
         let mut body = Vec::with_capacity(range.len() * columns.len() * 8 + 64 * columns.len());
-        let mut laid = Vec::with_capacity(columns.len());
+        let mut layouts = Vec::with_capacity(columns.len());
         for (column, field) in columns.iter().zip(schema.fields()) {
-            laid.push(column_buffers::lay_out(field.logical_type, column, range.clone(), &mut body)?);
+            layouts.push(column_buffers::lay_out(field.logical_type, column, range.clone(), &mut body)?);
         }
         let bounds = columns.iter().map(|column| bounds(column, range.clone())).collect();
-        batches.push(append(range.len(), &body, laid, bounds, None, &mut out));
+        batches.push(append(range.len(), &body, layouts, bounds, None, &mut out));
     }
     Ok((out, batches))
 }

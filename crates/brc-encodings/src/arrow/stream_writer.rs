@@ -191,12 +191,12 @@ impl Encoder {
             end += buffer.len() + padding(buffer.len());
             start..start + buffer.len()
         };
-        let laid = |(column, buffers): (&ColumnBuilder, &[Cow<'_, [u8]>; 3])| ColumnBuffers {
+        let column_buffers = |(column, buffers): (&ColumnBuilder, &[Cow<'_, [u8]>; 3])| ColumnBuffers {
             nulls: column.validity.nulls(),
             buffers: buffers[..column.count()].iter().map(&mut range).collect(),
         };
-        let laid: Vec<_> = self.columns.iter().zip(&buffers).map(laid).collect();
-        let message = messages::batch(self.rows_collected, &laid, None, &[]);
+        let column_buffers: Vec<_> = self.columns.iter().zip(&buffers).map(column_buffers).collect();
+        let message = messages::batch(self.rows_collected, &column_buffers, None, &[]);
         let more = message.len() + end;
         // The next part is probably as long: growing step by step would copy it several times.
         self.bytes.reserve(if self.bytes.is_empty() { more.max(self.most_bytes) } else { more });

@@ -399,7 +399,7 @@ impl<'a> RowReader<'a> for Reader<'a> {
 /// Whether a column that `brc` wrote can be read as the table's column.
 pub(super) fn can_be_read_as(field: &Field, file: &FileColumn) -> bool {
     let seconds = |own, unit| own == unit || own == TimeUnit::Second && unit == TimeUnit::Millisecond;
-    let is_kin = file.logical_type.as_ref().is_ok_and(|stored| match (field.logical_type, *stored) {
+    let is_same_kind = file.logical_type.as_ref().is_ok_and(|stored| match (field.logical_type, *stored) {
         (LogicalType::Int8 | LogicalType::Int16, LogicalType::Int32) => true,
         (LogicalType::Time { unit: TimeUnit::Nanosecond }, LogicalType::Int64) => true,
         (LogicalType::UInt64, LogicalType::Decimal { precision: 20, scale: 0 }) => true,
@@ -409,7 +409,7 @@ pub(super) fn can_be_read_as(field: &Field, file: &FileColumn) -> bool {
         }
         (own, stored) => own == stored,
     });
-    is_kin && field.nullable == file.is_nullable()
+    is_same_kind && field.nullable == file.is_nullable()
 }
 
 #[cfg(test)]

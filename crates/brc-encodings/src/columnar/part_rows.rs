@@ -349,7 +349,7 @@ mod tests {
     use brc_core::Run;
 
     /// The codes and values of strings appended as bytes, as codes and as runs.
-    fn gathered(names: &[String]) -> [(Vec<u32>, Dictionary); 3] {
+    fn collected(names: &[String]) -> [(Vec<u32>, Dictionary); 3] {
         let dictionary: Dictionary = names.iter().collect();
         let mut offsets = vec![0];
         let mut bytes = Vec::new();
@@ -377,7 +377,7 @@ mod tests {
     fn lookups_depend_on_the_rows_alone() {
         let names = |count: usize| (0..count).map(|number| format!("name {number}")).collect::<Vec<_>>();
         for (count, distinct) in [(PROBE - 1, PROBE - 1), (PROBE, 2 * PROBE), (PROBE + 9, 2 * PROBE + 18)] {
-            let [bytes, codes, runs] = gathered(&names(count));
+            let [bytes, codes, runs] = collected(&names(count));
             assert_eq!(bytes.1.len(), distinct);
             assert!(bytes == codes && bytes == runs);
             let of_row = |row: usize| bytes.1.get(bytes.0[row]);

@@ -276,8 +276,8 @@ proptest! {
             let found: Vec<LogicalType> = schema.fields().iter().map(|field| field.logical_type).collect();
             prop_assert_eq!(&found, &types);
             let found: Vec<_> = Form::of_columns(&schema).iter().map(|form| form.map(|form| form.to_string())).collect();
-            let told: Vec<_> = forms.iter().map(|form| form.map(|form| form.to_string())).collect();
-            prop_assert_eq!(found, told);
+            let expected_forms: Vec<_> = forms.iter().map(|form| form.map(|form| form.to_string())).collect();
+            prop_assert_eq!(found, expected_forms);
             prop_assert_eq!(&outcome.unwrap().0, &expected);
         }
     }

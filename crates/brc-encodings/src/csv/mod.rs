@@ -152,8 +152,8 @@ impl LineLayout for Separated {
 
     fn rows(&self, _: &Schema, options: &ScanOptions) -> Box<dyn RowParser> {
         // Single rows are not needed: the rows of each name can be added up.
-        let fold = options.sums && options.predicate.is_none() && options.projection == [0, 1];
-        Box::new(plain::PlainRows::new(Level::best(), *self, fold))
+        let aggregate = options.sums && options.predicate.is_none() && options.projection == [0, 1];
+        Box::new(plain::PlainRows::new(Level::best(), *self, aggregate))
     }
 
     fn explain(&self, line: &[u8], schema: &Schema) -> Option<(Option<usize>, RowFault)> {

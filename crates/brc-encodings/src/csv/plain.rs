@@ -15,7 +15,7 @@ pub(super) struct PlainRows {
     layout: Separated,
     reader: RowReader,
     /// Whether rows are added up per name, instead of delivered.
-    fold: bool,
+    aggregate: bool,
     codes: Vec<u32>,
     values: Vec<i16>,
 }
@@ -100,23 +100,23 @@ impl Sets {
 }
 
 impl PlainRows {
-    pub(super) fn new(level: Level, layout: Separated, fold: bool) -> Self {
+    pub(super) fn new(level: Level, layout: Separated, aggregate: bool) -> Self {
         let room = BATCH_ROWS + 2 * RowReader::MOST_ROWS;
         Self {
             layout,
             reader: RowReader::new(level, layout.delimiter),
-            fold,
+            aggregate,
             codes: Vec::with_capacity(room),
             values: Vec::with_capacity(room),
         }
     }
 
     fn read(&mut self, window: Window<'_>, delivery: &mut TextDelivery<'_>) -> Progress {
-        if !self.fold {
+        if !self.aggregate {
             return self.reader.read(window, &mut self.codes, &mut self.values);
         }
         let progress = self.reader.fold(window);
-        delivery.folded(progress.rows);
+        delivery.aggregated(progress.rows);
         progress
     }
 
@@ -148,9 +148,9 @@ impl PlainRows {
     }
 
     fn good_row(&mut self, name: &[u8], number: i64, delivery: &mut TextDelivery<'_>) -> Result<(), ScanError> {
-        if self.fold {
+        if self.aggregate {
             self.reader.fold_row(name, number);
-            delivery.folded(1);
+            delivery.aggregated(1);
             return Ok(());
         }
         let code = self.reader.intern(name);

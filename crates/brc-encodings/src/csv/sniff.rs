@@ -64,8 +64,8 @@ fn places(input: &Input) -> Result<Vec<SampledPlace>> {
 fn sniff_samples(samples: &[Sample<'_>], options: &OpenOptions) -> Sniffed {
     let known = &options.text.dialect;
     // If the columns or the handling of ragged rows are given, no line may be lost to a guess.
-    let is_told = options.schema.is_some() || options.names.is_some() || options.text.ragged.is_some();
-    let sniff = if is_told { sniff_rows } else { sniff };
+    let is_given = options.schema.is_some() || options.names.is_some() || options.text.ragged.is_some();
+    let sniff = if is_given { sniff_rows } else { sniff };
     let sniffed = sniff(samples, known);
     let given = options.schema.as_ref().map(|schema| schema.fields().len()).or(options.names.as_ref().map(Vec::len));
     let Some(width) = given.filter(|width| *width != sniffed.names.len() && known.delimiter.is_none()) else {

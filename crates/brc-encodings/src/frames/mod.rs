@@ -69,7 +69,7 @@ impl FileHeader {
     /// The header of a table with these columns.
     pub(crate) fn of(columns: &Schema) -> Self {
         let first = columns_text::write(columns);
-        let is_first = columns_text::parse(&first).is_ok_and(|told| told.fields() == columns.fields());
+        let is_first = columns_text::parse(&first).is_ok_and(|parsed| parsed.fields() == columns.fields());
         let (version, schema) = if is_first { (FIRST_VERSION, first) } else { (VERSION, columns.to_string()) };
         Self { version, checksum: checksum(schema.as_bytes()), schema }
     }

@@ -37,7 +37,7 @@ impl FramesWriter {
 /// The reason if it cannot hold the columns.
 pub(super) fn header(layout: &dyn Layout, schema: &Schema) -> Result<Vec<u8>, String> {
     let header = FileHeader::of(schema);
-    if !header.columns().is_ok_and(|told| told.fields() == schema.fields()) {
+    if !header.columns().is_ok_and(|parsed| parsed.fields() == schema.fields()) {
         return Err("the names of the columns do not come back from their text form".to_owned());
     }
     let header = layout.file_header(&header);

@@ -30,7 +30,7 @@ pub(super) fn is_json(prefix: &[u8]) -> bool {
 ///
 /// # Errors
 /// If the source cannot be read.
-pub(super) fn see_more(input: &mut Input) -> Result<bool> {
+pub(super) fn extend_prefix(input: &mut Input) -> Result<bool> {
     let known = input.prefix.len();
     input.extend_prefix(known.saturating_mul(4).clamp(PREFIX_BYTES, LONGEST_LINE + 2))?;
     Ok(input.prefix.len() > known)
@@ -51,7 +51,7 @@ impl ObjectLayout {
             if let Some(objects) = Self::of_prefix(text(&input.prefix)) {
                 return Ok(objects);
             }
-            if !see_more(input)? {
+            if !extend_prefix(input)? {
                 return Ok(Self::Lines);
             }
         }

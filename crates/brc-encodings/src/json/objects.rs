@@ -55,8 +55,9 @@ impl Reline for ObjectsToLines {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Context {
     BeforeArray,
-    /// After the opening bracket of the array, or after a comma.
+    /// After the opening bracket of the array.
     FirstOfArray,
+    /// After a comma of the array.
     BeforeValue,
     /// Outside of an array, or in one where a comma is expected.
     Between,

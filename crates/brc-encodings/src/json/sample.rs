@@ -1,7 +1,7 @@
 //! Infers the columns from the first rows of a text.
 
 use super::columns::ColumnEvidence;
-use super::object_layout::{ObjectLayout, see_more, text};
+use super::object_layout::{ObjectLayout, extend_prefix, text};
 use super::objects::ObjectsToLines;
 use super::row::key_of;
 use super::syntax::{self, Member, ValueKind, skip_spaces, unescape};
@@ -25,7 +25,7 @@ pub(super) fn columns(input: &mut Input, layout: ObjectLayout) -> Result<Vec<(St
         if !sample.columns.is_empty() {
             return Ok(sample.columns);
         }
-        if !see_more(input)? {
+        if !extend_prefix(input)? {
             // With the whole input, the last row is complete.
             let sample = match input.is_whole {
                 true => Sample::of(&[input.prefix.as_slice(), b"\n"].concat(), layout),

@@ -46,13 +46,13 @@ struct NumberReader<'t> {
 }
 
 impl NumberReader<'_> {
-    /// Replaces the parsed numbers by those that begin in a range of bytes. If `behind` is set, the byte before the
-    /// range is checked for the start of a number. Returns whether the range ends within a comment.
-    fn read(&mut self, bytes: Range<u64>, behind: bool, mut in_comment: bool) -> Result<Result<bool, Fault>> {
+    /// Replaces the parsed numbers by those that begin in a range of bytes. If `check_previous` is set, the byte before
+    /// the range is checked for the start of a number. Returns whether the range ends within a comment.
+    fn read(&mut self, bytes: Range<u64>, check_previous: bool, mut in_comment: bool) -> Result<Result<bool, Fault>> {
         self.found.clear();
         // The previous byte shows whether the first bytes belong to an earlier number.
-        self.text.start(bytes.start - u64::from(behind)..bytes.end);
-        let mut is_first = behind;
+        self.text.start(bytes.start - u64::from(check_previous)..bytes.end);
+        let mut is_first = check_previous;
         loop {
             let portion = match self.text.next()? {
                 Ok(Some(portion)) => portion,
@@ -163,8 +163,8 @@ impl<'t> AsciiScanner<'t> {
 
     /// Parses the numbers that begin in a range of bytes of the file.
     fn read(&mut self, bytes: Range<u64>, in_comment: bool) -> Result<Result<bool, Fault>> {
-        let behind = bytes.start > self.table.raster;
-        self.numbers.read(bytes, behind, in_comment)
+        let check_previous = bytes.start > self.table.raster;
+        self.numbers.read(bytes, check_previous, in_comment)
     }
 
     /// Parses the numbers of a split, and determines its start and the next split's.
@@ -217,10 +217,10 @@ impl<'t> AsciiScanner<'t> {
         self.bad((byte, RowFault::TooManyNumbers { text, expected }), None)
     }
 
-    /// The error at an offset of the file; `behind` is the number of numbers before it, if it is a number.
-    fn bad(&self, (byte, fault): Fault, behind: Option<u64>) -> Result<Error> {
+    /// The error at an offset of the file; `numbers_before` counts the numbers before it, if it is one.
+    fn bad(&self, (byte, fault): Fault, numbers_before: Option<u64>) -> Result<Error> {
         let fields = self.table.schema().fields();
-        let column = behind.map(|numbers| fields[(numbers % 3) as usize].name.clone());
+        let column = numbers_before.map(|numbers| fields[(numbers % 3) as usize].name.clone());
         let place = RowPlace { line: self.line(byte)?, byte, column };
         Ok(Error::BadRow { path: self.table.path.clone(), place, fault })
     }

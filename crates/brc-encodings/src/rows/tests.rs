@@ -149,7 +149,7 @@ proptest! {
 #[test]
 fn the_first_unsupported_row_is_reported() {
     let dictionary = dictionary(&["a".into(), "x".into(), "b".into(), "yx".into()]);
-    let told = |first: &[u32], second: &[u32], row_done: fn(Range<usize>) -> bool| {
+    let encoded = |first: &[u32], second: &[u32], row_done: fn(Range<usize>) -> bool| {
         let columns = [first, second].map(|codes| Column::codes(codes, &dictionary));
         let mut encoder = RowEncoder::new("brackets", &Schema::parse("k:string,l:string").unwrap(), Brackets);
         let batch = Batch { rows: first.len(), columns: &columns };
@@ -161,11 +161,11 @@ fn the_first_unsupported_row_is_reported() {
         })
     };
     let value = |column: &str, text: &str| Some((column.to_owned(), text.to_owned()));
-    assert_eq!(told(&[0, 2, 0], &[2, 0, 0], |_| true), Ok(2));
+    assert_eq!(encoded(&[0, 2, 0], &[2, 0, 0], |_| true), Ok(2));
     // Rows before the requested ones do not matter.
-    assert_eq!(told(&[1, 2, 0], &[3, 0, 0], |_| true), Ok(2));
-    assert_eq!(told(&[0, 2, 1], &[2, 0, 3], |_| true), Err((103, value("k", "x"), UnsupportedReason::NotUtf8)));
-    assert_eq!(told(&[0, 2, 1], &[2, 3, 0], |_| true), Err((102, value("l", "yx"), UnsupportedReason::NotUtf8)));
+    assert_eq!(encoded(&[1, 2, 0], &[3, 0, 0], |_| true), Ok(2));
+    assert_eq!(encoded(&[0, 2, 1], &[2, 0, 3], |_| true), Err((103, value("k", "x"), UnsupportedReason::NotUtf8)));
+    assert_eq!(encoded(&[0, 2, 1], &[2, 3, 0], |_| true), Err((102, value("l", "yx"), UnsupportedReason::NotUtf8)));
     // The second row is enough, whatever comes after it.
-    assert_eq!(told(&[0, 2, 0, 1], &[2, 0, 0, 0], |row| row.start == 0), Ok(2));
+    assert_eq!(encoded(&[0, 2, 0, 1], &[2, 0, 0, 0], |row| row.start == 0), Ok(2));
 }

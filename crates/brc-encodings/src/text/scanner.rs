@@ -108,7 +108,7 @@ impl TextDelivery<'_> {
     }
 
     /// Counts rows that are added up and delivered at the end.
-    pub(crate) fn folded(&mut self, rows: usize) {
+    pub(crate) fn aggregated(&mut self, rows: usize) {
         self.rows.rows += rows as u64;
     }
 

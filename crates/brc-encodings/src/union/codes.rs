@@ -56,7 +56,7 @@ impl SharedCodes {
     }
 
     /// Switches to a different table, which has the given number of rows.
-    pub(super) fn turn(&mut self, rows: Option<u64>) {
+    pub(super) fn switch_table(&mut self, rows: Option<u64>) {
         self.shared.clear();
         self.rows = rows;
         self.has_first = None;
@@ -72,7 +72,9 @@ impl SharedCodes {
         self.form = match data {
             // This depends on the table alone, not on the tables that a worker scanned before: encodings may write
             // codes and strings differently, and the output must not depend on threads.
-            Data::Codes { codes, .. } if self.is_distinct(dictionary) && self.spell(codes, dictionary, wanted) => {
+            Data::Codes { codes, .. }
+                if self.is_distinct(dictionary) && self.look_up_strings(codes, dictionary, wanted) =>
+            {
                 CodeForm::Strings
             }
             _ if self.is_first(dictionary) => CodeForm::First,
@@ -112,7 +114,7 @@ impl SharedCodes {
     }
 
     /// Looks up the strings of codes. Returns `false` if they are too large.
-    fn spell(&mut self, codes: &[u32], dictionary: &Dictionary, wanted: Option<&[u64]>) -> bool {
+    fn look_up_strings(&mut self, codes: &[u32], dictionary: &Dictionary, wanted: Option<&[u64]>) -> bool {
         let Self { offsets, bytes, .. } = self;
         bytes.clear();
         offsets.clear();
@@ -247,7 +249,7 @@ mod tests {
             for (dictionary, rows) in
                 [(&even, Some(1000)), (&most, Some(399)), (&even, None), (&most, Some(9999)), (&growing, None)]
             {
-                shared.turn(rows);
+                shared.switch_table(rows);
                 let codes: Vec<u32> = (0..400).map(|row| row * 31 % dictionary.len() as u32).collect();
                 let runs: Vec<Run> = codes.iter().map(|&code| Run { code, rows: 1 + code % 2 }).take(250).collect();
                 for data in [Data::Codes { codes: &codes, dictionary }, Data::Runs { runs: &runs, dictionary }] {
@@ -276,7 +278,7 @@ mod tests {
             (&dictionary(["a".to_owned()]), vec![0], CodeForm::Strings),
             (&dictionary(["a".repeat(MAX_BATCH_BYTES + 1)]), vec![0], CodeForm::Shared),
         ] {
-            shared.turn(Some(1));
+            shared.switch_table(Some(1));
             let data = Data::Codes { codes: &codes, dictionary };
             let (own, strings) = strings(&mut shared, data, None);
             assert!(strings == strings_of(&data.into(), None));
@@ -288,7 +290,7 @@ mod tests {
     fn all_null_tables_have_codes() {
         let mut shared = SharedCodes::new(false);
         let dictionary = Dictionary::new();
-        shared.turn(Some(1));
+        shared.switch_table(Some(1));
         let data = Data::Codes { codes: &[0], dictionary: &dictionary };
         shared.prepare(data, None);
         let Data::Codes { codes, dictionary } = shared.as_data(data) else { panic!("codes") };

@@ -169,7 +169,7 @@ impl Translation<'_> {
                 column.constant = self.constants[constant].of(table);
             }
             column.integers.clear();
-            column.shared.turn(rows);
+            column.shared.switch_table(rows);
         }
     }
 }
