@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// The maximum compression ratio of a block. It limits how much memory a forged length can make a reader allocate,
 /// relative to the size of the file.
-pub(crate) const MOST_SHRINKING: u64 = 256;
+pub(crate) const MAX_COMPRESSION_RATIO: u64 = 256;
 
 /// The position, sizes and checksum of a block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(crate) fn seal(compression: Compressor, bytes: &mut Vec<u8>, start: usize, s
     if compression.compression.id() != 0 {
         scratch.clear();
         compression.compress(&bytes[start..], scratch);
-        if scratch.len() < length as usize && scratch.len() as u64 * MOST_SHRINKING >= u64::from(length) {
+        if scratch.len() < length as usize && scratch.len() as u64 * MAX_COMPRESSION_RATIO >= u64::from(length) {
             bytes.truncate(start);
             bytes.extend_from_slice(scratch);
         }

@@ -12,8 +12,8 @@ use crate::block::checksum;
 use brc_compress::Compressor;
 use brc_core::{Error, Result, Schema, Table};
 
-/// The maximum number of unused bytes with one checksum.
-const UNUSED_AT_ONCE: u64 = 16 << 20;
+/// The maximum number of unused bytes under one checksum.
+const MAX_CHECKSUMMED_BYTES: u64 = 16 << 20;
 
 impl Reader {
     /// A writer that appends row groups to this file and writes a new footer. Its caller writes after the existing
@@ -40,9 +40,9 @@ impl Reader {
         let columns = self.all_columns()?;
         let mut unused = self.footer.unused.clone();
         for counts in columns.iter().filter_map(|column| column.counts.as_ref()) {
-            self.give_up(counts.offset, counts.offset + counts.stored_bytes(), &mut unused)?;
+            self.mark_unused(counts.offset, counts.offset + counts.stored_bytes(), &mut unused)?;
         }
-        self.give_up(self.file_bytes - self.end_bytes(), self.file_bytes, &mut unused)?;
+        self.mark_unused(self.file_bytes - self.end_bytes(), self.file_bytes, &mut unused)?;
         let row_groups = self.footer.row_groups.clone();
         let chunks = row_groups.iter().enumerate().map(|(index, row_group)| {
             let stored = if row_group.cluster.is_some() { columns.len() } else { self.footer.order_streams() };
@@ -62,10 +62,10 @@ impl Reader {
     }
 
     /// Marks a range of the file as unused.
-    fn give_up(&self, start: u64, end: u64, unused: &mut Vec<Unused>) -> Result<()> {
+    fn mark_unused(&self, start: u64, end: u64, unused: &mut Vec<Unused>) -> Result<()> {
         let mut offset = start;
         while offset < end {
-            let bytes = (end - offset).min(UNUSED_AT_ONCE);
+            let bytes = (end - offset).min(MAX_CHECKSUMMED_BYTES);
             let mut buffer = vec![0; bytes as usize];
             let source = self.source();
             source.file.read_exact_at(&mut buffer, offset).map_err(Error::io(self.path(), "read"))?;

@@ -5,7 +5,8 @@ use brc_core::predicate::KnownValues;
 /// The maximum length of a string bound in bytes.
 const MAX_BYTES: usize = 64;
 
-/// No value lies outside. Bounds of numbers are exact; long strings are truncated, and rounded up for the maximum.
+/// A minimum and a maximum. Those of numbers are exact; long strings are truncated, and rounded up for the maximum, so
+/// that no value is outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Bounds {
     /// Of integers, or of floats mapped by [`brc_core::predicate::float_order`].
@@ -106,7 +107,7 @@ impl BoundsOfBlocks {
         match self {
             Self::Unknown => None,
             Self::Numbers(numbers) => {
-                let (min, max) = numbers_of(numbers, block)?;
+                let (min, max) = numbers_of_block(numbers, block)?;
                 Some(KnownValues::Numbers { min, max })
             }
             Self::Each(bounds) => Some(bounds.get(block)?.as_ref()?.known()),
@@ -118,7 +119,7 @@ impl BoundsOfBlocks {
         match self {
             Self::Unknown => None,
             Self::Numbers(numbers) => {
-                let (min, max) = numbers_of(numbers, block)?;
+                let (min, max) = numbers_of_block(numbers, block)?;
                 Some(Bounds::Numbers { min, max })
             }
             Self::Each(bounds) => bounds.get(block)?.clone(),
@@ -127,7 +128,7 @@ impl BoundsOfBlocks {
 }
 
 /// The minimum and maximum of a block, if it has bounds.
-fn numbers_of(numbers: &[(i64, i64)], block: usize) -> Option<(i128, i128)> {
+fn numbers_of_block(numbers: &[(i64, i64)], block: usize) -> Option<(i128, i128)> {
     let (min, max) = *numbers.get(block).filter(|(min, max)| min <= max)?;
     Some((min.into(), max.into()))
 }
@@ -144,14 +145,15 @@ fn rounded_up(value: &[u8]) -> Option<Vec<u8>> {
     Some(cut)
 }
 
-/// A number as the footer has it: little-endian, in as few bytes as hold it.
+/// The stored form of a number: little-endian, in as few bytes as possible.
 pub(super) fn number_to_bytes(value: i128) -> Vec<u8> {
     let bytes = value.to_le_bytes();
     let bits = 129 - if value < 0 { value.leading_ones() } else { value.leading_zeros() };
     bytes[..bits.div_ceil(8) as usize].to_vec()
 }
 
-/// Reads such a number, in any number of bytes that hold it; `None` if there are none or more than sixteen.
+/// The inverse of [`number_to_bytes`], which also accepts more bytes than necessary; `None` if there are none, or more
+/// than sixteen.
 pub(super) fn number_of(bytes: &[u8]) -> Option<i128> {
     let sign = *bytes.last()? as i8 >> 7;
     let mut all = [sign as u8; 16];

@@ -62,7 +62,7 @@ pub(super) struct ScanColumn<'r> {
     /// The current batch's codes in the scanner's dictionary, if they differ from those of the chunk.
     codes: Vec<u32>,
     translated: bool,
-    written_out: DecodedStrings,
+    expanded: DecodedStrings,
     values: ScanDictionary,
     /// The statistics of runs, as far as they were read.
     pub(super) run_index: RunNumbers,
@@ -137,7 +137,7 @@ impl ScanDictionary {
     }
 }
 
-/// How much of the column's dictionary has been read.
+/// The progress of reading the column's dictionary.
 #[derive(Default)]
 pub(super) struct FileDictionaryReader {
     /// All codes of later row groups are below this.
@@ -205,7 +205,7 @@ impl<'r> ScanColumn<'r> {
             expected: None,
             codes: Vec::new(),
             translated: false,
-            written_out: DecodedStrings::default(),
+            expanded: DecodedStrings::default(),
             values: ScanDictionary::Interned(Interner::default()),
             run_index: RunNumbers::default(),
             runs_of_batch: Vec::new(),
@@ -254,11 +254,11 @@ impl<'r> ScanColumn<'r> {
             return Ok(());
         }
         self.decoded += 1;
-        let stands_for = if self.decoded <= TIMED_BATCHES.into() { 1 } else { TIMED_BATCHES };
-        let started = self.decoded.is_multiple_of(stands_for.into()).then(Instant::now);
+        let weight = if self.decoded <= TIMED_BATCHES.into() { 1 } else { TIMED_BATCHES };
+        let started = self.decoded.is_multiple_of(weight.into()).then(Instant::now);
         self.decode(rows.clone(), at.runs)?;
         if let Some(started) = started {
-            cost.decode_time += started.elapsed() * stands_for;
+            cost.decode_time += started.elapsed() * weight;
         }
         Ok(())
     }
@@ -339,8 +339,7 @@ impl<'r> ScanColumn<'r> {
         let column = u32::from_le_bytes(*column) as usize;
         let is_column = column < self.reader.footer.order_streams();
         let other = is_column.then(|| self.reader.column(column)).transpose()?;
-        let is_by_itself = |chunk: &Chunk| chunk.layout == Layout::Integers && !chunk.is_difference();
-        other.filter(|other| is_by_itself(&other.chunks[self.row_group])).ok_or_else(|| {
+        other.filter(|other| other.chunks[self.row_group].is_by_itself()).ok_or_else(|| {
             self.reader.corrupt(location, "it has differences from a column that does not hold integers by itself")
         })
     }
@@ -547,7 +546,7 @@ impl<'r> ScanColumn<'r> {
                 if !are_within(codes, largest, values.len()) {
                     return Err(UNKNOWN);
                 }
-                return self.written_out.replace(codes.iter().map(|&code| values.get(code as usize)));
+                return self.expanded.replace(codes.iter().map(|&code| values.get(code as usize)));
             }
         };
         self.translated = interned.is_some();
@@ -580,7 +579,7 @@ impl<'r> ScanColumn<'r> {
             (None, _) => Data::Integers(Integers::I16(&[])),
             (Some(Decoded::Data(data)), _) => data,
             (Some(Decoded::Codes(codes, _)), ChunkDictionary::Interned(_) | ChunkDictionary::OfFile) => interned(codes),
-            (Some(Decoded::Codes(..)), ChunkDictionary::Values(_)) => self.written_out.data(),
+            (Some(Decoded::Codes(..)), ChunkDictionary::Values(_)) => self.expanded.data(),
         };
         Column { data, validity: self.batch_validity() }
     }

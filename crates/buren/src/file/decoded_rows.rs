@@ -234,22 +234,22 @@ impl DecodedRows {
     pub(super) fn gather(
         &mut self,
         from: &Self,
-        places: &[u32],
+        positions: &[u32],
         strings: &mut DecodedStrings,
     ) -> std::result::Result<(), Malformed> {
         self.validity.clear();
         match from.validity.bitmap() {
-            Some(valid) => places.iter().for_each(|&place| self.validity.push(valid.get(place as usize))),
-            None => self.validity.push_values(places.len()),
+            Some(valid) => positions.iter().for_each(|&position| self.validity.push(valid.get(position as usize))),
+            None => self.validity.push_values(positions.len()),
         }
         if let DecodedValues::Strings(values) = &from.values {
             let values = values.strings();
-            strings.replace(places.iter().map(|&place| values.get(place as usize)))?;
+            strings.replace(positions.iter().map(|&position| values.get(position as usize)))?;
             self.values = DecodedValues::Strings(StringBuffer::default());
             return Ok(());
         }
         refill!(self.values, &from.values, own, values => {
-            own.extend(places.iter().map(|&place| values[place as usize]));
+            own.extend(positions.iter().map(|&position| values[position as usize]));
         });
         Ok(())
     }

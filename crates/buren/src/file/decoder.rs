@@ -186,7 +186,7 @@ impl Decoder {
 }
 
 /// The low bits of integers; empty if there are none.
-#[allow(clippy::unnecessary_cast, reason = "one text for all integers")]
+#[allow(clippy::unnecessary_cast, reason = "the macro has one body for all widths")]
 fn cut<T: Decodable>(values: Option<Integers<'_>>) -> Vec<T> {
     let Some(values) = values else { return Vec::new() };
     for_integers!(values, values => values.iter().map(|&value| T::cut(value as i64)).collect())

@@ -1,6 +1,6 @@
 //! Describes a file, from its footer only.
 
-use super::bounds::Bounds as Known;
+use super::bounds::Bounds as StoredBounds;
 use super::footer::{Chunk, DictionaryPart, Layout, RowGroup, StoredColumn};
 use super::reader::Reader;
 use super::scanner::statistics;
@@ -151,7 +151,7 @@ fn cardinality(chunk: &Chunk) -> Option<u32> {
 
 /// `None` if there are no values, or the bounds of a chunk are unknown.
 fn bounds_of<'a>(chunks: impl Iterator<Item = (&'a RowGroup, &'a Chunk)>, logical_type: LogicalType) -> Option<Bounds> {
-    let mut all: Option<Known> = None;
+    let mut all: Option<StoredBounds> = None;
     for (row_group, chunk) in chunks {
         match (&all, &chunk.bounds) {
             (_, None) if chunk.nulls < row_group.rows => return None,
@@ -161,10 +161,12 @@ fn bounds_of<'a>(chunks: impl Iterator<Item = (&'a RowGroup, &'a Chunk)>, logica
         }
     }
     Some(match (all?, logical_type.physical()) {
-        (Known::Strings { min, max }, _) => Bounds::Text { min, max },
-        (Known::Numbers { min, max }, PhysicalType::Floats) => {
+        (StoredBounds::Strings { min, max }, _) => Bounds::Text { min, max },
+        (StoredBounds::Numbers { min, max }, PhysicalType::Floats) => {
             Bounds::Float { min: float_of_order(min as i64), max: float_of_order(max as i64) }
         }
-        (Known::Numbers { min, max }, PhysicalType::Integers | PhysicalType::Bytes) => Bounds::Number { min, max },
+        (StoredBounds::Numbers { min, max }, PhysicalType::Integers | PhysicalType::Bytes) => {
+            Bounds::Number { min, max }
+        }
     })
 }

@@ -4,7 +4,7 @@ use super::chunk_writer::{ChunkWriter, Encoded, Reference, RunLayout};
 use super::cluster::Partition;
 use super::column_buffer::{BufferedValues, ColumnBuffer};
 use super::file_tokens::FileTokens;
-use super::footer::{Chunk, Layout, MOST_ROWS};
+use super::footer::{Chunk, MAX_ROW_GROUP_ROWS};
 use super::key_choice::{FileKey, Sample};
 use crate::integer_buffer::IntegerBuffer;
 use crate::strings::Strings;
@@ -136,12 +136,12 @@ impl Sink for Encoder {
             return Err(Error::Usage(format!("a batch of {found} columns for a table of {expected}")));
         }
         self.rows += batch.rows;
-        if self.rows > MOST_ROWS as usize {
-            let reason = format!("one of its row groups would have more than {MOST_ROWS} rows");
+        if self.rows > MAX_ROW_GROUP_ROWS as usize {
+            let reason = format!("one of its row groups would have more than {MAX_ROW_GROUP_ROWS} rows");
             return Err(Error::too_large("buren", reason));
         }
-        for ((gathered, column), about) in self.columns.iter_mut().zip(batch.columns).zip(&self.about) {
-            gathered.append(column, batch.rows).map_err(|error| match error {
+        for ((buffer, column), about) in self.columns.iter_mut().zip(batch.columns).zip(&self.about) {
+            buffer.append(column, batch.rows).map_err(|error| match error {
                 Error::Usage(reason) => Error::Usage(format!("column '{}': {reason}", about.name)),
                 error => error,
             })?;
@@ -154,13 +154,13 @@ impl Sink for Encoder {
     }
 }
 
-fn reference<'a>(about: &EncodedColumn, gathered: &'a ColumnBuffer) -> Option<Reference<'a>> {
-    let BufferedValues::Integers(values) = &gathered.values else { return None };
+fn reference<'a>(about: &EncodedColumn, buffer: &'a ColumnBuffer) -> Option<Reference<'a>> {
+    let BufferedValues::Integers(values) = &buffer.values else { return None };
     Some(Reference { column: about.number, values: values.slice() })
 }
 
 fn write_cluster(partition: &Partition, writer: &mut ChunkWriter<'_>) -> Result<EncodedCluster> {
-    let lengths = IntegerBuffer::of_codes(partition.lengths.iter().copied(), MOST_ROWS);
+    let lengths = IntegerBuffer::of_codes(partition.lengths.iter().copied(), MAX_ROW_GROUP_ROWS);
     let order = writer.extra(partition.codes())?;
     Ok(EncodedCluster { runs: partition.lengths.len() as u32, order, lengths: writer.extra(lengths.slice())? })
 }
@@ -194,10 +194,9 @@ impl PartEncoder for Encoder {
                 None => RunLayout::None,
             };
             let encoded = writer.write(&mut rest[0], runs, &references_of_date, estimate)?;
-            let is_by_itself = |chunk: &Chunk| chunk.layout == Layout::Integers && !chunk.is_difference();
             let is_key = matches!(runs, RunLayout::PerRun(_));
             let is_whole =
-                matches!(&encoded, Encoded::Chunk(chunk) if is_by_itself(chunk) && chunk.nulls == 0 && !is_key);
+                matches!(&encoded, Encoded::Chunk(chunk) if chunk.is_by_itself() && chunk.nulls == 0 && !is_key);
             if about.is_date && is_whole && references.len() < MAX_REFERENCES {
                 references.push(index);
             }

@@ -81,7 +81,7 @@ impl FileDictionary {
         self.tokenizer.as_ref()
     }
 
-    /// Appends new values among these to the file and returns the codes of all values; `hashes` are those of the
+    /// Appends those of these values that are new to the file, and returns the codes of all; `hashes` are those of the
     /// values, `rows` is their number of rows. Memory is taken from the budget `left`. Returns `None` if the dictionary
     /// has exceeded its maximum size or the budget, now or earlier; its memory is then returned to the budget.
     pub(super) fn add(

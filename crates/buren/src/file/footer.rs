@@ -12,7 +12,7 @@ use brc_core::predicate::KnownValues;
 use brc_core::{PhysicalType, Schema};
 
 /// The maximum number of rows of a row group.
-pub(super) const MOST_ROWS: u32 = 1 << 26;
+pub(super) const MAX_ROW_GROUP_ROWS: u32 = 1 << 26;
 
 /// The number of additional chunks of a clustered row group: the order stream and the run lengths.
 pub(super) const CHUNKS_OF_CLUSTER: usize = 2;
@@ -205,6 +205,11 @@ impl Chunk {
         self.layout == Layout::Integers && self.scheme == DIFFERENCE
     }
 
+    /// Whether its values are integers that can be decoded without other chunks.
+    pub(super) fn is_by_itself(&self) -> bool {
+        self.layout == Layout::Integers && !self.is_difference()
+    }
+
     /// The statistics of a block, if known.
     pub(super) fn known_of_block(&self, number: usize) -> Option<KnownValues<'_>> {
         match self.blocks.len() {
@@ -246,7 +251,7 @@ impl Chunk {
     /// Sets the offset of each block.
     pub(super) fn place_blocks(&mut self) {
         let offset = self.offset;
-        place(self.all_blocks_mut(), offset);
+        set_offsets(self.all_blocks_mut(), offset);
     }
 }
 
@@ -270,11 +275,15 @@ impl DictionaryPart {
 
     /// Sets the offset of each block.
     pub(super) fn place_blocks(&mut self) {
-        place(std::iter::once(&mut self.tokens).chain(self.blocks.iter_mut().map(|(_, block)| block)), self.offset);
+        set_offsets(
+            std::iter::once(&mut self.tokens).chain(self.blocks.iter_mut().map(|(_, block)| block)),
+            self.offset,
+        );
     }
 }
 
-fn place<'a>(blocks: impl Iterator<Item = &'a mut Block>, mut offset: u64) {
+/// Sets the offsets of contiguous blocks.
+fn set_offsets<'a>(blocks: impl Iterator<Item = &'a mut Block>, mut offset: u64) {
     for block in blocks {
         block.offset = offset;
         offset = offset.saturating_add(block.stored.into());

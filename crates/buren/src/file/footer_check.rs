@@ -8,9 +8,9 @@
 use super::bounds::Bounds;
 use super::fits;
 use super::footer::{
-    Chunk, Cluster, Dictionary, DictionaryPart, Footer, Layout, MOST_ROWS, RowBlock, RowGroup, StoredColumn,
+    Chunk, Cluster, Dictionary, DictionaryPart, Footer, Layout, MAX_ROW_GROUP_ROWS, RowBlock, RowGroup, StoredColumn,
 };
-use crate::block::{Block, MOST_SHRINKING};
+use crate::block::{Block, MAX_COMPRESSION_RATIO};
 use crate::integers::{BLOCK_ROWS, PACKED};
 use crate::trailer::HEADER_BYTES;
 use brc_core::{Field, LogicalType, PhysicalType};
@@ -29,7 +29,7 @@ pub(super) fn check(footer: &mut Footer, footer_offset: u64) -> Result<(), Strin
         dictionary.parts.iter_mut().for_each(DictionaryPart::place_blocks);
     }
     for (index, RowGroup { rows, cluster }) in footer.row_groups.iter().enumerate() {
-        if !(1..=MOST_ROWS).contains(rows) {
+        if !(1..=MAX_ROW_GROUP_ROWS).contains(rows) {
             return Err(format!("row group {index}: {rows} rows"));
         }
         if let Some(Cluster { runs, .. }) = cluster.filter(|cluster| cluster.runs > *rows) {
@@ -244,9 +244,9 @@ fn check_run_lengths(lengths: &Chunk, rows: u32) -> Result<(), String> {
     }
 }
 
-/// Whether a chunk has integers that can be decoded without other chunks.
+/// Whether a chunk has integers that can be decoded without other chunks, and no run statistics.
 fn is_plain(chunk: &Chunk) -> bool {
-    chunk.layout == Layout::Integers && !chunk.is_difference() && chunk.run_index.length == 0
+    chunk.is_by_itself() && chunk.run_index.length == 0
 }
 
 /// Checks that there is a count for each of the dictionary's values, and that all rows except nulls have these values.
@@ -281,7 +281,7 @@ fn check_row_block(block: &RowBlock, bounds: Option<&Bounds>, rows: u32) -> Resu
 
 fn check_block(block: &Block) -> Result<(), String> {
     let (stored, length) = (u64::from(block.stored), u64::from(block.length));
-    if stored > length || length > stored * MOST_SHRINKING {
+    if stored > length || length > stored * MAX_COMPRESSION_RATIO {
         return Err(format!("a block of {length} bytes is stored in {stored}"));
     }
     if length == 0 && block.checksum != 0 {

@@ -157,7 +157,7 @@ fn write_bounds<'a>(bounds: Option<&Bounds>, builder: impl FnOnce() -> bounds::B
 /// # Errors
 /// If the message is malformed, or contains something unknown to this version.
 pub(super) fn read(words: &[capnp::Word]) -> Result<Footer, Problem> {
-    look_at(words, read_footer)
+    with_root(words, read_footer)
 }
 
 /// Parses the chunks of a column, or the order streams. Their contents are not yet checked; blocks have no offsets yet.
@@ -175,11 +175,11 @@ pub(super) fn read_column(words: &[capnp::Word], number: usize) -> Result<Stored
         let counts = column.map(|column| read_chunk(column.get_counts()?)).transpose()?;
         Ok(StoredColumn { number, chunks, counts })
     };
-    look_at(words, column)
+    with_root(words, column)
 }
 
 /// Opens a message and calls `read` with its root.
-fn look_at<T>(
+fn with_root<T>(
     words: &[capnp::Word],
     read: impl FnOnce(footer::Reader<'_>) -> Result<T, Problem>,
 ) -> Result<T, Problem> {

@@ -10,7 +10,7 @@ pub(super) struct Interner {
     strings: DictionaryBuilder,
     hashes: Vec<u32>,
     /// The number of leading strings that are in the hash table.
-    known: usize,
+    indexed: usize,
     hasher: RandomState,
 }
 
@@ -33,7 +33,7 @@ impl Interner {
 
     /// Like `intern`, for a string with a known hash.
     pub(super) fn intern_hashed(&mut self, value: &[u8], hash: u32) -> (u32, bool) {
-        self.know_all();
+        self.index_all();
         match self.strings.get_hashed(value, hash) {
             Some(code) => (code, false),
             None => (self.insert(value, hash), true),
@@ -47,10 +47,10 @@ impl Interner {
     }
 
     /// Adds the appended strings to the hash table.
-    fn know_all(&mut self) {
-        if self.known < self.hashes.len() {
-            self.strings.index(self.known as u32, &self.hashes[self.known..]);
-            self.known = self.hashes.len();
+    fn index_all(&mut self) {
+        if self.indexed < self.hashes.len() {
+            self.strings.index(self.indexed as u32, &self.hashes[self.indexed..]);
+            self.indexed = self.hashes.len();
         }
     }
 
@@ -67,7 +67,7 @@ impl Interner {
         most: usize,
         codes: &mut Vec<u32>,
     ) {
-        self.know_all();
+        self.index_all();
         let first = codes.len();
         self.strings.intern_all(values, hashes, most, codes);
         for (&code, &hash) in codes[first..].iter().zip(hashes) {
@@ -75,14 +75,14 @@ impl Interner {
                 self.hashes.push(hash);
             }
         }
-        self.known = self.hashes.len();
+        self.indexed = self.hashes.len();
     }
 
     /// Assigns a code to a new string.
     pub(super) fn insert(&mut self, value: &[u8], hash: u32) -> u32 {
-        self.know_all();
+        self.index_all();
         self.hashes.push(hash);
-        self.known += 1;
+        self.indexed += 1;
         self.strings.insert(value, hash)
     }
 

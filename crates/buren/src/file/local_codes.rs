@@ -48,17 +48,17 @@ impl LocalCodes {
         // Runs are in the order of their values.
         let order = if matches!(rows.runs, RunLayout::PerRun(_)) { None } else { Some(ValueOrder::new(&values)) };
         let mut counts = vec![0; values.len()];
-        let of_block = |of_block: Range<usize>| {
-            let runs = of_block.clone();
-            let of_block = for_widths!(codes.slice(), codes => counts_of_block(codes, values.len(), rows, of_block));
-            counts.iter_mut().zip(&of_block).for_each(|(all, count)| *all += count);
+        let bounds_of_block = |block: Range<usize>| {
+            let in_block =
+                for_widths!(codes.slice(), codes => counts_of_block(codes, values.len(), rows, block.clone()));
+            counts.iter_mut().zip(&in_block).for_each(|(all, count)| *all += count);
             let (min, max) = match &order {
-                Some(order) => extremes(&of_block, order)?,
-                None => ends(codes.slice(), rows, runs)?,
+                Some(order) => extremes(&in_block, order)?,
+                None => ends(codes.slice(), rows, block)?,
             };
             Bounds::strings(values.get(min), values.get(max))
         };
-        let bounds = rows.blocks().map(of_block).collect();
+        let bounds = rows.blocks().map(bounds_of_block).collect();
         let lengths = if let RunLayout::PerRun(lengths) = rows.runs { Some(lengths.to_vec()) } else { None };
         Self { codes, values, hashes, counts, bounds, lengths }
     }

@@ -17,7 +17,7 @@ use crate::location::Location;
 use brc_core::{Batch, Column, Data, Result, Scanned, Sink, Verdict};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{valid_bits, words};
-use brc_kernels::runs::{Found, MOST_ROWS};
+use brc_kernels::runs::{self, Found};
 use std::time::Instant;
 
 impl FileScanner<'_> {
@@ -34,12 +34,12 @@ impl FileScanner<'_> {
         // fetching run statistics.
         let is_remote = self.reader.source().file.is_remote();
         let all = 0..self.options.conjuncts.len();
-        let (in_order, as_they_lie): (Vec<_>, Vec<_>) =
+        let (in_order, on_stored): (Vec<_>, Vec<_>) =
             all.partition(|&test| is_remote || self.options.conjuncts[test].columns.is_empty());
         let mut met = None;
         self.clustered.resize_with(self.columns.len(), DecodedRows::default);
         self.clustered.iter_mut().for_each(DecodedRows::clear);
-        if as_they_lie.is_empty() {
+        if on_stored.is_empty() {
             let all = self.reader.row_group(index).rows;
             // Row counts must be known before dictionaries are read.
             self.expected_rows(all as usize, all as usize);
@@ -100,7 +100,7 @@ fn deliver(
     if tests.is_some() { sink.tested(&batch, (left < rows).then_some(&bits)) } else { sink.batch(&batch) }
 }
 
-const _: () = assert!(BATCH_ROWS <= MOST_ROWS, "a batch is found at a time");
+const _: () = assert!(BATCH_ROWS <= runs::MOST_ROWS, "one call restores a batch");
 
 /// The stored positions of some rows of a clustered row group.
 pub(super) struct RowPositions<'a> {

@@ -21,7 +21,7 @@ pub(super) struct RunKey {
     runs: Vec<Run>,
     /// Whether `runs` have codes of the dictionary; otherwise rows are expanded.
     is_runs: bool,
-    written_out: DecodedRows,
+    expanded: DecodedRows,
     no_strings: DecodedStrings,
 }
 
@@ -48,7 +48,7 @@ impl RunKey {
         if self.is_runs {
             self.runs.iter_mut().for_each(|run| run.code = codes[run.code as usize]);
         } else {
-            self.written_out.repeat(&self.values, &self.runs);
+            self.expanded.repeat(&self.values, &self.runs);
         }
     }
 
@@ -57,7 +57,7 @@ impl RunKey {
         if self.is_runs {
             return Column::runs(&self.runs, dictionary);
         }
-        let all = self.written_out.as_column(&self.no_strings, dictionary);
+        let all = self.expanded.as_column(&self.no_strings, dictionary);
         all.slice(rows.start - self.rows.start..rows.end - self.rows.start, &[])
     }
 }

@@ -24,7 +24,7 @@ const PROBE_VALUES: usize = 1 << 14;
 /// The number of values sampled at that point.
 const PROBE_SAMPLE: usize = 1 << 11;
 
-/// The maximum size of a chunk's strings in bytes, plus one; the same as for a batch in memory.
+/// The maximum size of a chunk's strings in bytes; the same as for a batch in memory.
 pub(super) const MAX_STRING_BYTES: usize = i32::MAX as usize;
 
 /// The buffered strings of a part.
@@ -166,7 +166,7 @@ impl StringColumn {
             self.room = (now.len(), now.value_bytes());
             if now.len() > distinct && too_many(now, codes.len()) {
                 self.room = (0, 0);
-                self.form.write_out(&mut self.spare)?;
+                self.form.expand(&mut self.spare)?;
             }
         }
         Ok(())
@@ -207,7 +207,7 @@ impl StringColumn {
             };
             self.local[code as usize] = local;
             if is_new && too_many(values.dictionary(), own.len() + row + 1) {
-                return self.form.write_out(&mut self.spare);
+                return self.form.expand(&mut self.spare);
             }
         }
         Ok(())
@@ -229,7 +229,7 @@ impl StringForm {
                 let (code, is_new) = values.intern(value);
                 codes.extend_codes(&[code], code);
                 match is_new && too_many(values.dictionary(), codes.len()) {
-                    true => self.write_out(spare),
+                    true => self.expand(spare),
                     false => Ok(()),
                 }
             }
@@ -248,7 +248,7 @@ impl StringForm {
     }
 
     /// Expands codes to one string per row.
-    fn write_out(&mut self, spare: &mut StringBuffer) -> Result<()> {
+    fn expand(&mut self, spare: &mut StringBuffer) -> Result<()> {
         if let Self::Codes { codes, values } = self {
             let mut strings = std::mem::take(spare);
             let mut add = |code: i64| push(&mut strings, values.dictionary().get(code as u32));

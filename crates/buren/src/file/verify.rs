@@ -22,8 +22,8 @@ use brc_core::{Column, Data, Error, Progress, Result, Statistics, for_integers, 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// The maximum size of one range of unused bytes.
-const UNUSED_AT_ONCE: u64 = 1 << 30;
+/// The maximum size of one range of unused bytes that is read at once.
+const MAX_UNUSED_BYTES: u64 = 1 << 30;
 
 /// What was verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Reader {
         let mut buffer = BlockBuffer::default();
         for (index, unused) in self.footer.unused.iter().enumerate() {
             let location = Location::Unused { index };
-            let length = u32::try_from(unused.bytes).ok().filter(|_| unused.bytes <= UNUSED_AT_ONCE);
+            let length = u32::try_from(unused.bytes).ok().filter(|_| unused.bytes <= MAX_UNUSED_BYTES);
             let length = length.ok_or_else(|| self.corrupt(location, "too many at once"))?;
             let block = Block { offset: unused.offset, stored: length, length, checksum: unused.checksum };
             buffer.load(self.source(), &block, location, &mut Cost::default())?;

@@ -1,4 +1,4 @@
-//! Assembles row groups to a file and ends it with footer and trailer.
+//! Assembles row groups into a file, and ends it with footer and trailer.
 
 use super::chunk_writer::{ChunkWriter, Encoded};
 use super::encoder::{ClusterKey, EncodedCluster, EncodedColumn, Encoder, PartMeta};
