@@ -111,7 +111,7 @@ impl Seen {
     /// A list or an object: with other values, a string that holds its JSON text. A column of nothing else has no type.
     pub const NESTED: Self = Self { flags: NESTED, ..Self::NOTHING };
 
-    /// What `true` or `false` demands.
+    /// What `true` or `false` requires.
     pub const BOOL: Self = Self { flags: BOOL, ..Self::NOTHING };
 
     /// A string in a format that distinguishes strings from numbers and booleans, as JSON does: `"123"` is a string.

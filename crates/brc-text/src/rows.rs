@@ -23,6 +23,7 @@ mod scanner;
 pub use chain::{Chain, Cut};
 pub use scanner::{Piece, RowScanner, Scanned};
 
+use crate::unquote::within_blanks;
 use brc_kernels::fields::FieldColumn;
 use brc_kernels::structure::{FieldEnd, LineEnd, Syntax};
 use std::fmt;
@@ -132,10 +133,8 @@ impl Field<'_> {
     /// The field without surrounding blanks, which are delimiters.
     #[cold]
     fn without_blanks(self) -> Self {
-        let is_data = |byte: &u8| !matches!(byte, b' ' | b'\t');
-        let start = self.bytes.iter().position(is_data).unwrap_or(self.bytes.len());
-        let end = self.bytes.iter().rposition(is_data).map_or(start, |last| last + 1);
-        Self { bytes: &self.bytes[start..end], tail: &self.tail[start..], ..self }
+        let range = within_blanks(self.bytes);
+        Self { bytes: &self.bytes[range.clone()], tail: &self.tail[range.start..], ..self }
     }
 }
 

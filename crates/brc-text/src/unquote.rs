@@ -1,7 +1,19 @@
-//! Removes quotes and escapes from fields.
+//! Removes quotes, escapes and surrounding blanks from fields.
 
 use brc_kernels::structure::Syntax;
 use memchr::{memchr, memchr2};
+use std::ops::Range;
+
+/// Whether a byte is a space or a tab.
+pub(crate) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// The range of a field without surrounding blanks; empty and at the end if all bytes are blanks.
+pub(crate) fn within_blanks(field: &[u8]) -> Range<usize> {
+    let start = field.iter().position(|byte| !is_blank(*byte)).unwrap_or(field.len());
+    start..field.iter().rposition(|byte| !is_blank(*byte)).map_or(start, |last| last + 1)
+}
 
 /// The text between the brackets of a field, if the syntax has brackets and the field is bracketed.
 pub(crate) fn between_brackets<'f>(syntax: &Syntax, field: &'f [u8]) -> Option<&'f [u8]> {

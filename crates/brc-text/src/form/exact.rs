@@ -10,7 +10,7 @@ use brc_core::calendar::{self, MONTHS, WEEKDAYS};
 use brc_core::decimal::POWERS;
 use std::ops::RangeInclusive;
 
-/// The days whose year has four digits in any time zone; other days are not written in a form.
+/// The local dates whose UTC dates [have a usual year](Parts::has_usual_year), whatever the offset.
 const USUAL_DAYS: RangeInclusive<i64> = -719_526..=2_932_894;
 
 /// The number of digits that always fits in 64 bits.

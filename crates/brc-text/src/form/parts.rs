@@ -160,7 +160,7 @@ impl Parts {
 
     /// Whether the year has four digits.
     pub(super) fn has_usual_year(&self) -> bool {
-        // One day of tolerance at each end, for the UTC offset.
+        // One day less at each end, because a UTC offset may shift the date.
         self.days.is_none_or(|days| (-719_527..=2_932_895).contains(&days))
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn seen(text: &[u8]) -> Option<Seen> {
     if fraction.is_empty() {
         flags |= integer_flags(is_negative, &digits[..whole]);
     }
-    flags |= if whole + decimals > MOST_DIGITS {
+    flags |= if whole + decimals > MAX_EXACT_DIGITS {
         as_float(text).map_or(ALTERED_AS_FLOAT | INEXACT, AsFloat::flags)
     } else if is_shortest(&digits[..whole + fraction.len()], whole) {
         0
@@ -85,9 +85,9 @@ fn integer_flags(is_negative: bool, digits: &[u8]) -> u32 {
 }
 
 /// A float with this many digits always equals the number that was written.
-const MOST_DIGITS: usize = 15;
+const MAX_EXACT_DIGITS: usize = 15;
 
-/// Whether a number of at most [`MOST_DIGITS`] digits would be written identically as a float: without trailing zeros,
+/// Whether a number of at most [`MAX_EXACT_DIGITS`] digits would be written identically as a float: without trailing zeros,
 /// and without an exponent, as numbers below 0.0001 have.
 fn is_shortest(digits: &[u8], whole: usize) -> bool {
     match digits.split_at(whole) {
@@ -160,7 +160,7 @@ mod tests {
         #[test]
         fn short_numbers_are_exact_floats(text in "(0|[1-9][0-9]{0,6})(\\.0{0,5}[0-9]{0,3}[1-9]?)?") {
             let digits = text.bytes().filter(u8::is_ascii_digit).count();
-            if digits <= MOST_DIGITS && !text.ends_with('.') {
+            if digits <= MAX_EXACT_DIGITS && !text.ends_with('.') {
                 let whole = text.find('.').unwrap_or(text.len());
                 let float = as_float(text.as_bytes()).unwrap();
                 prop_assert_eq!(is_shortest(text.as_bytes(), whole), float.is_same_text);

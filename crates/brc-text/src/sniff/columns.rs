@@ -26,7 +26,7 @@ impl Columns {
         Self { kinds: (0..width).map(|column| typed_column(&rows, column)).collect() }
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub(super) fn width(&self) -> usize {
         self.kinds.len()
     }

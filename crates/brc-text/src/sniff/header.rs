@@ -148,11 +148,11 @@ fn names_rows(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> bool {
         && are_distinct(others.iter())
         && below.len() > 1
         && begin_distinct(below)
-        && (first.is_quoted || count_rows(below) && (are_words(others) || count(others)))
+        && (first.is_quoted || begin_consecutive(below) && (are_words(others) || are_consecutive(others)))
 }
 
 /// Whether the fields are 0, 1, 2 … or 1, 2, 3 ….
-fn count(cells: &[Cell<'_>]) -> bool {
+fn are_consecutive(cells: &[Cell<'_>]) -> bool {
     matches!(cells[0].bytes, b"0" | b"1")
         && steps(cells.iter()).is_some_and(|steps| steps.iter().all(|step| *step == 1))
 }
@@ -163,7 +163,7 @@ fn are_words(cells: &[Cell<'_>]) -> bool {
 }
 
 /// Whether the first fields are 0, 1, 2 … or 1, 2, 3 ….
-fn count_rows(rows: &[&[Cell<'_>]]) -> bool {
+fn begin_consecutive(rows: &[&[Cell<'_>]]) -> bool {
     let number = |row: &&[Cell<'_>]| std::str::from_utf8(row[0].bytes).ok()?.parse::<usize>().ok();
     let Some(first) = rows.first().and_then(number).filter(|first| *first < 2) else { return false };
     rows.iter().take(10).enumerate().all(|(index, row)| number(row) == Some(first + index))
@@ -180,14 +180,14 @@ fn numbers_beside_names(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Colum
     let are_years = typed.iter().all(|(_, cell)| is_year(cell));
     let years_below = || typed.iter().any(|(index, _)| below.iter().all(|row| is_year(&row[*index])));
     let ascends = steps.len() > 1 && steps.iter().all(|step| *step > 0);
-    let count_on = match over_numbers {
+    let may_be_names = match over_numbers {
         true => are_years || is_even(&steps) || ascends,
         false => are_years && is_even(&steps) && !years_below(),
     };
-    count_on
+    may_be_names
         && !untyped.is_empty()
         && are_distinct(row.iter())
-        && untyped.iter().all(|(index, cell)| !comes_again(cell, below, *index))
+        && untyped.iter().all(|(index, cell)| !recurs(cell, below, *index))
 }
 
 fn is_year(cell: &Cell<'_>) -> bool {
@@ -207,14 +207,14 @@ fn is_even(steps: &[i64]) -> bool {
     !steps.is_empty() && steps.iter().all(|step| *step == steps[0] && *step != 0)
 }
 
-fn comes_again(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> bool {
+fn recurs(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> bool {
     !cell.is_empty() && below.iter().any(|row| row.get(index).is_some_and(|other| other.bytes == cell.bytes))
 }
 
 /// Judges the first row of a table of only text.
 fn judge_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
     let say = |weight, what: String| (weight, format!("all columns are text, {what}"));
-    let again = row.iter().enumerate().filter(|(index, cell)| comes_again(cell, below, *index)).count();
+    let again = row.iter().enumerate().filter(|(index, cell)| recurs(cell, below, *index)).count();
     if again > 0 {
         return say(-2, format!("and {again} of the {} fields of the first row recur below", row.len()));
     }

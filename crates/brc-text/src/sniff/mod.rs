@@ -210,7 +210,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     let (samples, ranked) = best_line_end(&samples, &line_ends, &dialect, known);
     let best = &ranked[0];
     report.line_end(best.dialect.line_end, &line_ends, seen);
-    report.form(&ranked, declared);
+    report.syntax(&ranked, declared);
     dialect = Dialect { comment: dialect.comment, ..best.dialect.clone() };
 
     // A line that declares the delimiter does not prevent the detection of titles below it.
@@ -304,8 +304,8 @@ impl Report<'_> {
         self.add(Part::LineEnd, line_end, self.overrides.line_end.is_some(), evidence);
     }
 
-    /// Reports delimiter, quote and escape, which are detected together.
-    fn form(&mut self, ranked: &[Candidate], declared: Option<Delimiter>) {
+    /// Reports delimiter, quote, escape and brackets, which are detected together.
+    fn syntax(&mut self, ranked: &[Candidate], declared: Option<Delimiter>) {
         let Candidate { dialect, shape, quotes, .. } = &ranked[0];
         let mut evidence = match shape.width {
             _ if declared == Some(dialect.delimiter) => "the first line says so".to_owned(),

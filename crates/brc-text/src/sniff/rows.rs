@@ -4,6 +4,7 @@
 //! wrong dialect is recognised.
 
 use crate::dialect::{Delimiter, Dialect};
+use crate::unquote::{is_blank, within_blanks};
 use std::ops::{AddAssign, Range};
 
 /// The rows of a sample.
@@ -153,10 +154,6 @@ enum Quoted<'a> {
     Malformed,
 }
 
-fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t')
-}
-
 impl<'a, 'd> Splitter<'a, 'd> {
     fn new(bytes: &'a [u8], dialect: &'d Dialect, ends_at_row: bool) -> Self {
         let line_end = dialect.line_end.last_byte();
@@ -241,7 +238,7 @@ impl<'a, 'd> Splitter<'a, 'd> {
         self.at = at.min(self.bytes.len());
         let all = &self.bytes[start..self.at];
         let all = if self.row_ends_at(self.at) { all.strip_suffix(b"\r").unwrap_or(all) } else { all };
-        let bytes = trim(all);
+        let bytes = &all[within_blanks(all)];
         let is_beside_tab = all.starts_with(b"\t") || all.ends_with(b"\t");
         Cell { bytes, is_quoted: false, is_padded: bytes.len() < all.len(), is_beside_tab }
     }
@@ -256,7 +253,7 @@ impl<'a, 'd> Splitter<'a, 'd> {
         self.at = if self.row_ends_at(field_end) { end } else { field_end };
         let all = &self.bytes[start..field_end];
         let all = all.strip_suffix(b"\r").unwrap_or(all);
-        let bytes = if closing.is_some() { &all[1..all.len() - 1] } else { trim(all) };
+        let bytes = if closing.is_some() { &all[1..all.len() - 1] } else { &all[within_blanks(all)] };
         self.rows.quotes.bracketed += usize::from(closing.is_some() && bytes.contains(&b' '));
         self.rows.quotes.unclosed += usize::from(closing.is_none());
         Cell { bytes, is_quoted: closing.is_some(), is_padded: false, is_beside_tab: false }
@@ -333,12 +330,6 @@ impl<'a, 'd> Splitter<'a, 'd> {
         let rest = &self.bytes[at.min(self.bytes.len())..];
         at + memchr::memchr(self.line_end, rest).unwrap_or(rest.len())
     }
-}
-
-fn trim(bytes: &[u8]) -> &[u8] {
-    let start = bytes.iter().position(|byte| !is_blank(*byte)).unwrap_or(bytes.len());
-    let end = bytes.iter().rposition(|byte| !is_blank(*byte)).map_or(start, |last| last + 1);
-    &bytes[start..end]
 }
 
 #[cfg(test)]

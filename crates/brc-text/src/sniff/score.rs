@@ -62,15 +62,15 @@ pub(super) struct Shape {
 pub(super) fn rank(samples: &Samples<'_>, base: &Dialect, overrides: &DialectOverrides) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     let base = Dialect { comment: base.comment.clone().or_else(|| samples.probable_comment()), ..base.clone() };
-    for (delimiter, likelihood) in delimiters(samples, overrides) {
+    for (delimiter, prior) in delimiters(samples, overrides) {
         for quote in quotes(samples, overrides) {
             for (escape, brackets) in escapes_and_brackets(samples, delimiter, overrides) {
                 let dialect = Dialect { delimiter, quote, escape, brackets, ..base.clone() };
                 if dialect.check().is_ok() {
-                    let candidate = Candidate::new(samples, dialect, likelihood);
+                    let candidate = Candidate::new(samples, dialect, prior);
                     if overrides.quote.is_none() && quote == Some(b'"') && candidate.quotes.are_text() {
                         let dialect = Dialect { quote: None, ..candidate.dialect.clone() };
-                        candidates.push(Candidate::new(samples, dialect, likelihood));
+                        candidates.push(Candidate::new(samples, dialect, prior));
                     }
                     candidates.push(candidate);
                 }
@@ -132,7 +132,7 @@ fn brackets(samples: &Samples<'_>, delimiter: Delimiter, overrides: &DialectOver
 }
 
 impl Candidate {
-    fn new(samples: &Samples<'_>, dialect: Dialect, likelihood: f64) -> Self {
+    fn new(samples: &Samples<'_>, dialect: Dialect, prior: f64) -> Self {
         let mut tables = samples.split(&dialect);
         if dialect.delimiter == Delimiter::Blanks
             && let Some(width) = aligned_columns(samples, &tables, 0)
@@ -146,7 +146,7 @@ impl Candidate {
         }
         let fields = FieldStatistics::of(&tables, shape.width);
         let score = shape.consistency()
-            * fields.columns_score(dialect.delimiter, likelihood)
+            * fields.columns_score(dialect.delimiter, prior)
             * fields.wholeness
             * soundness(&dialect, &quotes, shape, &fields);
         Candidate { dialect, score, shape, quotes, typed: fields.typed }
@@ -289,16 +289,16 @@ impl FieldStatistics {
         FieldStatistics { width, columns, wholeness, are_typed, are_beside_tabs, begin_with_double_quote, typed }
     }
 
-    /// The likelihood of this number of columns with a delimiter of this prior weight. Few columns may come from a byte
+    /// The score of this number of columns with a delimiter of this prior weight. Few columns may come from a byte
     /// that is common in text; a single column is what remains if nothing delimits.
-    fn columns_score(&self, delimiter: Delimiter, likelihood: f64) -> f64 {
-        let chance = if likelihood > 0.8 { 0.5 } else { 1.0 };
+    fn columns_score(&self, delimiter: Delimiter, prior: f64) -> f64 {
+        let chance = if prior > 0.8 { 0.5 } else { 1.0 };
         match self.columns {
-            // Tabs do not align a single column: the field before or after the tab would always be empty.
+            // Tabs next to all fields are more likely delimiters of an empty column than alignment.
             1 if delimiter == DELIMITERS[0].0 && self.are_typed && self.are_beside_tabs => 0.2,
             0 | 1 if delimiter == DELIMITERS[0].0 => 0.6,
             // `;12`, `||08:59`: a character that is unusual next to a number delimits columns that are always empty.
-            1 if self.are_typed && likelihood > 0.9 => {
+            1 if self.are_typed && prior > 0.9 => {
                 if self.width > 2 {
                     0.45
                 } else {
@@ -306,7 +306,7 @@ impl FieldStatistics {
                 }
             }
             0 | 1 => 0.2,
-            columns => likelihood * (1.0 - chance / columns as f64),
+            columns => prior * (1.0 - chance / columns as f64),
         }
     }
 }

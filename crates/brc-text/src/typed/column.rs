@@ -102,7 +102,7 @@ impl TypedColumn {
     }
 
     /// Appends fields, one per row.
-    pub(super) fn take<'f>(&mut self, fields: ColumnFields<'f>, how: FieldRules<'_>, bad: &mut Vec<BadValue>) {
+    pub(super) fn take<'f>(&mut self, fields: ColumnFields<'f>, rules: FieldRules<'_>, bad: &mut Vec<BadValue>) {
         let Self { values, state } = self;
         let narrow = |value: Value<'_>| match value {
             Value::Integer(value) => i64::try_from(value).unwrap_or_default(),
@@ -113,27 +113,29 @@ impl TypedColumn {
         let float = |value: Value<'_>| if let Value::Float(value) = value { value } else { 0.0 };
         if let Some(form) = state.form {
             return match values {
-                ColumnBuffer::Strings(strings) => state.strings(strings, fields, how, bad),
-                ColumnBuffer::Integers(out) => state.formed(form, out, fields, how, bad, narrow),
-                ColumnBuffer::Wide(out) => state.formed(form, out, fields, how, bad, wide),
-                ColumnBuffer::Floats(out) => state.formed(form, out, fields, how, bad, float),
+                ColumnBuffer::Strings(strings) => state.strings(strings, fields, rules, bad),
+                ColumnBuffer::Integers(out) => state.formed(form, out, fields, rules, bad, narrow),
+                ColumnBuffer::Wide(out) => state.formed(form, out, fields, rules, bad, wide),
+                ColumnBuffer::Floats(out) => state.formed(form, out, fields, rules, bad, float),
             };
         }
         let level = Level::best();
         match (values, state.logical_type) {
-            (ColumnBuffer::Strings(strings), _) => state.strings(strings, fields, how, bad),
+            (ColumnBuffer::Strings(strings), _) => state.strings(strings, fields, rules, bad),
             (ColumnBuffer::Floats(out), LogicalType::Float32) => {
-                state.take(out, fields, how, bad, None, values::float32, float);
+                state.take(out, fields, rules, bad, None, values::float32, float);
             }
-            (ColumnBuffer::Floats(out), _) => state.floats(out, fields, how, bad),
-            (ColumnBuffer::Wide(out), LogicalType::Uuid) => state.take(out, fields, how, bad, None, values::uuid, wide),
+            (ColumnBuffer::Floats(out), _) => state.floats(out, fields, rules, bad),
+            (ColumnBuffer::Wide(out), LogicalType::Uuid) => {
+                state.take(out, fields, rules, bad, None, values::uuid, wide)
+            }
             (ColumnBuffer::Wide(out), LogicalType::Decimal { scale, .. }) if scale <= 18 => {
-                state.take(out, fields, how, bad, None, |text| widened(values::decimal(text, scale)), wide);
+                state.take(out, fields, rules, bad, None, |text| widened(values::decimal(text, scale)), wide);
             }
-            (ColumnBuffer::Wide(out), _) => state.take(out, fields, how, bad, None, |_| None, wide),
+            (ColumnBuffer::Wide(out), _) => state.take(out, fields, rules, bad, None, |_| None, wide),
             (ColumnBuffer::Integers(out), LogicalType::Int64) => {
                 let kernel: Kernel<'_, i64> = &mut |column, _, out| column.integers(level, out);
-                state.take(out, fields, how, bad, Some(kernel), values::integer, narrow);
+                state.take(out, fields, rules, bad, Some(kernel), values::integer, narrow);
             }
             (ColumnBuffer::Integers(out), LogicalType::Decimal { precision, scale }) => {
                 let digits = precision.min(18);
@@ -143,7 +145,7 @@ impl TypedColumn {
                 state.take(
                     out,
                     fields,
-                    how,
+                    rules,
                     bad,
                     Some(kernel),
                     |text| values::decimal(text, scale).filter(fits),
@@ -152,16 +154,16 @@ impl TypedColumn {
             }
             (ColumnBuffer::Integers(out), LogicalType::Date) => {
                 let kernel: Kernel<'_, i64> = &mut |column, _, out| column.dates(level, out);
-                state.take(out, fields, how, bad, Some(kernel), values::date, narrow);
+                state.take(out, fields, rules, bad, Some(kernel), values::date, narrow);
             }
             (ColumnBuffer::Integers(out), LogicalType::Time { unit }) => {
-                state.take(out, fields, how, bad, None, |text| values::time(text, unit), narrow);
+                state.take(out, fields, rules, bad, None, |text| values::time(text, unit), narrow);
             }
             (ColumnBuffer::Integers(out), LogicalType::Timestamp { unit, zone }) => {
-                state.take(out, fields, how, bad, None, |text| values::timestamp(text, unit, zone), narrow);
+                state.take(out, fields, rules, bad, None, |text| values::timestamp(text, unit, zone), narrow);
             }
             (ColumnBuffer::Integers(out), LogicalType::Bool) => {
-                state.take(out, fields, how, bad, None, values::boolean, narrow);
+                state.take(out, fields, rules, bad, None, values::boolean, narrow);
             }
             (
                 ColumnBuffer::Integers(out),
@@ -174,7 +176,7 @@ impl TypedColumn {
                 | LogicalType::String
                 | LogicalType::Binary
                 | LogicalType::Uuid,
-            ) => state.take(out, fields, how, bad, None, |_| None, narrow),
+            ) => state.take(out, fields, rules, bad, None, |_| None, narrow),
         }
     }
 
@@ -226,8 +228,8 @@ impl TypedColumn {
     /// Removes all rows, but keeps what they require of the type.
     pub(super) fn clear(&mut self) {
         if let Some(inference) = &mut self.state.inference {
-            let demand = self.values.demand(self.state.logical_type);
-            inference.seen = inference.seen.join(if self.state.form.is_some() { demand.as_formed() } else { demand });
+            let seen = self.values.seen(self.state.logical_type);
+            inference.seen = inference.seen.join(if self.state.form.is_some() { seen.as_formed() } else { seen });
         }
         match &mut self.values {
             ColumnBuffer::Integers(values) => values.clear(),
@@ -256,7 +258,7 @@ impl TypedColumn {
 
 impl ColumnBuffer {
     /// What the values require of an inferred type, apart from what was recorded value by value.
-    fn demand(&self, logical_type: LogicalType) -> Seen {
+    fn seen(&self, logical_type: LogicalType) -> Seen {
         let bounds = match self {
             Self::Integers(values) => bounds(values).map(|(min, max)| (min.into(), max.into())),
             Self::Wide(values) => bounds(values),
@@ -301,11 +303,11 @@ impl ColumnBuffer {
 
     /// Whether all values are exact as floats, as those of at most fifteen digits are.
     fn are_exact_floats(&self, min: i128, max: i128, scale: u8) -> bool {
-        const MOST: u128 = 1_000_000_000_000_000;
+        const LIMIT: u128 = 1_000_000_000_000_000;
         let is_exact =
-            |value: i128| value.unsigned_abs() < MOST || is_exact_float(decimals::to_string(value, scale).as_bytes());
+            |value: i128| value.unsigned_abs() < LIMIT || is_exact_float(decimals::to_string(value, scale).as_bytes());
         match self {
-            _ if min.unsigned_abs().max(max.unsigned_abs()) < MOST => true,
+            _ if min.unsigned_abs().max(max.unsigned_abs()) < LIMIT => true,
             Self::Integers(values) => values.iter().all(|&value| is_exact(value.into())),
             Self::Wide(values) => values.iter().all(|&value| is_exact(value)),
             Self::Floats(_) | Self::Strings(_) => true,
@@ -315,13 +317,13 @@ impl ColumnBuffer {
 
 impl ColumnState {
     /// Appends fields to `out`: nearly all by the kernel, those that it rejects by the function `fast`, and the rest by
-    /// `odd`.
+    /// [`parse_slow`](Self::parse_slow), whose values `of_value` converts.
     #[allow(clippy::too_many_arguments)]
     fn take<'f, T: Copy + Default>(
         &mut self,
         out: &mut Vec<T>,
         fields: ColumnFields<'f>,
-        how: FieldRules<'_>,
+        rules: FieldRules<'_>,
         bad: &mut Vec<BadValue>,
         kernel: Option<Kernel<'_, T>>,
         mut fast: impl FnMut(Text<'f>) -> Parsed<T>,
@@ -333,7 +335,7 @@ impl ColumnState {
         let had_groups = self.may_have_groups();
         let mut may_have_groups = had_groups;
         let first = out.len();
-        let odd = match kernel.and_then(|kernel| Some(kernel(&how.for_kernels(&fields)?, exact || had_groups, out))) {
+        let odd = match kernel.and_then(|kernel| Some(kernel(&rules.for_kernels(&fields)?, exact || had_groups, out))) {
             Some(parsed) => parsed.odd,
             None => {
                 out.resize(first + fields.len(), T::default());
@@ -343,7 +345,7 @@ impl ColumnState {
         let mut next = 0;
         for row in odd.into_iter().map(|row| row as usize) {
             let field = fields.get(row);
-            let usual = how.usual(field).and_then(|text| {
+            let usual = rules.usual(field).and_then(|text| {
                 let (value, altered) = fast(text)?;
                 may_have_groups &= !(altered && text.bytes().contains(&b'.'));
                 Some((value, altered, altered && differs(text.bytes())))
@@ -356,8 +358,8 @@ impl ColumnState {
                 self.changes.altered += u64::from(is_changed);
                 Some(value)
             } else {
-                let text = how.value(field);
-                match text.as_deref().map_or(SlowResult::Null, |text| self.parse_slow(row, text, how, bad)) {
+                let text = rules.value(field);
+                match text.as_deref().map_or(SlowResult::Null, |text| self.parse_slow(row, text, rules, bad)) {
                     SlowResult::Value(value) => Some(of_value(value)),
                     SlowResult::None => None,
                     SlowResult::Null => {
@@ -389,7 +391,7 @@ impl ColumnState {
         form: Form,
         out: &mut Vec<T>,
         fields: ColumnFields<'f>,
-        how: FieldRules<'_>,
+        rules: FieldRules<'_>,
         bad: &mut Vec<BadValue>,
         of_value: impl Fn(Value<'_>) -> T + Copy,
     ) {
@@ -404,14 +406,14 @@ impl ColumnState {
             form.write(value, logical_type, &mut written);
             Some((of_value(value), differ(text.bytes(), &written)))
         };
-        self.take(out, fields, how, bad, None, fast, of_value);
+        self.take(out, fields, rules, bad, None, fast, of_value);
     }
 
     fn floats<'f>(
         &mut self,
         out: &mut Vec<f64>,
         fields: ColumnFields<'f>,
-        how: FieldRules<'_>,
+        rules: FieldRules<'_>,
         bad: &mut Vec<BadValue>,
     ) {
         let mut shapes = FloatShapes::NONE;
@@ -427,7 +429,7 @@ impl ColumnState {
         };
         let kernel: Kernel<'_, f64> = &mut |column, exact, out| column.floats(Level::best(), exact, out, &mut shapes);
         let of_value = |value: Value<'_>| if let Value::Float(value) = value { value } else { 0.0 };
-        self.take(out, fields, how, bad, Some(kernel), fast, of_value);
+        self.take(out, fields, rules, bad, Some(kernel), fast, of_value);
         let [whole, scale] = shapes.most;
         let (whole, scale) = (most.whole.max(whole), most.scale.max(scale));
         least_scale = least_scale.min(shapes.least_decimals);
@@ -459,7 +461,7 @@ impl ColumnState {
         &mut self,
         row: usize,
         text: &'t [u8],
-        how: FieldRules<'_>,
+        rules: FieldRules<'_>,
         bad: &mut Vec<BadValue>,
     ) -> SlowResult<'t> {
         let logical_type = self.logical_type;
@@ -468,7 +470,7 @@ impl ColumnState {
             None => Value::parse(text, logical_type),
         };
         if let Some(Inference { seen: of_all, exact, given, misfits }) = &mut self.inference {
-            let seen = if how.infer_nulls { Seen::of(text) } else { Seen::of_value(text) }.in_forms(text, given);
+            let seen = if rules.infer_nulls { Seen::of(text) } else { Seen::of_value(text) }.in_forms(text, given);
             *of_all = of_all.join(seen);
             let holds = of_all.type_and_form(*exact, given) == (Some(logical_type), self.form);
             let nulls = seen.null_tokens(logical_type);
@@ -496,7 +498,7 @@ impl ColumnState {
             }
             Err(fault) => {
                 let nulls = Seen::of(text).null_tokens(logical_type);
-                if how.infer_nulls && self.nullable && !nulls.is_empty() {
+                if rules.infer_nulls && self.nullable && !nulls.is_empty() {
                     return self.null_token(nulls);
                 }
                 bad.push(BadValue { row, fault });
@@ -509,7 +511,7 @@ impl ColumnState {
         &mut self,
         strings: &mut Strings,
         fields: ColumnFields<'f>,
-        how: FieldRules<'_>,
+        rules: FieldRules<'_>,
         bad: &mut Vec<BadValue>,
     ) {
         // While a column has no values, its type is unknown until the first one comes.
@@ -518,7 +520,7 @@ impl ColumnState {
             !seen.is_untyped() && is_string && (*exact || seen.ambiguity(given).is_none())
         };
         let is_known = self.inference.as_ref().is_none_or(is_string);
-        let column = how.strings_for_kernels(&fields).filter(|_| is_known);
+        let column = rules.strings_for_kernels(&fields).filter(|_| is_known);
         let mut ranges = std::mem::take(&mut strings.range_buffer);
         let odd = match column {
             Some(column) => column.strings(Level::best(), &mut ranges),
@@ -531,11 +533,11 @@ impl ColumnState {
             appender.extend(ranges.get(taken..row).unwrap_or_default());
             taken = row + 1;
             let field = fields.get(row);
-            if is_known && let Some(value) = how.usual_string(field) {
+            if is_known && let Some(value) = rules.usual_string(field) {
                 appender.push(value);
-            } else if let Some(value) = how.value(field) {
+            } else if let Some(value) = rules.value(field) {
                 if !is_known {
-                    self.parse_slow(row, &value, how, bad);
+                    self.parse_slow(row, &value, rules, bad);
                 }
                 appender.push_other(&value);
             } else {

@@ -3,7 +3,7 @@
 use super::nulls::NullTokens;
 use super::values::Text;
 use crate::rows::{ColumnFields, Field};
-use crate::unquote::{between_brackets, unquote};
+use crate::unquote::{between_brackets, unquote, within_blanks};
 use brc_kernels::fields::FieldColumn;
 use brc_kernels::structure::Syntax;
 use memchr::memchr;
@@ -80,13 +80,10 @@ impl<'a> FieldRules<'a> {
 
     #[cold]
     fn slow_value<'f>(&self, field: Field<'f>) -> Option<Cow<'f, [u8]>> {
-        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
         let mut bytes = field.bytes;
         let is_in_quotes = |bytes: &[u8]| self.syntax.quote().is_some_and(|quote| bytes.first() == Some(&quote));
         if self.trim && !is_in_quotes(bytes) {
-            let start = bytes.iter().position(|byte| !is_blank(byte)).unwrap_or(bytes.len());
-            let end = bytes.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
-            bytes = &bytes[start..end];
+            bytes = &bytes[within_blanks(bytes)];
         }
         let is_closed = bytes.len() > 1 && bytes.last() == bytes.first();
         if !is_in_quotes(bytes) && self.nulls.contain(bytes) {
