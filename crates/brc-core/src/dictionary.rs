@@ -85,8 +85,8 @@ impl Dictionary {
         Arc::ptr_eq(&self.values, &other.values)
     }
 
-    /// An identifier of this dictionary's history, which adding values does not change: of two dictionaries with the
-    /// same identity, the shorter one is a prefix of the longer one.
+    /// An identifier of this dictionary's history: of two dictionaries with the same identity, the shorter one is a
+    /// prefix of the longer one. Adding values does not change it, unless a clone shares the present values.
     #[must_use]
     pub fn identity(&self) -> u64 {
         self.values.identity

@@ -40,7 +40,7 @@ impl Rejects {
         (self.last_line, self.last_byte) = (reject.line_in_split, reject.byte);
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len

@@ -124,9 +124,10 @@ pub fn scan_and<W: Worker, T: Send>(
             Err(error) => Err(error),
         }
     };
-    let found = run_workers(count_open_splits(table, options, threads), one).into_iter().collect::<Result<Vec<T>>>()?;
+    let results =
+        run_workers(count_open_splits(table, options, threads), one).into_iter().collect::<Result<Vec<T>>>()?;
     shared.outcome(threads)?;
-    Ok(found)
+    Ok(results)
 }
 
 /// The number of splits that may have matching rows, at most `most`. More workers would have nothing to do, and
@@ -155,20 +156,20 @@ struct Shared<'a> {
 
 #[derive(Default)]
 struct SplitRecords {
-    /// Rows and lines of each scanned split.
-    rows: HashMap<u64, (u64, u64)>,
+    /// The numbers of rows and lines of each scanned split.
+    counts: HashMap<u64, (u64, u64)>,
     first_error: Option<(u64, ScanError)>,
 }
 
 impl SplitRecords {
     /// The total number of rows of these splits.
     fn rows_of(&self, splits: Range<u64>) -> u64 {
-        splits.filter_map(|earlier| self.rows.get(&earlier)).map(|(rows, _)| rows).sum()
+        splits.filter_map(|earlier| self.counts.get(&earlier)).map(|(rows, _)| rows).sum()
     }
 
     /// The total number of lines of these splits.
     fn lines_of(&self, splits: Range<u64>) -> u64 {
-        splits.filter_map(|earlier| self.rows.get(&earlier)).map(|(_, lines)| lines).sum()
+        splits.filter_map(|earlier| self.counts.get(&earlier)).map(|(_, lines)| lines).sum()
     }
 }
 
@@ -216,7 +217,7 @@ impl Shared<'_> {
         self.progress.rows.fetch_add(rows.wrapping_sub(counted), Relaxed);
         self.progress.whole_rows.fetch_add(rows, Relaxed);
         self.progress.bytes.fetch_add(scanned.bytes, Relaxed);
-        self.lock().rows.insert(split.index, (rows, scanned.all_lines()));
+        self.lock().counts.insert(split.index, (rows, scanned.all_lines()));
         worker.split_done(split, scanned)?;
         Ok(true)
     }
@@ -240,8 +241,8 @@ impl Shared<'_> {
         }
         let file = self.table.file_of(index).unwrap_or(TableFile { table: self.table, first_split: 0 });
         if let ScanError::BadRow { .. } | ScanError::Other(Error::UnsupportedValue(_)) = error {
-            let uncounted = (file.first_split..index).filter(|earlier| !records.rows.contains_key(earlier)).collect();
-            records.rows.extend(uncounted::rows(uncounted, self.table, self.options, threads, self.progress)?);
+            let uncounted = (file.first_split..index).filter(|earlier| !records.counts.contains_key(earlier)).collect();
+            records.counts.extend(uncounted::counts(uncounted, self.table, self.options, threads, self.progress)?);
         }
         let rows_before = records.rows_of(file.first_split..index);
         let path = file.table.path().to_owned();

@@ -50,7 +50,7 @@ pub struct ScanOptions {
     /// A filter that lets the scan skip rows for which it is not true. The scan may still deliver such rows: the sink
     /// applies the exact filter.
     pub predicate: Option<Predicate>,
-    /// All conjuncts of the filter, the one to test first in front. A scan that decodes column by column may call
+    /// All conjuncts of the filter, in the order in which to test them. A scan that decodes column by column may call
     /// [`Sink::test`] for each before it decodes the columns of the next; other scans leave them to the sink.
     pub conjuncts: Vec<Conjunct>,
     /// Allows the scan to replace rows that all match the predicate by statistics stored in the file, delivered through

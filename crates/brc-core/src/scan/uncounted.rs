@@ -7,11 +7,11 @@ use crate::error::Result;
 use crate::table::{ScanOptions, Scanned, Sink, Split, Summary, Table};
 use std::collections::HashMap;
 
-/// The rows and lines of each of these splits.
+/// The numbers of rows and lines of each of these splits.
 ///
 /// # Errors
 /// Those of the scan. A malformed row found here precedes all others in the table.
-pub(super) fn rows(
+pub(super) fn counts(
     splits: Vec<u64>,
     table: &dyn Table,
     options: &ScanOptions,
@@ -31,7 +31,7 @@ pub(super) fn rows(
         ..options.clone()
     };
     let counted = scan(table, &options, threads, progress, Counter::default)?;
-    Ok(counted.into_iter().flat_map(|Counter(rows)| rows).collect())
+    Ok(counted.into_iter().flat_map(|Counter(counts)| counts).collect())
 }
 
 /// A worker and sink that only counts the rows and lines of splits.
