@@ -141,14 +141,14 @@ fn detect() -> Level {
 
 /// 0, 1, 2 … 63: the index of each byte in the widest register.
 #[cfg(target_arch = "x86_64")]
-pub(crate) static PLACES: [u8; 64] = {
-    let mut places = [0; 64];
+pub(crate) static BYTE_INDEXES: [u8; 64] = {
+    let mut indexes = [0; 64];
     let mut at = 0;
     while at < 64 {
-        places[at] = at as u8;
+        indexes[at] = at as u8;
         at += 1;
     }
-    places
+    indexes
 };
 
 /// For each mask of eight bits, the indexes of its ones, lowest first.

@@ -133,21 +133,21 @@ impl FieldColumn<'_> {
         self.parse(level, out, &mut words::Dates)
     }
 
-    /// Replaces `places` by the range in the text of the string of each row. Empty fields and quoted fields that
+    /// Replaces `ranges` by the range in the text of the string of each row. Empty fields and quoted fields that
     /// contain a quote are odd.
     ///
     /// # Panics
     /// If a field is not within the text.
-    pub fn strings(&self, level: Level, places: &mut Vec<Range<usize>>) -> Vec<u32> {
+    pub fn strings(&self, level: Level, ranges: &mut Vec<Range<usize>>) -> Vec<u32> {
         #[cfg(target_arch = "x86_64")]
         match level.min(Level::best()) {
             // SAFETY: the best level has these instructions.
-            Level::Avx512 => return unsafe { avx512::strings(self, places) },
+            Level::Avx512 => return unsafe { avx512::strings(self, ranges) },
             // SAFETY: likewise.
-            Level::Avx2 => return unsafe { avx2::strings(self, places) },
+            Level::Avx2 => return unsafe { avx2::strings(self, ranges) },
             Level::Neon | Level::Portable => {}
         }
-        run_at(level, Strings { column: self, places })
+        run_at(level, Strings { column: self, ranges })
     }
 
     fn parse<P: words::Parse>(&self, level: Level, out: &mut Vec<P::Value>, parser: &mut P) -> Parsed {
@@ -155,25 +155,25 @@ impl FieldColumn<'_> {
     }
 
     #[inline(always)]
-    fn strings_by(&self, contains: impl Fn(Range<usize>, u8) -> bool, places: &mut Vec<Range<usize>>) -> Vec<u32> {
-        places.clear();
-        places.resize(self.starts.len(), 0..0);
+    fn strings_by(&self, contains: impl Fn(Range<usize>, u8) -> bool, ranges: &mut Vec<Range<usize>>) -> Vec<u32> {
+        ranges.clear();
+        ranges.resize(self.starts.len(), 0..0);
         let quote = self.quote.unwrap_or_default();
         let mut odd = Vec::new();
-        for (row, place) in places.iter_mut().enumerate() {
-            let (start, end) = self.place(row);
+        for (row, range) in ranges.iter_mut().enumerate() {
+            let (start, end) = self.range(row);
             let is_quoted = self.ends[row * self.columns + self.column].is_quoted();
             if start == end || is_quoted && contains(start..end, quote) {
                 odd.push(row as u32);
             }
-            *place = start..end;
+            *range = start..end;
         }
         odd
     }
 
     /// The start and end of the field of a row, without quotes and CR; empty if the field needs unquoting.
     #[inline(always)]
-    fn place(&self, row: usize) -> (usize, usize) {
+    fn range(&self, row: usize) -> (usize, usize) {
         let at = row * self.columns + self.column;
         let mut start = if self.column == 0 { self.starts[row] as usize } else { self.ends[at - 1].offset() + 1 };
         let field_end = self.ends[at];
@@ -196,7 +196,7 @@ impl FieldColumn<'_> {
 /// [`FieldColumn::strings`].
 struct Strings<'a, 't> {
     column: &'a FieldColumn<'t>,
-    places: &'a mut Vec<Range<usize>>,
+    ranges: &'a mut Vec<Range<usize>>,
 }
 
 impl Kernel for Strings<'_, '_> {
@@ -205,10 +205,10 @@ impl Kernel for Strings<'_, '_> {
     #[inline(always)]
     fn run(self) -> Vec<u32> {
         // Without early exit, so that it vectorises.
-        let contains = |place: Range<usize>, byte: u8| {
-            self.column.text[place].iter().fold(false, |found, other| found | (*other == byte))
+        let contains = |range: Range<usize>, byte: u8| {
+            self.column.text[range].iter().fold(false, |found, other| found | (*other == byte))
         };
-        self.column.strings_by(contains, self.places)
+        self.column.strings_by(contains, self.ranges)
     }
 }
 
@@ -323,12 +323,12 @@ mod tests {
                     assert_eq!(shapes, expected_shapes);
                 });
                 check(&fields, |column| {
-                    let mut places = Vec::new();
-                    let odd = column.strings(level, &mut places);
-                    assert_eq!(places.len(), fields.len());
-                    for (row, (field, place)) in (0..).zip(fields.iter().zip(places)) {
+                    let mut ranges = Vec::new();
+                    let odd = column.strings(level, &mut ranges);
+                    assert_eq!(ranges.len(), fields.len());
+                    for (row, (field, range)) in (0..).zip(fields.iter().zip(ranges)) {
                         assert_eq!(odd.binary_search(&row).is_ok(), field.is_empty(), "{field}");
-                        assert_eq!(&column.text[place], field.as_bytes());
+                        assert_eq!(&column.text[range], field.as_bytes());
                     }
                 });
                 check(&fields, |column| {

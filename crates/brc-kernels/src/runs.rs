@@ -61,7 +61,7 @@ impl Found {
         #[cfg(target_arch = "x86_64")]
         if let (Some(met), Integers::I16(runs)) = (met, runs)
             && level.min(Level::best()) >= Level::Avx2
-            && cursors.len() <= few::MOST_RUNS
+            && cursors.len() <= few::MAX_RUNS
         {
             // SAFETY: the level is not above the best one that was detected.
             return unsafe { self.find_of_few(level.min(Level::best()), runs, cursors, met) };

@@ -64,19 +64,19 @@ impl FieldEnd {
     /// The flag of a field that is quoted or has escapes.
     const QUOTED: u32 = 2;
     /// The number of bits of the flags, by which the offset is shifted.
-    const MARKS: u32 = 2;
+    const FLAG_BITS: u32 = 2;
 
     /// The end of a field at `offset`. Offsets from [`MAX_TEXT`] on lose their highest bits.
     #[must_use]
     pub const fn new(offset: usize, row_end: bool, quoted: bool) -> Self {
-        let marks = if row_end { Self::ROW } else { 0 } | if quoted { Self::QUOTED } else { 0 };
-        Self((offset as u32) << Self::MARKS | marks)
+        let flags = if row_end { Self::ROW } else { 0 } | if quoted { Self::QUOTED } else { 0 };
+        Self((offset as u32) << Self::FLAG_BITS | flags)
     }
 
     /// The offset of the delimiter or line end after the field, or the length of a text that ends with the field.
     #[must_use]
     pub const fn offset(self) -> usize {
-        (self.0 >> Self::MARKS) as usize
+        (self.0 >> Self::FLAG_BITS) as usize
     }
 
     /// Whether the field is the last of its row.

@@ -133,8 +133,8 @@ fn add_small<T: Copy + Into<i32>>(level: Level, groups: &[u32], values: &[T], su
     by_group(sums, |group| run_at(level, SumSmall { groups, values, group }));
 }
 
-/// Adds the values of a chunk, which mostly are small: to make them 32 bits wide once and to add them up so for each group
-/// takes half the time of sums of 64 bits.
+/// Adds the values of a chunk. Most chunks have only small values: making these 32 bits wide once and summing them in
+/// 32 bits for each group takes half the time of summing in 64 bits.
 fn add_any<T: Copy + Into<i64>>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
     let mut narrow = [0; CHUNK];
     let narrow = &mut narrow[..values.len()];

@@ -103,10 +103,10 @@ pub fn statistics(level: Level, values: Integers<'_>) -> Option<Statistics> {
 
 /// Aggregates chunk by chunk. Inlined into each variant, so that it is compiled with the variant's instructions.
 #[inline(always)]
-fn in_pieces(values: &[i16], piece: impl Fn(&[i16]) -> Fold<i16, i32>) -> Fold<i16, i64> {
+fn by_chunk(values: &[i16], fold_chunk: impl Fn(&[i16]) -> Fold<i16, i32>) -> Fold<i16, i64> {
     let mut whole = Fold { min: i16::MAX, max: i16::MIN, sum: 0 };
     for values in values.chunks(MAX_VALUES) {
-        let fold = piece(values);
+        let fold = fold_chunk(values);
         whole.min = whole.min.min(fold.min);
         whole.max = whole.max.max(fold.max);
         whole.sum += i64::from(fold.sum);
@@ -116,7 +116,7 @@ fn in_pieces(values: &[i16], piece: impl Fn(&[i16]) -> Fold<i16, i32>) -> Fold<i
 
 #[inline(always)]
 pub(super) fn run_i16_portable(values: &[i16]) -> Fold<i16, i64> {
-    in_pieces(values, |values| {
+    by_chunk(values, |values| {
         let mut fold = Fold { min: i16::MAX, max: i16::MIN, sum: 0 };
         for &value in values {
             fold.min = fold.min.min(value);
@@ -161,7 +161,7 @@ fn run_i64_portable(values: &[i64]) -> Fold<i64, i128> {
 
 #[cfg(target_arch = "x86_64")]
 pub(super) mod x86 {
-    use super::{Fold, in_pieces, run_i32_portable, run_i64_portable};
+    use super::{Fold, by_chunk, run_i32_portable, run_i64_portable};
     use std::arch::x86_64::*;
 
     #[target_feature(enable = "avx2")]
@@ -187,18 +187,18 @@ pub(super) mod x86 {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
     pub(in super::super) fn run_i16_avx512(values: &[i16]) -> Fold<i16, i64> {
-        in_pieces(values, |values| piece_avx512(values))
+        by_chunk(values, |values| chunk_avx512(values))
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(in super::super) fn run_i16_avx2(values: &[i16]) -> Fold<i16, i64> {
-        in_pieces(values, |values| piece_avx2(values))
+        by_chunk(values, |values| chunk_avx2(values))
     }
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
-    fn piece_avx512(values: &[i16]) -> Fold<i16, i32> {
+    fn chunk_avx512(values: &[i16]) -> Fold<i16, i32> {
         let ones = _mm512_set1_epi16(1);
         let mut min = [_mm512_set1_epi16(i16::MAX); 2];
         let mut max = [_mm512_set1_epi16(i16::MIN); 2];
@@ -233,7 +233,7 @@ pub(super) mod x86 {
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn piece_avx2(values: &[i16]) -> Fold<i16, i32> {
+    fn chunk_avx2(values: &[i16]) -> Fold<i16, i32> {
         /// Sixteen entries from index n on keep the last n values and clear those before.
         static KEEP_LAST: [i16; 32] = [
             0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,

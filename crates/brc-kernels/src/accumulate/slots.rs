@@ -4,7 +4,8 @@ use super::run;
 use crate::cpu::Level;
 use brc_core::{Run, Statistics};
 
-/// A row refers to a group that does not exist, or the numbers of rows and values differ.
+/// A row refers to a group that does not exist, the numbers of rows and values differ, or a value does not fit in 64
+/// bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownGroup;
 

@@ -50,10 +50,10 @@ fn portable<T: Store>(width: u32, packed: &[u8], first: usize, base: T, out: &mu
 fn octets<T: Store>(level: Level, width: u32, packed: &[u8], base: T, out: &mut [T]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if level.min(Level::best()) >= Level::Avx2
-        && let Some(Some(places)) = x86::PLACES.get(width as usize)
+        && let Some(Some(unpacking)) = x86::UNPACKING.get(width as usize)
     {
         // SAFETY: the level is not above the best one that was detected.
-        return unsafe { x86::unpack(places, packed, base, out) };
+        return unsafe { x86::unpack(unpacking, packed, base, out) };
     }
     let _ = (level, width, packed, base, out);
     0
@@ -123,41 +123,41 @@ mod x86 {
     /// The number of bytes of half a register.
     const HALF: usize = 16;
 
-    /// The byte indexes and shifts that unpack eight values, four per half register.
+    /// How eight values are unpacked, four per half register: the indexes of their bytes, and their shifts.
     #[derive(Clone, Copy)]
-    pub(super) struct Places {
+    pub(super) struct Unpacking {
         width: usize,
         bytes: [u8; 2 * HALF],
         shifts: [u32; OCTET],
     }
 
     /// The constants for each width up to 32 bits.
-    pub(super) static PLACES: [Option<Places>; 33] = {
-        let mut places = [None; 33];
+    pub(super) static UNPACKING: [Option<Unpacking>; 33] = {
+        let mut unpacking = [None; 33];
         let mut width = 1;
-        while width < places.len() {
-            places[width] = Places::of(width);
+        while width < unpacking.len() {
+            unpacking[width] = Unpacking::of(width);
             width += 1;
         }
-        places
+        unpacking
     };
 
-    impl Places {
+    impl Unpacking {
         /// `None` if a value may extend into a fifth byte.
         const fn of(width: usize) -> Option<Self> {
-            let mut places = Self { width, bytes: [0; 2 * HALF], shifts: [0; OCTET] };
+            let mut unpacking = Self { width, bytes: [0; 2 * HALF], shifts: [0; OCTET] };
             let mut at = 0;
             while at < 4 * OCTET {
                 let value = at / 4;
-                let bit = value * width - if value < 4 { 0 } else { 8 * places.second_half() };
+                let bit = value * width - if value < 4 { 0 } else { 8 * unpacking.second_half() };
                 if bit % 8 + width > 32 {
                     return None;
                 }
-                places.shifts[value] = bit as u32 % 8;
-                places.bytes[at] = (bit / 8 + at % 4) as u8;
+                unpacking.shifts[value] = bit as u32 % 8;
+                unpacking.bytes[at] = (bit / 8 + at % 4) as u8;
                 at += 1;
             }
-            Some(places)
+            Some(unpacking)
         }
 
         /// The offset from which the second half register is loaded.
@@ -167,9 +167,9 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx2")]
-    pub(super) fn unpack<T: Store>(places: &Places, packed: &[u8], base: T, out: &mut [T]) -> usize {
-        let (width, second) = (places.width, places.second_half());
-        let (bytes, shifts) = (places.bytes.as_ptr().cast(), places.shifts.as_ptr().cast());
+    pub(super) fn unpack<T: Store>(unpacking: &Unpacking, packed: &[u8], base: T, out: &mut [T]) -> usize {
+        let (width, second) = (unpacking.width, unpacking.second_half());
+        let (bytes, shifts) = (unpacking.bytes.as_ptr().cast(), unpacking.shifts.as_ptr().cast());
         // SAFETY: both are 32 bytes long.
         let (bytes, shifts) = unsafe { (_mm256_loadu_si256(bytes), _mm256_loadu_si256(shifts)) };
         let mask = _mm256_set1_epi32(((1u64 << width) - 1) as i32);

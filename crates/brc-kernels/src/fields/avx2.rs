@@ -144,11 +144,11 @@ pub(super) fn dates(column: &FieldColumn<'_>, out: &mut Vec<i64>) -> Parsed {
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-pub(super) fn strings(column: &FieldColumn<'_>, places: &mut Vec<Range<usize>>) -> Vec<u32> {
-    let contains = |place: Range<usize>, byte: u8| {
+pub(super) fn strings(column: &FieldColumn<'_>, ranges: &mut Vec<Range<usize>>) -> Vec<u32> {
+    let contains = |range: Range<usize>, byte: u8| {
         let mut found = 0;
-        for at in place.clone().step_by(32) {
-            let left = place.end - at;
+        for at in range.clone().step_by(32) {
+            let left = range.end - at;
             found |= match column.text.get(at..at + 32) {
                 Some(block) => {
                     // SAFETY: the block is as large as the register.
@@ -156,12 +156,12 @@ pub(super) fn strings(column: &FieldColumn<'_>, places: &mut Vec<Range<usize>>) 
                     let equal = _mm256_movemask_epi8(_mm256_cmpeq_epi8(block, _mm256_set1_epi8(byte as i8)));
                     _bzhi_u32(equal as u32, left.min(32) as u32)
                 }
-                None => u32::from(column.text[at..place.end].contains(&byte)),
+                None => u32::from(column.text[at..range.end].contains(&byte)),
             };
         }
         found != 0
     };
-    column.strings_by(contains, places)
+    column.strings_by(contains, ranges)
 }
 
 /// Parses all fields, four at once. `parse` returns their values, the odd lanes, and the lanes that would be written

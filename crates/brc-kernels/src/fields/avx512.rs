@@ -1,6 +1,6 @@
 //! Parses eight fields at once, one in each 64-bit lane.
 
-use super::words::first_bytes;
+use super::words::last_bytes;
 use super::{FieldColumn, FloatShapes, Parsed};
 use brc_core::decimal::{FLOAT_POWERS, POWERS};
 use std::arch::x86_64::*;
@@ -163,9 +163,9 @@ pub(super) fn dates(column: &FieldColumn<'_>, out: &mut Vec<i64>) -> Parsed {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2")]
-pub(super) fn strings(column: &FieldColumn<'_>, places: &mut Vec<Range<usize>>) -> Vec<u32> {
-    let contains = |place: Range<usize>, byte: u8| {
-        let (bytes, mut found) = (&column.text[place], 0);
+pub(super) fn strings(column: &FieldColumn<'_>, ranges: &mut Vec<Range<usize>>) -> Vec<u32> {
+    let contains = |range: Range<usize>, byte: u8| {
+        let (bytes, mut found) = (&column.text[range], 0);
         for at in (0..bytes.len()).step_by(64) {
             let inside = _bzhi_u64(u64::MAX, (bytes.len() - at).min(64) as u32);
             // SAFETY: only bytes of the slice are read.
@@ -174,7 +174,7 @@ pub(super) fn strings(column: &FieldColumn<'_>, places: &mut Vec<Range<usize>>) 
         }
         found != 0
     };
-    column.strings_by(contains, places)
+    column.strings_by(contains, ranges)
 }
 
 /// Parses all fields, eight at once. `parse` returns their values, the odd lanes, and which of the others would be
@@ -223,10 +223,10 @@ impl Loaded {
     #[inline(always)]
     pub(super) fn fill(&mut self, column: &FieldColumn<'_>, first: usize, count: usize) {
         for at in 0..count {
-            let (start, end) = column.place(first + at);
+            let (start, end) = column.range(first + at);
             self.words[at] = match column.text.get(end.wrapping_sub(WIDTH)..end).and_then(<[u8]>::first_chunk) {
                 Some(bytes) => *bytes,
-                None => first_bytes(&column.text[..end]),
+                None => last_bytes(&column.text[..end]),
             };
             self.lengths[at] = (end - start) as u64;
         }

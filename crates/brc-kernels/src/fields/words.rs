@@ -176,10 +176,10 @@ impl<P: Parse> Kernel for Each<'_, '_, P> {
         out.resize(first + rows, P::Value::default());
         let mut parsed = Parsed::default();
         for (row, out) in out[first..].iter_mut().enumerate() {
-            let (start, end) = column.place(row);
+            let (start, end) = column.range(row);
             let field = match column.text.get(end.wrapping_sub(WIDTH)..end).and_then(<[u8]>::first_chunk) {
                 Some(bytes) => Field::new(bytes, end - start),
-                None => Field::new(&first_bytes(&column.text[..end]), end - start),
+                None => Field::new(&last_bytes(&column.text[..end]), end - start),
             };
             let value = match &field {
                 Some(field) => parser.parse(field),
@@ -199,7 +199,7 @@ impl<P: Parse> Kernel for Each<'_, '_, P> {
 
 /// The last sixteen bytes of a text, preceded by zeros if it is shorter.
 #[cold]
-pub(super) fn first_bytes(text: &[u8]) -> [u8; WIDTH] {
+pub(super) fn last_bytes(text: &[u8]) -> [u8; WIDTH] {
     let mut bytes = [0; WIDTH];
     bytes[WIDTH - text.len().min(WIDTH)..].copy_from_slice(&text[text.len() - text.len().min(WIDTH)..]);
     bytes

@@ -32,7 +32,7 @@ fn append(mask: &[u64], rows: &mut Vec<u32>) {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use crate::cpu::{ONES, PLACES};
+    use crate::cpu::{BYTE_INDEXES, ONES};
     use std::arch::x86_64::*;
 
     /// The number of indexes per register.
@@ -46,7 +46,7 @@ mod x86 {
         let all: usize = mask.iter().map(|word| word.count_ones() as usize).sum();
         rows.resize(length + all + LANES, 0);
         // SAFETY: the table is as large as the register.
-        let numbers = unsafe { _mm512_loadu_epi8(PLACES.as_ptr().cast()) };
+        let numbers = unsafe { _mm512_loadu_epi8(BYTE_INDEXES.as_ptr().cast()) };
         for (first, &word) in (0u32..).step_by(64).zip(mask) {
             let mut bytes = _mm512_maskz_compress_epi8(word, numbers);
             let mut left = word.count_ones() as usize;

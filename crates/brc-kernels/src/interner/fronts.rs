@@ -32,35 +32,35 @@ impl Interner {
     ///
     /// # Panics
     /// If a range is out of bounds.
-    pub fn intern_all(&mut self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) {
-        let mut rest = places;
+    pub fn intern_all(&mut self, bytes: &[u8], ranges: &[Range<usize>], codes: &mut Vec<u32>) {
+        let mut rest = ranges;
         codes.reserve(rest.len());
         while !rest.is_empty() {
             let known = self.get_all(bytes, rest, codes);
             rest = &rest[known..];
-            if let Some((place, following)) = rest.split_first() {
-                codes.push(self.intern(&bytes[place.clone()]));
+            if let Some((range, following)) = rest.split_first() {
+                codes.push(self.intern(&bytes[range.clone()]));
                 rest = following;
             }
         }
     }
 
     /// Appends the codes of the first names, up to one that is not in the table. Returns their number.
-    fn get_all(&self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
+    fn get_all(&self, bytes: &[u8], ranges: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
         match self.table.hash {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the best level has these instructions.
-            HashKind::Aes if Level::best() == Level::Avx512 => unsafe { self.get_all_avx512(bytes, places, codes) },
+            HashKind::Aes if Level::best() == Level::Avx512 => unsafe { self.get_all_avx512(bytes, ranges, codes) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Aes` is chosen only if the level has AVX2 and AES instructions.
-            HashKind::Aes => unsafe { self.get_all_avx2(bytes, places, codes) },
-            kind => self.get_all_by(front_key, |key| kind.hash(key), |name| self.get(name), bytes, places, codes),
+            HashKind::Aes => unsafe { self.get_all_avx2(bytes, ranges, codes) },
+            kind => self.get_all_by(front_key, |key| kind.hash(key), |name| self.get(name), bytes, ranges, codes),
         }
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,vaes,aes,bmi2")]
-    fn get_all_avx512(&self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
+    fn get_all_avx512(&self, bytes: &[u8], ranges: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
         let padding = _mm_set1_epi8(PADDING as i8);
         let words =
             |key: __m128i| [_mm_cvtsi128_si64(key) as u64, _mm_cvtsi128_si64(_mm_unpackhi_epi64(key, key)) as u64];
@@ -89,12 +89,12 @@ impl Interner {
                 name.len() == known.len() && unsafe { aes::equal_avx512(name.as_ptr(), known.as_ptr(), name.len()) };
             if is_known { Some(slot.code()) } else { None }
         };
-        self.get_all_by(front_key, hash, get_long, bytes, places, codes)
+        self.get_all_by(front_key, hash, get_long, bytes, ranges, codes)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt,aes")]
-    fn get_all_avx2(&self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
+    fn get_all_avx2(&self, bytes: &[u8], ranges: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
         // SAFETY: this function has AES instructions.
         let hash = |key: &Key| unsafe { aes::hash(key) };
         let end = bytes.as_ptr_range().end.addr();
@@ -108,7 +108,7 @@ impl Interner {
             let slot = &self.table.slots[self.table.index_of(hash(&key))];
             (slot.key == key && equal_long(self.dictionary.get(slot.code()), name)).then_some(slot.code())
         };
-        self.get_all_by(front_key, hash, get_long, bytes, places, codes)
+        self.get_all_by(front_key, hash, get_long, bytes, ranges, codes)
     }
 
     /// Without closures or iterators of its own, which would be compiled without the instructions of the caller.
@@ -119,14 +119,14 @@ impl Interner {
         hash: impl Fn(&Key) -> u32,
         get_long: impl Fn(&[u8]) -> Option<u32>,
         bytes: &[u8],
-        places: &[Range<usize>],
+        ranges: &[Range<usize>],
         codes: &mut Vec<u32>,
     ) -> usize {
-        for (known, place) in places.iter().enumerate() {
-            let code = if place.len() > SHORT {
-                get_long(&bytes[place.clone()])
-            } else if let Some(front) = bytes[place.start..].first_chunk()
-                && let Some(key) = front_key(front, place.len())
+        for (known, range) in ranges.iter().enumerate() {
+            let code = if range.len() > SHORT {
+                get_long(&bytes[range.clone()])
+            } else if let Some(front) = bytes[range.start..].first_chunk()
+                && let Some(key) = front_key(front, range.len())
             {
                 let slot = &self.table.slots[self.table.index_of(hash(&key))];
                 if slot.key == key { Some(slot.code()) } else { None }
@@ -136,7 +136,7 @@ impl Interner {
             let Some(code) = code else { return known };
             codes.push(code);
         }
-        places.len()
+        ranges.len()
     }
 }
 

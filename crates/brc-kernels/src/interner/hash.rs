@@ -131,7 +131,7 @@ pub(super) fn hash_bytes(name: &[u8]) -> u32 {
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod aes {
     use super::{Key, LONGEST, PADDING, marked};
-    use crate::cpu::PLACES;
+    use crate::cpu::BYTE_INDEXES;
     use std::arch::x86_64::*;
 
     /// The round key: digits of π.
@@ -190,10 +190,10 @@ pub(crate) mod aes {
         // only of names of more than 64.
         unsafe {
             let round = _mm_set_epi64x(ROUND[1], ROUND[0]);
-            let places = _mm_loadu_si128(PLACES.as_ptr().cast());
+            let indexes = _mm_loadu_si128(BYTE_INDEXES.as_ptr().cast());
             let part = |at: usize| {
                 let inside = length.saturating_sub(16 * at).min(16) as i8;
-                let is_inside = _mm_cmpgt_epi8(_mm_set1_epi8(inside), places);
+                let is_inside = _mm_cmpgt_epi8(_mm_set1_epi8(inside), indexes);
                 _mm_and_si128(_mm_loadu_si128(name.add(16 * at).cast()), is_inside)
             };
             let mut four = [part(0), part(1), part(2), part(3)];

@@ -59,7 +59,7 @@ impl KeyTable {
     const MIN_BITS: u32 = 10;
     /// A larger table would exceed the caches, and placing a name would take a microsecond. Names that do not fit are
     /// kept in the other table.
-    const MOST_BITS: u32 = 17;
+    const MAX_BITS: u32 = 17;
     const MAX_TRIES: u32 = 1 << 12;
     /// The maximum number of names that lose their slot when the table grows: if the upper half of a hash is 0 or has
     /// few bits, displacements move the name to few slots or none.
@@ -78,13 +78,13 @@ impl KeyTable {
             few: few.then(|| Box::new([0; Self::FEW_GROUPS])),
             groups: vec![Vec::new(); groups],
             names: 0,
-            is_largest: bits == Self::MOST_BITS,
+            is_largest: bits == Self::MAX_BITS,
             moves: 0,
         }
     }
 
     /// The number of names at which the table grows: higher for large tables, whose groups have more displacements.
-    fn most_names(&self) -> usize {
+    fn max_names(&self) -> usize {
         let places = 1 << self.bits;
         if self.few.is_some() { places / 2 } else { places / 8 * 5 }
     }
@@ -136,7 +136,7 @@ impl KeyTable {
     /// Inserts a key. Returns whether a slot was found. If the table grew, `left` receives the codes of names that lost
     /// their slot.
     pub(super) fn insert(&mut self, slot: Slot, left: &mut Vec<u32>) -> bool {
-        if self.names >= self.most_names() && !self.grow(left) {
+        if self.names >= self.max_names() && !self.grow(left) {
             return false;
         }
         // A group of a small table has few displacements, so a larger table may help.
@@ -148,7 +148,7 @@ impl KeyTable {
         if self.is_largest {
             return false;
         }
-        for bits in self.bits + 1..=Self::MOST_BITS {
+        for bits in self.bits + 1..=Self::MAX_BITS {
             let (mut larger, mut out) = (Self::new(self.hash, bits - Self::MIN_BITS), Vec::new());
             // A state is stored nowhere else, so only names without one may lose their slot.
             let mut leave = |slot: &Slot| {

@@ -1,4 +1,4 @@
-//! mimalloc, for libraries that read table after table in a process of someone else, whose allocator must not be
+//! mimalloc, for libraries that read table after table in the process of another program, whose allocator must not be
 //! reconfigured. glibc's allocator returns large memory to the system when it is freed, so that every batch of rows
 //! would touch fresh pages. This one keeps it, in huge pages if the system supports them.
 

@@ -1,7 +1,7 @@
 //! Restores rows of few runs, 64 at a time.
 
 use super::{Cursor, Found, MOST_ROWS};
-use crate::cpu::{Level, PLACES};
+use crate::cpu::{BYTE_INDEXES, Level};
 use crate::filter::{range, words};
 use brc_core::Integers;
 use std::arch::x86_64::{
@@ -12,13 +12,13 @@ use std::arch::x86_64::{
 };
 
 /// With more runs, rows are processed one by one: comparing each row with all runs takes longer.
-pub(super) const MOST_RUNS: usize = 32;
+pub(super) const MAX_RUNS: usize = 32;
 
 impl Found {
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
     pub(super) fn find_of_few(&mut self, level: Level, runs: &[i16], cursors: &mut [Cursor], met: &[u64]) -> bool {
         let words = words(runs.len());
-        let mut masks = [[0; MOST_ROWS / 64]; MOST_RUNS];
+        let mut masks = [[0; MOST_ROWS / 64]; MAX_RUNS];
         for (run, mask) in masks[..cursors.len()].iter_mut().enumerate() {
             range(level, Integers::I16(runs), run as i128, run as i128, &mut mask[..words]);
         }
@@ -27,12 +27,12 @@ impl Found {
             let mut all = 0;
             of_word.wanted = 0;
             for (run, cursor) in cursors.iter_mut().enumerate() {
-                let own = masks[run % MOST_RUNS][index];
+                let own = masks[run % MAX_RUNS][index];
                 let count = own.count_ones();
                 if count > cursor.end - cursor.next {
                     return false;
                 }
-                (of_word.own[run % MOST_RUNS], of_word.first[run % MOST_RUNS]) = (own, cursor.next);
+                (of_word.own[run % MAX_RUNS], of_word.first[run % MAX_RUNS]) = (own, cursor.next);
                 of_word.wanted |= _pdep_u64(bits_at(met, cursor.next as usize), own);
                 all += count;
                 cursor.next += count;
@@ -62,9 +62,9 @@ impl Found {
 struct Word {
     wanted: u64,
     /// The rows of each run, as a mask.
-    own: [u64; MOST_RUNS],
+    own: [u64; MAX_RUNS],
     /// The position of the first of them.
-    first: [u32; MOST_RUNS],
+    first: [u32; MAX_RUNS],
 }
 
 impl Word {
@@ -76,9 +76,9 @@ impl Word {
             let row = wanted.trailing_zeros();
             wanted &= wanted - 1;
             let run = of_rows[row as usize % 64];
-            let before = self.own[run as usize % MOST_RUNS] & ((1 << row) - 1);
+            let before = self.own[run as usize % MAX_RUNS] & ((1 << row) - 1);
             runs[rows % 64] = run as u32;
-            places[rows % 64] = self.first[run as usize % MOST_RUNS] + before.count_ones();
+            places[rows % 64] = self.first[run as usize % MAX_RUNS] + before.count_ones();
             rows += 1;
         }
     }
@@ -96,12 +96,12 @@ fn bits_at(bits: &[u64], first: usize) -> u64 {
 /// 64 rows.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
 fn put_avx512(word: &Word, count: usize, runs: &[i16], to_runs: &mut [u32; 64], to_places: &mut [u32; 64]) {
-    assert!(runs.len() <= 64 && count <= MOST_RUNS);
+    assert!(runs.len() <= 64 && count <= MAX_RUNS);
     let there = u64::MAX >> (64 - runs.len().max(1));
     let (low, high) = runs.split_at(runs.len().min(32));
     // SAFETY: only existing lanes are loaded; all arrays are as large as what is loaded from or stored to them.
     unsafe {
-        let lanes = _mm512_loadu_si512(PLACES.as_ptr().cast());
+        let lanes = _mm512_loadu_si512(BYTE_INDEXES.as_ptr().cast());
         let mut ranks = _mm512_setzero_si512();
         for &own in &word.own[..count] {
             ranks = _mm512_or_si512(ranks, _mm512_maskz_expand_epi8(own, lanes));

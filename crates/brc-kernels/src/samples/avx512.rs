@@ -61,18 +61,18 @@ unsafe fn values<const DIGITS: usize>(text: *const u8, block: &Block, maximum: u
             )
         };
         let bytes = before(3);
-        let hundreds = times(block.behind[2], HUNDREDS, bytes);
-        let ones = times(block.behind[0], ONES, before(1));
-        let low = _mm512_add_epi8(ones, times(block.behind[1], TENS, before(2)));
+        let hundreds = times(block.after_digits[2], HUNDREDS, bytes);
+        let ones = times(block.after_digits[0], ONES, before(1));
+        let low = _mm512_add_epi8(ones, times(block.after_digits[1], TENS, before(2)));
         let sums = _mm512_add_epi8(low, hundreds);
         let too_large = _mm512_cmplt_epu8_mask(sums, hundreds)
-            | _mm512_mask_cmpgt_epu8_mask(block.behind[2], bytes, _mm512_set1_epi8(b'2' as i8))
+            | _mm512_mask_cmpgt_epu8_mask(block.after_digits[2], bytes, _mm512_set1_epi8(b'2' as i8))
             | _mm512_cmpgt_epu8_mask(sums, _mm512_set1_epi8(maximum as i8));
         let gathered = _mm512_maskz_compress_epi8(block.ends, sums);
         return (_mm512_cvtepu8_epi16(_mm512_castsi512_si256(gathered)), too_large & block.ends != 0);
     }
     let digit = |place: usize| {
-        let digits = _mm512_maskz_sub_epi8(block.behind[place - 1], before(place), _mm512_set1_epi8(48));
+        let digits = _mm512_maskz_sub_epi8(block.after_digits[place - 1], before(place), _mm512_set1_epi8(48));
         let gathered = _mm512_maskz_compress_epi8(block.ends, digits);
         _mm512_cvtepu8_epi16(_mm512_castsi512_si256(gathered))
     };

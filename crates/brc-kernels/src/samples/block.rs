@@ -6,7 +6,7 @@ pub(super) struct Block {
     /// White space after a digit.
     pub(super) ends: u64,
     /// For each `n` from 1: bytes after at least `n` digits.
-    pub(super) behind: [u64; 5],
+    pub(super) after_digits: [u64; 5],
 }
 
 /// The digits at the end of the previous block: for each `n` from 1, bit 0 is the byte that is `n` bytes before the
@@ -18,17 +18,17 @@ impl Block {
     /// previous block; `None` if any other byte counts, or a number has more than `DIGITS` digits.
     #[inline(always)]
     pub(super) fn new<const DIGITS: usize>(digits: u64, white: u64, valid: u64, carry: &mut Carry) -> Option<Self> {
-        let mut behind = [0; 5];
+        let mut after_digits = [0; 5];
         let mut all = !0;
         for place in 0..DIGITS {
             all &= digits << (place + 1) | carry[place];
-            behind[place] = all;
+            after_digits[place] = all;
             carry[place] = digits >> (63 - place);
         }
         if (!(digits | white) | digits & all) & valid != 0 {
             return None;
         }
-        Some(Self { ends: white & behind[0] & valid, behind })
+        Some(Self { ends: white & after_digits[0] & valid, after_digits })
     }
 }
 

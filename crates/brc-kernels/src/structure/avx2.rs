@@ -2,20 +2,20 @@
 
 use super::FieldEnd;
 use super::avx512::prefix_xor;
-use super::blocks::{BLOCK, Blocks, FieldEnds, Masks, Needles, PLACES};
+use super::blocks::{BLOCK, Blocks, FieldEnds, Masks, Needles, SHIFTED_INDEXES};
 use crate::cpu::ONES;
 use crate::isa::Avx2;
 use std::arch::x86_64::*;
 
 /// The flags of 32 ends as bytes.
 #[inline(always)]
-unsafe fn marks(bits: u32, mark: u32) -> __m256i {
+unsafe fn flags(bits: u32, flag: u32) -> __m256i {
     // SAFETY: the caller promises the instructions.
     unsafe {
         let spread = _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
         let own_bit = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
         let bytes = _mm256_and_si256(_mm256_shuffle_epi8(_mm256_set1_epi32(bits as i32), spread), own_bit);
-        _mm256_and_si256(_mm256_cmpeq_epi8(bytes, own_bit), _mm256_set1_epi8(mark as i8))
+        _mm256_and_si256(_mm256_cmpeq_epi8(bytes, own_bit), _mm256_set1_epi8(flag as i8))
     }
 }
 
@@ -55,18 +55,18 @@ impl Blocks for Avx2 {
         // SAFETY: the caller promises the instructions, and room for twice as many ends as a block has bytes; at most 8
         // excess entries are written. The table has a shuffle for each value of a byte.
         unsafe {
-            let base = _mm256_set1_epi32((base << FieldEnd::MARKS) as i32);
+            let base = _mm256_set1_epi32((base << FieldEnd::FLAG_BITS) as i32);
             for half in 0..2 {
-                let rows = marks((found.rows >> (32 * half)) as u32, FieldEnd::ROW);
-                let quoted = marks((found.quoted >> (32 * half)) as u32, FieldEnd::QUOTED);
-                let places = _mm256_loadu_si256(PLACES.as_ptr().add(32 * half).cast());
+                let rows = flags((found.rows >> (32 * half)) as u32, FieldEnd::ROW);
+                let quoted = flags((found.quoted >> (32 * half)) as u32, FieldEnd::QUOTED);
+                let indexes = _mm256_loadu_si256(SHIFTED_INDEXES.as_ptr().add(32 * half).cast());
                 let mut eighths = [0u64; 4];
-                let marked = _mm256_or_si256(places, _mm256_or_si256(rows, quoted));
-                _mm256_storeu_si256(eighths.as_mut_ptr().cast(), marked);
-                for (marked, eighth) in eighths.iter().zip(0..) {
+                let flagged = _mm256_or_si256(indexes, _mm256_or_si256(rows, quoted));
+                _mm256_storeu_si256(eighths.as_mut_ptr().cast(), flagged);
+                for (flagged, eighth) in eighths.iter().zip(0..) {
                     let ends = (found.ends >> (32 * half + 8 * eighth)) as u8;
                     let shuffle = _mm_loadl_epi64(ONES.as_ptr().add(usize::from(ends)).cast());
-                    let picked = _mm_shuffle_epi8(_mm_cvtsi64_si128(*marked as i64), shuffle);
+                    let picked = _mm_shuffle_epi8(_mm_cvtsi64_si128(*flagged as i64), shuffle);
                     _mm256_storeu_si256(out, _mm256_add_epi32(_mm256_cvtepu8_epi32(picked), base));
                     out = out.byte_add(4 * ends.count_ones() as usize);
                 }

@@ -1,7 +1,7 @@
 //! Blocks with AVX-512: one register per block.
 
 use super::FieldEnd;
-use super::blocks::{BLOCK, Blocks, FieldEnds, Masks, Needles, PLACES};
+use super::blocks::{BLOCK, Blocks, FieldEnds, Masks, Needles, SHIFTED_INDEXES};
 use crate::isa::Avx512;
 use std::arch::x86_64::*;
 
@@ -36,12 +36,12 @@ impl Blocks for Avx512 {
         // SAFETY: the caller promises the instructions, and room for twice as many ends as a block has bytes; at most
         // 15 excess entries are written.
         unsafe {
-            let places = _mm512_loadu_si512(PLACES.as_ptr().cast());
-            let marked = _mm512_mask_add_epi8(places, found.rows, places, _mm512_set1_epi8(FieldEnd::ROW as i8));
+            let indexes = _mm512_loadu_si512(SHIFTED_INDEXES.as_ptr().cast());
+            let flagged = _mm512_mask_add_epi8(indexes, found.rows, indexes, _mm512_set1_epi8(FieldEnd::ROW as i8));
             let quoted = _mm512_set1_epi8(FieldEnd::QUOTED as i8);
-            let marked = _mm512_mask_add_epi8(marked, found.quoted, marked, quoted);
-            let mut picked = _mm512_maskz_compress_epi8(found.ends, marked);
-            let base = _mm512_set1_epi32((base << FieldEnd::MARKS) as i32);
+            let flagged = _mm512_mask_add_epi8(flagged, found.quoted, flagged, quoted);
+            let mut picked = _mm512_maskz_compress_epi8(found.ends, flagged);
+            let base = _mm512_set1_epi32((base << FieldEnd::FLAG_BITS) as i32);
             let store = |picked: __m512i, at: usize| {
                 let ends = _mm512_add_epi32(_mm512_cvtepu8_epi32(_mm512_castsi512_si128(picked)), base);
                 _mm512_storeu_si512(out.add(at).cast(), ends);

@@ -7,14 +7,14 @@ pub(crate) const BLOCK: usize = 64;
 
 /// The index of each byte in the block, shifted to make room for the flags: with them it fills a byte exactly.
 #[cfg(target_arch = "x86_64")]
-pub(super) static PLACES: [u8; BLOCK] = {
-    let mut places = [0; BLOCK];
-    let mut place = 0;
-    while place < BLOCK {
-        places[place] = (place << FieldEnd::MARKS) as u8;
-        place += 1;
+pub(super) static SHIFTED_INDEXES: [u8; BLOCK] = {
+    let mut indexes = [0; BLOCK];
+    let mut index = 0;
+    while index < BLOCK {
+        indexes[index] = (index << FieldEnd::FLAG_BITS) as u8;
+        index += 1;
     }
-    places
+    indexes
 };
 
 /// The bytes to search for.
@@ -88,9 +88,9 @@ pub(crate) trait Blocks: Copy {
         let mut ends = found.ends;
         let mut count = 0;
         while ends != 0 {
-            let place = ends.trailing_zeros();
+            let index = ends.trailing_zeros();
             let bit = ends & ends.wrapping_neg();
-            let end = FieldEnd::new(base + place as usize, found.rows & bit != 0, found.quoted & bit != 0);
+            let end = FieldEnd::new(base + index as usize, found.rows & bit != 0, found.quoted & bit != 0);
             // SAFETY: the caller promises room for more ends than a block has bytes.
             unsafe { out.add(count).write(end) };
             count += 1;

@@ -7,7 +7,7 @@ use crate::isa::{Isa, Work, run_with};
 use std::fmt;
 
 /// The maximum length of a text in bytes: what remains of 32 bits after the flags of a [`FieldEnd`].
-pub const MAX_TEXT: usize = 1 << (u32::BITS - FieldEnd::MARKS);
+pub const MAX_TEXT: usize = 1 << (u32::BITS - FieldEnd::FLAG_BITS);
 
 /// The progress of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

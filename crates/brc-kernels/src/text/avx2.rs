@@ -10,7 +10,7 @@ use std::arch::x86_64::*;
 
 /// The part of [`KeyTable`] that is needed to find keys.
 #[derive(Clone, Copy)]
-pub(crate) struct Places {
+pub(crate) struct KeyLookup {
     displacements: *const u32,
     group_shift: u32,
     mask: u32,
@@ -23,7 +23,7 @@ const USUAL_MARKS: usize = 12;
 
 impl TextIsa for Avx2 {
     type Faults = __m256i;
-    type Places<'a> = Places;
+    type KeyLookup<'a> = KeyLookup;
 
     #[inline(always)]
     unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<usize> {
@@ -139,8 +139,8 @@ impl TextIsa for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn places(table: &KeyTable) -> Places {
-        Places {
+    unsafe fn lookup(table: &KeyTable) -> KeyLookup {
+        KeyLookup {
             displacements: table.displacements.as_ptr(),
             group_shift: 32 - table.displacements.len().trailing_zeros(),
             mask: ((1 << table.bits) - 1) << SLOT_SHIFT,
@@ -148,7 +148,7 @@ impl TextIsa for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn slots(keys: *const Key, mut skipped: u16, places: Places, out: *mut i32) {
+    unsafe fn slots(keys: *const Key, mut skipped: u16, lookup: KeyLookup, out: *mut i32) {
         // SAFETY: promised by the caller. The shift keeps the group's number below the number of groups.
         unsafe {
             let round = _mm_set_epi64x(aes::ROUND[1], aes::ROUND[0]);
@@ -158,9 +158,9 @@ impl TextIsa for Avx2 {
                     key = _mm_aesenc_si128(key, round);
                 }
                 let hash = _mm_cvtsi128_si32(key) as u32;
-                let displacement = *places.displacements.add((hash >> places.group_shift) as usize);
+                let displacement = *lookup.displacements.add((hash >> lookup.group_shift) as usize);
                 let home = hash.wrapping_add((hash >> 16).wrapping_mul(displacement));
-                *out.add(row) = ((home << SLOT_SHIFT) & places.mask) as i32;
+                *out.add(row) = ((home << SLOT_SHIFT) & lookup.mask) as i32;
             }
             while skipped != 0 {
                 *out.add(skipped.trailing_zeros() as usize) = SKIPPED;

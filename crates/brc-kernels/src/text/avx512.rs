@@ -5,7 +5,7 @@
 
 use super::isa::{SKIPPED, SLOT_SHIFT, TextIsa};
 use crate::accumulate::slots::{Slot as State, x86 as states};
-use crate::cpu::PLACES;
+use crate::cpu::BYTE_INDEXES;
 use crate::interner::{Key, KeyTable, PADDING, SHORT, Slot, aes};
 use crate::isa::Avx512;
 use std::arch::x86_64::*;
@@ -23,7 +23,7 @@ macro_rules! four {
 
 /// The part of [`KeyTable`] that is needed to find keys, in registers.
 #[derive(Clone, Copy)]
-pub(crate) struct Places {
+pub(crate) struct KeyLookup {
     round: __m512i,
     /// The bits of slot offsets.
     mask: __m512i,
@@ -35,7 +35,7 @@ pub(crate) struct Places {
 
 impl TextIsa for Avx512 {
     type Faults = __m512i;
-    type Places<'a> = Places;
+    type KeyLookup<'a> = KeyLookup;
 
     #[inline(always)]
     unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<usize> {
@@ -43,7 +43,7 @@ impl TextIsa for Avx512 {
         unsafe {
             let delimiters = _mm512_set1_epi8(delimiter as i8);
             let line_feeds = _mm512_set1_epi8(b'\n' as i8);
-            let places = _mm512_loadu_si512(PLACES.as_ptr().cast());
+            let indexes = _mm512_loadu_si512(BYTE_INDEXES.as_ptr().cast());
             let mut base = _mm256_set1_epi16(1);
             let mut next = out;
             let mut at = 0;
@@ -51,7 +51,7 @@ impl TextIsa for Avx512 {
                 let bytes = _mm512_loadu_si512(text.as_ptr().add(at).cast());
                 let is_separator = _mm512_cmpeq_epi8_mask(bytes, delimiters);
                 let marks = _kor_mask64(is_separator, _mm512_cmpeq_epi8_mask(bytes, line_feeds));
-                let packed = _mm512_maskz_compress_epi8(marks, places);
+                let packed = _mm512_maskz_compress_epi8(marks, indexes);
                 let positions = _mm256_add_epi16(_mm256_cvtepu8_epi16(_mm512_castsi512_si128(packed)), base);
                 _mm256_storeu_si256(next.cast(), positions);
                 let count = marks.count_ones() as usize;
@@ -138,7 +138,7 @@ impl TextIsa for Avx512 {
     unsafe fn keys(text: *const u8, marks: *const u16, here: u16, out: *mut Key) -> u16 {
         // SAFETY: promised by the caller; a name is read up to sixteen bytes beyond the text, within its margin.
         unsafe {
-            let places = _mm512_broadcast_i32x4(_mm_loadu_si128(PLACES.as_ptr().cast()));
+            let indexes = _mm512_broadcast_i32x4(_mm_loadu_si128(BYTE_INDEXES.as_ptr().cast()));
             let own = _mm512_loadu_si512(marks.cast());
             let before = _mm512_loadu_si512(marks.sub(1).cast());
             let lengths = _mm512_sub_epi32(_mm512_sub_epi32(own, before), _mm512_set1_epi32(1));
@@ -153,7 +153,7 @@ impl TextIsa for Avx512 {
                 };
                 let names = side_by_side(name(0), name(1), name(2), name(3));
                 let spread = _mm512_permutexvar_epi8(_mm512_loadu_si512(spread.as_ptr().cast()), lengths);
-                let inside = _mm512_cmplt_epu8_mask(places, spread);
+                let inside = _mm512_cmplt_epu8_mask(indexes, spread);
                 let keys = _mm512_mask_blend_epi8(inside, _mm512_set1_epi8(PADDING as i8), names);
                 _mm512_storeu_si512(out.add(4 * part).cast(), keys);
             }
@@ -165,7 +165,7 @@ impl TextIsa for Avx512 {
     unsafe fn list(bits: u16, first: u16, out: *mut u16) {
         // SAFETY: promised by the caller.
         unsafe {
-            let counting = _mm256_cvtepu8_epi16(_mm_loadu_si128(PLACES.as_ptr().cast()));
+            let counting = _mm256_cvtepu8_epi16(_mm_loadu_si128(BYTE_INDEXES.as_ptr().cast()));
             let numbered = _mm512_cvtepu16_epi32(_mm256_add_epi16(counting, _mm256_set1_epi16(first as i16)));
             let listed = _mm512_maskz_compress_epi32(bits, numbered);
             _mm256_storeu_si256(out.cast(), _mm512_cvtepi32_epi16(listed));
@@ -189,13 +189,13 @@ impl TextIsa for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn places(table: &KeyTable) -> Places {
+    unsafe fn lookup(table: &KeyTable) -> KeyLookup {
         // SAFETY: promised by the caller; the displacements, if they are few, are as large as two registers.
         unsafe {
             let load = |few: &[u8; KeyTable::FEW_GROUPS]| {
                 (_mm512_loadu_si512(few.as_ptr().cast()), _mm512_loadu_si512(few.as_ptr().add(64).cast()))
             };
-            Places {
+            KeyLookup {
                 round: _mm512_broadcast_i32x4(_mm_set_epi64x(aes::ROUND[1], aes::ROUND[0])),
                 mask: _mm512_set1_epi32(((1 << table.bits) - 1) << SLOT_SHIFT),
                 group_shift: _mm_cvtsi32_si128(32 - table.displacements.len().trailing_zeros() as i32),
@@ -206,25 +206,25 @@ impl TextIsa for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn slots(keys: *const Key, skipped: u16, places: Places, out: *mut i32) {
+    unsafe fn slots(keys: *const Key, skipped: u16, lookup: KeyLookup, out: *mut i32) {
         // SAFETY: promised by the caller. The shift keeps the group's number below the number of groups.
         unsafe {
             let mut mixed = four!(part => _mm512_loadu_si512(keys.add(4 * part).cast()));
             for _ in 0..aes::ROUNDS {
-                mixed = four!(part => _mm512_aesenc_epi128(mixed[part], places.round));
+                mixed = four!(part => _mm512_aesenc_epi128(mixed[part], lookup.round));
             }
             let first_words = _mm512_loadu_si512(FIRST_WORDS.as_ptr().cast());
             let low = _mm512_permutex2var_epi32(mixed[0], first_words, mixed[1]);
             let high = _mm512_permutex2var_epi32(mixed[2], first_words, mixed[3]);
             let hashes = _mm512_inserti64x4::<1>(low, _mm512_castsi512_si256(high));
-            let groups = _mm512_srl_epi32(hashes, places.group_shift);
-            let displacements = match places.few {
+            let groups = _mm512_srl_epi32(hashes, lookup.group_shift);
+            let displacements = match lookup.few {
                 Some((low, high)) => _mm512_maskz_permutex2var_epi8(LOW_BYTES, low, groups, high),
-                None => _mm512_i32gather_epi32::<4>(groups, places.displacements),
+                None => _mm512_i32gather_epi32::<4>(groups, lookup.displacements),
             };
             let moved = _mm512_mullo_epi32(_mm512_srli_epi32::<16>(hashes), displacements);
             let homes = _mm512_slli_epi32::<SLOT_SHIFT>(_mm512_add_epi32(hashes, moved));
-            let offsets = _mm512_mask_and_epi32(_mm512_set1_epi32(SKIPPED), !skipped, homes, places.mask);
+            let offsets = _mm512_mask_and_epi32(_mm512_set1_epi32(SKIPPED), !skipped, homes, lookup.mask);
             _mm512_storeu_si512(out.cast(), offsets);
         }
     }

@@ -26,7 +26,7 @@ pub(crate) trait TextIsa: Copy {
     type Faults: Copy;
 
     /// The part of a table that is needed to find keys.
-    type Places<'a>: Copy;
+    type KeyLookup<'a>: Copy;
 
     /// Writes the positions of all delimiters and line feeds, each plus 1, and returns their number; `None` if there
     /// are more than 32 in one block of 64 bytes. The last block may extend beyond the text.
@@ -84,14 +84,14 @@ pub(crate) trait TextIsa: Copy {
 
     /// # Safety
     /// See the trait.
-    unsafe fn places(table: &KeyTable) -> Self::Places<'_>;
+    unsafe fn lookup(table: &KeyTable) -> Self::KeyLookup<'_>;
 
     /// Writes the byte offsets of the slots that may hold the keys of a group of rows, relative to the first slot for
     /// names; [`SKIPPED`] for skipped rows.
     ///
     /// # Safety
     /// See the trait; the table uses the hash of this instruction set.
-    unsafe fn slots(keys: *const Key, skipped: u16, places: Self::Places<'_>, out: *mut i32);
+    unsafe fn slots(keys: *const Key, skipped: u16, lookup: Self::KeyLookup<'_>, out: *mut i32);
 
     /// Compares the keys of a group of rows with the slots at these offsets: two bits per row, of which any is set if
     /// they differ. With `CODES`, also writes the codes in these slots.

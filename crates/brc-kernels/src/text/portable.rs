@@ -26,7 +26,7 @@ impl Separators for Portable {
 impl<I: Separators> TextIsa for I {
     /// Not 0 if there are faults.
     type Faults = u32;
-    type Places<'a> = &'a KeyTable;
+    type KeyLookup<'a> = &'a KeyTable;
 
     #[inline(always)]
     unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<usize> {
@@ -121,7 +121,7 @@ impl<I: Separators> TextIsa for I {
     }
 
     #[inline(always)]
-    unsafe fn places(table: &KeyTable) -> &KeyTable {
+    unsafe fn lookup(table: &KeyTable) -> &KeyTable {
         table
     }
 

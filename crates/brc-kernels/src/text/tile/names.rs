@@ -60,10 +60,10 @@ impl Tile {
     pub(super) unsafe fn find_slots<I: TextIsa>(&mut self, rows: usize, table: &KeyTable) {
         // SAFETY: promised by the caller; all arrays have room for a whole group.
         unsafe {
-            let places = I::places(table);
+            let lookup = I::lookup(table);
             for row in (0..rows).step_by(GROUP) {
                 let (keys, slots) = (self.keys.as_ptr().add(row), self.slots.as_mut_ptr().add(row));
-                I::slots(keys, self.skipped[row / GROUP], places, slots);
+                I::slots(keys, self.skipped[row / GROUP], lookup, slots);
             }
         }
     }
