@@ -87,8 +87,8 @@ fn integer_flags(is_negative: bool, digits: &[u8]) -> u32 {
 /// A float with this many digits always equals the number that was written.
 const MAX_EXACT_DIGITS: usize = 15;
 
-/// Whether a number of at most [`MAX_EXACT_DIGITS`] digits would be written identically as a float: without trailing zeros,
-/// and without an exponent, as numbers below 0.0001 have.
+/// Whether a number of at most [`MAX_EXACT_DIGITS`] digits would be written identically as a float: without trailing
+/// zeros, and without an exponent, as numbers below 0.0001 have.
 fn is_shortest(digits: &[u8], whole: usize) -> bool {
     match digits.split_at(whole) {
         (_, [] | [_, _, .., b'0']) | (b"0", [_, b'0', b'0', b'0', b'0', ..]) => false,

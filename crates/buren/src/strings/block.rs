@@ -73,8 +73,8 @@ pub fn untrained_bytes(values: Strings<'_>) -> u64 {
 #[must_use]
 pub fn estimate(values: Strings<'_>, known: Option<&KnownTokens>) -> Estimate {
     const SAMPLE: usize = 64 << 10;
-    /// The maximum loss of compression with known tokens.
-    const WORSE: f64 = 1.02;
+    /// The maximum share with known tokens, relative to that of the strings they were trained on.
+    const MAX_RELATIVE_SHARE: f64 = 1.02;
     let sampled = sample(values, SAMPLE);
     let sampled = sampled.strings();
     let scale = |bytes: u64| match sampled.total_bytes() {
@@ -98,7 +98,7 @@ pub fn estimate(values: Strings<'_>, known: Option<&KnownTokens>) -> Estimate {
             pays.then_some(Estimate { bytes: all, tokenizer: Some(tokenizer), choice, total })
         };
         let known = known.and_then(|known| {
-            with(Arc::clone(&known.tokenizer)).filter(|estimate| estimate.share() <= known.share * WORSE)
+            with(Arc::clone(&known.tokenizer)).filter(|estimate| estimate.share() <= known.share * MAX_RELATIVE_SHARE)
         });
         if let Some(with_tokens) = known.or_else(|| with(Arc::new(train(values)))) {
             return with_tokens;
