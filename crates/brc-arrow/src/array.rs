@@ -104,7 +104,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// The approximate number of bytes of the values.
+    /// The number of string bytes that the array of the collected rows does not share; 0 for other types.
     pub(crate) fn string_bytes(&self) -> usize {
         match &self.values {
             Buffers::Strings(strings) => strings.bytes(),

@@ -15,7 +15,7 @@ pub(crate) enum BatchError {
         column: String,
     },
     /// The consumer failed.
-    Taker(Error),
+    Consumer(Error),
 }
 
 impl From<ArrowError> for BatchError {
@@ -26,7 +26,7 @@ impl From<ArrowError> for BatchError {
 
 impl From<Error> for BatchError {
     fn from(error: Error) -> Self {
-        Self::Taker(error)
+        Self::Consumer(error)
     }
 }
 
@@ -34,7 +34,7 @@ impl BatchError {
     /// The error of a scan of this file.
     pub(crate) fn error(self, path: &Path) -> Error {
         match self {
-            Self::Taker(error) => error,
+            Self::Consumer(error) => error,
             Self::NotUtf8 { column } => Error::NotUtf8 { path: path.to_owned(), column },
             Self::Arrow(ArrowError::InvalidArgumentError(reason)) => Error::unsupported(path, reason),
             Self::Arrow(error) => Error::unsupported(path, error.to_string()),
@@ -49,7 +49,7 @@ pub(crate) struct Batches {
     /// The number of collected rows.
     rows: usize,
     /// The maximum number of rows per record batch.
-    most: usize,
+    max_rows: usize,
 }
 
 /// A record batch with this number of string bytes is complete: string offsets have 31 bits.
@@ -57,15 +57,15 @@ const MAX_STRING_BYTES: usize = 256 << 20;
 
 impl Batches {
     /// For table columns that become the columns of `arrow_schema`.
-    pub(crate) fn new(fields: &[Field], arrow_schema: &SchemaRef, most: usize) -> Self {
+    pub(crate) fn new(fields: &[Field], arrow_schema: &SchemaRef, max_rows: usize) -> Self {
         let fields = fields.iter().zip(arrow_schema.fields());
         let columns = fields.map(|(field, arrow)| ColumnBuilder::new(field.logical_type, arrow.data_type().clone()));
-        Self { schema: SchemaRef::clone(arrow_schema), columns: columns.collect(), rows: 0, most: most.max(1) }
+        Self { schema: SchemaRef::clone(arrow_schema), columns: columns.collect(), rows: 0, max_rows: max_rows.max(1) }
     }
 
     /// Reserves memory for the given number of rows.
     pub(crate) fn expect(&mut self, rows: u64) {
-        let rows = usize::try_from(rows).map_or(self.most, |rows| rows.min(self.most));
+        let rows = usize::try_from(rows).map_or(self.max_rows, |rows| rows.min(self.max_rows));
         self.columns.iter_mut().for_each(|column| column.expect(rows));
     }
 
@@ -80,7 +80,7 @@ impl Batches {
     ) -> Result<(), BatchError> {
         let mut start = 0;
         while start < batch.rows {
-            let rows = start..batch.rows.min(start + self.most - self.rows);
+            let rows = start..batch.rows.min(start + self.max_rows - self.rows);
             start = rows.end;
             self.rows += rows.len();
             for (builder, column) in self.columns.iter_mut().zip(batch.columns) {
@@ -88,7 +88,7 @@ impl Batches {
                 builder.take(&column.slice(rows.clone(), &runs), rows.len())?;
             }
             let is_large = self.columns.iter().any(|column| column.string_bytes() > MAX_STRING_BYTES);
-            if self.rows == self.most || is_large {
+            if self.rows == self.max_rows || is_large {
                 self.finish()?.map_or(Ok(()), &mut each)?;
             }
         }

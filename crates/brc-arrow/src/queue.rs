@@ -1,4 +1,4 @@
-//! A queue of record batches from several workers to one reader, who receives them in table order.
+//! A queue of record batches from several workers to one reader, which receives them in table order.
 
 use arrow_array::RecordBatch;
 use brc_core::{Error, Result};
@@ -13,7 +13,8 @@ pub(crate) struct Queue {
     /// In bytes.
     bound: usize,
     state: Mutex<State>,
-    moved: Condvar,
+    /// Signals that the state has changed.
+    changed: Condvar,
 }
 
 #[derive(Default)]
@@ -39,7 +40,7 @@ struct SplitQueue {
 
 impl Queue {
     pub(crate) fn new(bound: usize) -> Self {
-        Self { bound, state: Mutex::default(), moved: Condvar::new() }
+        Self { bound, state: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Adds a batch of a split.
@@ -51,7 +52,7 @@ impl Queue {
         let mut state = self.lock();
         let is_over = |state: &State| state.is_closed || state.end.is_some_and(|end| split > end);
         while split > state.next && state.bytes + bytes > self.bound && !is_over(&state) {
-            state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if is_over(&state) {
             return Err(Error::Stopped);
@@ -59,14 +60,14 @@ impl Queue {
         state.bytes += bytes;
         state.splits.entry(split).or_default().batches.push_back((batch, bytes));
         drop(state);
-        self.moved.notify_all();
+        self.changed.notify_all();
         Ok(())
     }
 
     /// Marks a split as complete.
     pub(crate) fn finish_split(&self, split: u64) {
         self.lock().splits.entry(split).or_default().is_complete = true;
-        self.moved.notify_all();
+        self.changed.notify_all();
     }
 
     /// Marks a split as failed: neither it nor later ones are delivered.
@@ -74,13 +75,13 @@ impl Queue {
         let mut state = self.lock();
         state.end = Some(state.end.map_or(split, |end| end.min(split)));
         drop(state);
-        self.moved.notify_all();
+        self.changed.notify_all();
     }
 
     /// Records the result of the scan.
     pub(crate) fn finish(&self, outcome: Result<()>) {
         self.lock().outcome = Some(outcome);
-        self.moved.notify_all();
+        self.changed.notify_all();
     }
 
     /// Records that the reader was dropped.
@@ -89,7 +90,7 @@ impl Queue {
         state.is_closed = true;
         state.splits.clear();
         drop(state);
-        self.moved.notify_all();
+        self.changed.notify_all();
     }
 
     /// The next batch; `None` after the last one. [`Poll::Pending`] if none arrives within `patience`.
@@ -105,14 +106,14 @@ impl Queue {
                 if let Some((batch, bytes)) = of_split.batches.pop_front() {
                     state.bytes -= bytes;
                     drop(state);
-                    self.moved.notify_all();
+                    self.changed.notify_all();
                     return Poll::Ready(Ok(Some(batch)));
                 }
                 if of_split.is_complete {
                     state.splits.remove(&next);
                     state.next += 1;
                     // Batches of the new current split no longer wait.
-                    self.moved.notify_all();
+                    self.changed.notify_all();
                     continue;
                 }
             }
@@ -127,7 +128,7 @@ impl Queue {
                     return Poll::Ready(Err(error));
                 }
                 None => {
-                    let waited = self.moved.wait_timeout(state, patience.saturating_sub(begun.elapsed()));
+                    let waited = self.changed.wait_timeout(state, patience.saturating_sub(begun.elapsed()));
                     let (woken, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
                     if timeout.timed_out() {
                         return Poll::Pending;

@@ -260,7 +260,7 @@ fn external(error: Error) -> ArrowError {
     ArrowError::ExternalError(Box::new(error))
 }
 
-/// A worker, which converts scanned rows to record batches.
+/// A worker that converts scanned rows to record batches.
 struct Converter<'a, T> {
     table: &'a dyn Table,
     fields: &'a [Field],
@@ -274,7 +274,7 @@ struct Converter<'a, T> {
 impl<T: Target> Converter<'_, T> {
     /// Delivers the collected rows.
     fn finish_batch(&mut self) -> Result<()> {
-        let batch = self.batches.finish().map_err(|fault| fault.error(self.table.path()))?;
+        let batch = self.batches.finish().map_err(|error| error.error(self.table.path()))?;
         batch.map_or(Ok(()), |batch| self.target.push(self.split, batch))
     }
 }
@@ -289,7 +289,7 @@ impl<T: Target> Sink for Converter<'_, T> {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         let (target, split) = (self.target, self.split);
         let taken = self.batches.take(batch, |made| target.push(split, made));
-        taken.map_err(|fault| fault.error(self.table.path()))
+        taken.map_err(|error| error.error(self.table.path()))
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {

@@ -14,7 +14,7 @@ const MAX_RETAINED: usize = 8;
 #[derive(Default)]
 pub(crate) struct RecycledVec<T> {
     values: Vec<T>,
-    /// The maximum number of values so far.
+    /// The number of values to reserve memory for: the largest expected or taken so far.
     room: usize,
     /// The last buffers.
     retained: VecDeque<Buffer>,

@@ -152,7 +152,7 @@ fn too_large() -> ArrowError {
 /// Builds views of strings. Rows are collected as codes or bytes and converted to views together, so that they are
 /// validated together as well: one by one, validation would dominate.
 pub(crate) struct Views {
-    /// Arrays of earlier rows, which were collected in the other form.
+    /// Arrays of earlier rows: one for each change between codes and bytes, or of offsets that overflow.
     parts: Vec<StringViewArray>,
     codes: RecycledVec<u32>,
     plain: Plain,
@@ -370,7 +370,7 @@ impl Codes {
     }
 }
 
-/// The bytes of strings and their ends.
+/// Strings as offsets and bytes.
 pub(crate) struct Plain {
     offsets: RecycledVec<i32>,
     bytes: RecycledVec<u8>,

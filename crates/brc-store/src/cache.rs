@@ -1,6 +1,6 @@
 //! The ranges of a file that are in memory, in flight or waiting to be requested.
 //!
-//! This is bookkeeping only: the caller fetches ranges as the cache tells it, and reports their arrival.
+//! This is bookkeeping only: the caller fetches the ranges that the cache selects, and reports their arrival.
 
 use crate::failure::Failure;
 use bytes::Bytes;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// The maximum number of bytes per file that are in memory or in flight, except for what a reader is waiting for.
 static MAX_HELD_BYTES: AtomicU64 = AtomicU64::new(DEFAULT_MAX_HELD_BYTES);
 
-/// The default and upper limit of it, however much memory there is.
+/// Its default and upper limit, however much memory there is.
 const DEFAULT_MAX_HELD_BYTES: u64 = 256 << 20;
 
 /// Sets the maximum number of bytes that each file prefetches; at least one range is always fetched.
@@ -172,14 +172,14 @@ impl Cache {
         let is_within = |start: u64, end: u64| range.start <= start && end <= range.end;
         self.waiting.retain(|range| !is_within(range.start, range.end));
         let within = self.ranges.range_mut(range.clone()).filter(|(start, range)| is_within(**start, range.end));
-        let mut here = Vec::new();
+        let mut arrived = Vec::new();
         for (&start, range) in within {
             match range.state {
                 State::InFlight => range.is_forgotten = true,
-                State::Present(_) | State::Failed(_) => here.push(start),
+                State::Present(_) | State::Failed(_) => arrived.push(start),
             }
         }
-        here.into_iter().for_each(|start| self.forget(start));
+        arrived.into_iter().for_each(|start| self.forget(start));
     }
 
     fn forget(&mut self, start: u64) {
@@ -192,8 +192,9 @@ impl Cache {
     /// forgotten last, and only if none is in flight. Returns whether there is memory, or no range in flight.
     fn make_room(&mut self, bytes: u64) -> bool {
         while self.held + bytes > MAX_HELD_BYTES.load(Relaxed) {
-            let here = self.ranges.iter().filter(|(_, range)| matches!(range.state, State::Present(_)));
-            let oldest = here.map(|(&start, range)| (range.unread == range.end - start, range.last_read, start)).min();
+            let present = self.ranges.iter().filter(|(_, range)| matches!(range.state, State::Present(_)));
+            let oldest =
+                present.map(|(&start, range)| (range.unread == range.end - start, range.last_read, start)).min();
             match oldest {
                 Some((is_unread, _, start)) if !is_unread || self.in_flight == 0 => self.forget(start),
                 _ => return self.in_flight == 0,

@@ -6,7 +6,6 @@
 //!
 //! A file that changes while it is read is an error, never a mix of old and new bytes: every request requires the
 //! entity tag of the first response.
-//! tag that the first one brought.
 
 #![forbid(unsafe_code)]
 

@@ -36,13 +36,13 @@ pub(crate) fn requests(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     found.into_iter().flat_map(|range| cut(&range)).collect()
 }
 
-/// For each range, whether the gap before it is fetched as well: the shortest gaps, at most `most` bytes in total.
-fn joined_gaps(ranges: &[Range<u64>], most: u64) -> Vec<bool> {
+/// For each range, whether the gap before it is fetched as well: the shortest gaps, at most `max_bytes` in total.
+fn joined_gaps(ranges: &[Range<u64>], max_bytes: u64) -> Vec<bool> {
     let mut gaps: Vec<(u64, usize)> =
         ranges.windows(2).zip(1..).map(|(pair, number)| (pair[1].start - pair[0].end, number)).collect();
     gaps.sort_unstable();
     let mut joined = vec![false; ranges.len()];
-    let mut left = most;
+    let mut left = max_bytes;
     for (gap, number) in gaps {
         let Some(rest) = left.checked_sub(gap) else { break };
         (left, joined[number]) = (rest, true);

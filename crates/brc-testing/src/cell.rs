@@ -1,14 +1,14 @@
-//! Single values, and those of each type that are worth a test.
+//! Owned values, and test values of every type.
 
 use brc_core::{LogicalType, PhysicalType, TimeUnit, Value, float32};
 use std::fmt;
 
-/// A value with memory of its own. Floats are their bits, so that each is equal to itself alone.
+/// An owned value. Floats are stored as their bits, so that NaNs and zeros are compared exactly.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cell {
     /// No value.
     Null,
-    /// A value of any type that lies on integers.
+    /// A value of any type stored as integers.
     Integer(i128),
     /// The bits of a float.
     Float(u64),
@@ -51,7 +51,7 @@ impl From<String> for Cell {
     }
 }
 
-/// Integers as they lie in memory, whatever their type's scale.
+/// Shows integers as stored, without the scale of their type.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -75,7 +75,7 @@ impl Cell {
         }
     }
 
-    /// The text form of a value of that type; `NULL` for none.
+    /// The text form of a value of the given type; `NULL` for a null.
     #[must_use]
     pub fn to_text(&self, logical_type: LogicalType) -> String {
         self.value().map_or("NULL".to_owned(), |value| value.to_text(logical_type))
@@ -108,14 +108,14 @@ pub fn all_types() -> Vec<LogicalType> {
     types
 }
 
-/// Values of a type with the least and the greatest, as far as every encoding can hold them.
+/// The [extreme values](extremes) of a type that every encoding can hold.
 #[must_use]
 pub fn ordinary(logical_type: LogicalType) -> Vec<Cell> {
     extremes(logical_type).into_iter().filter(|cell| is_plain(cell, logical_type)).collect()
 }
 
-/// Whether every encoding holds a value: text has no NUL bytes, JSON only UTF-8, a NaN there no sign and no payload, and
-/// Parquet counts milliseconds at least.
+/// Whether every encoding can hold a value: text has no NUL bytes, JSON has only UTF-8 and NaNs without sign and
+/// payload, and Parquet stores seconds as milliseconds.
 #[must_use]
 pub fn is_plain(cell: &Cell, logical_type: LogicalType) -> bool {
     match cell {
@@ -129,13 +129,13 @@ pub fn is_plain(cell: &Cell, logical_type: LogicalType) -> bool {
     }
 }
 
-/// Values of a type, those at its ends among them.
+/// Values of a type, including its minimum and maximum.
 #[must_use]
 pub fn extremes(logical_type: LogicalType) -> Vec<Cell> {
     match logical_type.physical() {
         PhysicalType::Integers => {
             let (min, max) = logical_type.bounds().unwrap_or((0, 0));
-            // Those of seconds that fit into milliseconds, too.
+            // Some fit 64 bits as milliseconds, too, if they are seconds.
             let near = [0, 1, -1, 100, -128, 40_000, 1 << 40, -(1 << 33) - 1, min / 1000, max / 1000, min + 1, max / 3];
             let near = near.into_iter().filter(|value| (min..=max).contains(value));
             [min, max].into_iter().chain(near).map(Cell::Integer).collect()

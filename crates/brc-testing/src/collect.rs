@@ -1,4 +1,4 @@
-//! What scans deliver, as cells: tests compare these, in whatever forms the rows came.
+//! Collects the rows of scans as cells, which tests compare whatever the layout of the batches.
 
 use crate::{Cell, Typed};
 use brc_core::{Batch, Progress, Result, ScanOptions, Scanned, Sink, Split, Summary, Table, Value, Worker, scan};
@@ -16,7 +16,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Takes batches of `columns` columns.
+    /// A sink for batches of `columns` columns.
     #[must_use]
     pub fn new(columns: usize) -> Self {
         Self { columns: vec![Vec::new(); columns], rows: 0 }
@@ -45,13 +45,13 @@ impl Sink for Collector {
     }
 }
 
-/// Scans a table and returns the rows of each split, in the table's order, and what the scan reports of it.
+/// Scans a table and returns the rows of each split, in the table's order, and the scan's report on it.
 ///
 /// # Errors
 /// Those of the table.
 ///
 /// # Panics
-/// If a split has another number of rows than it reports.
+/// If a split has a different number of rows than it reports.
 pub fn collect(table: &dyn Table, options: &ScanOptions, threads: usize) -> Result<Vec<(Collector, Scanned)>> {
     let splits = Mutex::default();
     let worker = || SplitWorker { splits: &splits, rows: Collector::new(options.projection.len()) };
@@ -74,7 +74,7 @@ pub fn collect_rows(table: &dyn Table, options: &ScanOptions, threads: usize) ->
 /// Those of the table.
 ///
 /// # Panics
-/// If a value is none of its column's type.
+/// If a value is invalid for its column's type.
 pub fn collect_columns(table: &dyn Table, projection: &[usize], threads: usize) -> Result<Vec<Vec<Cell>>> {
     let options = ScanOptions { projection: projection.to_vec(), ..ScanOptions::everything(table.schema()) };
     let mut columns = vec![Vec::new(); projection.len()];

@@ -1,4 +1,4 @@
-//! How rows lie in memory when they are delivered: in every form that a batch may have.
+//! Delivers rows as batches, in every layout that a batch may have.
 
 use crate::{Cell, Typed};
 use brc_core::{
@@ -7,23 +7,23 @@ use brc_core::{
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Columns of more distinct values come as bytes alone from then on.
+/// A column with more distinct values than this is delivered only as bytes from then on.
 const LARGEST_DICTIONARY: usize = 20_000;
 
-/// In what portions and forms rows are delivered.
+/// The sizes of splits and batches, and the layouts of columns.
 #[derive(Debug, Clone, Copy)]
 pub struct Delivery {
-    /// Rows of a split, at least one.
+    /// Rows per split, at least one.
     pub split_rows: usize,
-    /// Rows of a batch, at least one.
+    /// Rows per batch, at least one.
     pub batch_rows: usize,
-    /// What decides the form of each column of each batch.
+    /// Determines the layout of each column of each batch.
     pub seed: u64,
-    /// Whether all batches come in one form instead: integers of 64 bits where they fit, and strings as codes.
+    /// Whether all batches have the same layout instead: integers of 64 bits where they fit, and strings as codes.
     pub is_uniform: bool,
 }
 
-/// The form of integers of 64 bits, and of codes.
+/// The form that selects 64-bit integers, and codes.
 const UNIFORM: u8 = 13;
 
 impl Default for Delivery {
@@ -33,7 +33,7 @@ impl Default for Delivery {
 }
 
 impl Delivery {
-    /// A number below 16 for a column of the batch that begins with a row.
+    /// A pseudo-random number below 16 that selects the layout of a column of the batch that begins at `row`.
     fn form(self, row: usize, column: usize) -> u8 {
         if self.is_uniform {
             return UNIFORM;
@@ -42,7 +42,7 @@ impl Delivery {
         (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60) as u8
     }
 
-    /// Delivers the columns of a projection of some rows; the dictionaries grow with them.
+    /// Delivers the projected columns of some rows; new strings are added to the dictionaries.
     pub(crate) fn deliver(
         self,
         table: &Typed,
@@ -77,7 +77,7 @@ impl Dictionaries {
     }
 }
 
-/// A dictionary that finds the codes of its values.
+/// A dictionary with the code of each of its values.
 #[derive(Default)]
 struct Interner {
     dictionary: Dictionary,
@@ -95,7 +95,7 @@ impl Interner {
     }
 }
 
-/// A column of a batch. Where a row is null, there is some value that means nothing.
+/// A column of a batch. Nulls have arbitrary values.
 struct OwnedColumn {
     data: OwnedData,
     validity: BitmapBuffer,

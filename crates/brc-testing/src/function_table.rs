@@ -1,11 +1,11 @@
-//! A table of which a function delivers the rows, for what no table in memory does: splits without end, bad rows, types
-//! that become wider, rows that were promised and do not come.
+//! A table whose rows come from a function, for cases that a table in memory lacks: endless splits, bad rows, types that
+//! become wider, wrong row counts.
 
 use brc_core::{Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A table of which a function delivers the rows. It does not tell how many these are, unless it is made to.
+/// A table whose rows come from a function. Its number of rows is unknown, unless it is set.
 pub struct FunctionTable<F> {
     path: &'static str,
     schema: Schema,
@@ -16,37 +16,35 @@ pub struct FunctionTable<F> {
     deliver: F,
 }
 
-/// What [`Scanner::scan`] returns.
+/// The result of [`Scanner::scan`].
 type Delivered = Result<Option<Scanned>, ScanError>;
 
-impl<F: Fn(&Split, &ScanOptions, &mut dyn Sink) -> Result<Option<Scanned>, ScanError> + Send + Sync> FunctionTable<F> {
-    /// A table of `splits` splits, each of which `deliver` gives to the sink, as [`Scanner::scan`] does.
+impl<F: Fn(&Split, &ScanOptions, &mut dyn Sink) -> Delivered + Send + Sync> FunctionTable<F> {
+    /// A table of `splits` splits. `deliver` passes the rows of a split to the sink, as [`Scanner::scan`] does.
     pub fn new(path: &'static str, schema: Schema, splits: u64, deliver: F) -> Self {
         Self { path, schema, splits, rows: None, header_lines: 0, inferred: None, deliver }
     }
 
-    /// Makes it promise a number of rows.
+    /// Sets the number of rows that the table reports.
     #[must_use]
     pub fn with_rows(self, rows: Option<u64>) -> Self {
         Self { rows, ..self }
     }
 
-    /// Makes it count that many lines before the first row.
+    /// Sets the number of lines before the first row.
     #[must_use]
     pub fn with_header_lines(self, header_lines: u64) -> Self {
         Self { header_lines, ..self }
     }
 
-    /// Makes its types inferred: `inferred` returns those of all rows so far.
+    /// Makes the types inferred: `inferred` returns those of all rows so far.
     #[must_use]
     pub fn with_inferred(self, inferred: impl Fn() -> Arc<Schema> + Send + Sync + 'static) -> Self {
         Self { inferred: Some(Box::new(inferred)), ..self }
     }
 }
 
-impl<F: Fn(&Split, &ScanOptions, &mut dyn Sink) -> Result<Option<Scanned>, ScanError> + Send + Sync> Table
-    for FunctionTable<F>
-{
+impl<F: Fn(&Split, &ScanOptions, &mut dyn Sink) -> Delivered + Send + Sync> Table for FunctionTable<F> {
     fn path(&self) -> &Path {
         Path::new(self.path)
     }
@@ -85,9 +83,7 @@ struct FunctionScanner<'a, F> {
     options: ScanOptions,
 }
 
-impl<F: Fn(&Split, &ScanOptions, &mut dyn Sink) -> Result<Option<Scanned>, ScanError> + Sync> Scanner
-    for FunctionScanner<'_, F>
-{
+impl<F: Fn(&Split, &ScanOptions, &mut dyn Sink) -> Delivered + Sync> Scanner for FunctionScanner<'_, F> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Delivered {
         (self.deliver)(split, &self.options, sink)
     }

@@ -21,9 +21,9 @@ use std::ops::Range;
 /// A table in memory, column by column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Typed {
-    /// Its columns' names and types.
+    /// The names and types of the columns.
     pub schema: Schema,
-    /// The cells of each column, as many as there are rows.
+    /// The cells of each column, one per row.
     pub columns: Vec<Vec<Cell>>,
 }
 
@@ -31,7 +31,7 @@ impl Typed {
     /// A table of these columns.
     ///
     /// # Panics
-    /// If two columns have one name, or they differ in length.
+    /// If two columns have the same name, or different lengths.
     #[must_use]
     pub fn new(columns: Vec<(Field, Vec<Cell>)>) -> Self {
         let (fields, columns): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
@@ -43,7 +43,7 @@ impl Typed {
     /// A table of these rows.
     ///
     /// # Panics
-    /// If a row has another number of cells than there are columns.
+    /// If a row has a different number of cells than there are columns.
     #[must_use]
     pub fn of_rows(schema: Schema, rows: &[Vec<Cell>]) -> Self {
         let width = schema.fields().len();
@@ -52,14 +52,14 @@ impl Typed {
         Self { columns: (0..width).map(column).collect(), schema }
     }
 
-    /// A column of each type, `c0`, `c1` …, with values that every encoding can hold. `null` tells for a row and a column
-    /// whether it is null there; where no row is, the column is `not null`.
+    /// A column of each type, `c0`, `c1` …, with values that every encoding can hold. `null` decides by row and column
+    /// whether a cell is null; a column without nulls is `not null`.
     #[must_use]
     pub fn of_every_type(rows: usize, null: impl Fn(usize, usize) -> bool) -> Self {
         Self::of_types(&all_types(), rows, ordinary, null)
     }
 
-    /// A column of each of these types, with the values that `values` gives for its type.
+    /// A column of each of these types, with the values that `values` returns for the type.
     #[must_use]
     pub fn of_types(
         types: &[LogicalType],
@@ -69,7 +69,7 @@ impl Typed {
     ) -> Self {
         let column = |(index, &logical_type): (usize, &LogicalType)| {
             let values = values(logical_type);
-            // Each in turn, some in runs, and some at random.
+            // Each value in turn, then in runs, then at random.
             let value = |row: usize| match row / 64 % 3 {
                 0 => row,
                 1 => row / 7,
@@ -86,7 +86,7 @@ impl Typed {
         Self::new(types.iter().enumerate().map(column).collect())
     }
 
-    /// The same cells in columns that may have nulls.
+    /// The same cells in nullable columns.
     #[must_use]
     pub fn nullable(mut self) -> Self {
         let fields = self.schema.fields().iter().map(|field| Field { nullable: true, ..field.clone() });
@@ -94,12 +94,13 @@ impl Typed {
         self
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, Vec::len)
     }
-    /// Gives all columns of some rows to a sink, such as an encoder.
+
+    /// Delivers all columns of some rows to a sink, such as an encoder.
     ///
     /// # Errors
     /// Those of the sink.

@@ -1,4 +1,4 @@
-//! A table in memory as whoever scans tables wants it.
+//! A table in memory that can be scanned.
 
 use crate::delivery::Dictionaries;
 use crate::{Delivery, Typed};
@@ -14,7 +14,7 @@ pub struct MemoryTable<T> {
 }
 
 impl<T: Borrow<Typed>> MemoryTable<T> {
-    /// That table, delivered in that way.
+    /// The given table, delivered as described.
     #[must_use]
     pub fn new(table: T, delivery: Delivery) -> Self {
         Self { table, delivery }

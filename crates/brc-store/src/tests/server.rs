@@ -138,7 +138,7 @@ impl Shared {
     }
 }
 
-/// The range of bytes that a request asks for; `None` for the whole file.
+/// The requested byte range; `None` for the whole file.
 fn range(request: &str, total: u64) -> Option<Range<u64>> {
     let wanted = request.lines().find_map(|line| line.strip_prefix("range: bytes="))?;
     let (start, end) = wanted.split_once('-')?;
