@@ -168,7 +168,7 @@ impl<S: Source> ExecutionPlan for Leaf<S> {
             batch_rows: context.session_config().batch_size(),
             memory: Arc::clone(context.memory_pool()),
         };
-        // ReadContext starts with the first request: the other side of a join may have derived filters by then.
+        // Reading starts with the first request: the other side of a join may have derived filters by then.
         let read = async move { read(source, partition, read_context, schema) };
         let batches = futures::stream::once(read).flatten();
         let batches = batches.inspect_ok(move |batch| metrics.record_output(batch.num_rows()));

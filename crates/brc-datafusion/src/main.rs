@@ -32,8 +32,7 @@ use std::time::Duration;
 #[command(name = "brc-sql", version)]
 struct Args {
     /// The files, then the query. A file is a path, a quoted glob or a directory, with NAME= before it to give the
-    /// table a
-    /// different name
+    /// table a different name
     #[arg(value_name = "[NAME=]FILE|SQL")]
     words: Vec<String>,
 
@@ -58,8 +57,7 @@ struct Args {
     threads: Option<usize>,
 
     /// How much memory to use before writing to temporary files, such as 500M; k, M, G are powers of 1024 [default: 60
-    /// % of
-    /// the memory of this machine]
+    /// % of the memory of this machine]
     #[arg(long, value_name = "SIZE")]
     memory: Option<String>,
 

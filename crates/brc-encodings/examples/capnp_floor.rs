@@ -35,8 +35,8 @@ fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let usage = || Error::Usage("capnp_floor FILE [ROWS]".to_owned());
     let path = arguments.first().ok_or_else(usage)?;
-    let most = arguments.get(1).map_or(Ok(5_000_000), |rows| rows.parse()).map_err(|_| usage())?;
-    let rows = Rows::load(Path::new(path), most)?;
+    let max_rows = arguments.get(1).map_or(Ok(5_000_000), |rows| rows.parse()).map_err(|_| usage())?;
+    let rows = Rows::load(Path::new(path), max_rows)?;
     let expected = rows.groups();
     println!("{} rows, {} names; ns per row, median of {RUNS}\n", rows.len(), expected.len());
     println!("{:<14} {:>8} {:>8} {:>8} {:>8}", "", "encode", "ours", "decode", "ours");
@@ -76,18 +76,18 @@ fn library(error: capnp::Error) -> Error {
 /// The library's messages.
 fn encode(rows: &Rows, packed: bool) -> capnp::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(rows.codes.len() * 5);
-    let mut places = vec![u32::MAX; rows.names.len()];
+    let mut local_codes = vec![u32::MAX; rows.names.len()];
     for (codes, values) in rows.codes.chunks(MESSAGE_ROWS).zip(rows.values.chunks(MESSAGE_ROWS)) {
-        places.fill(u32::MAX);
+        local_codes.fill(u32::MAX);
         let mut names = Vec::new();
         let mut local = Vec::with_capacity(codes.len());
         for &code in codes {
-            let place = &mut places[code as usize];
-            if *place == u32::MAX {
-                *place = names.len() as u32;
+            let code_in_message = &mut local_codes[code as usize];
+            if *code_in_message == u32::MAX {
+                *code_in_message = names.len() as u32;
                 names.push(rows.names.get(code));
             }
-            local.push(*place as u16);
+            local.push(*code_in_message as u16);
         }
         let words = names.iter().map(|name| name.len() / 8 + 2).sum::<usize>() + codes.len() / 2 + 20;
         let mut message = Builder::new(HeapAllocator::new().first_segment_words(words as u32));

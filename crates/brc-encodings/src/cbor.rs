@@ -39,8 +39,7 @@ const CHECKSUM: &str = "checksum";
 /// The tag "self-described CBOR", which may precede any item and has no effect.
 const SELF_DESCRIBED: &[u8] = b"\xd9\xd9\xf7";
 
-/// The tag of the byte strings before frames: "brcf". It is in the first-come-first-served range, but is not
-/// registered, and whether it is taken was not looked up.
+/// The tag of the byte strings before frames: "brcf". It is in the first-come-first-served range, and not registered.
 const FRAME_TAG: u64 = u32::from_be_bytes(*b"brcf") as u64;
 
 /// The size in bytes: a tag of four bytes and a string of sixteen.
@@ -55,9 +54,10 @@ const NEGATIVE_BIGNUM: u64 = 3;
 
 /// The tags of dates: days since 1970-01-01, and a text.
 const DAYS: u64 = 100;
+const DATE_TEXT: u64 = 1004;
+
 /// The tag of the bytes of a UUID.
 const UUID: u64 = 37;
-const DATE_TEXT: u64 = 1004;
 
 /// The major type of arrays: their first three bits.
 const ARRAY: u8 = 4;

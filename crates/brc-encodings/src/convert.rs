@@ -391,7 +391,7 @@ mod tests {
         }
 
         fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-            panic!("nobody asked for summaries");
+            panic!("summaries were not requested");
         }
     }
 

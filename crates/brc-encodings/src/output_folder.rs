@@ -123,8 +123,8 @@ mod tests {
 
     #[test]
     fn a_directory_is_replaced_atomically() {
-        let place = tempfile::tempdir().unwrap();
-        let target = place.path().join("out");
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("out");
         let begin = |force| {
             let folder = OutputFolder::create(&target, force, true, &[])?;
             fs::create_dir(folder.path().join("a=1")).unwrap();
@@ -145,6 +145,6 @@ mod tests {
         assert!(begin(true).err().unwrap().to_string().contains("'precious'"));
         let inside = OutputFolder::create(&target, true, true, &[target.join("a=1/x")]);
         assert!(inside.err().unwrap().to_string().contains("an input lies in the output"));
-        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
     }
 }

@@ -273,22 +273,22 @@ impl Table for Union {
     }
 
     fn split(&self, index: u64) -> Option<Split> {
-        let place = self.numbering.find(index, &self.tables)?;
-        let Split { start, end, .. } = place.split;
+        let location = self.numbering.find(index, &self.tables)?;
+        let Split { start, end, .. } = location.split;
         Some(Split { index, start, end })
     }
 
     fn rows_of(&self, split: u64) -> Option<u64> {
-        let place = self.numbering.find(split, &self.tables)?;
-        self.tables[place.table].rows_of(place.split.index)
+        let location = self.numbering.find(split, &self.tables)?;
+        self.tables[location.table].rows_of(location.split.index)
     }
 
     fn known(&self, split: u64, column: usize) -> Known<'_> {
-        let place = self.numbering.find(split, &self.tables);
-        let origin = place.and_then(|place| Some((place, *self.origins[place.table].get(column)?)));
+        let location = self.numbering.find(split, &self.tables);
+        let origin = location.and_then(|location| Some((location, *self.origins[location.table].get(column)?)));
         match origin {
-            Some((place, Origin::Column(own))) => self.tables[place.table].known(place.split.index, own),
-            Some((place, origin)) => self.known_of_all(place.table, origin),
+            Some((location, Origin::Column(own))) => self.tables[location.table].known(location.split.index, own),
+            Some((location, origin)) => self.known_of_all(location.table, origin),
             None => Known::NOTHING,
         }
     }
@@ -311,10 +311,10 @@ impl Table for Union {
     }
 
     fn file_of(&self, split: u64) -> Option<TableFile<'_>> {
-        let place = self.numbering.find(split, &self.tables)?;
-        let table = self.tables[place.table].as_ref();
-        let inner = table.file_of(place.split.index);
-        let first_split = place.first_split + inner.map_or(0, |file| file.first_split);
+        let location = self.numbering.find(split, &self.tables)?;
+        let table = self.tables[location.table].as_ref();
+        let inner = table.file_of(location.split.index);
+        let first_split = location.first_split + inner.map_or(0, |file| file.first_split);
         Some(TableFile { table: inner.map_or(table, |file| file.table), first_split })
     }
 

@@ -49,8 +49,8 @@ pub(crate) fn replace(
         return Ok((output, end));
     }
     if let Some(key) = writer.orders_rows() {
-        let place = outdated.columns.binary_search(&key).err().ok_or(Error::Widened)?;
-        outdated.columns.insert(place, key);
+        let index = outdated.columns.binary_search(&key).err().ok_or(Error::Widened)?;
+        outdated.columns.insert(index, key);
     }
     let spans_parts = |&column: &usize| writer.spans_parts(outdated.types.fields()[column].logical_type);
     if outdated.columns.iter().any(spans_parts) {

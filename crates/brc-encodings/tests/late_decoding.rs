@@ -61,7 +61,7 @@ impl Sink for Tested {
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        unreachable!("nobody asked for summaries")
+        unreachable!("summaries were not requested")
     }
 }
 

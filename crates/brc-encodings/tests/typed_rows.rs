@@ -52,8 +52,8 @@ fn from_pipe(bytes: &[u8]) -> Input {
 
 /// The columns of a projection; for JSON, which has no schema, in the types of `schema`.
 fn read(encoding: &dyn Encoding, input: Input, schema: &Schema, projection: &[usize]) -> Result<Vec<Vec<Cell>>> {
-    let told = (encoding.name() == "json").then(|| schema.clone());
-    let table = encoding.open(input, &OpenOptions { schema: told, ..OpenOptions::default() })?;
+    let given = (encoding.name() == "json").then(|| schema.clone());
+    let table = encoding.open(input, &OpenOptions { schema: given, ..OpenOptions::default() })?;
     assert_eq!(table.schema(), schema, "{}", encoding.name());
     collect_columns(table.as_ref(), projection, 1)
 }
@@ -172,7 +172,7 @@ proptest! {
     #[test]
     fn any_table_round_trips(table in any_table(), step in 1usize..70, seed: u64) {
         for (encoding, is_text) in encodings() {
-            // In text, all NaNs have the same form, and v1 files hold no bytes that JSON lacks.
+            // In text, all NaNs have the same form.
             let has_nan = table.columns.iter().flatten().any(
                 |cell| matches!(cell, Cell::Float(bits) if f64::from_bits(*bits).is_nan()));
             if !(is_text && has_nan) {

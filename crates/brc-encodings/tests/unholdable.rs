@@ -143,7 +143,7 @@ fn rows_that_do_not_fit_a_frame_are_reported() {
     for encoding in ENCODINGS.iter().filter(|encoding| encoding.may_lack_header()) {
         let found = refused(encode(*encoding, "s:string", &[&column]));
         let UnsupportedReason::FrameTooLong { rows, most } = found.fault else { panic!("{found:?}") };
-        let place = (found.encoding, found.row, rows, most);
-        assert_eq!(place, (encoding.name(), 301, 300, 64 << 20), "{found}");
+        let position = (found.encoding, found.row, rows, most);
+        assert_eq!(position, (encoding.name(), 301, 300, 64 << 20), "{found}");
     }
 }

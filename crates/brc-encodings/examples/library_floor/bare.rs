@@ -57,15 +57,15 @@ fn decode_text(bytes: &[u8]) -> Option<Groups> {
     let mut rest = bytes;
     while !rest.is_empty() {
         let delimiter = memchr::memchr(b';', rest)?;
-        let (name, behind) = rest.split_at(delimiter);
-        let end = memchr::memchr(b'\n', behind)?;
+        let (name, after) = rest.split_at(delimiter);
+        let end = memchr::memchr(b'\n', after)?;
         let digits = |value: i64, byte: &u8| if *byte == b'.' { value } else { value * 10 + i64::from(byte - b'0') };
-        let value = match &behind[1..end] {
+        let value = match &after[1..end] {
             [b'-', number @ ..] => -number.iter().fold(0, digits),
             number => number.iter().fold(0, digits),
         };
         add(&mut groups, std::str::from_utf8(name).ok()?, value);
-        rest = &behind[end + 1..];
+        rest = &after[end + 1..];
     }
     Some(groups)
 }
@@ -178,15 +178,15 @@ fn decode_protobuf(bytes: &[u8]) -> Option<Groups> {
     let mut rest = bytes;
     while !rest.is_empty() {
         let length = decode_varint(&mut rest).ok()?;
-        let (mut row, behind) = rest.split_at_checked(length as usize)?;
+        let (mut row, after) = rest.split_at_checked(length as usize)?;
         let (mut name, mut value) = ("", 0);
         while !row.is_empty() {
             match decode_key(&mut row).ok()? {
                 (1, WireType::LengthDelimited) => {
                     let length = decode_varint(&mut row).ok()?;
-                    let (text, behind) = row.split_at_checked(length as usize)?;
+                    let (text, after) = row.split_at_checked(length as usize)?;
                     name = std::str::from_utf8(text).ok()?;
-                    row = behind;
+                    row = after;
                 }
                 (2, WireType::Varint) => {
                     let zigzag = decode_varint(&mut row).ok()?;
@@ -196,7 +196,7 @@ fn decode_protobuf(bytes: &[u8]) -> Option<Groups> {
             }
         }
         add(&mut groups, name, value);
-        rest = behind;
+        rest = after;
     }
     Some(groups)
 }

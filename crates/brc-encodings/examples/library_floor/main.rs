@@ -31,8 +31,8 @@ fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let usage = || Error::Usage("library_floor FILE [ROWS] [ENCODING]".to_owned());
     let path = arguments.first().ok_or_else(usage)?;
-    let most = arguments.get(1).map_or(Ok(2_000_000), |rows| rows.parse()).map_err(|_| usage())?;
-    let rows = Rows::load(Path::new(path), most)?;
+    let max_rows = arguments.get(1).map_or(Ok(2_000_000), |rows| rows.parse()).map_err(|_| usage())?;
+    let rows = Rows::load(Path::new(path), max_rows)?;
     let expected = rows.groups();
     println!("{} rows, {} names; ns per row, median of {RUNS}\n", rows.len(), expected.len());
     println!("{:<14} {:>8} {:>8} {:>7}   {:>8} {:>8} {:>7}", "", "encode", "ours", "", "decode", "ours", "");

@@ -22,7 +22,7 @@ pub(crate) fn encode_packed(rows: &[(&str, i64)], out: &mut Vec<u8>) {
 }
 
 fn message(rows: &[(&str, i64)]) -> Builder<HeapAllocator> {
-    let mut places = HashMap::<&str, u16, foldhash::fast::RandomState>::default();
+    let mut codes_by_name = HashMap::<&str, u16, foldhash::fast::RandomState>::default();
     let mut names = Vec::new();
     let mut message = Builder::new(HeapAllocator::new().first_segment_words(rows.len() as u32));
     let mut root = message.init_root::<entry::Builder<'_>>().init_rows();
@@ -33,11 +33,11 @@ fn message(rows: &[(&str, i64)]) -> Builder<HeapAllocator> {
     let mut column = columns.get(0).init_text();
     let mut codes = column.reborrow().init_codes(rows.len() as u32);
     for (index, (name, _)) in (0..).zip(rows) {
-        let place = *places.entry(name).or_insert_with(|| {
+        let code = *codes_by_name.entry(name).or_insert_with(|| {
             names.push(*name);
             names.len() as u16 - 1
         });
-        codes.set(index, place);
+        codes.set(index, code);
     }
     let mut dictionary = column.init_dictionary(names.len() as u32);
     (0..).zip(names).for_each(|(index, name)| dictionary.set(index, text::Reader(name.as_bytes())));

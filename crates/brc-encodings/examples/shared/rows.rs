@@ -18,17 +18,17 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// The first rows of a table of a name and a small number.
-    pub(crate) fn load(path: &Path, most: usize) -> Result<Self> {
+    pub(crate) fn load(path: &Path, max_rows: usize) -> Result<Self> {
         let input = Input::open(path)?;
         let encoding = brc_encodings::for_input(&input)?;
         let schema = Some(Schema::one_brc());
         let table = encoding.open(input, &OpenOptions { schema, ..OpenOptions::default() })?;
         let rows = std::sync::Mutex::new(Self::default());
         let everything = ScanOptions::everything(table.schema());
-        scan(table.as_ref(), &everything, 1, &Progress::default(), || Loader { rows: &rows, most })?;
+        scan(table.as_ref(), &everything, 1, &Progress::default(), || Loader { rows: &rows, max_rows })?;
         let mut rows = rows.into_inner().unwrap_or_default();
-        rows.codes.truncate(most);
-        rows.values.truncate(most);
+        rows.codes.truncate(max_rows);
+        rows.values.truncate(max_rows);
         Ok(rows)
     }
 
@@ -59,7 +59,7 @@ pub(crate) fn add(groups: &mut Groups, name: &str, value: i64) {
 
 struct Loader<'a> {
     rows: &'a std::sync::Mutex<Rows>,
-    most: usize,
+    max_rows: usize,
 }
 
 impl Worker for Loader<'_> {
@@ -78,7 +78,7 @@ impl Sink for Loader<'_> {
         let [names, numbers] = batch.columns else { return Err(strange()) };
         let Data::Integers(values) = numbers.data else { return Err(strange()) };
         let mut rows = self.rows.lock().map_err(|_| strange())?;
-        if rows.len() >= self.most {
+        if rows.len() >= self.max_rows {
             return Ok(());
         }
         batch::codes_of(names, &mut rows.codes);

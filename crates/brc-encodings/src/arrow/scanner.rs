@@ -55,7 +55,7 @@ struct Codes {
 
 /// The positions of the validity bitmap and of the values among the buffers.
 const VALIDITY: usize = 0;
-const FIRST: usize = 1;
+const VALUES: usize = 1;
 
 impl<'t> ArrowScanner<'t> {
     pub(super) fn new(table: &'t ArrowTable, options: &ScanOptions) -> Result<Self> {
@@ -179,7 +179,7 @@ impl<'t> ScanColumn<'t> {
         match (&mut self.values, self.column.dictionary) {
             (ValueSource::Codes(codes), _) => {
                 (codes.nulls, codes.rows) = (nulls, rows);
-                self.buffers.check(FIRST, rows, codes.width.bytes())?;
+                self.buffers.check(VALUES, rows, codes.width.bytes())?;
                 if nulls > 0 { self.buffers.check(VALIDITY, rows.div_ceil(8), 1) } else { Ok(()) }
             }
             (ValueSource::Arrays(arrays, Some(values)), Some((_, width))) => {
@@ -205,19 +205,19 @@ impl Codes {
         let translated = &dictionary.codes;
         let codes = &mut self.codes;
         codes.clear();
-        let lent = match self.width {
+        let stored = match self.width {
             // Read as unsigned, a negative code is too large for any dictionary.
-            Width::I32 | Width::U32 if translated.is_none() => buffers.values::<u32>(FIRST, rows.clone()),
+            Width::I32 | Width::U32 if translated.is_none() => buffers.values::<u32>(VALUES, rows.clone()),
             width => {
                 widen(buffers, width, rows.clone(), codes);
                 codes.as_slice()
             }
         };
         let count = translated.as_ref().map_or(dictionary.values.len(), Vec::len);
-        if lent.len() != rows.len() {
+        if stored.len() != rows.len() {
             return Err(Fault::corrupt("a buffer is shorter than its rows"));
         }
-        if lent.iter().max().is_some_and(|&largest| largest as usize >= count) {
+        if stored.iter().max().is_some_and(|&largest| largest as usize >= count) {
             self.blank_nulls(buffers, rows, count)?;
         }
         if let Some(translated) = translated {
@@ -249,7 +249,7 @@ impl Codes {
 
     fn column<'a>(&'a self, buffers: &'a Buffers, rows: Range<usize>) -> Column<'a> {
         let codes: &[u32] =
-            if self.codes.is_empty() { buffers.values(FIRST, rows.clone()) } else { self.codes.as_slice() };
+            if self.codes.is_empty() { buffers.values(VALUES, rows.clone()) } else { self.codes.as_slice() };
         Column::codes(codes, &self.dictionary.values).with_validity(self.validity(buffers, rows))
     }
 }
@@ -260,12 +260,12 @@ fn widen(buffers: &Buffers, width: Width, rows: Range<usize>, codes: &mut Vec<u3
         codes.extend(narrow.iter().map(|&code| code.into()));
     }
     match width {
-        Width::I8 | Width::U8 => extend(buffers.values::<u8>(FIRST, rows), codes),
-        Width::I16 | Width::U16 => extend(buffers.values::<u16>(FIRST, rows), codes),
-        Width::I32 | Width::U32 => extend(buffers.values::<u32>(FIRST, rows), codes),
+        Width::I8 | Width::U8 => extend(buffers.values::<u8>(VALUES, rows), codes),
+        Width::I16 | Width::U16 => extend(buffers.values::<u16>(VALUES, rows), codes),
+        Width::I32 | Width::U32 => extend(buffers.values::<u32>(VALUES, rows), codes),
         Width::I64 | Width::U64 => {
             let narrow = |&code: &u64| u32::try_from(code).unwrap_or(u32::MAX);
-            codes.extend(buffers.values::<u64>(FIRST, rows).iter().map(narrow));
+            codes.extend(buffers.values::<u64>(VALUES, rows).iter().map(narrow));
         }
     }
 }

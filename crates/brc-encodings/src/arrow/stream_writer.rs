@@ -351,12 +351,12 @@ impl ColumnBuilder {
 
 /// Appends strings without nulls.
 fn push_all(strings: ByteStrings<'_>, offsets: &mut Vec<i32>, bytes: &mut Vec<u8>) -> Result<()> {
-    let (places, _) = strings.parts();
-    let (Some(&first), Some(&last)) = (places.first(), places.last()) else { return Ok(()) };
+    let (source_offsets, _) = strings.parts();
+    let (Some(&first), Some(&last)) = (source_offsets.first(), source_offsets.last()) else { return Ok(()) };
     let start = end_of(bytes)? - first;
     start.checked_add(last).ok_or_else(too_large)?;
     bytes.extend_from_slice(strings.span());
-    offsets.extend(places[1..].iter().map(|place| start + place));
+    offsets.extend(source_offsets[1..].iter().map(|end| start + end));
     Ok(())
 }
 

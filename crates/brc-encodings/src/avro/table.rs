@@ -135,10 +135,10 @@ fn blocks(path: &Path, file: &InputFile, location: std::ops::Range<u64>, header:
 }
 
 /// The first block of each split, and the end of the last.
-fn splits(blocks: &[Block], most: u64) -> Vec<usize> {
+fn splits(blocks: &[Block], max_bytes: u64) -> Vec<usize> {
     let (mut splits, mut bytes) = (vec![0], 0);
     for (index, block) in blocks.iter().enumerate() {
-        if bytes > 0 && bytes + block.stored > most {
+        if bytes > 0 && bytes + block.stored > max_bytes {
             splits.push(index);
             bytes = 0;
         }

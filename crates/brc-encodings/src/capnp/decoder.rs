@@ -21,19 +21,20 @@ pub(super) struct ColumnsDecoder {
     columns: Columns,
 }
 
-struct Columns(Vec<Wanted>);
+struct Columns(Vec<ColumnDecoder>);
 
 /// A column of the schema, and the buffers to deliver it.
-struct Wanted {
+struct ColumnDecoder {
     logical_type: LogicalType,
     nullable: bool,
-    lent: Lent,
+    buffers: ValueBuffers,
     /// The validity of the rows of a batch.
     validity: BitmapBuffer,
 }
 
-enum Lent {
-    Text(Box<Text>),
+/// The values of a batch that cannot be borrowed from the message.
+enum ValueBuffers {
+    Strings(Box<CodeTranslator>),
     Numbers {
         /// Values of 8 bits or 1 bit, widened.
         widened: Vec<i16>,
@@ -48,7 +49,7 @@ enum Lent {
 }
 
 /// Translates the codes of a message to those of the worker.
-struct Text {
+struct CodeTranslator {
     interner: Interner,
     /// The worker's code for each of the message's; at least [`NARROW_CODES`] long.
     map: Vec<u32>,
@@ -82,7 +83,7 @@ type Reason = String;
 impl ColumnsDecoder {
     pub(super) fn new(form: Form, schema: &Schema, projection: &[usize]) -> Self {
         let fields = schema.fields().iter().enumerate();
-        let columns = fields.map(|(index, field)| Wanted::new(field, projection.contains(&index)));
+        let columns = fields.map(|(index, field)| ColumnDecoder::new(field, projection.contains(&index)));
         Self { form, messages: Messages::default(), columns: Columns(columns.collect()) }
     }
 }
@@ -118,8 +119,8 @@ impl Columns {
             return Err(format!("{} columns where {} should be", columns.len(), self.0.len()));
         }
         let mut lists = Vec::with_capacity(self.0.len());
-        for (index, (wanted, column)) in self.0.iter_mut().zip(columns).enumerate() {
-            let read = wanted.read(column).map_err(|error| format!("column {index}: {}", error.reason()))?;
+        for (index, (decoder, column)) in self.0.iter_mut().zip(columns).enumerate() {
+            let read = decoder.read(column).map_err(|error| format!("column {index}: {}", error.reason()))?;
             let lengths = [read.values.len(), read.validity.map_or(message.get_rows(), |validity| validity.len())];
             if let Some(length) = lengths.into_iter().find(|length| *length != message.get_rows()) {
                 return Err(format!("column {index} has {length} values for {} rows", message.get_rows()));
@@ -138,34 +139,34 @@ impl Columns {
     ) -> Result<(), DecodeError> {
         for start in (0..rows).step_by(BATCH_ROWS) {
             let batch = start..rows.min(start + BATCH_ROWS);
-            for (index, (wanted, list)) in self.0.iter_mut().zip(lists).enumerate() {
-                let prepared = wanted.prepare(list, batch.clone());
+            for (index, (decoder, list)) in self.0.iter_mut().zip(lists).enumerate() {
+                let prepared = decoder.prepare(list, batch.clone());
                 prepared.map_err(|reason| wrong(format!("column {index}, row {start} or later: {reason}")))?;
             }
             let columns: Vec<_> =
-                self.0.iter().zip(lists).map(|(wanted, list)| wanted.lend(list, batch.clone())).collect();
+                self.0.iter().zip(lists).map(|(decoder, list)| decoder.as_column(list, batch.clone())).collect();
             delivery.batch(batch.len(), &columns)?;
         }
         Ok(())
     }
 }
 
-impl Wanted {
+impl ColumnDecoder {
     fn new(field: &Field, wanted: bool) -> Self {
-        let lent = match field.logical_type.physical() {
-            _ if !wanted => Lent::Skipped,
-            PhysicalType::Integers => Lent::Numbers { widened: Vec::new(), wide: Vec::new() },
-            PhysicalType::Floats => Lent::Floats { widened: Vec::new() },
-            PhysicalType::Bytes => Lent::Text(Box::new(Text {
+        let buffers = match field.logical_type.physical() {
+            _ if !wanted => ValueBuffers::Skipped,
+            PhysicalType::Integers => ValueBuffers::Numbers { widened: Vec::new(), wide: Vec::new() },
+            PhysicalType::Floats => ValueBuffers::Floats { widened: Vec::new() },
+            PhysicalType::Bytes => ValueBuffers::Strings(Box::new(CodeTranslator {
                 interner: Interner::new(Level::best()),
                 map: vec![0; NARROW_CODES],
                 codes: Vec::with_capacity(BATCH_ROWS),
             })),
         };
-        Self { logical_type: field.logical_type, nullable: field.nullable, lent, validity: BitmapBuffer::default() }
+        Self { logical_type: field.logical_type, nullable: field.nullable, buffers, validity: BitmapBuffer::default() }
     }
 
-    /// Locates the lists of a column, and adopts its strings if the column is projected.
+    /// Locates the lists of a column, and interns its strings if the column is projected.
     fn read<'m>(&mut self, column: column::Reader<'m>) -> Result<ReadColumn<'m>, NoMessage> {
         match column.which().map_err(unknown)? {
             column::Nullable(_) if !self.nullable => {
@@ -186,8 +187,8 @@ impl Wanted {
             column::Text(text) => {
                 let dictionary = text.get_dictionary().map_err(malformed)?;
                 let strings = dictionary.len() as usize;
-                if let Lent::Text(text) = &mut self.lent {
-                    text.take_over(dictionary).map_err(malformed)?;
+                if let ValueBuffers::Strings(translator) = &mut self.buffers {
+                    translator.intern(dictionary).map_err(malformed)?;
                 }
                 match text.which().map_err(unknown)? {
                     column::text::Codes(codes) => Lists::Codes { strings, codes: codes.map_err(malformed)? },
@@ -223,37 +224,41 @@ impl Wanted {
 
     /// Prepares a range of rows for delivery.
     fn prepare(&mut self, column: &ReadColumn<'_>, rows: Range<usize>) -> Result<(), Reason> {
-        if let Lent::Skipped = self.lent {
+        if let ValueBuffers::Skipped = self.buffers {
             return Ok(());
         }
         self.validity.clear();
         if let Some(validity) = column.validity {
             (rows.start as u32..rows.end as u32).for_each(|row| self.validity.push(validity.get(row)));
         }
-        match (&mut self.lent, &column.values) {
-            (Lent::Text(text), Lists::Codes { strings, codes }) => text.narrow(slice(codes, rows.clone())?, *strings),
-            (Lent::Text(text), Lists::WideCodes { strings, codes }) => text.wide(slice(codes, rows.clone())?, *strings),
-            (Lent::Numbers { widened, .. }, Lists::Bools(values)) => {
+        match (&mut self.buffers, &column.values) {
+            (ValueBuffers::Strings(translator), Lists::Codes { strings, codes }) => {
+                translator.translate_narrow(slice(codes, rows.clone())?, *strings)
+            }
+            (ValueBuffers::Strings(translator), Lists::WideCodes { strings, codes }) => {
+                translator.translate_wide(slice(codes, rows.clone())?, *strings)
+            }
+            (ValueBuffers::Numbers { widened, .. }, Lists::Bools(values)) => {
                 widened.clear();
                 widened.extend((rows.start as u32..rows.end as u32).map(|row| i16::from(values.get(row))));
                 Ok(())
             }
-            (Lent::Numbers { widened, .. }, Lists::I8(values)) => {
+            (ValueBuffers::Numbers { widened, .. }, Lists::I8(values)) => {
                 widened.clear();
                 widened.extend(slice(values, rows.clone())?.iter().map(|&value| i16::from(value)));
                 Ok(())
             }
-            (Lent::Numbers { .. }, Lists::I16(values)) => slice(values, rows.clone()).map(drop),
-            (Lent::Numbers { .. }, Lists::I32(values)) => slice(values, rows.clone()).map(drop),
-            (Lent::Numbers { .. }, Lists::I64(values)) => slice(values, rows.clone()).map(drop),
-            (Lent::Numbers { wide, .. }, Lists::I128 { low, high }) => {
+            (ValueBuffers::Numbers { .. }, Lists::I16(values)) => slice(values, rows.clone()).map(drop),
+            (ValueBuffers::Numbers { .. }, Lists::I32(values)) => slice(values, rows.clone()).map(drop),
+            (ValueBuffers::Numbers { .. }, Lists::I64(values)) => slice(values, rows.clone()).map(drop),
+            (ValueBuffers::Numbers { wide, .. }, Lists::I128 { low, high }) => {
                 let halves = slice(high, rows.clone())?.iter().zip(slice(low, rows.clone())?);
                 wide.clear();
                 wide.extend(halves.map(|(&high, &low)| i128::from(high) << 64 | i128::from(low)));
                 Ok(())
             }
-            (Lent::Floats { .. }, Lists::Floats(values)) => slice(values, rows.clone()).map(drop),
-            (Lent::Floats { widened }, Lists::ShortFloats(values)) => {
+            (ValueBuffers::Floats { .. }, Lists::Floats(values)) => slice(values, rows.clone()).map(drop),
+            (ValueBuffers::Floats { widened }, Lists::ShortFloats(values)) => {
                 widened.clear();
                 widened.extend(slice(values, rows.clone())?.iter().map(|&value| float32::widen(value)));
                 Ok(())
@@ -283,22 +288,24 @@ impl Wanted {
     }
 
     /// The prepared rows; none for a skipped column.
-    fn lend<'b>(&'b self, column: &'b ReadColumn<'_>, rows: Range<usize>) -> Column<'b> {
+    fn as_column<'b>(&'b self, column: &'b ReadColumn<'_>, rows: Range<usize>) -> Column<'b> {
         Column { data: self.data(&column.values, rows), validity: self.validity.bitmap() }
     }
 
     fn data<'b>(&'b self, list: &'b Lists<'_>, rows: Range<usize>) -> Data<'b> {
-        Data::Integers(match (&self.lent, list) {
-            (Lent::Text(text), _) => {
-                return Data::Codes { codes: &text.codes, dictionary: text.interner.dictionary() };
+        Data::Integers(match (&self.buffers, list) {
+            (ValueBuffers::Strings(translator), _) => {
+                return Data::Codes { codes: &translator.codes, dictionary: translator.interner.dictionary() };
             }
-            (Lent::Floats { .. }, Lists::Floats(values)) => return Data::Floats(slice(values, rows).unwrap_or(&[])),
-            (Lent::Floats { widened }, Lists::ShortFloats(_)) => return Data::Floats(widened),
-            (Lent::Numbers { widened, .. }, Lists::I8(_) | Lists::Bools(_)) => Integers::I16(widened),
-            (Lent::Numbers { .. }, Lists::I16(values)) => Integers::I16(slice(values, rows).unwrap_or(&[])),
-            (Lent::Numbers { .. }, Lists::I32(values)) => Integers::I32(slice(values, rows).unwrap_or(&[])),
-            (Lent::Numbers { .. }, Lists::I64(values)) => Integers::I64(slice(values, rows).unwrap_or(&[])),
-            (Lent::Numbers { wide, .. }, Lists::I128 { .. }) => Integers::I128(wide),
+            (ValueBuffers::Floats { .. }, Lists::Floats(values)) => {
+                return Data::Floats(slice(values, rows).unwrap_or(&[]));
+            }
+            (ValueBuffers::Floats { widened }, Lists::ShortFloats(_)) => return Data::Floats(widened),
+            (ValueBuffers::Numbers { widened, .. }, Lists::I8(_) | Lists::Bools(_)) => Integers::I16(widened),
+            (ValueBuffers::Numbers { .. }, Lists::I16(values)) => Integers::I16(slice(values, rows).unwrap_or(&[])),
+            (ValueBuffers::Numbers { .. }, Lists::I32(values)) => Integers::I32(slice(values, rows).unwrap_or(&[])),
+            (ValueBuffers::Numbers { .. }, Lists::I64(values)) => Integers::I64(slice(values, rows).unwrap_or(&[])),
+            (ValueBuffers::Numbers { wide, .. }, Lists::I128 { .. }) => Integers::I128(wide),
             _ => Integers::I64(&[]),
         })
     }
@@ -313,9 +320,9 @@ fn plural(physical: PhysicalType) -> &'static str {
     }
 }
 
-impl Text {
-    /// Adopts the strings of a message.
-    fn take_over(&mut self, dictionary: text_list::Reader<'_>) -> ::capnp::Result<()> {
+impl CodeTranslator {
+    /// Interns the strings of a message.
+    fn intern(&mut self, dictionary: text_list::Reader<'_>) -> ::capnp::Result<()> {
         if self.map.len() < dictionary.len() as usize {
             self.map.resize(dictionary.len() as usize, 0);
         }
@@ -325,7 +332,7 @@ impl Text {
         Ok(())
     }
 
-    fn narrow(&mut self, codes: &[u16], strings: usize) -> Result<(), Reason> {
+    fn translate_narrow(&mut self, codes: &[u16], strings: usize) -> Result<(), Reason> {
         check(codes.iter().copied().max().map(usize::from), strings)?;
         self.codes.clear();
         // The map covers all possible codes, so no code needs its own check.
@@ -335,7 +342,7 @@ impl Text {
         Ok(())
     }
 
-    fn wide(&mut self, codes: &[u32], strings: usize) -> Result<(), Reason> {
+    fn translate_wide(&mut self, codes: &[u32], strings: usize) -> Result<(), Reason> {
         check(codes.iter().copied().max().map(|code| code as usize), strings)?;
         self.codes.clear();
         self.codes.extend(codes.iter().map(|&code| self.map[code as usize]));

@@ -73,7 +73,7 @@ impl FrameEncoder for ColumnsEncoder {
         batch: &Batch<'_>,
         rows: Range<usize>,
         _: u64,
-        most: usize,
+        max_bytes: usize,
         out: &mut RowBuffer,
     ) -> Result<usize> {
         if batch.columns.len() != self.columns.len() {
@@ -82,13 +82,13 @@ impl FrameEncoder for ColumnsEncoder {
         let before = out.len();
         let row_bytes: usize =
             self.columns.iter_mut().zip(batch.columns).map(|(column, new)| column.longest(new)).sum();
-        if before + self.pending() + rows.len() * row_bytes < most {
+        if before + self.pending() + rows.len() * row_bytes < max_bytes {
             self.append(batch, rows.clone())?;
             return Ok(rows.len());
         }
         for row in rows.clone() {
             self.append(batch, row..row + 1)?;
-            if before + self.pending() >= most {
+            if before + self.pending() >= max_bytes {
                 return Ok(row + 1 - rows.start);
             }
         }

@@ -10,7 +10,7 @@ use ::capnp::message::{Reader, ReaderOptions};
 use ::capnp::serialize::{self, NoAllocSliceSegments};
 
 /// The maximum number of segments of a message: the library's limit.
-const MOST_SEGMENTS: usize = 511;
+const MAX_SEGMENTS: usize = 511;
 
 /// The form of words in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Table {
         let mut table = vec![0; WORD];
         form.read(bytes, &mut table)?;
         let segments = number(&table) as usize + 1;
-        if !(1..=MOST_SEGMENTS).contains(&segments) {
+        if !(1..=MAX_SEGMENTS).contains(&segments) {
             return Err(NoMessage::Malformed(format!("a message of {segments} segments is too much")));
         }
         table.resize(WORD * (segments / 2 + 1), 0);
@@ -116,11 +116,11 @@ impl Messages {
             packing::take(bytes, table.segment_words * WORD)?;
             &all[..length]
         } else {
-            let place = place(&mut self.words, length / WORD);
-            let (head, segments) = place.split_at_mut(table.bytes.len());
+            let buffer = first_words(&mut self.words, length / WORD);
+            let (head, segments) = buffer.split_at_mut(table.bytes.len());
             head.copy_from_slice(&table.bytes);
             form.read(bytes, segments)?;
-            place
+            buffer
         };
         // Every word is visited once; a message that exceeds this refers to some words several times.
         let limit = Some(length / WORD + 1024);
@@ -129,8 +129,8 @@ impl Messages {
     }
 }
 
-/// The first `count` words as bytes.
-fn place(words: &mut Vec<Word>, count: usize) -> &mut [u8] {
+/// The first `count` words as bytes; allocates them if there are fewer.
+fn first_words(words: &mut Vec<Word>, count: usize) -> &mut [u8] {
     if words.len() < count {
         *words = Word::allocate_zeroed_vec(count);
     }

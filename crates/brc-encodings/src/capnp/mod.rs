@@ -40,10 +40,10 @@ const START: &[u8] = b"\0\0\0\0\x05\0\0\0\0\0\0\0\x01\0\x01\0\0\0\0\0\0\0\0\0\0\
 const PACKED_START: &[u8] = b"\x10\x05\x50\x01\x01\x00\x01\xff\x89brc's c\x01pack\r\n\x1a\n";
 
 /// The first message as other programs rewrite it, without the unreferenced words.
-const ANEW: &[u8] = b"\0\0\0\0\x03\0\0\0\0\0\0\0\x01\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+const REWRITTEN: &[u8] = b"\0\0\0\0\x03\0\0\0\0\0\0\0\x01\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
 /// The same packed.
-const PACKED_ANEW: &[u8] = b"\x10\x03\x50\x01\x01\x00\x01";
+const PACKED_REWRITTEN: &[u8] = b"\x10\x03\x50\x01\x01\x00\x01";
 
 /// The constant start of a frame header message: the table, the root, the entry, the pointer to the frame, and its
 /// mark. [`FrameHeader::to_bytes`] follows.
@@ -90,10 +90,10 @@ impl Layout for Capnp {
         }
     }
 
-    fn is_written_anew(&self, prefix: &[u8]) -> bool {
+    fn is_rewritten(&self, prefix: &[u8]) -> bool {
         prefix.starts_with(match self.0 {
-            Form::Plain => ANEW,
-            Form::Packed => PACKED_ANEW,
+            Form::Plain => REWRITTEN,
+            Form::Packed => PACKED_REWRITTEN,
         })
     }
 
@@ -115,7 +115,7 @@ impl Layout for Capnp {
         Ok((header, bytes.len() - rest.len()))
     }
 
-    fn told_schema(&self, prefix: &[u8]) -> Option<Schema> {
+    fn schema_of_prefix(&self, prefix: &[u8]) -> Option<Schema> {
         let mut rest = prefix;
         let first = take_header(self.0, &mut rest).ok()?;
         let header = first.or_else(|| take_header(self.0, &mut rest).ok()?)?;

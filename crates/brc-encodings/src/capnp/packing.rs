@@ -62,16 +62,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn unpacks_and_skips_what_the_library_packs(bytes in sparse(), behind: Vec<u8>) {
+        fn unpacks_and_skips_what_the_library_packs(bytes in sparse(), trailing: Vec<u8>) {
             let (plain, packed) = message(&bytes);
-            let all = [&packed[..], &behind].concat();
+            let all = [&packed[..], &trailing].concat();
             let mut rest = &all[..];
             let mut out = vec![1; plain.len()];
             prop_assert_eq!(unpack(&mut rest, &mut out), Ok(()));
-            prop_assert_eq!((&out, rest), (&plain, &behind[..]));
+            prop_assert_eq!((&out, rest), (&plain, &trailing[..]));
             let mut rest = &all[..];
             prop_assert_eq!(skip(&mut rest, plain.len() / WORD), Ok(()));
-            prop_assert_eq!(rest, &behind[..]);
+            prop_assert_eq!(rest, &trailing[..]);
         }
 
         #[test]

@@ -15,12 +15,12 @@ pub(super) struct Strings {
     strings: Dictionary,
     /// The length of the longest of them.
     longest: usize,
-    /// For each code of the batches, the index of its string in the frame, or [`NO_PLACE`].
-    places: Vec<u32>,
+    /// For each code of the batches, the index of its string in the frame, or [`NOT_IN_FRAME`].
+    indices: Vec<u32>,
     /// The strings that came without codes, if any did.
     uncoded: Option<Box<Uncoded>>,
     /// The strings of the frame's dictionary, in order of appearance.
-    placed: Vec<Placed>,
+    frame_strings: Vec<StringSource>,
     /// The words of the string list: for each string a pointer, and its bytes with a NUL after them.
     dictionary_words: usize,
     /// For each row, the index of its string.
@@ -31,19 +31,20 @@ pub(super) struct Strings {
 struct Uncoded {
     interner: Interner,
     /// For each code of the interner, the index of its string in the frame.
-    places: Vec<u32>,
+    indices: Vec<u32>,
 }
 
 /// The source of a string.
 #[derive(Clone, Copy)]
-enum Placed {
+enum StringSource {
     /// It has this code in the batches.
     Coded(u32),
     /// It came without a code, and has this code of the interner.
     Uncoded(u32),
 }
 
-const NO_PLACE: u32 = u32::MAX;
+/// Marks a string that is not in the frame's dictionary yet.
+const NOT_IN_FRAME: u32 = u32::MAX;
 
 impl Strings {
     /// Adds the new strings of a dictionary. Returns the length of the longest.
@@ -58,15 +59,15 @@ impl Strings {
 
     /// Appends rows with these codes of known strings.
     pub(super) fn push(&mut self, codes: &[u32]) {
-        self.places.resize(self.strings.len(), NO_PLACE);
+        self.indices.resize(self.strings.len(), NOT_IN_FRAME);
         let start = self.codes.len();
-        let mut all_placed = true;
+        let mut all_known = true;
         self.codes.extend(codes.iter().map(|&code| {
-            let place = self.places[code as usize];
-            all_placed &= place != NO_PLACE;
-            place
+            let index = self.indices[code as usize];
+            all_known &= index != NOT_IN_FRAME;
+            index
         }));
-        if !all_placed {
+        if !all_known {
             self.codes.truncate(start);
             codes.iter().for_each(|&code| self.push_code(code));
         }
@@ -74,18 +75,18 @@ impl Strings {
 
     /// Appends a row; adds its string to the frame's dictionary if it is new.
     fn push_code(&mut self, code: u32) {
-        let place = &mut self.places[code as usize];
-        if *place == NO_PLACE {
-            *place = self.placed.len() as u32;
-            self.placed.push(Placed::Coded(code));
+        let index = &mut self.indices[code as usize];
+        if *index == NOT_IN_FRAME {
+            *index = self.frame_strings.len() as u32;
+            self.frame_strings.push(StringSource::Coded(code));
             self.dictionary_words += words_of(self.strings.get(code));
         }
-        self.codes.push(*place);
+        self.codes.push(*index);
     }
 
     /// Appends rows with nulls.
     pub(super) fn push_some(&mut self, codes: impl Iterator<Item = Option<u32>>) {
-        self.places.resize(self.strings.len(), NO_PLACE);
+        self.indices.resize(self.strings.len(), NOT_IN_FRAME);
         for code in codes {
             match code {
                 Some(code) => self.push_code(code),
@@ -101,15 +102,15 @@ impl Strings {
 
     /// Appends a row of a string without a code.
     pub(super) fn push_string(&mut self, string: &[u8]) {
-        let new = || Box::new(Uncoded { interner: Interner::new(Level::best()), places: Vec::new() });
+        let new = || Box::new(Uncoded { interner: Interner::new(Level::best()), indices: Vec::new() });
         let uncoded = self.uncoded.get_or_insert_with(new);
         let code = uncoded.interner.intern(string);
-        if code as usize == uncoded.places.len() {
-            uncoded.places.push(self.placed.len() as u32);
-            self.placed.push(Placed::Uncoded(code));
+        if code as usize == uncoded.indices.len() {
+            uncoded.indices.push(self.frame_strings.len() as u32);
+            self.frame_strings.push(StringSource::Uncoded(code));
             self.dictionary_words += words_of(string);
         }
-        self.codes.push(uncoded.places[code as usize]);
+        self.codes.push(uncoded.indices[code as usize]);
     }
 
     /// The words of the lists.
@@ -119,13 +120,13 @@ impl Strings {
 
     /// The bytes of a code.
     fn width(&self) -> usize {
-        if self.placed.len() <= 1 << 16 { 2 } else { 4 }
+        if self.frame_strings.len() <= 1 << 16 { 2 } else { 4 }
     }
 
     pub(super) fn build(&self, mut column: column::text::Builder<'_>) {
-        let mut strings = column.reborrow().init_dictionary(self.placed.len() as u32);
-        for (place, &placed) in (0..).zip(&self.placed) {
-            strings.set(place, text::Reader(self.string(placed)));
+        let mut strings = column.reborrow().init_dictionary(self.frame_strings.len() as u32);
+        for (index, &source) in (0..).zip(&self.frame_strings) {
+            strings.set(index, text::Reader(self.string(source)));
         }
         let rows = self.codes.len() as u32;
         match self.width() {
@@ -134,18 +135,18 @@ impl Strings {
         }
     }
 
-    fn string(&self, placed: Placed) -> &[u8] {
-        match (placed, &self.uncoded) {
-            (Placed::Coded(code), _) => self.strings.get(code),
-            (Placed::Uncoded(code), Some(uncoded)) => uncoded.interner.dictionary().get(code),
-            (Placed::Uncoded(_), None) => &[],
+    fn string(&self, source: StringSource) -> &[u8] {
+        match (source, &self.uncoded) {
+            (StringSource::Coded(code), _) => self.strings.get(code),
+            (StringSource::Uncoded(code), Some(uncoded)) => uncoded.interner.dictionary().get(code),
+            (StringSource::Uncoded(_), None) => &[],
         }
     }
 
     pub(super) fn clear(&mut self) {
-        for placed in self.placed.drain(..) {
-            if let Placed::Coded(code) = placed {
-                self.places[code as usize] = NO_PLACE;
+        for source in self.frame_strings.drain(..) {
+            if let StringSource::Coded(code) = source {
+                self.indices[code as usize] = NOT_IN_FRAME;
             }
         }
         self.uncoded = None;

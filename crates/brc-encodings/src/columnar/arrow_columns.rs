@@ -236,7 +236,7 @@ impl ArrowColumn {
 
 /// The values of an array of any width; nulls have arbitrary values.
 fn numbers(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<ArrayValues, Fault> {
-    fn lent<T: ArrowPrimitiveType>(array: &ArrayRef) -> ScalarBuffer<T::Native> {
+    fn values_of<T: ArrowPrimitiveType>(array: &ArrayRef) -> ScalarBuffer<T::Native> {
         array.as_primitive::<T>().values().clone()
     }
     fn cast<T: ArrowPrimitiveType, U: arrow_buffer::ArrowNativeType + From<T::Native>>(
@@ -246,10 +246,10 @@ fn numbers(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<ArrayValues, 
     }
     Ok(match array.data_type() {
         DataType::Boolean => ArrayValues::I8(array.as_boolean().values().iter().map(i8::from).collect()),
-        DataType::Int8 => ArrayValues::I8(lent::<Int8Type>(array)),
-        DataType::Int16 => ArrayValues::I16(lent::<Int16Type>(array)),
-        DataType::Int32 => ArrayValues::I32(lent::<Int32Type>(array)),
-        DataType::Int64 => ArrayValues::I64(lent::<Int64Type>(array)),
+        DataType::Int8 => ArrayValues::I8(values_of::<Int8Type>(array)),
+        DataType::Int16 => ArrayValues::I16(values_of::<Int16Type>(array)),
+        DataType::Int32 => ArrayValues::I32(values_of::<Int32Type>(array)),
+        DataType::Int64 => ArrayValues::I64(values_of::<Int64Type>(array)),
         DataType::UInt8 => ArrayValues::I16(cast::<UInt8Type, _>(array)),
         DataType::UInt16 => ArrayValues::I32(cast::<UInt16Type, _>(array)),
         DataType::UInt32 => ArrayValues::I64(cast::<UInt32Type, _>(array)),
@@ -269,9 +269,9 @@ fn numbers(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<ArrayValues, 
             let values = array.as_primitive::<Float32Type>().values();
             ArrayValues::Floats(values.iter().map(|&value| float32::widen(value)).collect())
         }
-        DataType::Float64 => ArrayValues::Floats(lent::<Float64Type>(array)),
-        DataType::Decimal32(..) => ArrayValues::I32(lent::<Decimal32Type>(array)),
-        DataType::Decimal64(..) => ArrayValues::I64(lent::<Decimal64Type>(array)),
+        DataType::Float64 => ArrayValues::Floats(values_of::<Float64Type>(array)),
+        DataType::Decimal32(..) => ArrayValues::I32(values_of::<Decimal32Type>(array)),
+        DataType::Decimal64(..) => ArrayValues::I64(values_of::<Decimal64Type>(array)),
         DataType::Decimal128(precision, _) => {
             let values = array.as_primitive::<Decimal128Type>().values();
             let is_narrow = *precision <= LogicalType::MAX_PRECISION_64;
@@ -285,20 +285,24 @@ fn numbers(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<ArrayValues, 
             let wide = array.as_primitive::<Decimal256Type>().values().iter().map(|value| value.to_i128());
             ArrayValues::I128(valid(wide, nulls, "a decimal has more than 38 digits")?)
         }
-        DataType::Date32 => ArrayValues::I32(lent::<Date32Type>(array)),
+        DataType::Date32 => ArrayValues::I32(values_of::<Date32Type>(array)),
         DataType::Date64 => {
             let day = |&value: &i64| if value.mod_wrapping(DAY) == 0 { i32::try_from(value / DAY).ok() } else { None };
             let days = array.as_primitive::<Date64Type>().values().iter().map(day);
             ArrayValues::I32(valid(days, nulls, "a date has a time of day, or is too far away")?)
         }
-        DataType::Time32(ArrowUnit::Second) => ArrayValues::I32(lent::<Time32SecondType>(array)),
-        DataType::Time32(_) => ArrayValues::I32(lent::<Time32MillisecondType>(array)),
-        DataType::Time64(ArrowUnit::Microsecond) => ArrayValues::I64(lent::<Time64MicrosecondType>(array)),
-        DataType::Time64(_) => ArrayValues::I64(lent::<Time64NanosecondType>(array)),
-        DataType::Timestamp(ArrowUnit::Second, _) => ArrayValues::I64(lent::<TimestampSecondType>(array)),
-        DataType::Timestamp(ArrowUnit::Millisecond, _) => ArrayValues::I64(lent::<TimestampMillisecondType>(array)),
-        DataType::Timestamp(ArrowUnit::Microsecond, _) => ArrayValues::I64(lent::<TimestampMicrosecondType>(array)),
-        DataType::Timestamp(ArrowUnit::Nanosecond, _) => ArrayValues::I64(lent::<TimestampNanosecondType>(array)),
+        DataType::Time32(ArrowUnit::Second) => ArrayValues::I32(values_of::<Time32SecondType>(array)),
+        DataType::Time32(_) => ArrayValues::I32(values_of::<Time32MillisecondType>(array)),
+        DataType::Time64(ArrowUnit::Microsecond) => ArrayValues::I64(values_of::<Time64MicrosecondType>(array)),
+        DataType::Time64(_) => ArrayValues::I64(values_of::<Time64NanosecondType>(array)),
+        DataType::Timestamp(ArrowUnit::Second, _) => ArrayValues::I64(values_of::<TimestampSecondType>(array)),
+        DataType::Timestamp(ArrowUnit::Millisecond, _) => {
+            ArrayValues::I64(values_of::<TimestampMillisecondType>(array))
+        }
+        DataType::Timestamp(ArrowUnit::Microsecond, _) => {
+            ArrayValues::I64(values_of::<TimestampMicrosecondType>(array))
+        }
+        DataType::Timestamp(ArrowUnit::Nanosecond, _) => ArrayValues::I64(values_of::<TimestampNanosecondType>(array)),
         // Other widths are binary data.
         DataType::FixedSizeBinary(_) => {
             let bytes = array.as_fixed_size_binary().value_data().as_chunks().0;

@@ -64,8 +64,8 @@ fn given_types_are_enforced() {
     let text = b"a,b\n1,2.5\n2,\"x\ny\"\n3,4\n5\n6,7,8\n9,\"10\n11,12\n";
     let (rows, rejects) = read(&Csv, file(text), &options, 1).unwrap();
     assert_eq!(rows, [["1", "250"], ["3", "400"], ["11", "1200"]]);
-    let places: Vec<(u64, &[u8])> = rejects.iter().map(|(line, _, text)| (*line, text.as_slice())).collect();
-    assert_eq!(places, [(3, &b"2,\"x\ny\""[..]), (6, b"5"), (7, b"6,7,8"), (8, b"9,\"10")]);
+    let positions: Vec<(u64, &[u8])> = rejects.iter().map(|(line, _, text)| (*line, text.as_slice())).collect();
+    assert_eq!(positions, [(3, &b"2,\"x\ny\""[..]), (6, b"5"), (7, b"6,7,8"), (8, b"9,\"10")]);
     let table = Csv.open(file(text), &options).unwrap();
     let reasons: Vec<String> = rejects.iter().map(|(_, _, row)| table.explain(row).unwrap().1.to_string()).collect();
     let expected =

@@ -1,4 +1,4 @@
-//! Determines the dialect of a text: from its beginning and, with random access, from other places.
+//! Determines the dialect of a text: from its beginning and, with random access, from other offsets.
 
 use crate::encoding::OpenOptions;
 use crate::input::{Input, PREFIX_BYTES, Source};
@@ -7,8 +7,8 @@ use brc_text::rows::RowOptions;
 use brc_text::sniff::{PLACE_BYTES, START_BYTES};
 use brc_text::{Delimiter, DialectOverrides, Sample, Sniffed, sniff, sniff_rows};
 
-/// The number of places sampled besides the beginning: the last one is the end.
-const PLACES: u64 = 4;
+/// The number of samples besides the beginning: the last one is the end.
+const LATER_SAMPLES: u64 = 4;
 /// The maximum number of first bytes sampled: two rows of maximum length.
 const MAX_START_BYTES: usize = 2 * RowOptions::MAX_ROW;
 
@@ -18,11 +18,11 @@ const MAX_START_BYTES: usize = 2 * RowOptions::MAX_ROW;
 /// # Errors
 /// If the text cannot be read.
 pub fn sniff_text(input: &mut Input, options: &OpenOptions) -> Result<Sniffed> {
-    let places = places(input)?;
+    let later = later_samples(input)?;
     loop {
         let start = Sample { bytes: &input.prefix, offset: 0, is_end: input.is_whole };
-        let elsewhere = places.iter().filter(|place| place.offset >= input.prefix.len() as u64);
-        let samples: Vec<Sample<'_>> = [start].into_iter().chain(elsewhere.map(SampledPlace::sample)).collect();
+        let elsewhere = later.iter().filter(|sample| sample.offset >= input.prefix.len() as u64);
+        let samples: Vec<Sample<'_>> = [start].into_iter().chain(elsewhere.map(LaterSample::sample)).collect();
         let sniffed = sniff_samples(&samples, options);
         if !sniffed.needs_more || input.is_whole || input.prefix.len() >= MAX_START_BYTES {
             return Ok(sniffed);
@@ -31,34 +31,34 @@ pub fn sniff_text(input: &mut Input, options: &OpenOptions) -> Result<Sniffed> {
     }
 }
 
-/// Sampled bytes of a file after its prefix.
-struct SampledPlace {
+/// Sampled bytes of a file after its beginning.
+struct LaterSample {
     offset: u64,
     bytes: Vec<u8>,
     is_end: bool,
 }
 
-impl SampledPlace {
+impl LaterSample {
     fn sample(&self) -> Sample<'_> {
         Sample { bytes: &self.bytes, offset: self.offset, is_end: self.is_end }
     }
 }
 
-/// Samples of other places of a file.
-fn places(input: &Input) -> Result<Vec<SampledPlace>> {
+/// Samples of a file after its beginning.
+fn later_samples(input: &Input) -> Result<Vec<LaterSample>> {
     let Source::File { file, length } = &input.source else { return Ok(Vec::new()) };
-    let mut places = Vec::new();
+    let mut samples = Vec::new();
     let last = length.saturating_sub(PLACE_BYTES as u64);
-    for place in 1..=PLACES {
-        let offset = last / PLACES * place + if place == PLACES { last % PLACES } else { 0 };
+    for number in 1..=LATER_SAMPLES {
+        let offset = last / LATER_SAMPLES * number + if number == LATER_SAMPLES { last % LATER_SAMPLES } else { 0 };
         if offset > START_BYTES as u64 {
             let mut bytes = vec![0; PLACE_BYTES];
             let read = file.read_full_at(&mut bytes, offset).map_err(Error::io(&input.path, "read"))?;
             bytes.truncate(read);
-            places.push(SampledPlace { offset, is_end: offset + read as u64 >= *length, bytes });
+            samples.push(LaterSample { offset, is_end: offset + read as u64 >= *length, bytes });
         }
     }
-    Ok(places)
+    Ok(samples)
 }
 
 fn sniff_samples(samples: &[Sample<'_>], options: &OpenOptions) -> Sniffed {

@@ -41,7 +41,7 @@ impl Worker for AggregatedRows {
 
 impl Sink for AggregatedRows {
     fn batch(&mut self, _: &Batch<'_>) -> Result<()> {
-        unreachable!("nobody wants single rows")
+        unreachable!("single rows are not requested")
     }
 
     fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
@@ -157,8 +157,8 @@ fn an_overlong_line_is_one_malformed_row() {
                     [read(file(&text), &options(size, true), 2), read(stream(&text, 1 << 17), &options(size, true), 2)];
                 for (rows, rejects) in outcomes.map(|outcome| outcome.unwrap()) {
                     assert_eq!(rows.len(), 1 + usize::from(good) + usize::from(end.len() > 1));
-                    let places: Vec<_> = rejects.iter().map(|(line, byte, _)| (*line, *byte)).collect();
-                    assert_eq!(places, if good { vec![] } else { vec![(2, 6)] });
+                    let positions: Vec<_> = rejects.iter().map(|(line, byte, _)| (*line, *byte)).collect();
+                    assert_eq!(positions, if good { vec![] } else { vec![(2, 6)] });
                     assert!(rejects.iter().all(|(_, _, text)| text.len() == LONGEST_LINE + 1));
                 }
                 let error = read(file(&text), &options(size, false), 2);

@@ -14,10 +14,10 @@ impl<W: RowWriter> FrameEncoder for FramedRows<W> {
         batch: &Batch<'_>,
         rows: Range<usize>,
         rows_before: u64,
-        most: usize,
+        max_bytes: usize,
         out: &mut RowBuffer,
     ) -> Result<usize> {
-        self.0.push(batch, rows, rows_before, out, |row| row.end < most)
+        self.0.push(batch, rows, rows_before, out, |row| row.end < max_bytes)
     }
 
     fn pending(&self) -> usize {

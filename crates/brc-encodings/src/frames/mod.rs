@@ -169,12 +169,12 @@ pub(crate) trait Layout: Sync {
     fn read_file_header(&self, bytes: &[u8]) -> Result<(FileHeader, usize), String>;
 
     /// The columns of a file that does not begin with the magic, if its first bytes describe them nevertheless.
-    fn told_schema(&self, _prefix: &[u8]) -> Option<Schema> {
+    fn schema_of_prefix(&self, _prefix: &[u8]) -> Option<Schema> {
         None
     }
 
     /// Whether the first bytes are from a file that another program rewrote: its frames have moved.
-    fn is_written_anew(&self, _prefix: &[u8]) -> bool {
+    fn is_rewritten(&self, _prefix: &[u8]) -> bool {
         false
     }
 
@@ -204,7 +204,7 @@ pub(crate) trait Layout: Sync {
 /// Encodes the rows of one frame at a time.
 pub(crate) trait FrameEncoder: Send {
     /// Appends rows of a batch to the frame, which is the last content of the buffer, until the buffer and the [pending
-    /// bytes](Self::pending) together reach `most` bytes. `rows_before` is the number of rows of the part before the
+    /// bytes](Self::pending) together reach `max_bytes`. `rows_before` is the number of rows of the part before the
     /// batch. Returns the number of appended rows, at least 1.
     ///
     /// # Errors
@@ -214,7 +214,7 @@ pub(crate) trait FrameEncoder: Send {
         batch: &Batch<'_>,
         rows: Range<usize>,
         rows_before: u64,
-        most: usize,
+        max_bytes: usize,
         out: &mut RowBuffer,
     ) -> Result<usize>;
 

@@ -70,7 +70,7 @@ fn schema(layout: &dyn Layout, input: &mut Input, options: &OpenOptions) -> Resu
         if has_lost_header(layout, &input.prefix) {
             return Err(Error::corrupt(&input.path, "header", "the first bytes are damaged or missing"));
         }
-        let schema = options.schema.clone().or_else(|| layout.told_schema(&input.prefix));
+        let schema = options.schema.clone().or_else(|| layout.schema_of_prefix(&input.prefix));
         return schema.map(|schema| (schema, None)).ok_or_else(|| without_header(layout, input));
     }
     let (header, length) = read_header(layout, input)?;
@@ -130,7 +130,7 @@ fn has_lost_header(layout: &dyn Layout, prefix: &[u8]) -> bool {
     let equal = nonzero.clone().filter(|(at, own)| found.get(*at) == Some(own)).count();
     let has_mark = 2 * equal >= nonzero.count();
     let has_frame = || prefix.windows(layout.frame_header_bytes()).any(|it| layout.read_frame_header(it).is_some());
-    has_mark || (!layout.is_written_anew(prefix) && has_frame())
+    has_mark || (!layout.is_rewritten(prefix) && has_frame())
 }
 
 /// The error of a file without a header whose columns were not given.

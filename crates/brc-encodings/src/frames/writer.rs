@@ -147,8 +147,8 @@ impl Sink for FramesEncoder {
                 self.begin_frame();
             }
             let step = (STEP - self.rows as usize % STEP).min(batch.rows - done);
-            let most = self.start_of_frame + LONG_FRAME;
-            let added = self.encoder.push(batch, done..done + step, rows_before, most, &mut self.bytes)?;
+            let max_bytes = self.start_of_frame + LONG_FRAME;
+            let added = self.encoder.push(batch, done..done + step, rows_before, max_bytes, &mut self.bytes)?;
             done += added;
             self.rows += added as u64;
             self.rows_of_frame += added as u32;

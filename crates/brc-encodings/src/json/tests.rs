@@ -27,7 +27,7 @@ fn shown(line: &[u8], schema: &Schema) -> std::result::Result<Vec<String>, BadRo
     let mut row = Row::default();
     row.read(line, (0, syntax::skip_spaces(line, 0)), &types, false)?;
     let value = |(number, field): (usize, &brc_core::Field)| {
-        let member = row.numbers.iter().position(|&other| other == number).map(|place| &row.members[place]);
+        let member = row.numbers.iter().position(|&other| other == number).map(|index| &row.members[index]);
         match member {
             None => "null".to_owned(),
             Some(member) if member.kind == syntax::ValueKind::Null => "null".to_owned(),

@@ -181,14 +181,14 @@ mod tests {
         fn integers_round_trip(
             values in prop::collection::vec((any::<i64>(), 0u32..64), 0..700),
             step in 1usize..300,
-            behind in prop::collection::vec(any::<u8>(), 0..20),
+            trailing in prop::collection::vec(any::<u8>(), 0..20),
         ) {
             let values: Vec<i64> = values.into_iter().map(|(value, shift)| value >> shift).collect();
             let narrow: Vec<i32> = values.iter().map(|&value| value as i32).collect();
             let mut bytes = Vec::new();
             integers_64(&values, &mut bytes);
             let length = bytes.len();
-            bytes.extend(&behind);
+            bytes.extend(&trailing);
             prop_assert_eq!(&decode::<i64>(&bytes, step).unwrap(), &(values.clone(), length));
             prop_assert_eq!(&decode::<i32>(&bytes, step).unwrap().0, &narrow, "differences of 64 bits in 32");
             bytes.clear();

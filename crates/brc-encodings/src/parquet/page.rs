@@ -112,7 +112,7 @@ pub(super) struct Pages {
     /// The decompressed body of a page.
     body: Vec<u8>,
     /// The location of the page's body: whether it is in `body` (else `stored`), and its range.
-    place: (bool, Range<usize>),
+    location: (bool, Range<usize>),
     pub(super) decompress_time: Duration,
 }
 
@@ -128,7 +128,7 @@ impl Pages {
     ) -> &mut [u8] {
         self.stored.clear();
         self.stored.resize(stored, 0);
-        (self.at, self.unpacked, self.codec, self.left, self.place) = (0, unpacked, codec, values, (false, 0..0));
+        (self.at, self.unpacked, self.codec, self.left, self.location) = (0, unpacked, codec, values, (false, 0..0));
         &mut self.stored
     }
 
@@ -170,10 +170,10 @@ impl Pages {
                 self.left = self.left.map(|left| left.saturating_sub(header.values));
             }
             if header.kind != DICTIONARY_PAGE && is_skipped(&header) {
-                self.place = (false, 0..0);
+                self.location = (false, 0..0);
                 return Ok(Some(header));
             }
-            self.place = match self.codec {
+            self.location = match self.codec {
                 Some(codec) if header.is_compressed => {
                     let begun = Instant::now();
                     let unpacked = self.decompress(&header, codec, start..end)?;
@@ -188,7 +188,7 @@ impl Pages {
 
     /// The body of the page.
     pub(super) fn body(&self) -> &[u8] {
-        let (is_unpacked, range) = &self.place;
+        let (is_unpacked, range) = &self.location;
         let bytes = if *is_unpacked { &self.body } else { &self.stored };
         bytes.get(range.clone()).unwrap_or_default()
     }

@@ -6,7 +6,7 @@ use brc_core::{Field, LogicalType, Schema};
 pub(super) const SAMPLES: [&str; 3] = ["r", "g", "b"];
 
 /// The columns of a pixel's coordinates, which follow.
-const PLACE: [&str; 2] = ["x", "y"];
+const COORDINATES: [&str; 2] = ["x", "y"];
 
 const WIDTH: &str = "ppm.width";
 const HEIGHT: &str = "ppm.height";
@@ -48,7 +48,7 @@ impl Image {
 
     /// The schema of the image as a table. `header` is the binary form's, if it is not canonical.
     pub(super) fn schema(&self, header: Option<&str>) -> Schema {
-        let names = SAMPLES.into_iter().chain(PLACE);
+        let names = SAMPLES.into_iter().chain(COORDINATES);
         let fields = names.map(|name| Field::required(name, LogicalType::Int32)).collect();
         let number = |key: &str, value: u32| (key.to_owned(), value.to_string());
         let mut metadata =

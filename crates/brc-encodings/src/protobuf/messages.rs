@@ -86,6 +86,7 @@ struct FieldDescriptor {
 
 /// `google.protobuf.FieldDescriptorProto.Label.LABEL_OPTIONAL`.
 const OPTIONAL: i32 = 1;
+
 /// The number of a field type in `google.protobuf.FieldDescriptorProto.Type`.
 fn type_number(logical_type: LogicalType) -> i32 {
     match (FieldKind::of(logical_type), logical_type) {

@@ -75,15 +75,15 @@ fn dictionary(strings: &[String]) -> Dictionary {
 }
 
 /// The columns of a batch; strings as runs of one row if requested.
-fn lent<'a>(columns: &'a [Given], dictionary: &'a Dictionary, runs: &'a [Vec<Run>]) -> Vec<Column<'a>> {
-    let lend = |(index, values): (usize, &'a Given)| match values {
+fn columns_of<'a>(columns: &'a [Given], dictionary: &'a Dictionary, runs: &'a [Vec<Run>]) -> Vec<Column<'a>> {
+    let column_of = |(index, values): (usize, &'a Given)| match values {
         Given::Texts(_) if !runs.is_empty() => Column::runs(&runs[index], dictionary),
         Given::Texts(codes) => Column::codes(codes, dictionary),
         Given::I16(values) => Column::integers(Integers::I16(values)),
         Given::I32(values) => Column::integers(Integers::I32(values)),
         Given::I64(values) => Column::integers(Integers::I64(values)),
     };
-    columns.iter().enumerate().map(lend).collect()
+    columns.iter().enumerate().map(column_of).collect()
 }
 
 fn expected(columns: &[Given], strings: &[String], row: usize) -> String {
@@ -123,7 +123,7 @@ proptest! {
             _ => Vec::new(),
         };
         let runs: Vec<Vec<Run>> = if as_runs { columns.iter().map(run).collect() } else { Vec::new() };
-        let batch = lent(&columns, &dictionary, &runs);
+        let batch = columns_of(&columns, &dictionary, &runs);
         let batch = Batch { rows, columns: &batch };
         let mut encoder = RowEncoder::new("brackets", &schema(&columns), Brackets);
         let (mut out, mut ends) = (RowBuffer::default(), vec![0]);

@@ -234,7 +234,7 @@ impl State {
         let Some(relines) = &mut self.relines else { return };
         let outcome = if self.ended { relines.end() } else { relines.reline(buffer, filled, &mut self.notes) };
         if let Err(fault) = outcome {
-            let line = self.lines + self.notes.newlines.partition_point(|&place| place < fault.byte) as u64 + 1;
+            let line = self.lines + self.notes.newlines.partition_point(|&offset| offset < fault.byte) as u64 + 1;
             buffer.truncate(filled + usize::try_from(fault.byte.saturating_sub(self.read)).unwrap_or(usize::MAX));
             (self.ended, self.failure) = (true, Some(Failure::Text(fault, line)));
         }
@@ -311,14 +311,14 @@ impl StreamPieces {
     fn first_row_end(&self, state: &State, start: usize, from: usize) -> Option<usize> {
         let line_end = memchr(b'\n', &self.buffer[from..]).map(|at| from + at + 1);
         let adjoining = state.notes.adjoining_from(state.byte + (from - start) as u64 + 1);
-        let adjoining = adjoining.map(|place| start + (place - state.byte) as usize);
+        let adjoining = adjoining.map(|offset| start + (offset - state.byte) as usize);
         line_end.into_iter().chain(adjoining).min()
     }
 
     /// The start of the last row, if a row starts at `searched` in the buffer.
     fn last_row_start(&self, state: &State, start: usize, searched: usize) -> usize {
         let line_end = memrchr(b'\n', &self.buffer[searched..]).map_or(searched, |at| searched + at + 1);
-        let adjoining = state.notes.adjoining.last().map(|place| place.saturating_sub(state.byte));
+        let adjoining = state.notes.adjoining.last().map(|offset| offset.saturating_sub(state.byte));
         adjoining.map_or(line_end, |after| line_end.max(start + after as usize))
     }
 
@@ -337,7 +337,8 @@ impl StreamPieces {
         let start = self.buffer.len();
         loop {
             let read = state.fill(&mut self.buffer);
-            let adjoining = state.notes.adjoining_from(state.byte + skipped).map(|place| place - state.byte - skipped);
+            let adjoining =
+                state.notes.adjoining_from(state.byte + skipped).map(|offset| offset - state.byte - skipped);
             let line_end = memchr(b'\n', &self.buffer[start..]).map(|at| at + 1);
             let row_end = line_end.into_iter().chain(adjoining.map(|after| after as usize)).min();
             let rest = row_end.unwrap_or(read);
@@ -360,10 +361,10 @@ impl StreamPieces {
     /// # Errors
     /// The error after the last row, if nothing more can be read.
     pub(super) fn next(&mut self) -> Result<Option<Piece<'_>>> {
-        let Some(place) = self.pieces.get(self.next) else { return self.failure.take().map_or(Ok(None), Err) };
+        let Some(location) = self.pieces.get(self.next) else { return self.failure.take().map_or(Ok(None), Err) };
         self.next += 1;
-        let window = Window::new(&self.buffer, place.range.start, place.range.end);
-        Ok(Some(Piece { window, cut_off: place.cut_off, byte: place.byte, newlines: self.newlines.as_ref() }))
+        let window = Window::new(&self.buffer, location.range.start, location.range.end);
+        Ok(Some(Piece { window, cut_off: location.cut_off, byte: location.byte, newlines: self.newlines.as_ref() }))
     }
 }
 

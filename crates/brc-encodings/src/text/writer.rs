@@ -94,7 +94,7 @@ impl<W: RowWriter> Sink for TextEncoder<W> {
 /// Whether a line cannot be read again. There is always a cut after such a line.
 #[cold]
 fn is_too_long(line: &Range<usize>) -> bool {
-    const { assert!(CUT_BYTES <= LONGEST_LINE, "a line that is too long would have no cut behind it") };
+    const { assert!(CUT_BYTES <= LONGEST_LINE, "a line that is too long would have no cut after it") };
     // The line feed is not part of the line.
     line.len() - 1 > LONGEST_LINE
 }

@@ -348,8 +348,8 @@ impl Sink for TranslatingSink<'_, '_, '_> {
 
     fn wants(&self, position: usize) -> bool {
         let is_own = |it: &(usize, &TranslatedColumn<'_>)| matches!(it.1.origin, Origin::Column(_));
-        let place = self.to.columns.iter().enumerate().filter(is_own).nth(position);
-        place.is_none_or(|(place, _)| self.sink.wants(place))
+        let column = self.to.columns.iter().enumerate().filter(is_own).nth(position);
+        column.is_none_or(|(index, _)| self.sink.wants(index))
     }
 
     fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {

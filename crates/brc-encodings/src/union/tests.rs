@@ -118,7 +118,7 @@ fn equal_strings_have_equal_codes() {
         }
 
         fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-            panic!("nobody asked for summaries")
+            panic!("summaries were not requested")
         }
     }
     let tables =
