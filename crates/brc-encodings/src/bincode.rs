@@ -206,7 +206,7 @@ impl<'a> TupleReader<'a> {
 
 impl<'a> RowReader<'a> for TupleReader<'a> {
     #[inline]
-    fn left(&self) -> usize {
+    fn remaining(&self) -> usize {
         self.0.len()
     }
 

@@ -437,7 +437,7 @@ fn unexpected(bytes: &[u8], is_not: &str) -> Fault {
 
 impl<'a> RowReader<'a> for ArrayReader<'a> {
     #[inline]
-    fn left(&self) -> usize {
+    fn remaining(&self) -> usize {
         self.rest.len()
     }
 
@@ -552,7 +552,7 @@ mod tests {
                 let (by_table, by_crate) = (reader.number(0, 0), other.long_number(0));
                 assert_eq!(by_table, by_crate, "{initial:#x} {second:#x}");
                 if by_table.is_ok() {
-                    assert_eq!(reader.left(), other.left());
+                    assert_eq!(reader.remaining(), other.remaining());
                 }
             }
         }

@@ -173,7 +173,7 @@ impl Converted {
 }
 
 /// The result of one split.
-struct Piece {
+struct SplitResult {
     split: u64,
     /// `None` if the split has no valid row.
     part: Option<Part>,
@@ -222,15 +222,15 @@ impl<'a> Appender<'a> {
 }
 
 impl Accept for Appender<'_> {
-    type Piece = Piece;
+    type Piece = SplitResult;
     type Bytes = Vec<u8>;
     const SPARES: usize = 2;
 
-    fn size(piece: &Piece) -> usize {
+    fn size(piece: &SplitResult) -> usize {
         piece.part.as_ref().map_or(0, |part| part.bytes.len() + part.meta_bytes) + piece.rejects.memory()
     }
 
-    fn accept(&mut self, piece: Piece) -> Result<Vec<u8>> {
+    fn accept(&mut self, piece: SplitResult) -> Result<Vec<u8>> {
         let file = self.table.file_of(piece.split).unwrap_or(TableFile { table: self.table, first_split: 0 });
         if file.first_split != self.file.0 {
             self.file = (file.first_split, self.lines_read);
@@ -279,7 +279,7 @@ impl Sink for Converter<'_, '_, '_> {
         long_rows.portions(batch, |portion| {
             encoder.batch(portion)?;
             if let Some(part) = encoder.overflow()? {
-                let piece = Piece {
+                let piece = SplitResult {
                     split: *split,
                     part: Some(part),
                     types: types.clone(),
@@ -321,7 +321,7 @@ impl Worker for Converter<'_, '_, '_> {
         };
         let Scanned { rejects, skipped_rows: rows_skipped, skipped_lines, .. } = scanned;
         let (split_index, types) = (split.index, self.types.clone());
-        let piece = Piece { split: split_index, part, types, rejects, lines_read, rows_skipped, skipped_lines };
+        let piece = SplitResult { split: split_index, part, types, rejects, lines_read, rows_skipped, skipped_lines };
         if let Some(bytes) = self.ordered.deliver(split.index, piece)? {
             self.encoder.recycle(bytes);
         }

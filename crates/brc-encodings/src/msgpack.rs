@@ -373,7 +373,7 @@ fn is_array(marker: Marker) -> bool {
 
 impl<'a> RowReader<'a> for ArrayReader<'a> {
     #[inline]
-    fn left(&self) -> usize {
+    fn remaining(&self) -> usize {
         self.0.len()
     }
 
@@ -454,7 +454,7 @@ mod tests {
                 let (by_table, by_crate) = (reader.number(0, 0), other.long_number());
                 assert_eq!(by_table, by_crate, "{initial:#x} {second:#x}");
                 if by_table.is_ok() {
-                    assert_eq!(reader.left(), other.left());
+                    assert_eq!(reader.remaining(), other.remaining());
                 }
             }
         }

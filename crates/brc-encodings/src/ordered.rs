@@ -1,9 +1,9 @@
 //! Writes the results of several workers to one output, in order.
 //!
-//! The offset of a part is known only when all parts before it are, so a part that is early waits. Only one thread
-//! writes at a time, because file systems serialise writes to one file anyway. A worker that delivers a part while no
+//! The offset of a piece is known only when all pieces before it are, so a piece that is early waits. Only one thread
+//! writes at a time, because file systems serialise writes to one file anyway. A worker that delivers a piece while no
 //! thread is writing becomes the writer until nothing is left to write; the others return to work at once, unless more
-//! bytes than a limit are waiting. Accepting parts works the same way.
+//! bytes than a limit are waiting. Accepting pieces works the same way.
 
 use crate::output::Output;
 use brc_core::Result;
@@ -39,7 +39,8 @@ pub struct Ordered<'a, A: Accept> {
     /// Locked only by threads that do not hold the state.
     accept: Mutex<A>,
     state: Mutex<State<A>>,
-    moved: Condvar,
+    /// Signals that the state has changed.
+    changed: Condvar,
 }
 
 struct State<A: Accept> {
@@ -74,7 +75,7 @@ impl<'a, A: Accept> Ordered<'a, A> {
             is_writing: false,
             spares: Vec::new(),
         };
-        Self { output, bound, accept: Mutex::new(accept), state: Mutex::new(state), moved: Condvar::new() }
+        Self { output, bound, accept: Mutex::new(accept), state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Delivers a piece, and possibly writes it and others. Returns written bytes whose buffer can be reused.
@@ -99,14 +100,14 @@ impl<'a, A: Accept> Ordered<'a, A> {
         let is_full = |state: &State<A>| state.is_writing && state.waiting + size > self.bound;
         let must_wait = |state: &State<A>| index > state.next || state.is_accepting || is_full(state);
         while index < state.end && must_wait(&state) {
-            state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if index >= state.end {
             return Ok(None);
         }
         state.waiting += size;
         let state = self.accept(state, piece)?;
-        self.write_unless_someone_does(state)
+        self.write_if_idle(state)
     }
 
     fn try_deliver(&self, index: u64, piece: A::Piece) -> Result<Option<A::Bytes>> {
@@ -115,7 +116,7 @@ impl<'a, A: Accept> Ordered<'a, A> {
         // While no thread writes, all others wait for the next piece: it must not wait itself.
         let is_needed = |state: &State<A>| index == state.next && !state.is_accepting && !state.is_writing;
         while index < state.end && state.waiting + size > self.bound && !is_needed(&state) {
-            state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if index >= state.end {
             return Ok(None);
@@ -123,10 +124,11 @@ impl<'a, A: Accept> Ordered<'a, A> {
         state.waiting += size;
         state.early.insert(index, piece);
         let state = if state.is_accepting { state } else { self.accept_all(state)? };
-        self.write_unless_someone_does(state)
+        self.write_if_idle(state)
     }
 
-    fn write_unless_someone_does<'s>(&'s self, mut state: MutexGuard<'s, State<A>>) -> Result<Option<A::Bytes>> {
+    /// Writes what is ready, unless another thread does.
+    fn write_if_idle<'s>(&'s self, mut state: MutexGuard<'s, State<A>>) -> Result<Option<A::Bytes>> {
         if !state.is_writing {
             state.is_writing = true;
             state = self.write(state)?;
@@ -144,14 +146,14 @@ impl<'a, A: Accept> Ordered<'a, A> {
             if state.spares.len() < A::SPARES {
                 state.spares.push(bytes);
             }
-            self.moved.notify_all();
+            self.changed.notify_all();
             if written.is_err() {
                 state.is_writing = false;
                 written?;
             }
         }
         state.is_writing = false;
-        self.moved.notify_all();
+        self.changed.notify_all();
         Ok(state)
     }
 
@@ -160,7 +162,7 @@ impl<'a, A: Accept> Ordered<'a, A> {
         let mut state = self.lock();
         state.end = state.end.min(index);
         drop(state);
-        self.moved.notify_all();
+        self.changed.notify_all();
     }
 
     /// Accepts all pieces that are next in order.
@@ -181,7 +183,7 @@ impl<'a, A: Accept> Ordered<'a, A> {
         let accepted = self.with_acceptor(|acceptor| acceptor.accept(piece));
         let mut state = self.lock();
         state.is_accepting = false;
-        self.moved.notify_all();
+        self.changed.notify_all();
         let bytes = accepted?;
         let offset = state.offset;
         state.offset += bytes.as_ref().len() as u64;

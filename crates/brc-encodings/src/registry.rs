@@ -131,12 +131,12 @@ pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
     match (named, seen) {
         // Few bytes match too much, and damaged ones nothing: the named encoding gives the best error.
         (Some(named), _) if input.prefix.len() < MIN_PREFIX_BYTES => Ok(named),
-        (Some(named), None) if is_text(named) && is_binary(&input.prefix) => Err(unknown(input, Some(named))),
+        (Some(named), None) if named.is_text() && is_binary(&input.prefix) => Err(unknown(input, Some(named))),
         (Some(named), None) => Ok(named),
         // Rows without a header may look like text by chance.
-        (Some(named), Some(seen)) if named.may_lack_header() && is_text(seen) => Ok(named),
+        (Some(named), Some(seen)) if named.may_lack_header() && seen.is_text() => Ok(named),
         // Any text looks like csv, including text of another encoding that begins with a malformed row.
-        (Some(named), Some(seen)) if is_text(named) && seen.name() == csv::Csv.name() => Ok(named),
+        (Some(named), Some(seen)) if named.is_text() && seen.name() == csv::Csv.name() => Ok(named),
         (Some(named), Some(seen)) if named.name() != seen.name() => Err(mismatch(input, named, seen)),
         (_, Some(seen)) => Ok(seen),
         (None, None) => Err(unknown(input, None)),
@@ -150,11 +150,6 @@ pub(crate) fn reads_parts(prefix: &[u8]) -> bool {
 
 /// The minimum number of first bytes that identify an encoding: with fewer, several magics match.
 const MIN_PREFIX_BYTES: usize = 4;
-
-/// Whether files of the encoding may have any content, so that damage is not detected.
-fn is_text(encoding: &dyn Encoding) -> bool {
-    encoding.is_text()
-}
 
 fn unknown(input: &Input, named: Option<&dyn Encoding>) -> Error {
     if let Some(refusal) = other_formats::refusal(&input.prefix) {
@@ -175,7 +170,7 @@ fn mismatch(input: &Input, named: &dyn Encoding, seen: &dyn Encoding) -> Error {
     if seen.name() == csv::Csv.name() {
         // A file whose name promises a binary encoding must not be text.
         Error::corrupt(&input.path, "first bytes", format!("{reason})"))
-    } else if is_text(named) {
+    } else if named.is_text() {
         // The first row of a text may look like another encoding.
         Error::unsupported(&input.path, format!("{reason}, --from {name} as text)"))
     } else {

@@ -63,10 +63,10 @@ impl Object {
                     shared.fetch_expected(&mut cache)?;
                     return Ok(bytes);
                 }
-                Lookup::Failed(failure, part) => return Err(failure.at(&part)),
-                Lookup::Nothing(part) => {
-                    cache.begin(&part);
-                    shared.fetch(part)?;
+                Lookup::Failed(failure, range) => return Err(failure.at(&range)),
+                Lookup::Nothing(range) => {
+                    cache.begin(&range);
+                    shared.fetch(range)?;
                 }
                 Lookup::InFlight => {
                     let waited = shared.has_arrived.wait_timeout(cache, POLL_INTERVAL);
@@ -85,23 +85,23 @@ impl Shared {
 
     /// Requests as many expected ranges as the limits allow.
     fn fetch_expected(self: &Arc<Self>, cache: &mut Cache) -> io::Result<()> {
-        while let Some(part) = cache.next_to_fetch() {
-            self.fetch(part)?;
+        while let Some(range) = cache.next_to_fetch() {
+            self.fetch(range)?;
         }
         Ok(())
     }
 
     /// Fetches a range that counts as in flight.
-    fn fetch(self: &Arc<Self>, part: Range<u64>) -> io::Result<()> {
+    fn fetch(self: &Arc<Self>, range: Range<u64>) -> io::Result<()> {
         let shared = Arc::clone(self);
         handle()?.spawn(async move {
-            let fetched = shared.source.fetch(GetRange::Bounded(part.clone()), Some(&shared.version)).await;
-            let fetched = fetched.and_then(|(range, bytes, _)| match range == part {
+            let fetched = shared.source.fetch(GetRange::Bounded(range.clone()), Some(&shared.version)).await;
+            let fetched = fetched.and_then(|(sent, bytes, _)| match sent == range {
                 true => Ok(bytes),
                 false => Err(Failure::permanent(ErrorKind::InvalidData, "the server sent other bytes")),
             });
             let mut cache = shared.lock();
-            cache.end(part.start, fetched);
+            cache.end(range.start, fetched);
             // If no thread can be started, the failure is not reported; a reader that waits for the next range requests
             // it.
             let _ = shared.fetch_expected(&mut cache);

@@ -1,6 +1,5 @@
 //! Builds the library's array of a record batch column; the library checks that the buffers are consistent.
 
-use super::types::FileColumn;
 use crate::columnar::{Fault, guarded};
 use arrow_array::{ArrayRef, make_array};
 use arrow_buffer::Buffer;
@@ -8,17 +7,8 @@ use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use arrow_select::take::{TakeOptions, take};
 
-/// The values of a column without a dictionary: `rows` rows with `nulls` nulls, from its buffers.
-pub(super) fn of_values(column: &FileColumn, rows: usize, nulls: usize, buffers: &[Buffer]) -> Result<ArrayRef, Fault> {
-    of_type(&column.stored, rows, nulls, buffers)
-}
-
-/// The codes of a column with a dictionary.
-pub(super) fn of_codes(codes: &DataType, rows: usize, nulls: usize, buffers: &[Buffer]) -> Result<ArrayRef, Fault> {
-    of_type(codes, rows, nulls, buffers)
-}
-
-fn of_type(data_type: &DataType, rows: usize, nulls: usize, buffers: &[Buffer]) -> Result<ArrayRef, Fault> {
+/// The array of a column, or of its codes: `rows` rows with `nulls` nulls, from its buffers.
+pub(super) fn array(data_type: &DataType, rows: usize, nulls: usize, buffers: &[Buffer]) -> Result<ArrayRef, Fault> {
     guarded(|| {
         let (validity, values) = match buffers.split_first() {
             Some((validity, values)) if *data_type != DataType::Null => {

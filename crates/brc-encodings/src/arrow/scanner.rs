@@ -183,10 +183,12 @@ impl<'t> ScanColumn<'t> {
                 if nulls > 0 { self.buffers.check(VALIDITY, rows.div_ceil(8), 1) } else { Ok(()) }
             }
             (ValueSource::Arrays(arrays, Some(values)), Some((_, width))) => {
-                let keys = arrays::of_codes(&width.data_type(), rows, nulls, buffers)?;
+                let keys = arrays::array(&width.data_type(), rows, nulls, buffers)?;
                 arrays.take(&arrays::looked_up(values, &keys)?)
             }
-            (ValueSource::Arrays(arrays, _), _) => arrays.take(&arrays::of_values(self.column, rows, nulls, buffers)?),
+            (ValueSource::Arrays(arrays, _), _) => {
+                arrays.take(&arrays::array(&self.column.stored, rows, nulls, buffers)?)
+            }
         }
     }
 

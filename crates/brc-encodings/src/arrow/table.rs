@@ -235,7 +235,7 @@ impl ArrowTable {
         let ranges = layout.columns.first().map(Vec::as_slice).unwrap_or_default();
         buffers.read(&self.path, &self.file, ranges, layout.codec, None)?;
         let nulls = layout.nulls.first().copied().unwrap_or_default();
-        Ok(arrays::of_values(column, layout.rows, nulls, buffers.all())?)
+        Ok(arrays::array(&column.stored, layout.rows, nulls, buffers.all())?)
     }
 }
 

@@ -323,7 +323,7 @@ impl<'a> Reader<'a> {
 
 impl<'a> RowReader<'a> for Reader<'a> {
     #[inline]
-    fn left(&self) -> usize {
+    fn remaining(&self) -> usize {
         self.rest.len()
     }
 

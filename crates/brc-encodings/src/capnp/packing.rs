@@ -62,7 +62,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn unpacks_and_skips_what_the_library_packs(bytes in sparse(), trailing: Vec<u8>) {
+        fn words_packed_by_the_library_are_unpacked_and_skipped(bytes in sparse(), trailing: Vec<u8>) {
             let (plain, packed) = message(&bytes);
             let all = [&packed[..], &trailing].concat();
             let mut rest = &all[..];
@@ -75,7 +75,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_cut_off_is_known_to_be(bytes in sparse(), cut in 0.0..1.0) {
+        fn truncation_is_detected(bytes in sparse(), cut in 0.0..1.0) {
             let (plain, packed) = message(&bytes);
             let packed = &packed[..(packed.len() as f64 * cut) as usize];
             prop_assert_eq!(unpack(&mut &packed[..], &mut vec![0; plain.len()]), Err(Fault::CutOff));
@@ -83,7 +83,7 @@ mod tests {
         }
 
         #[test]
-        fn both_agree_on_anything(bytes: Vec<u8>, words in 0usize..40) {
+        fn unpack_and_skip_agree_on_any_bytes(bytes: Vec<u8>, words in 0usize..40) {
             let (mut unpacked, mut skipped) = (&bytes[..], &bytes[..]);
             let outcome = unpack(&mut unpacked, &mut vec![0; words * WORD]);
             prop_assert_eq!(skip(&mut skipped, words).is_ok(), outcome.is_ok());

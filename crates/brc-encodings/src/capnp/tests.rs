@@ -121,7 +121,7 @@ fn the_fixed_bytes_are_what_the_library_writes() {
 }
 
 #[test]
-fn all_kinds_of_rows_come_back() {
+fn rows_of_all_kinds_round_trip() {
     let (schema, rows) = (three_columns(), rows_of_all_kinds());
     for encoding in &ENCODINGS {
         for (part, compression) in [(1, "none"), (3, "zstd"), (100, "lz4"), (100, "none")] {
@@ -137,7 +137,7 @@ fn all_kinds_of_rows_come_back() {
 }
 
 #[test]
-fn many_frames_with_many_names_come_back() {
+fn many_frames_with_many_names_round_trip() {
     let schema = Schema::one_brc();
     let row = |row: i64| vec![format!("name {}", row * row % 10_007).into(), (row % 1999 - 999).into()];
     let rows: Vec<Row> = (0..150_000).map(row).collect();
@@ -150,7 +150,7 @@ fn many_frames_with_many_names_come_back() {
 
 /// Damage of files is tested for all encodings together.
 #[test]
-fn a_damaged_stream_is_an_error_or_the_same_rows() {
+fn damage_of_streams_is_an_error_or_harmless() {
     let (schema, rows) = (three_columns(), rows_of_all_kinds());
     for encoding in &ENCODINGS {
         for compression in ["none", "lz4"] {
@@ -175,15 +175,15 @@ fn rewritten(encoding: &Framed, bytes: &[u8], form: Form) -> Vec<u8> {
     let from = if encoding.name() == "capnp" { Form::Plain } else { Form::Packed };
     while !rest.is_empty() {
         let message = messages.next(from, &mut rest).unwrap();
-        let mut anew = Builder::new(HeapAllocator::new().first_segment_words(16));
-        anew.set_root(message.get_root::<entry::Reader<'_>>().unwrap()).unwrap();
-        write(&anew, form, &mut out);
+        let mut copy = Builder::new(HeapAllocator::new().first_segment_words(16));
+        copy.set_root(message.get_root::<entry::Reader<'_>>().unwrap()).unwrap();
+        write(&copy, form, &mut out);
     }
     out
 }
 
 #[test]
-fn what_other_programs_wrote_anew_is_read() {
+fn rewritten_files_are_read() {
     let (schema, rows) = (three_columns(), rows_of_all_kinds());
     for from in &ENCODINGS {
         let ours = written(from, &schema, &rows, 3, "none");
@@ -234,7 +234,7 @@ fn decode(form: Form, bytes: &[u8]) -> Outcome {
 }
 
 #[test]
-fn what_a_message_claims_is_checked() {
+fn messages_are_checked() {
     let row = |name: &str| vec![text(name), Cell::from(-1)];
     let sound = message(|rows| two_columns(rows, 3, &[1, 0, 1], 3));
     assert_eq!(decode(Form::Plain, &sound), Ok(vec![row("b"), row("a"), row("b")]));
@@ -331,7 +331,7 @@ impl Sink for Encode<'_> {
 }
 
 #[test]
-fn a_message_is_one_segment_of_the_length_that_was_reckoned() {
+fn messages_are_one_segment_of_the_calculated_length() {
     let schema = three_columns();
     let mut encoder = CAPNP.encoder(&schema);
     for rows in 1..=rows_of_all_kinds().len() {
@@ -347,7 +347,7 @@ fn a_message_is_one_segment_of_the_length_that_was_reckoned() {
 
 proptest! {
     #[test]
-    fn any_message_is_decoded_or_refused(at in 0usize..400, byte: u8, more: Vec<u8>) {
+    fn any_message_is_decoded_or_rejected(at in 0usize..400, byte: u8, more: Vec<u8>) {
         let mut bytes = message(|rows| two_columns(rows, 3, &[1, 0, 1], 3));
         let at = at % bytes.len();
         bytes[at] = byte;
@@ -364,7 +364,7 @@ proptest! {
 
 /// Files of version 1 stay readable. `capnp convert binary:json schemas/table.capnp Entry` prints their content.
 #[test]
-fn the_first_files_are_read() {
+fn files_of_version_1_are_read() {
     let files: [&[u8]; 2] =
         [include_bytes!("../../tests/fixtures/rows.capnp"), include_bytes!("../../tests/fixtures/rows.cpacked")];
     for (encoding, bytes) in ENCODINGS.iter().zip(files) {

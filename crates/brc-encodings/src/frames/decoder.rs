@@ -21,7 +21,7 @@ pub(crate) trait RowLayout: Send + Sync + 'static {
 /// Takes values off the front of its bytes, row by row, and column by column in schema order.
 pub(crate) trait RowReader<'a> {
     /// The number of bytes left.
-    fn left(&self) -> usize;
+    fn remaining(&self) -> usize;
 
     /// Begins a row of `columns` columns.
     fn begin_row(&mut self, columns: usize) -> Result<(), Fault>;
@@ -143,7 +143,7 @@ impl<L: RowLayout> RowDecoder<L> {
         let mut reader = layout.reader(bytes);
         let mut rows = 0;
         loop {
-            let at = bytes.len() - reader.left();
+            let at = bytes.len() - reader.remaining();
             if at >= least && at > 0 {
                 return Ok(Some((at, rows)));
             }
@@ -268,8 +268,8 @@ impl<L: RowLayout> FrameDecoder for RowDecoder<L> {
         let mut reader = layout.reader(bytes);
         let mut rows = 0;
         self.forget();
-        while reader.left() > 0 {
-            let at = bytes.len() - reader.left();
+        while reader.remaining() > 0 {
+            let at = bytes.len() - reader.remaining();
             self.row(&mut reader, bytes)
                 .map_err(|fault| fault.in_row(layout.as_ref(), bytes, at, rows, &self.schema))?;
             rows += 1;

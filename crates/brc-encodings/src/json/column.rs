@@ -82,7 +82,7 @@ impl JsonColumn {
     }
 
     /// Whether any JSON value is accepted.
-    pub(super) fn is_unread(&self) -> bool {
+    pub(super) fn accepts_any_value(&self) -> bool {
         !self.is_wanted() && self.kind.seen.is_some() && self.kind.logical_type.is_some()
     }
 

@@ -163,7 +163,7 @@ impl Reader {
     /// can read them.
     fn of(column: &JsonColumn, kind: syntax::ValueKind, end: u8) -> Option<Self> {
         let logical_type = column.logical_type();
-        if column.is_unread() {
+        if column.accepts_any_value() {
             return Some(Self::Any);
         }
         if column.is_unsettled() {

@@ -70,7 +70,7 @@ impl Deltas {
     }
 
     /// The number of values left.
-    pub(super) fn left(&self) -> usize {
+    pub(super) fn remaining(&self) -> usize {
         self.left
     }
 
@@ -170,8 +170,8 @@ mod tests {
         let mut deltas = Deltas::new(bytes, 0)?;
         let end = deltas.end(bytes)?;
         let mut values = Vec::new();
-        while deltas.left() > 0 {
-            deltas.read(bytes, step.min(deltas.left()), &mut values)?;
+        while deltas.remaining() > 0 {
+            deltas.read(bytes, step.min(deltas.remaining()), &mut values)?;
         }
         Ok((values, end))
     }
@@ -202,7 +202,7 @@ mod tests {
         #[test]
         fn any_bytes_are_rejected_or_decoded(bytes: Vec<u8>, step in 1usize..300) {
             let Ok(mut deltas) = Deltas::new(&bytes, 0) else { return Ok(()) };
-            if deltas.left() < 1 << 16 {
+            if deltas.remaining() < 1 << 16 {
                 let _ = deltas.end(&bytes);
             }
             let _ = deltas.read(&bytes, step, &mut Vec::<i64>::new());

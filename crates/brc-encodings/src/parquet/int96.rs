@@ -105,7 +105,7 @@ pub(super) fn unit<'c>(
 /// dictionary.
 fn has_nanos(pages: &mut Pages, is_optional: bool) -> Result<bool, Fault> {
     let is_coded = |header: &PageHeader| matches!(header.encoding, RLE_DICTIONARY | PLAIN_DICTIONARY);
-    while let Some(header) = pages.next_but(is_coded)? {
+    while let Some(header) = pages.next_unless_skipped(is_coded)? {
         let start = match header.kind {
             DICTIONARY_PAGE => 0,
             _ if is_coded(&header) => continue,

@@ -139,11 +139,11 @@ impl Pages {
 
     /// Advances to the next data or dictionary page; `None` after the last.
     pub(super) fn next(&mut self) -> Result<Option<PageHeader>, Fault> {
-        self.next_but(|_| false)
+        self.next_unless_skipped(|_| false)
     }
 
     /// The same; the body of a data page for which `is_skipped` holds is not decompressed.
-    pub(super) fn next_but(
+    pub(super) fn next_unless_skipped(
         &mut self,
         is_skipped: impl FnOnce(&PageHeader) -> bool,
     ) -> Result<Option<PageHeader>, Fault> {

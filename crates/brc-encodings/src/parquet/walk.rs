@@ -63,7 +63,7 @@ impl Walk {
     ) -> Result<(usize, usize), Fault> {
         let mut left = rows;
         while self.left == 0 && left > 0 {
-            left -= self.next_page_but(pages, left, column)?.ok_or_else(fewer)?;
+            left -= self.next_page_or_skip(pages, left, column)?.ok_or_else(fewer)?;
         }
         let run = self.left.min(left);
         self.left -= run;
@@ -81,19 +81,19 @@ impl Walk {
     }
 
     fn next_page(&mut self, pages: &mut Pages, column: &mut impl Decode) -> Result<bool, Fault> {
-        Ok(self.next_page_but(pages, 0, column)?.is_some())
+        Ok(self.next_page_or_skip(pages, 0, column)?.is_some())
     }
 
     /// Advances to the next page, and skips it if it has at most `rows` rows. Returns the number of skipped rows;
     /// `None` after the last page.
-    fn next_page_but(
+    fn next_page_or_skip(
         &mut self,
         pages: &mut Pages,
         rows: usize,
         column: &mut impl Decode,
     ) -> Result<Option<usize>, Fault> {
         let is_skipped = |header: &PageHeader| (1..=rows).contains(&header.values);
-        let Some(header) = pages.next_but(is_skipped)? else { return Ok(None) };
+        let Some(header) = pages.next_unless_skipped(is_skipped)? else { return Ok(None) };
         if header.kind == DICTIONARY_PAGE {
             let is_plain = matches!(header.encoding, PLAIN | PLAIN_DICTIONARY);
             if std::mem::replace(&mut self.has_dictionary, true) || !is_plain {
@@ -130,7 +130,7 @@ impl Walk {
     /// The differences at an offset of a page, one per value.
     fn deltas(&self, body: &[u8], start: usize) -> Result<Deltas, Fault> {
         let deltas = Deltas::new(body, start)?;
-        if deltas.left() == self.left { Ok(deltas) } else { Err(fewer()) }
+        if deltas.remaining() == self.left { Ok(deltas) } else { Err(fewer()) }
     }
 
     /// Checks that no row is null, as the footer promises; returns the offset of the values.

@@ -261,7 +261,7 @@ fn beyond() -> Fault {
 
 impl<'a> RowReader<'a> for MessageReader<'a> {
     #[inline]
-    fn left(&self) -> usize {
+    fn remaining(&self) -> usize {
         self.rest.len()
     }
 
