@@ -196,11 +196,11 @@ impl Output {
                 Destination::File(new)
             }
             Destination::Staged { copy, stream } => {
-                Destination::Staged { copy: rearranged(&copy, ranges).map_err(failed)?, stream }
+                Destination::Staged { copy: copy_of_ranges(&copy, ranges).map_err(failed)?, stream }
             }
             Destination::Unnamed(file) => {
                 // The caller reads this very file, so it is rewritten in place.
-                let new = rearranged(&file, ranges).map_err(failed)?;
+                let new = copy_of_ranges(&file, ranges).map_err(failed)?;
                 let whole = 0..new.metadata().map_err(failed)?.len();
                 file.set_len(0).map_err(failed)?;
                 let read = |buffer: &mut [u8], at| new.read_exact_at(buffer, at);
@@ -261,7 +261,7 @@ impl Output {
 }
 
 /// A temporary file with these byte ranges of a file.
-fn rearranged(file: &File, ranges: &[Range<u64>]) -> io::Result<File> {
+fn copy_of_ranges(file: &File, ranges: &[Range<u64>]) -> io::Result<File> {
     let new = tempfile::tempfile_in(std::env::temp_dir())?;
     copy_ranges(ranges, |buffer, at| file.read_exact_at(buffer, at), |bytes, at| new.write_all_at(bytes, at))?;
     Ok(new)

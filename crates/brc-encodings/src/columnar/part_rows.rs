@@ -266,8 +266,8 @@ impl PartStrings {
                 hashes.extend(strings.iter().map(interner::hash));
             }
             let (distinct, rows) = (self.values.dictionary().len(), self.codes.len());
-            let most = if distinct < PROBE { PROBE } else { usize::MAX };
-            self.values.intern_all(strings.iter().skip(taken), &hashes[taken..], most, &mut self.codes);
+            let max_distinct = if distinct < PROBE { PROBE } else { usize::MAX };
+            self.values.intern_all(strings.iter().skip(taken), &hashes[taken..], max_distinct, &mut self.codes);
             taken += self.codes.len() - rows;
             self.probe(distinct, self.codes.len());
         }

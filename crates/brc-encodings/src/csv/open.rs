@@ -8,6 +8,7 @@ use super::table::{CsvTable, Parts};
 use crate::encoding::OpenOptions;
 use crate::input::{Input, PREFIX_BYTES, Source};
 use crate::stream_copy::StreamCopy;
+use crate::text::BYTE_ORDER_MARK;
 use brc_core::{Error, Field, LogicalType, ReadAt, Result, SkippedLines, Table};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
@@ -21,7 +22,6 @@ use std::io::{Cursor, Read};
 
 /// The maximum size of a header and the preamble before it, in bytes.
 const MAX_HEADER_BYTES: usize = 64 << 20;
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Opens a text with arbitrary columns.
 pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {

@@ -216,7 +216,7 @@ impl JsonColumn {
     /// The rows so far, with their validity filled; no rows for a skipped column.
     pub(super) fn as_column(&self) -> Column<'_> {
         let data = match &self.values {
-            ColumnValues::Strings(strings) => strings.as_column(),
+            ColumnValues::Strings(strings) => strings.as_data(),
             ColumnValues::Integers(integers) => Data::Integers(Integers::I64(integers)),
             ColumnValues::Wide(integers) => Data::Integers(Integers::I128(integers)),
             ColumnValues::Floats(floats) => Data::Floats(floats),

@@ -68,7 +68,7 @@ impl Strings {
         self.offsets.push(i32::try_from(self.bytes.len()).unwrap_or(i32::MAX));
     }
 
-    pub(super) fn as_column(&self) -> Data<'_> {
+    pub(super) fn as_data(&self) -> Data<'_> {
         match &self.interner {
             Some(interner) => Data::Codes { codes: &self.codes, dictionary: interner.dictionary() },
             None => Data::Bytes(ByteStrings::new(&self.offsets, &self.bytes)),

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The number of times a worker polls for the previous split before it sleeps. A split takes less time than a wakeup.
-const LOOKS: u32 = 4000;
+const POLLS: u32 = 4000;
 
 /// The state of the text before a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,8 @@ pub(super) struct SplitStart {
 
 pub(super) struct Chain {
     state: Mutex<State>,
-    moved: Condvar,
+    /// Signals that a start is known, or a claim has ended.
+    changed: Condvar,
     /// The number of known starts.
     known: AtomicU64,
 }
@@ -39,7 +40,7 @@ impl Chain {
     pub(super) fn new() -> Self {
         let first = SplitStart { numbers: 0, in_comment: false };
         let state = State { known: vec![first], working: BTreeSet::new() };
-        Self { state: Mutex::new(state), moved: Condvar::new(), known: AtomicU64::new(1) }
+        Self { state: Mutex::new(state), changed: Condvar::new(), known: AtomicU64::new(1) }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -62,7 +63,7 @@ impl Chain {
         mut read: impl FnMut(u64, SplitStart) -> Result<SplitStart, E>,
     ) -> Result<SplitStart, E> {
         let is_unknown = || self.known.load(Ordering::Acquire) <= split;
-        (0..LOOKS).take_while(|_| is_unknown()).for_each(|_| spin_loop());
+        (0..POLLS).take_while(|_| is_unknown()).for_each(|_| spin_loop());
         let mut state = self.lock();
         loop {
             if let Some(start) = usize::try_from(split).ok().and_then(|split| state.known.get(split)) {
@@ -70,7 +71,7 @@ impl Chain {
             }
             let (last, start) = (state.known.len() as u64 - 1, state.known[state.known.len() - 1]);
             if state.working.contains(&last) {
-                state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
             drop(state);
@@ -102,6 +103,6 @@ impl Claim<'_> {
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
         self.chain.lock().working.remove(&self.split);
-        self.chain.moved.notify_all();
+        self.chain.changed.notify_all();
     }
 }

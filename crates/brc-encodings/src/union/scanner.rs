@@ -90,7 +90,7 @@ impl Scanner for UnionScanner<'_> {
         }
         self.switch_to(table, sink)?;
         let Some((_, scanner)) = &mut self.current else { return Ok(None) };
-        let mut translating = TranslatingSink { to: &mut self.translation, union, sink };
+        let mut translating = TranslatingSink { translation: &mut self.translation, union, sink };
         let own = &union.tables[table];
         if union.is_inferred() && own.inferred().is_none() {
             translating.schema(&Arc::new(own.schema().clone()))?;
@@ -104,7 +104,7 @@ impl Scanner for UnionScanner<'_> {
     fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
         match &mut self.current {
             Some((_, scanner)) => {
-                scanner.finish(&mut TranslatingSink { to: &mut self.translation, union: self.union, sink })
+                scanner.finish(&mut TranslatingSink { translation: &mut self.translation, union: self.union, sink })
             }
             None => Ok(()),
         }
@@ -261,7 +261,7 @@ fn constant<'c, 'a>(columns: &'c mut [TranslatedColumn<'a>]) -> impl Iterator<It
 
 /// A sink for the current table that delivers its rows as rows of the union.
 struct TranslatingSink<'s, 't, 'a> {
-    to: &'t mut Translation<'a>,
+    translation: &'t mut Translation<'a>,
     union: &'a Union,
     sink: &'s mut dyn Sink,
 }
@@ -277,14 +277,15 @@ impl TranslatingSink<'_, '_, '_> {
         if batch.rows == 0 {
             return Ok(());
         }
-        let Translation { columns, zeros, .. } = &mut *self.to;
+        let Translation { columns, zeros, .. } = &mut *self.translation;
         zeros.make(batch.rows);
         let own = columns.iter_mut().filter(|column| matches!(column.origin, Origin::Column(_)));
         for (column, own) in own.zip(batch.columns) {
             column.shared.prepare(own.data, wanted);
         }
         constant(columns).for_each(|column| column.prepare_constant(batch.rows));
-        let translated = self.to.as_column(0..self.to.columns.len(), batch, |column, own| column.as_column(own));
+        let translated =
+            self.translation.columns_at(0..self.translation.columns.len(), batch, |column, own| column.as_column(own));
         hand_over(self.sink, &Batch { rows: batch.rows, columns: &translated })
     }
 }
@@ -292,7 +293,7 @@ impl TranslatingSink<'_, '_, '_> {
 impl Translation<'_> {
     /// The prepared columns at these positions, given a batch of the current table and a function that translates its
     /// columns.
-    fn as_column<'b>(
+    fn columns_at<'b>(
         &'b self,
         positions: impl Iterator<Item = usize>,
         batch: &Batch<'b>,
@@ -321,7 +322,7 @@ impl Sink for TranslatingSink<'_, '_, '_> {
             Origin::Constant(_) | Origin::Missing => field.clone(),
         };
         let fields: Vec<Field> = origins.iter().zip(all.fields()).map(field).collect();
-        for column in &mut self.to.columns {
+        for column in &mut self.translation.columns {
             // If columns were added, the sink receives none of these rows.
             column.physical = fields.get(column.index).map_or(column.physical, |field| field.logical_type.physical());
         }
@@ -334,7 +335,7 @@ impl Sink for TranslatingSink<'_, '_, '_> {
     }
 
     fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
-        let Translation { columns, tested, zeros, .. } = &mut *self.to;
+        let Translation { columns, tested, zeros, .. } = &mut *self.translation;
         zeros.make(batch.rows);
         for &position in &tested[conjunct] {
             if let Origin::Constant(_) = columns[position].origin {
@@ -342,13 +343,14 @@ impl Sink for TranslatingSink<'_, '_, '_> {
             }
         }
         // Most tested rows are filtered out: translating their codes would not pay.
-        let translated = self.to.as_column(self.to.tested[conjunct].iter().copied(), batch, |_, own| *own);
+        let translated =
+            self.translation.columns_at(self.translation.tested[conjunct].iter().copied(), batch, |_, own| *own);
         self.sink.test(conjunct, &Batch { rows: batch.rows, columns: &translated }, rows)
     }
 
     fn wants(&self, position: usize) -> bool {
         let is_own = |it: &(usize, &TranslatedColumn<'_>)| matches!(it.1.origin, Origin::Column(_));
-        let column = self.to.columns.iter().enumerate().filter(is_own).nth(position);
+        let column = self.translation.columns.iter().enumerate().filter(is_own).nth(position);
         column.is_none_or(|(index, _)| self.sink.wants(index))
     }
 
@@ -361,7 +363,7 @@ impl Sink for TranslatingSink<'_, '_, '_> {
     }
 
     fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
-        let columns = &mut self.to.columns;
+        let columns = &mut self.translation.columns;
         let own = columns.iter_mut().filter(|column| matches!(column.origin, Origin::Column(_)));
         for (column, own) in own.zip(summary.columns) {
             if let ColumnSummary::Codes { codes, dictionary } = own {
