@@ -148,7 +148,8 @@ impl FileFormat for Format {
     }
 }
 
-/// Reading is not supported here: files are opened as tables of brc, which provide more than a format of DataFusion can.
+/// Reading is not supported here: files are opened as tables of brc, which provide more than a format of DataFusion
+/// can.
 fn not_read<T>() -> Result<T> {
     not_impl_err!("it is only written; to read it, name its path, or: create external table t stored as brc")
 }

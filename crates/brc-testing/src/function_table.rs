@@ -1,5 +1,5 @@
-//! A table whose rows come from a function, for cases that a table in memory lacks: endless splits, bad rows, types that
-//! become wider, wrong row counts.
+//! A table whose rows come from a function, for cases that a table in memory lacks: endless splits, bad rows, types
+//! that become wider, wrong row counts.
 
 use brc_core::{Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table};
 use std::path::Path;
