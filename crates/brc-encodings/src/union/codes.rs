@@ -48,7 +48,7 @@ enum CodeForm {
 const UNKNOWN: u32 = u32::MAX;
 
 /// The maximum bytes of the strings of a batch; above it, codes are translated instead.
-const MAX_BATCH_BYTES: usize = 16 << 20;
+const MAX_BATCH_BYTES: usize = 4 << 20;
 
 impl SharedCodes {
     pub(super) fn new(is_alone: bool) -> Self {
