@@ -16,12 +16,6 @@ struct Bounds {
     max: Vec<u8>,
 }
 
-impl ByteBounds {
-    pub(super) fn bounds(&self, group: usize) -> Option<(Value<'_>, Value<'_>)> {
-        self.0[group].as_ref().map(|bounds| (Value::Bytes(&bounds.min), Value::Bytes(&bounds.max)))
-    }
-}
-
 fn add(bounds: &mut Option<Bounds>, string: &[u8]) {
     match bounds {
         None => *bounds = Some(Bounds { min: string.to_vec(), max: string.to_vec() }),
@@ -64,5 +58,24 @@ impl Accumulator for ByteBounds {
                 add(&mut self.0[group as usize], max);
             }
         }
+    }
+
+    fn bounds(&self, group: usize) -> Option<(Value<'_>, Value<'_>)> {
+        self.0[group].as_ref().map(|bounds| (Value::Bytes(&bounds.min), Value::Bytes(&bounds.max)))
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    /// How often a value comes makes no difference.
+    fn update_weighted(
+        &mut self,
+        level: Level,
+        groups: &[u32],
+        _: &[u32],
+        values: Values<'_>,
+    ) -> Result<(), Malformed> {
+        self.update(level, GroupIds::Rows(groups), values)
     }
 }

@@ -3,6 +3,7 @@
 use super::{Accumulator, GroupIds, Values};
 use crate::values::fault::Malformed;
 use brc_core::Run;
+use brc_core::table::ColumnSummary;
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
@@ -89,5 +90,21 @@ impl Accumulator for Counts {
         for (&group, count) in groups.iter().zip(&other.0) {
             self.0[group as usize] += count;
         }
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    fn update_weighted(&mut self, _: Level, groups: &[u32], weights: &[u32], _: Values<'_>) -> Result<(), Malformed> {
+        self.add_sets(groups, weights)
+    }
+
+    fn update_sets(&mut self, _: Level, groups: &[u32], rows: &[u32], _: &ColumnSummary<'_>) -> Result<(), Malformed> {
+        self.add_sets(groups, rows)
+    }
+
+    fn count(&self, group: usize) -> u64 {
+        self.get(group)
     }
 }

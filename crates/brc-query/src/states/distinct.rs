@@ -26,14 +26,6 @@ impl Distinct {
         ValuePairs::new(logical_type).into()
     }
 
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        self.pairs.is_like(&other.pairs)
-    }
-
-    pub(super) fn get(&self, group: usize) -> u64 {
-        self.counts[group]
-    }
-
     /// How many values there are, those of all groups together.
     pub(crate) fn values(&self) -> usize {
         self.pairs.len()
@@ -109,6 +101,29 @@ impl Accumulator for Distinct {
         self.counts.resize(self.pairs.groups(), 0);
         self.bits.count(&mut self.counts);
         self.pairs.for_each(|_, group| self.counts[group] += 1);
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        self.pairs.is_like(&other.pairs)
+    }
+
+    fn count(&self, group: usize) -> u64 {
+        self.counts[group]
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    /// How often a value comes makes no difference.
+    fn update_weighted(
+        &mut self,
+        level: Level,
+        groups: &[u32],
+        _: &[u32],
+        values: Values<'_>,
+    ) -> Result<(), Malformed> {
+        self.update(level, GroupIds::Rows(groups), values)
     }
 }
 

@@ -30,11 +30,6 @@ struct Entry {
 }
 
 impl Extremes {
-    /// The value at the smallest, or the largest, key.
-    pub(super) fn value(&self, group: usize, largest: bool) -> Option<Value<'_>> {
-        self.entries[group].as_ref().map(|entries| entries[usize::from(largest)].value.value())
-    }
-
     fn add(&mut self, group: usize, key: Value<'_>, value: Value<'_>) -> Result<(), Malformed> {
         let entries = self.entries.get_mut(group).ok_or(UnknownGroup)?;
         let entry = || Entry { key: key.into(), value: value.into() };
@@ -130,5 +125,9 @@ impl Accumulator for Extremes {
                 let _ = self.add(group as usize, key.value(), value.value());
             }
         }
+    }
+
+    fn extreme(&self, group: usize, largest: bool) -> Option<Value<'_>> {
+        self.entries[group].as_ref().map(|entries| entries[usize::from(largest)].value.value())
     }
 }

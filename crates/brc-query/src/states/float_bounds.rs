@@ -14,13 +14,6 @@ pub(crate) struct FloatBounds(Vec<(u64, u64)>);
 
 const EMPTY: (u64, u64) = (u64::MAX, u64::MIN);
 
-impl FloatBounds {
-    pub(super) fn bounds(&self, group: usize) -> Option<(Value<'_>, Value<'_>)> {
-        let (min, max) = self.0[group];
-        (min <= max).then(|| (Value::Float(float_of_key(min)), Value::Float(float_of_key(max))))
-    }
-}
-
 impl Accumulator for FloatBounds {
     fn len(&self) -> usize {
         self.0.len()
@@ -49,5 +42,25 @@ impl Accumulator for FloatBounds {
             let (min, max) = &mut self.0[group as usize];
             (*min, *max) = (theirs.0.min(*min), theirs.1.max(*max));
         }
+    }
+
+    fn bounds(&self, group: usize) -> Option<(Value<'_>, Value<'_>)> {
+        let (min, max) = self.0[group];
+        (min <= max).then(|| (Value::Float(float_of_key(min)), Value::Float(float_of_key(max))))
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    /// How often a value comes makes no difference.
+    fn update_weighted(
+        &mut self,
+        level: Level,
+        groups: &[u32],
+        _: &[u32],
+        values: Values<'_>,
+    ) -> Result<(), Malformed> {
+        self.update(level, GroupIds::Rows(groups), values)
     }
 }

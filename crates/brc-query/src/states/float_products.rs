@@ -119,7 +119,7 @@ impl FloatProducts {
 
     /// The sum of a group in units of two to the power of −1074, unless it is no number. Nothing more may come.
     pub(super) fn exact(&self, group: usize) -> Option<BigInt> {
-        let others = match self.others.sum(group) {
+        let others = match self.others.exact(group) {
             Some(sum) => sum.exact()?,
             None => BigInt::ZERO,
         };
@@ -200,7 +200,7 @@ mod tests {
             merged.grow(1);
             products.finish();
             merged.merge(&products, &[0]);
-            let expected = expected.sum(0).as_ref().and_then(FloatSum::exact);
+            let expected = expected.exact(0).as_ref().and_then(FloatSum::exact);
             prop_assert_eq!(products.exact(0), expected.clone());
             prop_assert_eq!(merged.exact(0), expected);
         }

@@ -5,7 +5,7 @@
 //! Whether the values of a batch fit is asked once for all of them.
 
 use super::slots::{Gathered, Offer};
-use super::{Accumulator, GroupIds, Values};
+use super::{Accumulator, GroupIds, Sum, Values};
 use crate::values::cells::Cells;
 use crate::values::fault::Malformed;
 use crate::values::ratio::{nearest, nearest_small};
@@ -100,12 +100,8 @@ impl FloatSums {
         other.slots_unit.is_none_or(|unit| self.slots_unit == Some(unit))
     }
 
-    pub(super) fn count(&self, group: usize) -> u64 {
-        self.sums[group].count
-    }
-
     /// The sum of a group; `None` if it has no values.
-    pub(crate) fn sum(&self, group: usize) -> Option<FloatSum> {
+    pub(super) fn exact(&self, group: usize) -> Option<FloatSum> {
         let FixedSum { sum: fixed, count } = self.sums[group];
         if count == 0 {
             return None;
@@ -123,30 +119,6 @@ impl FloatSums {
             }
         };
         Some(FloatSum { sum, count })
-    }
-
-    /// [`State::sums`](super::State::sums).
-    pub(super) fn sums(&self, groups: Range<usize>, cells: &mut Cells) -> bool {
-        let unit = self.unit.unwrap_or(0);
-        if !self.rest.is_empty() || !NORMAL.contains(&unit) {
-            return false;
-        }
-        let (sums, unit) = (&self.sums[groups], power(unit));
-        let value = |sum: i128| match i64::try_from(sum) {
-            // Such an integer becomes the nearest float by a single instruction.
-            Ok(sum) => sum as f64 * unit,
-            Err(_) => {
-                let zeros = sum.trailing_zeros();
-                // So does the sum of few floats, of which most bits are below all of them.
-                match i64::try_from(sum >> zeros) {
-                    Ok(few) => few as f64 * power(zeros as i32) * unit,
-                    Err(_) => sum as f64 * unit,
-                }
-            }
-        };
-        cells.extend_floats(sums.iter().map(|it| if it.count > 0 { value(it.sum) } else { 0.0 }));
-        cells.extend_validity(sums.len(), |row| sums[row].count > 0, sums.iter().any(|sum| sum.count == 0));
-        true
     }
 
     pub(super) fn add(&mut self, group: usize, value: f64) -> Result<(), Malformed> {
@@ -309,6 +281,37 @@ impl Accumulator for FloatSums {
         self.rest.keys().all(|&group| (group as usize) < self.sums.len())
             && self.unit.is_none_or(|unit| (-1200..1200).contains(&unit))
     }
+
+    fn count(&self, group: usize) -> u64 {
+        self.sums[group].count
+    }
+
+    fn sum(&self, group: usize) -> Option<Sum> {
+        self.exact(group).map(Sum::Float)
+    }
+
+    fn sums(&self, groups: Range<usize>, cells: &mut Cells) -> bool {
+        let unit = self.unit.unwrap_or(0);
+        if !self.rest.is_empty() || !NORMAL.contains(&unit) {
+            return false;
+        }
+        let (sums, unit) = (&self.sums[groups], power(unit));
+        let value = |sum: i128| match i64::try_from(sum) {
+            // Such an integer becomes the nearest float by a single instruction.
+            Ok(sum) => sum as f64 * unit,
+            Err(_) => {
+                let zeros = sum.trailing_zeros();
+                // So does the sum of few floats, of which most bits are below all of them.
+                match i64::try_from(sum >> zeros) {
+                    Ok(few) => few as f64 * power(zeros as i32) * unit,
+                    Err(_) => sum as f64 * unit,
+                }
+            }
+        };
+        cells.extend_floats(sums.iter().map(|it| if it.count > 0 { value(it.sum) } else { 0.0 }));
+        cells.extend_validity(sums.len(), |row| sums[row].count > 0, sums.iter().any(|sum| sum.count == 0));
+        true
+    }
 }
 
 impl Gathered for FloatSums {
@@ -426,7 +429,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn sum(values: &[f64]) -> f64 {
-        state(values).sum(0).map_or(0.0, |sum| sum.value())
+        state(values).exact(0).map_or(0.0, |sum| sum.value())
     }
 
     fn state(values: &[f64]) -> FloatSums {
@@ -447,8 +450,8 @@ mod tests {
         assert!(sum(&[f64::INFINITY, f64::NEG_INFINITY]).is_nan());
         assert!(sum(&[f64::NAN, 1.0]).is_nan());
         assert_eq!(sum(&[-0.0, -0.0]).to_bits(), 0);
-        assert_eq!(state(&[f64::MAX; 4]).sum(0).unwrap().mean(), f64::MAX);
-        assert_eq!(state(&[f64::from_bits(3), 0.0]).sum(0).unwrap().mean(), f64::from_bits(2));
+        assert_eq!(state(&[f64::MAX; 4]).exact(0).unwrap().mean(), f64::MAX);
+        assert_eq!(state(&[f64::from_bits(3), 0.0]).exact(0).unwrap().mean(), f64::from_bits(2));
     }
 
     /// The state of batches, each of one group or of several runs.
@@ -468,7 +471,7 @@ mod tests {
     fn sums_that_grow_too_large_are_put_aside() {
         let values: Vec<f64> = (0..20_000).map(|row| if row < 100 { 1.0 } else { 1.5 * 2f64.powi(50) }).collect();
         let batches = of_batches(&values, 1000);
-        assert_eq!(batches.sum(0).unwrap().exact(), state(&values).sum(0).unwrap().exact());
+        assert_eq!(batches.exact(0).unwrap().exact(), state(&values).exact(0).unwrap().exact());
         assert_eq!(batches.count(0), 20_000);
     }
 
@@ -498,9 +501,9 @@ mod tests {
             }
             one.merge(&many, &[0; 4000]);
         }
-        let expected: BigInt = many.sum(0).unwrap().exact().unwrap() * 4000u32;
+        let expected: BigInt = many.exact(0).unwrap().exact().unwrap() * 4000u32;
         let all = [26, 13].iter().fold(expected.clone(), |all, halved| all + (&expected >> *halved));
-        assert_eq!(one.sum(0).unwrap().exact(), Some(all));
+        assert_eq!(one.exact(0).unwrap().exact(), Some(all));
     }
 
     proptest! {
@@ -513,7 +516,7 @@ mod tests {
             rows in 1usize..20,
         ) {
             let batches = of_batches(&values, rows);
-            prop_assert_eq!(batches.sum(0).unwrap().exact(), state(&values).sum(0).unwrap().exact());
+            prop_assert_eq!(batches.exact(0).unwrap().exact(), state(&values).exact(0).unwrap().exact());
             prop_assert_eq!(batches.count(0), values.len() as u64);
         }
 
@@ -530,7 +533,7 @@ mod tests {
             for (first, second) in [(&values[..cut], &values[cut..]), (&values[cut..], &values[..cut])] {
                 let mut merged = state(first);
                 merged.merge(&state(second), &[0]);
-                prop_assert_eq!(merged.sum(0).unwrap().value().to_bits(), whole.to_bits());
+                prop_assert_eq!(merged.exact(0).unwrap().value().to_bits(), whole.to_bits());
             }
         }
     }

@@ -23,27 +23,6 @@ impl Frequencies {
         Self { pairs: ValuePairs::new(logical_type), times: Vec::new(), modes: Vec::new() }
     }
 
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        self.pairs.is_like(&other.pairs)
-    }
-
-    /// The value that most rows have, the smallest of several; `None` if there is no value.
-    pub(super) fn mode(&self, group: usize) -> Option<Value<'_>> {
-        self.modes.get(group).copied().flatten().and_then(|pair| self.pairs.value(pair as usize))
-    }
-
-    /// Adds values, each of them as often as its weight says.
-    pub(super) fn add_weighted(
-        &mut self,
-        level: Level,
-        groups: &[u32],
-        weights: &[u32],
-        values: Values<'_>,
-    ) -> Result<(), Malformed> {
-        let weights = weights.iter().map(|&weight| u64::from(weight));
-        self.add(level, GroupIds::Rows(groups), values, weights)
-    }
-
     fn add(
         &mut self,
         level: Level,
@@ -115,5 +94,28 @@ impl Accumulator for Frequencies {
 
     fn is_sound(&self) -> bool {
         self.times.len() == self.pairs.len()
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        self.pairs.is_like(&other.pairs)
+    }
+
+    fn mode(&self, group: usize) -> Option<Value<'_>> {
+        self.modes.get(group).copied().flatten().and_then(|pair| self.pairs.value(pair as usize))
+    }
+
+    fn update_weighted(
+        &mut self,
+        level: Level,
+        groups: &[u32],
+        weights: &[u32],
+        values: Values<'_>,
+    ) -> Result<(), Malformed> {
+        let weights = weights.iter().map(|&weight| u64::from(weight));
+        self.add(level, GroupIds::Rows(groups), values, weights)
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
     }
 }

@@ -1,9 +1,9 @@
 //! Count, sum, smallest and largest of integers of up to 64 bits: the kernels' own state, for which they have their
 //! fastest slots, and which the statistics in a file can stand for.
 
-use super::{Accumulator, GroupIds, Sum, Values};
+use super::{Accumulator, GroupIds, Sum, Values, numbers_of, weighted_integers};
 use crate::values::fault::Malformed;
-use brc_core::table::Numbers;
+use brc_core::table::ColumnSummary;
 use brc_core::{Statistics, Value};
 use brc_kernels::accumulate::GroupStatistics;
 use brc_kernels::cpu::Level;
@@ -16,32 +16,6 @@ pub(crate) struct IntegerStates {
     incoming: GroupStatistics,
     /// When all have come.
     finished: Vec<Statistics>,
-}
-
-impl IntegerStates {
-    pub(super) fn get(&self, group: usize) -> &Statistics {
-        &self.finished[group]
-    }
-
-    pub(super) fn sum(&self, group: usize) -> Option<Sum> {
-        let Statistics { sum, count, .. } = self.finished[group];
-        (count > 0).then_some(Sum::Integer { sum, count })
-    }
-
-    pub(super) fn bounds(&self, group: usize) -> Option<(Value<'_>, Value<'_>)> {
-        let Statistics { min, max, count, .. } = self.finished[group];
-        (count > 0).then_some((Value::Integer(min.into()), Value::Integer(max.into())))
-    }
-
-    pub(super) fn summaries(
-        &mut self,
-        level: Level,
-        groups: &[u32],
-        rows: &[u32],
-        numbers: &Numbers<'_>,
-    ) -> Result<(), Malformed> {
-        Ok(self.incoming.summaries(level, groups, rows, numbers)?)
-    }
 }
 
 impl Accumulator for IntegerStates {
@@ -81,5 +55,43 @@ impl Accumulator for IntegerStates {
         if self.finished.is_empty() {
             self.finished = std::mem::take(&mut self.incoming).finish();
         }
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    fn update_weighted(
+        &mut self,
+        level: Level,
+        groups: &[u32],
+        weights: &[u32],
+        values: Values<'_>,
+    ) -> Result<(), Malformed> {
+        weighted_integers(values, weights, |numbers| Ok(self.incoming.summaries(level, groups, weights, numbers)?))
+    }
+
+    fn update_sets(
+        &mut self,
+        level: Level,
+        groups: &[u32],
+        rows: &[u32],
+        column: &ColumnSummary<'_>,
+    ) -> Result<(), Malformed> {
+        Ok(self.incoming.summaries(level, groups, rows, numbers_of(column)?)?)
+    }
+
+    fn count(&self, group: usize) -> u64 {
+        self.finished[group].count
+    }
+
+    fn sum(&self, group: usize) -> Option<Sum> {
+        let Statistics { sum, count, .. } = self.finished[group];
+        (count > 0).then_some(Sum::Integer { sum, count })
+    }
+
+    fn bounds(&self, group: usize) -> Option<(Value<'_>, Value<'_>)> {
+        let Statistics { min, max, count, .. } = self.finished[group];
+        (count > 0).then_some((Value::Integer(min.into()), Value::Integer(max.into())))
     }
 }

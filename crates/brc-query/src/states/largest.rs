@@ -34,28 +34,6 @@ impl Largest {
         Self { most: most.min(MAX_KEPT_VALUES), groups: 0, values: Vec::new(), least: Vec::new(), is_float }
     }
 
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        (self.most, self.is_float) == (other.most, other.is_float)
-    }
-
-    /// The values at some places among those of a group that were kept, from the smallest, which `places` finds for
-    /// their number.
-    pub(super) fn ranked<const PLACES: usize>(
-        &self,
-        group: usize,
-        places: impl FnOnce(usize) -> [usize; PLACES],
-    ) -> Option<[Value<'_>; PLACES]> {
-        let kept = self.kept(group);
-        let last = kept.len().checked_sub(1)?;
-        Some(places(kept.len()).map(|place| {
-            let value = kept[last - place.min(last)];
-            match self.is_float {
-                true => Value::Float(float_of_key(value as u64 ^ 1 << 63)),
-                false => Value::Integer(value.into()),
-            }
-        }))
-    }
-
     /// The values of a group, its largest first.
     fn kept(&self, group: usize) -> &[i64] {
         let values = &self.values[group * self.most..(group + 1) * self.most];
@@ -152,6 +130,26 @@ impl Accumulator for Largest {
         self.most <= MAX_KEPT_VALUES
             && Some(self.values.len()) == self.groups.checked_mul(self.most)
             && self.least.len() <= self.groups
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        (self.most, self.is_float) == (other.most, other.is_float)
+    }
+
+    fn ranked<const PLACES: usize>(
+        &self,
+        group: usize,
+        places: impl FnOnce(usize) -> [usize; PLACES],
+    ) -> Option<[Value<'_>; PLACES]> {
+        let kept = self.kept(group);
+        let last = kept.len().checked_sub(1)?;
+        Some(places(kept.len()).map(|place| {
+            let value = kept[last - place.min(last)];
+            match self.is_float {
+                true => Value::Float(float_of_key(value as u64 ^ 1 << 63)),
+                false => Value::Integer(value.into()),
+            }
+        }))
     }
 }
 

@@ -17,20 +17,6 @@ pub(crate) struct Listed {
     len: usize,
 }
 
-impl Listed {
-    /// Appends the strings of a group with a separator between; `None` if there are none.
-    pub(super) fn join(&self, group: usize, separator: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        let strings = &self.strings[*self.starts.get(group)?..*self.starts.get(group + 1)?];
-        for (place, (_, _, string)) in strings.iter().enumerate() {
-            if place > 0 {
-                out.extend_from_slice(separator);
-            }
-            out.extend_from_slice(string);
-        }
-        (!strings.is_empty()).then_some(())
-    }
-}
-
 impl Accumulator for Listed {
     fn len(&self) -> usize {
         self.len
@@ -87,5 +73,16 @@ impl Accumulator for Listed {
 
     fn is_sound(&self) -> bool {
         self.strings.iter().all(|(group, ..)| (*group as usize) < self.len)
+    }
+
+    fn join(&self, group: usize, separator: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        let strings = &self.strings[*self.starts.get(group)?..*self.starts.get(group + 1)?];
+        for (place, (_, _, string)) in strings.iter().enumerate() {
+            if place > 0 {
+                out.extend_from_slice(separator);
+            }
+            out.extend_from_slice(string);
+        }
+        (!strings.is_empty()).then_some(())
     }
 }

@@ -7,7 +7,8 @@
 //!
 //! Where to look:
 //!
-//! - all kinds (`StateKind`), a column of any kind (`State`), what each implements (`Accumulator`): `mod.rs`
+//! - what each kind implements (`Accumulator`), all kinds (`StateKind`): `mod.rs`; a column of any kind (`State`):
+//!   `state.rs`; values that states take: `incoming.rs`
 //! - counts, sums and bounds: `counts.rs`, `integers.rs`, `sums.rs`, `wide.rs`, `wide_sums.rs`, `float_sums.rs`,
 //!   `float_bounds.rs`, `bytes.rs`
 //! - states that share rows of accumulator slots while rows go by: `slots.rs`
@@ -28,6 +29,7 @@ mod float_bounds;
 mod float_products;
 mod float_sums;
 mod frequencies;
+mod incoming;
 mod integers;
 pub(crate) mod largest;
 mod listed;
@@ -36,6 +38,7 @@ mod owned;
 mod pairs;
 mod sketch;
 pub(crate) mod slots;
+mod state;
 mod sums;
 mod value_lists;
 mod value_pairs;
@@ -44,94 +47,23 @@ mod wide;
 mod wide_sums;
 
 pub(crate) use float_sums::FloatSum;
+pub(crate) use incoming::Values;
+use incoming::{numbers_of, weighted_integers};
 pub(crate) use moments::Moment;
 pub(crate) use pairs::PairMoment;
+pub(crate) use state::State;
 
 use crate::keys::group_ids::{GroupIds, check_rows};
 use crate::values::cells::Cells;
 use crate::values::fault::{Malformed, TOO_LARGE};
-use brc_core::table::{ColumnSummary, Numbers, Sums};
-use brc_core::{ByteStrings, Dictionary, Field, Integers, LogicalType, PhysicalType, Value};
+use brc_core::Value;
+use brc_core::table::ColumnSummary;
 use brc_kernels::cpu::Level;
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Values that are not null, one for each row of [`GroupIds`].
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Values<'a> {
-    Integers(Integers<'a>),
-    Floats(&'a [f64]),
-    Codes { codes: &'a [u32], dictionary: &'a Dictionary },
-    Bytes { strings: ByteStrings<'a>, rows: &'a [u32] },
-}
-
-impl<'a> Values<'a> {
-    /// Calls `each` with the group and the string of every row.
-    fn each_string(
-        self,
-        groups: GroupIds<'_>,
-        mut each: impl FnMut(usize, &'a [u8]) -> Result<(), Malformed>,
-    ) -> Result<(), Malformed> {
-        match self {
-            Self::Codes { codes, dictionary } => {
-                let known = dictionary.len();
-                groups.each(codes.len(), |group, row| match codes[row] {
-                    code if (code as usize) < known => each(group, dictionary.get(code)),
-                    _ => Err(Malformed("a code is not in its dictionary")),
-                })
-            }
-            Self::Bytes { strings, rows } => {
-                groups.each(rows.len(), |group, row| each(group, strings.get(rows[row] as usize)))
-            }
-            Self::Integers(_) | Self::Floats(_) => Err(Malformed("a column of strings is not there")),
-        }
-    }
-
-    /// One of them.
-    fn get(&self, row: usize) -> Result<Value<'a>, Malformed> {
-        Ok(match self {
-            Self::Integers(values) => Value::Integer(values.get(row)),
-            Self::Floats(values) => Value::Float(values[row]),
-            Self::Codes { codes, dictionary } => match codes[row] {
-                code if (code as usize) < dictionary.len() => Value::Bytes(dictionary.get(code)),
-                _ => return Err(Malformed("a code is not in its dictionary")),
-            },
-            Self::Bytes { strings, rows } => Value::Bytes(strings.get(rows[row] as usize)),
-        })
-    }
-
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Integers(values) => values.len(),
-            Self::Floats(values) => values.len(),
-            Self::Codes { codes, .. } => codes.len(),
-            Self::Bytes { rows, .. } => rows.len(),
-        }
-    }
-
-    fn integers(&self) -> Result<Integers<'a>, Malformed> {
-        match self {
-            Self::Integers(values) => Ok(*values),
-            Self::Floats(_) | Self::Codes { .. } | Self::Bytes { .. } => {
-                Err(Malformed("a column of numbers is not there"))
-            }
-        }
-    }
-
-    fn floats(&self) -> Result<&'a [f64], Malformed> {
-        match self {
-            Self::Floats(values) => Ok(values),
-            Self::Integers(_) | Self::Codes { .. } | Self::Bytes { .. } => {
-                Err(Malformed("a column of floats is not there"))
-            }
-        }
-    }
-}
-
-/// One kind of state, in a column with an entry for each group.
-pub(crate) trait Accumulator {
-    /// How many groups there are.
+/// One kind of state, in a column with an entry for each group. What a kind does not keep, it does not override.
+pub(crate) trait Accumulator: Sized {
+    /// The number of groups.
     fn len(&self) -> usize;
 
     /// Adds empty groups until there are `groups`.
@@ -140,15 +72,36 @@ pub(crate) trait Accumulator {
     /// Adds values to their groups.
     fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed>;
 
-    /// Adds pairs of values to their groups, where it is of pairs.
+    /// Adds pairs of values to their groups.
     fn update_pairs(&mut self, _: Level, _: GroupIds<'_>, _: Values<'_>, _: Values<'_>) -> Result<(), Malformed> {
         Err(Malformed("values are not of pairs"))
+    }
+
+    /// Whether [`Accumulator::update_weighted`] is supported.
+    fn takes_weights(&self) -> bool {
+        false
+    }
+
+    /// Adds values to their groups, each as often as its weight says.
+    fn update_weighted(&mut self, _: Level, _: &[u32], _: &[u32], _: Values<'_>) -> Result<(), Malformed> {
+        Err(Malformed("it has rows that stand for others"))
+    }
+
+    /// Adds sets of rows to their groups by the statistics of a column. `rows` has the number of rows of each set; none
+    /// of them is null.
+    fn update_sets(&mut self, _: Level, _: &[u32], _: &[u32], _: &ColumnSummary<'_>) -> Result<(), Malformed> {
+        Err(Malformed("a summary's column of numbers is not there"))
+    }
+
+    /// Whether another state is of values of the same type.
+    fn is_like(&self, _: &Self) -> bool {
+        true
     }
 
     /// The state of these groups only, in their order. No more values have come since [`Accumulator::finish`].
     fn take(&self, groups: &[u32]) -> Self;
 
-    /// Adds the groups of another to those in `groups`.
+    /// Adds the groups of another state to those in `groups`.
     fn merge(&mut self, other: &Self, groups: &[u32]);
 
     /// Makes everything ready to be merged: no more values will come.
@@ -160,6 +113,60 @@ pub(crate) trait Accumulator {
     /// Whether what arrived from elsewhere makes sense.
     fn is_sound(&self) -> bool {
         true
+    }
+
+    /// The number of values of a group, or of distinct values where only these are kept.
+    fn count(&self, _: usize) -> u64 {
+        0
+    }
+
+    /// The smallest and the largest value of a group.
+    fn bounds(&self, _: usize) -> Option<(Value<'_>, Value<'_>)> {
+        None
+    }
+
+    /// The sum of the values of a group; `None` if it has none.
+    fn sum(&self, _: usize) -> Option<Sum> {
+        None
+    }
+
+    /// Appends the sums of consecutive groups. Returns `false` if they must be taken one by one.
+    fn sums(&self, _: Range<usize>, _: &mut Cells) -> bool {
+        false
+    }
+
+    /// Count, sum and sum of squares of a group; `None` if the variance is not a number.
+    fn moment(&self, _: usize) -> Option<Moment> {
+        None
+    }
+
+    /// The moments of the pairs of a group.
+    fn pair_moment(&self, _: usize) -> Option<PairMoment> {
+        None
+    }
+
+    /// The value that goes with the smallest, or the largest, other value of a group.
+    fn extreme(&self, _: usize, _largest: bool) -> Option<Value<'_>> {
+        None
+    }
+
+    /// The most frequent value of a group, the smallest of several; `None` if there is no value.
+    fn mode(&self, _: usize) -> Option<Value<'_>> {
+        None
+    }
+
+    /// Appends all strings of a group with a separator between; `None` if there are none.
+    fn join(&self, _: usize, _separator: &[u8], _: &mut Vec<u8>) -> Option<()> {
+        None
+    }
+
+    /// The values at some ascending ranks among the sorted values of a group, which `ranks` finds for their number.
+    fn ranked<const RANKS: usize>(
+        &self,
+        _: usize,
+        _ranks: impl FnOnce(usize) -> [usize; RANKS],
+    ) -> Option<[Value<'_>; RANKS]> {
+        None
     }
 }
 
@@ -245,415 +252,6 @@ impl StateKind {
             | Self::Pairs
             | Self::Extremes
             | Self::Sketch => false,
-        }
-    }
-}
-
-/// A column of state.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) enum State {
-    Counts(counts::Counts),
-    Integers(integers::IntegerStates),
-    Wide(wide::WideStates),
-    Sums(sums::IntegerSums),
-    WideSums(wide_sums::WideSums),
-    FloatSums(float_sums::FloatSums),
-    FloatBounds(float_bounds::FloatBounds),
-    Bytes(bytes::ByteBounds),
-    Moments(moments::IntegerMoments),
-    WideMoments(moments::WideMoments),
-    FloatMoments(moments::FloatMoments),
-    Distinct(distinct::Distinct),
-    Frequencies(frequencies::Frequencies),
-    Largest(largest::Largest),
-    Values(values::AllValues),
-    IntegerPairs(pairs::IntegerPairs),
-    FloatPairs(Box<pairs::FloatPairs>),
-    Extremes(extremes::Extremes),
-    Listed(listed::Listed),
-    Sketch(sketch::Sketches),
-}
-
-/// Calls a macro with the kinds of [`State`]. [`State::take`] sees to it that none is missing.
-macro_rules! with_kinds {
-    ($of_kinds:ident) => {
-        $of_kinds!(
-            Counts,
-            Integers,
-            Wide,
-            Sums,
-            WideSums,
-            FloatSums,
-            FloatBounds,
-            Bytes,
-            Moments,
-            WideMoments,
-            FloatMoments,
-            Distinct,
-            Frequencies,
-            Largest,
-            Values,
-            IntegerPairs,
-            FloatPairs,
-            Extremes,
-            Listed,
-            Sketch
-        )
-    };
-}
-
-/// Evaluates an expression with the accumulator of a [`State`], whatever it is.
-macro_rules! for_state {
-    ($state:expr, $accumulator:ident => $body:expr) => {
-        match $state {
-            State::Counts($accumulator) => $body,
-            State::Integers($accumulator) => $body,
-            State::Wide($accumulator) => $body,
-            State::Sums($accumulator) => $body,
-            State::WideSums($accumulator) => $body,
-            State::FloatSums($accumulator) => $body,
-            State::FloatBounds($accumulator) => $body,
-            State::Bytes($accumulator) => $body,
-            State::Moments($accumulator) => $body,
-            State::WideMoments($accumulator) => $body,
-            State::FloatMoments($accumulator) => $body,
-            State::Distinct($accumulator) => $body,
-            State::Frequencies($accumulator) => $body,
-            State::Largest($accumulator) => $body,
-            State::Values($accumulator) => $body,
-            State::IntegerPairs($accumulator) => $body,
-            State::FloatPairs($accumulator) => $body,
-            State::Extremes($accumulator) => $body,
-            State::Listed($accumulator) => $body,
-            State::Sketch($accumulator) => $body,
-        }
-    };
-}
-
-impl State {
-    /// An empty state for values of these columns.
-    pub(crate) fn new(kind: StateKind, columns: &[usize], fields: &[Field]) -> Self {
-        Self::of_type(kind, fields[columns[0]].logical_type)
-    }
-
-    /// An empty state for values of this type.
-    fn of_type(kind: StateKind, logical_type: LogicalType) -> Self {
-        let is_float = logical_type.physical() == PhysicalType::Floats;
-        match kind {
-            StateKind::Counts => Self::Counts(Default::default()),
-            StateKind::Integers if logical_type.fits_64_bits() => Self::Integers(Default::default()),
-            StateKind::Sums if logical_type.fits_64_bits() => Self::Sums(Default::default()),
-            StateKind::Integers => Self::Wide(Default::default()),
-            StateKind::Sums => Self::WideSums(Default::default()),
-            StateKind::FloatSums => Self::FloatSums(Default::default()),
-            StateKind::FloatBounds => Self::FloatBounds(Default::default()),
-            StateKind::Bytes => Self::Bytes(Default::default()),
-            StateKind::Moments if is_float => Self::FloatMoments(Default::default()),
-            StateKind::Moments if logical_type.fits_64_bits() => Self::Moments(Default::default()),
-            StateKind::Moments => Self::WideMoments(Default::default()),
-            StateKind::Distinct => Self::Distinct(distinct::Distinct::new(logical_type)),
-            StateKind::Frequencies => Self::Frequencies(frequencies::Frequencies::new(logical_type)),
-            StateKind::Largest(most @ 1..=largest::MAX_KEPT_VALUES) if is_float || logical_type.fits_64_bits() => {
-                Self::Largest(largest::Largest::new(logical_type, most))
-            }
-            StateKind::Values => Self::Values(values::AllValues::new(logical_type, true)),
-            StateKind::Largest(_) => Self::Values(values::AllValues::new(logical_type, false)),
-            StateKind::ValuesAndMoments => Self::Values(values::AllValues::with_moments(logical_type)),
-            StateKind::Pairs if is_float => Self::FloatPairs(Default::default()),
-            StateKind::Pairs => Self::IntegerPairs(Default::default()),
-            StateKind::Extremes => Self::Extremes(Default::default()),
-            StateKind::Listed => Self::Listed(Default::default()),
-            StateKind::Sketch => Self::Sketch(Default::default()),
-        }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        for_state!(self, state => state.len())
-    }
-
-    pub(crate) fn grow(&mut self, groups: usize) {
-        for_state!(self, state => state.grow(groups));
-    }
-
-    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
-        for_state!(self, state => state.update(level, groups, values))
-    }
-
-    /// Adds the values of all columns of the state.
-    pub(crate) fn add(&mut self, level: Level, groups: GroupIds<'_>, values: &[Values<'_>]) -> Result<(), Malformed> {
-        match values {
-            [values] => self.update(level, groups, *values),
-            [values, others] => for_state!(self, state => state.update_pairs(level, groups, *values, *others)),
-            _ => Err(Malformed("a state has one column or two")),
-        }
-    }
-
-    /// Whether [`State::add_weighted`] knows how to add rows that stand for others.
-    pub(crate) fn takes_weights(&self) -> bool {
-        match self {
-            Self::Counts(_)
-            | Self::Integers(_)
-            | Self::Sums(_)
-            | Self::FloatBounds(_)
-            | Self::Bytes(_)
-            | Self::Distinct(_)
-            | Self::Frequencies(_)
-            | Self::Sketch(_) => true,
-            Self::Wide(_)
-            | Self::WideSums(_)
-            | Self::FloatSums(_)
-            | Self::Moments(_)
-            | Self::WideMoments(_)
-            | Self::FloatMoments(_)
-            | Self::Largest(_)
-            | Self::Values(_)
-            | Self::IntegerPairs(_)
-            | Self::FloatPairs(_)
-            | Self::Extremes(_)
-            | Self::Listed(_) => false,
-        }
-    }
-
-    /// Adds values of these groups, each of them as often as its weight says.
-    pub(crate) fn add_weighted(
-        &mut self,
-        level: Level,
-        groups: &[u32],
-        weights: &[u32],
-        values: Values<'_>,
-    ) -> Result<(), Malformed> {
-        match self {
-            Self::Counts(state) => state.add_sets(groups, weights),
-            Self::Integers(_) | Self::Sums(_) => {
-                let values = values.integers()?;
-                let values: Result<Vec<i64>, _> = (0..values.len()).map(|row| values.get(row).try_into()).collect();
-                let values = values.map_err(|_| TOO_LARGE)?;
-                let sums = values.iter().zip(weights).map(|(&value, &weight)| i128::from(value) * i128::from(weight));
-                let sums: Vec<i128> = sums.collect();
-                let numbers = Numbers { min: &values, max: &values, sum: Sums::Wide(&sums) };
-                self.summaries(level, groups, weights, &ColumnSummary::Numbers(numbers))
-            }
-            Self::Frequencies(state) => state.add_weighted(level, groups, weights, values),
-            // It does not matter how often a value comes.
-            Self::FloatBounds(_) | Self::Bytes(_) | Self::Distinct(_) | Self::Sketch(_) => {
-                self.update(level, GroupIds::Rows(groups), values)
-            }
-            _ => Err(Malformed("it has rows that stand for others")),
-        }
-    }
-
-    /// Adds what is known of sets of rows, of which none has nulls.
-    pub(crate) fn summaries(
-        &mut self,
-        level: Level,
-        groups: &[u32],
-        rows: &[u32],
-        column: &ColumnSummary<'_>,
-    ) -> Result<(), Malformed> {
-        match (self, column) {
-            (Self::Integers(state), ColumnSummary::Numbers(numbers)) => state.summaries(level, groups, rows, numbers),
-            (Self::Sums(state), ColumnSummary::Numbers(numbers)) => state.summaries(groups, rows, numbers),
-            (Self::Counts(state), _) => state.add_sets(groups, rows),
-            _ => Err(Malformed("a summary's column of numbers is not there")),
-        }
-    }
-
-    pub(crate) fn finish(&mut self) {
-        for_state!(self, state => state.finish());
-    }
-
-    pub(crate) fn settle(&mut self, threads: usize) {
-        for_state!(self, state => state.settle(threads));
-    }
-
-    pub(crate) fn is_sound(&self) -> bool {
-        for_state!(self, state => state.is_sound())
-    }
-
-    /// Whether another state is of the same kind and of values of the same type.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Distinct(ours), Self::Distinct(theirs)) => ours.is_like(theirs),
-            (Self::Frequencies(ours), Self::Frequencies(theirs)) => ours.is_like(theirs),
-            (Self::Largest(ours), Self::Largest(theirs)) => ours.is_like(theirs),
-            (Self::Values(ours), Self::Values(theirs)) => ours.is_like(theirs),
-            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
-        }
-    }
-
-    /// Adds the groups of another state, which [is like](State::is_like) this one, to those in `groups`.
-    pub(crate) fn absorb(&mut self, other: Self, groups: &[u32]) {
-        match (self, other) {
-            (Self::Values(ours), Self::Values(theirs)) => ours.append(theirs, groups),
-            (ours, other) => ours.merge(&other, groups),
-        }
-    }
-
-    fn merge(&mut self, other: &Self, groups: &[u32]) {
-        macro_rules! merged {
-            ($($kind:ident),*) => {
-                match (self, other) {
-                    $((Self::$kind(ours), Self::$kind(theirs)) => ours.merge(theirs, groups),)*
-                    _ => {}
-                }
-            };
-        }
-        with_kinds!(merged);
-    }
-
-    /// The state of these groups only, in their order.
-    pub(crate) fn take(&self, groups: &[u32]) -> Self {
-        macro_rules! taken {
-            ($($kind:ident),*) => {
-                match self {
-                    $(Self::$kind(state) => Self::$kind(state.take(groups).into()),)*
-                }
-            };
-        }
-        with_kinds!(taken)
-    }
-
-    /// The number of values of a group.
-    pub(crate) fn count(&self, group: usize) -> u64 {
-        match self {
-            Self::Counts(state) => state.get(group),
-            Self::Integers(state) => state.get(group).count,
-            Self::Wide(state) => state.get(group).count(),
-            Self::Sums(state) => state.count(group),
-            Self::WideSums(state) => state.count(group),
-            Self::Distinct(state) => state.get(group),
-            Self::FloatSums(state) => state.count(group),
-            Self::FloatMoments(state) => state.count(group),
-            Self::IntegerPairs(state) => state.moment(group).map_or(0, |moment| moment.count),
-            Self::FloatPairs(state) => state.count(group),
-            Self::Sketch(state) => state.estimate(group),
-            Self::Values(state) => state.count(group),
-            Self::FloatBounds(_)
-            | Self::Bytes(_)
-            | Self::Moments(_)
-            | Self::WideMoments(_)
-            | Self::Frequencies(_)
-            | Self::Largest(_)
-            | Self::Extremes(_)
-            | Self::Listed(_) => 0,
-        }
-    }
-
-    /// The smallest and the largest value of a group.
-    pub(crate) fn bounds(&self, group: usize) -> Option<(Value<'_>, Value<'_>)> {
-        match self {
-            Self::Integers(state) => state.bounds(group),
-            Self::Wide(state) => state.bounds(group),
-            Self::FloatBounds(state) => state.bounds(group),
-            Self::Bytes(state) => state.bounds(group),
-            Self::Counts(_)
-            | Self::Sums(_)
-            | Self::WideSums(_)
-            | Self::FloatSums(_)
-            | Self::Moments(_)
-            | Self::WideMoments(_)
-            | Self::FloatMoments(_)
-            | Self::Distinct(_)
-            | Self::Frequencies(_)
-            | Self::Largest(_)
-            | Self::Values(_)
-            | Self::IntegerPairs(_)
-            | Self::FloatPairs(_)
-            | Self::Extremes(_)
-            | Self::Listed(_)
-            | Self::Sketch(_) => None,
-        }
-    }
-
-    /// The sum of the values of a group; `None` if it has none.
-    /// Appends the sums of groups that lie in sequence; `false` if they must be taken one by one.
-    pub(crate) fn sums(&self, groups: Range<usize>, cells: &mut Cells) -> bool {
-        match self {
-            Self::Sums(state) => state.sums(groups, cells),
-            Self::FloatSums(state) => state.sums(groups, cells),
-            _ => false,
-        }
-    }
-
-    pub(crate) fn sum(&self, group: usize) -> Option<Sum> {
-        match self {
-            Self::Integers(state) => state.sum(group),
-            Self::Wide(state) => state.sum(group),
-            Self::Sums(state) => state.sum(group),
-            Self::WideSums(state) => state.sum(group),
-            Self::FloatSums(state) => state.sum(group).map(Sum::Float),
-            Self::Counts(_)
-            | Self::FloatBounds(_)
-            | Self::Bytes(_)
-            | Self::Moments(_)
-            | Self::WideMoments(_)
-            | Self::FloatMoments(_)
-            | Self::Distinct(_)
-            | Self::Frequencies(_)
-            | Self::Largest(_)
-            | Self::Values(_)
-            | Self::IntegerPairs(_)
-            | Self::FloatPairs(_)
-            | Self::Extremes(_)
-            | Self::Listed(_)
-            | Self::Sketch(_) => None,
-        }
-    }
-
-    /// Count, sum and sum of squares of a group.
-    pub(crate) fn moment(&self, group: usize) -> Option<Moment> {
-        match self {
-            Self::Moments(state) => Some(state.moment(group)),
-            Self::WideMoments(state) => Some(state.moment(group)),
-            Self::FloatMoments(state) => state.moment(group),
-            Self::Values(state) => state.moment(group),
-            _ => None,
-        }
-    }
-
-    /// The moments of the pairs of a group.
-    pub(crate) fn pair_moment(&self, group: usize) -> Option<PairMoment> {
-        match self {
-            Self::IntegerPairs(state) => state.moment(group),
-            Self::FloatPairs(state) => state.moment(group),
-            _ => None,
-        }
-    }
-
-    /// The value that goes with the smallest, or the largest, other value of a group.
-    pub(crate) fn extreme(&self, group: usize, largest: bool) -> Option<Value<'_>> {
-        match self {
-            Self::Extremes(state) => state.value(group, largest),
-            _ => None,
-        }
-    }
-
-    /// The most frequent value of a group.
-    pub(crate) fn mode(&self, group: usize) -> Option<Value<'_>> {
-        match self {
-            Self::Frequencies(state) => state.mode(group),
-            _ => None,
-        }
-    }
-
-    /// Appends all strings of a group; `None` if there are none.
-    pub(crate) fn join(&self, group: usize, separator: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        match self {
-            Self::Listed(state) => state.join(group, separator, out),
-            _ => None,
-        }
-    }
-
-    /// The values at some ascending places among the sorted values of a group, which `places` finds for their number.
-    pub(crate) fn ranked<const PLACES: usize>(
-        &self,
-        group: usize,
-        places: impl FnOnce(usize) -> [usize; PLACES],
-    ) -> Option<[Value<'_>; PLACES]> {
-        match self {
-            Self::Largest(state) => state.ranked(group, places),
-            Self::Values(state) => state.ranked(group, places),
-            _ => None,
         }
     }
 }

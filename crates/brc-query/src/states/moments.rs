@@ -45,14 +45,6 @@ impl IntegerMoment {
 }
 
 impl IntegerMoments {
-    pub(super) fn moment(&self, group: usize) -> Moment {
-        let IntegerMoment { count, sum, squares, carries } = self.0[group];
-        let squares = (BigInt::from(carries) << 128) + BigInt::from(squares);
-        Moment { count, sum: sum.into(), squares, exponent: 0 }
-    }
-}
-
-impl IntegerMoments {
     fn add<T: Copy + TryInto<i64>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), Malformed> {
         groups.each(values.len(), |group, row| {
             let value: i64 = values[row].try_into().map_err(|_| TOO_LARGE)?;
@@ -86,6 +78,12 @@ impl Accumulator for IntegerMoments {
             self.0[group as usize].add(moment);
         }
     }
+
+    fn moment(&self, group: usize) -> Option<Moment> {
+        let IntegerMoment { count, sum, squares, carries } = self.0[group];
+        let squares = (BigInt::from(carries) << 128) + BigInt::from(squares);
+        Some(Moment { count, sum: sum.into(), squares, exponent: 0 })
+    }
 }
 
 /// Those of integers of up to 128 bits.
@@ -99,13 +97,6 @@ struct WideMoment {
     sum: BigInt,
     #[serde(with = "super::big")]
     squares: BigInt,
-}
-
-impl WideMoments {
-    pub(super) fn moment(&self, group: usize) -> Moment {
-        let WideMoment { count, sum, squares } = self.0[group].clone();
-        Moment { count, sum, squares, exponent: 0 }
-    }
 }
 
 impl Accumulator for WideMoments {
@@ -141,6 +132,11 @@ impl Accumulator for WideMoments {
             ours.squares += &theirs.squares;
         }
     }
+
+    fn moment(&self, group: usize) -> Option<Moment> {
+        let WideMoment { count, sum, squares } = self.0[group].clone();
+        Some(Moment { count, sum, squares, exponent: 0 })
+    }
 }
 
 /// Those of floats.
@@ -148,19 +144,6 @@ impl Accumulator for WideMoments {
 pub(crate) struct FloatMoments {
     sums: FloatSums,
     squares: FloatProducts,
-}
-
-impl FloatMoments {
-    pub(super) fn count(&self, group: usize) -> u64 {
-        self.sums.count(group)
-    }
-
-    /// `None` where the variance is no number.
-    pub(super) fn moment(&self, group: usize) -> Option<Moment> {
-        let sum = self.sums.sum(group)?.exact()?;
-        let squares = self.squares.exact(group)?;
-        Some(Moment { count: self.sums.count(group), sum, squares, exponent: 1074 })
-    }
 }
 
 impl Accumulator for FloatMoments {
@@ -194,5 +177,15 @@ impl Accumulator for FloatMoments {
 
     fn is_sound(&self) -> bool {
         self.sums.is_sound() && self.squares.is_sound() && self.sums.len() == self.squares.len()
+    }
+
+    fn count(&self, group: usize) -> u64 {
+        self.sums.count(group)
+    }
+
+    fn moment(&self, group: usize) -> Option<Moment> {
+        let sum = self.sums.exact(group)?.exact()?;
+        let squares = self.squares.exact(group)?;
+        Some(Moment { count: self.sums.count(group), sum, squares, exponent: 1074 })
     }
 }

@@ -34,12 +34,6 @@ pub(crate) struct PairMoment {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct IntegerPairs(Vec<PairMoment>);
 
-impl IntegerPairs {
-    pub(super) fn moment(&self, group: usize) -> Option<PairMoment> {
-        self.0.get(group).cloned()
-    }
-}
-
 impl Accumulator for IntegerPairs {
     fn len(&self) -> usize {
         self.0.len()
@@ -89,6 +83,14 @@ impl Accumulator for IntegerPairs {
             ours.yy += &theirs.yy;
             ours.xy += &theirs.xy;
         }
+    }
+
+    fn count(&self, group: usize) -> u64 {
+        self.0.get(group).map_or(0, |moment| moment.count)
+    }
+
+    fn pair_moment(&self, group: usize) -> Option<PairMoment> {
+        self.0.get(group).cloned()
     }
 }
 
@@ -140,24 +142,6 @@ pub(crate) struct FloatPairs {
     products: [FloatProducts; 3],
 }
 
-impl FloatPairs {
-    pub(super) fn count(&self, group: usize) -> u64 {
-        self.x.count(group)
-    }
-
-    /// `None` where a value is no finite number.
-    pub(super) fn moment(&self, group: usize) -> Option<PairMoment> {
-        let count = self.count(group);
-        if count == 0 {
-            return Some(PairMoment::default());
-        }
-        let [xx, yy, xy] = &self.products;
-        let (x, y) = (self.x.sum(group)?.exact()?, self.y.sum(group)?.exact()?);
-        let (xx, yy, xy) = (xx.exact(group)?, yy.exact(group)?, xy.exact(group)?);
-        Some(PairMoment { count, x, y, xx, yy, xy, exponent: 1074 })
-    }
-}
-
 impl Accumulator for FloatPairs {
     fn len(&self) -> usize {
         self.x.len()
@@ -207,5 +191,20 @@ impl Accumulator for FloatPairs {
     fn is_sound(&self) -> bool {
         let fits = |products: &FloatProducts| products.is_sound() && products.len() == self.len();
         self.x.is_sound() && self.y.is_sound() && self.y.len() == self.len() && self.products.iter().all(fits)
+    }
+
+    fn count(&self, group: usize) -> u64 {
+        self.x.count(group)
+    }
+
+    fn pair_moment(&self, group: usize) -> Option<PairMoment> {
+        let count = self.count(group);
+        if count == 0 {
+            return Some(PairMoment::default());
+        }
+        let [xx, yy, xy] = &self.products;
+        let (x, y) = (self.x.exact(group)?.exact()?, self.y.exact(group)?.exact()?);
+        let (xx, yy, xy) = (xx.exact(group)?, yy.exact(group)?, xy.exact(group)?);
+        Some(PairMoment { count, x, y, xx, yy, xy, exponent: 1074 })
     }
 }

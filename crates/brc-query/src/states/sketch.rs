@@ -28,15 +28,6 @@ enum Sketch {
     Registers(Vec<u8>),
 }
 
-impl Sketches {
-    pub(super) fn estimate(&self, group: usize) -> u64 {
-        match &self.0[group] {
-            Sketch::Hashes(hashes) => hashes.len() as u64,
-            Sketch::Registers(registers) => estimate(registers),
-        }
-    }
-}
-
 fn estimate(registers: &[u8]) -> u64 {
     let count = registers.len() as f64;
     let sum: f64 = registers.iter().map(|&longest| 0.5f64.powi(longest.into())).sum();
@@ -124,6 +115,28 @@ impl Accumulator for Sketches {
         };
         self.0.iter().all(is_sound)
     }
+
+    fn count(&self, group: usize) -> u64 {
+        match &self.0[group] {
+            Sketch::Hashes(hashes) => hashes.len() as u64,
+            Sketch::Registers(registers) => estimate(registers),
+        }
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    /// How often a value comes makes no difference.
+    fn update_weighted(
+        &mut self,
+        level: Level,
+        groups: &[u32],
+        _: &[u32],
+        values: Values<'_>,
+    ) -> Result<(), Malformed> {
+        self.update(level, GroupIds::Rows(groups), values)
+    }
 }
 
 #[cfg(test)]
@@ -142,7 +155,7 @@ mod tests {
             let [mut half, other] = halves;
             half.merge(&other);
             assert_eq!(half, sketch);
-            let found = Sketches(vec![sketch]).estimate(0);
+            let found = Sketches(vec![sketch]).count(0);
             assert!(found.abs_diff(distinct) * 20 <= distinct, "{found} {distinct}");
         }
     }

@@ -1,10 +1,10 @@
 //! Count and sum of integers of up to 64 bits, where neither the smallest nor the largest is requested.
 
 use super::slots::{Gathered, Offer};
-use super::{Accumulator, GroupIds, Sum, TOO_LARGE, Values};
+use super::{Accumulator, GroupIds, Sum, Values, numbers_of, weighted_integers};
 use crate::values::cells::Cells;
-use crate::values::fault::Malformed;
-use brc_core::table::Numbers;
+use crate::values::fault::{Malformed, TOO_LARGE};
+use brc_core::table::{ColumnSummary, Numbers};
 use brc_core::{Integers, for_integers};
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::accumulate::lanes::{Addend, NO_GROUP};
@@ -23,30 +23,7 @@ pub(crate) struct IntegerSums {
 }
 
 impl IntegerSums {
-    pub(super) fn count(&self, group: usize) -> u64 {
-        self.counts[group]
-    }
-
-    pub(super) fn sum(&self, group: usize) -> Option<Sum> {
-        let count = self.counts[group];
-        (count > 0).then(|| Sum::Integer { sum: self.whole(group), count })
-    }
-
-    /// [`State::sums`](super::State::sums).
-    pub(super) fn sums(&self, groups: Range<usize>, cells: &mut Cells) -> bool {
-        let (counts, sums) = (&self.counts[groups.clone()], &self.sums[groups]);
-        if self.rest.is_empty() {
-            cells.extend_integers(sums.iter().copied());
-            cells.extend_validity(counts.len(), |row| counts[row] > 0, counts.contains(&0));
-        }
-        self.rest.is_empty()
-    }
-
-    fn whole(&self, group: usize) -> i128 {
-        i128::from(self.sums[group]) + self.rest.get(group).unwrap_or(&0)
-    }
-
-    pub(super) fn summaries(&mut self, groups: &[u32], rows: &[u32], numbers: &Numbers<'_>) -> Result<(), Malformed> {
+    fn add_sets(&mut self, groups: &[u32], rows: &[u32], numbers: &Numbers<'_>) -> Result<(), Malformed> {
         if rows.len() != groups.len() || numbers.sets() != Some(groups.len()) {
             return Err(UnknownGroup.into());
         }
@@ -55,6 +32,10 @@ impl IntegerSums {
             self.add(group as usize, numbers.get(set, rows[set]).sum);
         }
         Ok(())
+    }
+
+    fn whole(&self, group: usize) -> i128 {
+        i128::from(self.sums[group]) + self.rest.get(group).unwrap_or(&0)
     }
 
     /// Adds a value for each row.
@@ -129,6 +110,48 @@ impl Accumulator for IntegerSums {
 
     fn is_sound(&self) -> bool {
         self.sums.len() == self.counts.len() && [0, self.counts.len()].contains(&self.rest.len())
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    fn update_weighted(
+        &mut self,
+        _: Level,
+        groups: &[u32],
+        weights: &[u32],
+        values: Values<'_>,
+    ) -> Result<(), Malformed> {
+        weighted_integers(values, weights, |numbers| self.add_sets(groups, weights, numbers))
+    }
+
+    fn update_sets(
+        &mut self,
+        _: Level,
+        groups: &[u32],
+        rows: &[u32],
+        column: &ColumnSummary<'_>,
+    ) -> Result<(), Malformed> {
+        self.add_sets(groups, rows, numbers_of(column)?)
+    }
+
+    fn count(&self, group: usize) -> u64 {
+        self.counts[group]
+    }
+
+    fn sum(&self, group: usize) -> Option<Sum> {
+        let count = self.counts[group];
+        (count > 0).then(|| Sum::Integer { sum: self.whole(group), count })
+    }
+
+    fn sums(&self, groups: Range<usize>, cells: &mut Cells) -> bool {
+        let (counts, sums) = (&self.counts[groups.clone()], &self.sums[groups]);
+        if self.rest.is_empty() {
+            cells.extend_integers(sums.iter().copied());
+            cells.extend_validity(counts.len(), |row| counts[row] > 0, counts.contains(&0));
+        }
+        self.rest.is_empty()
     }
 }
 

@@ -133,37 +133,6 @@ impl AllValues {
         Self { with_moments: Some(logical_type), ..Self::new(logical_type, true) }
     }
 
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        self.kept.are_floats() == other.kept.are_floats() && self.with_moments == other.with_moments
-    }
-
-    /// How many values a group has.
-    pub(super) fn count(&self, group: usize) -> u64 {
-        for_lists!(&self.kept, lists => lists.count(group)) as u64
-    }
-
-    /// The values at some ascending places among the sorted values of a group, which `places` finds for their number.
-    pub(super) fn ranked<const PLACES: usize>(
-        &self,
-        group: usize,
-        places: impl FnOnce(usize) -> [usize; PLACES],
-    ) -> Option<[Value<'_>; PLACES]> {
-        Some(match &self.kept {
-            Kept::Narrow(lists) => lists.ranked(group, places)?.map(|value| Value::Integer(value.into())),
-            Kept::Integers(lists) => lists.ranked(group, places)?.map(|value| Value::Integer(value.into())),
-            Kept::Wide(lists) => lists.ranked(group, places)?.map(Value::Integer),
-            Kept::Decimals(lists, digits) => {
-                lists.ranked(group, places)?.map(|units| Value::Float(decimals::float(*digits, units)))
-            }
-            Kept::Floats(lists) => lists.ranked(group, places)?.map(|key| Value::Float(float_of_key(key))),
-        })
-    }
-
-    /// The moments of a group, if they were requested.
-    pub(super) fn moment(&self, group: usize) -> Option<Moment> {
-        self.moments.as_ref()?.moment(group)
-    }
-
     /// The same as [`Accumulator::merge`], where the other is of no use any more.
     pub(super) fn append(&mut self, mut other: Self, groups: &[u32]) {
         self.kept.widen(other.kept.width());
@@ -262,6 +231,34 @@ impl Accumulator for AllValues {
     fn is_sound(&self) -> bool {
         let has_power = !matches!(self.kept, Kept::Decimals(_, digits) if digits > decimals::MOST_DIGITS);
         has_power && for_lists!(&self.kept, lists => lists.is_sound())
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        self.kept.are_floats() == other.kept.are_floats() && self.with_moments == other.with_moments
+    }
+
+    fn count(&self, group: usize) -> u64 {
+        for_lists!(&self.kept, lists => lists.count(group)) as u64
+    }
+
+    fn ranked<const PLACES: usize>(
+        &self,
+        group: usize,
+        places: impl FnOnce(usize) -> [usize; PLACES],
+    ) -> Option<[Value<'_>; PLACES]> {
+        Some(match &self.kept {
+            Kept::Narrow(lists) => lists.ranked(group, places)?.map(|value| Value::Integer(value.into())),
+            Kept::Integers(lists) => lists.ranked(group, places)?.map(|value| Value::Integer(value.into())),
+            Kept::Wide(lists) => lists.ranked(group, places)?.map(Value::Integer),
+            Kept::Decimals(lists, digits) => {
+                lists.ranked(group, places)?.map(|units| Value::Float(decimals::float(*digits, units)))
+            }
+            Kept::Floats(lists) => lists.ranked(group, places)?.map(|key| Value::Float(float_of_key(key))),
+        })
+    }
+
+    fn moment(&self, group: usize) -> Option<Moment> {
+        self.moments.as_ref()?.moment(group)
     }
 }
 

@@ -53,22 +53,6 @@ pub(crate) struct WideStates {
 }
 
 impl WideStates {
-    pub(super) fn get(&self, group: usize) -> &WideState {
-        &self.wide[group]
-    }
-
-    pub(super) fn sum(&self, group: usize) -> Option<Sum> {
-        let state = self.wide[group];
-        (state.count() > 0).then_some(Sum::Wide(state.sum))
-    }
-
-    pub(super) fn bounds(&self, group: usize) -> Option<(Value<'_>, Value<'_>)> {
-        let WideState { sum, min, max } = self.wide[group];
-        (sum.count > 0).then_some((Value::Integer(min), Value::Integer(max)))
-    }
-}
-
-impl WideStates {
     fn add<T: Copy + Into<i128>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), Malformed> {
         groups.each(values.len(), |group, row| {
             self.wide.get_mut(group).ok_or(UnknownGroup)?.add(values[row].into());
@@ -115,5 +99,19 @@ impl Accumulator for WideStates {
         for (&group, state) in groups.iter().zip(&other.wide) {
             self.wide[group as usize].merge(state);
         }
+    }
+
+    fn count(&self, group: usize) -> u64 {
+        self.wide[group].count()
+    }
+
+    fn sum(&self, group: usize) -> Option<Sum> {
+        let state = self.wide[group];
+        (state.count() > 0).then_some(Sum::Wide(state.sum))
+    }
+
+    fn bounds(&self, group: usize) -> Option<(Value<'_>, Value<'_>)> {
+        let WideState { sum, min, max } = self.wide[group];
+        (sum.count > 0).then_some((Value::Integer(min), Value::Integer(max)))
     }
 }

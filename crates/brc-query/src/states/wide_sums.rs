@@ -47,15 +47,6 @@ impl WideSum {
 pub(crate) struct WideSums(Vec<WideSum>);
 
 impl WideSums {
-    pub(super) fn count(&self, group: usize) -> u64 {
-        self.0[group].count
-    }
-
-    pub(super) fn sum(&self, group: usize) -> Option<Sum> {
-        let sum = self.0[group];
-        (sum.count > 0).then_some(Sum::Wide(sum))
-    }
-
     fn add<T: Copy + Into<i128>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), Malformed> {
         groups.each(values.len(), |group, row| {
             if group != NO_GROUP as usize {
@@ -87,6 +78,15 @@ impl Accumulator for WideSums {
         for (&group, sum) in groups.iter().zip(&other.0) {
             self.0[group as usize].merge(sum);
         }
+    }
+
+    fn count(&self, group: usize) -> u64 {
+        self.0[group].count
+    }
+
+    fn sum(&self, group: usize) -> Option<Sum> {
+        let sum = self.0[group];
+        (sum.count > 0).then_some(Sum::Wide(sum))
     }
 }
 
