@@ -359,7 +359,7 @@ pub trait Sink {
     /// # Errors
     /// As for [`Sink::batch`].
     fn test(&mut self, _conjunct: usize, _batch: &Batch<'_>, _rows: &mut [u64]) -> Result<usize> {
-        unreachable!("nobody asked for rows that meet conditions")
+        unreachable!("the request has no conjuncts")
     }
 
     /// Whether [`Sink::tested`] reads the column at this position of the projection. Other columns, needed by conjuncts
@@ -378,7 +378,7 @@ pub trait Sink {
     /// # Errors
     /// As for [`Sink::batch`].
     fn tested(&mut self, _batch: &Batch<'_>, _rows: Option<&[u64]>) -> Result<()> {
-        unreachable!("nobody asked for rows that meet conditions")
+        unreachable!("the request has no conjuncts")
     }
 
     /// Receives (value, count) rows: row `r` stands for `weights[r]` equal rows, at least one. Called only if
@@ -387,7 +387,7 @@ pub trait Sink {
     /// # Errors
     /// As for [`Sink::batch`].
     fn weighted(&mut self, _batch: &Batch<'_>, _weights: &[u32]) -> Result<()> {
-        unreachable!("nobody asked for rows that stand for others")
+        unreachable!("the request does not allow weighted rows")
     }
 
     /// Receives summaries instead of rows. Called only if [`ScanOptions::statistics`] or [`ScanOptions::sums`] is set.

@@ -180,7 +180,7 @@ impl Sink for Encoder<'_, '_> {
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        Err(Error::Usage("nobody asked for summaries".to_owned()))
+        Err(Error::Usage("the scan did not request statistics in place of rows".to_owned()))
     }
 }
 

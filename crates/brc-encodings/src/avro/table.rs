@@ -67,7 +67,7 @@ impl AvroTable {
                     && own.fields().iter().zip(&columns.columns).all(|(own, file)| can_be_read_as(own, file))
             };
             let own = own.filter(fits);
-            let own = own.ok_or_else(|| Error::corrupt(&path, "header", "it does not tell its columns"))?;
+            let own = own.ok_or_else(|| Error::corrupt(&path, "header", "it does not name its columns"))?;
             fields = own.fields().to_vec();
         }
         let pairs = header.metadata.iter().map(|(key, value)| (key.as_str(), Some(value.as_str())));

@@ -185,5 +185,5 @@ pub(super) fn look_up_codes(codes: &[u32], others: &[u32], out: &mut Vec<u32>) -
 
 /// The error that a page has an encoding that it must not have.
 pub(super) fn wrong_encoding() -> Fault {
-    Fault::corrupt("a page is of an encoding that the footer does not tell")
+    Fault::corrupt("a page has an encoding that the footer does not list")
 }

@@ -208,7 +208,7 @@ impl ColumnarWriter for Writer {
 
     fn replace(&mut self, part: u64, columns: &[usize], made: &mut Part) -> Result<()> {
         let chunks = self.take(made)?;
-        let unknown = || Error::Usage(format!("part {part} has not so many rows or columns"));
+        let unknown = || Error::Usage(format!("part {part} has fewer rows or columns"));
         let group = usize::try_from(part).ok().and_then(|part| self.row_groups.get_mut(part));
         let group = group.filter(|group| group.rows == made.rows && columns.len() == chunks.len());
         let group = group.ok_or_else(unknown)?;

@@ -211,7 +211,7 @@ impl Sink for Collector<'_> {
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        unreachable!("nobody asked for summaries")
+        unreachable!("the request does not allow summaries")
     }
 }
 

@@ -47,7 +47,7 @@ macro_rules! takes_wanted_rows {
             }
 
             fn summary(&mut self, _: &brc_core::Summary<'_>) -> brc_core::Result<()> {
-                unreachable!("nobody asked for summaries")
+                unreachable!("the request does not allow summaries")
             }
         }
     };

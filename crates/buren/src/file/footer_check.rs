@@ -232,7 +232,7 @@ fn check_blocks(chunk: &Chunk, field: &Field, rows: u32) -> Result<u64, String> 
 fn check_order_stream(order: &Chunk, runs: u32) -> Result<(), String> {
     match order.bounds {
         Some(Bounds::Numbers { min: 0, max }) if max == i128::from(runs) - 1 && is_plain(order) => Ok(()),
-        _ => Err("the order of rows is none of runs".to_owned()),
+        _ => Err("the order stream does not match the runs".to_owned()),
     }
 }
 

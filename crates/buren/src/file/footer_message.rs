@@ -301,7 +301,7 @@ fn read_chunk(reader: chunk::Reader<'_>) -> Result<Chunk, Problem> {
     let validity = (0..).map(|index| validity.try_get(index).map_or(Block::default(), read_block));
     let blocks = blocks.iter().zip(validity).map(|(block, validity)| read_row_block(block, validity)).collect();
     let sum = if reader.has_sum() {
-        Some(number_of(reader.get_sum()?).ok_or_else(|| Problem::malformed("a sum that is none"))?)
+        Some(number_of(reader.get_sum()?).ok_or_else(|| Problem::malformed("a sum that is not a number"))?)
     } else {
         None
     };
@@ -352,7 +352,7 @@ fn read_bounds(reader: bounds::Reader<'_>, layout: Layout) -> Result<Option<Boun
         PhysicalType::Integers | PhysicalType::Floats => Bounds::numbers_of(min, max),
         PhysicalType::Bytes => Bounds::strings_of(min, max),
     };
-    bounds.map(Some).ok_or_else(|| Problem::malformed("bounds that are none"))
+    bounds.map(Some).ok_or_else(|| Problem::malformed("invalid bounds"))
 }
 
 fn read_block(block: block::Reader<'_>) -> Block {

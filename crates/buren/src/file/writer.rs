@@ -294,7 +294,7 @@ impl ColumnarWriter for Writer {
         let AppendedPart { mut chunks, cluster, sample } = self.take_chunks(made, columns.iter().copied())?;
         self.check_key(part, columns, sample)?;
         let of_cluster = chunks.split_off(columns.len().min(chunks.len()));
-        let unknown = || Error::Usage(format!("part {part} has not so many rows or columns"));
+        let unknown = || Error::Usage(format!("part {part} has fewer rows or columns"));
         let part = usize::try_from(part).unwrap_or(usize::MAX);
         let row_group = self.footer.row_groups.get_mut(part);
         let row_group = row_group.filter(|group| u64::from(group.rows) == made.rows && columns.len() == chunks.len());
