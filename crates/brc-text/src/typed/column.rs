@@ -127,7 +127,7 @@ impl TypedColumn {
             }
             (ColumnBuffer::Floats(out), _) => state.floats(out, fields, rules, bad),
             (ColumnBuffer::Wide(out), LogicalType::Uuid) => {
-                state.take(out, fields, rules, bad, None, values::uuid, wide)
+                state.take(out, fields, rules, bad, None, values::uuid, wide);
             }
             (ColumnBuffer::Wide(out), LogicalType::Decimal { scale, .. }) if scale <= 18 => {
                 state.take(out, fields, rules, bad, None, |text| widened(values::decimal(text, scale)), wide);
