@@ -13,12 +13,12 @@ use x86::{avx2, avx512};
 /// The maximum number of groups for which a pass each is worthwhile.
 pub(super) const FEW: usize = 8;
 
-/// The number of rows that are processed for all groups while they are in the cache. The sum of this many
-/// [small](SMALL_BITS) integers fits in 32 bits.
+/// The number of rows that are processed for all groups while they are in the cache. The sum of this many 16-bit
+/// integers fits in 32 bits.
 const CHUNK: usize = 1024;
 
-/// The number of bits of a small integer, without its sign.
-const SMALL_BITS: u32 = 31 - CHUNK.ilog2();
+/// The minimum number of rows whose sum fits in 32 bits for which sums of 32 bits are faster than sums of 64.
+const MIN_NARROW_ROWS: usize = 32;
 
 /// Adds the number of rows of each group to `counts`.
 pub(super) fn count(level: Level, groups: &[u32], counts: &mut [i64]) {
@@ -128,40 +128,45 @@ lane! {
     i64, add_any, add_wide;
 }
 
-/// Adds the small values of a chunk.
+/// Adds values whose sum fits in 32 bits.
 fn add_small<T: Copy + Into<i32>>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
     by_group(sums, |group| run_at(level, SumSmall { groups, values, group }));
 }
 
-/// Adds the values of a chunk. Most chunks have only small values: making these 32 bits wide once and summing them in
-/// 32 bits for each group takes half the time of summing in 64 bits.
+/// Adds the values of a chunk. Most values have so few bits that the sums of many rows fit in 32 bits: the values are
+/// converted once, and added in half the time of sums of 64 bits.
 fn add_any<T: Copy + Into<i64>>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
     let mut narrow = [0; CHUNK];
     let narrow = &mut narrow[..values.len()];
-    match run_at(level, NarrowSmall { values, narrow: &mut *narrow }) {
-        true => add_small(level, groups, narrow, sums),
-        false => by_group(sums, |group| run_at(level, Sum { groups, values, group })),
+    let bits = run_at(level, Convert { values, narrow: &mut *narrow });
+    match 1usize << 31u32.saturating_sub(bits) {
+        ..MIN_NARROW_ROWS => by_group(sums, |group| run_at(level, Sum { groups, values, group })),
+        rows => {
+            for (groups, values) in groups.chunks(rows).zip(narrow.chunks(rows)) {
+                add_small(level, groups, values, sums);
+            }
+        }
     }
 }
 
-/// Makes values 32 bits wide. Returns whether all are small.
-struct NarrowSmall<'a, T> {
+/// Converts values to 32 bits. Returns the maximum number of bits of a value, without its sign.
+struct Convert<'a, T> {
     values: &'a [T],
     narrow: &'a mut [i32],
 }
 
-impl<T: Copy + Into<i64>> Kernel for NarrowSmall<'_, T> {
-    type Output = bool;
+impl<T: Copy + Into<i64>> Kernel for Convert<'_, T> {
+    type Output = u32;
 
     #[inline(always)]
-    fn run(self) -> bool {
+    fn run(self) -> u32 {
         let mut bits = 0;
         for (narrow, &value) in self.narrow.iter_mut().zip(self.values) {
             let value: i64 = value.into();
             bits |= value ^ (value >> 63);
             *narrow = value as i32;
         }
-        bits >> SMALL_BITS == 0
+        u64::BITS - (bits as u64).leading_zeros()
     }
 }
 
