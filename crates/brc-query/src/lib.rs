@@ -30,7 +30,7 @@
 //!
 //! # Stages
 //!
-//! A question passes through one folder after the other. A folder imports only from those before it in this list, which
+//! A query passes through one folder after the other. A folder imports only from those before it in this list, which
 //! `tests/stages.rs` checks.
 //!
 //! What the stages share:
@@ -51,9 +51,9 @@
 //!
 //! From a plan to an answer:
 //!
-//! 11. `scan`: what a plan asks of a table's scan; which rows of a batch it wants, and what is computed of them.
+//! 11. `scan`: what a plan requests of a table's scan; which rows of a batch it selects, and what is computed of them.
 //! 12. `accumulate`: the states of all groups of a worker, and the [`Partial`] that they become.
-//! 13. `finish`: groups become rows, sorted.
+//! 13. `finish`: groups become sorted rows.
 //! 14. `partitions`: many groups are radix-partitioned, merged partition by partition, and spilled if memory is short.
 //! 15. `group`: a worker takes batches, finds groups and updates their states.
 //! 16. `answer`: the forms of an answer, [`QueryResult`] in memory and [`LongAnswer`] made while it is read.

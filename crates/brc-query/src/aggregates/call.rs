@@ -1,4 +1,4 @@
-//! One aggregate of a question: a function, its columns and its constant.
+//! One aggregate of a query: a function, its columns and its constant.
 
 use super::{AggregateFunction, Bound, FunctionName};
 use crate::states::StateKind;

@@ -340,13 +340,13 @@ fn numbers<'a>(fields: &[&'a Field]) -> Result<&'a Field, &'static str> {
     fields.first().copied().filter(|field| field.logical_type.is_numeric()).ok_or("a column of numbers")
 }
 
-/// Sees to it that the column is of truths.
+/// Checks that the column is of booleans.
 fn bools(fields: &[&Field]) -> Result<(), &'static str> {
     let is_one = fields.first().is_some_and(|field| field.logical_type == LogicalType::Bool);
     if is_one { Ok(()) } else { Err("a condition, or a column of true and false") }
 }
 
-/// Sees to it that there are two columns of numbers.
+/// Checks that there are two columns of numbers.
 fn pairs(fields: &[&Field]) -> Result<(), &'static str> {
     match fields {
         [one, other] if one.logical_type.is_numeric() && other.logical_type.is_numeric() => Ok(()),

@@ -2,8 +2,7 @@
 
 use super::rows::RowScope;
 use super::{Binder, Result, Scope, call};
-use crate::aggregates::AggregateCall;
-use crate::aggregates::{AggregateFunction, Form};
+use crate::aggregates::{AggregateCall, AggregateFunction, Form};
 use crate::bind::inputs::{Inputs, Source};
 use crate::functions::cast::is_exact_number;
 use crate::functions::typed::{Node, Scalar, Typed};
@@ -25,7 +24,7 @@ pub(crate) struct GroupScope<'a> {
     /// Which column each output is.
     columns: HashMap<AggregateCall, usize>,
     fields: Vec<Field>,
-    /// AggregateCall columns that were named, which may be named again.
+    /// Output columns by their names, by which later expressions may refer to them.
     aliases: HashMap<String, Typed>,
 }
 

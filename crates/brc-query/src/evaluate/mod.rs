@@ -3,8 +3,8 @@
 //! one column of few integers once for each of these.
 //!
 //! In: typed expressions and predicates, then batches. Out: columns (`Lent`, borrowed or computed) and selections.
-//! Where the values of some rows would be an error, only rows that are requested count: the branch of a `case` is no
-//! error where another is taken.
+//! An error in a row counts only if its value is used: a branch of a `case` causes no error in rows where another
+//! branch is taken.
 //!
 //! Where to look:
 //!
@@ -97,7 +97,7 @@ enum Step {
     Table(Box<Table>),
 }
 
-/// A column of a batch as it is, or a computed one.
+/// The value of an expression for a batch: a column of the batch, or a computed one.
 pub(crate) enum Lent<'a> {
     Column(Column<'a>),
     /// The values of a column, of which other rows are null.

@@ -165,7 +165,7 @@ fn integer(value: Value<'_>) -> Option<i128> {
     }
 }
 
-/// What a string says, spaces around it left out.
+/// The value that a string denotes, without the spaces around it.
 fn parsed(value: Value<'_>, to: LogicalType) -> Option<Number> {
     let Value::Bytes(text) = value else { return None };
     match Value::parse(text.trim_ascii(), to).ok()? {

@@ -30,7 +30,7 @@ pub(super) struct Moment {
     zone: bool,
 }
 
-/// Directives that are short for others.
+/// Directives that are abbreviations of others.
 const SHORT: [(u8, &[u8]); 3] = [(b'c', b"%Y-%m-%d %H:%M:%S"), (b'x', b"%Y-%m-%d"), (b'X', b"%H:%M:%S")];
 
 /// All directives, for messages.
@@ -41,7 +41,7 @@ pub(super) const ALL: &str = "%Y %y %G (years), %q (quarter), %m %b %B (months),
 const SECOND: i64 = 1_000_000_000;
 
 impl Format {
-    /// Takes a format apart; `None` if it has a directive that there is not.
+    /// Parses a format; `None` if it has an unknown directive.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         let mut format = Self { pieces: Vec::new(), of_days: true };
         let mut rest = text;

@@ -70,7 +70,7 @@ fn parts(pattern: &[u8], escape: Option<&[u8]>) -> Option<Vec<Part>> {
     Some(parts)
 }
 
-/// The pieces of text that strings have; `None` if more is asked of them.
+/// The pieces of text that matching strings contain; `None` if the pattern has `_` too.
 fn pieces(parts: &[Part]) -> Option<Pieces> {
     let (mut parts, mut start, mut end) = (parts, "", "");
     if let [Part::Element(Element::Text(text)), rest @ ..] = parts

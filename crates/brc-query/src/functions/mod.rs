@@ -189,7 +189,7 @@ pub struct Function {
     pub about: &'static str,
     /// An expression of constants, and its value as text.
     pub example: (&'static str, &'static str),
-    /// How it is computed of arguments.
+    /// Binds it to arguments.
     pub(crate) bind: fn(&[Typed]) -> Result<Bound, Mismatch>,
 }
 
@@ -209,10 +209,10 @@ pub(crate) struct Bound {
     pub(crate) compared: Option<Compared>,
 }
 
-/// Arguments that a function is not computed of.
+/// Why a function cannot be computed from its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mismatch {
-    /// Which argument is to blame, if one is.
+    /// The position of the argument that does not fit.
     pub(crate) argument: usize,
     /// What it needs instead.
     pub(crate) needed: String,
@@ -275,7 +275,7 @@ fn refuse<T>(argument: usize, needed: impl Into<String>) -> Result<T, Mismatch> 
     Err(Mismatch { argument, needed: needed.into() })
 }
 
-/// Sees to it that there are so many arguments.
+/// Checks the number of arguments.
 fn count(arguments: &[Typed], range: std::ops::RangeInclusive<usize>, usage: &str) -> Result<(), Mismatch> {
     if range.contains(&arguments.len()) { Ok(()) } else { refuse(usize::MAX, format!("is written {usage}")) }
 }
@@ -292,7 +292,7 @@ fn number(arguments: &[Typed], index: usize) -> Result<LogicalType, Mismatch> {
     if logical_type.is_numeric() { Ok(logical_type) } else { refuse(index, "needs a number") }
 }
 
-/// Sees to it that an argument is an integer of up to 64 bits.
+/// Checks that an argument is an integer of up to 64 bits.
 fn integer(arguments: &[Typed], index: usize) -> Result<(), Mismatch> {
     let logical_type = arguments[index].logical_type;
     let is_one = logical_type.is_numeric() && logical_type.fits_64_bits() && logical_type.scale() == 0;

@@ -47,17 +47,17 @@ impl Clock {
         (value.div_euclid(self.per_day), value.rem_euclid(self.per_day))
     }
 
-    /// How many units are so many parts of a day; 0 if a unit is more than that.
+    /// How many units make one of the given number of parts of a day; 0 if a unit is longer than that.
     pub(super) fn units(self, parts_of_day: i64) -> i64 {
         self.per_day / parts_of_day
     }
 }
 
-/// Days on either side of those that are requested first, and how many there may be, of which a table is made.
+/// The number of days that a table adds on either side of those of the first batch, and the most days of a table.
 const MARGIN: i64 = 1 << 11;
 const MOST_DAYS: i64 = 1 << 15;
 
-/// What a function of days comes to: for the days around those that are requested first it is computed once.
+/// A function of days with a lookup table: for the days around those of the first batch it is computed once.
 pub(super) struct ByDay<F> {
     clock: Clock,
     of: F,

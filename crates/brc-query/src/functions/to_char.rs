@@ -1,7 +1,7 @@
 //! `to_char(t, template)`: a date or a timestamp as text, by the words of PostgreSQL's templates.
 //!
 //! Source: <https://www.postgresql.org/docs/current/functions-formatting.html>. DataFusion's function of that name
-//! takes formats of `strftime`; they are told by their `%`.
+//! takes formats of `strftime`; they are recognised by their `%`.
 
 use super::directive::Format;
 use super::strftime::{bind_with, format_of};
@@ -17,7 +17,8 @@ pub(super) static TO_CHAR: Function = Function {
     bind,
 };
 
-/// Words that may be written in any case, and the directives of `strftime` that they are. Longer ones come first.
+/// Template words that may be written in any case, with the equivalent directives of `strftime`. Longer words come
+/// before their prefixes.
 const NUMBERS: [(&str, &str); 26] = [
     ("FMHH24", "%-H"),
     ("FMHH12", "%-I"),
@@ -63,7 +64,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     })
 }
 
-/// A template as a format of `strftime`; `None` if it has a word that there is not.
+/// A template as a format of `strftime`; `None` if it has an unknown word.
 fn translate(template: &[u8]) -> Option<String> {
     let mut rest = std::str::from_utf8(template).ok()?;
     let mut format = String::new();

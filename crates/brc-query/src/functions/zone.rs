@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
-/// No two clocks differ by this many seconds.
+/// Two clocks differ by less than this many seconds.
 const MOST_APART: i64 = 26 * 3600 * 2;
 
 /// A time zone.
@@ -14,7 +14,7 @@ pub(super) struct Zone(TimeZone);
 /// The distances of a zone from UTC in a span of time: from each of these seconds on, and how many seconds.
 pub(super) struct Offsets(Vec<(i64, i64)>);
 
-/// Which clock shows the seconds that are requested.
+/// The clock that the seconds to look up refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Seconds {
     OfUtc,

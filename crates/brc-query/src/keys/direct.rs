@@ -17,7 +17,7 @@ use brc_kernels::cpu::Level;
 use brc_kernels::direct::look_up;
 use brc_kernels::filter::{valid_bits, words};
 
-/// More slots than these are no shortcut any more: they would not stay in the cache.
+/// An array of more slots would not stay in the cache, and is not used.
 const MAX_SLOTS: u64 = 1 << 20;
 
 /// This many slots are always worth it; more of them only once there have been rows for a good part of them.
@@ -26,14 +26,15 @@ const MIN_SLOTS_TO_WAIT: u64 = 1 << 16;
 /// How many slots there may be for each row so far.
 const SLOTS_A_ROW: u64 = 16;
 
-/// So many slots are groups without being requested, and one for so many rows of the table.
+/// All slots become groups ahead of their rows if there are at most this many, or at most one per [`ROWS_A_GROUP`] rows
+/// of the table.
 const FEW_GROUPS: u64 = 1 << 10;
 const ROWS_A_GROUP: u64 = 64;
 
-/// Of so few groups, sums are kept in ways that become slower with those that have no rows.
+/// But not with this few slots: accumulators have faster paths for few groups, which groups without rows would spoil.
 const FEWEST_GROUPS: u64 = 64;
 
-/// Stands for a group that is not known yet.
+/// The entry of a slot whose group is not known yet.
 const UNKNOWN: u32 = u32::MAX;
 
 /// What is known of a table's keys before it is scanned.
@@ -166,7 +167,7 @@ impl Direct {
         self.ranges.iter().map(Range::radix).fold(1, u64::saturating_mul)
     }
 
-    /// The same, where `ask` finds the groups of rows.
+    /// The same, where `find` finds the groups of rows.
     pub(crate) fn groups_of(
         &mut self,
         level: Level,
@@ -254,7 +255,7 @@ impl Direct {
         true
     }
 
-    /// Looks up the groups of all slots, and asks for those of wanted rows that are not known yet.
+    /// Looks up the groups of all slots, and finds those of wanted rows that are not known yet.
     fn fill(
         &mut self,
         level: Level,

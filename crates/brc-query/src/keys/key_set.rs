@@ -15,7 +15,7 @@ use brc_kernels::cpu::Level;
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
-/// Tuples of another set that are numbered before anybody asks whether to go on.
+/// The number of tuples of another set that are numbered between two checks for interruption.
 const TOGETHER: usize = 1 << 16;
 
 /// The bits of one key's values, row by row.

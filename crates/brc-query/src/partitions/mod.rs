@@ -80,9 +80,10 @@ pub(crate) struct Limits {
     pub(crate) records: usize,
     /// Groups of a partition that are made at once where memory is short.
     pub(crate) partition: usize,
-    /// Distinct values that are counted directly, in all groups together,
+    /// Distinct values that are counted directly, in all groups together. Counting ends only if both this limit and the
+    /// next are exceeded.
     pub(crate) distinct: usize,
-    /// or in each group.
+    /// Distinct values that are counted directly, per group on average.
     pub(crate) distinct_of_group: usize,
     /// The expected number of groups from which splits that have keys of their own are used as partitions.
     pub(crate) of_splits: u64,

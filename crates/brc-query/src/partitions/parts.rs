@@ -114,8 +114,8 @@ impl Part {
     }
 }
 
-/// All parts: first the partitions, then those of keys that cannot be encoded. These are fewer, for to take groups out
-/// of many goes through all values that are kept of them.
+/// All parts: first the partitions, then those of keys that cannot be encoded. There are fewer of the latter, because
+/// taking groups out of a partial reads all values that its states keep.
 #[derive(Debug)]
 pub(crate) struct Parts(Vec<Part>);
 

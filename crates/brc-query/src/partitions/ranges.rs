@@ -19,8 +19,8 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// At most so many ranges, 256 of them or fewer, that share tuples like these about equally. They do not tell
-    /// tuples apart by `free` of the lower bits of the last word, which are 0 in the sample.
+    /// At most so many ranges, 256 of them or fewer, that share tuples like these about equally. They do not
+    /// depend on the `free` lower bits of the last word, which are 0 in the sample.
     pub(super) fn of(mut sample: Vec<&[u64]>, partitions: usize, free: u32) -> Self {
         sample.sort_unstable();
         let (Some(first), Some(last)) = (sample.first(), sample.last()) else { return Self::one() };

@@ -110,7 +110,7 @@ impl<'a> Records<'a> {
                 fits.iter_mut().zip(validity.iter()).for_each(|(fits, valid)| *fits &= valid);
             }
         }
-        // That asks all of them, and many at once.
+        // A fold without an early exit, which is vectorised.
         let all_fit = fits.iter().fold(true, |all, &fits| all & fits);
         let mut rows = None;
         let mut unfit = 0;
@@ -207,7 +207,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// The same for any words. Such records are not worth folding.
+    /// The same for records of any length, which are too long to be worth merging.
     fn deal_long(&mut self, records: Option<&[u64]>) {
         let words = self.layout.words();
         for record in records.unwrap_or(&self.batch).chunks_exact(words) {

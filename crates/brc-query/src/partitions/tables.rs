@@ -27,10 +27,11 @@ const TRIED: usize = 4;
 /// About this many words a group takes besides those of its keys.
 const OF_GROUP: usize = 4;
 
-/// A partition of so many times the records that others have is grouped only if its keys repeat
+/// A partition is large if it has this many times the records of the others. It is grouped only if its keys repeat
+/// [`OFTEN`]: all workers would wait for its table, which would not fit the caches.
 const LARGE: usize = 4;
 
-/// this many times: all workers would wait for its table, which would not fit the caches.
+/// Keys repeat often if they occur this many times on average.
 const OFTEN: usize = 16;
 
 /// The groups of a partition, as records are added to them.
@@ -104,7 +105,8 @@ impl Tables {
         Self { of_partitions, repeat: AtomicBool::new(false), groups: AtomicUsize::new(0), turns: AtomicUsize::new(0) }
     }
 
-    /// Groups a worker's records if their keys repeat. Returns at how many words of records it should be asked again.
+    /// Groups a worker's records if their keys repeat. Returns the number of words of records at which to call it
+    /// again.
     pub(super) fn take(
         &self,
         plan: &Plan,

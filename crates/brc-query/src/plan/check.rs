@@ -7,7 +7,7 @@ use crate::functions::typed::{Node, Typed};
 use brc_core::{Error, Field, LogicalType, PhysicalType, Predicate, Result};
 
 impl Plan {
-    /// A plan may come from elsewhere: sees to it that its columns are there and of the right types.
+    /// Checks that all columns exist and have the right types.
     pub(crate) fn check(&self) -> Result<()> {
         let unlike = || Error::Usage("the plan names columns that its schema does not have".to_owned());
         let (of_table, fields) = (self.schema.fields(), self.fields());

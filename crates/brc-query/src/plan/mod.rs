@@ -1,5 +1,5 @@
-//! A plan is a question that needs no more thought: bound to the columns of a table, and plain data, which may travel
-//! to where the table is.
+//! A query is planned once and run anywhere: a plan is bound to the columns of a table, and is plain data that may
+//! travel to where the table is.
 //!
 //! In: a `Query` and a schema. Out: a `Plan`.
 //!
@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::hash::Hash;
 
-/// What [`crate::Query::plan`] makes of a question.
+/// A query bound to the schema of a table, made by [`crate::Query::plan`].
 ///
 /// Columns are positions in the schema, and after them those of what is computed of each row. What is computed of
 /// groups has columns of its own: keys, then aggregates.
@@ -59,7 +59,7 @@ pub struct Plan {
     pub(crate) timings: bool,
     #[serde(skip)]
     pub(crate) allowance: Allowance,
-    /// The splits that are asked; all of the table's if `None`.
+    /// The splits to scan; all of the table's if `None`.
     #[serde(skip)]
     pub(crate) splits: Option<Vec<Split>>,
 }
@@ -81,13 +81,13 @@ pub(crate) struct SortKey {
 }
 
 impl Plan {
-    /// The same plan, of which strings are computed with no more memory than that. It stays here if the plan travels.
+    /// The same plan, which computes strings within this memory. The limit is not serialised with the plan.
     #[must_use]
     pub fn within(self, memory: &Memory) -> Self {
         Self { allowance: Allowance(memory.limit), ..self }
     }
 
-    /// The same plan for these splits of the table only, in ascending order. It stays here if the plan travels.
+    /// The same plan for these splits of the table only, in ascending order. They are not serialised with the plan.
     #[must_use]
     pub fn over(self, splits: Vec<Split>) -> Self {
         Self { splits: Some(splits), ..self }
@@ -253,7 +253,7 @@ impl Plan {
         }
     }
 
-    /// Whether rows of these columns are what the plan is for, as far as it looks at them.
+    /// Whether the plan fits a table of this schema, as far as it uses its columns.
     pub(crate) fn is_for(&self, schema: &Schema) -> bool {
         let (ours, theirs) = (self.schema.fields(), schema.fields());
         let fits = |&column: &usize| ours[column].nullable || !theirs[column].nullable;

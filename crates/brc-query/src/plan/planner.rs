@@ -1,4 +1,4 @@
-//! From a question to a plan: names and types are resolved against the columns of a table.
+//! From a query to a plan: names and types are resolved against the columns of a table.
 
 use super::{OutputExpression, Plan, SortKey};
 use crate::bind::groups::{GroupScope, has_aggregates, ordinal};

@@ -8,11 +8,11 @@ use crate::sql::query::Query;
 use brc_core::{Progress, Result, Table, read_rows, with_types};
 
 impl Query {
-    /// Asks a table. Where its types are inferred, the question is bound and asked again if it does not fit the types
-    /// of a sample, or these do not hold all values ([`with_types`]). Returns the plan that fitted.
+    /// Runs the query on a table. Where types are inferred from a sample, the query is bound and run again if it does
+    /// not fit them, or they do not hold all values ([`with_types`]). Returns the plan that fitted.
     ///
     /// # Errors
-    /// What is wrong with the question, as for [`Query::plan`], or goes wrong while the table is scanned.
+    /// As for [`Query::plan`], and errors of the scan.
     pub fn ask(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<(Plan, QueryResult)> {
         let (plan, answer) = self.ask_within(table, threads, &Memory::unlimited(), progress)?;
         Ok((plan, answer.load(threads)?))
@@ -37,8 +37,8 @@ impl Query {
         })
     }
 
-    /// Binds the question to a table. Where it does not fit types that are inferred from a sample, all rows are read
-    /// for theirs.
+    /// Binds the query to a table. If it does not fit types that are inferred from a sample, they are inferred from all
+    /// rows.
     ///
     /// # Errors
     /// As for [`Query::plan`], or what goes wrong while the table is scanned.
@@ -47,8 +47,8 @@ impl Query {
         with_types(table, threads, progress, |schema| self.plan(schema))
     }
 
-    /// What is requested if nothing is said depends on all columns, also on those of which no value has been seen:
-    /// their types are found first.
+    /// The default keys and aggregates depend on the types of all columns. Columns of which the sample has no value are
+    /// read first, to infer their types.
     fn find_defaults(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<()> {
         let has_defaults = self.by.is_none() || self.select.is_none() && self.aggregates.is_none();
         if has_defaults && (0..table.schema().fields().len()).any(|column| table.is_untyped(column)) {

@@ -21,16 +21,16 @@ pub(crate) struct DistinctToGroupBy<'a> {
     plan: &'a Plan,
     /// The plan whose groups are to be counted: it has the column as its last key.
     of_values: Plan,
-    /// The place of the state that counts.
+    /// The index of the state that counts.
     counted: usize,
-    /// The places of all others.
+    /// The indices of all others.
     places: Vec<usize>,
     /// Whether these keep little of each value, so that it is fast.
     is_small: bool,
 }
 
 impl<'a> DistinctToGroupBy<'a> {
-    /// `None` if the plan counts distinct values of no column or of several, or keeps else what has no limit.
+    /// `None` if the plan counts distinct values of no column or of several, or has another state of unlimited size.
     pub(crate) fn of(plan: &'a Plan) -> Option<Self> {
         let states = plan.states();
         let mut counting = states.iter().enumerate().filter(|(_, (_, kind))| *kind == StateKind::Distinct);
@@ -56,7 +56,7 @@ impl<'a> DistinctToGroupBy<'a> {
         self.is_small
     }
 
-    /// Asks a table. `None` if there are so many groups that memory is short.
+    /// Runs the plan on a table. `None` if there are so many groups that memory is short.
     pub(crate) fn run(
         &self,
         table: &dyn Table,

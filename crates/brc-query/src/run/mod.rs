@@ -40,7 +40,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 impl Plan {
-    /// Asks a table.
+    /// Runs the plan on a table.
     ///
     /// # Errors
     /// If the table has other columns than the plan is for, or what goes wrong while scanning it.
@@ -48,7 +48,7 @@ impl Plan {
         self.run_within(table, threads, &Memory::unlimited(), progress)?.load(threads)
     }
 
-    /// The same with no more memory than that. What is more is kept in a temporary file.
+    /// The same within a memory limit. Beyond it, rows and groups spill to a temporary file.
     ///
     /// # Errors
     /// As for [`Plan::run`]; what goes wrong with the temporary file; [`Error::Memory`] if what is kept of a single
@@ -111,7 +111,7 @@ impl Plan {
         }
     }
 
-    /// The answer of a plan that groups rows, by the groups that it asks for.
+    /// The answer of a plan that groups rows, found without a rewrite.
     ///
     /// # Errors
     /// [`Error::Stopped`] if there are more distinct values to count than the limits allow.

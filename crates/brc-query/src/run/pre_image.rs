@@ -13,10 +13,10 @@ use crate::run::subgroups::Subgroups;
 use crate::runtime::memory::Memory;
 use brc_core::{PhysicalType, Progress, Result, Table};
 
-/// What is kept of all values together stays in a worker's cache: this many words.
+/// The states of all values together fit a worker's cache: this many words at most.
 const MOST_WORDS: u64 = 1 << 15;
 
-/// With fewer rows for each value it would not pay to group by all of them first.
+/// With fewer rows per value, grouping by the value first does not pay.
 const ROWS_A_VALUE: u64 = 16;
 
 /// A plan whose keys are computed of one column.
@@ -54,7 +54,7 @@ impl<'a> PreImageGrouping<'a> {
         Some(Self { plan, of_column: plan.with_keys(vec![column], plan.outputs.clone()), column, keys })
     }
 
-    /// Asks a table.
+    /// Runs the plan on a table.
     pub(crate) fn run(
         &self,
         table: &dyn Table,
@@ -64,7 +64,7 @@ impl<'a> PreImageGrouping<'a> {
         limits: Limits,
     ) -> Result<Option<Answered>> {
         let Self { plan, of_column, column, keys } = self;
-        // All groups are folded together: no split has some for itself.
+        // All groups are merged afterwards, so splits are not grouped one by one.
         let limits = Limits { of_splits: u64::MAX, ..limits };
         let partitioning = Partitioning::new(of_column, limits, memory, threads).with_splits_of(table, of_column);
         let fields = plan.fields();

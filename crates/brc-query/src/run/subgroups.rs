@@ -11,7 +11,7 @@ use brc_core::{Progress, Result, Table};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Memory is never short because of fewer groups.
+/// Memory is not checked before there are this many groups.
 const MIN_GROUPS_TO_CHECK: usize = 1 << 14;
 
 /// A plan, and a plan of its subgroups.
@@ -21,7 +21,7 @@ pub(crate) struct Subgroups<'a> {
 }
 
 impl Subgroups<'_> {
-    /// Queries a table: `no_groups` makes an empty partial of the plan, and `fold` merges subgroups into it. `None` if
+    /// Queries a table: `no_groups` makes an empty partial of the plan, and `merge` merges subgroups into it. `None` if
     /// the plan has so many groups that memory is short.
     pub(crate) fn run(
         &self,

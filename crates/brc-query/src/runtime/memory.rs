@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// How much memory a question may take, and where it keeps what is more.
+/// How much memory a query may take, and where it spills the rest.
 ///
 /// It holds for programs whose allocator is [`brc_kernels::memory::Allocator`]; that of others is not known.
 #[derive(Debug, Clone)]
@@ -52,7 +52,7 @@ impl Memory {
         in_use() >= self.limit / 2
     }
 
-    /// Threads together may be so much beyond their limit before all of them take note.
+    /// The bytes that each thread may keep before it spills: all threads together keep at most a quarter of the limit.
     fn share(&self, threads: usize) -> u64 {
         self.limit / (4 * threads.max(1) as u64)
     }
@@ -77,11 +77,11 @@ impl Allowance {
     }
 }
 
-/// Tells one thread when memory is short because of what it keeps.
+/// Reports to one thread when memory is short because of what this thread keeps.
 #[derive(Debug, Clone)]
 pub(crate) struct Gauge {
     limit: u64,
-    /// Who keeps less than that is not to blame.
+    /// A thread that keeps less than this many bytes need not spill.
     least: i64,
     start: i64,
 }
@@ -95,7 +95,7 @@ impl Gauge {
         in_use() >= self.limit && kept_by_thread() - self.start >= self.least
     }
 
-    /// What the thread keeps now is not counted.
+    /// Stops counting what the thread keeps now.
     pub(crate) fn restart(&mut self) {
         self.start = kept_by_thread();
     }

@@ -1,5 +1,5 @@
-//! A table knows how to skip rows and to decode columns one by one, if it knows what a query needs. This folder
-//! says so, and tests the rows that come.
+//! A table can skip rows and decode columns one by one if its scan knows what a query needs. This folder requests that,
+//! and tests the rows that the scan delivers.
 //!
 //! In: a `Plan` and batches. Out: `ScanOptions` for the table; for each batch the wanted rows, and the columns
 //! computed of them.

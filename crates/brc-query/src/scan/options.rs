@@ -7,7 +7,7 @@ use crate::states::{State, StateKind};
 use brc_core::{Error, Order, Predicate, Result, ScanOptions, Table};
 
 impl Plan {
-    /// What is asked of the table's scan.
+    /// The request to the table's scan.
     #[must_use]
     pub fn scan_options(&self) -> ScanOptions {
         let sums = self.sums_suffice();

@@ -82,7 +82,7 @@ impl Expression {
         }
     }
 
-    /// Something is wrong with a part of it.
+    /// An error in the part of it at `position`.
     pub(crate) fn error(&self, message: impl Into<String>, position: usize) -> SyntaxError {
         SyntaxError::new(message, position, &self.source)
     }

@@ -1,16 +1,16 @@
-//! A question as a user writes it, before it is bound to a table.
+//! A query as a user writes it, before it is bound to a table.
 
 use crate::sql::expression::{Expression, OrderBy, SelectItem};
 use crate::sql::{Kind, Literal, Parser, SyntaxError};
 use brc_core::Result;
 use serde::{Deserialize, Serialize};
 
-/// A question. [`Query::default`] asks for what fits the table best, with statistics allowed.
+/// A query. [`Query::default`] computes what fits the table best, with statistics allowed.
 #[derive(Debug, Clone)]
 pub struct Query {
     /// The output columns. `None` is what is grouped by, and then the aggregates.
     pub select: Option<Vec<SelectItem>>,
-    /// Whether rows of the answer that are the same are one.
+    /// Whether equal rows of the answer are shown once.
     pub distinct: bool,
     /// What to group by. `None` is the only string column; without any, all rows are one group. An empty list also
     /// makes all rows one group; but where nothing is aggregated, each row is one of the answer.

@@ -1,7 +1,7 @@
 //! Exact sums of the products of floats, for what variances and correlations are computed of.
 //!
 //! As for the [sums of floats](super::float_sums) there is a unit for all groups, and whether the values of a batch fit
-//! is asked once. A product that does not fit is added as the two floats that it exactly is, as long as it neither
+//! is checked once. A product that does not fit is added as the two floats that it exactly is, as long as it neither
 //! overflows nor is subnormal.
 
 use super::float_sums::FloatSums;

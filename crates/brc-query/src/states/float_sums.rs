@@ -2,7 +2,7 @@
 //!
 //! Each group's sum is an integer of 128 bits in units of a power of two that all groups of a state share; floats of
 //! data that people have nearly always lie within its range. What does not is added up in an integer of any length.
-//! Whether the values of a batch fit is asked once for all of them.
+//! Whether the values of a batch fit is checked once for all of them.
 
 use super::slots::{Gathered, Offer};
 use super::{Accumulator, GroupIds, Sum, Values};

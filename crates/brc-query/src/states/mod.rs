@@ -177,7 +177,7 @@ fn places(wanted: &[u32], count: usize) -> Vec<Option<u32>> {
     places
 }
 
-/// Which state it takes.
+/// A kind of state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum StateKind {
     /// The number of values, of any type.

@@ -14,7 +14,7 @@ pub(crate) enum Offer<'a> {
     Slots(Vec<(Addend<'a>, u64)>),
     /// Nothing before the state has taken over what there is.
     Full,
-    /// Lanes cannot hold such values.
+    /// Slots cannot hold such values.
     Unfit,
 }
 
@@ -45,7 +45,7 @@ pub(crate) enum Place {
     WithRows,
 }
 
-/// Evaluates an expression with the state if it can share rows of state; with others it is another.
+/// Evaluates an expression with the state if it can share rows of state, and another expression if not.
 macro_rules! for_gathered {
     ($state:expr, $gathered:ident => $body:expr, $other:expr) => {
         match $state {

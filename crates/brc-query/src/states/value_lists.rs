@@ -221,8 +221,8 @@ impl<T: Ordinal> Lists<T> {
             && self.pieces.iter().flatten().all(fits)
     }
 
-    /// Sorts the values of short groups, and counts those of long ones in buckets. Before that they are told to `add`,
-    /// those of one or several groups in runs, which adds them to moments that are `empty` before. Returns those of all
+    /// Sorts the values of short groups, and counts those of long ones in buckets. Before that, `add` is called with the
+    /// values, in runs of one group each, and adds them to moments that start as `empty`. Returns the moments of all
     /// groups.
     pub(super) fn settle(
         &mut self,

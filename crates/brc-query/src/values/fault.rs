@@ -1,10 +1,10 @@
-//! Errors in a batch, or in values computed of one.
+//! Errors of a batch, or of values computed from it.
 
 use brc_core::Error;
 use brc_kernels::accumulate::UnknownGroup;
 use std::path::Path;
 
-/// What a batch lacks that its scan was requested, or has wrong.
+/// What is wrong with a batch: it lacks a column that the scan requested, or a value is out of bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Malformed(pub(crate) &'static str);
 
@@ -14,7 +14,7 @@ impl From<UnknownGroup> for Malformed {
     }
 }
 
-/// A number that statistics or keys have no room for.
+/// A number is too large for statistics or keys.
 pub(crate) const TOO_LARGE: Malformed = Malformed("a number does not fit 64 bits");
 
 pub(crate) const TOO_LONG: &str = "a string of more than 2 GiB";
@@ -22,15 +22,15 @@ pub(crate) const TOO_LONG: &str = "a string of more than 2 GiB";
 /// Why an expression cannot be computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A batch is not what its scan was requested.
+    /// The batch is malformed, as [`Malformed`] says.
     Malformed(&'static str),
-    /// A value of a row does not allow it.
+    /// A value of a row is outside the domain of a function.
     Value(String),
-    /// Strings of a batch need more than the bytes of memory that are allowed, or than batches may have at all.
+    /// The strings of a batch exceed the given memory limit in bytes, or without one the 2 GiB of a batch.
     TooLarge(Option<u64>),
 }
 
-/// Strings are too large, even of one row.
+/// The error of strings that are too large even for a batch of one row.
 pub(crate) fn too_large(limit: Option<u64>) -> Error {
     match limit {
         Some(limit) => Error::Memory { what: "a computed string".to_owned(), limit },

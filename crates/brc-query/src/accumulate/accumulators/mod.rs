@@ -247,7 +247,7 @@ impl Accumulators {
         Ok(())
     }
 
-    /// Sees to it that integers are only counted together with rows if they are small.
+    /// Moves integers that are counted together with rows to slots of their own as soon as they are not small.
     fn keep_small_apart(&mut self, level: Level, groups: usize, counted: &[Counted<'_>]) -> Result<(), Malformed> {
         for (column, counted) in self.columns.iter_mut().zip(counted) {
             for kept in column.states.iter_mut().filter(|kept| kept.place == Some(Place::WithRows)) {

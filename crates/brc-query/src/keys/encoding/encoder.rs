@@ -13,7 +13,7 @@ use brc_kernels::direct::{bounds, integer_bounds};
 
 const NO_CODE: Malformed = Malformed("a code is not in its dictionary");
 
-/// Packs the keys of batch after batch for one worker.
+/// Encodes the keys of batch after batch for one worker.
 #[derive(Debug)]
 pub(crate) struct KeyEncoder<'a> {
     encoding: &'a KeyEncoding,
@@ -56,7 +56,7 @@ impl<'a> KeyEncoder<'a> {
         Self { encoding, numbers, codes: Vec::new(), lane: Vec::new(), tuples: Vec::new(), fits: Vec::new() }
     }
 
-    /// Packs the keys of all rows of a batch, which has nothing else.
+    /// Encodes the keys of all rows of a batch, which has no other columns.
     pub(crate) fn encode(&mut self, batch: &Batch<'_>) -> Result<(), Malformed> {
         self.fits.clear();
         self.fits.resize(batch.rows, true);

@@ -34,10 +34,11 @@ const LONGEST: usize = brc_kernels::inline::LONGEST;
 /// A dictionary with values for at least so many groups each is believed to have all values that will come.
 const GROUPS_OF_VALUE: usize = 4;
 
-/// A dictionary that is known to have all values is used if it has no more than that, which are sorted first,
+/// A dictionary that is known to have all values is used if it has no more values than this, because they are sorted
+/// first.
 const MOST_VALUES: usize = 1 << 17;
 
-/// or no more than that, if strings would take more than this many bytes of a tuple otherwise.
+/// The same limit if strings would otherwise take more than [`LONG`] bytes of a tuple.
 const MOST_LONG_VALUES: usize = 1 << 20;
 const LONG: usize = 16;
 
