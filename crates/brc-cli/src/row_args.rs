@@ -1,4 +1,4 @@
-//! Options of the commands that read rows: which files, which columns and rows of them, and where the rows go.
+//! Options of the commands that read rows: the input files, the selected columns and rows, and the output.
 
 use crate::answer::{Destination, OutputFile, Resources};
 use crate::args::{Files, MemoryArgs, Opened, Source, Threads, target_encoding};
@@ -43,7 +43,7 @@ impl TableArgs {
         self.source.open_all(files, &self.files, &self.source.open_options())
     }
 
-    /// The same, and says nothing.
+    /// Like [`TableArgs::open`], without printing notes.
     ///
     /// # Errors
     /// As for [`Source::open_all`].
@@ -51,7 +51,7 @@ impl TableArgs {
         self.source.open_quietly(files, &self.files, &self.source.open_options())
     }
 
-    /// The same with other sizes of row groups.
+    /// Like [`TableArgs::open`], with splits that become row groups of `bytes` bytes; the default size if `None`.
     ///
     /// # Errors
     /// As for [`Source::open_all`].
@@ -81,16 +81,16 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// The condition.
+    /// Parses the condition.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If it is not valid SQL.
     pub(crate) fn expression(&self) -> Result<Option<Expression>> {
         Ok(self.filter.as_deref().map(Expression::parse).transpose()?)
     }
 }
 
-/// Names of columns.
+/// Column names.
 #[derive(Clone)]
 pub(crate) struct Columns(Vec<String>);
 
@@ -100,28 +100,28 @@ impl Columns {
     }
 }
 
-/// Reads names of columns, separated by commas.
+/// Parses column names separated by commas.
 ///
 /// # Errors
-/// Says what is wrong with the list.
+/// A message about the list.
 pub(crate) fn columns(list: &str) -> std::result::Result<Columns, String> {
     let names = identifier::parse_list(list).map_err(|error| error.to_string())?;
-    match names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
+    match names.iter().enumerate().find(|(index, name)| names[..*index].contains(name)) {
         Some((_, twice)) => Err(format!("column '{twice}' is named twice")),
         None => Ok(Columns(names)),
     }
 }
 
 impl Selection {
-    /// Whether it is all columns of all rows.
+    /// Whether it selects all columns of all rows.
     pub(crate) fn is_everything(&self) -> bool {
         self.columns.is_none() && self.filter.filter.is_none()
     }
 
-    /// A query for these columns of these rows.
+    /// A query for the selected columns and rows.
     ///
     /// # Errors
-    /// What is wrong with the condition.
+    /// If the condition is not valid SQL.
     pub(crate) fn query(&self) -> Result<Query> {
         let mut query = Query { filter: self.filter.expression()?, ..Query::everything() };
         if let Some(Columns(names)) = &self.columns {
@@ -176,28 +176,28 @@ pub(crate) struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// How rows are printed, if that is given.
+    /// The format, if given.
     pub(crate) fn format(&self) -> Option<&'static dyn Format> {
         self.format.or(self.vertical.then(render::vertical))
     }
 
-    /// The file to write, if one is given or an encoding is; `-` is standard output.
+    /// The file to write, if a file or an encoding is given; `-` is standard output.
     pub(crate) fn file(&self) -> Option<&Path> {
         let file = self.output.as_deref().filter(|path| *path != Path::new("-"));
         file.or(self.to.is_some().then_some(Path::new("-")))
     }
 
-    /// The encoding, if it is given.
+    /// The encoding, if given.
     pub(crate) fn to(&self) -> Option<&'static dyn Encoding> {
         self.to
     }
 
-    /// How the output is written that is not to replace these inputs.
+    /// The options of an output that must not replace these inputs.
     pub(crate) fn options(&self, inputs: Vec<PathBuf>) -> OutputOptions {
         OutputOptions { force: self.force, sync: true, inputs }
     }
 
-    /// Where rows of these files go.
+    /// The destination of rows of these files.
     ///
     /// # Errors
     /// If the file cannot be written, or a terminal cannot show the format.
@@ -205,7 +205,7 @@ impl OutputArgs {
         self.destination_or(None, inputs)
     }
 
-    /// The same, printed in that format if no other is named.
+    /// Like [`OutputArgs::destination`], with `usual` as the default format.
     ///
     /// # Errors
     /// As for [`OutputArgs::destination`].
@@ -224,7 +224,7 @@ impl OutputArgs {
     }
 }
 
-// What the commands that select rows have in common.
+// The options that all commands that select rows share.
 #[derive(clap::Args)]
 pub(crate) struct RowsArgs {
     #[command(flatten)]
@@ -247,12 +247,12 @@ impl RowsArgs {
     /// A query for the selected columns and rows.
     ///
     /// # Errors
-    /// What is wrong with the condition.
+    /// As for [`Selection::query`].
     pub(crate) fn query(&self) -> Result<Query> {
         self.selection.query()
     }
 
-    /// Answers a query for rows, which are printed in that format if no other is named.
+    /// Answers a query for rows, with `usual` as the default format.
     ///
     /// # Errors
     /// Those of the query, the table and the output.
@@ -263,7 +263,7 @@ impl RowsArgs {
         let mut resources = Resources::new(self.threads, &self.memory, &self.table.source);
         let takes_first = query.limit.is_some() && query.pick == Pick::First && query.order_by.is_empty();
         if takes_first && query.filter.is_none() {
-            // Others would read ahead.
+            // More workers would read ahead.
             resources.workers = 1.into();
         }
         destination.answer(query, table.as_ref(), &resources)?;

@@ -60,7 +60,8 @@ Examples:
   brc cat measurements.parquet --order-by 'temperature desc' --limit 1000 -o warmest.csv
   brc cat 'part-*.csv' --file-name part --where \"part != 'part-3.csv'\" -o parts.parquet";
 
-/// Where rows lie one behind the other, they do not wait for so many bytes of others, as they would for a row group.
+/// The size of a part of the output in an encoding without row groups, in bytes of text: small, so that rows are
+/// streamed.
 const STREAMED: u64 = 2 << 20;
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {

@@ -26,10 +26,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(args.table.answer(&query, None)?)
 }
 
-/// The first rows of a table. No more of it is read than they need.
+/// The first rows of a table. Reading stops as soon as there are enough.
 ///
 /// # Errors
-/// Those of the scan, unless there are enough rows before.
+/// Errors of the scan before enough rows are read.
 pub(crate) fn first_rows(table: &dyn Table, rows: u64) -> brc_core::Result<(Plan, QueryResult)> {
     Query { limit: Some(rows), ..Query::everything() }.ask(table, 1, &Progress::default())
 }
