@@ -110,24 +110,24 @@ impl Partial {
         };
         self.grow();
         for (ours, theirs) in self.states.iter_mut().zip(other.states) {
-            ours.absorb(theirs, &groups);
+            ours.merge(theirs, &groups);
         }
         self.rows.others.merge(&other.rows.others, &groups);
         Ok(())
     }
 
     /// Adds the states of some groups of another partial of the same plan to those in `groups`.
-    pub(crate) fn absorb(&mut self, other: &Self, members: &[u32], groups: &[u32]) {
+    pub(crate) fn merge_members(&mut self, other: &Self, members: &[u32], groups: &[u32]) {
         self.grow();
         for (ours, theirs) in self.states.iter_mut().zip(&other.states) {
-            ours.absorb(theirs.take(members), groups);
+            ours.merge(theirs.take(members), groups);
         }
         self.rows.others.merge(&other.rows.others.take(members), groups);
     }
 
     /// Adds all groups of another partial of the same plan, whose encoded keys are these tuples: this one's are encoded
     /// too.
-    pub(crate) fn absorb_packed(&mut self, other: Self, tuples: &[u64]) {
+    pub(crate) fn merge_encoded(&mut self, other: Self, tuples: &[u64]) {
         let Some(GroupKeys::Encoded(keys)) = &mut self.keys else { return };
         let (is_first, mut numbers) = (keys.len() == 0, Vec::new());
         keys.number(tuples, &mut numbers);
@@ -137,7 +137,7 @@ impl Partial {
         }
         self.grow();
         for (ours, theirs) in self.states.iter_mut().zip(other.states) {
-            ours.absorb(theirs, &numbers);
+            ours.merge(theirs, &numbers);
         }
         self.rows.others.merge(&other.rows.others, &numbers);
     }
@@ -145,7 +145,7 @@ impl Partial {
     /// Adds the groups of another partial, each to that which has the same keys but for one after them; `places` says
     /// where its states are among those of this one. The state at the place `counted` counts how often that last key is
     /// not null.
-    pub(crate) fn fold(&mut self, other: &Self, places: &[usize], counted: usize) -> Result<(), Malformed> {
+    pub(crate) fn merge_subgroups(&mut self, other: &Self, places: &[usize], counted: usize) -> Result<(), Malformed> {
         let members = other.members();
         let mut numbers = Vec::new();
         match &mut self.keys {
@@ -155,7 +155,7 @@ impl Partial {
         self.grow();
         self.states.iter_mut().for_each(State::finish);
         for (state, &place) in other.states.iter().zip(places) {
-            self.states[place].absorb(state.take(&members), &numbers);
+            self.states[place].merge(state.take(&members), &numbers);
         }
         self.rows.others.merge(&other.rows.others.take(&members), &numbers);
         let last = other.keys() - 1;
@@ -170,7 +170,7 @@ impl Partial {
 
     /// Adds the groups of another partial, each to that which has the keys that `keys` computes of its only one, of
     /// that type.
-    pub(crate) fn fold_computed(
+    pub(crate) fn merge_computed(
         &mut self,
         other: &Self,
         logical_type: LogicalType,
@@ -186,7 +186,7 @@ impl Partial {
         keys.number(&mut numbers);
         self.grow();
         self.states.iter_mut().for_each(State::finish);
-        self.absorb(other, &members, &numbers);
+        self.merge_members(other, &members, &numbers);
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! One aggregate of a query: a function, its columns and its constant.
 
-use super::{AggregateFunction, Bound, FunctionName};
+use super::{AggregateFunction, AggregateName, Bound};
 use crate::states::StateKind;
 use brc_core::Field;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -18,11 +18,11 @@ pub(crate) struct AggregateCall {
 }
 
 fn serialize_function<S: Serializer>(function: &&'static AggregateFunction, serializer: S) -> Result<S::Ok, S::Error> {
-    FunctionName::from(*function).serialize(serializer)
+    AggregateName::from(*function).serialize(serializer)
 }
 
 fn deserialize_function<'a, D: Deserializer<'a>>(deserializer: D) -> Result<&'static AggregateFunction, D::Error> {
-    FunctionName::deserialize(deserializer)?.try_into().map_err(serde::de::Error::custom)
+    AggregateName::deserialize(deserializer)?.try_into().map_err(serde::de::Error::custom)
 }
 
 impl AggregateCall {

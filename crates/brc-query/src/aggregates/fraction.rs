@@ -9,7 +9,7 @@ pub(super) const WHOLE: u128 = 10u128.pow(18);
 
 /// A place between two of the sorted values: the one before, and how many parts of the way to the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Rank {
     pub(super) index: usize,
     pub(super) parts: u128,
 }
@@ -25,7 +25,7 @@ fn parts(text: &str) -> Option<u128> {
     u128::try_from(Number::new(text).floor(18).0).ok()
 }
 
-impl Place {
+impl Rank {
     /// The place that lies so far from the first of some values to the last.
     pub(super) fn between(group: &Group<'_>, count: usize) -> Option<Self> {
         let place = parts(group.parameter)?.checked_mul(count.checked_sub(1)? as u128)?;

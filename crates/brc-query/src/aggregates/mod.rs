@@ -316,21 +316,21 @@ impl fmt::Debug for AggregateFunction {
 
 /// A function as plain data: its name.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct FunctionName {
+pub(crate) struct AggregateName {
     name: String,
     distinct: bool,
 }
 
-impl From<&'static AggregateFunction> for FunctionName {
+impl From<&'static AggregateFunction> for AggregateName {
     fn from(function: &'static AggregateFunction) -> Self {
         Self { name: function.name.to_owned(), distinct: function.form == Form::Distinct }
     }
 }
 
-impl TryFrom<FunctionName> for &'static AggregateFunction {
+impl TryFrom<AggregateName> for &'static AggregateFunction {
     type Error = String;
 
-    fn try_from(FunctionName { name, distinct }: FunctionName) -> Result<Self, String> {
+    fn try_from(AggregateName { name, distinct }: AggregateName) -> Result<Self, String> {
         AggregateFunction::by_name(&name, distinct).ok_or_else(|| format!("there is no function '{name}'"))
     }
 }

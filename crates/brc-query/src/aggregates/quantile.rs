@@ -1,6 +1,6 @@
 //! A quantile: the smallest value that so large a part of all values does not exceed, as a value of the column's type.
 
-use super::fraction::{Place, ordered};
+use super::fraction::{Rank, ordered};
 use super::{AggregateFunction, Bound, Form};
 use crate::states::StateKind;
 
@@ -13,7 +13,7 @@ pub(super) static QUANTILE: AggregateFunction = AggregateFunction {
     bind: |fields| {
         let output = ordered(fields)?.logical_type;
         Ok(Bound::new(output, StateKind::Values, |group| {
-            let place = |count| Place::of_first(group, count).unwrap_or(0);
+            let place = |count| Rank::of_first(group, count).unwrap_or(0);
             let [value] = group.state()?.ranked(group.group, |count| [place(count)])?;
             Some(value)
         }))

@@ -2,7 +2,7 @@
 //! numbers it is a float64, the one nearest to the exact quantile; of dates and times a point in time.
 
 use super::avg::units;
-use super::fraction::{Place, WHOLE, between, is_clock, ordered};
+use super::fraction::{Rank, WHOLE, between, is_clock, ordered};
 use super::{AggregateFunction, Bound, Form, Group};
 use crate::states::StateKind;
 use crate::values::ratio::nearest;
@@ -21,7 +21,7 @@ pub(super) static QUANTILE_CONT: AggregateFunction = AggregateFunction {
 fn value<'a>(group: &Group<'a>) -> Option<Value<'a>> {
     let mut found = None;
     let values = group.state()?.ranked(group.group, |count| {
-        found = Place::between(group, count);
+        found = Rank::between(group, count);
         let index = found.map_or(0, |place| place.index);
         [index, index + usize::from(found.is_some_and(|place| place.parts > 0))]
     })?;

@@ -3,7 +3,7 @@
 //! whose keys could not be encoded are inserted where they belong.
 
 use crate::accumulate::partial::{Partial, Rows};
-use crate::finish::groups::{Groups, Place};
+use crate::finish::groups::{GroupRef, Groups};
 use crate::keys::group_keys::GroupKeys;
 use crate::partitions::{Partitioned, Sorted, SplitGroups};
 use crate::plan::Plan;
@@ -45,7 +45,7 @@ pub(crate) struct Part {
     /// Those of the partition, and others that lie among them.
     partials: Vec<Partial>,
     /// Those that are wanted, in order; `None` if these are all of a single partial as they lie.
-    places: Option<Vec<Place>>,
+    places: Option<Vec<GroupRef>>,
 }
 
 impl KeyOrder {
@@ -185,8 +185,8 @@ impl Part {
     }
 
     /// The partials, and which of their groups are wanted, in order.
-    pub(crate) fn into_places(self) -> (Vec<Partial>, Vec<Place>) {
-        let all = || (0..self.groups as u32).map(|group| Place { partial: 0, group }).collect();
+    pub(crate) fn into_places(self) -> (Vec<Partial>, Vec<GroupRef>) {
+        let all = || (0..self.groups as u32).map(|group| GroupRef { partial: 0, group }).collect();
         let places = self.places.unwrap_or_else(all);
         (self.partials, places)
     }
@@ -221,8 +221,8 @@ fn starts(others: &Partial, partitioned: &Partitioned, threads: usize) -> Vec<us
 }
 
 /// The wanted groups of one or two partials, each of which has its own in order, all in order.
-fn merged(partials: &[Partial], wanted: &[Vec<u32>]) -> Vec<Place> {
-    let places = |partial: usize| wanted[partial].iter().map(move |&group| Place { partial: partial as u32, group });
+fn merged(partials: &[Partial], wanted: &[Vec<u32>]) -> Vec<GroupRef> {
+    let places = |partial: usize| wanted[partial].iter().map(move |&group| GroupRef { partial: partial as u32, group });
     let mut rest: &[u32] = &wanted[0];
     let mut merged = Vec::with_capacity(wanted.iter().map(Vec::len).sum());
     for other in (1..partials.len()).flat_map(places) {
@@ -231,10 +231,10 @@ fn merged(partials: &[Partial], wanted: &[Vec<u32>]) -> Vec<Place> {
             partials[0].compare_keys(group as usize, theirs, other.group as usize) == Ordering::Less
         };
         let (before, behind) = rest.split_at(rest.partition_point(is_before));
-        merged.extend(before.iter().map(|&group| Place { partial: 0, group }));
+        merged.extend(before.iter().map(|&group| GroupRef { partial: 0, group }));
         merged.push(other);
         rest = behind;
     }
-    merged.extend(rest.iter().map(|&group| Place { partial: 0, group }));
+    merged.extend(rest.iter().map(|&group| GroupRef { partial: 0, group }));
     merged
 }

@@ -6,7 +6,7 @@ use crate::answer::key_order::{KeyOrder, Part};
 use crate::answer::result::QueryResult;
 use crate::answer::slicer::Slicer;
 use crate::answer::sorted_runs::Block;
-use crate::finish::groups::{BLOCK, Groups, Place};
+use crate::finish::groups::{BLOCK, GroupRef, Groups};
 use crate::functions::typed::Node;
 use crate::partitions::spill::Spill;
 use crate::plan::{OutputExpression, Plan};
@@ -37,7 +37,7 @@ pub struct LongAnswer {
 #[derive(Debug)]
 enum Source {
     /// Groups in memory, in that order. A part is a block of rows.
-    Groups { partials: Vec<Partial>, places: Vec<Place> },
+    Groups { partials: Vec<Partial>, places: Vec<GroupRef> },
     /// Groups in the order of their keys.
     Parts(Vec<Part>),
     /// Groups that are still to be made, but for the first ones. A part is a partition.
@@ -106,7 +106,7 @@ impl LongAnswer {
     pub(crate) fn of_groups(
         plan: &Plan,
         partials: Vec<Partial>,
-        places: Vec<Place>,
+        places: Vec<GroupRef>,
         totals: ScanTotals,
     ) -> Result<Self> {
         Self::new(plan, Source::Groups { partials, places }, totals)
@@ -164,7 +164,7 @@ impl LongAnswer {
             let before = partials.len() as u32;
             let (more, its_places) = part.into_places();
             partials.extend(more);
-            places.extend(its_places.into_iter().map(|place| Place { partial: before + place.partial, ..place }));
+            places.extend(its_places.into_iter().map(|place| GroupRef { partial: before + place.partial, ..place }));
         }
         Self::of_groups(&self.plan, partials, places, totals)
     }

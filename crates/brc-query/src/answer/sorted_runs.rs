@@ -3,7 +3,7 @@
 
 use crate::accumulate::partial::Partial;
 use crate::finish::groups::kind_of;
-use crate::finish::groups::{BLOCK, Groups, Place};
+use crate::finish::groups::{BLOCK, GroupRef, Groups};
 use crate::functions::typed::Typed;
 use crate::partitions::in_order;
 use crate::partitions::spill::{Frame, Spill};
@@ -161,7 +161,7 @@ impl<'a> Sorter<'a> {
     }
 
     /// The same for groups of which some have values that are errors: row by row.
-    fn hold_each(&self, of_run: &Plan, partials: &[Partial], places: &[Place], run: &mut Vec<Block>) -> Result<()> {
+    fn hold_each(&self, of_run: &Plan, partials: &[Partial], places: &[GroupRef], run: &mut Vec<Block>) -> Result<()> {
         let mut without_values = of_run.clone();
         for answer in &mut without_values.columns[..self.plan.columns.len()] {
             answer.value = Typed::literal(answer.value.logical_type, None);

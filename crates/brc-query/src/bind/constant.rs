@@ -1,6 +1,6 @@
 //! Compares constants with the values that a column or an expression can have: the comparison becomes a range.
 
-use super::range::{self, FloatPlace, Place};
+use super::range::{self, FloatFloor, IntegerFloor};
 use crate::sql::Literal;
 use brc_core::{Comparison, LogicalType, Predicate, TimeUnit, Value, calendar, float32, uuid};
 use std::collections::HashMap;
@@ -47,18 +47,18 @@ pub(super) fn hint(literal: &Literal, logical_type: LogicalType) -> &'static str
 /// A constant as one that values of a column compare with.
 enum Found {
     Bytes(Vec<u8>),
-    Integer(Place),
-    Float(FloatPlace),
+    Integer(IntegerFloor),
+    Float(FloatFloor),
 }
 
 /// What a constant is among the values of a type; `None` if they do not compare.
 fn among(literal: &Literal, logical_type: LogicalType) -> Option<Found> {
-    let exactly = |floor: i64| Found::Integer(Place { floor: floor.into(), exact: true });
+    let exactly = |floor: i64| Found::Integer(IntegerFloor { floor: floor.into(), exact: true });
     match (logical_type, literal) {
         (LogicalType::String | LogicalType::Binary, Literal::Text(text)) => Some(Found::Bytes(text.clone())),
         (LogicalType::Bool, Literal::Bool(value)) => Some(exactly((*value).into())),
         (LogicalType::Bool, Literal::Text(text)) => match Value::parse(text, logical_type) {
-            Ok(Value::Integer(value)) => Some(Found::Integer(Place { floor: value, exact: true })),
+            Ok(Value::Integer(value)) => Some(Found::Integer(IntegerFloor { floor: value, exact: true })),
             _ => None,
         },
         (
@@ -71,19 +71,19 @@ fn among(literal: &Literal, logical_type: LogicalType) -> Option<Found> {
             Literal::Number(number),
         ) => {
             let (floor, exact) = number.floor(logical_type.scale());
-            Some(Found::Integer(Place { floor, exact }))
+            Some(Found::Integer(IntegerFloor { floor, exact }))
         }
         (LogicalType::Float32, Literal::Number(number)) if number.is_float() => {
-            Some(Found::Float(FloatPlace { floor: rounded(number.to_float()), exact: true }))
+            Some(Found::Float(FloatFloor { floor: rounded(number.to_float()), exact: true }))
         }
         (LogicalType::Float32 | LogicalType::Float64, Literal::Number(number)) => {
-            Some(Found::Float(FloatPlace::of(number)))
+            Some(Found::Float(FloatFloor::of(number)))
         }
         (LogicalType::Uuid, Literal::Text(text)) => {
-            uuid::parse(text).map(|floor| Found::Integer(Place { floor, exact: true }))
+            uuid::parse(text).map(|floor| Found::Integer(IntegerFloor { floor, exact: true }))
         }
         (LogicalType::Float32 | LogicalType::Float64, Literal::Text(text)) => match Value::parse(text, logical_type) {
-            Ok(Value::Float(floor)) => Some(Found::Float(FloatPlace { floor, exact: true })),
+            Ok(Value::Float(floor)) => Some(Found::Float(FloatFloor { floor, exact: true })),
             _ => None,
         },
         (LogicalType::Date, Literal::Date(text)) => calendar::parse_date(text).map(exactly),
@@ -136,7 +136,7 @@ pub(super) fn rounded(constant: f64) -> f64 {
 /// A number of units of which this many make one of the column.
 fn floored(value: i128, units: i64) -> Found {
     let units = i128::from(units);
-    Found::Integer(Place { floor: value.div_euclid(units), exact: value.rem_euclid(units) == 0 })
+    Found::Integer(IntegerFloor { floor: value.div_euclid(units), exact: value.rem_euclid(units) == 0 })
 }
 
 /// Joins the ranges that the same column has to lie in, so that rows are compared once.

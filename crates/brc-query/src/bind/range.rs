@@ -7,14 +7,14 @@ use std::cmp::Ordering;
 
 /// A constant among the integers of a column: the largest integer that is not above it, and whether it is that.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct IntegerFloor {
     pub(crate) floor: i128,
     pub(crate) exact: bool,
 }
 
 /// The condition that a column of integers compares so with a constant.
-pub(super) fn of_integers(tested: Tested, comparison: Comparison, place: Place) -> Predicate {
-    let (Tested { column, of, .. }, Place { floor, exact }) = (tested, place);
+pub(super) fn of_integers(tested: Tested, comparison: Comparison, place: IntegerFloor) -> Predicate {
+    let (Tested { column, of, .. }, IntegerFloor { floor, exact }) = (tested, place);
     let (smallest, largest) = match of.fits_64_bits() {
         true => (i64::MIN.into(), i64::MAX.into()),
         false => (i128::MIN, i128::MAX),
@@ -55,12 +55,12 @@ fn no_value(Tested { column, nullable, .. }: Tested, smallest: i128, largest: i1
 
 /// A constant among floats: the largest float that is not above it, and whether it is that.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct FloatPlace {
+pub(crate) struct FloatFloor {
     pub(crate) floor: f64,
     pub(crate) exact: bool,
 }
 
-impl FloatPlace {
+impl FloatFloor {
     /// That of a number. One that is not whole, or has an exponent, stands for the float nearest to it.
     pub(crate) fn of(number: &Number) -> Self {
         let nearest = number.to_float();
@@ -76,7 +76,7 @@ impl FloatPlace {
 
 /// The condition that a column of floats compares so with a constant. The two zeros are equal; so are all NaNs, which
 /// are above all numbers.
-pub(crate) fn of_floats(column: usize, comparison: Comparison, place: FloatPlace) -> Predicate {
+pub(crate) fn of_floats(column: usize, comparison: Comparison, place: FloatFloor) -> Predicate {
     let constant = place.floor;
     let order = |value: f64| i128::from(float_order(value));
     let range = |low: i128, high: i128| Predicate::Range { column, low, high };

@@ -1,6 +1,6 @@
 //! Assembles the values of a `case` or a `coalesce` from the rows of each branch.
 
-use super::{Columns, Frame, Lent, Step, truth};
+use super::{Columns, Evaluated, Frame, Step, truth};
 use crate::functions::typed::{Node, Scalar, Typed};
 use crate::runtime::memory::Allowance;
 use crate::values::fault::Fault;
@@ -65,7 +65,7 @@ impl Known {
 /// Where rows are taken from.
 pub(super) enum Part<'a> {
     Constant(Option<Scalar>),
-    Column(Lent<'a>),
+    Column(Evaluated<'a>),
 }
 
 /// Which rows are taken from which part.
@@ -175,19 +175,19 @@ impl<'a> Choice<'a> {
     }
 
     /// The values of all rows; those that are left are null.
-    pub(super) fn values(mut self, frame: &Frame<'a, '_>, shape: &mut Shape) -> Result<Lent<'a>, Fault> {
+    pub(super) fn values(mut self, frame: &Frame<'a, '_>, shape: &mut Shape) -> Result<Evaluated<'a>, Fault> {
         let validity = self.validity();
         let physical = shape.output.physical();
         // Strings that come as codes have the same dictionary in all batches.
         if (shape.is_one || physical != PhysicalType::Bytes) && self.parts.len() == 1 {
             match self.parts.pop() {
-                Some((_, Part::Column(Lent::Vector(vector)))) => {
-                    return Ok(Lent::Vector(Vector { validity, ..vector }));
+                Some((_, Part::Column(Evaluated::Vector(vector)))) => {
+                    return Ok(Evaluated::Vector(Vector { validity, ..vector }));
                 }
-                Some((_, Part::Column(Lent::Column(Column { data, .. }) | Lent::Masked { data, .. })))
+                Some((_, Part::Column(Evaluated::Column(Column { data, .. }) | Evaluated::Masked { data, .. })))
                     if !matches!(data, Data::Runs { .. }) =>
                 {
-                    return Ok(Lent::Masked { data, validity });
+                    return Ok(Evaluated::Masked { data, validity });
                 }
                 other => self.parts.extend(other),
             }
@@ -206,7 +206,7 @@ impl<'a> Choice<'a> {
                 None => self.strings(level)?,
             },
         };
-        Ok(Lent::Vector(Vector { values, validity }))
+        Ok(Evaluated::Vector(Vector { values, validity }))
     }
 
     fn validity(&self) -> BitmapBuffer {

@@ -1,7 +1,7 @@
 //! Comparisons of numbers, many rows at a time.
 
 use super::truth::Truth;
-use super::{Frame, Lent, Step, applied};
+use super::{Evaluated, Frame, Step, applied};
 use crate::functions::{Compared, Kernel};
 use crate::runtime::memory::Allowance;
 use crate::values::fault::Fault;
@@ -18,7 +18,7 @@ impl Comparison {
     pub(super) fn truth(&mut self, frame: &Frame<'_, '_>) -> Result<Truth, Fault> {
         let rows = frame.batch.rows;
         let found = self.sides.iter_mut().map(|side| side.run(frame)).collect::<Result<Vec<_>, _>>()?;
-        let columns: Vec<Column<'_>> = found.iter().map(Lent::column).collect();
+        let columns: Vec<Column<'_>> = found.iter().map(Evaluated::column).collect();
         if let [one, other] = &columns[..]
             && let Some(mask) = self.compared.mask(frame.level, one.data, other.data, rows)
         {

@@ -4,7 +4,7 @@
 //! The bounds of the columns show beforehand whether anything may need more than 64 bits; then it is computed call by
 //! call. Mostly the bounds of their types suffice, and no value is read.
 
-use super::{Frame, Lent, Step};
+use super::{Evaluated, Frame, Step};
 use crate::functions::Exact as Operator;
 use crate::functions::typed::{Node, Scalar, Typed};
 use crate::values::fault::Fault;
@@ -53,19 +53,19 @@ impl Exact {
         }
     }
 
-    pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Lent<'a>, Fault> {
+    pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, Fault> {
         let leaves = self.leaves.iter_mut().map(|leaf| leaf.run(frame)).collect::<Result<Vec<_>, _>>()?;
         match compute(&self.tree, frame, &leaves, &mut self.spare) {
-            Some(vector) => Ok(Lent::Vector(vector)),
+            Some(vector) => Ok(Evaluated::Vector(vector)),
             None => self.otherwise.run(frame),
         }
     }
 }
 
 /// The values of all rows; `None` if 64 bits may not suffice.
-fn compute(tree: &Tree, frame: &Frame<'_, '_>, leaves: &[Lent<'_>], spare: &mut [Vec<i64>]) -> Option<Vector> {
+fn compute(tree: &Tree, frame: &Frame<'_, '_>, leaves: &[Evaluated<'_>], spare: &mut [Vec<i64>]) -> Option<Vector> {
     let Batch { rows, .. } = frame.batch;
-    let columns: Vec<_> = leaves.iter().map(Lent::column).collect();
+    let columns: Vec<_> = leaves.iter().map(Evaluated::column).collect();
     let integers = columns.iter().map(|column| match column.data {
         Data::Integers(values) if values.len() == rows => Some(values),
         _ => None,

@@ -1,6 +1,6 @@
 //! Expressions of one string column, computed once for each value of its dictionary.
 
-use super::{Columns, Frame, Inputs, Lent, Step};
+use super::{Columns, Evaluated, Frame, Inputs, Step};
 use crate::functions::typed::{Node, Typed};
 use crate::keys::index::NameIndex;
 use crate::values::fault::Fault;
@@ -101,7 +101,7 @@ impl Memo {
         })
     }
 
-    pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Lent<'a>, Fault> {
+    pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, Fault> {
         let column = frame.batch.columns.get(self.position).ok_or(Fault::Malformed("a column is not there"))?;
         self.rows += frame.batch.rows as u64;
         match column.dictionary() {
@@ -110,7 +110,7 @@ impl Memo {
                     Err(Fault::Value(_) | Fault::TooLarge(_)) => self.off = true,
                     learnt => {
                         learnt?;
-                        return self.of_column(frame.level, column).map(Lent::Vector);
+                        return self.of_column(frame.level, column).map(Evaluated::Vector);
                     }
                 }
                 self.of_rows.run(frame)

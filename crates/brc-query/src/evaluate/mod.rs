@@ -2,7 +2,7 @@
 //! twice: what looks at one string column only is computed once for each value of its dictionary, and what looks at
 //! one column of few integers once for each of these.
 //!
-//! In: typed expressions and predicates, then batches. Out: columns (`Lent`, borrowed or computed) and selections.
+//! In: typed expressions and predicates, then batches. Out: columns (`Evaluated`, borrowed or computed) and selections.
 //! An error in a row counts only if its value is used: a branch of a `case` causes no error in rows where another
 //! branch is taken.
 //!
@@ -98,7 +98,7 @@ enum Step {
 }
 
 /// The value of an expression for a batch: a column of the batch, or a computed one.
-pub(crate) enum Lent<'a> {
+pub(crate) enum Evaluated<'a> {
     Column(Column<'a>),
     /// The values of a column, of which other rows are null.
     Masked {
@@ -108,7 +108,7 @@ pub(crate) enum Lent<'a> {
     Vector(Vector),
 }
 
-impl Lent<'_> {
+impl Evaluated<'_> {
     pub(crate) fn column(&self) -> Column<'_> {
         match self {
             Self::Column(column) => *column,
@@ -160,7 +160,7 @@ impl Program {
     }
 
     /// Its values in the rows of a batch.
-    pub(crate) fn run<'a>(&mut self, level: Level, batch: &Batch<'a>) -> Result<Lent<'a>, Fault> {
+    pub(crate) fn run<'a>(&mut self, level: Level, batch: &Batch<'a>) -> Result<Evaluated<'a>, Fault> {
         self.root.run(&Frame { level, batch: *batch, inputs: &self.inputs })
     }
 
@@ -171,7 +171,7 @@ impl Program {
         batch: &Batch<'a>,
         wanted: &[u64],
         output: LogicalType,
-    ) -> Result<Lent<'a>, Fault> {
+    ) -> Result<Evaluated<'a>, Fault> {
         self.root.run_where(&Frame { level, batch: *batch, inputs: &self.inputs }, wanted, output)
     }
 }
@@ -249,12 +249,12 @@ impl Step {
         }
     }
 
-    fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Lent<'a>, Fault> {
+    fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, Fault> {
         let rows = frame.batch.rows;
-        Ok(Lent::Vector(match self {
+        Ok(Evaluated::Vector(match self {
             Self::Column(position) => {
                 let column = frame.batch.columns.get(*position);
-                return column.copied().map(Lent::Column).ok_or(Fault::Malformed("a column is not there"));
+                return column.copied().map(Evaluated::Column).ok_or(Fault::Malformed("a column is not there"));
             }
             Self::Constant(value, output) => Vector::repeat(*output, value.as_ref().map(Scalar::value), rows)?,
             Self::Condition { .. }
@@ -270,7 +270,7 @@ impl Step {
             Self::Coalesce { parts, shape } => return coalesce(parts, shape, frame),
             Self::Call { kernel, arguments, allowance } => {
                 let found = arguments.iter_mut().map(|argument| argument.run(frame)).collect::<Result<Vec<_>, _>>()?;
-                applied(kernel, &found.iter().map(Lent::column).collect::<Vec<_>>(), rows, *allowance)?
+                applied(kernel, &found.iter().map(Evaluated::column).collect::<Vec<_>>(), rows, *allowance)?
             }
             Self::Exact(exact) => return exact.run(frame),
             Self::Memo(memo) => return memo.run(frame),
@@ -279,7 +279,12 @@ impl Step {
     }
 
     /// Its values in those rows whose bits are set; others have any.
-    fn run_where<'a>(&mut self, frame: &Frame<'a, '_>, wanted: &[u64], output: LogicalType) -> Result<Lent<'a>, Fault> {
+    fn run_where<'a>(
+        &mut self,
+        frame: &Frame<'a, '_>,
+        wanted: &[u64],
+        output: LogicalType,
+    ) -> Result<Evaluated<'a>, Fault> {
         match self.run(frame) {
             Err(Fault::Value(_) | Fault::TooLarge(_)) => {}
             found => return found,
@@ -295,7 +300,7 @@ impl Step {
         });
         // Values borrow from the view.
         let values: Vec<_> = values.collect();
-        Vector::of(output, values).map(Lent::Vector)
+        Vector::of(output, values).map(Evaluated::Vector)
     }
 }
 
@@ -339,7 +344,7 @@ fn case<'a>(
     otherwise: Option<&mut Step>,
     shape: &mut Shape,
     frame: &Frame<'a, '_>,
-) -> Result<Lent<'a>, Fault> {
+) -> Result<Evaluated<'a>, Fault> {
     let mut choice = Choice::new(frame.batch.rows);
     for (when, then) in branches {
         let holds = when.holds_where(frame, &choice.left)?;
@@ -351,7 +356,7 @@ fn case<'a>(
     choice.values(frame, shape)
 }
 
-fn coalesce<'a>(parts: &mut [Step], shape: &mut Shape, frame: &Frame<'a, '_>) -> Result<Lent<'a>, Fault> {
+fn coalesce<'a>(parts: &mut [Step], shape: &mut Shape, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, Fault> {
     let mut choice = Choice::new(frame.batch.rows);
     for part in parts {
         let found = part.part(frame, &choice.left, shape.output)?;

@@ -1,7 +1,7 @@
 //! Expressions of one integer column, computed once for each integer between the smallest and the largest, if these are
 //! few, as dates and counts are.
 
-use super::{Columns, Frame, Inputs, Lent, Step};
+use super::{Columns, Evaluated, Frame, Inputs, Step};
 use crate::functions::typed::{Node, Typed};
 use crate::values::fault::Fault;
 use crate::values::vector::{Values, Vector, View};
@@ -62,18 +62,18 @@ impl Table {
         })
     }
 
-    pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Lent<'a>, Fault> {
+    pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, Fault> {
         let column = frame.batch.columns.get(self.position).ok_or(Fault::Malformed("a column is not there"))?;
         self.rows += frame.batch.rows as u64;
         match column.data {
             Data::Integers(integers) if !self.off && !column.has_nulls() => {
                 if let Some(found) = self.look_up(frame, integers) {
-                    return Ok(Lent::Vector(found));
+                    return Ok(Evaluated::Vector(found));
                 }
                 if self.widen(frame, integers)?
                     && let Some(found) = self.look_up(frame, integers)
                 {
-                    return Ok(Lent::Vector(found));
+                    return Ok(Evaluated::Vector(found));
                 }
                 self.of_rows.run(frame)
             }

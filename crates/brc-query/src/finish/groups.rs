@@ -29,7 +29,7 @@ pub(crate) struct Groups<'a> {
     plan: &'a Plan,
     partials: &'a [Partial],
     /// The keys of each partial, if they are encoded.
-    packed: Vec<Option<&'a EncodedKeys>>,
+    encoded: Vec<Option<&'a EncodedKeys>>,
     /// Which state each aggregate is computed from.
     states: Vec<Option<usize>>,
     /// The columns of the aggregates, and those that groups have.
@@ -39,7 +39,7 @@ pub(crate) struct Groups<'a> {
 
 /// A group of one of the partials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct GroupRef {
     pub(crate) partial: u32,
     pub(crate) group: u32,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Place {
 /// Some groups.
 enum Chosen<'a> {
     /// Each by its place; with their numbers, and that of the partial, if all are of one.
-    Places { places: &'a [Place], of_one: Option<(u32, Vec<u32>)>, keys: Option<&'a EncodedKeys>, tuples: Vec<u64> },
+    Places { places: &'a [GroupRef], of_one: Option<(u32, Vec<u32>)>, keys: Option<&'a EncodedKeys>, tuples: Vec<u64> },
     /// Those of a partial that lie in sequence.
     Range(&'a Partial, Range<usize>),
 }
@@ -74,19 +74,19 @@ impl Chosen<'_> {
 
 impl<'a> Groups<'a> {
     pub(crate) fn new(plan: &'a Plan, partials: &'a [Partial]) -> Self {
-        let packed = partials.iter().map(Partial::encoded_keys).collect();
+        let encoded = partials.iter().map(Partial::encoded_keys).collect();
         let states = plan.states_of_outputs();
-        Self { plan, partials, packed, states, inputs: plan.fields(), fields: plan.group_fields() }
+        Self { plan, partials, encoded, states, inputs: plan.fields(), fields: plan.group_fields() }
     }
 
     /// The groups of the answer in its order; all of them, if only rows that differ are wanted.
-    pub(crate) fn in_order(&self, threads: usize) -> Result<Vec<Place>> {
+    pub(crate) fn in_order(&self, threads: usize) -> Result<Vec<GroupRef>> {
         let (offset, limit) = if self.plan.distinct { (0, None) } else { (self.plan.offset, self.plan.limit) };
         self.sorted(offset, limit, threads)
     }
 
     /// The columns of the answer's rows that some groups give.
-    pub(crate) fn rows(&self, places: &[Place]) -> Result<Vec<Cells>> {
+    pub(crate) fn rows(&self, places: &[GroupRef]) -> Result<Vec<Cells>> {
         match range_of(places) {
             Some((partial, groups)) => self.rows_of(partial, groups),
             None => self.columns(&self.choose(places)),
@@ -102,12 +102,12 @@ impl<'a> Groups<'a> {
         self.plan.columns.iter().map(|answer| self.cells(&answer.name, &answer.value, chosen)).collect()
     }
 
-    fn choose<'p>(&'p self, places: &'p [Place]) -> Chosen<'p> {
-        let width = self.packed.iter().flatten().next().map_or(0, |keys| keys.width());
+    fn choose<'p>(&'p self, places: &'p [GroupRef]) -> Chosen<'p> {
+        let width = self.encoded.iter().flatten().next().map_or(0, |keys| keys.width());
         let (mut tuples, mut any) = (Vec::with_capacity(places.len() * width), None);
         let of_one = numbers_of_one(places);
         for place in places {
-            let Some(keys) = self.packed[place.partial as usize] else {
+            let Some(keys) = self.encoded[place.partial as usize] else {
                 return Chosen::Places { places, of_one, keys: None, tuples: Vec::new() };
             };
             push_tuple(keys.tuple(place.group as usize), &mut tuples);
@@ -132,7 +132,7 @@ impl<'a> Groups<'a> {
                     );
                 }
                 None => {
-                    for &Place { partial, group } in *places {
+                    for &GroupRef { partial, group } in *places {
                         cells.push(self.partials[partial as usize].key(column, group as usize, &mut text));
                     }
                 }
@@ -259,9 +259,9 @@ impl<'a> Groups<'a> {
     }
 
     /// The groups of the answer, without the first that are left out, and no more than `limit`.
-    fn sorted(&self, offset: u64, limit: Option<u64>, threads: usize) -> Result<Vec<Place>> {
+    fn sorted(&self, offset: u64, limit: Option<u64>, threads: usize) -> Result<Vec<GroupRef>> {
         let plan = self.plan;
-        let any_packed = self.packed.iter().any(Option::is_some);
+        let any_encoded = self.encoded.iter().any(Option::is_some);
         let ranges = self.ranges();
         let most = limit.map_or(u64::MAX, |limit| limit.saturating_add(offset));
         let wanted = |part: usize| self.first_by_value(ranges[part].0, ranges[part].1.clone(), most);
@@ -274,7 +274,7 @@ impl<'a> Groups<'a> {
             let partial = *partial;
             let all_are_wanted = groups.len() == range.len();
             let places = if all_are_wanted { Vec::new() } else { places(partial, groups) };
-            let by_keys = any_packed || is_few;
+            let by_keys = any_encoded || is_few;
             let chosen = match all_are_wanted {
                 true => Chosen::Range(&self.partials[partial], range.start as usize..range.end as usize),
                 false => self.choose(&places),
@@ -293,7 +293,7 @@ impl<'a> Groups<'a> {
             Ok::<_, Error>(SortedPart { rows: wanted[part].len(), keys, groups })
         };
         let parts = parallel::try_map(ranges.len(), threads, part)?;
-        let place = |(part, row): (u32, u32)| Place {
+        let place = |(part, row): (u32, u32)| GroupRef {
             partial: ranges[part as usize].0 as u32,
             group: wanted[part as usize][row as usize],
         };
@@ -341,22 +341,22 @@ pub(crate) fn foremost(plan: &Plan, partial: &Partial) -> Result<Option<Vec<u32>
 }
 
 /// The partial that all places are of, and their groups there; `None` if they are of several, or none.
-fn numbers_of_one(places: &[Place]) -> Option<(u32, Vec<u32>)> {
+fn numbers_of_one(places: &[GroupRef]) -> Option<(u32, Vec<u32>)> {
     let partial = places.first()?.partial;
-    let group = |place: &Place| (place.partial == partial).then_some(place.group);
+    let group = |place: &GroupRef| (place.partial == partial).then_some(place.group);
     Some((partial, places.iter().map(group).collect::<Option<_>>()?))
 }
 
 /// The partial that all places are of, and their groups there, if these lie in sequence; `None` if not, or if there is
 /// none.
-fn range_of(places: &[Place]) -> Option<(usize, Range<usize>)> {
-    let &Place { partial, group: first } = places.first()?;
-    let are_next = (first..).zip(places).all(|(group, place)| *place == Place { partial, group });
+fn range_of(places: &[GroupRef]) -> Option<(usize, Range<usize>)> {
+    let &GroupRef { partial, group: first } = places.first()?;
+    let are_next = (first..).zip(places).all(|(group, place)| *place == GroupRef { partial, group });
     are_next.then(|| (partial as usize, first as usize..first as usize + places.len()))
 }
 
-fn places(partial: usize, groups: &[u32]) -> Vec<Place> {
-    groups.iter().map(|&group| Place { partial: partial as u32, group }).collect()
+fn places(partial: usize, groups: &[u32]) -> Vec<GroupRef> {
+    groups.iter().map(|&group| GroupRef { partial: partial as u32, group }).collect()
 }
 
 /// What rows of an answer that are the same have in common, and no others.

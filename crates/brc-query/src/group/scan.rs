@@ -30,7 +30,7 @@ impl Plan {
             totals.add(&its_totals);
             match of_worker {
                 Finished::Whole(of_worker) => found.push(*of_worker),
-                Finished::InSlots(mut groups) => match in_slots.iter_mut().any(|kept| kept.absorb(&mut groups)) {
+                Finished::InSlots(mut groups) => match in_slots.iter_mut().any(|kept| kept.merge_slots(&mut groups)) {
                     true => found.push(groups.finish(1)),
                     false => in_slots.push(*groups),
                 },

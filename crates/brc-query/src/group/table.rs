@@ -119,11 +119,11 @@ impl<'a> GroupTable<'a> {
 
     /// Adds the slots of another table to these and empties it. Returns whether it did: both must have the same groups,
     /// and the slots must have room.
-    pub(crate) fn absorb(&mut self, other: &mut Self) -> bool {
+    pub(crate) fn merge_slots(&mut self, other: &mut Self) -> bool {
         let may = self.keys.are_same(&other.keys) && self.accumulators.have_room_for(&mut other.accumulators);
         if may {
             let (_, accumulators) = other.without_groups();
-            self.accumulators.absorb(&accumulators);
+            self.accumulators.merge_slots(&accumulators);
         }
         may
     }

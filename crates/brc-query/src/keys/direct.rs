@@ -129,14 +129,14 @@ impl Direct {
         if let Some(expected) = self.expected.take() {
             self.take_all(level, keys.keys, &expected, set);
         }
-        let ask = |asked: Selection<'_>| {
-            keys.take_to(set, asked)?;
-            let mut numbers = Vec::with_capacity(asked.wanted(rows));
+        let find_groups = |unknown: Selection<'_>| {
+            keys.take_to(set, unknown)?;
+            let mut numbers = Vec::with_capacity(unknown.wanted(rows));
             set.number(&mut numbers);
             Ok(numbers)
         };
         let none = Dictionary::new();
-        self.groups_of(level, &keys.columns(&none), selection, rows, ask, groups)
+        self.groups_of(level, &keys.columns(&none), selection, rows, find_groups, groups)
     }
 
     /// Makes groups of all slots, if they are not too many; `set` has their tuples then.
@@ -167,14 +167,14 @@ impl Direct {
         self.ranges.iter().map(Range::radix).fold(1, u64::saturating_mul)
     }
 
-    /// The same, where `find` finds the groups of rows.
+    /// The same, where `find_groups` finds the groups of rows.
     pub(crate) fn groups_of(
         &mut self,
         level: Level,
         keys: &[Column<'_>],
         selection: Selection<'_>,
         rows: usize,
-        ask: impl FnOnce(Selection<'_>) -> Result<Vec<u32>, Malformed>,
+        find_groups: impl FnOnce(Selection<'_>) -> Result<Vec<u32>, Malformed>,
         groups: &mut Vec<u32>,
     ) -> Result<bool, Malformed> {
         if self.off {
@@ -184,7 +184,7 @@ impl Direct {
         let mut spare = std::mem::take(&mut self.spare);
         let found = self.find(level, keys, rows, &mut spare);
         if found {
-            self.fill(level, selection, rows, ask, &mut spare)?;
+            self.fill(level, selection, rows, find_groups, &mut spare)?;
             std::mem::swap(groups, &mut spare.groups);
         }
         self.spare = spare;
@@ -261,7 +261,7 @@ impl Direct {
         level: Level,
         selection: Selection<'_>,
         rows: usize,
-        ask: impl FnOnce(Selection<'_>) -> Result<Vec<u32>, Malformed>,
+        find_groups: impl FnOnce(Selection<'_>) -> Result<Vec<u32>, Malformed>,
         spare: &mut Spare,
     ) -> Result<(), Malformed> {
         let Spare { slots, missing, groups, .. } = spare;
@@ -286,8 +286,8 @@ impl Direct {
         if count == 0 {
             return Ok(());
         }
-        let asked = if count == rows { Selection::All } else { Selection::Some(missing, count) };
-        let numbers = ask(asked)?;
+        let unknown = if count == rows { Selection::All } else { Selection::Some(missing, count) };
+        let numbers = find_groups(unknown)?;
         for (row, number) in crate::values::selection::set_rows(missing).zip(numbers) {
             groups[row] = number;
             table[slots[row] as usize] = number;

@@ -115,14 +115,14 @@ impl Slots {
         for (tuple, number) in tuples.chunks_exact(width).zip(1..) {
             let mut slot = self.slot_of(self.hash(tuple));
             while self.numbers[slot] != 0 {
-                slot = self.behind(slot);
+                slot = self.next_slot(slot);
             }
             self.numbers[slot] = number;
         }
     }
 
     #[inline(always)]
-    fn behind(&self, slot: usize) -> usize {
+    fn next_slot(&self, slot: usize) -> usize {
         (slot + 1) & (self.numbers.len() - 1)
     }
 
@@ -191,7 +191,7 @@ impl Slots {
         let number = loop {
             match self.numbers[slot].checked_sub(1) {
                 Some(number) if equal(&tuples[number as usize * words.len()..][..words.len()], words) => break number,
-                Some(_) => slot = self.behind(slot),
+                Some(_) => slot = self.next_slot(slot),
                 None => break self.add(slot, words, tuples),
             }
         };

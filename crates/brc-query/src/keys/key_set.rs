@@ -287,7 +287,7 @@ impl KeySet {
     /// Puts the lanes' values into tuples, which are all 0 before.
     fn pack(&self, tuples: &mut [u64]) {
         for (lane, key) in self.lanes.iter().zip(&self.layout.keys) {
-            let mut put = |words: &[u64], place: super::layout::Place| {
+            let mut put = |words: &[u64], place: super::layout::BitRange| {
                 let tuples = tuples.chunks_exact_mut(self.layout.width);
                 tuples.zip(words).for_each(|(tuple, &word)| place.set(tuple, word));
             };

@@ -67,13 +67,13 @@ impl KeyKind {
 
 /// Some bits of one word of a tuple.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct BitRange {
     word: usize,
     shift: u32,
     mask: u64,
 }
 
-impl Place {
+impl BitRange {
     pub(crate) fn get(self, tuple: &[u64]) -> u64 {
         tuple[self.word] >> self.shift & self.mask
     }
@@ -92,11 +92,11 @@ impl Place {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeyLayout {
     pub(crate) kind: KeyKind,
-    pub(crate) low: Place,
+    pub(crate) low: BitRange,
     /// The upper bits of what needs more than 64.
-    pub(crate) high: Option<Place>,
+    pub(crate) high: Option<BitRange>,
     /// Set for null, all other bits of which are 0; none if the key is never null.
-    pub(crate) null: Option<Place>,
+    pub(crate) null: Option<BitRange>,
 }
 
 /// Where all keys lie.
@@ -119,7 +119,7 @@ impl Layout {
             });
             let shift = used[free];
             used[free] += bits;
-            Place { word: free, shift: shift % 64, mask }
+            BitRange { word: free, shift: shift % 64, mask }
         };
         let keys = types.iter().map(|&(logical_type, nullable)| {
             let kind = KeyKind::of(logical_type);

@@ -19,7 +19,7 @@ pub(crate) struct Aggregated {
     columns: usize,
     values: Vec<Value>,
     /// Whether records may be of several rows: nothing but sums and numbers of rows is kept.
-    may_fold: bool,
+    may_merge: bool,
 }
 
 /// Where the values of a column come from.
@@ -36,7 +36,7 @@ struct Value {
 /// Where everything lies in a record of words: the encoded keys, in whose last word values may lie, then values in
 /// words of their own, then nulls or the number of rows.
 #[derive(Debug, Clone)]
-pub(crate) struct Layout {
+pub(crate) struct RecordLayout {
     /// How many columns a batch has.
     pub(super) columns: usize,
     /// Words of the encoded keys.
@@ -50,7 +50,7 @@ pub(crate) struct Layout {
     /// Whether a word of nulls follows; else there are none.
     pub(super) nulls: bool,
     /// Whether a record may be of several rows: of sums in place of values, with the number of rows after them.
-    pub(super) folded: bool,
+    pub(super) merged: bool,
 }
 
 /// Integers in some bits of a word, as distances from the smallest.
@@ -86,9 +86,9 @@ impl Aggregated {
         };
         let adds_up = |kind: &StateKind| matches!(kind, StateKind::Sums | StateKind::Counts);
         let add_up = |(column, kinds): &(usize, Vec<StateKind>)| !is_float(*column) && kinds.iter().all(adds_up);
-        let may_fold = kinds.iter().all(add_up);
+        let may_merge = kinds.iter().all(add_up);
         let values = kinds.iter().map(value).collect::<Option<_>>()?;
-        Some(Self { columns: projection.len(), values, may_fold })
+        Some(Self { columns: projection.len(), values, may_merge })
     }
 
     /// The same where it is known between which integers the values of the plan's columns lie.
@@ -98,14 +98,14 @@ impl Aggregated {
     }
 }
 
-impl Layout {
+impl RecordLayout {
     /// For rows like those of a batch, whose keys do or do not come several times in a row. Rows with nulls, where a
     /// layout has no room for them, are grouped elsewhere.
     pub(super) fn new(aggregated: &Aggregated, encoding: &KeyEncoding, batch: &Batch<'_>, keys_repeat: bool) -> Self {
-        let Aggregated { columns, values, may_fold } = aggregated;
+        let Aggregated { columns, values, may_merge } = aggregated;
         let column = |value: &Value| batch.columns.get(value.position);
         let nulls = values.iter().filter_map(column).any(Column::has_nulls);
-        let folded = keys_repeat && *may_fold && !nulls;
+        let merged = keys_repeat && *may_merge && !nulls;
         let mut layout = Self {
             columns: *columns,
             width: encoding.width(),
@@ -113,11 +113,11 @@ impl Layout {
             within: Vec::new(),
             values: Vec::new(),
             nulls,
-            folded,
+            merged,
         };
         let mut used = 0;
         for &Value { position, is_float, bounds, .. } in values {
-            match bounds.filter(|_| !is_float && !nulls && !folded) {
+            match bounds.filter(|_| !is_float && !nulls && !merged) {
                 Some((min, max)) if used < 64 && used + bits_of(max.abs_diff(min)) <= encoding.free_bits() => {
                     let span = max.abs_diff(min);
                     layout.within.push(Within { position, min, span, shift: used });
@@ -132,7 +132,7 @@ impl Layout {
 
     /// Words of a record.
     pub(super) fn words(&self) -> usize {
-        self.width + self.values.len() + usize::from(self.nulls) + usize::from(self.folded)
+        self.width + self.values.len() + usize::from(self.nulls) + usize::from(self.merged)
     }
 
     /// A record's last word of keys as it is without values.

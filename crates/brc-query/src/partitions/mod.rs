@@ -58,7 +58,7 @@ use crate::values::selection::Selection;
 use brc_core::{Batch, Error, LogicalType, PhysicalType, Result, Table};
 use disjoint_splits::DisjointSplits;
 pub(crate) use disjoint_splits::bounds_of;
-use layout::{Aggregated, Layout};
+use layout::{Aggregated, RecordLayout};
 use ranges::Ranges;
 use records::PARTITIONS;
 pub(crate) use records::Records;
@@ -135,7 +135,7 @@ const SAMPLED: usize = 1 << 13;
 #[derive(Debug)]
 pub(crate) struct ScatterPlan {
     encoding: Arc<KeyEncoding>,
-    layout: Layout,
+    layout: RecordLayout,
     ranges: Ranges,
 }
 
@@ -320,7 +320,7 @@ impl ScatterPlan {
         encoder.encode(keyed)?;
         let tuples: Vec<&[u64]> = encoder.tuples.chunks_exact(encoding.width()).collect();
         let repeated = tuples.windows(2).filter(|pair| pair[0] == pair[1]).count();
-        let layout = Layout::new(aggregated, &encoding, batch, repeated * 2 > tuples.len());
+        let layout = RecordLayout::new(aggregated, &encoding, batch, repeated * 2 > tuples.len());
         let known = encoding.sample(keys, SAMPLED);
         let tuples = tuples.into_iter().chain(known.chunks_exact(encoding.width())).collect();
         let ranges = Ranges::of(tuples, PARTITIONS, encoding.free_bits());

@@ -3,7 +3,7 @@
 //! The first rows determine where ranges are cut. If a partition has many times the rows of others, as with keys that
 //! ascend through a file, it is cut again, by a sample of its own.
 
-use super::layout::Layout;
+use super::layout::RecordLayout;
 use super::ranges::Ranges;
 use super::reader::Reader;
 use super::records::{PARTITIONS, Records};
@@ -38,7 +38,7 @@ const MOST_CUTS: u32 = 8;
 #[derive(Debug)]
 pub(crate) struct Partitioned {
     encoding: Arc<KeyEncoding>,
-    layout: Layout,
+    layout: RecordLayout,
     partitions: Vec<Partition>,
     /// The groups that workers had themselves.
     early: Arc<Partial>,
@@ -223,7 +223,7 @@ impl Partitioned {
 impl Before {
     /// Adds them to the groups that have these numbers.
     fn add_to(&self, groups: &mut Partial, numbers: &[u32]) {
-        groups.absorb(&self.groups, &self.members, numbers);
+        groups.merge_members(&self.groups, &self.members, numbers);
     }
 }
 
@@ -248,7 +248,7 @@ impl Partition {
 /// Cuts partitions that are too large.
 struct Cut<'a> {
     encoding: &'a KeyEncoding,
-    layout: &'a Layout,
+    layout: &'a RecordLayout,
     /// How many records a partition should have.
     average: usize,
     threads: usize,

@@ -194,9 +194,9 @@ fn scatter(
     of_hash: impl Fn(u64) -> usize,
 ) -> Vec<Vec<u32>> {
     let (mut members, mut text) = (vec![Vec::new(); parts], Vec::new());
-    let packed = encoding.map(|encoding| (encoding.width(), groups.encode_keys(encoding)));
+    let encoded = encoding.map(|encoding| (encoding.width(), groups.encode_keys(encoding)));
     for group in (0..groups.groups()).filter(|&group| groups.has_rows(group)) {
-        let place = match &packed {
+        let place = match &encoded {
             Some((width, (tuples, fits))) if fits[group] => of_tuple(&tuples[group * width..(group + 1) * width]),
             Some(_) | None => of_hash(hash_of_keys(groups, group, &mut text)),
         };

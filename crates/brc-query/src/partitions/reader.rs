@@ -1,6 +1,6 @@
 //! Reads the aggregated columns back from the records of a partition.
 
-use super::layout::Layout;
+use super::layout::RecordLayout;
 use crate::accumulate::accumulators::Accumulators;
 use crate::keys::group_ids::GroupIds;
 use crate::values::fault::Malformed;
@@ -12,7 +12,7 @@ use brc_kernels::cpu::Level;
 /// Turns records back into columns.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
-    layout: &'a Layout,
+    layout: &'a RecordLayout,
     pub(super) tuples: Vec<u64>,
     within: Vec<Vec<i64>>,
     integers: Vec<Vec<i64>>,
@@ -25,7 +25,7 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// For records of that layout.
-    pub(super) fn new(layout: &'a Layout) -> Self {
+    pub(super) fn new(layout: &'a RecordLayout) -> Self {
         let columns = layout.values.len();
         Self {
             layout,
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
     fn fill<'r>(&mut self, records: impl Iterator<Item = &'r [u64]> + Clone) {
         let (last, last_of_keys) = (self.layout.words() - 1, self.layout.width - 1);
         self.rows.clear();
-        if self.layout.folded {
+        if self.layout.merged {
             self.rows.extend(records.clone().map(|record| record[last] as u32));
         }
         for (within, values) in self.layout.within.iter().zip(&mut self.within) {
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
 
     /// Adds what was taken to the states of these groups, of which there are so many by now.
     pub(super) fn add_to(&self, states: &mut Accumulators, numbers: &[u32], groups: usize) -> Result<(), Malformed> {
-        if self.layout.folded {
+        if self.layout.merged {
             let columns = self.sums();
             return states.summarise(Level::best(), &Summary { rows: &self.rows, columns: &columns }, numbers, groups);
         }

@@ -1,6 +1,6 @@
 //! The rows of a partition as contiguous words: encoded keys, then aggregated values.
 
-use super::layout::Layout;
+use super::layout::RecordLayout;
 use super::ranges::Ranges;
 use crate::keys::encoding::integers;
 use crate::values::fault::Malformed;
@@ -19,7 +19,7 @@ const OTHER_TYPE: Malformed = Malformed("a column is of another type");
 /// One worker's records.
 #[derive(Debug)]
 pub(crate) struct Records<'a> {
-    layout: &'a Layout,
+    layout: &'a RecordLayout,
     ranges: &'a Ranges,
     piles: Piles,
     /// The records of a batch, and the values of one of its columns.
@@ -29,7 +29,7 @@ pub(crate) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn new(layout: &'a Layout, ranges: &'a Ranges) -> Self {
+    pub(super) fn new(layout: &'a RecordLayout, ranges: &'a Ranges) -> Self {
         let (batch, lane, nulls) = Default::default();
         Self { layout, ranges, piles: Piles::default(), batch, lane, nulls }
     }
@@ -128,7 +128,7 @@ impl<'a> Records<'a> {
                 Selection::Some(mask, _) => set_rows(mask).for_each(&mut add),
             }
         }
-        // Those that are folded have a count after them.
+        // Those that are merged have a count after them.
         let are_records = self.layout.words() == self.layout.width && rows.is_none();
         if !are_records {
             self.lay_out(tuples, batch, rows.as_deref())?;
@@ -144,7 +144,7 @@ impl<'a> Records<'a> {
             7 => self.scatter::<7>(records),
             8 => self.scatter::<8>(records),
             9 => self.scatter::<9>(records),
-            _ => self.deal_long(records),
+            _ => self.scatter_long(records),
         }
         Ok(unfit)
     }
@@ -184,7 +184,7 @@ impl<'a> Records<'a> {
         if self.layout.nulls {
             put(&mut self.batch, words, words - 1, rows, |row| self.nulls[row]);
         }
-        if self.layout.folded {
+        if self.layout.merged {
             put(&mut self.batch, words, words - 1, rows, |_| 1);
         }
         Ok(())
@@ -197,7 +197,7 @@ impl<'a> Records<'a> {
             Some(records) => records.as_chunks::<WORDS>().0,
             None => {
                 let records = batch.as_chunks_mut::<WORDS>().0;
-                let left = if layout.folded { fold(records, layout.width) } else { records.len() };
+                let left = if layout.merged { merge_repeated(records, layout.width) } else { records.len() };
                 &records[..left]
             }
         };
@@ -208,7 +208,7 @@ impl<'a> Records<'a> {
     }
 
     /// The same for records of any length, which are too long to be worth merging.
-    fn deal_long(&mut self, records: Option<&[u64]>) {
+    fn scatter_long(&mut self, records: Option<&[u64]>) {
         let words = self.layout.words();
         for record in records.unwrap_or(&self.batch).chunks_exact(words) {
             self.piles.push_long(self.ranges.of_tuple(&record[..self.layout.width]), record);
@@ -228,7 +228,7 @@ fn put(records: &mut [u64], words: usize, word: usize, rows: Option<&[u32]>, val
 
 /// Makes one record of those that follow each other with the same tuple, as far as their sums fit; returns how many are
 /// left.
-fn fold<const WORDS: usize>(records: &mut [[u64; WORDS]], width: usize) -> usize {
+fn merge_repeated<const WORDS: usize>(records: &mut [[u64; WORDS]], width: usize) -> usize {
     let Some(&(mut sum)) = records.first() else { return 0 };
     let mut last = 0;
     for next in 1..records.len() {
@@ -276,8 +276,8 @@ mod tests {
         let max = i64::MAX as u64;
         let mut records =
             [[1, 5, 1], [1, -7i64 as u64, 1], [2, 1, 1], [1, max, 1], [1, 1, 1], [1, 2, 1], [3, 0, 1], [3, 0, 1]];
-        let folded = fold(&mut records, 1);
-        assert_eq!(records[..folded], [[1, -2i64 as u64, 2], [2, 1, 1], [1, max, 1], [1, 3, 2], [3, 0, 2]]);
-        assert_eq!(fold::<3>(&mut [], 1), 0);
+        let merged = merge_repeated(&mut records, 1);
+        assert_eq!(records[..merged], [[1, -2i64 as u64, 2], [2, 1, 1], [1, max, 1], [1, 3, 2], [3, 0, 2]]);
+        assert_eq!(merge_repeated::<3>(&mut [], 1), 0);
     }
 }

@@ -1,6 +1,6 @@
 //! Sorts the records of a partition by their keys, so that those of a group are adjacent.
 
-use super::layout::Layout;
+use super::layout::RecordLayout;
 use crate::keys::encoding::order::Sorting;
 use crate::keys::encoding::push_tuple;
 use crate::values::fault::Malformed;
@@ -31,7 +31,7 @@ impl Sorted {
     /// which are returned with the groups of `early` tuples, which have no records.
     pub(super) fn group<'r>(
         &mut self,
-        layout: &Layout,
+        layout: &RecordLayout,
         records: impl Iterator<Item = &'r [u64]>,
         early: &[u64],
         add: impl FnMut(&[u32], Picked<'_>) -> Result<(), Malformed>,
@@ -47,14 +47,15 @@ impl Sorted {
     /// For records that are words: these are sorted themselves.
     fn group_words(
         &mut self,
-        layout: &Layout,
+        layout: &RecordLayout,
         early: &[u64],
         mut add: impl FnMut(&[u32], Picked<'_>) -> Result<(), Malformed>,
     ) -> Result<(Vec<u64>, Vec<u32>), Malformed> {
         let Self { records, sorting, order, groups, .. } = self;
         sorting.sort(records);
         sorting.order_of(early, 1, order);
-        let (mut keys, mut of_early) = (Numbered::with_capacity(records.len() + early.len()), vec![0; early.len()]);
+        let (mut keys, mut of_early) =
+            (AscendingKeys::with_capacity(records.len() + early.len()), vec![0; early.len()]);
         let mut waiting = order.as_slice();
         groups.clear();
         for &record in &*records {
@@ -77,7 +78,7 @@ impl Sorted {
     /// For records of several words: their numbers are sorted.
     fn group_numbers(
         &mut self,
-        layout: &Layout,
+        layout: &RecordLayout,
         early: &[u64],
         mut add: impl FnMut(&[u32], Picked<'_>) -> Result<(), Malformed>,
     ) -> Result<(Vec<u64>, Vec<u32>), Malformed> {
@@ -110,12 +111,12 @@ impl Sorted {
 }
 
 /// Keys that are words and come in their order, each once.
-struct Numbered {
+struct AscendingKeys {
     keys: Vec<u64>,
     count: usize,
 }
 
-impl Numbered {
+impl AscendingKeys {
     /// None yet, of at most this many.
     fn with_capacity(most: usize) -> Self {
         Self { keys: vec![0; most], count: 0 }

@@ -32,8 +32,8 @@ pub(crate) fn merge_spilled<T: Send>(
     let parts: Vec<_> = parts.into_vec().into_iter().map(Mutex::new).collect();
     let one = |number: usize| -> Result<Vec<T>> {
         let mut part = parts[number].lock().unwrap_or_else(PoisonError::into_inner);
-        let (part, is_packed) = (std::mem::take(&mut part.0), part.1);
-        let scatter_plan = if is_packed { partitioning.scatter_plan() } else { None };
+        let (part, is_encoded) = (std::mem::take(&mut part.0), part.1);
+        let scatter_plan = if is_encoded { partitioning.scatter_plan() } else { None };
         let mut found = Vec::new();
         let each = |groups| {
             found.push(each(groups)?);
@@ -102,7 +102,7 @@ impl<F: FnMut(Partial) -> Result<()>> SpilledMerge<'_, F> {
                     if fits.contains(&false) {
                         return Err(self.is_of_another_part());
                     }
-                    groups.absorb_packed(more, &tuples);
+                    groups.merge_encoded(more, &tuples);
                 }
                 None => groups.merge(more)?,
             }

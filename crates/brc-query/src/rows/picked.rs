@@ -9,6 +9,7 @@ use crate::scan::selector::{Selector, takes_wanted_rows};
 use crate::scan::totals::ScanTotals;
 use crate::sql::query::Pick;
 use crate::values::cells::Cells;
+use crate::values::split_mix::mixed;
 use brc_core::{Batch, Progress, Result, Scanned, Sink, Split, Table, Worker, scan};
 
 /// A worker keeps at least so many rows before it drops some of them.
@@ -69,14 +70,6 @@ impl Pick {
             Self::Random { seed } => mixed(mixed(seed) ^ place as u64),
         }
     }
-}
-
-/// A number that differs from those of other numbers and looks like chance: the last step of `splitmix64`.
-fn mixed(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    number ^ (number >> 31)
 }
 
 #[derive(Clone, Copy)]

@@ -49,7 +49,7 @@ impl SortedRows<'_> {
     pub(crate) fn answer(self, plan: &Plan) -> Result<Answered> {
         let is_small = plan.limit.is_some_and(|limit| limit.saturating_add(plan.offset) < top_k_prefilter::MAX_ROWS);
         if !is_small || shows_columns(plan) {
-            return self.narrowed(plan);
+            return self.prefiltered(plan);
         }
         let mut used = Vec::new();
         plan.columns.iter().for_each(|answer| answer.value.columns(&mut used));
@@ -61,7 +61,7 @@ impl SortedRows<'_> {
             OutputExpression { name: format!("column {column}"), value }
         };
         let of_columns = Plan { columns: used.iter().map(column).collect(), ..plan.clone() };
-        let rows = self.narrowed(&of_columns)?.load(self.threads)?;
+        let rows = self.prefiltered(&of_columns)?.load(self.threads)?;
         let totals = rows.totals().clone();
         let columns = Columns { fields: &fields, projection: &used, allowance: plan.allowance };
         let compute = |(rows, cells): (usize, Vec<Cells>)| {
@@ -74,12 +74,12 @@ impl SortedRows<'_> {
     }
 
     /// The same; where the table is read column by column, what is sorted by comes first.
-    fn narrowed(self, plan: &Plan) -> Result<Answered> {
+    fn prefiltered(self, plan: &Plan) -> Result<Answered> {
         let Some(of_key) = top_k_prefilter::of_first_key(plan, self.table) else { return self.of_one_scan(plan) };
         let keys = self.of_one_scan(&of_key)?.load(self.threads)?;
         self.progress.restart();
-        let narrowed = top_k_prefilter::to_first_keys(plan, of_key.limit.unwrap_or(0), &keys);
-        let mut answer = self.of_one_scan(narrowed.as_ref().unwrap_or(plan))?;
+        let prefiltered = top_k_prefilter::to_first_keys(plan, of_key.limit.unwrap_or(0), &keys);
+        let mut answer = self.of_one_scan(prefiltered.as_ref().unwrap_or(plan))?;
         answer.totals_mut().bytes += keys.totals().bytes;
         answer.totals_mut().scan_time += keys.totals().scan_time;
         Ok(answer)

@@ -72,7 +72,7 @@ impl<'a> DistinctToGroupBy<'a> {
             progress,
             &partitioning,
             || self.no_groups(),
-            |groups, values| Ok(groups.fold(values, &self.places, self.counted)?),
+            |groups, values| Ok(groups.merge_subgroups(values, &self.places, self.counted)?),
         )
     }
 

@@ -76,7 +76,7 @@ impl<'a> PreImageGrouping<'a> {
             &partitioning,
             || plan.no_groups(),
             |groups, of_values| {
-                groups.fold_computed(of_values, fields[*column].logical_type, |value, rows| {
+                groups.merge_computed(of_values, fields[*column].logical_type, |value, rows| {
                     keys.iter().map(|key| computed(key, columns, std::slice::from_ref(value), rows)).collect()
                 })
             },

@@ -29,27 +29,27 @@ impl Subgroups<'_> {
         progress: &Progress,
         partitioning: &Partitioning,
         no_groups: impl Fn() -> Partial + Sync,
-        fold: impl Fn(&mut Partial, &Partial) -> Result<(), Fault> + Sync,
+        merge: impl Fn(&mut Partial, &Partial) -> Result<(), Fault> + Sync,
     ) -> Result<Option<Answered>> {
         let (threads, memory) = (partitioning.threads, &partitioning.memory);
         let (found, mut totals) =
             self.of_subgroups.scanned(table, || self.of_subgroups.groups(table, progress, partitioning))?;
         let start = Instant::now();
-        let folded = Mutex::new(Vec::new());
+        let merged = Mutex::new(Vec::new());
         let add = |subgroups: Partial| -> Result<bool> {
-            let known = folded.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let known = merged.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let mut groups = known.unwrap_or_else(&no_groups);
-            fold(&mut groups, &subgroups).map_err(|fault| fault.error(table.path()))?;
+            merge(&mut groups, &subgroups).map_err(|fault| fault.error(table.path()))?;
             let are_many = groups.groups() > MIN_GROUPS_TO_CHECK;
-            folded.lock().unwrap_or_else(PoisonError::into_inner).push(groups);
+            merged.lock().unwrap_or_else(PoisonError::into_inner).push(groups);
             Ok(are_many && memory.is_short())
         };
         if self.each_part(table, found, partitioning, add)? {
             return Ok(None);
         }
         let mut groups = no_groups();
-        for folded in folded.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            groups.merge(folded)?;
+        for other in merged.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            groups.merge(other)?;
         }
         groups.settle(threads);
         totals.groups = groups.groups_with_rows();

@@ -1,7 +1,7 @@
 //! The columns that a plan computes of rows, for the batches of one worker.
 
 use crate::bind::inputs::{Computed, Source};
-use crate::evaluate::{Columns, Lent, Program};
+use crate::evaluate::{Columns, Evaluated, Program};
 use crate::values::fault::Fault;
 use crate::values::vector::{Values, Vector};
 use brc_core::{Batch, BitmapBuffer, LogicalType};
@@ -46,9 +46,9 @@ impl ComputedColumns {
         batch: &Batch<'a>,
         wanted: Option<&[u64]>,
         place: RowPosition,
-    ) -> Result<Vec<Lent<'a>>, Fault> {
+    ) -> Result<Vec<Evaluated<'a>>, Fault> {
         let step = |(step, output): &mut (Step, LogicalType)| match (step, wanted) {
-            (Step::RowNumber, _) => Ok(Lent::Vector(place.numbers(batch.rows))),
+            (Step::RowNumber, _) => Ok(Evaluated::Vector(place.numbers(batch.rows))),
             (Step::Program(program), None) => program.run(level, batch),
             (Step::Program(program), Some(wanted)) => program.run_where(level, batch, wanted, *output),
         };

@@ -6,7 +6,7 @@
 
 use crate::bind::inputs::Source;
 use crate::evaluate::filter::Filter;
-use crate::evaluate::{Columns, Lent};
+use crate::evaluate::{Columns, Evaluated};
 use crate::plan::Plan;
 use crate::scan::computed::{ComputedColumns, RowPosition};
 use crate::values::fault::Fault;
@@ -195,7 +195,7 @@ impl Test {
         let with_computed: Vec<Column<'_>>;
         let mut columns = batch.columns;
         if !computed.is_empty() {
-            with_computed = batch.columns.iter().copied().chain(computed.iter().map(Lent::column)).collect();
+            with_computed = batch.columns.iter().copied().chain(computed.iter().map(Evaluated::column)).collect();
             columns = &with_computed;
         }
         match self.filter.select(level, &Batch { rows: batch.rows, columns })? {

@@ -1,6 +1,6 @@
 //! The wanted rows of a batch, and the values computed of them, for queries that group nothing.
 
-use crate::evaluate::{Columns, Lent, Program};
+use crate::evaluate::{Columns, Evaluated, Program};
 use crate::functions::typed::Typed;
 use crate::plan::Plan;
 use crate::scan::conditions::Conditions;
@@ -206,6 +206,6 @@ impl Values {
 fn run<T>(programs: &mut [Program], batch: &Batch<'_>, with: impl FnOnce(&Batch<'_>) -> T) -> Result<T, Fault> {
     let found = programs.iter_mut().map(|program| program.run(Level::best(), batch));
     let found = found.collect::<Result<Vec<_>, _>>()?;
-    let columns: Vec<Column<'_>> = found.iter().map(Lent::column).collect();
+    let columns: Vec<Column<'_>> = found.iter().map(Evaluated::column).collect();
     Ok(with(&Batch { rows: batch.rows, columns: &columns }))
 }

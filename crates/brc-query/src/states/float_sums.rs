@@ -8,7 +8,7 @@ use super::slots::{Gathered, Offer};
 use super::{Accumulator, GroupIds, Sum, Values};
 use crate::values::cells::Cells;
 use crate::values::fault::Malformed;
-use crate::values::ratio::{nearest, nearest_small};
+use crate::values::ratio::{nearest, nearest_small, power};
 use brc_kernels::accumulate::floats::{Exponents, FixedSum, Limbs, add_floats, add_run, exponents, parts};
 use brc_kernels::accumulate::lanes::Addend;
 use brc_kernels::accumulate::{UnknownGroup, each_run};
@@ -201,11 +201,6 @@ impl FloatSums {
 /// The unit for values of which this is the largest exponent.
 fn unit_below(exponent: i32) -> i32 {
     (exponent - BELOW).div_euclid(STEP) * STEP
-}
-
-/// `2^exponent` for exponents of normal floats.
-fn power(exponent: i32) -> f64 {
-    f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
 /// `value * 2^exponent` in the finest units.
@@ -415,7 +410,9 @@ impl FloatSum {
 
     fn over(&self, count: u64) -> f64 {
         match &self.sum {
-            ExactSum::Small { sum, unit } if NORMAL.contains(unit) => nearest_small(*sum, count.into()) * power(*unit),
+            ExactSum::Small { sum, unit } if NORMAL.contains(unit) => {
+                nearest_small(*sum, count.into()) * power((*unit).into())
+            }
             ExactSum::Small { sum, unit } => nearest(&(*sum).into(), &count.into(), (*unit).into()),
             ExactSum::Large(sum) => nearest(sum, &BigUint::from(count), FINEST.into()),
             ExactSum::Special(value) => *value,

@@ -38,7 +38,7 @@ pub(crate) trait Gathered {
 
 /// Which slots a state has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum SlotPosition {
     /// Those of a table from a first one on.
     Slots { table: usize, first: usize },
     /// The one in which rows are counted: for small integers without nulls, which there is room for.
@@ -77,17 +77,17 @@ impl State {
     }
 
     /// Takes over what is in its slots, where groups have this many rows.
-    pub(crate) fn gather(&mut self, rows: &[u64], tables: &[LaneTable], place: Place) {
+    pub(crate) fn gather(&mut self, rows: &[u64], tables: &[LaneTable], place: SlotPosition) {
         self.grow(rows.len());
         for_gathered!(self, state => {
             let slots = state.slots();
             match place {
-                Place::WithRows => {
+                SlotPosition::WithRows => {
                     for (group, (&rows, lane)) in rows.iter().zip(tables[0].lane(0)).enumerate() {
                         state.gather(group, rows, &[Counted::of(lane).sum]);
                     }
                 }
-                Place::Slots { table, first } => {
+                SlotPosition::Slots { table, first } => {
                     let mut sums = [0; brc_kernels::accumulate::lanes::MOST_LANES];
                     for (group, &rows) in rows.iter().enumerate() {
                         match tables[table].sums(group) {

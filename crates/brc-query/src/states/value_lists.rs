@@ -335,7 +335,7 @@ impl Shared {
             match (&mut moments, share.moments) {
                 (Some(moments), Some(more)) if start > 0 => {
                     moments.grow(end);
-                    moments.absorb(more, &(start..end as u32).collect::<Vec<_>>());
+                    moments.merge(more, &(start..end as u32).collect::<Vec<_>>());
                 }
                 (moments, first) => *moments = first,
             }

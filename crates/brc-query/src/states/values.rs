@@ -374,7 +374,7 @@ mod tests {
                 add(&mut all, one);
                 add(&mut part, other);
                 add(&mut expected, &rows);
-                all.absorb(part, &(0..40).collect::<Vec<_>>());
+                all.merge(part, &(0..40).collect::<Vec<_>>());
                 // Once more changes nothing.
                 all.settle(threads);
                 all.settle(threads);

@@ -12,7 +12,7 @@
 //! - which rows of a batch are wanted (`Selection`), and bit masks: `selection.rs`
 //! - errors: a batch that is not as its scan promises (`Malformed`), a value that cannot be computed (`Fault`):
 //!   `fault.rs`
-//! - floats as integers of the same order: `float_key.rs`
+//! - floats as integers of the same order: `float_key.rs`; hashes and random numbers of integers: `split_mix.rs`
 //! - decimal constants of any length (`Number`), the nearest float or decimal of an exact ratio: `number.rs`,
 //!   `ratio.rs`
 
@@ -22,4 +22,5 @@ pub(crate) mod float_key;
 pub(crate) mod number;
 pub(crate) mod ratio;
 pub(crate) mod selection;
+pub(crate) mod split_mix;
 pub(crate) mod vector;

@@ -47,7 +47,7 @@ fn scaled(value: f64, exponent: i64) -> f64 {
 }
 
 /// `2^exponent` for exponents of normal floats.
-fn power(exponent: i64) -> f64 {
+pub(crate) fn power(exponent: i64) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 

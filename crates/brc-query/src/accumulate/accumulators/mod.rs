@@ -8,7 +8,7 @@ use crate::keys::group_ids::GroupIds;
 use crate::keys::group_keys::GroupKeys;
 use crate::plan::Plan;
 use crate::runtime::parallel;
-use crate::states::slots::{Offer, Place};
+use crate::states::slots::{Offer, SlotPosition};
 use crate::states::{Accumulator, State, Values};
 use crate::values::fault::Malformed;
 use crate::values::selection::Selection;
@@ -33,7 +33,7 @@ pub(crate) struct Accumulators {
     /// At most this many groups have no rows yet.
     empty: usize,
     columns: Vec<Aggregated>,
-    memory: Vec<Memory>,
+    memory: Vec<Scratch>,
     /// What states share that only add up; none if no state does. The first slot of the first counts rows.
     tables: Vec<LaneTable>,
 }
@@ -53,12 +53,12 @@ struct Kept {
     index: usize,
     state: State,
     /// Its slots in the tables, if it has some.
-    place: Option<Place>,
+    place: Option<SlotPosition>,
 }
 
-/// Memory for the values of a batch, used again for the next.
+/// Buffers for the values of a batch, used again for the next.
 #[derive(Debug, Clone, Default)]
-struct Memory {
+struct Scratch {
     first: FilteredValues,
     second: FilteredValues,
     /// Rows of which both columns have a value.
@@ -101,7 +101,7 @@ impl Accumulators {
                 None => columns.push(Aggregated { positions, states: vec![kept] }),
             }
         }
-        let memory = columns.iter().map(|_| Memory::default()).collect();
+        let memory = columns.iter().map(|_| Scratch::default()).collect();
         let (rows, rows_are_asked_for) = (plan.rows(), plan.counts_rows());
         Self { rows, rows_are_asked_for, empty: 0, columns, memory, tables: Vec::new() }
     }
@@ -120,7 +120,7 @@ impl Accumulators {
     fn lay_out(&mut self) {
         let sums = self.kept().filter(|kept| matches!(kept.state, State::Sums(_)));
         if let Some(kept) = sums.min_by_key(|kept| kept.index) {
-            kept.place = Some(Place::WithRows);
+            kept.place = Some(SlotPosition::WithRows);
         }
         self.lay_out_others();
     }
@@ -131,7 +131,7 @@ impl Accumulators {
         let mut shared = false;
         for Kept { state, place, .. } in self.kept().filter(|kept| kept.state.slots() > 0) {
             shared = true;
-            if *place != Some(Place::WithRows) {
+            if *place != Some(SlotPosition::WithRows) {
                 *place = Some(next_place(&mut lanes, state.slots()));
             }
         }
@@ -141,7 +141,7 @@ impl Accumulators {
     /// Gives slots of its own to the state whose integers were counted together with rows: they are not small any more.
     fn part(&mut self, groups: usize) {
         self.gather(1);
-        self.kept().filter(|kept| kept.place == Some(Place::WithRows)).for_each(|kept| kept.place = None);
+        self.kept().filter(|kept| kept.place == Some(SlotPosition::WithRows)).for_each(|kept| kept.place = None);
         self.lay_out_others();
         self.tables.iter_mut().for_each(|table| table.grow(groups));
     }
@@ -230,13 +230,15 @@ impl Accumulators {
                     kept.recount(ids, u64::wrapping_sub)?;
                 }
                 match (addends, place) {
-                    (Some(mut addends), Place::WithRows) => of_all[0].splice(..1, addends.drain(..1)).for_each(drop),
-                    (Some(addends), Place::Slots { table, .. }) if counted.nulls => {
+                    (Some(mut addends), SlotPosition::WithRows) => {
+                        of_all[0].splice(..1, addends.drain(..1)).for_each(drop)
+                    }
+                    (Some(addends), SlotPosition::Slots { table, .. }) if counted.nulls => {
                         kept.recount(counted.ids, u64::wrapping_add)?;
                         let values = counted.values[0].len();
                         self.tables[table].add(level, counted.ids.into(), values, &addends)?;
                     }
-                    (Some(addends), Place::Slots { table, .. }) => of_all[table].extend(addends),
+                    (Some(addends), SlotPosition::Slots { table, .. }) => of_all[table].extend(addends),
                     (None, _) => kept.add(level, counted.ids, &counted.values)?,
                 }
             }
@@ -250,7 +252,7 @@ impl Accumulators {
     /// Moves integers that are counted together with rows to slots of their own as soon as they are not small.
     fn keep_small_apart(&mut self, level: Level, groups: usize, counted: &[Counted<'_>]) -> Result<(), Malformed> {
         for (column, counted) in self.columns.iter_mut().zip(counted) {
-            for kept in column.states.iter_mut().filter(|kept| kept.place == Some(Place::WithRows)) {
+            for kept in column.states.iter_mut().filter(|kept| kept.place == Some(SlotPosition::WithRows)) {
                 let offer = kept.state.offer(level, &counted.values)?;
                 let rows = counted.values[0].len() as u64;
                 let small = |(_, most): &(Addend<'_>, u64)| *most <= rows.saturating_mul(MAX_COUNTED_INTEGER);
@@ -269,7 +271,7 @@ impl Accumulators {
         &mut self,
         level: Level,
         (column, state): (usize, usize),
-        place: Place,
+        place: SlotPosition,
         values: &[Values<'a>],
     ) -> Result<Option<Addends<'a>>, Malformed> {
         for _ in 0..2 {
@@ -278,8 +280,8 @@ impl Accumulators {
                 Offer::Slots(offered) if offered.iter().any(|(_, most)| *most > MOST_AT_ONCE) => return Ok(None),
                 Offer::Slots(offered) => {
                     let (table, first, offered) = match place {
-                        Place::Slots { table, first } => (table, first, offered),
-                        Place::WithRows => (0, 0, offered.into_iter().map(with_rows).collect()),
+                        SlotPosition::Slots { table, first } => (table, first, offered),
+                        SlotPosition::WithRows => (0, 0, offered.into_iter().map(with_rows).collect()),
                     };
                     let table = &mut self.tables[table];
                     let mut lanes = (first..).zip(&offered);
@@ -312,7 +314,7 @@ impl Accumulators {
 
     /// Whether the first slot of all holds more than numbers of rows.
     fn counts_with_rows(&self) -> bool {
-        self.columns.iter().flat_map(|it| &it.states).any(|it| it.place == Some(Place::WithRows))
+        self.columns.iter().flat_map(|it| &it.states).any(|it| it.place == Some(SlotPosition::WithRows))
     }
 
     /// Whether all there is lies in slots.
@@ -323,7 +325,7 @@ impl Accumulators {
             && self.rows.others.are_zero()
     }
 
-    /// Whether the slots of others may be [added](Accumulators::absorb) to these. All that both have must be
+    /// Whether the slots of others may be [added](Accumulators::merge_slots) to these. All that both have must be
     /// [in slots](Accumulators::are_in_slots), and of the same groups.
     pub(crate) fn have_room_for(&mut self, other: &mut Self) -> bool {
         let states = self.columns.iter_mut().flat_map(|it| &mut it.states);
@@ -346,7 +348,7 @@ impl Accumulators {
     }
 
     /// Adds the slots of others, for which [there is room](Accumulators::have_room_for).
-    pub(crate) fn absorb(&mut self, other: &Self) {
+    pub(crate) fn merge_slots(&mut self, other: &Self) {
         self.tables.iter_mut().zip(&other.tables).for_each(|(ours, theirs)| ours.absorb(theirs));
     }
 
@@ -383,14 +385,14 @@ impl Accumulators {
 }
 
 /// The next slots, of tables that have this many.
-fn next_place(tables: &mut Vec<usize>, wanted: usize) -> Place {
+fn next_place(tables: &mut Vec<usize>, wanted: usize) -> SlotPosition {
     if tables.last().is_none_or(|lanes| lanes + wanted > MOST_LANES) {
         tables.push(0);
     }
     let table = tables.len() - 1;
     let first = tables[table];
     tables[table] += wanted;
-    Place::Slots { table, first }
+    SlotPosition::Slots { table, first }
 }
 
 /// Whether a batch of which the addends of a slot come together to `most` may be added; room is made if that is easy.
@@ -424,7 +426,7 @@ impl Aggregated {
         batch: &Batch<'a>,
         selection: Selection<'a>,
         ids: GroupIds<'a>,
-        Memory { first, second, both }: &'a mut Memory,
+        Scratch { first, second, both }: &'a mut Scratch,
     ) -> Result<Counted<'a>, Malformed> {
         let column = |position: usize| batch.columns.get(position).ok_or(Malformed("a column is not there"));
         match self.positions[..] {

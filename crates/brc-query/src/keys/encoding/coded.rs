@@ -11,22 +11,22 @@ pub(super) struct Coded {
     dictionary: Dictionary,
     /// Its values in order, each once.
     names: Arc<Dictionary>,
-    /// The place of each code among them; `None` if it was in order as it came.
-    places: Option<Vec<u32>>,
+    /// The rank of each code among them; `None` if it was in order as it came.
+    ranks: Option<Vec<u32>>,
     index: OnceLock<NameIndex>,
 }
 
 impl Coded {
     pub(crate) fn of(dictionary: &Dictionary) -> Self {
         let is_sorted = dictionary.iter().is_sorted_by(|one, other| one < other);
-        let (names, places) = match is_sorted {
+        let (names, ranks) = match is_sorted {
             true => (dictionary.clone(), None),
             false => {
-                let (names, places) = sorted(dictionary);
-                (names, Some(places))
+                let (names, ranks) = sorted(dictionary);
+                (names, Some(ranks))
             }
         };
-        Self { dictionary: dictionary.clone(), names: Arc::new(names), places, index: OnceLock::new() }
+        Self { dictionary: dictionary.clone(), names: Arc::new(names), ranks, index: OnceLock::new() }
     }
 
     /// The values in order.
@@ -34,38 +34,38 @@ impl Coded {
         &self.names
     }
 
-    /// The places of the codes of that dictionary, if it is this one.
-    pub(crate) fn places(&self, dictionary: &Dictionary) -> Option<&[u32]> {
-        self.places.as_deref().filter(|_| self.dictionary.shares(dictionary))
+    /// The ranks of the codes of that dictionary, if it is this one.
+    pub(crate) fn ranks(&self, dictionary: &Dictionary) -> Option<&[u32]> {
+        self.ranks.as_deref().filter(|_| self.dictionary.shares(dictionary))
     }
 
-    /// The place of a string.
+    /// The rank of a string.
     pub(crate) fn find(&self, string: &[u8]) -> Option<u64> {
         self.index.get_or_init(|| NameIndex::of(&self.names)).find(string, &self.names).map(u64::from)
     }
 
-    /// The place of a string, which `hint` probably is.
+    /// The rank of a string, which `hint` probably is.
     pub(crate) fn find_near(&self, string: &[u8], hint: u32) -> Option<u64> {
         let is_it = (hint as usize) < self.names.len() && self.names.get(hint) == string;
         if is_it { Some(hint.into()) } else { self.find(string) }
     }
 }
 
-/// The values of a dictionary in order, each once, and the place of each of its codes among them.
+/// The values of a dictionary in order, each once, and the rank of each of its codes among them.
 fn sorted(dictionary: &Dictionary) -> (Dictionary, Vec<u32>) {
     let mut codes: Vec<(u128, u32)> = (0..dictionary.len() as u32).map(|code| (0, code)).collect();
     sort(dictionary, &mut codes, 0, MOST_PIECES);
-    let (mut names, mut places) = (Dictionary::new(), vec![0; codes.len()]);
+    let (mut names, mut ranks) = (Dictionary::new(), vec![0; codes.len()]);
     names.reserve(dictionary.len(), dictionary.value_bytes());
     for (_, code) in codes {
         let name = dictionary.get(code);
         let last = (names.len() as u32).checked_sub(1).filter(|&last| names.get(last) == name);
-        places[code as usize] = last.unwrap_or_else(|| names.push(name));
+        ranks[code as usize] = last.unwrap_or_else(|| names.push(name));
     }
-    (names, places)
+    (names, ranks)
 }
 
-/// So many pieces of values are sorted by; where they are the same, whole values are compared.
+/// Values are sorted by at most this many pieces of 16 bytes; where these are equal, whole values are compared.
 const MOST_PIECES: u32 = 4;
 
 /// Fewer values are compared as a whole.
@@ -83,7 +83,7 @@ fn sort(dictionary: &Dictionary, codes: &mut [(u128, u32)], start: usize, pieces
         let rest = &dictionary.get(*code)[start..];
         *piece = match rest.first_chunk() {
             Some(bytes) => u128::from_be_bytes(*bytes),
-            None => u128::from_be_bytes(std::array::from_fn(|place| rest.get(place).copied().unwrap_or(0))),
+            None => u128::from_be_bytes(std::array::from_fn(|index| rest.get(index).copied().unwrap_or(0))),
         };
     }
     // Dictionaries of files are sorted piece by piece, which this sort makes use of.
@@ -97,7 +97,7 @@ fn sort(dictionary: &Dictionary, codes: &mut [(u128, u32)], start: usize, pieces
     }
 }
 
-/// How many bytes all of some strings begin with alike.
+/// The length of the common prefix of the strings.
 fn shared<'a>(mut strings: impl Iterator<Item = &'a [u8]>) -> usize {
     let Some(first) = strings.next() else { return 0 };
     let alike =
@@ -118,15 +118,15 @@ mod tests {
             let dictionary: Dictionary = values.iter().collect();
             let coded = Coded::of(&dictionary);
             prop_assert!(coded.names().iter().is_sorted_by(|one, other| one < other));
-            let place = |code: usize| coded.places(&dictionary.clone()).map_or(code as u32, |places| places[code]);
+            let rank = |code: usize| coded.ranks(&dictionary.clone()).map_or(code as u32, |ranks| ranks[code]);
             for (code, value) in values.iter().enumerate() {
-                prop_assert_eq!(coded.names().get(place(code)), value.as_bytes());
-                prop_assert_eq!(coded.find(value.as_bytes()), Some(place(code).into()));
-                prop_assert_eq!(coded.find_near(value.as_bytes(), code as u32), Some(place(code).into()));
+                prop_assert_eq!(coded.names().get(rank(code)), value.as_bytes());
+                prop_assert_eq!(coded.find(value.as_bytes()), Some(rank(code).into()));
+                prop_assert_eq!(coded.find_near(value.as_bytes(), code as u32), Some(rank(code).into()));
             }
             prop_assert_eq!(coded.find(b"c"), None);
             let apart: Dictionary = values.iter().collect();
-            prop_assert!(values.is_empty() || coded.places(&apart).is_none());
+            prop_assert!(values.is_empty() || coded.ranks(&apart).is_none());
         }
     }
 }

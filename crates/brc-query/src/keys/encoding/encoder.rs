@@ -63,12 +63,12 @@ impl<'a> KeyEncoder<'a> {
         self.tuples.clear();
         self.tuples.resize(batch.rows * self.encoding.width, 0);
         for (index, (key, column)) in self.encoding.keys.iter().zip(batch.columns).enumerate() {
-            self.pack_key(index, key, column)?;
+            self.encode_key(index, key, column)?;
         }
         Ok(())
     }
 
-    fn pack_key(&mut self, index: usize, key: &EncodedKey, column: &Column<'_>) -> Result<(), Malformed> {
+    fn encode_key(&mut self, index: usize, key: &EncodedKey, column: &Column<'_>) -> Result<(), Malformed> {
         let nulls = Nulls::of(column);
         if let Some(bit) = key.null.filter(|_| !nulls.0.is_empty()) {
             let tuples = self.tuples.chunks_exact_mut(self.encoding.width);
@@ -140,7 +140,7 @@ impl<'a> KeyEncoder<'a> {
         codes_of(column, &mut self.codes);
         self.lane.clear();
         if let (Kind::Coded(coded), true) = (kind, nulls.0.is_empty())
-            && let Some(places) = coded.places(dictionary)
+            && let Some(ranks) = coded.ranks(dictionary)
         {
             let place = |&code: &u32| places.get(code as usize).map(|&place| u64::from(place)).ok_or(NO_CODE);
             return self.codes.iter().try_for_each(|code| place(code).map(|place| self.lane.push(place)));

@@ -8,43 +8,43 @@ use brc_core::ByteStrings;
 use brc_kernels::cpu::Level;
 use brc_kernels::numerals::Numerals;
 
-/// Strings have no more places.
-const MOST_PLACES: usize = 32;
+/// Longer strings are not encoded.
+const MAX_LENGTH: usize = 32;
 
-/// Numbers are below it.
+/// All numbers of strings are below this.
 const LIMIT: u64 = 1 << 62;
 
-/// What is no symbol at its place adds that, which shows in the sum's bits.
+/// The weight of a byte that is not in the alphabet of its position. Its bit shows in the weights that were seen.
 const NONE: u64 = 1 << 63;
 
-/// One for each byte, and some more: so those of digits do not take each other's place in the cache, as they would if
-/// places lay a power of two apart.
+/// The weights of all bytes at one position, with padding: at a stride of a power of two, those of the same byte at
+/// several positions would evict each other from the cache.
 type Weights = [u64; WEIGHTS];
 const WEIGHTS: usize = 256 + 16;
 
-/// This many combinations of symbols are kept as texts.
+/// The most combinations of symbols in the table of a [`Part`].
 const TEXTS: u64 = 4096;
 
 #[derive(Debug, Clone)]
 pub(super) struct Symbols {
-    /// What a byte at each place adds to the number of its string.
+    /// What a byte at each position adds to the number of its string.
     weights: Vec<Weights>,
-    /// The same, where the symbols of all places are the same.
+    /// A vectorised encoder, if the alphabets of all positions are equal.
     numerals: Option<Numerals>,
     parts: Vec<Part>,
     /// The largest number.
     pub(super) largest: u64,
 }
 
-/// Some places of all strings.
+/// Consecutive positions of all strings, which are decoded by one table lookup.
 #[derive(Debug, Clone)]
 struct Part {
-    /// The first place.
+    /// The first position.
     start: usize,
-    /// What one more text weighs, and how often that goes into all 64 bits.
+    /// The difference of the numbers of adjacent texts, and `u64::MAX` divided by it.
     weight: u64,
     inverse: u64,
-    /// What stands at these places, in order.
+    /// The texts that these positions may have, in order.
     texts: Vec<Text>,
 }
 
@@ -53,11 +53,11 @@ struct Part {
 struct Text(u64);
 
 impl Text {
-    /// The most bytes.
+    /// The most bytes of a text.
     const MOST: usize = 7;
 
-    fn with(self, place: usize, symbol: u8) -> Self {
-        Self(self.bytes() | (u64::from(symbol) << (8 * place)) | ((place as u64 + 1) << 56))
+    fn with(self, position: usize, symbol: u8) -> Self {
+        Self(self.bytes() | (u64::from(symbol) << (8 * position)) | ((position as u64 + 1) << 56))
     }
 
     fn bytes(self) -> u64 {
@@ -69,7 +69,7 @@ impl Text {
     }
 }
 
-/// The symbols of a place, in order.
+/// The symbols of a position, in order.
 type Alphabet = Vec<u8>;
 
 impl Symbols {
@@ -83,11 +83,11 @@ impl Symbols {
         let mut weight = all;
         for alphabet in &alphabets {
             weight /= radix(alphabet);
-            let mut of_place = [NONE; WEIGHTS];
+            let mut of_position = [NONE; WEIGHTS];
             for (&symbol, rank) in alphabet.iter().zip(1..) {
-                of_place[usize::from(symbol)] = rank * weight;
+                of_position[usize::from(symbol)] = rank * weight;
             }
-            weights.push(of_place);
+            weights.push(of_position);
         }
         let mut start = 0;
         let mut weight = all;
@@ -114,7 +114,7 @@ impl Symbols {
         (string.len() <= self.weights.len() && seen < NONE).then_some(number)
     }
 
-    /// Where several strings are taken at once: one after the other, weights take less time.
+    /// The vectorised encoder, if it handles several strings at once; for one string after the other, weights are faster.
     fn side_by_side(&self) -> Option<&Numerals> {
         self.numerals.as_ref().filter(|_| Numerals::writes_several(Level::best()))
     }
@@ -144,9 +144,9 @@ impl Symbols {
             for part in &self.parts {
                 let text;
                 (text, rest) = part.text(rest);
-                // What is written after a text is written over by the next one.
-                let place = end + part.start;
-                bytes[place..place + size_of::<Text>()].copy_from_slice(&text.bytes().to_le_bytes());
+                // The bytes after a text are overwritten by the next one.
+                let start = end + part.start;
+                bytes[start..start + size_of::<Text>()].copy_from_slice(&text.bytes().to_le_bytes());
                 length += text.len();
             }
             end += length;
@@ -162,10 +162,10 @@ impl Symbols {
 }
 
 impl Part {
-    /// What stands at these places of the string of a number, and what is left of that for later places.
+    /// The text at these positions of the string of a number, and the rest of the number, for later positions.
     #[inline(always)]
     fn text(&self, number: u64) -> (Text, u64) {
-        // To multiply and to mend what is one too little takes less time than to divide.
+        // Multiplying by the inverse, and correcting a quotient that is one too small, is faster than dividing.
         let times = ((u128::from(number) * u128::from(self.inverse)) >> 64) as u64;
         let rest = number - times * self.weight;
         let more = u64::from(rest >= self.weight);
@@ -174,12 +174,12 @@ impl Part {
     }
 }
 
-/// The symbols at each place of strings like these; `None` if there are more places than count.
+/// The symbols at each position of these strings; `None` if one is too long.
 fn alphabets<'a>(strings: impl Iterator<Item = &'a [u8]>) -> Option<Vec<Alphabet>> {
     let mut seen: Vec<[bool; 256]> = Vec::new();
     for string in strings {
         seen.resize(seen.len().max(string.len()), [false; 256]);
-        if string.len() > MOST_PLACES {
+        if string.len() > MAX_LENGTH {
             return None;
         }
         seen.iter_mut().zip(string).for_each(|(seen, &byte)| seen[usize::from(byte)] = true);
@@ -190,7 +190,7 @@ fn alphabets<'a>(strings: impl Iterator<Item = &'a [u8]>) -> Option<Vec<Alphabet
         anywhere.iter_mut().zip(varying).for_each(|(any, &here)| *any |= here);
     }
     for seen in &mut seen {
-        // What was seen at one place of many symbols will come at others, and where there is one digit, all are.
+        // A symbol of one varying position is expected at all of them, and where there is one digit, all digits are.
         if count(seen) > 1 {
             *seen = anywhere;
         }
@@ -201,24 +201,24 @@ fn alphabets<'a>(strings: impl Iterator<Item = &'a [u8]>) -> Option<Vec<Alphabet
     Some(seen.iter().map(|seen| (0..=255).filter(|&byte| seen[usize::from(byte)]).collect()).collect())
 }
 
-/// As many of the first places as have few texts, and those in order.
+/// How many of the first positions have few enough texts together, and these texts in order.
 fn texts(alphabets: &[Alphabet]) -> (usize, Vec<Text>) {
     let mut texts = vec![Text::default()];
-    let mut places = 0;
+    let mut positions = 0;
     for alphabet in alphabets.iter().take(Text::MOST) {
-        if places > 0 && texts.len() as u64 * (alphabet.len() as u64 + 1) > TEXTS {
+        if positions > 0 && texts.len() as u64 * (alphabet.len() as u64 + 1) > TEXTS {
             break;
         }
         let longer = |text: &Text| {
-            // What has ended stays as it is: of its combinations with symbols none is a string.
+            // A text may end here. One that ended before also gets entries with a symbol, which no string has.
             let text = *text;
-            let with = move |symbol: Option<&u8>| symbol.map_or(text, |&symbol| text.with(places, symbol));
+            let with = move |symbol: Option<&u8>| symbol.map_or(text, |&symbol| text.with(positions, symbol));
             std::iter::once(None).chain(alphabet.iter().map(Some)).map(with)
         };
         texts = texts.iter().flat_map(longer).collect();
-        places += 1;
+        positions += 1;
     }
-    (places, texts)
+    (positions, texts)
 }
 
 #[cfg(test)]
