@@ -58,7 +58,7 @@
 //! 15. `group`: a worker takes batches, finds groups and updates their states.
 //! 16. `answer`: the forms of an answer, [`QueryResult`] in memory and [`LongAnswer`] made while it is read.
 //! 17. `rows`: queries that group nothing, with first, last, random and sorted rows.
-//! 18. `run`: chooses the way for a plan and a table, and takes it.
+//! 18. `run`: chooses how to execute a plan on a table, and does so.
 //!
 //! Mistakes in a query are [`brc_core::Error::Usage`], or [`brc_core::Error::TypeMismatch`] if the query would be valid
 //! for other column types; a [`SyntaxError`] converts into one of them.

@@ -21,7 +21,7 @@ pub(crate) enum Source {
     Expression(Typed),
 }
 
-/// The columns while a question is bound.
+/// The columns while a query is bound.
 pub(crate) struct Inputs {
     fields: Vec<Field>,
     /// How many of them are those of the table.

@@ -1,4 +1,4 @@
-//! Conditions bound to the columns of a table, without a question around them.
+//! Conditions bound to the columns of a table, without a query around them.
 
 use crate::sql::expression::Expression;
 use brc_core::{Predicate, Result, Schema};

@@ -1,6 +1,6 @@
 //! Predicates over batches.
 //!
-//! A predicate on one string column is decided once for each code; numbers are compared many at a time. Both give one
+//! A predicate on one string column is evaluated once for each code; numbers are compared many at a time. Both give one
 //! bit a row, set where the condition is true, and `and` and `or` work on 64 rows at once. A `not` is moved down to the
 //! leaves: there a null makes neither the condition nor its negation true.
 
@@ -274,7 +274,7 @@ impl TextTest {
         self.holds.get(code).ok_or(Malformed("a code is not in its dictionary"))
     }
 
-    /// Decides codes that were not there yet.
+    /// Evaluates the predicate for codes that are new.
     fn learn(&mut self, dictionary: &Dictionary) {
         for code in self.holds.known()..dictionary.len() {
             let holds = self.decide(dictionary.get(code as u32));

@@ -12,13 +12,13 @@ use brc_kernels::direct::look_up;
 use brc_kernels::filter::{CodeSet, bytes, words};
 use std::sync::Arc;
 
-/// Larger dictionaries have values that no wanted row has: rows are read instead.
+/// The most values of a dictionary that are computed; larger ones probably have values that no wanted row has.
 const MAX_VALUES: usize = 1 << 20;
 
-/// A dictionary of no more values is always read.
+/// A dictionary of no more values is computed whatever the number of rows.
 const MAX_VALUES_OF_ANY_BATCH: usize = 1 << 16;
 
-/// To look a computed string up among the others costs as much as to compute those of this many rows.
+/// Looking up a computed string among the others costs as much as computing it for this many rows.
 const LOOK_UP: u64 = 8;
 
 /// How many values are computed at a time.
@@ -28,25 +28,25 @@ pub(super) struct Memo {
     /// Where the column is in a batch.
     position: usize,
     inputs: Inputs,
-    /// Computes of a batch that has nothing but the column.
+    /// Computes the expression for a batch that has no other column.
     of_dictionary: Step,
     of_rows: Step,
     output: LogicalType,
     found: Found,
-    /// How many codes were read.
+    /// How many codes have results.
     known: usize,
     /// How many rows there were.
     rows: u64,
     /// The result for null.
     of_null: Option<u32>,
-    /// A value of the dictionary cannot be computed, which need not be one of the wanted rows.
+    /// A value of the dictionary causes an error. No wanted row need have it, so rows are computed instead.
     off: bool,
 }
 
 /// The distinct results, and which one each code has; `None` is null.
 struct Found {
     of_codes: Vec<Option<u32>>,
-    /// All results that are no strings, one for each code that has one.
+    /// All results that are numbers, one for each code that has one.
     values: Vec<Number>,
     /// The result of each code, as long as all are integers of up to 64 bits.
     narrow: Option<Vec<i64>>,
@@ -54,7 +54,7 @@ struct Found {
     texts: Option<Vec<u32>>,
     /// The codes whose result is true, if it is a truth.
     truths: CodeSet,
-    /// All that are, each once.
+    /// All results that are strings, each once.
     strings: Arc<Dictionary>,
     index: NameIndex,
 }
@@ -66,14 +66,14 @@ enum Number {
 }
 
 impl Memo {
-    /// A memo, if there is one string column that something is computed of.
+    /// A memo, if the expression is computed from a single string column and is worth it.
     pub(super) fn new(typed: &Typed, columns: Columns<'_>) -> Option<Self> {
         let mut used = Vec::new();
         typed.columns(&mut used);
         used.dedup();
         let [column] = used[..] else { return None };
         let logical_type = columns.fields.get(column)?.logical_type;
-        // Constant strings have codes of their own, however the column comes.
+        // A choice of constant strings has codes of its own.
         let is_plain =
             matches!(typed.node, Node::Column(_) | Node::Literal(_) | Node::Condition(_)) || is_choice_of_texts(typed);
         if is_plain || logical_type.physical() != PhysicalType::Bytes {

@@ -8,17 +8,17 @@ use crate::values::vector::{Values, Vector, View};
 use brc_core::{Batch, Data, Integers, LogicalType, PhysicalType};
 use brc_kernels::direct::{integer_bounds, look_up_integers};
 
-/// No table is of more integers.
+/// The most integers of a table.
 const MAX_INTEGERS: u64 = 1 << 15;
 
-/// So many integers for each row so far are worth a table.
+/// A table may have this many integers for each row so far.
 const A_ROW: u64 = 2;
 
 pub(super) struct Table {
     /// Where the column is in a batch.
     position: usize,
     inputs: Inputs,
-    /// Computes of a batch that has nothing but the column.
+    /// Computes the expression for a batch that has no other column.
     of_integers: Step,
     of_rows: Step,
     /// Rows so far.
@@ -26,7 +26,7 @@ pub(super) struct Table {
     /// The first integer that there is a result of.
     low: i64,
     results: Results,
-    /// There are too many integers, or results are no integers of up to 64 bits.
+    /// The table is not used: there are too many integers, or a result is no integer of up to 64 bits.
     off: bool,
 }
 
@@ -36,7 +36,7 @@ enum Results {
 }
 
 impl Table {
-    /// A table, if there is one column of integers that something is computed of, and not just by an operation that is
+    /// A table, if the expression is computed from a single column of integers, and not only by operations that are
     /// faster than a table.
     pub(super) fn new(typed: &Typed, columns: Columns<'_>) -> Option<Self> {
         let is_integers = |logical_type: LogicalType| {

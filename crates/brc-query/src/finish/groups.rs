@@ -18,7 +18,7 @@ use std::ops::Range;
 /// How many groups are compared with others by one thread.
 const RANGE: u32 = 1 << 16;
 
-/// An answer has few of many groups if it has fewer than one of this many.
+/// An answer has few of many groups if it has less than one in this many.
 const MIN_GROUPS_PER_ROW: u64 = 16;
 
 /// About how many rows of an answer are made at a time.

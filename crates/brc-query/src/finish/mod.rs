@@ -1,7 +1,7 @@
-//! Of millions of groups an answer may show ten: only these are worth making rows of. This folder decides which groups
+//! An answer may show ten of millions of groups, and only these should become rows. This folder decides which groups
 //! an answer has and in which order, and computes the columns of those.
 //!
-//! In: a plan and `Partial`s that have no group in common. Out: places of groups in the order of the answer, and
+//! In: a plan and `Partial`s that have no group in common. Out: references to groups in the order of the answer, and
 //! columns of rows. Partitions use it too, so that each keeps only the groups that may be among the first.
 //!
 //! Where to look:

@@ -70,7 +70,7 @@ fn parts(pattern: &[u8], escape: Option<&[u8]>) -> Option<Vec<Part>> {
     Some(parts)
 }
 
-/// The pieces of text that matching strings contain; `None` if the pattern has `_` too.
+/// The pieces of text that matching strings contain; `None` if the pattern is more than texts between `%`.
 fn pieces(parts: &[Part]) -> Option<Pieces> {
     let (mut parts, mut start, mut end) = (parts, "", "");
     if let [Part::Element(Element::Text(text)), rest @ ..] = parts

@@ -212,7 +212,7 @@ pub(crate) struct Bound {
 /// Why a function cannot be computed from its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mismatch {
-    /// The position of the argument that does not fit.
+    /// The position of the argument that does not fit; none is at fault if there is no such argument.
     pub(crate) argument: usize,
     /// What it needs instead.
     pub(crate) needed: String,

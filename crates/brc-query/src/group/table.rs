@@ -1,4 +1,4 @@
-//! One worker's share of a question: takes batches, keeps the state of each group.
+//! The share of one worker in a query: takes batches, and keeps the state of each group.
 
 use crate::accumulate::accumulators::Accumulators;
 use crate::evaluate::Columns;

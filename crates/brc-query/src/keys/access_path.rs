@@ -1,17 +1,17 @@
-//! The ways in which the groups of rows are found, counted for `explain`.
+//! The access paths by which the groups of rows are found, counted for `explain`.
 
-/// A way to find the group of a row, the cheapest first.
+/// An access path to the group of a row, the cheapest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
     /// Statistics answered for the rows.
     Statistics,
     /// All rows are one group.
     One,
-    /// Rows of one key lie one after the other.
+    /// The table stores the rows of a key as runs.
     Runs,
     /// The code of a string is the group.
     Dictionary,
-    /// The values of the keys are a place in an array.
+    /// The values of the keys index an array.
     Direct,
     /// A hash table has the keys.
     Hash,
@@ -50,7 +50,7 @@ impl Lane {
     }
 }
 
-/// How many rows went each way.
+/// How many rows took each access path.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Lanes([u64; Lane::ALL.len()]);
 
@@ -63,7 +63,7 @@ impl Lanes {
         self.0.iter_mut().zip(other.0).for_each(|(ours, theirs)| *ours += theirs);
     }
 
-    /// The ways that rows went, each with how many they are.
+    /// The access paths that rows took, each with the number of rows.
     pub fn rows(&self) -> impl Iterator<Item = (Lane, u64)> {
         Lane::ALL.into_iter().zip(self.0).filter(|(_, rows)| *rows > 0)
     }

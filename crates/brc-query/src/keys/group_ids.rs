@@ -1,4 +1,4 @@
-//! The groups of the rows of a batch: what keys make of their columns, and what states are updated by.
+//! The groups of the rows of a batch, which keys find and states are updated by.
 
 use crate::values::fault::Malformed;
 use brc_core::Run;

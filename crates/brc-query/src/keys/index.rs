@@ -24,9 +24,9 @@ pub(crate) struct TupleIndex {
 /// The numbers of tuples by open addressing with linear probing: a look-up usually loads one slot and one tuple.
 #[derive(Debug, Clone)]
 struct Slots {
-    /// Numbers plus one, 0 where there is none; none at all, or a power of two.
+    /// Numbers plus one, 0 for a free slot. The length is 0 or a power of two.
     numbers: Vec<u32>,
-    /// The upper bits of a hash say the slot.
+    /// Shifts a hash so that its upper bits are the slot.
     shift: u32,
     seed: u64,
     /// Rebuilt at this many tuples.
@@ -36,8 +36,8 @@ struct Slots {
 /// The fewest slots.
 const MIN_SLOTS: usize = 64;
 
-/// Up to so many tuples have at least four slots each, so that few look-ups have to go on, which cannot be predicted;
-/// more have at least two, so that more of them stay in the cache.
+/// Up to this many tuples have at least four slots each, so that few look-ups probe a second slot, which is
+/// unpredictable; more tuples have at least two slots each, so that more of them stay in the cache.
 const MAX_SPARSE_TUPLES: usize = 1 << 14;
 
 /// This many tuples are hashed before the first of them is looked up.
@@ -69,7 +69,7 @@ impl TupleIndex {
     pub(crate) fn number_all(&mut self, wanted: &[u64], width: usize, tuples: &mut Vec<u64>, numbers: &mut Vec<u32>) {
         assert!((tuples.len() + wanted.len()) / width < u32::MAX as usize, "fewer than 2^32 - 1 distinct tuples");
         numbers.clear();
-        // Loops over so few words that are known are no loops.
+        // Loops of a small constant length are unrolled.
         match width {
             1 => self.number_arrays::<1>(wanted, tuples, numbers),
             2 => self.number_arrays::<2>(wanted, tuples, numbers),
@@ -126,7 +126,7 @@ impl Slots {
         (slot + 1) & (self.numbers.len() - 1)
     }
 
-    /// A tuple's hash, whose upper bits say its slot.
+    /// A tuple's hash, whose upper bits are its slot.
     #[inline(always)]
     fn hash(&self, tuple: &[u64]) -> u64 {
         // The folded multiply of foldhash, <https://github.com/orlp/foldhash>, of which only the seed is random. Its
@@ -199,7 +199,7 @@ impl Slots {
         number
     }
 
-    /// Has the processor bring what look-ups of these hashes probably need, all at once.
+    /// Prefetches the slots that look-ups of these hashes probably need, all at once.
     #[inline(always)]
     fn bring(&self, hashes: &[u64], width: usize, tuples: &[u64]) {
         hashes.iter().for_each(|&hash| prefetch(&self.numbers, self.slot_of(hash)));

@@ -6,7 +6,7 @@
 
 use brc_core::{LogicalType, PhysicalType};
 
-/// What a key's bits stand for.
+/// How the values of a key are represented as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyKind {
     /// Codes of strings.

@@ -1,23 +1,23 @@
-//! Grouping is as fast as the way from a row's keys to its group. This folder finds the cheapest way for the keys at
-//! hand:
+//! Most of the time of a group-by query goes into finding the group of each row. This folder chooses the cheapest access
+//! path from keys to groups:
 //!
 //! - without keys all rows are one group;
 //! - one string key needs no hashing: its codes are the groups, as long as there are codes and no nulls;
-//! - keys of few values together are a place in an array;
-//! - any other keys are put together to tuples of words, which a hash table numbers in the order of their appearance.
+//! - keys with few values together index an array;
+//! - any other keys are laid out as tuples of words, which a hash table numbers in the order of their appearance.
 //!
 //! In: the key columns of a batch and a selection. Out: the group of each wanted row (`GroupIds`) and, at the end, the
-//! keys of all groups (`GroupKeys`). What the rows of groups come to is not known here.
+//! keys of all groups (`GroupKeys`). Aggregates are not known here.
 //!
 //! Where to look:
 //!
-//! - the choice of the way (`Keys`): `mod.rs`
+//! - the choice of the access path (`Keys`): `mod.rs`
 //! - one string key: `strings.rs`, with short strings in `short.rs`
 //! - few values: an array in place of a hash table: `direct.rs`, `digits.rs`
 //! - tuples of keys and their numbers: `key_set.rs`, `layout.rs`, `index.rs`
 //! - the results: `group_ids.rs`, `group_keys.rs`
 //! - keys as words that sort as the keys do, for partitions (`KeyEncoding`, `EncodedKeys`): `encoding/`
-//! - the names of the ways, for `explain` (`Lane`, `Lanes`): `access_path.rs`
+//! - the names of the access paths, for `explain` (`Lane`, `Lanes`): `access_path.rs`
 
 pub(crate) mod access_path;
 mod digits;
@@ -66,7 +66,7 @@ impl<'a> Numbered<'a> {
         self.numbers.get(key).map_or(&[], Vec::as_slice)
     }
 
-    /// The columns with numbers in place of strings; there is no dictionary of those.
+    /// The columns, with numbers in place of strings that come as bytes; their dictionary is `none`.
     fn columns(self, none: &'a Dictionary) -> Vec<Column<'a>> {
         let column = |(index, key): (usize, &Column<'a>)| match key.data {
             Data::Bytes(_) => Column::codes(self.numbers(index), none).with_validity(key.validity),
@@ -75,7 +75,7 @@ impl<'a> Numbered<'a> {
         self.keys.iter().enumerate().map(column).collect()
     }
 
-    /// Which of them are numbers in place of strings.
+    /// For each key, whether it has numbers in place of strings.
     fn are_numbers(self) -> impl Iterator<Item = bool> {
         self.keys.iter().map(|key| matches!(key.data, Data::Bytes(_)))
     }
@@ -279,7 +279,7 @@ impl Sample for Keys {
 struct StringKey {
     types: [(LogicalType, bool); 1],
     strings: Strings,
-    /// It took a hash table to find the strings of the last batch.
+    /// Whether a hash table was needed for the strings of the last batch.
     hashed: bool,
     /// The group of nulls; none as long as there was no null.
     null: Option<u32>,
@@ -288,14 +288,14 @@ struct StringKey {
     all_runs: Vec<Run>,
 }
 
-/// What the groups of a batch are.
+/// Where the groups of a batch are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lookup {
-    /// Its codes.
+    /// Its codes are the groups.
     Codes,
-    /// Those of rows that were written down.
+    /// [`StringKey::all`] has a group for each row.
     Rows,
-    /// Those of runs that were written down.
+    /// [`StringKey::all_runs`] has a group for each run.
     Runs,
 }
 

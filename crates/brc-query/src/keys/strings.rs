@@ -29,19 +29,19 @@ struct Mixed {
     digits: DigitStrings,
 }
 
-/// Strings that are numbers in disguise, of which an array remembers our numbers.
+/// Fixed-width numeric strings, whose values index an array of our numbers.
 #[derive(Debug, Clone, Default)]
 struct DigitStrings {
     like: Option<Digits>,
     direct: Direct,
     values: Vec<i64>,
     found: Vec<u32>,
-    /// Batches of which the strings were none.
+    /// The number of batches with other strings.
     failures: u32,
 }
 
 impl DigitStrings {
-    /// So many batches are enough to know that strings are something else.
+    /// After this many batches with other strings, parsing is not tried again.
     const MOST_FAILURES: u32 = 4;
 
     /// Whether strings of the next batches may be found by an array.
@@ -49,7 +49,7 @@ impl DigitStrings {
         self.like.is_some() && self.failures == 0 && !self.direct.is_off()
     }
 
-    /// Reads the values of all strings of a batch; `false` if they are no such strings.
+    /// Parses all strings of a batch; `false` if one is not numeric or of another width.
     fn parse(&mut self, level: Level, strings: ByteStrings<'_>) -> bool {
         if strings.is_empty() || self.failures >= Self::MOST_FAILURES {
             return false;
@@ -140,8 +140,7 @@ impl Strings {
         Ok(true)
     }
 
-    /// Whether an array may yet take the place of the hash table: strings were numbers in disguise so far, but too few
-    /// of them came.
+    /// Whether an array may still replace the hash table: all strings so far are numeric, but there were too few of them.
     pub(crate) fn may_be_direct(&self) -> bool {
         self.mixed.as_ref().is_some_and(|mixed| mixed.digits.may_help())
     }

@@ -172,8 +172,8 @@ impl<'a> DisjointGroups<'a> {
 const OUT_OF_BOUNDS: Malformed = Malformed("a key lies outside of the bounds that statistics tell");
 
 impl Rows {
-    /// Parts the wanted rows of a batch: into those whose keys are a split's own, and others. Returns how many there
-    /// are of each.
+    /// Divides the wanted rows of a batch into those whose keys only this split has, and others. Returns the number of
+    /// each.
     fn part(
         &mut self,
         level: Level,

@@ -48,7 +48,7 @@ impl Sample for Extremes {
         Some(Value::Integer(if group == 0 { min } else { max }.into()))
     }
 
-    /// What is not known to have none may have some.
+    /// Statistics do not rule out nulls.
     fn has_nulls(&self, _: usize) -> bool {
         true
     }

@@ -68,7 +68,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use tables::Tables;
 
-/// How much a worker may keep by itself before its rows are partitioned, or before a scan takes another way.
+/// How much a worker may keep by itself before its rows are partitioned, or before a scan ends for a rewrite.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// Groups found by hash: the full number if keys repeat, a quarter if most rows have a group of their own, and an
@@ -186,7 +186,7 @@ impl Partitioning {
         }
     }
 
-    /// The same where it is known what a table's splits have, which may be partitions.
+    /// The same with the statistics of a table, by which splits may serve as partitions.
     pub(crate) fn with_splits_of(self, table: &dyn Table, plan: &Plan) -> Self {
         let of_table = plan.schema.fields().len();
         let bounds_of = |column: usize| if column < of_table { bounds_of(table, column) } else { None };
@@ -198,7 +198,7 @@ impl Partitioning {
         Self { bounds, never_null, rows: table.rows().unwrap_or(0), aggregated, disjoint_splits, ..self }
     }
 
-    /// Says that there are too many distinct values to count. Returns what ends the scan.
+    /// Notes that there are too many distinct values to count. Returns the error that ends the scan.
     pub(crate) fn give_up(&self) -> Error {
         self.is_given_up.store(true, Relaxed);
         Error::Stopped
@@ -224,14 +224,14 @@ impl Partitioning {
         self.disjoint_splits.as_ref().map(|disjoint_splits| DisjointGroups::new(plan, disjoint_splits))
     }
 
-    /// Memory is short. Returns whether it is decided by now if rows can be partitioned: until then no groups may be
-    /// written to a file, for it is not known of which part they are. With its next batch a worker decides that.
+    /// Notes that memory is short. Returns whether groups may be spilled: only once it is decided how rows are
+    /// partitioned, because only then the part of a group is known. A worker decides that with its next batch.
     pub(crate) fn memory_is_short(&self) -> bool {
         self.is_short.store(true, Relaxed);
         self.aggregated.is_none() || self.scatter_plan.get().is_some()
     }
 
-    /// Whether there is no room for all groups of what workers found, but only for those of one part after the other.
+    /// Whether memory has no room for all groups that workers found, so that parts are grouped one after the other.
     pub(crate) fn needs_parts(&self, found: &[WorkerResult<'_>]) -> bool {
         self.memory.is_scarce() || found.iter().any(|found| found.spilled.is_some())
     }

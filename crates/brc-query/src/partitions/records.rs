@@ -128,7 +128,7 @@ impl<'a> Records<'a> {
                 Selection::Some(mask, _) => set_rows(mask).for_each(&mut add),
             }
         }
-        // Those that are merged have a count after them.
+        // Merged records have a count after them.
         let are_records = self.layout.words() == self.layout.width && rows.is_none();
         if !are_records {
             self.lay_out(tuples, batch, rows.as_deref())?;
@@ -226,14 +226,13 @@ fn put(records: &mut [u64], words: usize, word: usize, rows: Option<&[u32]>, val
     }
 }
 
-/// Makes one record of those that follow each other with the same tuple, as far as their sums fit; returns how many are
-/// left.
+/// Merges adjacent records with the same tuple, as far as their sums fit; returns how many are left.
 fn merge_repeated<const WORDS: usize>(records: &mut [[u64; WORDS]], width: usize) -> usize {
     let Some(&(mut sum)) = records.first() else { return 0 };
     let mut last = 0;
     for next in 1..records.len() {
         let (mut added, mut differs) = (records[next], 0);
-        // A loop over so few words that are known is none.
+        // A loop of a small constant length is unrolled.
         for word in 0..WORDS {
             if word < width {
                 differs |= added[word] ^ sum[word];

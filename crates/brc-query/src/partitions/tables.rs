@@ -95,7 +95,7 @@ pub(super) struct Tables {
     turns: AtomicUsize,
 }
 
-/// Whose turn it is begins with the partition that this many are before: far from where others are by then.
+/// The distance between the first partitions of successive turns: a worker begins far from where others are by then.
 const APART: usize = PARTITIONS * 5 / 8;
 
 impl Tables {

@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The answer to a question that groups and sorts nothing, and has this many rows at most, those left out counted.
+/// The answer to a query that neither groups nor sorts, given the number of rows to read at most, with those of the
+/// offset.
 pub(crate) fn first(
     plan: &Plan,
     most: u64,
@@ -116,7 +117,7 @@ struct Chunk {
 }
 
 impl Chunk {
-    /// So many rows that are left out.
+    /// A chunk of left-out rows.
     fn new(plan: &Plan, left_out: usize) -> Self {
         Self {
             rows: left_out,

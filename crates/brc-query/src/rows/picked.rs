@@ -15,7 +15,7 @@ use brc_core::{Batch, Progress, Result, Scanned, Sink, Split, Table, Worker, sca
 /// A worker keeps at least so many rows before it drops some of them.
 const MIN_ROWS_BEFORE_CUT: usize = 1 << 12;
 
-/// The answer to a question that groups and sorts nothing, and wants this many rows at most.
+/// The answer to a query that neither groups nor sorts, and wants this many rows at most.
 pub(crate) fn picked(
     plan: &Plan,
     most: u64,

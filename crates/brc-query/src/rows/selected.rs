@@ -11,7 +11,7 @@ use brc_core::{Batch, Error, Result, ScanError, ScanOptions, Scanned, Scanner, S
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The rows that a question selects of a table, in the table's order.
+/// The rows that a query selects from a table, in the table's order.
 pub struct SelectedRows<'a> {
     plan: &'a Plan,
     table: &'a dyn Table,

@@ -32,7 +32,7 @@ use std::time::Instant;
 /// A worker keeps at least so many rows before it leaves some of them out.
 const MIN_ROWS_BEFORE_CUT: usize = 1 << 12;
 
-/// A table whose rows are to be sorted, and what there is for that.
+/// A table whose rows are to be sorted, and the resources for it.
 #[derive(Clone, Copy)]
 pub(crate) struct SortedRows<'a> {
     pub(crate) table: &'a dyn Table,
@@ -44,8 +44,8 @@ pub(crate) struct SortedRows<'a> {
 impl SortedRows<'_> {
     /// Sorts the rows of a plan that groups nothing.
     ///
-    /// What is computed of rows may be an error, and which rows are found to come too late depends on who reads them
-    /// when. So if few rows are wanted, expressions are computed of them in the end, and of no others.
+    /// An expression may fail for a row, and which rows are left out early depends on chance. So if few rows are wanted,
+    /// expressions are computed at the end, for these rows alone, and errors do not depend on the number of threads.
     pub(crate) fn answer(self, plan: &Plan) -> Result<Answered> {
         let is_small = plan.limit.is_some_and(|limit| limit.saturating_add(plan.offset) < top_k_prefilter::MAX_ROWS);
         if !is_small || shows_columns(plan) {
@@ -73,7 +73,7 @@ impl SortedRows<'_> {
         Ok(Answered::held(QueryResult::of_blocks(plan, blocks, totals)))
     }
 
-    /// The same; where the table is read column by column, what is sorted by comes first.
+    /// Sorts rows, after a first scan for the sort key alone if that spares most of them.
     fn prefiltered(self, plan: &Plan) -> Result<Answered> {
         let Some(of_key) = top_k_prefilter::of_first_key(plan, self.table) else { return self.of_one_scan(plan) };
         let keys = self.of_one_scan(&of_key)?.load(self.threads)?;
@@ -85,7 +85,7 @@ impl SortedRows<'_> {
         Ok(answer)
     }
 
-    /// The same by one scan of all rows.
+    /// Sorts rows by one scan.
     fn of_one_scan(self, plan: &Plan) -> Result<Answered> {
         let Self { table, threads, memory, progress } = self;
         let spill = Spill::new(memory);

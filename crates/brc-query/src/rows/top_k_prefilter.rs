@@ -6,11 +6,10 @@ use crate::functions::typed::Node;
 use crate::plan::{OutputExpression, Plan, SortKey};
 use brc_core::{Comparison, PhysicalType, Predicate, Table, Value};
 
-/// More rows are not few.
+/// The most wanted rows for which a prefilter is used.
 pub(crate) const MAX_ROWS: u64 = 1 << 16;
 
-/// The question for what the wanted rows are sorted by first, and for nothing else. `None` if the answer would spare
-/// nothing.
+/// The plan that returns only the first sort key of the wanted rows. `None` if knowing it would spare no work.
 pub(crate) fn of_first_key(plan: &Plan, table: &dyn Table) -> Option<Plan> {
     let most = plan.limit?.checked_add(plan.offset).filter(|most| (1..MAX_ROWS).contains(most))?;
     let key = plan.order_by.first()?;
@@ -29,7 +28,8 @@ pub(crate) fn of_first_key(plan: &Plan, table: &dyn Table) -> Option<Plan> {
     (table.reads_by_column() && of_key.projection().len() < plan.projection().len()).then_some(of_key)
 }
 
-/// The question for those rows only that may be the first ones, of which these are the keys. `None` if that is all.
+/// The plan with a condition that leaves only rows that may be among the first, given their first sort keys. `None` if
+/// all rows may be.
 pub(crate) fn to_first_keys(plan: &Plan, most: u64, keys: &QueryResult) -> Option<Plan> {
     let (key, rows) = (plan.order_by.first()?, keys.len());
     if (rows as u64) < most {

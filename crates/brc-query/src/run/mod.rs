@@ -1,5 +1,5 @@
-//! Several ways lead to the same answer, and the fastest depends on the plan, on the table's statistics and on memory.
-//! This folder chooses one and takes it.
+//! A query can be executed in several ways, and the fastest depends on the plan, the table's statistics and memory. This
+//! folder chooses one and executes it.
 //!
 //! In: a plan (or a query), a table, threads and a memory limit. Out: an answer.
 //!
@@ -9,7 +9,7 @@
 //!
 //! Where to look:
 //!
-//! - the choice of the way, and `Plan::run`, `Plan::partial`, `Plan::answer`: `mod.rs`
+//! - the choice, and `Plan::run`, `Plan::partial`, `Plan::answer`: `mod.rs`
 //! - a query on a table whose types are inferred: `ask.rs`
 //! - the rewrites: grouping by pre-images, distinct values by `group by`: `pre_image.rs`, `distinct_to_group_by.rs`
 //! - what both have in common: subgroups that are merged to groups: `subgroups.rs`

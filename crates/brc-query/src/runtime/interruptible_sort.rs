@@ -1,10 +1,11 @@
-//! Sorts that end early when the query is interrupted: with millions of rows they take longer than Ctrl-C may.
+//! Sorts that end early when the query is interrupted: with millions of rows they take longer than a user waits after
+//! Ctrl-C.
 
 use brc_core::{Error, Result, interrupt};
 use std::cmp::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// What unwinds out of a sort: the standard library's have no other way out.
+/// The payload of the unwinding that ends a sort, since sorts of the standard library cannot fail.
 struct Ended;
 
 /// Sorts by a comparison.

@@ -30,29 +30,29 @@ impl Memory {
 
     /// For one of the threads that read rows: half is left for what is made of them later.
     pub(crate) fn of_scan(&self, threads: usize) -> Gauge {
-        /// What is less than that is not worth writing, unless the limit is smaller still.
-        const LEAST: u64 = 1 << 16;
-        Gauge::new(self.limit / 2, self.share(threads).max(LEAST.min(self.limit)))
+        /// Fewer bytes are not worth writing, unless the limit is smaller still.
+        const MIN_SPILLED_BYTES: u64 = 1 << 16;
+        Gauge::new(self.limit / 2, self.share(threads).max(MIN_SPILLED_BYTES.min(self.limit)))
     }
 
     /// For one of the threads that group a partition each.
     pub(crate) fn of_partition(&self, threads: usize) -> Gauge {
-        /// A partition may have that much whatever the limit: to split it takes memory too.
-        const LEAST: u64 = 1 << 22;
-        Gauge::new(self.limit / 4 * 3, self.share(threads).max(LEAST))
+        /// A partition may take this many bytes whatever the limit, because splitting it takes memory too.
+        const MIN_PARTITION_BYTES: u64 = 1 << 22;
+        Gauge::new(self.limit / 4 * 3, self.share(threads).max(MIN_PARTITION_BYTES))
     }
 
-    /// Whether so much is in use that what comes next, which takes several times as much, should be done in parts.
+    /// Whether so much memory is in use that the next stage, which takes several times as much, should work in parts.
     pub(crate) fn is_scarce(&self) -> bool {
         in_use() >= self.limit / 4
     }
 
-    /// Whether what is made should be written to a file at once.
+    /// Whether results should be written to a file as soon as they are made.
     pub(crate) fn is_short(&self) -> bool {
         in_use() >= self.limit / 2
     }
 
-    /// The bytes that each thread may keep before it spills: all threads together keep at most a quarter of the limit.
+    /// The bytes that a thread may keep while memory is short before it spills: a quarter of the limit for all threads.
     fn share(&self, threads: usize) -> u64 {
         self.limit / (4 * threads.max(1) as u64)
     }
@@ -71,9 +71,9 @@ impl Default for Allowance {
 impl Allowance {
     /// Whether a buffer may grow from one number of bytes to another.
     pub(crate) fn allows(self, from: usize, to: usize) -> bool {
-        /// A buffer may have that much whatever the limit.
-        const LEAST: usize = 1 << 23;
-        to <= LEAST || in_use().saturating_sub(from as u64).saturating_add(to as u64) <= self.0
+        /// A buffer may have this many bytes whatever the limit.
+        const MIN_BUFFER_BYTES: usize = 1 << 23;
+        to <= MIN_BUFFER_BYTES || in_use().saturating_sub(from as u64).saturating_add(to as u64) <= self.0
     }
 }
 

@@ -5,7 +5,7 @@ use brc_core::{Result, interrupt};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// What `of` gives for each number below `count`, in their order, or the error of the lowest that has one.
+/// The results of `of` for the numbers below `count`, in order, or the error of the lowest number that fails.
 pub(crate) fn map<T: Send, E: Send>(
     count: usize,
     threads: usize,
@@ -39,7 +39,7 @@ pub(crate) fn try_map<T: Send>(count: usize, threads: usize, of: impl Fn(usize) 
     map(count, threads, one)
 }
 
-/// Does something with each of many things.
+/// Calls `with` for each item, on several threads.
 pub(crate) fn for_each<T: Send>(all: &mut [T], threads: usize, with: impl Fn(&mut T) + Sync) {
     let threads = threads.min(all.len());
     let next = Mutex::new(all.iter_mut());

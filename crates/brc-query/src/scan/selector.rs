@@ -54,7 +54,7 @@ macro_rules! takes_wanted_rows {
 }
 pub(crate) use takes_wanted_rows;
 
-/// Finds the rows that a question wants, and computes values of them.
+/// Finds the rows that a query wants, and computes values from them.
 pub(crate) struct Selector<'a> {
     plan: &'a Plan,
     path: &'a Path,

@@ -26,9 +26,9 @@ pub struct Statement {
 /// What a statement does.
 #[derive(Debug, Clone)]
 pub enum Action {
-    /// Answers a question.
+    /// Answers a query.
     Select(Box<Query>),
-    /// Answers a question, and reports how.
+    /// Answers a query, and reports how.
     Explain(Box<Query>),
     /// Shows the columns: `describe`, `show columns`.
     Describe,

@@ -1,5 +1,5 @@
 //! Which of a dictionary's codes each group has, as long as groups and codes are few: a bit for each pair of both,
-//! which is set without a question, and taken over from others 64 at a time.
+//! which is set without a branch, and merged 64 at a time.
 
 use super::GroupIds;
 use crate::keys::strings::Strings;
@@ -7,7 +7,7 @@ use crate::values::fault::Malformed;
 use brc_core::Dictionary;
 use brc_kernels::accumulate::UnknownGroup;
 
-/// The most words: larger ones do not stay in the cache of a processor.
+/// The most words: more do not stay in the cache.
 const MOST_WORDS: usize = 1 << 19;
 
 /// The bits of all groups.

@@ -104,13 +104,13 @@ pub(crate) trait Accumulator: Sized {
     /// Adds the groups of another state to those in `groups`.
     fn merge(&mut self, other: &Self, groups: &[u32]);
 
-    /// Makes everything ready to be merged: no more values will come.
+    /// Called when no more values will come: prepares for merging.
     fn finish(&mut self) {}
 
-    /// Makes everything ready to be read: nothing more will be merged either.
+    /// Called when nothing more will be merged either: prepares for reading, by the given number of threads.
     fn settle(&mut self, _: usize) {}
 
-    /// Whether what arrived from elsewhere makes sense.
+    /// Whether a state from another process is consistent.
     fn is_sound(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! Values by themselves, and their order.
+//! The order of values of one type.
 
 use crate::values::float_key::float_key;
 use brc_core::Value;

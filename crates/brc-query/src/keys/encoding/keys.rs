@@ -46,7 +46,7 @@ impl EncodedKeys {
         self.index.number_all(tuples, self.encoding.width, &mut self.tuples, numbers);
     }
 
-    /// No more tuples will come.
+    /// Frees the index: no more tuples will come.
     pub(crate) fn settle(&mut self) {
         self.index = TupleIndex::default();
     }
@@ -104,7 +104,7 @@ impl EncodedKeys {
 #[inline]
 pub(crate) fn push_tuple(tuple: &[u64], tuples: &mut Vec<u64>) {
     match *tuple {
-        // Few words are worth no call.
+        // For few words a call costs more than the copy.
         [one] => tuples.push(one),
         [one, two] => tuples.extend([one, two]),
         _ => tuples.extend_from_slice(tuple),

@@ -1,5 +1,5 @@
-//! Sorting and comparing keys is fastest if they are a few words that sort as the keys do. This folder encodes keys so
-//! (a normalised key), in as few bits as possible.
+//! Sorting and comparing keys is fastest if they are a few words that sort as the keys do. This folder encodes keys
+//! as such words (normalised keys), in as few bits as possible.
 //!
 //! In: the types and bounds of keys, a sample of groups, and then key columns. Out: tuples of words, and whether the
 //! keys of a row fit. The sample determines the encoding: integers lie in about the same range, and strings are codes
@@ -67,11 +67,11 @@ enum Kind {
     Integers { min: i64, span: u64 },
     /// Floats as their [keys](float_key).
     Floats,
-    /// Places among the sorted values of a dictionary.
+    /// Ranks among the sorted values of a dictionary.
     Coded(Arc<Coded>),
-    /// The numbers of strings of few symbols.
+    /// Strings over a small alphabet as integers.
     Symbols(Box<Symbols>),
-    /// Up to so many bytes, zeros up to that length, then the length.
+    /// Up to `longest` bytes, padded with zeros, then the length.
     Inline { longest: usize },
 }
 
@@ -122,7 +122,7 @@ impl KeyEncoding {
                 _ => kind_of(key, logical_type, sample, column)?,
             });
         }
-        // Where there was no null yet, one that comes is a row that does not fit.
+        // If there was no null yet, a later one does not fit the encoding.
         let has_nulls = |(key, (&(_, nullable), column)): (usize, (&(_, bool), &Column<'_>))| {
             nullable && (column.has_nulls() || sample.has_nulls(key))
         };
@@ -312,7 +312,7 @@ impl EncodedKey {
     }
 }
 
-/// Gives integers whose bounds are not known the bits that are left: keys that ascend with the rows go on for long.
+/// Gives the unused bits to integers whose bounds are not known, since keys that ascend with the rows go on to ascend.
 fn widen(kinds: &mut [Kind], bounds: &[Option<(i64, i64)>], nulls: u32) {
     let used: u32 = nulls + kinds.iter().map(Kind::bits).sum::<u32>();
     let unknown = |(kind, bounds): &(&mut Kind, &Option<_>)| bounds.is_none() && matches!(kind, Kind::Integers { .. });
