@@ -1,4 +1,4 @@
-//! Whole questions against plain code.
+//! Whole queries against plain code.
 
 mod comparisons;
 pub(crate) mod conditions;

@@ -6,7 +6,7 @@
 //!
 //! Where to look:
 //!
-//! - states while rows go by (`Accumulators`); rows that stand for several equal ones: `accumulators/mod.rs`,
+//! - states during a scan (`Accumulators`), and their update by (value, count) rows: `accumulators/mod.rs`,
 //!   `accumulators/weighted.rs`
 //! - values that are wanted and not null, with their groups (`FilteredValues`): `filtered_values.rs`
 //! - groups after a scan, and how two partials become one (`Partial`): `partial.rs`

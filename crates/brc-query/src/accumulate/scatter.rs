@@ -8,8 +8,8 @@ use brc_core::Value;
 const NULL: u64 = 0x6a09_e667_f3bc_c908;
 
 impl Partial {
-    /// Distributes the groups over so many partitions by a hash of their keys. Returns the partitions that have groups,
-    /// each with its number.
+    /// Distributes the groups over `partitions` partitions by a hash of their keys. Returns the partitions that have
+    /// groups, each with its number.
     ///
     /// The partition of a group depends on nothing but the values of its keys and the salt, so all processes agree on
     /// it. The salt keeps the groups of a partition from lying side by side in a hash table.

@@ -4,7 +4,7 @@ use super::Group;
 use crate::values::number::Number;
 use brc_core::{Field, LogicalType, TimeUnit, calendar};
 
-/// A fraction is so many of these parts of the whole.
+/// A fraction is a number of parts out of this many.
 pub(super) const WHOLE: u128 = 10u128.pow(18);
 
 /// A place between two of the sorted values: the one before, and how many parts of the way to the next one.

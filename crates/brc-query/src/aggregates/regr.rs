@@ -1,5 +1,5 @@
 //! Linear regressions of a column `y` on a column `x`, by least squares: `regr_slope(y, x)` and what belongs to it. All
-//! are the floats nearest to what the exact sums come to; null where `x` does not vary.
+//! are the floats nearest to the exact results; null where `x` does not vary.
 
 use super::covar::Products;
 use super::{AggregateFunction, Bound, Form, Group, avg::units, pairs};

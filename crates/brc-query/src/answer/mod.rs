@@ -1,5 +1,5 @@
-//! An answer may have four rows or a hundred million. Few are made at once; many are made, or read from a file,
-//! while the answer is read, so that they are never in memory all at once.
+//! An answer may have four rows or a hundred million. A few rows are computed at once; many are computed, or read from
+//! the spill file, while the answer is read, so that they are never in memory all at once.
 //!
 //! In: groups, sorted parts or spilled blocks. Out: `Answered`, which is a `QueryResult` or a `LongAnswer`; both can
 //! be scanned as tables.

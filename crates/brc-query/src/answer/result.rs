@@ -9,7 +9,7 @@ use crate::values::cells::Cells;
 use brc_core::{Error, Result, Value};
 use std::collections::HashSet;
 
-/// An answer is cut into about so many blocks, because some rows, such as medians, take long to make.
+/// An answer is computed in about this many blocks in parallel, because some rows, such as medians, take long.
 const BLOCKS: usize = 8;
 
 /// About how many rows a block has at least.

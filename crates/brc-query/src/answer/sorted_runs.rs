@@ -180,7 +180,8 @@ impl<'a> Sorter<'a> {
         Ok(())
     }
 
-    /// How many rows of so many bytes a block has, so that there is room for one of each run when they are merged.
+    /// The number of rows per block for rows of `bytes` bytes, so that memory has room for a block of each run in a
+    /// merge.
     fn rows_of(&self, bytes: usize) -> usize {
         /// Fewer are not worth a frame.
         const FEWEST: usize = 64;

@@ -119,7 +119,7 @@ impl Binder<'_> {
         Ok(Typed { node, logical_type: LogicalType::String, nullable: false })
     }
 
-    /// `greatest(a, b, …)`: another of the values stands for one that is null, so that only nulls give null.
+    /// `greatest(a, b, …)`: a null is replaced by another of the values, so that the result is null only if all are.
     fn extreme(&mut self, function: &'static Function, call: &Call, position: usize) -> Result {
         let values = self.arguments_of_one_type(call)?;
         if values.iter().map(Typed::size).sum::<usize>().saturating_mul(values.len()) > MOST_PARTS {

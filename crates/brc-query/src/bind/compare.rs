@@ -23,7 +23,7 @@ impl Binder<'_> {
     pub(super) fn compare(&mut self, comparison: Comparison, left: &Syntax, right: &Syntax) -> Result {
         let is_text = matches!(right.kind, Kind::Literal(Literal::Text(_)));
         match left.kind {
-            // What a string stands for, the other side says.
+            // The type of a string constant depends on the other side.
             Kind::Literal(_) if !is_text => {
                 let value = self.value(right)?;
                 self.compare_with(&value, comparison.mirrored(), left)

@@ -45,7 +45,7 @@ pub(crate) trait Scope {
     /// Why there is none.
     fn column(&mut self, expression: &Expression, name: &str, position: usize) -> Result;
 
-    /// What stands for a part as a whole, if anything does: a key, an aggregate.
+    /// The column that a whole part of an expression is bound to, if there is one: a key or an aggregate.
     fn whole(&mut self, expression: &Expression, syntax: &Syntax) -> Result<Option<Typed>>;
 }
 
@@ -277,7 +277,7 @@ pub(crate) fn negated(part: Typed) -> Typed {
     Typed::truth(node, part.nullable)
 }
 
-/// What is plain comparisons, and what is more.
+/// Separates predicates, which compare columns with constants, from other conditions.
 fn separated(parts: Vec<Typed>) -> (Vec<Predicate>, Vec<Typed>) {
     let mut conditions = Vec::new();
     let mut others = Vec::new();

@@ -61,7 +61,7 @@ pub(crate) struct FloatFloor {
 }
 
 impl FloatFloor {
-    /// That of a number. One that is not whole, or has an exponent, stands for the float nearest to it.
+    /// That of a number. One that is not whole, or has an exponent, is replaced by the nearest float.
     pub(crate) fn of(number: &Number) -> Self {
         let nearest = number.to_float();
         if number.is_float() {

@@ -11,7 +11,7 @@ use brc_kernels::cpu::Level;
 /// How many rows an expression is computed for at a time.
 const AT_A_TIME: usize = 4096;
 
-/// What an expression comes to for this many rows, which have these cells in the projected columns.
+/// The values of an expression for `rows` rows, given the cells of the projected columns.
 pub(crate) fn computed(value: &Typed, columns: Columns<'_>, cells: &[Cells], rows: usize) -> Result<Cells, Fault> {
     let mut program = Program::new(value, columns);
     let mut found = Cells::with_capacity(value.logical_type, rows);

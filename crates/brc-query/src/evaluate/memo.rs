@@ -126,7 +126,7 @@ impl Memo {
             && (!is_string || values <= MAX_VALUES_OF_ANY_BATCH || values as u64 * LOOK_UP <= self.rows)
     }
 
-    /// Computes what was added to the dictionary, and first of all what null comes to.
+    /// Computes the results of values that were added to the dictionary; the first time also that of null.
     fn learn(&mut self, frame: &Frame<'_, '_>, dictionary: &Dictionary) -> Result<(), Fault> {
         if self.known == 0 {
             self.compute(frame, std::iter::once(None))?;
@@ -187,7 +187,7 @@ impl Memo {
             && self.output.physical() == PhysicalType::Bytes
         {
             let mut results = Vec::new();
-            // No text has this code, so that it stands for one that is not there.
+            // No text has this code, so it marks a missing one.
             return match look_up(level, codes, table, &mut results) {
                 true => Err(Fault::Malformed("a code is not in its dictionary")),
                 false => Ok(self.found.codes(results)),

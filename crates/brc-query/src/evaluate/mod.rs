@@ -326,7 +326,7 @@ impl Frame<'_, '_> {
     }
 }
 
-/// What a function comes to, given its arguments.
+/// The values of a function, given its arguments.
 fn applied(kernel: &Kernel, columns: &[Column<'_>], rows: usize, allowance: Allowance) -> Result<Vector, Fault> {
     let mut validity = BitmapBuffer::default();
     validity.push_values(rows);

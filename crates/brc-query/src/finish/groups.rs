@@ -142,7 +142,7 @@ impl<'a> Groups<'a> {
         Ok(cells)
     }
 
-    /// What an aggregate comes to for some groups.
+    /// Appends the values of an aggregate for some groups.
     fn output(&self, number: usize, chosen: &Chosen<'_>, cells: &mut Cells) -> Result<()> {
         let Field { name, logical_type, .. } = &self.fields[self.plan.keys.len() + number];
         let output = &self.plan.outputs[number];
@@ -195,7 +195,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// What an expression comes to for some groups.
+    /// The values of an expression for some groups.
     fn cells(&self, name: &str, typed: &Typed, chosen: &Chosen<'_>) -> Result<Cells> {
         if let Node::Column(column) = typed.node {
             return self.column(column, chosen);

@@ -9,8 +9,7 @@ use std::cmp::Ordering;
 /// How many values are compared at most.
 pub(crate) const MAX_VALUES: usize = 64;
 
-/// The value that compares so with all others. All are of one type, and none is null unless all are: the binder sees to
-/// both.
+/// The value that is `wanted` compared with all others. The binder makes all of one type, and none null unless all are.
 pub(super) fn bound(arguments: &[Typed], usage: &str, wanted: Ordering) -> Result<Bound, Mismatch> {
     count(arguments, 1..=MAX_VALUES, usage)?;
     let output = arguments[0].logical_type;

@@ -1,4 +1,4 @@
-//! `s like pattern`: whether a string is what a pattern says, in which `%` stands for any characters and `_` for one.
+//! `s like pattern`: whether a string matches a pattern, in which `%` matches any characters and `_` matches one.
 
 use super::pieces::Pieces;
 use super::segments::{Element, Matching, Segments};

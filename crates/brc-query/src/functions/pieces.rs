@@ -1,5 +1,4 @@
-//! Patterns of `like` in which `%` is all that stands for something else: pieces of text that must come one after the
-//! other.
+//! Patterns of `like` whose only wildcard is `%`: pieces of text that must occur in this order.
 //!
 //! Where strings lie in sequence, the first piece is searched in all of them at once: strings without it, which
 //! mostly are nearly all, are not even read one by one.

@@ -1,5 +1,5 @@
-//! `t + interval '3 months'`: a date or a timestamp so much later. A date stays a date unless the interval has a part
-//! of a day.
+//! `t + interval '3 months'`: a date or a timestamp plus an interval. A date stays a date unless the interval has a
+//! part of a day.
 
 use super::temporal::{Clock, add_months};
 use super::{Bound, Function, Mismatch, constant_integer, refuse};

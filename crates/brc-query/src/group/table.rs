@@ -373,8 +373,8 @@ impl<'a> GroupTable<'a> {
         taken.map_err(|fault| fault.error(self.path))
     }
 
-    /// Ends the scan if there are too many distinct values, groups the records if they are many, and spills if memory is
-    /// short.
+    /// Ends the scan if there are too many distinct values, groups the records if they are many, and spills if memory
+    /// is short.
     fn limit(&mut self) -> Result<()> {
         let (values, groups) = (self.accumulators.distinct_values(), self.keys.len().max(1));
         if let Some(partitioning) = self.partitioning.filter(|it| it.limits.are_too_many_values(values, groups)) {

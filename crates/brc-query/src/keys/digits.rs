@@ -172,7 +172,8 @@ impl Range {
         self.size = width(self.low, high);
     }
 
-    /// What has the first digit: the value below the smallest, modulo 2⁶⁴, which stands for null, or else the smallest.
+    /// The value of digit 0: the smallest, or, if there are nulls, the value below it modulo 2⁶⁴, which represents
+    /// null.
     pub(super) fn first(&self) -> i64 {
         self.low.wrapping_sub(self.nullable.into())
     }

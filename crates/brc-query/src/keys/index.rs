@@ -61,8 +61,8 @@ impl TupleIndex {
         Self { ascends: tuples.is_empty(), ..Self::default() }
     }
 
-    /// Replaces `numbers` by those of tuples of so many words that lie one after the other, among `tuples`, to which
-    /// those that are new are appended.
+    /// Replaces `numbers` by the numbers of the contiguous tuples of `width` words in `wanted`. New ones are appended
+    /// to `tuples`.
     ///
     /// # Panics
     /// If there might be 2³² - 1 tuples then.

@@ -76,7 +76,8 @@ impl KeySet {
         }
     }
 
-    /// The tuples of a single key of strings, those of `names` in their order; that of number `null` stands for null.
+    /// The tuples of a single key of strings, those of `names` in their order; the string with number `null` represents
+    /// null.
     pub(crate) fn of_strings(types: &[(LogicalType, bool)], names: Dictionary, null: Option<u32>) -> Self {
         let mut set = Self::new(types);
         let key = set.layout.keys[0];

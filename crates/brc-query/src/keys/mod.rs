@@ -1,5 +1,5 @@
-//! Most of the time of a group-by query goes into finding the group of each row. This folder chooses the cheapest access
-//! path from keys to groups:
+//! A group-by query is as fast as it finds the group of each row. This folder chooses the cheapest
+//! access path from keys to groups:
 //!
 //! - without keys all rows are one group;
 //! - one string key needs no hashing: its codes are the groups, as long as there are codes and no nulls;

@@ -140,7 +140,8 @@ impl Strings {
         Ok(true)
     }
 
-    /// Whether an array may still replace the hash table: all strings so far are numeric, but there were too few of them.
+    /// Whether an array may still replace the hash table: all strings so far are numeric, but there were too few of
+    /// them.
     pub(crate) fn may_be_direct(&self) -> bool {
         self.mixed.as_ref().is_some_and(|mixed| mixed.digits.may_help())
     }

@@ -209,7 +209,7 @@ impl Rows {
 }
 
 impl KeyRuns {
-    /// Finds where the keys of so many rows change. Returns how many runs that makes, and their keys.
+    /// Finds where the keys of `rows` rows change. Returns the number of runs and their keys.
     fn find(&mut self, level: Level, columns: &[Integers<'_>], rows: usize) -> (usize, Vec<Column<'_>>) {
         let Self { changes, all_rows, starts, keys, .. } = self;
         changes.clear();

@@ -24,8 +24,8 @@ pub(crate) fn merge_partitions<T: Send>(
     Ok(found)
 }
 
-/// The groups of a partition that the answer needs: those that may be among its first rows, or all in the order of their
-/// keys. So memory of other groups is freed, and the answer reads groups in sequence.
+/// The groups of a partition that the answer needs: those that may be among its first rows, or all in the order of
+/// their keys. So memory of other groups is freed, and the answer reads groups in sequence.
 pub(crate) fn in_order(plan: &Plan, partial: Partial) -> Result<Partial> {
     match (plan.limit, plan.order_by.is_empty()) {
         (Some(_), _) => Ok(match foremost(plan, &partial)? {

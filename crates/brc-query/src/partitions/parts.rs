@@ -98,7 +98,7 @@ impl Part {
             let groups: Partial = spill.read_value(frame)?;
             let hasher = hasher();
             let of_tuple = |tuple: &[u64]| place(hash_of_tuple(&hasher, tuple));
-            // What is not encoded comes to parts of its own, which are split by bits of the same hash, but later ones.
+            // Groups without encoded keys have parts of their own, which are split by later bits of the same hash.
             let of_hash = |hash: u64| place(hash << SPLIT_BITS);
             let members = scatter(&groups, encoding, parts.len(), of_tuple, of_hash);
             for (members, part) in members.iter().zip(&mut parts).filter(|(members, _)| !members.is_empty()) {
@@ -220,7 +220,7 @@ fn hash_of_keys(groups: &Partial, group: usize, text: &mut Vec<u8>) -> u64 {
     let mut state = hasher().build_hasher();
     for key in 0..groups.keys() {
         let value = groups.key(key, group, text);
-        // So that null is not hashed as zero.
+        // Distinguishes null from 0.
         state.write_u8(if value.is_some() { 1 } else { 2 });
         match value {
             None => {}

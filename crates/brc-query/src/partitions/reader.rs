@@ -92,7 +92,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Adds what was taken to the states of these groups, of which there are so many by now.
+    /// Adds what was taken to the states of the groups with these numbers; `groups` is how many groups there are by
+    /// now.
     pub(super) fn add_to(&self, states: &mut Accumulators, numbers: &[u32], groups: usize) -> Result<(), Malformed> {
         if self.layout.merged {
             let columns = self.sums();

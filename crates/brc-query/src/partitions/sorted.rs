@@ -139,7 +139,7 @@ impl AscendingKeys {
     }
 }
 
-/// The keys of tuples of so many words in that order, each once; `groups` becomes which of them each is.
+/// The distinct keys of tuples of `width` words in the given order; `groups` becomes the number of each tuple's key.
 fn number_sorted(tuples: &[u64], width: usize, order: &[u32], groups: &mut Vec<u32>) -> Vec<u64> {
     let mut keys: Vec<u64> = Vec::with_capacity(tuples.len());
     let mut count = 0u32;

@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 /// What a part came to.
 enum Grouped {
     Whole(Box<Partial>),
-    /// Memory got short when there were so many groups.
+    /// Memory became short at this number of groups.
     TooLarge(usize),
 }
 

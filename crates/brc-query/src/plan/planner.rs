@@ -15,7 +15,7 @@ use brc_core::{Error, Field, PhysicalType, Predicate, Result, Schema};
 use std::collections::HashSet;
 
 impl Query {
-    /// Binds the question to the columns of a table.
+    /// Binds the query to the columns of a table.
     ///
     /// # Errors
     /// [`Error::Usage`] if a column is not there or is of the wrong type, two output columns have the same name, or it
@@ -248,7 +248,7 @@ fn drop_dependent(keys: &mut Vec<(String, Typed)>) {
     });
 }
 
-/// What an item of `group by` stands for: a number or a name of an item of `select` for that.
+/// The expression of an item of `group by`: a number or a name refers to an item of `select`.
 fn item(key: &Expression, items: Option<&[(String, Expression)]>, rows: RowScope<'_>) -> Result<Expression> {
     let Some(items) = items else { return Ok(key.clone()) };
     if let Some(number) = ordinal(key.syntax()) {
@@ -289,7 +289,7 @@ fn sort_key(order: &OrderBy, value: Typed) -> SortKey {
     SortKey { value, descending: order.descending, nulls_first: order.nulls_first }
 }
 
-/// A filter as what rows are tested by: what is more than comparisons of columns with constants is computed first.
+/// The predicate of a filter. Parts that are more than comparisons of columns with constants become computed columns.
 fn predicate(filter: &Expression, mut rows: RowScope<'_>, inputs: &mut Inputs) -> Result<Predicate> {
     let typed = bind::condition(filter, &mut rows)?;
     let mut test = |part: Typed| match part.node {

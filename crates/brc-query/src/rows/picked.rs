@@ -12,7 +12,7 @@ use crate::values::cells::Cells;
 use crate::values::split_mix::mixed;
 use brc_core::{Batch, Progress, Result, Scanned, Sink, Split, Table, Worker, scan};
 
-/// A worker keeps at least so many rows before it drops some of them.
+/// A worker keeps at least this many rows before it drops some of them.
 const MIN_ROWS_BEFORE_CUT: usize = 1 << 12;
 
 /// The answer to a query that neither groups nor sorts, and wants this many rows at most.

@@ -29,7 +29,7 @@ use brc_core::{
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// A worker keeps at least so many rows before it leaves some of them out.
+/// A worker keeps at least this many rows before it drops some of them.
 const MIN_ROWS_BEFORE_CUT: usize = 1 << 12;
 
 /// A table whose rows are to be sorted, and the resources for it.
@@ -44,8 +44,9 @@ pub(crate) struct SortedRows<'a> {
 impl SortedRows<'_> {
     /// Sorts the rows of a plan that groups nothing.
     ///
-    /// An expression may fail for a row, and which rows are left out early depends on chance. So if few rows are wanted,
-    /// expressions are computed at the end, for these rows alone, and errors do not depend on the number of threads.
+    /// An expression may fail for a row, and which rows are left out early depends on chance. So if few rows are
+    /// wanted, expressions are computed at the end, for these rows alone, and errors do not depend on the number of
+    /// threads.
     pub(crate) fn answer(self, plan: &Plan) -> Result<Answered> {
         let is_small = plan.limit.is_some_and(|limit| limit.saturating_add(plan.offset) < top_k_prefilter::MAX_ROWS);
         if !is_small || shows_columns(plan) {

@@ -1,5 +1,5 @@
-//! A query can be executed in several ways, and the fastest depends on the plan, the table's statistics and memory. This
-//! folder chooses one and executes it.
+//! A query can be executed in several ways, and the fastest depends on the plan, the table's statistics and memory.
+//! This folder chooses one and executes it.
 //!
 //! In: a plan (or a query), a table, threads and a memory limit. Out: an answer.
 //!

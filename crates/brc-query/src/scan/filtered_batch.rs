@@ -15,7 +15,7 @@ const MIN_ROWS_PER_WANTED: usize = 16;
 pub(crate) struct FilteredBatch {
     columns: Vec<FilteredColumn>,
     rows: Vec<u32>,
-    /// What stands for the rows of unused columns.
+    /// The values of unused columns.
     zeros: Vec<i8>,
 }
 

@@ -54,7 +54,7 @@ impl Plan {
         self.grouped && self.computed.is_empty() && keys && states && columns
     }
 
-    /// Whether a row may stand for many equal ones.
+    /// Whether the scan may emit (value, count) rows.
     fn takes_weights(&self) -> bool {
         let fields = self.fields();
         let takes = |(columns, kind): (Vec<usize>, StateKind)| State::new(kind, &columns, &fields).takes_weights();

@@ -32,7 +32,7 @@ pub struct Query {
     pub limit: Option<u64>,
     /// Which rows those are, where nothing is grouped or sorted and there is a limit.
     pub pick: Pick,
-    /// Whether statistics in the file may stand for reading its data.
+    /// Whether statistics in the file may answer instead of its data.
     pub statistics: bool,
     /// Whether to measure how long aggregation takes; it costs a little itself.
     pub timings: bool,

@@ -20,7 +20,7 @@ pub(super) struct CodeBits {
 }
 
 impl CodeBits {
-    /// What codes stand for.
+    /// The dictionary of the codes.
     pub(super) fn names(&self) -> &Dictionary {
         &self.strings.names
     }
@@ -75,8 +75,8 @@ impl CodeBits {
         })
     }
 
-    /// Sets the bits that groups of another have in those in `groups`; `false` if the same codes stand for
-    /// something else, or there is no room.
+    /// Sets the bits that groups of another have in those in `groups`; `false` if the
+    /// dictionaries differ, or there is no room.
     pub(super) fn merge(&mut self, other: &Self, groups: &[u32]) -> bool {
         if other.is_empty() {
             return true;

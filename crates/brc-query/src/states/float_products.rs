@@ -20,13 +20,13 @@ const BELOW: i32 = 96;
 /// Units are multiples of this power of two.
 const STEP: i32 = 16;
 
-/// Products are shifted by at most so many bits, and sums are of at most so many rows: within 256 bits.
+/// The largest shift of a product, and the most rows of a sum, so that sums fit 256 bits.
 const MOST_SHIFT: i32 = 120;
 const MOST_ROWS: u64 = 1 << 28;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct FloatProducts {
-    /// In units of two to the power of `unit`: what no more than `rows` rows have come to.
+    /// Sums of at most `rows` rows, in units of two to the power of `unit`.
     #[serde(skip)]
     fixed: Vec<FixedProducts>,
     #[serde(skip)]
@@ -86,7 +86,7 @@ impl FloatProducts {
         })
     }
 
-    /// Whether this many products of these exponents may be added without a question.
+    /// Whether this many products of these exponents may be added unchecked.
     fn has_room(&mut self, rows: usize, low: i32, high: i32) -> bool {
         // Not where a product overflows, or has bits that no float has.
         if low < FINEST || high + 106 > 1023 {

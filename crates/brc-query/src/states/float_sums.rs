@@ -153,8 +153,7 @@ impl FloatSums {
         }
     }
 
-    /// Whether this many floats of these exponents may be added without a question, which the unit is chosen or lowered
-    /// for.
+    /// Whether this many floats of these exponents may be added unchecked; chooses or lowers the unit to make it so.
     fn has_room(&mut self, rows: usize, low: i32, high: i32) -> bool {
         let unit = *self.unit.get_or_insert_with(|| unit_below(high));
         if low < unit && !self.lower(unit_below(low)) {

@@ -1,5 +1,5 @@
 //! Count, sum, smallest and largest of integers of up to 64 bits: the kernels' own state, for which they have their
-//! fastest slots, and which the statistics in a file can stand for.
+//! fastest slots, and which the statistics in a file can replace.
 
 use super::{Accumulator, GroupIds, Sum, Values, numbers_of, weighted_integers};
 use crate::values::fault::Malformed;

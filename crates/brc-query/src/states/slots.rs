@@ -10,7 +10,7 @@ use brc_kernels::cpu::Level;
 
 /// What values add to the slots of a state.
 pub(crate) enum Offer<'a> {
-    /// For each slot the addends, and what all of them may come to at most, whatever their signs.
+    /// For each slot the values to add, and the largest possible magnitude of their sum.
     Slots(Vec<(Addend<'a>, u64)>),
     /// Nothing before the state has taken over what there is.
     Full,

@@ -14,8 +14,8 @@ use std::ops::{Deref, Range};
 /// Fewer values are sorted by one thread.
 const MIN_VALUES_FOR_PARALLEL_SORT: usize = 1 << 14;
 
-/// Groups of up to so many values are sorted, however few ranks will be requested. Those of more are only sorted as far
-/// as it takes to find one that is.
+/// Groups of up to this many values are sorted, however few ranks will be requested. Longer ones are sorted only as far
+/// as a requested rank needs.
 const SHORT: usize = 32;
 
 /// From this number of values on, a group is looked through when one of few ranks is requested.
@@ -221,9 +221,9 @@ impl<T: Ordinal> Lists<T> {
             && self.pieces.iter().flatten().all(fits)
     }
 
-    /// Sorts the values of short groups, and counts those of long ones in buckets. Before that, `add` is called with the
-    /// values, in runs of one group each, and adds them to moments that start as `empty`. Returns the moments of all
-    /// groups.
+    /// Sorts the values of short groups, and counts those of long ones in buckets. Before that, `add` is called with
+    /// the values, in runs of one group each, and adds them to moments that start as `empty`. Returns the moments of
+    /// all groups.
     pub(super) fn settle(
         &mut self,
         threads: usize,
@@ -252,7 +252,8 @@ impl<T: Ordinal> Lists<T> {
     }
 }
 
-/// Where the groups of each thread end, of which there are so many values each: all threads have about as many.
+/// Where the groups of each thread end, so that all threads have about as many values; `counts` has those of each
+/// group.
 fn shares(counts: &[usize], threads: usize) -> Vec<usize> {
     let values: usize = counts.iter().sum();
     let share = if values < MIN_VALUES_FOR_PARALLEL_SORT { usize::MAX } else { values.div_ceil(threads.max(1)) };

@@ -148,7 +148,7 @@ impl ValuePairs {
     }
 }
 
-/// The date that stands for a group.
+/// A group as the date that represents it in a key.
 fn day(group: usize) -> i32 {
     (group as u32 ^ 1 << 31) as i32
 }

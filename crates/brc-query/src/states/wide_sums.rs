@@ -29,7 +29,7 @@ impl WideSum {
         (BigInt::from(self.high) << 128) + BigInt::from(self.low)
     }
 
-    /// Adds so many values that come to `sum`.
+    /// Adds `count` values whose sum is `sum`.
     pub(super) fn add(&mut self, sum: i128, count: u64) {
         // Where some values are in slots, counts wrap in between.
         self.merge(&Self { count, low: sum as u128, high: (sum >> 127) as i64 });

@@ -1,4 +1,4 @@
-//! Long questions and wide tables: the time they take grows with their length, not with a power of it.
+//! Long queries and wide tables: the time they take grows linearly with their length.
 
 use super::memory::{Manner, MemoryTable, Record};
 use crate::{Query, QueryResult};

@@ -203,7 +203,7 @@ impl MemoryScanner<'_> {
             Owned::I64(values) => Column::integers(Integers::I64(values)),
         });
         let columns: Vec<_> = lent.collect();
-        // Who tells how many rows splits have lets rows be tested first.
+        // A table that reports the row counts of its splits also lets rows be tested before decoding.
         let conjuncts: &[_] = if self.table.manner.known_names { &self.options.conjuncts } else { &[] };
         hand_over(&Batch { rows: rows.len(), columns: &columns }, &self.options.projection, conjuncts, sink)
     }

@@ -1,4 +1,4 @@
-//! Questions in SQL with known answers.
+//! SQL queries with known answers.
 
 use super::memory::{Manner, MemoryTable, Record};
 use crate::Query;

@@ -1,4 +1,4 @@
-//! Questions about tables of every type, with nulls, against plain code.
+//! Queries over tables of every type, with nulls, against plain code.
 
 mod scattered;
 

@@ -111,7 +111,7 @@ impl TypedTable {
         Self { schema: schema(), rows, manner }
     }
 
-    /// Whether it tells how many rows splits have, and lets rows be tested first.
+    /// Whether it reports the row counts of splits, and lets rows be tested before decoding.
     fn tells_more(&self) -> bool {
         self.manner.seed % 2 == 1
     }

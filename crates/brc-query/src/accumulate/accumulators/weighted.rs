@@ -9,7 +9,7 @@ use brc_kernels::cpu::Level;
 
 impl Accumulators {
     /// Adds the selected rows of a batch that has all columns of the plan, whose groups are `ids` and
-    /// `weights` how many rows each stands for. There are `groups` by now.
+    /// `weights` their counts. There are `groups` by now.
     pub(crate) fn update_weighted(
         &mut self,
         level: Level,

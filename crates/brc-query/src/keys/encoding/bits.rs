@@ -30,7 +30,7 @@ pub(crate) fn set(tuple: &mut [u64], start: u32, bits: u32, value: u64) {
     }
 }
 
-/// Appends what [`get`] gives of tuples of so many words that lie in sequence, each as `of` makes it.
+/// Appends the bits that [`get`] reads from each of the contiguous tuples of `width` words, mapped by `of`.
 #[inline(always)]
 pub(crate) fn get_all<T: Clone>(
     tuples: &[u64],
@@ -56,7 +56,7 @@ pub(crate) fn get_all<T: Clone>(
     }
 }
 
-/// [`set`] of tuples of so many words that lie in sequence.
+/// [`set`] for each of the contiguous tuples of `width` words.
 pub(crate) fn set_all(tuples: &mut [u64], width: usize, start: u32, bits: u32, lane: &[u64]) {
     let (word, used) = ((start / 64) as usize, start % 64);
     let room = 64 - used;

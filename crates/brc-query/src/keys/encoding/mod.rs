@@ -31,7 +31,7 @@ use symbols::Symbols;
 /// Strings of more bytes are not encoded.
 const LONGEST: usize = brc_kernels::inline::LONGEST;
 
-/// A dictionary with values for at least so many groups each is believed to have all values that will come.
+/// A dictionary is assumed to be complete if each of its values occurs in at least this many groups on average.
 const GROUPS_OF_VALUE: usize = 4;
 
 /// A dictionary that is known to have all values is used if it has no more values than this, because they are sorted
@@ -140,7 +140,7 @@ impl KeyEncoding {
         (width <= WIDEST).then_some(Self { keys, width })
     }
 
-    /// The tuples of about so many of some groups, in sequence.
+    /// The tuples of a sample of about `most` of the groups, contiguous.
     pub(crate) fn sample(&self, groups: &dyn Sample, most: usize) -> Vec<u64> {
         let mut tuples = Vec::new();
         for group in (0..groups.groups()).step_by(groups.groups().div_ceil(most).max(1)) {
@@ -317,7 +317,7 @@ fn widen(kinds: &mut [Kind], bounds: &[Option<(i64, i64)>], nulls: u32) {
     let used: u32 = nulls + kinds.iter().map(Kind::bits).sum::<u32>();
     let unknown = |(kind, bounds): &(&mut Kind, &Option<_>)| bounds.is_none() && matches!(kind, Kind::Integers { .. });
     let integers = kinds.iter_mut().zip(bounds).filter(unknown).count() as u32;
-    // At least so many bits each, which make the range so much larger.
+    // Each range becomes at least this many bits larger.
     const LEAST: u32 = 3;
     let Some(bits) = ((used + LEAST * integers).next_multiple_of(64) - used).checked_div(integers) else { return };
     for (kind, _) in kinds.iter_mut().zip(bounds).filter(unknown) {

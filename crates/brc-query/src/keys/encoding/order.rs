@@ -6,8 +6,8 @@ use super::bits::bits_of;
 /// Fewer words are not worth counting.
 const MIN_WORDS_FOR_RADIX_SORT: usize = 512;
 
-/// The words are partitioned by so many of their upper bits, digit by digit from the lowest of these on: that sorts
-/// millions of groups but for a few neighbours.
+/// Words are radix-sorted by this many of their upper bits, least significant digit first. That sorts millions of
+/// groups except for a few neighbours.
 const UPPER: u32 = 24;
 
 /// From this many words on, there is more to gain from one pass of scattering less than to lose by counting larger
@@ -29,8 +29,8 @@ impl Sorting {
         sort(words, &mut self.partitioned, differing.leading_zeros());
     }
 
-    /// The numbers of tuples of so many words, which lie in sequence, in their order; those that are the same stay in
-    /// the order of their numbers.
+    /// The numbers of contiguous tuples of `width` words, in the order of the tuples; equal tuples stay in the order of
+    /// their numbers.
     pub(crate) fn order_of(&mut self, tuples: &[u64], width: usize, order: &mut Vec<u32>) {
         order.clear();
         let Some(first) = tuples.get(..width) else { return };
@@ -82,7 +82,7 @@ fn sort(words: &mut Vec<u64>, partitioned: &mut Vec<u64>, above: u32) {
     }
 }
 
-/// Sorts words by so many digits that begin above so many bits, each of which has so many values.
+/// Sorts words by `DIGITS` digits of `VALUES` values each, of which the lowest begins above the `below` lowest bits.
 fn scatter<const VALUES: usize, const DIGITS: usize>(words: &mut Vec<u64>, partitioned: &mut Vec<u64>, below: u32) {
     const { assert!(VALUES.pow(DIGITS as u32) == 1 << UPPER) };
     let digit = |word: u64, place: usize| (word >> (below + VALUES.ilog2() * place as u32)) as usize % VALUES;

@@ -114,7 +114,7 @@ impl Symbols {
         (string.len() <= self.weights.len() && seen < NONE).then_some(number)
     }
 
-    /// The vectorised encoder, if it handles several strings at once; for one string after the other, weights are faster.
+    /// The vectorised encoder, if it handles several strings at once; one at a time, weights are faster.
     fn side_by_side(&self) -> Option<&Numerals> {
         self.numerals.as_ref().filter(|_| Numerals::writes_several(Level::best()))
     }
