@@ -6,7 +6,7 @@
 use super::best::{Measure, best, cold_query, convert, is_close, memory, once, query, size};
 use super::pareto::front;
 use super::view::{Line, View};
-use crate::quantity::{bytes, count, digits, time};
+use crate::quantity::{count, digits, rounded_bytes, time};
 
 /// The conclusions drawn from the results of one table.
 pub(crate) struct Advice<'v, 'a> {
@@ -140,10 +140,10 @@ fn firsts(view: &View<'_>, lines: &[&Line<'_>]) -> Vec<String> {
     let level = best(lines, query);
     let Some(leader) = level.first().copied() else { return Vec::new() };
     let mut measures: Vec<Ranking> = vec![
-        ("size", size, as_size),
+        ("size", size, rounded_bytes),
         ("time to convert", convert, time),
         ("converting and querying once", once, time),
-        ("memory for a query", memory, as_size),
+        ("memory for a query", memory, rounded_bytes),
     ];
     if lines.iter().any(|line| line.cold.is_some()) {
         measures.push(("query time from a cold cache", cold_query, time));
@@ -182,10 +182,6 @@ enum Standing {
     First(String),
     /// Another encoding is first: a whole sentence.
     Behind(String),
-}
-
-fn as_size(value: f64) -> String {
-    bytes(value as u64)
 }
 
 fn standing_in(leader: &Line<'_>, lines: &[&Line<'_>], (what, measure, show): Ranking) -> Option<Standing> {

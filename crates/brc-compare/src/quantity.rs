@@ -15,6 +15,11 @@ pub fn bytes(size: u64) -> String {
     unreachable!("the largest unit takes any size")
 }
 
+/// [`bytes`] of a computed size.
+pub(crate) fn rounded_bytes(size: f64) -> String {
+    bytes(size as u64)
+}
+
 /// A time with three digits: `830 µs`, `5.12 ms`, `1.23 s`.
 #[must_use]
 pub fn time(nanoseconds: f64) -> String {

@@ -3,7 +3,7 @@
 use super::escape;
 use crate::best::{Measure, convert, is_best_of_column, query, size};
 use crate::markdown::mean;
-use crate::quantity::{bytes, digits, time};
+use crate::quantity::{bytes, digits, rounded_bytes, time};
 use crate::results::Outcome;
 use crate::view::{Line, View};
 use brc_core::Schema;
@@ -90,9 +90,9 @@ const COLUMNS: &[Column] = &[
     ("× raw", "query time in relation to reading the file", |_, line| number(line.over_floor())),
     ("M rows/s", "million rows a second", |view, line| number(view.million_rows(line))),
     ("cycles/B", "cycles per byte of the text, all processors together", |view, line| maybe(view.cycles(line), digits)),
-    ("memory", "peak memory of a query", |_, line| maybe(line.peak_memory.map(|it| it as f64), as_size)),
+    ("memory", "peak memory of a query", |_, line| maybe(line.peak_memory.map(|it| it as f64), rounded_bytes)),
     ("memory, convert", "peak memory of a conversion", |_, line| {
-        maybe(line.convert_memory.map(|it| it as f64), as_size)
+        maybe(line.convert_memory.map(|it| it as f64), rounded_bytes)
     }),
 ];
 
@@ -102,10 +102,6 @@ fn number(value: f64) -> (f64, String) {
 
 fn maybe(value: Option<f64>, show: fn(f64) -> String) -> (f64, String) {
     value.map_or((f64::MAX, "–".to_owned()), |value| (value, show(value)))
-}
-
-fn as_size(value: f64) -> String {
-    bytes(value as u64)
 }
 
 /// All figures of all lines, fastest query first. Columns without any figure are omitted.
