@@ -16,7 +16,7 @@ pub(crate) fn bound(from: LogicalType, to: LogicalType, attempt: bool) -> Option
     let convert = conversion(from, to)?;
     let kernel: Kernel = Box::new(move |views, rows| {
         if let Some(values) = narrow(&views[0], from, to) {
-            return Ok(rows.vector(values));
+            return Ok(Vector::from(values));
         }
         if to == LogicalType::String {
             return rows.strings(|row, out| {

@@ -94,7 +94,7 @@ pub(super) fn bound<O: Operation>(_: O, output: LogicalType, scales: [u8; 2], fa
     let bound = Bound::new(output, move |views, rows| {
         let [one, other] = [&views[0], &views[1]];
         if let Some(values) = narrow::<O>(one, other, factors) {
-            return Ok(rows.vector(Values::Narrow(values)));
+            return Ok(Vector::from(Values::Narrow(values)));
         }
         wide::<O>(output, scales, factors, [one, other], rows)
     });
@@ -155,7 +155,7 @@ fn wide<O: Operation>(
         };
         values.push(value);
     }
-    Ok(rows.vector(match values.iter().all(|&value| i64::try_from(value).is_ok()) {
+    Ok(Vector::from(match values.iter().all(|&value| i64::try_from(value).is_ok()) {
         true => Values::Narrow(values.into_iter().map(|value| value as i64).collect()),
         false => Values::Wide(values),
     }))
@@ -216,7 +216,7 @@ pub(super) fn floats(arguments: &[Typed], operation: impl Fn(f64, f64) -> f64 + 
     Bound::new(LogicalType::Float64, move |views, rows| {
         if let (Some(ones), Some(others)) = (all_floats(&views[0], one), all_floats(&views[1], other)) {
             let values = ones.iter().zip(others.iter()).map(|(&one, &other)| operation(one, other));
-            return Ok(rows.vector(Values::Floats(values.collect())));
+            return Ok(Vector::from(Values::Floats(values.collect())));
         }
         rows.floats(|row| operation(float(&views[0], one, row), float(&views[1], other, row)))
     })

@@ -21,7 +21,7 @@ pub(super) fn bound(arguments: &[Typed], decimals: i64, rounding: Rounding) -> R
             if logical_type == LogicalType::Float32 {
                 values.iter_mut().for_each(|value| *value = float32::widen(float32::nearest(*value)));
             }
-            Ok(rows.vector(Values::Floats(values)))
+            Ok(Vector::from(Values::Floats(values)))
         }));
     };
     let scale = u8::try_from(decimals.max(0)).map_or(digits.scale, |wanted| wanted.min(digits.scale));
@@ -32,7 +32,7 @@ pub(super) fn bound(arguments: &[Typed], decimals: i64, rounding: Rounding) -> R
     };
     if cut <= 0 {
         return Ok(Bound::new(logical_type, move |views, rows| match &views[0].data {
-            ViewData::Narrow(values) => Ok(rows.vector(Values::Narrow(values.to_vec()))),
+            ViewData::Narrow(values) => Ok(Vector::from(Values::Narrow(values.to_vec()))),
             _ => rows.integers(logical_type, |row| Ok(Some(views[0].integer(row)))),
         }));
     }
@@ -41,7 +41,7 @@ pub(super) fn bound(arguments: &[Typed], decimals: i64, rounding: Rounding) -> R
     let back = 10i128.pow((i64::from(scale) - decimals).clamp(0, 38) as u32);
     let exact = Exact { rounding, divisor, back, output };
     Ok(Bound::new(output, move |views, rows| match exact.narrow(&views[0]) {
-        Some(values) => Ok(rows.vector(Values::Narrow(values))),
+        Some(values) => Ok(Vector::from(Values::Narrow(values))),
         None => exact.wide(&views[0], rows),
     }))
 }

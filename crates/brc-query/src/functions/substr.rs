@@ -3,7 +3,7 @@
 
 use super::{Bound, Function, Mismatch, constant_integer, count, integer, string};
 use crate::functions::typed::Typed;
-use crate::values::vector::{Strings, Values, ViewData};
+use crate::values::vector::{Strings, Values, Vector, ViewData};
 use brc_core::{ByteStrings, LogicalType};
 
 pub(super) static SUBSTR: Function = Function {
@@ -25,7 +25,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
         if let (Some((skipped, most)), ViewData::Strings(strings)) = (same_for_all, &views[0].data)
             && strings.span().is_ascii()
         {
-            return Ok(rows.vector(Values::Strings(parts_of_ascii(*strings, skipped, most))));
+            return Ok(Vector::from(Values::Strings(parts_of_ascii(*strings, skipped, most))));
         }
         rows.strings(|row, out| {
             let length = if has_length { views[2].narrow(row) } else { i64::MAX };

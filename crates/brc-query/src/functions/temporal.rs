@@ -79,7 +79,7 @@ impl<F: Fn(i64) -> Option<i64>> ByDay<F> {
         if let ViewData::Narrow(values) = &view.data
             && let Some(values) = self.looked_up(values)
         {
-            return Ok(rows.vector(Values::Narrow(values)));
+            return Ok(Vector::from(Values::Narrow(values)));
         }
         rows.narrow(|row| (self.of)(self.clock.split(view.narrow(row)).0).ok_or_else(&none))
     }

@@ -329,13 +329,13 @@ impl<'a> Rows<'a> {
     /// Integers of up to 64 bits, row by row.
     pub(crate) fn narrow(&self, mut of: impl FnMut(usize) -> Result<i64, Fault>) -> Result<Vector, Fault> {
         let value = |row| if self.is_valid(row) { of(row) } else { Ok(0) };
-        Ok(self.vector(Values::Narrow((0..self.count).map(value).collect::<Result<_, _>>()?)))
+        Ok(Vector::from(Values::Narrow((0..self.count).map(value).collect::<Result<_, _>>()?)))
     }
 
     /// Truths, row by row.
     pub(crate) fn truths(&self, mut of: impl FnMut(usize) -> bool) -> Result<Vector, Fault> {
         let value = |row| i8::from(self.is_valid(row) && of(row));
-        Ok(self.vector(Values::Truths((0..self.count).map(value).collect())))
+        Ok(Vector::from(Values::Truths((0..self.count).map(value).collect())))
     }
 
     /// Integers of a type, row by row, which must lie within its bounds.
@@ -363,7 +363,7 @@ impl<'a> Rows<'a> {
     /// Floats, row by row.
     pub(crate) fn floats(&self, mut of: impl FnMut(usize) -> f64) -> Result<Vector, Fault> {
         let value = |row| if self.is_valid(row) { of(row) } else { 0.0 };
-        Ok(self.vector(Values::Floats((0..self.count).map(value).collect())))
+        Ok(Vector::from(Values::Floats((0..self.count).map(value).collect())))
     }
 
     /// Strings, row by row: what is appended.
@@ -376,7 +376,7 @@ impl<'a> Rows<'a> {
                 }
             })?;
         }
-        Ok(self.vector(Values::Strings(strings)))
+        Ok(Vector::from(Values::Strings(strings)))
     }
 
     /// Values of a type, row by row, which `None` makes null.
@@ -388,10 +388,6 @@ impl<'a> Rows<'a> {
         let value = |row| if self.is_valid(row) { of(row) } else { Ok(None) };
         let values = (0..self.count).map(value).collect::<Result<Vec<_>, _>>()?;
         Vector::of(logical_type, values)
-    }
-
-    pub(crate) fn vector(&self, values: Values) -> Vector {
-        values.into()
     }
 }
 
