@@ -116,7 +116,7 @@ impl Partial {
         Ok(())
     }
 
-    /// Adds the states of some groups of another partial of the same plan to those in `groups`.
+    /// Merges the states of some groups of another partial of the same plan into those of `groups`.
     pub(crate) fn merge_members(&mut self, other: &Self, members: &[u32], groups: &[u32]) {
         self.grow();
         for (ours, theirs) in self.states.iter_mut().zip(&other.states) {
@@ -142,9 +142,9 @@ impl Partial {
         self.rows.others.merge(&other.rows.others, &numbers);
     }
 
-    /// Adds the groups of another partial, each to that which has the same keys but for one after them; `places` says
-    /// where its states are among those of this one. The state at the place `counted` counts how often that last key is
-    /// not null.
+    /// Merges subgroups: each group of `other`, which has one more key, is merged into the group of its other keys.
+    /// `places` are the indices of its states among those of this partial. The state at index `counted` counts the
+    /// subgroups whose last key is not null.
     pub(crate) fn merge_subgroups(&mut self, other: &Self, places: &[usize], counted: usize) -> Result<(), Malformed> {
         let members = other.members();
         let mut numbers = Vec::new();
@@ -168,8 +168,8 @@ impl Partial {
         }
     }
 
-    /// Adds the groups of another partial, each to that which has the keys that `keys` computes of its only one, of
-    /// that type.
+    /// Merges the groups of another partial, whose only key is of this type, each into the group of the keys that
+    /// `keys` computes from it.
     pub(crate) fn merge_computed(
         &mut self,
         other: &Self,
@@ -190,7 +190,7 @@ impl Partial {
         Ok(())
     }
 
-    /// The same with keys that are plain data.
+    /// The same partial with keys that may travel: not encoded.
     pub(crate) fn decoded(self, plan: &Plan) -> Result<Self, Malformed> {
         if self.encoded_keys().is_none() {
             return Ok(self);
@@ -245,7 +245,7 @@ impl Partial {
         (Self { keys: None, rows, states: taken.into_iter().collect() }, state.map(|_| 0))
     }
 
-    /// The same, ready to be read.
+    /// These groups only, in their order and ready to be read.
     pub(crate) fn settled(&self, groups: &[u32]) -> Self {
         let mut taken = self.take(groups);
         taken.settle(1);

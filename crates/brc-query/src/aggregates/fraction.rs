@@ -1,4 +1,4 @@
-//! What aggregates of a fraction from 0 to 1 have in common: the places of values among the sorted ones, exactly.
+//! What aggregates of a fraction from 0 to 1 have in common: the exact ranks of values among the sorted ones.
 
 use super::Group;
 use crate::values::number::Number;
@@ -7,7 +7,8 @@ use brc_core::{Field, LogicalType, TimeUnit, calendar};
 /// A fraction is a number of parts out of this many.
 pub(super) const WHOLE: u128 = 10u128.pow(18);
 
-/// A place between two of the sorted values: the one before, and how many parts of the way to the next one.
+/// A rank between two sorted values: the index of the lower one, and how many of [`WHOLE`] parts of the way to the
+/// next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rank {
     pub(super) index: usize,
@@ -26,19 +27,19 @@ fn parts(text: &str) -> Option<u128> {
 }
 
 impl Rank {
-    /// The place that lies so far from the first of some values to the last.
+    /// The rank at the group's fraction of the way from the first of `count` values to the last.
     pub(super) fn between(group: &Group<'_>, count: usize) -> Option<Self> {
         let place = parts(group.parameter)?.checked_mul(count.checked_sub(1)? as u128)?;
         Some(Self { index: (place / WHOLE) as usize, parts: place % WHOLE })
     }
 
-    /// The place of the first value that so large a part of all does not exceed.
+    /// The index of the first value that the group's fraction of all values does not exceed.
     pub(super) fn of_first(group: &Group<'_>, count: usize) -> Option<usize> {
         let place = parts(group.parameter)?.checked_mul(count as u128)?;
         Some((place.div_ceil(WHOLE) as usize).saturating_sub(1))
     }
 
-    /// A point in time at this place between two others, in units of which `factor` are one of theirs; rounded half up.
+    /// The point in time at this rank between two others, in units `factor` times finer than theirs, rounded half up.
     pub(super) fn point(self, low: i128, high: i128, factor: i128) -> i128 {
         let (whole, parts) = (WHOLE as i128, self.parts as i128);
         let sum = (low * (whole - parts) + high * parts) * factor;

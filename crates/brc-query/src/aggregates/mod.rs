@@ -145,7 +145,7 @@ impl Form {
         if matches!(self, Self::Pair | Self::Numbers) { 2 } else { 1 }
     }
 
-    /// Whether the place of a row in its table is a column besides.
+    /// Whether the row number in the table is a further argument.
     pub(crate) fn is_in_row_order(self) -> bool {
         matches!(self, Self::InOrder | Self::Joined)
     }

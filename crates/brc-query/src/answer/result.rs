@@ -78,7 +78,7 @@ impl QueryResult {
         block[column].get(place)
     }
 
-    /// The columns of the block in which a row lies, the place of the row in it, and how many rows there are from there
+    /// The columns of the block of a row, the index of the row in it, and how many rows there are from there
     /// on.
     pub(crate) fn block(&self, row: usize) -> (&[Cells], usize, usize) {
         let next = self.starts.partition_point(|&start| start <= row);

@@ -97,7 +97,7 @@ impl<'a> Sorter<'a> {
         Self { plan, width, runs: RUNS_OF_GROUPS, spill, memory }
     }
 
-    /// For the rows of a plan that groups nothing; they are sorted by their place in the table last of all.
+    /// For the rows of a plan that groups nothing; ties are sorted by row number.
     pub(crate) fn of_rows(plan: &'a Plan, spill: &'a Spill, memory: &'a Memory) -> Self {
         let width = plan.columns.len() + plan.order_by.len() + 1;
         Self { plan, width, runs: RUNS_OF_ROWS, spill, memory }
@@ -183,7 +183,7 @@ impl<'a> Sorter<'a> {
     /// The number of rows per block for rows of `bytes` bytes, so that memory has room for a block of each run in a
     /// merge.
     fn rows_of(&self, bytes: usize) -> usize {
-        /// Fewer are not worth a frame.
+        /// Fewer rows are not worth a frame.
         const FEWEST: usize = 64;
         let most = self.memory.limit / 4 / self.runs / (bytes as u64 + 1);
         usize::try_from(most).unwrap_or(usize::MAX).clamp(FEWEST, BLOCK)
@@ -220,7 +220,7 @@ impl<'a> Sorter<'a> {
         ordering.unwrap_or(Ordering::Equal)
     }
 
-    /// Whether what is sorted by descends, and has nulls first: what was requested, then keys or places.
+    /// For each sort key, whether it descends and has nulls first: those of the query, then group keys or row numbers.
     fn directions(&self) -> impl Iterator<Item = (bool, bool)> {
         let order = self.plan.order_by.iter().map(|key| (key.descending, key.nulls_first));
         order.chain(std::iter::repeat((false, false)))

@@ -15,7 +15,7 @@ const COALESCE: [&str; 3] = ["coalesce", "ifnull", "nvl"];
 /// Skip nulls, other than functions do.
 const EXTREMES: [&str; 2] = ["greatest", "least"];
 
-/// How many parts the values of one of them may have in all of their places.
+/// How many parts the copies of their arguments may have together.
 const MOST_PARTS: usize = 1 << 12;
 
 /// Leaves nulls out, other than `||`.
@@ -96,7 +96,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The arguments with the text of UUIDs in their place; `None` if there is no UUID.
+    /// The arguments with UUIDs replaced by their text; `None` if there is no UUID.
     fn with_uuids_as_text(&self, arguments: &[Typed], position: usize) -> Result<Option<Vec<Typed>>> {
         if arguments.iter().all(|argument| argument.logical_type != LogicalType::Uuid) {
             return Ok(None);

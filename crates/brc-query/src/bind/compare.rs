@@ -6,7 +6,7 @@ use crate::functions::typed::{FunctionName, Node, Typed};
 use crate::sql::{Kind, Literal, Syntax};
 use brc_core::{Comparison, LogicalType, Predicate};
 
-/// How many parts an expression may have in all of its places, where it is compared several times.
+/// How many parts the copies of an expression may have together, where it is compared several times.
 const MOST_PARTS: usize = 1 << 20;
 
 /// Why nothing is compared with null.

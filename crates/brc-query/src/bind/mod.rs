@@ -2,7 +2,7 @@
 //! parts of a condition are plain ranges of a column, by which a scan can skip rows.
 //!
 //! In: `Syntax` and the columns of a table, or of groups (`Scope`). Out: typed expressions (`Typed`), predicates, and
-//! the list of columns that have to be computed (`Inputs`). Errors name the place in the text.
+//! the list of columns that have to be computed (`Inputs`). Errors name the position in the text.
 //!
 //! Where to look:
 //!

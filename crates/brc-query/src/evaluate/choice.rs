@@ -25,7 +25,7 @@ enum Texts {
     Any,
     /// All parts are constants: these.
     Constants(Arc<Dictionary>),
-    /// All parts are constants or the column at that place of batches.
+    /// All parts are constants or the column at `position` of batches.
     OfColumn {
         position: usize,
         constants: Vec<Vec<u8>>,

@@ -161,7 +161,7 @@ impl Test {
     }
 }
 
-/// Sets the bits of the floats whose place in their order lies in `low..=high`.
+/// Sets the bits of the floats whose integers of the same order lie in `low..=high`.
 fn float_range(values: &[f64], low: i128, high: i128, mask: &mut [u64]) {
     let (low, high) = (low.max(i64::MIN.into()), high.min(i64::MAX.into()));
     if low > high {

@@ -46,7 +46,7 @@ pub(crate) struct GroupRef {
 
 /// Some groups.
 enum Chosen<'a> {
-    /// Each by its place; with their numbers, and that of the partial, if all are of one.
+    /// Groups by reference; with their numbers, and that of the partial, if all are of one partial.
     Places { places: &'a [GroupRef], of_one: Option<(u32, Vec<u32>)>, keys: Option<&'a EncodedKeys>, tuples: Vec<u64> },
     /// Those of a partial that lie in sequence.
     Range(&'a Partial, Range<usize>),
@@ -340,15 +340,15 @@ pub(crate) fn foremost(plan: &Plan, partial: &Partial) -> Result<Option<Vec<u32>
     Ok(Some(groups.sorted(0, Some(most), 1)?.iter().map(|place| place.group).collect()))
 }
 
-/// The partial that all places are of, and their groups there; `None` if they are of several, or none.
+/// The partial of all groups, and their numbers there; `None` if there are several partials, or no groups.
 fn numbers_of_one(places: &[GroupRef]) -> Option<(u32, Vec<u32>)> {
     let partial = places.first()?.partial;
     let group = |place: &GroupRef| (place.partial == partial).then_some(place.group);
     Some((partial, places.iter().map(group).collect::<Option<_>>()?))
 }
 
-/// The partial that all places are of, and their groups there, if these lie in sequence; `None` if not, or if there is
-/// none.
+/// The partial of all groups, and the range of their numbers, if these are consecutive; `None` if not, or if there are
+/// no groups.
 fn range_of(places: &[GroupRef]) -> Option<(usize, Range<usize>)> {
     let &GroupRef { partial, group: first } = places.first()?;
     let are_next = (first..).zip(places).all(|(group, place)| *place == GroupRef { partial, group });

@@ -74,7 +74,7 @@ fn are_in_order(parts: &[SortedPart<'_>]) -> bool {
 type Entry = (u128, u32, u32);
 
 /// Those rows, in order, that are left when `offset` are left out first, and no more than `limit` are wanted: each as
-/// its part and its place there. Rows that are equal keep their order.
+/// its part and its index there. Rows that are equal keep their order.
 ///
 /// # Errors
 /// [`brc_core::Error::Interrupted`].

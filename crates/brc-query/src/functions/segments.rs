@@ -1,9 +1,8 @@
-//! Patterns of `like` with `_` or letters of any case: what stands between two `%` is a regular expression of its own,
+//! Patterns of `like` with `_` or letters of any case: each segment between two `%` is a regular expression of its own,
 //! and each is searched from where the one before ends.
 //!
-//! All strings that match a segment have as many characters, so that the first place of a segment leaves the most room
-//! for those after it, and none is searched twice. One expression of the whole pattern would keep track of all places
-//! at once.
+//! All strings that match a segment have the same number of characters. So its first match leaves the most room for
+//! later segments, and nothing is searched twice. One expression of the whole pattern would track all matches at once.
 
 use regex::bytes::{Regex, RegexBuilder};
 use std::collections::HashMap;

@@ -196,7 +196,7 @@ impl Plan {
         self.projection().into_iter().chain(computed).collect()
     }
 
-    /// What is computed of wanted rows: what is grouped by and aggregated. Each with its place in [`Plan::computed`].
+    /// What is computed of wanted rows: what is grouped by and aggregated. Each with its index in [`Plan::computed`].
     pub(crate) fn grouped_sources(&self) -> (Vec<usize>, Vec<Computed>) {
         let of_table = self.schema.fields().len();
         let aggregated = self.outputs.iter().flat_map(|output| &output.columns);

@@ -145,7 +145,7 @@ struct Rows {
     rows: usize,
     /// The columns of the answer.
     cells: Vec<Cells>,
-    /// What they are sorted by: what was requested, then their places in the table.
+    /// The sort keys of the query, then the row numbers in the table.
     keys: Vec<OrderKey>,
 }
 
@@ -165,10 +165,10 @@ impl Rows {
         }
     }
 
-    /// Adds rows of which the batch has the columns, then what they are sorted by; and their places.
+    /// Adds rows. The batch has the columns of the answer, then the sort keys; `places` are the row numbers.
     fn push(&mut self, batch: &Batch<'_>, places: impl Iterator<Item = i64>) -> std::result::Result<(), Fault> {
         let keys = self.keys.iter_mut().map(|key| &mut key.cells);
-        // Only the places are not in the batch.
+        // Only the row numbers are not in the batch.
         for (cells, column) in self.cells.iter_mut().chain(keys).zip(batch.columns) {
             push_all(column, batch.rows, cells)?;
         }

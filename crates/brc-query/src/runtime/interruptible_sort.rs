@@ -16,7 +16,7 @@ pub(crate) fn sort_by<T>(all: &mut [T], compare: impl Fn(&T, &T) -> Ordering) ->
     ending(|| all.sort_unstable_by(checked(compare)))
 }
 
-/// Sorts as far as it takes to have the element at `place` there, those before it before it, and the others after it.
+/// Partitions around the element that sorting would put at index `place`: smaller ones come before it, larger after.
 ///
 /// # Errors
 /// [`Error::Interrupted`]; then the order is any.

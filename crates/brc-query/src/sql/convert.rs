@@ -14,7 +14,7 @@ use sqlparser::ast::{
 pub(super) struct Converter<'a> {
     pub(super) source: &'a str,
     pub(super) places: &'a Places,
-    /// The byte at which the expression begins: the place of what has none of its own.
+    /// The byte at which the expression begins: the position of parts that have none of their own.
     pub(super) start: usize,
 }
 
@@ -135,7 +135,7 @@ impl Converter<'_> {
 
     /// The byte at which an expression begins.
     fn place(&self, expression: &Expr) -> usize {
-        // The place of a chain, however long, is that of its first part.
+        // The position of a chain, however long, is that of its first part.
         let mut first = expression;
         while let Expr::BinaryOp { left, .. } = first {
             first = left;

@@ -1,5 +1,5 @@
 //! People write queries as SQL, as whole statements or as expressions in options. This folder reads them before
-//! anything is known of a table, so that a mistake in the text is reported with its place.
+//! anything is known of a table, so that a mistake in the text is reported with its position.
 //!
 //! In: a text. Out: a `Query`, an `Expression` or a `Statement`, which consist of few forms of `Syntax`, each with its
 //! position in the text. `sqlparser` reads the text, so that precedence, quoting and literals are those that people

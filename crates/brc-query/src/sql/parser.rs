@@ -152,7 +152,7 @@ impl Parser {
         self.error_at(unknown_operator(&operator.to_lowercase()), position)
     }
 
-    /// What `sqlparser` says, with its place taken out of the message.
+    /// An error of `sqlparser`, with the position taken out of its message.
     fn error(&self, error: &ParserError) -> SyntaxError {
         let text = match error {
             ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
@@ -190,7 +190,7 @@ impl Places {
         Self { bytes, lines: [0].into_iter().chain(breaks.map(|(place, _)| place + 1)).collect() }
     }
 
-    /// The byte of a place; the end if it is none.
+    /// The byte at a location; the end if it is none.
     pub(super) fn byte(&self, location: Location) -> usize {
         let line = usize::try_from(location.line).ok().and_then(|line| self.lines.get(line.checked_sub(1)?));
         let place = line.map(|line| line + (location.column as usize).saturating_sub(1));

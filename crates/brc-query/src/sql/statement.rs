@@ -1,5 +1,5 @@
 //! `[from t] select … [from t] [where …] [group by …] [having …] [order by …] [limit n] [offset n]`: clause by clause,
-//! so that whatever else stands there is named with its place.
+//! so that anything else is reported with its position.
 
 use super::script::TableName;
 use super::{Parser, SyntaxError};

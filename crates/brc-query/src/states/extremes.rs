@@ -16,7 +16,8 @@ use std::cmp::Ordering;
 pub(crate) struct Extremes {
     /// For each group the smallest and the largest key, each with its value.
     entries: Vec<Option<[Entry; 2]>>,
-    /// The [places](place) of those keys, as far as they are known: nothing between them counts, as most is.
+    /// The [order prefixes](place) of those keys, as far as they are known: keys between them, which most are, are
+    /// skipped.
     #[serde(skip)]
     places: Vec<[u64; 2]>,
     #[serde(skip)]
@@ -47,7 +48,7 @@ impl Extremes {
     }
 }
 
-/// A number that is ordered as values are, but may be the same for different ones.
+/// The order prefix of a value: a number that orders values, but may be the same for different ones.
 fn place(value: Value<'_>) -> u64 {
     match value {
         Value::Integer(value) => value.clamp(i64::MIN.into(), i64::MAX.into()) as u64 ^ 1 << 63,
@@ -56,7 +57,7 @@ fn place(value: Value<'_>) -> u64 {
     }
 }
 
-/// Appends the places of values.
+/// Appends the [order prefixes](place) of values.
 #[allow(clippy::useless_conversion)]
 fn places(values: Values<'_>, out: &mut Vec<u64>) -> Result<(), Malformed> {
     match values {
@@ -96,7 +97,7 @@ impl Accumulator for Extremes {
         let mut batch = std::mem::take(&mut self.batch);
         batch.clear();
         places(keys, &mut batch)?;
-        // Between the two places there is none.
+        // No key lies between these two, so that none is skipped.
         self.places.resize(self.entries.len(), [u64::MAX, 0]);
         let added = groups.each(values.len(), |group, row| {
             let [least, most] = self.places.get(group).copied().unwrap_or_default();

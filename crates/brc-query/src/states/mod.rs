@@ -170,7 +170,7 @@ pub(crate) trait Accumulator: Sized {
     }
 }
 
-/// The place of each of `count` groups among those that are wanted.
+/// The index of each of `count` groups among those that are wanted.
 fn places(wanted: &[u32], count: usize) -> Vec<Option<u32>> {
     let mut places = vec![None; count];
     (0..).zip(wanted).for_each(|(place, &group)| places[group as usize] = Some(place));

@@ -176,7 +176,7 @@ impl<T: Ordinal> Lists<T> {
         }
     }
 
-    /// The values that have some ascending places among the sorted values of a group, which were settled.
+    /// The values of some ascending ranks in a settled group.
     pub(super) fn ranked<const PLACES: usize>(
         &self,
         group: usize,
@@ -208,7 +208,7 @@ impl<T: Ordinal> Lists<T> {
             let end = piece.start.checked_add(piece.length);
             slab.zip(end).is_some_and(|(slab, end)| end <= slab.len())
         };
-        // They neither overlap nor change places when all are read in the order in which they lie.
+        // Pieces do not overlap, and are ordered as they lie in the slabs.
         let mut all: Vec<_> =
             self.pieces.iter().flatten().map(|piece| (piece.slab, piece.start, piece.length)).collect();
         all.sort_unstable();
@@ -268,10 +268,10 @@ fn shares(counts: &[usize], threads: usize) -> Vec<usize> {
     ends
 }
 
-/// Finds what is at some ascending places among the values when they are sorted.
+/// Finds the values of some ascending ranks by partial sorting.
 fn select<T: Ordinal>(mut values: &mut [T], places: &[usize], found: &mut [T]) {
     let mut above = None;
-    // What is at a place parts the values: those of lower places are before it.
+    // Selecting a rank partitions the values: those of lower ranks are before it.
     for (found, &place) in found.iter_mut().zip(places).rev() {
         *found = match above {
             Some((same, value)) if same == place => value,

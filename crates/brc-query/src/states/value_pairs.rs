@@ -128,7 +128,7 @@ impl ValuePairs {
         self.set.number(&mut self.numbers);
     }
 
-    /// The pairs of these groups only, under the groups' places.
+    /// The pairs of these groups only, renumbered by the groups' indices.
     pub(super) fn take(&self, groups: &[u32]) -> Self {
         let places = places(groups, self.groups);
         let set = self.set.take_tuples(|layout, pair| {

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Values one below the other.
+/// A growing column of values and their validity.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Cells {
     data: Data,
@@ -139,7 +139,7 @@ impl Cells {
         }
     }
 
-    /// Puts strings in the place of codes.
+    /// Replaces codes by their strings.
     pub(crate) fn write_out(&mut self) {
         let Data::Codes { codes, names } = &mut self.data else { return };
         let (codes, names) = (std::mem::take(codes), Arc::clone(names));
@@ -154,7 +154,7 @@ impl Cells {
         self.validity = valid;
     }
 
-    /// Tells which of the next rows are not null, if any is.
+    /// Sets the validity of the next rows; all are valid unless `any_null`.
     pub(crate) fn extend_validity(&mut self, rows: usize, is_valid: impl FnMut(usize) -> bool, any_null: bool) {
         match any_null {
             true => (0..rows).map(is_valid).for_each(|valid| self.validity.push(valid)),
@@ -200,7 +200,7 @@ impl Cells {
         Ok(Column { data, validity: self.validity.bitmap().map(|validity| validity.slice(rows)) })
     }
 
-    /// About the bytes that they take.
+    /// The approximate size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match &self.data {
             Data::Integers(values) => size_of_val(values.as_slice()),
@@ -236,7 +236,7 @@ impl Cells {
         taken
     }
 
-    /// How a row is ordered to one of a column of the same type; nulls come first or last whatever the direction.
+    /// Compares a row with a row of a column of the same type; nulls come first or last whatever the direction.
     pub(crate) fn compare(
         &self,
         row: usize,

@@ -21,7 +21,7 @@ use std::collections::HashMap;
 /// What is in the slots of this many groups is gathered by several threads.
 const MIN_GROUPS_FOR_PARALLEL_GATHER: usize = 1 << 14;
 
-/// Integers up to that size are counted together with rows: there is room for millions of them.
+/// Integers up to this magnitude share the slot that counts rows, which has room for millions of them.
 const MAX_COUNTED_INTEGER: u64 = 1 << 16;
 
 /// The states, and how many rows each group has.
@@ -34,7 +34,8 @@ pub(crate) struct Accumulators {
     empty: usize,
     columns: Vec<Aggregated>,
     memory: Vec<Scratch>,
-    /// What states share that only add up; none if no state does. The first slot of the first counts rows.
+    /// The slots of the states that only add up; empty if there are none. The first slot of the first table counts
+    /// rows.
     tables: Vec<LaneTable>,
 }
 
@@ -49,7 +50,7 @@ struct Aggregated {
 /// What is kept of columns.
 #[derive(Debug, Clone)]
 struct Kept {
-    /// Its place among all states of the plan.
+    /// Its index among all states of the plan.
     index: usize,
     state: State,
     /// Its slots in the tables, if it has some.
@@ -125,7 +126,7 @@ impl Accumulators {
         self.lay_out_others();
     }
 
-    /// Gives slots to the states that add up and have no place yet.
+    /// Gives slots to the states that add up and have none yet.
     fn lay_out_others(&mut self) {
         let mut lanes = vec![1];
         let mut shared = false;
@@ -231,7 +232,7 @@ impl Accumulators {
                 }
                 match (addends, place) {
                     (Some(mut addends), SlotPosition::WithRows) => {
-                        of_all[0].splice(..1, addends.drain(..1)).for_each(drop)
+                        of_all[0].splice(..1, addends.drain(..1)).for_each(drop);
                     }
                     (Some(addends), SlotPosition::Slots { table, .. }) if counted.nulls => {
                         kept.recount(counted.ids, u64::wrapping_add)?;

@@ -142,8 +142,8 @@ impl<'a> KeyEncoder<'a> {
         if let (Kind::Coded(coded), true) = (kind, nulls.0.is_empty())
             && let Some(ranks) = coded.ranks(dictionary)
         {
-            let place = |&code: &u32| places.get(code as usize).map(|&place| u64::from(place)).ok_or(NO_CODE);
-            return self.codes.iter().try_for_each(|code| place(code).map(|place| self.lane.push(place)));
+            let rank = |&code: &u32| ranks.get(code as usize).map(|&rank| u64::from(rank)).ok_or(NO_CODE);
+            return self.codes.iter().try_for_each(|code| rank(code).map(|rank| self.lane.push(rank)));
         }
         let Numbers { of_codes: numbers, are_codes } = &mut self.numbers[index];
         for code in numbers.len() as u32..dictionary.len() as u32 {
@@ -200,7 +200,7 @@ impl<'a> KeyEncoder<'a> {
     }
 }
 
-/// The number of a string, which `hint` probably is where it is a place in a dictionary.
+/// The number of a string; if it is a rank in a dictionary, it probably is `hint`.
 #[inline]
 pub(crate) fn number(kind: &Kind, string: &[u8], hint: u32) -> Option<u64> {
     match kind {
