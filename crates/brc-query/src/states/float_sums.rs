@@ -289,7 +289,7 @@ impl Accumulator for FloatSums {
         if !self.rest.is_empty() || !NORMAL.contains(&unit) {
             return false;
         }
-        let (sums, unit) = (&self.sums[groups], power(unit));
+        let (sums, unit) = (&self.sums[groups], power(unit.into()));
         let value = |sum: i128| match i64::try_from(sum) {
             // Such an integer becomes the nearest float by a single instruction.
             Ok(sum) => sum as f64 * unit,
@@ -297,7 +297,7 @@ impl Accumulator for FloatSums {
                 let zeros = sum.trailing_zeros();
                 // So does the sum of few floats, of which most bits are below all of them.
                 match i64::try_from(sum >> zeros) {
-                    Ok(few) => few as f64 * power(zeros as i32) * unit,
+                    Ok(few) => few as f64 * power(zeros.into()) * unit,
                     Err(_) => sum as f64 * unit,
                 }
             }

@@ -152,7 +152,7 @@ impl State {
     }
 
     /// Adds the groups of another state, which [is like](State::is_like) this one, to those in `groups`.
-    pub(crate) fn absorb(&mut self, other: Self, groups: &[u32]) {
+    pub(crate) fn merge(&mut self, other: Self, groups: &[u32]) {
         match (self, other) {
             (Self::Values(ours), Self::Values(theirs)) => ours.append(theirs, groups),
             (ours, other) => for_states!(ours, &other, it, other => it.merge(other, groups), ()),
