@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 // The files that are read as one table.
 #[derive(clap::Args)]
 pub(crate) struct TableArgs {
-    /// The files to read as one table: paths, a quoted glob such as 'part-*.csv', a directory (all files below it), or - for
-    /// standard input
+    /// The files to read as one table: paths, a quoted glob such as 'part-*.csv', a directory (all files below it), or -
+    /// for standard input
     #[arg(value_name = "FILE", required = true)]
     inputs: Vec<PathBuf>,
 
@@ -162,7 +162,8 @@ pub(crate) struct OutputArgs {
     #[arg(long, short = 'x', conflicts_with_all = ["format", "output", "to"])]
     vertical: bool,
 
-    /// Save the rows to a file in the encoding of its extension: parquet, arrow, buren, csv, json …; - is standard output
+    /// Save the rows to a file in the encoding of its extension: parquet, arrow, buren, csv, json …; - is standard
+    /// output
     #[arg(long, short, alias = "out", value_name = "OUT", conflicts_with = "format")]
     output: Option<PathBuf>,
 

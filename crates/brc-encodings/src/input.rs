@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 /// The number of first bytes by which an encoding is recognised.
 pub const PREFIX_BYTES: usize = 64 << 10;
 
-/// The number of first bytes that are read of a file that an encoding [reads by its parts](crate::Encoding::reads_parts).
+/// The number of first bytes that are read of a file that an encoding
+/// [reads by its parts](crate::Encoding::reads_parts).
 const HEAD_BYTES: usize = 4 << 10;
 
 /// The default size limit of a temporary copy in bytes: a small compressed file can expand to very many.

@@ -46,8 +46,8 @@ enum Command {
     /// prints the answer, which is that of brc query. The files must have the same paths on all machines: a shared
     /// directory, or an object store.
     ///
-    /// Processes speak plain TCP without passwords or encryption: anyone who can reach the ports can read the groups, and
-    /// disturb the query. A process listens only on its own address in the hosts file. Use a private network.
+    /// Processes speak plain TCP without passwords or encryption: anyone who can reach the ports can read the groups,
+    /// and disturb the query. A process listens only on its own address in the hosts file. Use a private network.
     ///
     /// This is a demonstration. Everything is kept in memory. A larger machine is often faster, as brc query spills to
     /// disk and needs no network; a cluster for many queries is brc-sql --cluster.

@@ -22,8 +22,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     selection: Selection,
 
-    /// How to sort the rows: expressions separated by commas, each optionally followed by desc and nulls first; all is every
-    /// column from left to right [default: as they are in the table]
+    /// How to sort the rows: expressions separated by commas, each optionally followed by desc and nulls first; all is
+    /// every column from left to right [default: as they are in the table]
     #[arg(long, value_name = "EXPRESSIONS", allow_hyphen_values = true)]
     order_by: Option<String>,
 
@@ -37,8 +37,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME[:LEVEL]", value_parser = compression())]
     compression: Option<Compressor>,
 
-    /// The delimiter of a text output [default: a tab for .tsv, else that of --delimiter, else a comma; a semicolon for the
-    /// table of the One Billion Row Challenge]
+    /// The delimiter of a text output [default: a tab for .tsv, else that of --delimiter, else a comma; a semicolon for
+    /// the table of the One Billion Row Challenge]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     output_delimiter: Option<u8>,
 
