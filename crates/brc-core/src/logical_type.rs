@@ -129,6 +129,29 @@ impl LogicalType {
         if scale == 0 { Self::Int64 } else { Self::decimal(scale) }
     }
 
+    /// Whether it is a 64-bit type for numbers: [`LogicalType::Int64`], or a decimal of
+    /// [`LogicalType::MAX_PRECISION_64`] digits.
+    #[must_use]
+    pub fn is_64_bit_number(self) -> bool {
+        match self {
+            Self::Int64 => true,
+            Self::Decimal { precision, .. } => precision == Self::MAX_PRECISION_64,
+            Self::Bool
+            | Self::Int8
+            | Self::Int16
+            | Self::Int32
+            | Self::UInt64
+            | Self::Float32
+            | Self::Float64
+            | Self::Date
+            | Self::Time { .. }
+            | Self::Timestamp { .. }
+            | Self::String
+            | Self::Binary
+            | Self::Uuid => false,
+        }
+    }
+
     /// The physical type of its values.
     #[must_use]
     pub fn physical(self) -> PhysicalType {

@@ -75,23 +75,7 @@ impl PlainStrings {
 /// Whether every 64-bit integer is a valid value of the type. This includes decimals whose digits are sure to fit
 /// 64 bits: version 1 stores no precision, and its decimals may have one digit more.
 pub(crate) fn has_any_64_bits(logical_type: LogicalType) -> bool {
-    match logical_type {
-        LogicalType::Int64 => true,
-        LogicalType::Decimal { precision, .. } => precision == LogicalType::MAX_PRECISION_64,
-        LogicalType::Bool
-        | LogicalType::Int8
-        | LogicalType::Int16
-        | LogicalType::Int32
-        | LogicalType::UInt64
-        | LogicalType::Float32
-        | LogicalType::Float64
-        | LogicalType::Date
-        | LogicalType::Time { .. }
-        | LogicalType::Timestamp { .. }
-        | LogicalType::String
-        | LogicalType::Binary
-        | LogicalType::Uuid => false,
-    }
+    logical_type.is_64_bit_number()
 }
 
 impl DecodedValues {

@@ -65,34 +65,28 @@ impl SharedCodes {
     /// Prepares a column of the current table. `wanted` selects rows; rows outside of it, and nulls, get arbitrary
     /// values.
     pub(super) fn prepare(&mut self, data: Data<'_>, wanted: Option<&[u64]>) {
-        let (Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) = data else { return };
-        if self.is_alone {
-            return;
-        }
-        self.form = match data {
-            // This depends on the table alone, not on the tables that a worker scanned before: encodings may write
-            // codes and strings differently, and the output must not depend on threads.
-            Data::Codes { codes, .. }
-                if self.is_distinct(dictionary) && self.look_up_strings(codes, dictionary, wanted) =>
-            {
-                CodeForm::Strings
-            }
-            _ if self.is_first(dictionary) => CodeForm::First,
-            _ => CodeForm::Shared,
-        };
-        if self.form == CodeForm::Shared {
-            self.translate(data, wanted);
+        // Whether codes become strings depends on the table alone, not on the tables that a worker scanned before:
+        // encodings may write codes and strings differently, and the output must not depend on threads.
+        if let Data::Codes { codes, dictionary } = data
+            && !self.is_alone
+            && self.is_distinct(dictionary)
+            && self.look_up_strings(codes, dictionary, wanted)
+        {
+            self.form = CodeForm::Strings;
+        } else {
+            self.prepare_codes(data, wanted);
         }
     }
 
-    /// Prepares the codes of summary sets, which stay codes.
-    pub(super) fn prepare_sets(&mut self, codes: &[u32], dictionary: &Dictionary) {
+    /// Prepares a column whose codes stay codes.
+    pub(super) fn prepare_codes(&mut self, data: Data<'_>, wanted: Option<&[u64]>) {
+        let (Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) = data else { return };
         if self.is_alone {
             return;
         }
         self.form = if self.is_first(dictionary) { CodeForm::First } else { CodeForm::Shared };
         if self.form == CodeForm::Shared {
-            self.translate(Data::Codes { codes, dictionary }, None);
+            self.translate(data, dictionary, wanted);
         }
     }
 
@@ -131,9 +125,8 @@ impl SharedCodes {
         true
     }
 
-    /// Translates codes.
-    fn translate(&mut self, data: Data<'_>, wanted: Option<&[u64]>) {
-        let (Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) = data else { return };
+    /// Translates codes of a dictionary.
+    fn translate(&mut self, data: Data<'_>, dictionary: &Dictionary, wanted: Option<&[u64]>) {
         for string in self.first.take().iter().flat_map(Dictionary::iter) {
             self.strings.intern(string);
         }
@@ -257,8 +250,8 @@ mod tests {
                     assert_eq!(strings, strings_of(&data.into(), wanted));
                     forms.push(form);
                 }
-                shared.prepare_sets(&codes, dictionary);
                 let data = Data::Codes { codes: &codes, dictionary };
+                shared.prepare_codes(data, None);
                 assert!(matches!(shared.as_data(data), Data::Codes { .. }));
                 assert_eq!(strings_of(&shared.as_data(data).into(), None), strings_of(&data.into(), None));
             }

@@ -367,7 +367,7 @@ impl Sink for TranslatingSink<'_, '_, '_> {
         let own = columns.iter_mut().filter(|column| matches!(column.origin, Origin::Column(_)));
         for (column, own) in own.zip(summary.columns) {
             if let ColumnSummary::Codes { codes, dictionary } = own {
-                column.shared.prepare_sets(codes, dictionary);
+                column.shared.prepare_codes(Data::Codes { codes, dictionary }, None);
             }
         }
         constant(columns).for_each(|column| column.prepare_sets(summary.rows));

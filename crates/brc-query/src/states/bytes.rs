@@ -32,6 +32,8 @@ fn replace(old: &mut Vec<u8>, new: &[u8]) {
 }
 
 impl Accumulator for ByteBounds {
+    const IGNORES_REPEATS: bool = true;
+
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -62,20 +64,5 @@ impl Accumulator for ByteBounds {
 
     fn bounds(&self, group: usize) -> Option<(Value<'_>, Value<'_>)> {
         self.0[group].as_ref().map(|bounds| (Value::Bytes(&bounds.min), Value::Bytes(&bounds.max)))
-    }
-
-    fn takes_weights(&self) -> bool {
-        true
-    }
-
-    /// How often a value comes makes no difference.
-    fn update_weighted(
-        &mut self,
-        level: Level,
-        groups: &[u32],
-        _: &[u32],
-        values: Values<'_>,
-    ) -> Result<(), Malformed> {
-        self.update(level, GroupIds::Rows(groups), values)
     }
 }

@@ -58,6 +58,8 @@ impl Distinct {
 }
 
 impl Accumulator for Distinct {
+    const IGNORES_REPEATS: bool = true;
+
     fn len(&self) -> usize {
         self.pairs.groups()
     }
@@ -109,21 +111,6 @@ impl Accumulator for Distinct {
 
     fn count(&self, group: usize) -> u64 {
         self.counts[group]
-    }
-
-    fn takes_weights(&self) -> bool {
-        true
-    }
-
-    /// How often a value comes makes no difference.
-    fn update_weighted(
-        &mut self,
-        level: Level,
-        groups: &[u32],
-        _: &[u32],
-        values: Values<'_>,
-    ) -> Result<(), Malformed> {
-        self.update(level, GroupIds::Rows(groups), values)
     }
 }
 

@@ -15,6 +15,8 @@ pub(crate) struct FloatBounds(Vec<(u64, u64)>);
 const EMPTY: (u64, u64) = (u64::MAX, u64::MIN);
 
 impl Accumulator for FloatBounds {
+    const IGNORES_REPEATS: bool = true;
+
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -47,20 +49,5 @@ impl Accumulator for FloatBounds {
     fn bounds(&self, group: usize) -> Option<(Value<'_>, Value<'_>)> {
         let (min, max) = self.0[group];
         (min <= max).then(|| (Value::Float(float_of_key(min)), Value::Float(float_of_key(max))))
-    }
-
-    fn takes_weights(&self) -> bool {
-        true
-    }
-
-    /// How often a value comes makes no difference.
-    fn update_weighted(
-        &mut self,
-        level: Level,
-        groups: &[u32],
-        _: &[u32],
-        values: Values<'_>,
-    ) -> Result<(), Malformed> {
-        self.update(level, GroupIds::Rows(groups), values)
     }
 }

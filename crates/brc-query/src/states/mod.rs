@@ -63,6 +63,9 @@ use std::ops::Range;
 
 /// One kind of state, in a column with an entry for each group. What a kind does not keep, it does not override.
 pub(crate) trait Accumulator: Sized {
+    /// Whether the state is the same however often a value comes.
+    const IGNORES_REPEATS: bool = false;
+
     /// The number of groups.
     fn len(&self) -> usize;
 
@@ -79,12 +82,21 @@ pub(crate) trait Accumulator: Sized {
 
     /// Whether [`Accumulator::update_weighted`] is supported.
     fn takes_weights(&self) -> bool {
-        false
+        Self::IGNORES_REPEATS
     }
 
     /// Adds values to their groups, each as often as its weight says.
-    fn update_weighted(&mut self, _: Level, _: &[u32], _: &[u32], _: Values<'_>) -> Result<(), Malformed> {
-        Err(Malformed("it has rows that stand for others"))
+    fn update_weighted(
+        &mut self,
+        level: Level,
+        groups: &[u32],
+        _weights: &[u32],
+        values: Values<'_>,
+    ) -> Result<(), Malformed> {
+        match Self::IGNORES_REPEATS {
+            true => self.update(level, GroupIds::Rows(groups), values),
+            false => Err(Malformed("it has rows that stand for others")),
+        }
     }
 
     /// Adds sets of rows to their groups by the statistics of a column. `rows` has the number of rows of each set; none

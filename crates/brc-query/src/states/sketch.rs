@@ -83,6 +83,8 @@ fn hash(value: Value<'_>) -> u64 {
 }
 
 impl Accumulator for Sketches {
+    const IGNORES_REPEATS: bool = true;
+
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -121,21 +123,6 @@ impl Accumulator for Sketches {
             Sketch::Hashes(hashes) => hashes.len() as u64,
             Sketch::Registers(registers) => estimate(registers),
         }
-    }
-
-    fn takes_weights(&self) -> bool {
-        true
-    }
-
-    /// How often a value comes makes no difference.
-    fn update_weighted(
-        &mut self,
-        level: Level,
-        groups: &[u32],
-        _: &[u32],
-        values: Values<'_>,
-    ) -> Result<(), Malformed> {
-        self.update(level, GroupIds::Rows(groups), values)
     }
 }
 

@@ -58,27 +58,10 @@ pub(crate) struct FileKey {
 impl FileKey {
     /// The undecided key of a table with this schema.
     pub(crate) fn new(schema: &Schema) -> Self {
-        let is_number = |field: &Field| match field.logical_type {
-            LogicalType::Int64 => true,
-            LogicalType::Decimal { precision, .. } => precision == LogicalType::MAX_PRECISION_64,
-            LogicalType::String
-            | LogicalType::Bool
-            | LogicalType::Int8
-            | LogicalType::Int16
-            | LogicalType::Int32
-            | LogicalType::UInt64
-            | LogicalType::Float32
-            | LogicalType::Float64
-            | LogicalType::Date
-            | LogicalType::Time { .. }
-            | LogicalType::Timestamp { .. }
-            | LogicalType::Binary
-            | LogicalType::Uuid => false,
-        };
+        let is_number = |field: &&Field| field.logical_type.is_64_bit_number();
         let fields = schema.fields();
         let is_string = |field: &&Field| field.logical_type == LogicalType::String;
-        let (strings, numbers) =
-            (fields.iter().filter(is_string).count(), fields.iter().filter(|it| is_number(it)).count());
+        let (strings, numbers) = (fields.iter().filter(is_string).count(), fields.iter().filter(is_number).count());
         let is_obvious = strings == 1 && (1..MAX_OBVIOUS_COLUMNS).contains(&numbers) && numbers + 1 == fields.len();
         Self { chosen: OnceLock::new(), is_obvious }
     }
