@@ -9,6 +9,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod isa;
+mod lookup;
+mod marks;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod plain;

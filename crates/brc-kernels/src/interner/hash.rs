@@ -63,12 +63,15 @@ impl HashKind {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Aes` is chosen only if the level has AES instructions.
             Self::Aes => unsafe { aes::hash(key) },
-            Self::Multiply => {
-                let mixed = fold(fold(key[0], 0) ^ key[1], 0);
-                mixed as u32 ^ (mixed >> 32) as u32
-            }
+            Self::Multiply => hash_by_multiplying(key),
         }
     }
+}
+
+#[inline(always)]
+pub(crate) fn hash_by_multiplying(key: &Key) -> u32 {
+    let mixed = fold(fold(key[0], 0) ^ key[1], 0);
+    mixed as u32 ^ (mixed >> 32) as u32
 }
 
 /// The digest of a name of at most [`LONGEST`] bytes, computed with multiplications.
@@ -93,16 +96,34 @@ fn marked(digest: Key) -> Key {
     [digest[0] & !0xff | PADDING as u64, digest[1]]
 }
 
-/// Whether two names are equal; the second must have at least sixteen bytes.
+/// Whether two names are equal; the second must have at least sixteen bytes, and at most [`LONGEST`]. Of up to 64 bytes,
+/// four parts are compared without a branch on their number; the last ones overlap.
 #[inline(always)]
 pub(crate) fn equal_long(found: &[u8], name: &[u8]) -> bool {
-    let (Some(last), Some(found_last)) = (name.last_chunk::<16>(), found.last_chunk::<16>()) else { return false };
-    // The last bytes may overlap with others.
-    let mut different = u128::from_ne_bytes(*last) ^ u128::from_ne_bytes(*found_last);
-    for (one, other) in name.as_chunks::<16>().0.iter().zip(found.as_chunks::<16>().0) {
-        different |= u128::from_ne_bytes(*one) ^ u128::from_ne_bytes(*other);
+    debug_assert!(name.len() <= LONGEST, "longer names have no key");
+    if found.len() != name.len() || name.len() < 16 {
+        return false;
     }
-    found.len() == name.len() && different == 0
+    differences(found, name, 0) == [0; 2]
+        && (name.len() <= LONGEST / 2 || differences(found, name, LONGEST / 2) == [0; 2])
+}
+
+/// The differing bits of four parts from `first` on.
+#[inline(always)]
+fn differences(found: &[u8], name: &[u8], first: usize) -> Key {
+    let mut different = [0; 2];
+    for part in 0..4 {
+        let at = (first + 16 * part).min(name.len() - 16);
+        let (one, other) = (part_at(name, at), part_at(found, at));
+        different = [different[0] | (one[0] ^ other[0]), different[1] | (one[1] ^ other[1])];
+    }
+    different
+}
+
+/// Sixteen bytes of a name.
+#[inline(always)]
+fn part_at(name: &[u8], at: usize) -> Key {
+    name[at..].first_chunk().map_or([0; 2], words)
 }
 
 fn words(bytes: &[u8; 16]) -> Key {

@@ -107,12 +107,6 @@ impl KeyTable {
         self.home(hash, self.displacements[self.group(hash)])
     }
 
-    /// The only slot that may hold a key, if the table's hash is [`HashKind::Multiply`].
-    #[inline(always)]
-    pub(crate) fn index_by_multiplying(&self, key: &Key) -> usize {
-        self.index_of(HashKind::Multiply.hash(key))
-    }
-
     /// The slot of a name, if it is in the table.
     #[inline]
     pub(crate) fn find(&self, key: &Key) -> Option<usize> {

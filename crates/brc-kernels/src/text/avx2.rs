@@ -1,25 +1,27 @@
 //! Rows with AVX2: eight numbers per register, one name per half register.
 
 use super::avx512::{last_word, single};
-use super::isa::{GROUP, SKIPPED, SLOT_SHIFT, TextIsa};
+use super::isa::{GROUP, SKIPPED, TextIsa};
+use super::lookup::KeyLookup;
+use super::marks::{self, Separators};
 use crate::accumulate::slots::{Slot as State, x86 as states};
 use crate::cpu::ONES;
-use crate::interner::{Key, KeyTable, PADDING, SHORT, Slot, aes, equal_long};
+use crate::interner::{Key, KeyTable, LONGEST, PADDING, SHORT, Slot, aes};
 use crate::isa::Avx2;
 use std::arch::x86_64::*;
 
-/// The part of [`KeyTable`] that is needed to find keys.
-#[derive(Clone, Copy)]
-pub(crate) struct KeyLookup {
-    displacements: *const u32,
-    group_shift: u32,
-    mask: u32,
+impl Separators for Avx2 {
+    #[inline(always)]
+    unsafe fn separators(block: &[u8; 64], delimiter: u8) -> u64 {
+        // SAFETY: promised by the caller; the block is two registers long.
+        unsafe {
+            let (delimiter, line_feed) = (_mm256_set1_epi8(delimiter as i8), _mm256_set1_epi8(b'\n' as i8));
+            let low = either(block.as_ptr(), delimiter, line_feed);
+            let high = either(block.as_ptr().add(32), delimiter, line_feed);
+            u64::from(high) << 32 | u64::from(low)
+        }
+    }
 }
-
-/// The number of marks that a block of 64 bytes seldom exceeds: rows of the One Billion Row Challenge have 14 to 16
-/// bytes. The loop is that of [`portable`](super::portable), written out, because a closure was compiled without these
-/// instructions.
-const USUAL_MARKS: usize = 12;
 
 impl TextIsa for Avx2 {
     type Faults = __m256i;
@@ -27,39 +29,8 @@ impl TextIsa for Avx2 {
 
     #[inline(always)]
     unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<usize> {
-        // SAFETY: promised by the caller; a block extends at most 63 bytes beyond the text, within its margin. At most
-        // `USUAL_MARKS` excess entries are written.
-        unsafe {
-            let delimiters = _mm256_set1_epi8(delimiter as i8);
-            let line_feeds = _mm256_set1_epi8(b'\n' as i8);
-            let mut next = out;
-            let mut base = 1u16;
-            let mut at = 0;
-            while at < text.len() {
-                let block = text.as_ptr().add(at);
-                let low = either(block, delimiters, line_feeds);
-                let mut marks = u64::from(either(block.add(32), delimiters, line_feeds)) << 32 | u64::from(low);
-                let count = marks.count_ones() as usize;
-                // No branch on their number, unless there are unusually many.
-                for place in 0..USUAL_MARKS {
-                    *next.add(place) = base.wrapping_add(marks.trailing_zeros() as u16);
-                    marks &= marks.wrapping_sub(1);
-                }
-                if count > USUAL_MARKS {
-                    if count > 32 {
-                        return None;
-                    }
-                    for place in USUAL_MARKS..count {
-                        *next.add(place) = base.wrapping_add(marks.trailing_zeros() as u16);
-                        marks &= marks.wrapping_sub(1);
-                    }
-                }
-                next = next.add(count);
-                base = base.wrapping_add(64);
-                at += 64;
-            }
-            Some(next.offset_from(out) as usize)
-        }
+        // SAFETY: promised by the caller.
+        unsafe { marks::write::<Self>(text, delimiter, out) }
     }
 
     #[inline(always)]
@@ -135,21 +106,18 @@ impl TextIsa for Avx2 {
 
     #[inline(always)]
     unsafe fn equal(found: &[u8], name: &[u8]) -> bool {
-        equal_long(found, name)
+        // SAFETY: promised by the caller.
+        found.len() == name.len() && unsafe { equal_parts(found.as_ptr(), name.as_ptr(), name.len()) }
     }
 
     #[inline(always)]
     unsafe fn lookup(table: &KeyTable) -> KeyLookup {
-        KeyLookup {
-            displacements: table.displacements.as_ptr(),
-            group_shift: 32 - table.displacements.len().trailing_zeros(),
-            mask: ((1 << table.bits) - 1) << SLOT_SHIFT,
-        }
+        KeyLookup::new(table)
     }
 
     #[inline(always)]
     unsafe fn slots(keys: *const Key, mut skipped: u16, lookup: KeyLookup, out: *mut i32) {
-        // SAFETY: promised by the caller. The shift keeps the group's number below the number of groups.
+        // SAFETY: promised by the caller.
         unsafe {
             let round = _mm_set_epi64x(aes::ROUND[1], aes::ROUND[0]);
             for row in 0..GROUP {
@@ -157,10 +125,7 @@ impl TextIsa for Avx2 {
                 for _ in 0..aes::ROUNDS {
                     key = _mm_aesenc_si128(key, round);
                 }
-                let hash = _mm_cvtsi128_si32(key) as u32;
-                let displacement = *lookup.displacements.add((hash >> lookup.group_shift) as usize);
-                let home = hash.wrapping_add((hash >> 16).wrapping_mul(displacement));
-                *out.add(row) = ((home << SLOT_SHIFT) & lookup.mask) as i32;
+                *out.add(row) = lookup.offset(_mm_cvtsi128_si32(key) as u32);
             }
             while skipped != 0 {
                 *out.add(skipped.trailing_zeros() as usize) = SKIPPED;
@@ -206,6 +171,33 @@ impl TextIsa for Avx2 {
     unsafe fn add(values: *const i16, slots: *const i32, rows: usize, first: *mut State) {
         // SAFETY: promised by the caller.
         unsafe { states::rows_at(values, slots, rows, first) }
+    }
+}
+
+/// Whether two names of the same length are equal. Of up to 64 bytes, four parts of sixteen are compared without a
+/// branch on their number; the last ones overlap.
+///
+/// # Safety
+/// Both have `length` readable bytes, which is from sixteen to [`LONGEST`].
+#[inline(always)]
+unsafe fn equal_parts(one: *const u8, other: *const u8, length: usize) -> bool {
+    // SAFETY: promised by the caller; no part ends after the name.
+    unsafe {
+        let different = |first: usize| {
+            let mut different = _mm_setzero_si128();
+            for part in 0..4 {
+                let at = (first + 16 * part).min(length - 16);
+                let one = _mm_loadu_si128(one.add(at).cast());
+                let other = _mm_loadu_si128(other.add(at).cast());
+                different = _mm_or_si128(different, _mm_xor_si128(one, other));
+            }
+            different
+        };
+        let mut any = different(0);
+        if length > LONGEST / 2 {
+            any = _mm_or_si128(any, different(LONGEST / 2));
+        }
+        _mm_testz_si128(any, any) == 1
     }
 }
 

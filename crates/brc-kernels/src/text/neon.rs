@@ -1,13 +1,16 @@
 //! Separators with NEON.
 
-use super::portable::Separators;
+use super::marks::Separators;
+use super::portable::SeparatorsOnly;
 use crate::isa::Neon;
 use crate::structure::{bits_of_bytes, registers};
 use std::arch::aarch64::*;
 
+impl SeparatorsOnly for Neon {}
+
 impl Separators for Neon {
     #[inline(always)]
-    fn separators(block: &[u8; 64], delimiter: u8) -> u64 {
+    unsafe fn separators(block: &[u8; 64], delimiter: u8) -> u64 {
         let [a, b, c, d] = registers(block);
         // SAFETY: every processor of the target has NEON.
         unsafe {

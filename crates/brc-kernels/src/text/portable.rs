@@ -1,20 +1,21 @@
 //! Rows in plain Rust, one after another: the portable variant, except for how separators are found.
 
-use super::isa::{GROUP, SKIPPED, SLOT_SHIFT, TextIsa};
+use super::isa::{GROUP, SKIPPED, TextIsa};
+use super::lookup::KeyLookup;
+use super::marks::{self, Separators};
 use crate::accumulate::slots::Slot as State;
-use crate::interner::{Key, KeyTable, SHORT, Slot, equal_long, multiplied, padded};
+use crate::interner::{Key, KeyTable, SHORT, Slot, equal_long, hash_by_multiplying, multiplied, padded};
 use crate::isa::Portable;
 use crate::structure::equal_bytes;
 
 /// Instruction sets that are used only to find separators.
-pub(crate) trait Separators: Copy {
-    /// A mask of the bytes that are the delimiter or a line feed.
-    fn separators(block: &[u8; 64], delimiter: u8) -> u64;
-}
+pub(crate) trait SeparatorsOnly: Separators {}
+
+impl SeparatorsOnly for Portable {}
 
 impl Separators for Portable {
     #[inline(always)]
-    fn separators(block: &[u8; 64], delimiter: u8) -> u64 {
+    unsafe fn separators(block: &[u8; 64], delimiter: u8) -> u64 {
         let mut words = [0; 8];
         for (word, bytes) in words.iter_mut().zip(block.as_chunks::<8>().0) {
             *word = u64::from_le_bytes(*bytes);
@@ -23,36 +24,15 @@ impl Separators for Portable {
     }
 }
 
-impl<I: Separators> TextIsa for I {
+impl<I: SeparatorsOnly> TextIsa for I {
     /// Not 0 if there are faults.
     type Faults = u32;
-    type KeyLookup<'a> = &'a KeyTable;
+    type KeyLookup<'a> = KeyLookup;
 
     #[inline(always)]
     unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<usize> {
-        /// The number of marks that are written without a branch: few blocks have more.
-        const USUAL: usize = 12;
-        let mut next = out;
-        for at in (0..text.len()).step_by(64) {
-            // SAFETY: promised by the caller; a block extends at most 63 bytes beyond the text, within its margin.
-            unsafe {
-                let mut marks = I::separators(&*text.as_ptr().add(at).cast(), delimiter);
-                let count = marks.count_ones() as usize;
-                if count > 32 {
-                    return None;
-                }
-                let mut write = |place: usize| {
-                    // Excess entries are overwritten by the next block.
-                    next.add(place).write((marks.trailing_zeros() as usize + at + 1) as u16);
-                    marks &= marks.wrapping_sub(1);
-                };
-                (0..USUAL).for_each(&mut write);
-                (USUAL..count).for_each(&mut write);
-                next = next.add(count);
-            }
-        }
-        // SAFETY: both point into the same array.
-        Some(unsafe { next.offset_from(out) } as usize)
+        // SAFETY: promised by the caller.
+        unsafe { marks::write::<Self>(text, delimiter, out) }
     }
 
     #[inline(always)]
@@ -67,15 +47,23 @@ impl<I: Separators> TextIsa for I {
 
     #[inline(always)]
     unsafe fn numbers(text: *const u8, marks: *const u16, delimiter: u8, mut faults: u32, out: *mut i16) -> u32 {
-        for row in 0..GROUP {
-            // SAFETY: promised by the caller; a word starts at most eight bytes before the text, within its margin.
-            unsafe {
-                let (delimiter_mark, end) = (*marks.add(2 * row), *marks.add(2 * row + 1));
-                let word = text.add(usize::from(end)).wrapping_sub(8).cast::<u64>().read_unaligned();
-                let (value, fault) = number(u64::from_le(word), end.wrapping_sub(delimiter_mark), delimiter);
-                *out.add(row) = value;
-                faults |= fault;
+        let (mut heads, mut tails) = ([0; GROUP], [0; GROUP]);
+        // SAFETY: promised by the caller; a word starts at most eight bytes before the text, within its margin. A group
+        // has two marks and one number for each row.
+        let (pairs, out) = unsafe {
+            for row in 0..GROUP {
+                let end = text.add(usize::from(*marks.add(2 * row + 1)));
+                heads[row] = u32::from_le(end.wrapping_sub(8).cast::<u32>().read_unaligned());
+                tails[row] = u32::from_le(end.wrapping_sub(4).cast::<u32>().read_unaligned());
             }
+            (&*marks.cast::<[[u16; 2]; GROUP]>(), &mut *out.cast::<[i16; GROUP]>())
+        };
+        // Compilers turn this loop into vector instructions.
+        for row in 0..GROUP {
+            let length = u32::from(pairs[row][1]).wrapping_sub(u32::from(pairs[row][0]));
+            let (value, fault) = number(heads[row], tails[row], length, delimiter);
+            out[row] = value as i16;
+            faults |= fault;
         }
         faults
     }
@@ -121,17 +109,20 @@ impl<I: Separators> TextIsa for I {
     }
 
     #[inline(always)]
-    unsafe fn lookup(table: &KeyTable) -> &KeyTable {
-        table
+    unsafe fn lookup(table: &KeyTable) -> KeyLookup {
+        KeyLookup::new(table)
     }
 
     #[inline(always)]
-    unsafe fn slots(keys: *const Key, skipped: u16, table: &KeyTable, out: *mut i32) {
-        for row in 0..GROUP {
-            // SAFETY: promised by the caller.
-            unsafe {
-                let slot = table.index_by_multiplying(&*keys.add(row)) - 1;
-                *out.add(row) = if skipped >> row & 1 == 1 { SKIPPED } else { (slot as i32) << SLOT_SHIFT };
+    unsafe fn slots(keys: *const Key, mut skipped: u16, lookup: KeyLookup, out: *mut i32) {
+        // SAFETY: promised by the caller.
+        unsafe {
+            for row in 0..GROUP {
+                *out.add(row) = lookup.offset(hash_by_multiplying(&*keys.add(row)));
+            }
+            while skipped != 0 {
+                *out.add(skipped.trailing_zeros() as usize) = SKIPPED;
+                skipped &= skipped - 1;
             }
         }
     }
@@ -143,19 +134,23 @@ impl<I: Separators> TextIsa for I {
         table: *const u8,
         codes: *mut u32,
     ) -> u32 {
-        let mut unequal = 0;
-        for row in 0..GROUP {
-            // SAFETY: promised by the caller.
-            unsafe {
-                let slot = &*table.offset(*slots.add(row) as isize).cast::<Slot>();
+        // SAFETY: promised by the caller.
+        unsafe {
+            let slot = |row: usize| &*table.offset(*slots.add(row) as isize).cast::<Slot>();
+            let mut any = [0; 2];
+            for row in 0..GROUP {
+                let (key, found) = (&*keys.add(row), slot(row));
                 if CODES {
-                    *codes.add(row) = slot.code();
+                    *codes.add(row) = found.code();
                 }
-                let (key, found) = (&*keys.add(row), &slot.key);
-                unequal |= u32::from((key[0] ^ found[0]) | (key[1] ^ found[1]) != 0) << (2 * row);
+                any[0] |= key[0] ^ found.key[0];
+                any[1] |= key[1] ^ found.key[1];
             }
+            if any == [0; 2] {
+                return 0;
+            }
+            (0..GROUP).filter(|&row| *keys.add(row) != slot(row).key).fold(0, |unequal, row| unequal | 1 << (2 * row))
         }
-        unequal
     }
 
     #[inline(always)]
@@ -167,27 +162,27 @@ impl<I: Separators> TextIsa for I {
     }
 }
 
-/// The number at the end of a row, from the row's last eight bytes and the distance between its delimiter and line
-/// feed; and its faults, 0 if it is valid.
+/// The number at the end of a row, and its faults, 0 if it is valid: from the row's last eight bytes, in two halves such
+/// as `me;1` and `2.3\n`, and the number of bytes after the delimiter. All cases are computed, and those that the length
+/// rules out are masked.
 #[inline(always)]
-fn number(word: u64, distance: u16, delimiter: u8) -> (i16, u32) {
-    // "2.3\n"; the XOR leaves only the values of the digits.
-    let tail = (word >> 32) as u32 ^ u32::from_le_bytes(*b"0.0\n");
-    let [ones, _, tenths, _] = tail.to_le_bytes();
+fn number(head: u32, tail: u32, length: u32, delimiter: u8) -> (u32, u32) {
+    let if_true = |condition: bool| u32::from(condition).wrapping_neg();
+    // "2.3\n", "12.3\n" or "-2.3\n", "-12.3\n".
+    let [four, five, six] = [if_true(length == 4), if_true(length == 5), if_true(length == 6)];
+    let shifted = head << 8;
+    let before = (head & four | shifted & five | head << 16 & six) >> 24;
+    let first = (head & five | shifted & six) >> 24;
+    let minus = if_true(first == u32::from(b'-'));
+    // XOR leaves only the values of the digits.
+    let tens = (head >> 24 ^ u32::from(b'0')) & (six | five & !minus);
+    let tail = tail ^ u32::from_le_bytes(*b"0.0\n");
     // The high bits of digits above 9, and of the other bytes if they are not 0.
-    let no_digits = (tail | tail.wrapping_add(0x7f76_7f76)) & 0x8080_8080;
-    // "me;1" or ";-1" from the delimiter on. If the delimiter is not in these bytes, the shift yields zeros, which do
-    // not match it.
-    let start = 56i32.wrapping_sub(8 * i32::from(distance));
-    let head = u64::from(word as u32) >> (start & 63);
-    let negative = u8::from(head as u32 >> 8 & 0xff == u32::from(b'-'));
-    // After the delimiter and the minus there is one more digit if this is 16, or none if it is 24. No branch depends
-    // on it.
-    let start = start + 8 * i32::from(negative);
-    let has_tens = u8::from(start == 16);
-    let tens = ((head >> (8 + 8 * negative)) as u8 ^ b'0') & has_tens.wrapping_neg();
-    let is_plain = (head as u8 == delimiter) & (start & !8 == 16) & (tens <= 9);
-    let value = 100 * i16::from(tens) + 10 * i16::from(ones) + i16::from(tenths);
-    let sign = -i16::from(negative);
-    ((value ^ sign) - sign, no_digits | u32::from(!is_plain))
+    let not_digits = (tail | tail.wrapping_add(0x7f76_7f76) | tens | tens.wrapping_add(0x76)) & 0x8080_8080;
+    let wrong_length = !(four | five | six) | six & !minus;
+    let (ones, tenths) = (tail & 0xff, tail >> 16 & 0xff);
+    // SSE2 cannot multiply 32-bit lanes.
+    let hundredfold = (tens << 6).wrapping_add(tens << 5).wrapping_add(tens << 2);
+    let value = hundredfold.wrapping_add(ones << 3).wrapping_add(ones << 1).wrapping_add(tenths);
+    ((value ^ minus).wrapping_sub(minus), (before ^ u32::from(delimiter)) | wrong_length | not_digits)
 }
