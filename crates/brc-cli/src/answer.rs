@@ -98,7 +98,7 @@ impl Destination {
             let (plan, answer) = watch_table(progress, table, answer)?;
             self.write(&plan, answer, threads)?
         };
-        changes::note_nulled(table);
+        changes::note_read(table, progress);
         charsets::note_mismatches(query, table);
         Ok(totals)
     }

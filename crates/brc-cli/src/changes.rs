@@ -2,7 +2,8 @@
 
 use crate::printable;
 use brc_core::decimal::counted;
-use brc_core::{ColumnChanges, Table};
+use brc_core::{ColumnChanges, Progress, Table};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The number of columns that messages list.
 const MAX_COLUMNS: usize = 5;
@@ -29,6 +30,16 @@ fn nulled(table: &dyn Table) -> Vec<String> {
         format!("{} in '{name}' read as null ({values}; --null '' keeps {them} as text)", tokens.join(" and "))
     };
     lines(&by_column(table, |changes| changes.nulled), line, "read as null")
+}
+
+/// The columns that are text because the query compares their null tokens: one line each.
+fn compared(table: &dyn Table) -> Vec<String> {
+    let line = |name: &str, changes: &ColumnChanges| {
+        let tokens: Vec<String> = changes.null_tokens.iter().map(|token| quoted(token)).collect();
+        let (tokens, nulls) = (tokens.join(" and "), changes.null_tokens.iter().copied().collect::<Vec<_>>().join(","));
+        format!("'{name}' is text in this query, which compares null tokens; --null {nulls} reads {tokens} as null")
+    };
+    lines(&by_column(table, |changes| changes.nulls_are_text.into()), line, "compared as text")
 }
 
 /// The columns that stay text because their values are ambiguous: one line each.
@@ -60,10 +71,25 @@ fn lines(columns: &[(&str, ColumnChanges)], line: impl Fn(&str, &ColumnChanges) 
     lines
 }
 
+/// Notes on standard error how the rows that were read differ from the text: how many are missing, and which null tokens
+/// were recognised.
+pub(crate) fn note_read(table: &dyn Table, progress: &Progress) {
+    note_rejected(progress);
+    note_nulled(table);
+}
+
 /// Notes on standard error which null tokens were recognised.
 pub(crate) fn note_nulled(table: &dyn Table) {
-    for line in nulled(table) {
+    for line in nulled(table).into_iter().chain(compared(table)) {
         message!("note: {}", printable::line(line.as_bytes()));
+    }
+}
+
+/// Notes on standard error how many malformed rows were left out.
+pub(crate) fn note_rejected(progress: &Progress) {
+    let rejected = progress.rejected_rows.load(Relaxed);
+    if rejected > 0 {
+        message!("note: rejected {} with the wrong number of columns", counted(rejected, "row"));
     }
 }
 

@@ -1,14 +1,15 @@
 //! Copies tables that have to be read more than once to temporary files.
 
 use crate::args::{MemoryArgs, Source, Threads};
+use crate::changes;
 use crate::progress::watch_table;
 use brc_compress::Compressor;
 use brc_core::{Error, Progress, Result, Schema, Table, current_schema, with_types};
 use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions, Output, convert, writer};
 use brc_query::Query;
 
-/// Copies the selected columns and rows to a temporary buren file. Reading it column by column costs less than reading
-/// a text once per column, and a pipe can be read only once.
+/// Copies the selected columns and rows to a temporary buren file, and notes on standard error how many rows were left
+/// out. Reading it column by column costs less than reading a text once per column, and a pipe can be read only once.
 ///
 /// # Errors
 /// Those of the query and the table, and of the directory for temporary files.
@@ -20,7 +21,9 @@ pub(crate) fn copy(
     source: &Source,
 ) -> Result<Box<dyn Table>> {
     let progress = Progress::default();
-    watch_table(&progress, table, || copy_quietly(table, query, threads, memory, source, &progress))
+    let copied = watch_table(&progress, table, || copy_quietly(table, query, threads, memory, source, &progress))?;
+    changes::note_rejected(&progress);
+    Ok(copied)
 }
 
 /// Like [`copy`], without showing progress.

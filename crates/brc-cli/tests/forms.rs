@@ -255,3 +255,61 @@ fn csv_rows_keep_the_text_format_and_all_else_has_the_default() {
         assert!(place.run(&format!("cat {table} --to json")).text().contains("\"2024-12-31\""));
     }
 }
+
+#[test]
+fn a_text_has_one_decimal_separator() {
+    let place = Place::new();
+    place.write("w.csv", "x;net\na;99,50\nb;12,10\n");
+    place.run_of(&["query", "w.csv", "select x, net, net * 1.5 as gross, net * 1e0 as f", "-o", "w2.csv"]).ok();
+    assert_eq!(
+        std::fs::read_to_string(place.path("w2.csv")).unwrap(),
+        "x,net,gross,f\na,\"99,50\",\"149,250\",\"99,5\"\nb,\"12,10\",\"18,150\",\"12,1\"\n"
+    );
+    let sums = ["select sum(net) as n, sum(gross) as g, sum(f) as f", "--format", "csv"];
+    let of = |file: &str| place.run_of(&[&["query", file], &sums[..]].concat()).text();
+    assert_eq!(of("w2.csv"), "n,g,f\n111.60,167.400,111.6\n");
+    // A copy of a text whose columns differ is read in the same way.
+    place.write("mixed.csv", "lat;price\n52.5;1.234,50\n48.137;7,25\n");
+    place.run("convert mixed.csv copy.csv").ok();
+    let query = "select sum(lat) as lat, sum(price) as price";
+    for file in ["mixed.csv", "copy.csv"] {
+        let sums = place.run_of(&["query", file, query, "--format", "csv"]).text();
+        assert_eq!(sums, "lat,price\n100.637,1241.75\n", "{file}");
+    }
+}
+
+#[test]
+fn several_files_in_the_same_other_formats_are_one_table() {
+    let place = Place::new();
+    place.write("a.csv", "d;x\n31.12.2024;2,5\n");
+    place.write("b.csv", "d;x\n01.02.2024;1.000,5\n");
+    place.run("convert a.csv c.buren").ok();
+    for files in ["a.csv b.csv", "b.csv a.csv", "c.buren b.csv"] {
+        assert_eq!(place.run(&format!("count {files}")).text(), "2\n");
+        let files: Vec<&str> = files.split(' ').collect();
+        let query = ["select max(d) as d, max(x) as x", "--format", "csv"];
+        assert_eq!(place.run_of(&[&["query"], &files[..], &query].concat()).text(), "d,x\n2024-12-31,1000.5\n");
+        let query = ["select count(*) as n where d < '2024-03-01' and x > 2", "--format", "csv"];
+        assert_eq!(place.run_of(&[&["query"], &files[..], &query].concat()).text(), "n\n1\n");
+    }
+}
+
+#[test]
+fn values_of_given_types_are_written_as_in_the_other_rows_of_the_table() {
+    let place = Place::new();
+    place.write("c1.csv", "d;x\n13/02/2024;1.234,500\n");
+    place.write("c2.csv", "d;x\n01/02/2025;1.250\n");
+    place.write("usual.csv", "d;x\n2025-03-01;12.5\n");
+    place.run("convert c1.csv c.buren").ok();
+    place.run("convert c2.csv c.buren --append").ok();
+    place.run("convert usual.csv c.buren --append").ok();
+    let rows = ["select d, x order by d", "--format", "csv"];
+    let text = place.run_of(&[&["query", "c.buren"], &rows[..]].concat()).text();
+    assert_eq!(text, "d,x\n13/02/2024,\"1.234,500\"\n01/02/2025,\"1.250,000\"\n01/03/2025,\"12,500\"\n");
+    let types = ["--type", "d=date,x=decimal(18,3)"];
+    let query = ["select min(x) as x, max(d) as d", "--format", "csv"];
+    for files in [["c1.csv", "c2.csv"], ["c2.csv", "c1.csv"]] {
+        let answer = place.run_of(&[&["query"], &files[..], &query, &types].concat()).text();
+        assert_eq!(answer, "x,d\n1234.500,2025-02-01\n", "{files:?}");
+    }
+}

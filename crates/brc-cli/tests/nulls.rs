@@ -152,7 +152,7 @@ fn errors_name_the_value_that_makes_a_column_text() {
     place.write("t.csv", format!("# made by hand\nk,x y\n{}1,abc\n2,NA\n{}3,de\n", rows(0..200_000), rows(0..5)));
     place.shell("gzip -k t.csv").ok();
     let expected = "'x y' is text because of 'abc' (2 of 200,007 values, line 200,003); use try_cast(\"x y\" as int64), or \
-                    --type 'x y=int64' --rejects FILE";
+                    brc convert --type 'x y=int64' --rejects FILE";
     for question in [
         "select avg(\"x y\")",
         "select sum(\"x y\" + 1)",
@@ -178,4 +178,20 @@ fn errors_name_the_value_that_makes_a_column_text() {
     let outcome = place.run_of(&["query", "d.csv", "select year(d)"]);
     let expected = "'d' is text because of 'soon' (1 of 3 values, line 3); use try_cast(d as date)";
     assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
+}
+
+/// `\N` is null in the texts of MySQL and PostgreSQL, whether or not other fields have escapes.
+#[test]
+fn an_unquoted_backslash_n_is_null_besides_escapes() {
+    let place = Place::new();
+    place.write("m.csv", "1,\"O\\\"Reilly\",\\N\n2,\"Smith\",5\n3,\\N,\"\\N\"\n");
+    place.run("convert m.csv m.buren").ok();
+    for file in ["m.csv", "m.buren"] {
+        let query = "select count(column_2) as names, count(column_3) as n, max(column_3) as most";
+        let answer = place.run_of(&["query", file, query, "--format", "csv"]).text();
+        assert_eq!(answer, "names,n,most\n2,2,N\n", "{file}");
+    }
+    let given =
+        place.run_of(&["query", "m.csv", "--null", "-", "select count(column_2) as n", "--format", "csv"]).text();
+    assert_eq!(given, "n\n3\n");
 }

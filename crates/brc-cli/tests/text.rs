@@ -595,3 +595,32 @@ fn errors_mention_comments_after_the_sample() {
     place.write("m.txt", format!("{rows}# moved\n{rows}{rows}"));
     place.run("query m.txt").fails_with(3, hint);
 }
+
+/// Every command says how many rows it leaves out.
+#[test]
+fn rows_left_out_are_counted() {
+    let place = Place::new();
+    place.write("r.csv", "a,b\n1,2\n3\n5,6\n");
+    let note = "note: rejected 1 row with the wrong number of columns\n";
+    for command in ["count", "cat", "head", "tail", "sort", "summarize", "verify", "query"] {
+        let clauses = if command == "query" { "--by a --agg count(*)" } else { "" };
+        let outcome = place.run(&format!("{command} r.csv --ragged reject {clauses}"));
+        assert_eq!(outcome.stderr, note, "{command}");
+        outcome.ok();
+    }
+    assert_eq!(place.run("verify r.csv --ragged reject").text(), "r.csv: OK (csv, 2 rows, 14 B)\n");
+    assert_eq!(place.run("count r.csv --ragged reject").text(), "2\n");
+}
+
+/// The advice on a footer counts its lines, not its rows.
+#[test]
+fn advice_on_a_footer_counts_empty_lines() {
+    let place = Place::new();
+    for (end, lines) in [("", 1), ("\n", 2), ("\n\n", 3)] {
+        place.write("psql.txt", format!(" id | name\n----+------\n  1 | a\n  2 | b\n(2 rows)\n{end}"));
+        let advice = format!("--skip-footer {lines} skips it");
+        let sniffed = place.run("sniff psql.txt").text();
+        assert!(sniffed.contains(&advice), "{sniffed}");
+        assert_eq!(place.run(&format!("count psql.txt --skip-footer {lines}")).text(), "2\n");
+    }
+}

@@ -172,3 +172,38 @@ fn a_workbook_is_not_written_and_a_damaged_one_is_corrupt() {
     place.write("t.xls", [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".as_slice(), &[0; 600]].concat());
     assert!(matches!(place.run("query t.xls").code, Some(1 | 4)));
 }
+
+#[test]
+fn a_single_column_has_a_header_and_no_title() {
+    let place = Place::new();
+    let rows = |cells: &[String]| cells.iter().map(|cell| format!("<row>{cell}</row>")).collect::<String>();
+    let one = rows(&[text("A1", "id"), number("A2", "1"), number("A3", "2")]);
+    place.write("one.xlsx", workbook(&[("S", &one)]));
+    let outcome = place.run("cat one.xlsx");
+    assert_eq!(outcome.stderr, "");
+    assert_eq!(outcome.text(), "id\n1\n2\n");
+    let share = rows(&[text("A1", "p"), number("A2", "0.3")]);
+    place.write("share.xlsx", workbook(&[("S", &share)]));
+    assert_eq!(place.run("cat share.xlsx --header yes").text(), "p\n0.3\n");
+}
+
+#[test]
+fn formulas_without_a_stored_value_are_noted() {
+    let place = Place::new();
+    let formula = |cell: &str, value: &str| format!(r#"<c r="{cell}"><f>A2*2</f>{value}</c>"#);
+    let rows = format!(
+        "<row>{}{}</row><row>{}{}</row><row>{}{}</row>",
+        text("A1", "a"),
+        text("B1", "b"),
+        number("A2", "1"),
+        formula("B2", "<v>2</v>"),
+        number("A3", "2"),
+        formula("B3", "<v></v>")
+    );
+    place.write("f.xlsx", workbook(&[("S", &rows)]));
+    let outcome = place.run("cat f.xlsx");
+    assert_eq!(outcome.text(), "a,b\n1,2\n2,\n");
+    let outcome = place.run("convert f.xlsx f.buren");
+    let note = "null in place of 1 formula without stored values; ";
+    assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
+}

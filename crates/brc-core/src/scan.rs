@@ -31,6 +31,8 @@ pub struct Progress {
     pub whole_rows: AtomicU64,
     /// Bytes read of finished splits.
     pub bytes: AtomicU64,
+    /// Malformed rows of finished splits, which were not delivered.
+    pub rejected_rows: AtomicU64,
     /// Whether the scan should end because no more rows are needed.
     is_stopped: AtomicBool,
 }
@@ -41,6 +43,7 @@ impl Progress {
         self.rows.store(0, Relaxed);
         self.whole_rows.store(0, Relaxed);
         self.bytes.store(0, Relaxed);
+        self.rejected_rows.store(0, Relaxed);
     }
 
     /// Ends the scan soon, as if its sinks needed no more rows ([`Error::Stopped`]), and all later scans with this
@@ -217,6 +220,7 @@ impl Shared<'_> {
         self.progress.rows.fetch_add(rows.wrapping_sub(counted), Relaxed);
         self.progress.whole_rows.fetch_add(rows, Relaxed);
         self.progress.bytes.fetch_add(scanned.bytes, Relaxed);
+        self.progress.rejected_rows.fetch_add(scanned.rejects.len(), Relaxed);
         self.lock().counts.insert(split.index, (rows, scanned.all_lines()));
         worker.split_done(split, scanned)?;
         Ok(true)

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::ops::{AddAssign, Range};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A slice of a table that one worker scans. Plain data: it can be sent to another process.
@@ -166,6 +166,8 @@ pub enum TextReason {
         values: u64,
         /// The line on which `value` begins, from 1.
         line: u64,
+        /// The file, if the table consists of several.
+        file: Option<PathBuf>,
         /// The type of the remaining values.
         expected: LogicalType,
         /// Whether the remaining values are written as in SQL, so that `try_cast` reads them.
@@ -193,13 +195,14 @@ impl TextReason {
     pub fn of(&self, name: &str) -> String {
         let (column, named) = (identifier::in_sql(name), identifier::in_list(name));
         match self {
-            Self::Others { value, others, values, line, expected, is_usual } => {
+            Self::Others { value, others, values, line, file, expected, is_usual } => {
                 let value = String::from_utf8_lossy(value);
                 let [others, values, line] = [others, values, line].map(|number| decimal::with_thousands(*number));
+                let file = file.as_ref().map(|file| format!(" of {}", file.display())).unwrap_or_default();
                 let cast = if *is_usual { format!("try_cast({column} as {expected}), or ") } else { String::new() };
                 format!(
-                    "'{name}' is text because of '{value}' ({others} of {values} values, line {line}); use {cast}--type \
-                     '{named}={expected}' --rejects FILE"
+                    "'{name}' is text because of '{value}' ({others} of {values} values, line {line}{file}); use {cast}brc \
+                     convert --type '{named}={expected}' --rejects FILE"
                 )
             }
             Self::SeveralForms { first, other } => {
@@ -226,6 +229,9 @@ pub struct ColumnChanges {
     pub nulled: u64,
     /// The null tokens found.
     pub null_tokens: BTreeSet<&'static str>,
+    /// Whether the column has type string because a query compares these null tokens with its values
+    /// ([`Table::read_nulls_as_text`]).
+    pub nulls_are_text: bool,
     /// Why the values are text, if they can be read in two ways.
     pub undecided: Option<TextReason>,
 }
@@ -236,6 +242,7 @@ impl AddAssign<&ColumnChanges> for ColumnChanges {
         self.example = self.example.take().or_else(|| other.example.clone());
         self.nulled += other.nulled;
         self.null_tokens.extend(&other.null_tokens);
+        self.nulls_are_text |= other.nulls_are_text;
         self.undecided = self.undecided.take().or_else(|| other.undecided.clone());
     }
 }

@@ -8,7 +8,7 @@ use brc_core::{
     read_rows,
 };
 use brc_text::typed::Ragged;
-use brc_text::{DialectOverrides, TableForms};
+use brc_text::{DialectOverrides, Form, TableForms};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -163,7 +163,7 @@ pub(crate) fn unread(path: &Path, column: &LeftOut) -> Error {
 pub fn read_all(table: &dyn Table, threads: usize, progress: &Progress) -> Result<Verified> {
     whole(table)?;
     read_rows(table, threads, progress)?;
-    let (rows, bytes) = (progress.rows.load(Relaxed), table.bytes());
+    let (rows, bytes) = (progress.rows.load(Relaxed) - progress.rejected_rows.load(Relaxed), table.bytes());
     Ok(Verified { rows, bytes: bytes.unwrap_or_else(|| progress.bytes.load(Relaxed)) })
 }
 
@@ -185,6 +185,9 @@ pub struct OpenOptions {
     pub names: Option<Vec<String>>,
     /// Further options for text files.
     pub text: TextOptions,
+    /// How the values of columns of given types are likely to be written in a text file: as in the table to which they
+    /// are appended.
+    pub likely_forms: Vec<(String, Form)>,
     /// The inference that the text files of one table share; `None` for a single file.
     pub inference: Option<Inference>,
     /// The header detection that the text files of one table share; `None` for a single file.
@@ -256,6 +259,7 @@ impl Default for OpenOptions {
             schema: None,
             names: None,
             text: TextOptions::default(),
+            likely_forms: Vec::new(),
             inference: None,
             headers: None,
             keep_rejects: false,

@@ -149,20 +149,21 @@ impl FilesAsTable {
         let is_one = found.len() == 1 && self.file_name.is_none() && constants.is_empty();
         let inference = (!is_one).then(Inference::default);
         let headers = (!is_one).then(Headers::default);
-        let options = &OpenOptions { inference, headers: headers.clone(), ..options.clone() };
+        let forms = || inference.as_ref().map(Inference::forms);
+        let options = &OpenOptions { inference: inference.clone(), headers: headers.clone(), ..options.clone() };
         let open_one = |file: &FoundFile| {
             interrupt::check()?;
-            open(&file.path, options)
+            Ok((open(&file.path, options)?, forms()))
         };
         let mut opened = found.iter().map(open_one).collect::<Result<Vec<_>>>()?;
         let outdated = headers.map_or_else(Vec::new, |headers| headers.outdated());
-        for (file, opened) in found.iter().zip(&mut opened) {
+        for (file, (opened, known)) in found.iter().zip(&mut opened) {
             // A stream cannot be opened again.
-            if outdated.contains(&file.path) && file.path.is_file() {
+            if (outdated.contains(&file.path) || *known != forms()) && file.path.is_file() {
                 *opened = open(&file.path, options)?;
             }
         }
-        let (encodings, mut tables): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
+        let (encodings, mut tables): (Vec<_>, Vec<_>) = opened.into_iter().map(|(opened, _)| opened).unzip();
         if is_one && let Some(table) = tables.pop() {
             return Ok((encodings, table));
         }

@@ -229,8 +229,11 @@ impl Table for Union {
     fn why_text(&self, column: usize) -> Result<Option<TextReason>> {
         for (table, origins) in self.tables.iter().zip(&self.origins) {
             if let Some(Origin::Column(own)) = origins.get(column)
-                && let Some(reason) = table.why_text(*own)?
+                && let Some(mut reason) = table.why_text(*own)?
             {
+                if let TextReason::Others { file, .. } = &mut reason {
+                    *file = Some(table.path().to_owned());
+                }
                 return Ok(Some(reason));
             }
         }

@@ -127,7 +127,7 @@ impl Args {
             convert(table, writer, output, self.table.source.text.reject_log(), workers, &progress)
         };
         metrics::follow(&progress, || with_types(table, workers.threads, &progress, write))?;
-        changes::note_nulled(table);
+        changes::note_read(table, &progress);
         Ok(())
     }
 }

@@ -41,6 +41,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let rows = answer.rows().next().and_then(|mut row| row.next().flatten());
     let rows = if let Some(Value::Integer(rows)) = rows { rows } else { 0 };
     stdout::print(format!("{rows}\n").as_bytes())?;
-    changes::note_nulled(table);
+    changes::note_read(table, &progress);
     Ok(())
 }

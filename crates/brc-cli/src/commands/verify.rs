@@ -4,7 +4,7 @@ use crate::args::{Source, Threads};
 use crate::failure::{SUCCESS, worst};
 use crate::inputs::expand;
 use crate::progress::{Total, watch};
-use crate::{quantity, stdout};
+use crate::{changes, quantity, stdout};
 use brc_core::{Progress, Result, decimal};
 use brc_encodings::Verified;
 use std::path::{Path, PathBuf};
@@ -89,6 +89,7 @@ fn verify(args: &Args, file: &Path) -> Result<(String, Verified)> {
     let progress = Progress::default();
     let options = args.source.open_options();
     let verified = watch(&progress, total, || encoding.verify(input, &options, args.threads.count(), &progress))?;
+    changes::note_rejected(&progress);
     let (rows, size) = (quantity::count(verified.rows), quantity::bytes(verified.bytes));
     Ok((format!("{}: OK ({}, {rows} rows, {size})\n", file.display(), encoding.name()), verified))
 }

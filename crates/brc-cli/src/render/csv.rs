@@ -39,7 +39,7 @@ impl<const DELIMITER: u8> Format for Separated<DELIMITER> {
     }
 
     fn text_writer(&self, schema: &Schema) -> Option<Box<dyn BatchWriter>> {
-        Some(rows_writer::<DELIMITER>(schema, Form::of_columns(schema)))
+        Some(rows_writer::<DELIMITER>(schema, Form::of_text(schema)))
     }
 }
 

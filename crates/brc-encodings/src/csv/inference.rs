@@ -19,6 +19,8 @@ struct InferenceState {
     /// The number of changes.
     version: AtomicU64,
     columns: Mutex<HashMap<String, Seen>>,
+    /// The demands of samples of columns whose types are given.
+    given: Mutex<HashMap<String, Seen>>,
     /// The decimal separators in the samples of the files: a point, a comma, or both.
     decimals: AtomicU8,
 }
@@ -41,6 +43,21 @@ impl Inference {
             columns.insert(column.to_owned(), joined);
             self.known.version.fetch_add(1, Ordering::Release);
         }
+    }
+
+    /// Merges the demands of a sample into those of the column with this name, whose type is given. Returns all demands
+    /// of that column.
+    pub(crate) fn learn_given(&self, column: &str, more: Seen) -> Seen {
+        let mut columns = self.known.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = columns.entry(column.to_owned()).or_insert(Seen::NOTHING);
+        *known = known.join(more);
+        *known
+    }
+
+    /// Everything that determines how values of given types are written. If it changes, files that were opened before
+    /// are read differently.
+    pub(crate) fn forms(&self) -> (HashMap<String, Seen>, Option<u8>) {
+        (self.known.given.lock().unwrap_or_else(PoisonError::into_inner).clone(), self.likely_decimal())
     }
 
     /// Counts a change of the columns other than a demand of values.

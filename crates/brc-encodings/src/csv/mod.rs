@@ -6,6 +6,7 @@
 //! a NUL byte is rejected, because it means that the file is not text.
 
 mod each_value;
+mod given_types;
 mod headers;
 mod inference;
 mod open;

@@ -1,6 +1,7 @@
 //! Determines the dialect and the columns of a text.
 
-use super::each_value::EachValue;
+use super::given_types;
+use super::inference::Inference;
 use super::sniff::sniff_text;
 use super::source::Text;
 use super::stream::Stream;
@@ -15,7 +16,7 @@ use brc_kernels::structure::Syntax;
 use brc_text::infer::Seen;
 use brc_text::rows::{EmptyLines, IrregularRow, Piece, Reason, RowOptions, RowScanner, Rows};
 use brc_text::typed::{BadRow, ColumnType, NullTokens, Output, TableParser, TextFormat};
-use brc_text::{Charset, Dialect, Form, GivenForms, Sniffed, TextReader};
+use brc_text::{Charset, Dialect, Form, Sniffed, TextReader};
 use memchr::memchr;
 use std::convert::Infallible;
 use std::io::{Cursor, Read};
@@ -55,7 +56,10 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
         (input, skipped.footer) = without_trailing_lines(input, dialect, start.body as u64, options)?;
     }
     look(&input.prefix[start.body..], input.is_whole, &format, &mut columns);
-    find_forms(&input.prefix[start.body..], input.is_whole, &format, &mut columns);
+    let inference = options.inference.clone().unwrap_or_default();
+    learn(&names, &columns, &inference);
+    let sample = Piece { text: &input.prefix[start.body..], skip: false, last: input.is_whole };
+    given_types::find_forms(sample, &format, &names, &mut columns, &options.likely_forms, &inference);
     let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
     let text = text(input.source, input.prefix, start.body, is_inferred, &format.syntax)?;
     Ok(Box::new(CsvTable::new(Parts {
@@ -64,7 +68,7 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
         format,
         names,
         columns,
-        inference: options.inference.clone().unwrap_or_default(),
+        inference,
         body: start.body as u64,
         notes: sniffed.notes(),
         skipped,
@@ -229,37 +233,6 @@ fn columns(names: &[String], options: &OpenOptions) -> Result<Vec<ColumnType>> {
     Ok(columns)
 }
 
-/// Finds the forms of columns with a given type but no given form: the forms of the first values that parse as
-/// the type.
-fn find_forms(text: &[u8], is_whole: bool, format: &TextFormat, columns: &mut [ColumnType]) {
-    let is_open = |column: &ColumnType| match column {
-        ColumnType::Fixed { logical_type, form: None, .. } => {
-            logical_type.is_numeric()
-                || matches!(logical_type, LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. })
-        }
-        ColumnType::Fixed { .. } | ColumnType::Inferred { .. } => false,
-    };
-    let open: Vec<usize> = (0..columns.len()).filter(|&column| is_open(&columns[column])).collect();
-    if open.is_empty() {
-        return;
-    }
-    let string = ColumnType::Fixed { logical_type: LogicalType::String, nullable: true, form: None };
-    let mut parser = TableParser::new(format.clone(), &vec![string; columns.len()], &open);
-    let mut demands = vec![Seen::NOTHING; open.len()];
-    let join = |index: usize, value: &[u8]| {
-        let seen = Seen::of(value);
-        if !seen.is_text() {
-            demands[index] = demands[index].join(seen);
-        }
-    };
-    let Ok(_) = parser.parse(Piece { text, skip: false, last: is_whole }, &mut EachValue(join));
-    for (index, seen) in open.into_iter().zip(demands) {
-        if let ColumnType::Fixed { logical_type, form, .. } = &mut columns[index] {
-            *form = seen.form(&GivenForms::default()).filter(|form| form.goes_with(*logical_type));
-        }
-    }
-}
-
 /// Infers types from the first rows.
 fn look(text: &[u8], is_whole: bool, format: &TextFormat, columns: &mut [ColumnType]) {
     let projection: Vec<usize> = (0..columns.len()).collect();
@@ -268,6 +241,17 @@ fn look(text: &[u8], is_whole: bool, format: &TextFormat, columns: &mut [ColumnT
     for (column, found) in columns.iter_mut().zip(parser.seen()) {
         if let (ColumnType::Inferred { seen, .. }, Some(found)) = (column, found) {
             *seen = seen.join(found);
+        }
+    }
+}
+
+/// Shares the demands of a sample with the other files of the table.
+fn learn(names: &[String], columns: &[ColumnType], inference: &Inference) {
+    for (name, column) in names.iter().zip(columns) {
+        if let ColumnType::Inferred { seen, .. } = column {
+            inference.learn(name, *seen);
+            // Only samples count, so that the other columns do not depend on the projection.
+            seen.decimal().into_iter().for_each(|decimal| inference.learn_decimal(decimal));
         }
     }
 }

@@ -10,7 +10,7 @@ use brc_core::{
     Scanned, Scanner, Schema, Sink, SkippedLines, Split, Table, TextReason,
 };
 use brc_text::Form;
-use brc_text::infer::Seen;
+use brc_text::infer::{NullTokenSet, Seen};
 use brc_text::rows::{self, Piece};
 use brc_text::typed::{BadRow, Changes, ColumnType, Output, TableParser, TextFormat, fault_of};
 use std::collections::BTreeMap;
@@ -60,6 +60,8 @@ pub(super) struct CsvTable {
     /// The splits of a compressed file, if they may coincide with chunks.
     chunk_splits: Option<Vec<Range<u64>>>,
     keep_rejects: bool,
+    /// The columns that have type string because of their null tokens, with these tokens.
+    nulls_as_text: Mutex<BTreeMap<usize, NullTokenSet>>,
     /// The number of values whose spelling changes, and the types in which they were read: by split and column, if any.
     changes: Mutex<BTreeMap<(u64, usize), (ReadAs, Changes)>>,
 }
@@ -103,13 +105,6 @@ impl CsvTable {
         let Parts { path, text, format, names, columns, inference, body, skipped, notes, split_bytes, keep_rejects } =
             parts;
         let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
-        for (name, column) in names.iter().zip(&columns) {
-            if let ColumnType::Inferred { seen, .. } = column {
-                inference.learn(name, *seen);
-                // Only samples count, so that the other columns do not depend on the projection.
-                seen.decimal().into_iter().for_each(|decimal| inference.learn_decimal(decimal));
-            }
-        }
         let types = Types::new(&names, columns, &inference)?;
         let chunk_splits = match &text {
             Text::Chunks(chunks) if split_bytes.is_none() => Some(chunks.splits()),
@@ -130,6 +125,7 @@ impl CsvTable {
             split_bytes: split_bytes.unwrap_or(SPLIT_BYTES).clamp(1, MAX_SPLIT_BYTES),
             chunk_splits,
             keep_rejects,
+            nulls_as_text: Mutex::default(),
             changes: Mutex::default(),
         })
     }
@@ -226,13 +222,16 @@ impl Table for CsvTable {
 
     fn read_nulls_as_text(&self) -> bool {
         let types = self.types();
-        let has_nulls = |column: &ColumnType| match column {
-            ColumnType::Inferred { seen, .. } => !seen.null_tokens(column.logical_type()).is_empty(),
-            ColumnType::Fixed { .. } => false,
+        let tokens = |column: &ColumnType| match column {
+            ColumnType::Inferred { seen, .. } => seen.null_tokens(column.logical_type()),
+            ColumnType::Fixed { .. } => NullTokenSet::default(),
         };
-        let columns: Vec<_> = self.names.iter().zip(&types.columns).filter(|(_, column)| has_nulls(column)).collect();
-        columns.iter().for_each(|(name, _)| self.inference.learn(name, Seen::TEXT));
-        !columns.is_empty()
+        let tokens = types.columns.iter().map(tokens).enumerate();
+        let found: BTreeMap<usize, NullTokenSet> = tokens.filter(|(_, tokens)| !tokens.is_empty()).collect();
+        found.keys().for_each(|&column| self.inference.learn(&self.names[column], Seen::TEXT));
+        let has_some = !found.is_empty();
+        self.nulls_as_text.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
+        has_some
     }
 
     fn changes(&self) -> Vec<ColumnChanges> {
@@ -247,6 +246,10 @@ impl Table for CsvTable {
                 sum.null_tokens.extend(changes.null_tokens.iter());
                 sum.example = sum.example.take().or_else(|| changes.example.clone());
             }
+        }
+        for (&column, tokens) in self.nulls_as_text.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            sums[column].nulls_are_text = true;
+            sums[column].null_tokens.extend(tokens.iter());
         }
         for ((sum, column), name) in sums.iter_mut().zip(&types.columns).zip(&self.names) {
             if let ColumnType::Inferred { seen, exact: false, given } = column {

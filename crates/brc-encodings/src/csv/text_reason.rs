@@ -56,7 +56,7 @@ impl Reader<'_> {
             first.line.is_none()
         })?;
         let (values, others, is_usual) = (tally.values, tally.values - class.values, form.is_none());
-        Ok(first.line.map(|line| TextReason::Others { value, others, values, line, expected, is_usual }))
+        Ok(first.line.map(|line| TextReason::Others { value, others, values, line, file: None, expected, is_usual }))
     }
 
     /// Reads the column, split by split, while `go_on` returns true for the lines of each.

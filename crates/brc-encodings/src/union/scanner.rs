@@ -327,7 +327,7 @@ impl Sink for TranslatingSink<'_, '_, '_> {
             column.physical = fields.get(column.index).map_or(column.physical, |field| field.logical_type.physical());
         }
         let schema = Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))?;
-        self.sink.schema(&Arc::new(schema))
+        self.sink.schema(&Arc::new(schema.with_metadata(all.metadata().to_vec())))
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {

@@ -60,8 +60,9 @@ impl SheetLayout {
 /// The number of title cells: texts alone in their row, above rows of several cells.
 fn title_cells(cells: &[PlacedCell]) -> usize {
     let alone = |rows: &[PlacedCell]| rows.len() == 1 && matches!(rows[0].cell, Cell::Text(_));
-    let titles = cells.chunk_by(|one, next| one.row == next.row).take_while(|row| alone(row)).count();
-    if titles < cells.len() { titles } else { 0 }
+    let rows = || cells.chunk_by(|one, next| one.row == next.row);
+    let has_columns = rows().any(|row| row.len() > 1);
+    if has_columns { rows().take_while(|row| alone(row)).count() } else { 0 }
 }
 
 #[cfg(test)]
@@ -107,9 +108,11 @@ mod tests {
             let options = DialectOverrides { preamble_lines: Some(skip), ..DialectOverrides::default() };
             assert_eq!(layout(rows, &options).rows, rows_left, "{skip}");
         }
-        // A single column of texts has no title.
-        let found = layout(&[&[text("a")], &[text("b")]], &DialectOverrides::default());
-        assert_eq!((found.header.unwrap(), found.rows), (vec!["a".to_owned()], 1));
+        // A single column has no title.
+        for below in [&[text("b")], &[ONE]] {
+            let found = layout(&[&[text("a")], below], &DialectOverrides::default());
+            assert_eq!((found.header.unwrap(), found.rows, found.title_rows), (vec!["a".to_owned()], 1, 0));
+        }
         assert_eq!(layout(&[], &DialectOverrides::default()).rows, 0);
     }
 }

@@ -35,7 +35,8 @@ impl SheetTable {
         let (path, prefix) = (input.path.clone(), input.prefix.clone());
         let bytes = input.length();
         let file = input.into_file(options.longest_copy)?;
-        let SheetCells { sheet, sheets, cells } = workbook::read(&path, &file, &prefix, options.text.sheet.as_deref())?;
+        let SheetCells { sheet, sheets, cells, uncomputed } =
+            workbook::read(&path, &file, &prefix, options.text.sheet.as_deref())?;
         let mut notes = Vec::new();
         if sheets.len() > 1 && options.text.sheet.is_none() {
             notes.push(format!("reading sheet '{sheet}' of {}; --sheet selects a different one", listed(&sheets)));
@@ -56,6 +57,11 @@ impl SheetTable {
             notes.push(format!("the first {} are skipped as a title; --skip 0 keeps them", counted(layout.title_rows)));
         }
         notes.extend(errors(&layout));
+        if uncomputed > 0 {
+            let formulas = if uncomputed == 1 { "formula" } else { "formulas" };
+            let remedy = "a spreadsheet program stores them when it saves the workbook";
+            notes.push(format!("null in place of {uncomputed} {formulas} without stored values; {remedy}"));
+        }
         let names = names(&path, &layout, options, &mut notes)?;
         options.check_types(names.iter().map(String::as_str))?;
         let mut columns = Columns { path: &path, sheet: &sheet, layout: &layout, options, fields: Vec::new() };

@@ -18,6 +18,8 @@ pub(super) struct SheetCells {
     /// The names of all sheets of the workbook.
     pub(super) sheets: Vec<String>,
     pub(super) cells: Vec<PlacedCell>,
+    /// The number of formulas without a stored value: a program wrote them that does not compute.
+    pub(super) uncomputed: usize,
 }
 
 /// A cell at its row and column, counted from 0.
@@ -86,7 +88,9 @@ fn of_xlsx<R: Read + Seek>(mut book: Xlsx<R>, wanted: Option<&str>) -> Result<Sh
         Ok(reader.next_cell()?.map(|cell| (cell.get_position(), cell.get_value().clone().into())))
     };
     let cells = collect_cells(next)?;
-    Ok(Ok(SheetCells { sheet, sheets, cells }))
+    drop(reader);
+    let uncomputed = uncomputed(&mut book, &sheet, &cells)?;
+    Ok(Ok(SheetCells { sheet, sheets, cells, uncomputed }))
 }
 
 fn of_xlsb<R: Read + Seek>(mut book: Xlsb<R>, wanted: Option<&str>) -> Result<SheetResult, Fault> {
@@ -99,7 +103,9 @@ fn of_xlsb<R: Read + Seek>(mut book: Xlsb<R>, wanted: Option<&str>) -> Result<Sh
         Ok(reader.next_cell()?.map(|cell| (cell.get_position(), cell.get_value().clone().into())))
     };
     let cells = collect_cells(next)?;
-    Ok(Ok(SheetCells { sheet, sheets, cells }))
+    drop(reader);
+    let uncomputed = uncomputed(&mut book, &sheet, &cells)?;
+    Ok(Ok(SheetCells { sheet, sheets, cells, uncomputed }))
 }
 
 /// Formats whose sheets the library reads as a whole; none of them is large.
@@ -121,7 +127,32 @@ fn of_ranges<R: Read + Seek, B: Reader<R, Error: Display>>(
         Ok(used.next().map(position))
     };
     let cells = collect_cells(next)?;
-    Ok(Ok(SheetCells { sheet, sheets, cells }))
+    let uncomputed = uncomputed(&mut book, &sheet, &cells)?;
+    Ok(Ok(SheetCells { sheet, sheets, cells, uncomputed }))
+}
+
+/// The number of formulas without a stored value. Formulas are read only if the sheet has gaps.
+fn uncomputed<R: Read + Seek, B: Reader<R, Error: Display>>(
+    book: &mut B,
+    sheet: &str,
+    cells: &[PlacedCell],
+) -> Result<usize, Fault> {
+    let extent = |positions: &mut dyn Iterator<Item = u32>| {
+        let (first, last) = positions.fold((u32::MAX, 0), |(first, last), at| (first.min(at), last.max(at)));
+        u64::from((last + 1).saturating_sub(first))
+    };
+    let rows = extent(&mut cells.iter().map(|cell| cell.row));
+    let columns = extent(&mut cells.iter().map(|cell| cell.column));
+    if rows.saturating_mul(columns) == cells.len() as u64 {
+        return Ok(0);
+    }
+    let formulas = book.worksheet_formula(sheet).map_err(fault)?;
+    let (first_row, first_column) = formulas.start().unwrap_or_default();
+    let is_stored = |row: usize, column: usize| {
+        let at = (first_row + row as u32, first_column + column as u32);
+        cells.binary_search_by_key(&at, |cell| (cell.row, cell.column)).is_ok()
+    };
+    Ok(formulas.used_cells().filter(|(row, column, formula)| !formula.is_empty() && !is_stored(*row, *column)).count())
 }
 
 /// The non-empty cells, in order. A file may have them in a different one.

@@ -37,6 +37,8 @@ pub enum Rounding {
     Down,
     /// To the smallest integer that is not below.
     Up,
+    /// To the nearest integer that is not further from zero.
+    Truncate,
 }
 
 impl Rounding {
@@ -50,6 +52,7 @@ impl Rounding {
             }
             Self::Down => value.floor(),
             Self::Up => value.ceil(),
+            Self::Truncate => value.trunc(),
         }
     }
 
@@ -68,6 +71,7 @@ impl Rounding {
             }
             Self::Down => value.div_euclid(divisor),
             Self::Up => value.div_euclid(divisor) + i128::from(value.rem_euclid(divisor) != 0),
+            Self::Truncate => value / divisor,
         }
     }
 
@@ -82,6 +86,7 @@ impl Rounding {
             }
             Self::Down => quotient - i64::from(rest < 0),
             Self::Up => quotient + i64::from(rest > 0),
+            Self::Truncate => quotient,
         }
     }
 }
@@ -93,6 +98,7 @@ pub fn round(level: Level, rounding: Rounding, power: f64, values: &mut [f64]) {
         Rounding::Nearest => run_at(level, Round { round: |value| Rounding::Nearest.of(value), power, values }),
         Rounding::Down => run_at(level, Round { round: |value| Rounding::Down.of(value), power, values }),
         Rounding::Up => run_at(level, Round { round: |value| Rounding::Up.of(value), power, values }),
+        Rounding::Truncate => run_at(level, Round { round: |value| Rounding::Truncate.of(value), power, values }),
     }
 }
 
@@ -146,7 +152,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const ALL: [Rounding; 3] = [Rounding::Nearest, Rounding::Down, Rounding::Up];
+    const ALL: [Rounding; 4] = [Rounding::Nearest, Rounding::Down, Rounding::Up, Rounding::Truncate];
 
     fn float() -> impl Strategy<Value = f64> {
         let halves = (-1_000_000i64..1_000_000).prop_map(|twice| twice as f64 / 2.0);
@@ -171,7 +177,7 @@ mod tests {
         fn floats_are_rounded_as_std_does(values in prop::collection::vec(float(), 0..100), decimals in -3i32..4) {
             let power = 10f64.powi(decimals);
             for level in Level::available() {
-                for (rounding, of) in ALL.into_iter().zip([f64::round, f64::floor, f64::ceil]) {
+                for (rounding, of) in ALL.into_iter().zip([f64::round, f64::floor, f64::ceil, f64::trunc]) {
                     let mut found = values.clone();
                     round(level, rounding, power, &mut found);
                     for (&value, found) in values.iter().zip(found) {

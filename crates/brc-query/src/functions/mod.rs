@@ -86,6 +86,7 @@ mod timezone;
 mod to_char;
 mod to_timestamp;
 mod trim;
+mod trunc;
 pub(crate) mod typed;
 mod upper;
 mod year;
@@ -110,6 +111,7 @@ pub static FUNCTIONS: &[&Function] = &[
     &round::ROUND,
     &floor::FLOOR,
     &ceil::CEIL,
+    &trunc::TRUNC,
     &sqrt::SQRT,
     &power::POWER,
     &exp::EXP,

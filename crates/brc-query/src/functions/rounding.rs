@@ -1,4 +1,4 @@
-//! What `round`, `floor` and `ceil` have in common: exact numbers stay exact.
+//! What `round`, `floor`, `ceil` and `trunc` have in common: exact numbers stay exact.
 
 use super::{Bound, Mismatch, exact, number};
 use crate::functions::typed::Typed;

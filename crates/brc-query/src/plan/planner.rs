@@ -178,7 +178,7 @@ impl Query {
         items: Option<&[(String, Expression)]>,
     ) -> Result<Vec<(String, Typed)>> {
         let (mut keys, mut known) = (Vec::new(), HashSet::new());
-        let by = match (&self.by, items) {
+        let by: Vec<Expression> = match (&self.by, items) {
             (Some(_), Some(items)) if self.group_by_all => {
                 let is_constant = |syntax: &Syntax| matches!(syntax.kind, Kind::Literal(_));
                 let is_key = |syntax: &Syntax| !is_constant(syntax) && !has_aggregates(syntax);
@@ -191,11 +191,10 @@ impl Query {
             {
                 items.iter().map(|(_, expression)| expression.clone()).collect()
             }
-            (Some(by), _) => by.clone(),
+            (Some(by), _) => by.iter().map(|key| item(key, items, scope)).collect::<Result<_>>()?,
             (None, _) => default_keys(schema)?,
         };
-        for key in &by {
-            let key = item(key, items, scope)?;
+        for key in by {
             let typed = bind::bind(&key, &mut scope)?;
             if !known.insert(typed.clone()) {
                 if items.is_some() {

@@ -108,7 +108,7 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     instead(&["if", "iif"], "if(b, x, y)"),
     instead(&["nvl2", "decode", "switch", "choose", "multiif"], "case when b then x else y end"),
     // Numbers.
-    instead(&["trunc", "truncate", "fix"], "cast(floor(x) as int64)"),
+    instead(&["fix"], "trunc(x)"),
     instead(&["logn"], "log(2, x)"),
     instead(&["square", "sqr"], "x * x"),
     instead(&["div", "intdiv"], "7 // 2"),

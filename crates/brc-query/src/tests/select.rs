@@ -59,6 +59,8 @@ fn groups_are_answered() {
         ("select s, max(x) - min(x) as spread group by s order by spread desc, s limit 1 offset 1", "b 4.0"),
         ("select \"y y\", count(*) group by \"y y\" order by count(*) desc, 1 desc", "0 4; 2 3; 1 3"),
         ("select distinct s", "a; b"),
+        ("select distinct 36 as k, s", "36 a; 36 b"),
+        ("select distinct 2, s", "2 a; 2 b"),
         (
             "select * exclude (t, x), count(*) group by all having count(*) > 1 order by all desc",
             "b 1 2; b 0 2; a 2 2; a 0 2",

@@ -81,6 +81,24 @@ impl Form {
         schema.fields().iter().map(form).collect()
     }
 
+    /// The forms in which to write the columns of a table as one text. If a column has a decimal comma, numbers in the
+    /// usual form get one, too: `1.250` would be read as a thousand in such a text.
+    #[must_use]
+    pub fn of_text(schema: &Schema) -> Vec<Option<Form>> {
+        let mut forms = Self::of_columns(schema);
+        let has_comma = |form: &Option<Form>| matches!(form, Some(Form::Number(form)) if form.decimal() == b',');
+        if forms.iter().any(has_comma) {
+            for (form, field) in forms.iter_mut().zip(schema.fields()) {
+                let logical_type = field.logical_type;
+                let has_point = logical_type.is_float() || logical_type.scale() > 0;
+                if form.is_none() && has_point {
+                    *form = Some(Form::Number(NumberForm::COMMA));
+                }
+            }
+        }
+        forms
+    }
+
     /// The metadata entry (key, value) that records this form for a column.
     #[must_use]
     pub fn metadata(&self, column: &str) -> (String, String) {

@@ -44,12 +44,15 @@ impl NumberForm {
     /// The maximum length of a number in the usual form, in bytes.
     pub const MAX_BYTES: usize = 64;
 
+    /// A decimal comma.
+    pub(crate) const COMMA: Self = Self { decimal: b',', thousands: Thousands::Nothing };
+
     /// A decimal comma, and points between thousands.
     pub(crate) const COMMA_AND_POINT: Self = Self { decimal: b',', thousands: Thousands::Byte(b'.') };
 
     /// The forms that are detected in values, starting with one without thousands separators.
     pub(crate) const DETECTED: [Self; 7] = [
-        Self { decimal: b',', thousands: Thousands::Nothing },
+        Self::COMMA,
         Self::COMMA_AND_POINT,
         Self { decimal: b',', thousands: Thousands::Byte(b' ') },
         Self { decimal: b',', thousands: Thousands::NoBreak },

@@ -19,8 +19,8 @@ pub(super) struct Layout {
     pub(super) header: Header,
     /// The number of fields of the rows of the table.
     pub(super) width: usize,
-    /// The number of rows at the end of the file that seem not to belong to the table.
-    pub(super) trailing_rows: usize,
+    /// What seems not to belong to the table at the end of the file.
+    pub(super) trailing: Trailing,
     /// The number of rows of the table in the sample of the file's start.
     pub(super) rows: usize,
 }
@@ -94,7 +94,7 @@ impl Layout {
             preamble_lines,
             header: header::judge(&tables, first, width, dialect.delimiter),
             width,
-            trailing_rows: samples.end(&tables).map_or(0, |table| trailing_rows(table, width)),
+            trailing: samples.end(&tables).map_or(Trailing::default(), |table| Trailing::of(table, width)),
             rows: tables
                 .first()
                 .map_or(0, |table| table.iter().skip(first.max(leading.end)).filter(|row| !is_empty(row)).count()),
@@ -102,11 +102,24 @@ impl Layout {
     }
 }
 
-/// The number of narrow rows after the last row of the usual width.
-fn trailing_rows(table: &SampleRows<'_>, width: usize) -> usize {
-    if width == 1 {
-        return 0;
+/// What follows the last row of the usual width at the end of a file.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Trailing {
+    /// The number of narrow rows.
+    pub(super) rows: usize,
+    /// The number of lines, with the empty ones.
+    pub(super) lines: usize,
+}
+
+impl Trailing {
+    fn of(table: &SampleRows<'_>, width: usize) -> Self {
+        if width == 1 {
+            return Self::default();
+        }
+        let rows: Vec<&[Cell<'_>]> = table.iter().collect();
+        let wide = rows.iter().rposition(|row| !is_empty(row) && row.len() * 2 > width).map_or(0, |last| last + 1);
+        let after = &rows[wide..];
+        let first = after.iter().position(|row| !is_empty(row)).unwrap_or(after.len());
+        Self { rows: after.iter().filter(|row| !is_empty(row)).count(), lines: after.len() - first }
     }
-    let rows: Vec<&[Cell<'_>]> = table.iter().filter(|row| !is_empty(row)).collect();
-    rows.iter().rev().take_while(|row| row.len() * 2 <= width).count()
 }

@@ -22,7 +22,7 @@ use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
 use brc_core::decimal;
 use brc_core::names::{numbered_names, unique_names};
 use comments::Comments;
-use layout::Layout;
+use layout::{Layout, Trailing};
 use samples::Samples;
 use score::Candidate;
 use std::fmt;
@@ -364,11 +364,12 @@ impl Report<'_> {
             let lines = count(preamble_lines as usize, "line");
             self.add(Part::Preamble, lines, overrides.preamble_lines.is_some(), evidence);
         }
-        if layout.trailing_rows > 0 && overrides.trailing_lines.is_none() {
-            self.advice.push(match layout.trailing_rows {
-                1 => "the last row has too few fields; if it is not data, --skip-footer 1 skips it".to_owned(),
-                rows => format!(
-                    "the last {rows} rows have too few fields; if they are not data, --skip-footer {rows} skips them"
+        let Trailing { rows, lines } = layout.trailing;
+        if rows > 0 && overrides.trailing_lines.is_none() {
+            self.advice.push(match rows {
+                1 => format!("the last row has too few fields; if it is not data, --skip-footer {lines} skips it"),
+                _ => format!(
+                    "the last {rows} rows have too few fields; if they are not data, --skip-footer {lines} skips them"
                 ),
             });
         }

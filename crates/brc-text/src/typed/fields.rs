@@ -86,7 +86,7 @@ impl<'a> FieldRules<'a> {
             bytes = &bytes[within_blanks(bytes)];
         }
         let is_closed = bytes.len() > 1 && bytes.last() == bytes.first();
-        if !is_in_quotes(bytes) && self.nulls.contain(bytes) {
+        if !is_in_quotes(bytes) && (self.nulls.contain(bytes) || self.is_escaped_null(bytes)) {
             return None;
         }
         if !(field.is_quoted || self.trim && is_in_quotes(bytes) && is_closed) {
@@ -95,5 +95,10 @@ impl<'a> FieldRules<'a> {
         let mut value = Vec::with_capacity(bytes.len());
         unquote(self.syntax, bytes, &mut value);
         Some(Cow::Owned(value))
+    }
+
+    /// Whether a field is `\N`, which is null, not an escaped letter, in the texts of MySQL and PostgreSQL with escapes.
+    fn is_escaped_null(&self, field: &[u8]) -> bool {
+        field == b"\\N" && self.syntax.escape() == Some(b'\\') && self.infer_nulls
     }
 }

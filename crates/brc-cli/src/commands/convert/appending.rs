@@ -2,17 +2,20 @@
 
 use brc_core::{BatchWriter, Error, Result, Schema};
 use brc_encodings::append::Appendable;
+use brc_encodings::brc_text::Form;
 use brc_encodings::{CreateOptions, OpenOptions, Output};
 use std::path::Path;
 
-/// The options for reading the rows to append: text has the column types of `file` unless options set types. The
-/// `added` columns are not part of the text.
+/// The options for reading the rows to append: text has the column types of `file` unless options set types, and its
+/// values are likely to be written in the same way. The `added` columns are not part of the text.
 pub(super) fn options(mut options: OpenOptions, file: &Schema, added: &[String]) -> OpenOptions {
     let has_types = options.schema.is_some() || options.text.all_strings || !options.text.types.is_empty();
     if !has_types {
         let fields = file.fields().iter().filter(|field| !added.contains(&field.name));
         options.text.types = fields.cloned().collect();
     }
+    let forms = file.fields().iter().zip(Form::of_columns(file));
+    options.likely_forms = forms.filter_map(|(field, form)| Some((field.name.clone(), form?))).collect();
     options
 }
 

@@ -1,0 +1,81 @@
+//! Finds how the values of columns of given types are written.
+//!
+//! A type says what values mean, but not how they are written: `1.250` may be a decimal or a thousand, `01/02/2025` a
+//! day of January or of February. The values of a sample decide; if they do not, those of the column in the other files
+//! of the table do, and then the decimal separator of other columns.
+
+use super::each_value::EachValue;
+use super::inference::Inference;
+use brc_core::LogicalType;
+use brc_text::infer::Seen;
+use brc_text::rows::Piece;
+use brc_text::typed::{ColumnType, TableParser, TextFormat};
+use brc_text::{Form, GivenForms};
+
+/// What is known of a column without a given form.
+struct OpenColumn {
+    index: usize,
+    logical_type: LogicalType,
+    /// The demands of the values in the sample.
+    seen: Seen,
+    /// The likely form, if it parses all values so far.
+    likely: Option<Form>,
+}
+
+impl OpenColumn {
+    fn add(&mut self, value: &[u8]) {
+        let seen = Seen::of(value);
+        if !seen.is_text() {
+            self.seen = self.seen.join(seen);
+        }
+        self.likely = self.likely.filter(|form| form.parse(value, self.logical_type).is_ok());
+    }
+
+    fn form(&self, name: &str, inference: &Inference) -> Option<Form> {
+        let own = self.seen.form(&GivenForms::default());
+        let is_decided = own.is_some() || self.seen.decimal().is_some();
+        let joined = inference.learn_given(name, self.seen);
+        let shared = GivenForms { likely_decimal: inference.likely_decimal(), ..GivenForms::default() };
+        let found = if is_decided { own } else { joined.form(&shared) };
+        self.likely.or_else(|| found.filter(|form| form.goes_with(self.logical_type)))
+    }
+}
+
+/// Sets the forms of columns with a given type but no given form, from the values of a sample. `likely` forms, by name
+/// of the column, take precedence if they parse all of these values.
+pub(super) fn find_forms(
+    sample: Piece<'_>,
+    format: &TextFormat,
+    names: &[String],
+    columns: &mut [ColumnType],
+    likely: &[(String, Form)],
+    inference: &Inference,
+) {
+    let likely = |index: usize| likely.iter().find(|(name, _)| *name == names[index]).map(|(_, form)| *form);
+    let open = |(index, column): (usize, &ColumnType)| match column {
+        ColumnType::Fixed { logical_type, form: None, .. } if has_forms(*logical_type) => {
+            let likely = likely(index).filter(|form| form.goes_with(*logical_type));
+            Some(OpenColumn { index, logical_type: *logical_type, seen: Seen::NOTHING, likely })
+        }
+        ColumnType::Fixed { .. } | ColumnType::Inferred { .. } => None,
+    };
+    let mut open: Vec<OpenColumn> = columns.iter().enumerate().filter_map(open).collect();
+    if open.is_empty() {
+        return;
+    }
+    let string = ColumnType::Fixed { logical_type: LogicalType::String, nullable: true, form: None };
+    let projection: Vec<usize> = open.iter().map(|column| column.index).collect();
+    let mut parser = TableParser::new(format.clone(), &vec![string; columns.len()], &projection);
+    let Ok(_) = parser.parse(sample, &mut EachValue(|position: usize, value: &[u8]| open[position].add(value)));
+    open.iter().filter_map(|column| column.seen.decimal()).for_each(|decimal| inference.learn_decimal(decimal));
+    for column in open {
+        if let ColumnType::Fixed { form, .. } = &mut columns[column.index] {
+            *form = column.form(&names[column.index], inference);
+        }
+    }
+}
+
+fn has_forms(logical_type: LogicalType) -> bool {
+    logical_type.is_numeric()
+        || matches!(logical_type, LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. })
+}
