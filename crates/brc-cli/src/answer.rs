@@ -11,7 +11,7 @@ use brc_encodings::brc_text::Form;
 use brc_encodings::{
     CreateOptions, Encoding, Output, OutputOptions, RejectLog, Workers, convert, delimiter_by_extension, writer,
 };
-use brc_query::{Answered, Memory, Plan, Query, QueryResult, ScanTotals};
+use brc_query::{Answer, Memory, Plan, Query, ScanTotals};
 use std::path::{Path, PathBuf};
 
 /// The number of rows that a thread formats at a time.
@@ -125,39 +125,22 @@ impl Destination {
     ///
     /// # Errors
     /// If the destination cannot hold it or cannot be written.
-    pub(crate) fn write(&self, plan: &Plan, answer: Answered, threads: usize) -> Result<ScanTotals> {
-        let is_printed = matches!(self, Self::Printed(_));
-        match answer {
-            Answered::Long(answer) => {
-                let answer = match is_printed {
-                    true => answer.with_splits_of(FORMATTED_ROWS),
-                    // The bytes of a file depend on the splits.
-                    false => answer.in_even_splits(threads)?,
-                };
-                self.write_table(plan, &answer, threads)?;
-                Ok(answer.totals())
+    pub(crate) fn write(&self, plan: &Plan, answer: Answer, threads: usize) -> Result<ScanTotals> {
+        let answer = match self {
+            Self::Printed(_) if answer.is_in_memory() && !self.format(plan).expresses_all() => {
+                let mut text = Vec::new();
+                render(self.format(plan), plan, &answer, &mut text)?;
+                let print = if self.format(plan).is_printable() { stdout::print } else { stdout::print_names };
+                print(&text)?;
+                return Ok(answer.totals());
             }
-            Answered::Held(answer) => {
-                self.write_held(plan, &answer, threads)?;
-                Ok(answer.totals().clone())
-            }
-        }
-    }
-
-    fn write_held(&self, plan: &Plan, answer: &QueryResult, threads: usize) -> Result<()> {
-        let is_printed = matches!(self, Self::Printed(_));
-        if is_printed && !self.format(plan).expresses_all() {
-            let mut text = Vec::new();
-            render(self.format(plan), plan, answer, &mut text)?;
-            return if self.format(plan).is_printable() { stdout::print(&text) } else { stdout::print_names(&text) };
-        }
-        let table = answer.table()?;
-        self.write_table(plan, &if is_printed { table.with_splits_of(FORMATTED_ROWS) } else { table }, threads)
-    }
-
-    fn write_table(&self, plan: &Plan, table: &dyn Table, threads: usize) -> Result<()> {
-        let writer = self.writer(plan, table)?;
-        convert(table, writer, self.output()?, RejectLog::none(), threads, &Progress::default()).map(drop)
+            Self::Printed(_) => answer.with_splits_of(FORMATTED_ROWS),
+            // The bytes of a file depend on the splits.
+            Self::File(_) => answer.in_even_splits(threads)?,
+        };
+        let writer = self.writer(plan, &answer)?;
+        convert(&answer, writer, self.output()?, RejectLog::none(), threads, &Progress::default())?;
+        Ok(answer.totals())
     }
 
     fn format(&self, plan: &Plan) -> &'static dyn Format {

@@ -14,7 +14,7 @@ use brc_compare::Failure;
 use brc_core::{Error, Progress, Result, Table};
 use brc_encodings::folders::FoundFile;
 use brc_encodings::{Converted, FileIdentity, Input, Verified};
-use brc_query::{Memory, Plan, Query, QueryResult};
+use brc_query::{Answer, Memory, Plan, Query};
 use clap::Parser;
 use std::ffi::OsString;
 use std::fs::File;
@@ -204,7 +204,7 @@ pub fn preview(table: &dyn Table, rows: u64) -> Result<String> {
 ///
 /// # Errors
 /// If it cannot be formatted.
-pub fn shown(plan: &Plan, answer: &QueryResult) -> Result<String> {
+pub fn shown(plan: &Plan, answer: &Answer) -> Result<String> {
     let mut text = Vec::new();
     render::render(render::narrow_table(), plan, answer, &mut text)?;
     Ok(String::from_utf8_lossy(&text).into_owned())

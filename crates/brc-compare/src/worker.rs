@@ -17,7 +17,7 @@ use brc_encodings::encoding::read_all;
 use brc_encodings::{
     CreateOptions, Encoding, MemoryBudget, Output, OutputOptions, RejectLog, Target, Workers, convert_inferred,
 };
-use brc_query::{Memory, Plan, QueryResult, ScanTotals};
+use brc_query::{Answer, Memory, Plan, ScanTotals};
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// Formats a result as text; results that are not equal must differ in their text.
-pub type Render = fn(&Plan, &QueryResult, &mut Vec<u8>) -> Result<()>;
+pub type Render = fn(&Plan, &Answer, &mut Vec<u8>) -> Result<()>;
 
 /// The state of a process that was started with [`JobArguments`].
 pub struct Worker<'a> {
@@ -161,7 +161,7 @@ impl Worker<'_> {
         let (answer, text) = self.answer(table.as_ref(), &query)?;
         fs::write(self.other, text).map_err(Error::io(self.other, "write"))?;
         let (rows, text_bytes) = text_size(table.as_ref(), self.threads)?;
-        let (schema, groups) = (known_schema(table.as_ref()), answer.len() as u64);
+        let (schema, groups) = (known_schema(table.as_ref()), answer.count_rows(self.threads)?);
         Ok(JobResult::Table { encoding: encoding.name().to_owned(), schema, rows, text_bytes, groups })
     }
 
@@ -180,12 +180,12 @@ impl Worker<'_> {
 
         let check = Instant::now();
         let difference = difference(&text, self.other)?;
-        let (parts, work) = totals(answer.totals(), taken.cpu_ns);
+        let (parts, work) = totals(&answer.totals(), taken.cpu_ns);
         let result = JobResult::Answer { parts, work, difference };
         Ok(Report { check_ns: nanoseconds(check.elapsed()), result, ..taken })
     }
 
-    fn answer(&self, table: &dyn Table, query: &brc_query::Query) -> Result<(QueryResult, Vec<u8>)> {
+    fn answer(&self, table: &dyn Table, query: &brc_query::Query) -> Result<(Answer, Vec<u8>)> {
         let (plan, answer) = query.ask_within(table, self.threads, &self.memory, &Progress::default())?;
         let answer = answer.load(self.threads)?;
         let mut text = Vec::new();

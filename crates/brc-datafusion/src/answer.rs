@@ -6,7 +6,7 @@ use crate::table::FileTable;
 use brc_arrow::located;
 use brc_core::{Error, Field, Progress, ScanOptions, Schema, Split, Table};
 use brc_kernels::memory::in_use;
-use brc_query::{Answered, Memory, Plan, Query};
+use brc_query::{Memory, Plan, Query};
 use datafusion::arrow::array::{ArrayRef, AsArray, Decimal128Array, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::kernels::numeric::div;
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
@@ -137,10 +137,7 @@ impl Source for FileQuery {
         };
         let (memory, _reserved) = budget(&context.memory)?;
         let answer = plan.run_within(&**file.table(), threads, &memory, file.progress()).map_err(external)?;
-        match answer {
-            Answered::Held(answer) => self.send_batches(&answer.table().map_err(external)?, context.batch_rows, each),
-            Answered::Long(answer) => self.send_batches(&*answer, context.batch_rows, each),
-        }
+        self.send_batches(&answer, context.batch_rows, each)
     }
 }
 

@@ -10,7 +10,7 @@ use arrow_schema::Schema as ArrowSchema;
 use brc_arrow::{Options, Reader, StringForm, located};
 use brc_cli::embedding;
 use brc_core::{Progress, ScanOptions, Schema, Table};
-use brc_query::{Answered, LongAnswer, Plan, Query, QueryResult};
+use brc_query::{Plan, Query};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 use std::sync::{Arc, OnceLock};
@@ -24,26 +24,12 @@ pub(crate) struct Answer {
     dictionary: bool,
     /// The scan of a row-by-row query, which is run only when rows are requested.
     scan: Option<Scan>,
-    computed: OnceLock<(Plan, Arc<Computed>)>,
+    computed: OnceLock<Computed>,
     failed: Failed,
 }
 
-/// A computed result.
-enum Computed {
-    Held(Box<QueryResult>),
-    Long(Box<LongAnswer>),
-}
-
-impl Computed {
-    fn scan(&self, feed: &brc_arrow::Feed) -> brc_core::Result<()> {
-        let of =
-            |table: &dyn Table| feed.scan(table, table.schema().fields(), &ScanOptions::everything(table.schema()));
-        match self {
-            Self::Held(answer) => of(&answer.table()?),
-            Self::Long(answer) => of(answer.as_ref()),
-        }
-    }
-}
+/// A computed result, and the plan of its query.
+type Computed = (Plan, Arc<brc_query::Answer>);
 
 /// The number of rows in the `repr` of a result.
 const REPR_ROWS: u64 = 10;
@@ -67,10 +53,7 @@ impl Answer {
             let schema = scan.own_schema().clone();
             return Ok(Self { opened, query, schema, dictionary, scan: Some(scan), computed: OnceLock::new(), failed });
         };
-        let schema = match computed.1.as_ref() {
-            Computed::Held(answer) => answer.table().or_raise(py)?.schema().clone(),
-            Computed::Long(answer) => answer.schema().clone(),
-        };
+        let schema = computed.1.schema().clone();
         Ok(Self { opened, query, schema, dictionary, scan: None, computed: OnceLock::from(computed), failed })
     }
 
@@ -85,39 +68,23 @@ impl Answer {
     }
 
     /// The computed result.
-    fn computed(&self, py: Python<'_>) -> PyResult<&(Plan, Arc<Computed>)> {
+    fn computed(&self, py: Python<'_>) -> PyResult<&Computed> {
         if let Some(computed) = self.computed.get() {
             return Ok(computed);
         }
         let computed = compute_detached(py, &self.opened, &self.query)?;
         Ok(self.computed.get_or_init(|| computed))
     }
-
-    /// Calls `each` with all rows in memory.
-    fn with_rows<T>(&self, py: Python<'_>, each: impl FnOnce(&Plan, &QueryResult) -> PyResult<T>) -> PyResult<T> {
-        let (plan, computed) = self.computed(py)?;
-        match computed.as_ref() {
-            Computed::Held(answer) => each(plan, answer),
-            Computed::Long(answer) => {
-                let threads = self.opened.files.threads();
-                each(plan, &detached(py, || answer.load(threads))?.or_raise(py)?)
-            }
-        }
-    }
 }
 
-fn compute_detached(py: Python<'_>, opened: &Arc<Opened>, query: &Query) -> PyResult<(Plan, Arc<Computed>)> {
+fn compute_detached(py: Python<'_>, opened: &Arc<Opened>, query: &Query) -> PyResult<Computed> {
     detached(py, || compute(opened, query))?.or_raise(py)
 }
 
-fn compute(opened: &Opened, query: &Query) -> brc_core::Result<(Plan, Arc<Computed>)> {
+fn compute(opened: &Opened, query: &Query) -> brc_core::Result<Computed> {
     let (table, files) = (opened.table.as_ref(), &opened.files);
-    let (plan, answered) = query.ask_within(table, files.threads(), &files.memory(), &Progress::default())?;
-    let computed = match answered {
-        Answered::Held(answer) => Computed::Held(answer),
-        Answered::Long(answer) => Computed::Long(answer),
-    };
-    Ok((plan, Arc::new(computed)))
+    let (plan, answer) = query.ask_within(table, files.threads(), &files.memory(), &Progress::default())?;
+    Ok((plan, Arc::new(answer)))
 }
 
 #[pymethods]
@@ -137,13 +104,12 @@ impl Answer {
     /// The number of rows.
     #[getter]
     fn num_rows(&self, py: Python<'_>) -> PyResult<usize> {
-        match self.computed(py)?.1.as_ref() {
-            Computed::Held(answer) => Ok(answer.len()),
-            Computed::Long(answer) => match answer.rows() {
-                Some(rows) => Ok(usize::try_from(rows).unwrap_or(usize::MAX)),
-                None => self.with_rows(py, |_, answer| Ok(answer.len())),
-            },
-        }
+        let (_, answer) = self.computed(py)?;
+        let rows = match answer.rows() {
+            Some(rows) => rows,
+            None => detached(py, || answer.count_rows(self.opened.files.threads()))?.or_raise(py)?,
+        };
+        Ok(usize::try_from(rows).unwrap_or(usize::MAX))
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
@@ -155,20 +121,18 @@ impl Answer {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let show = |plan: &Plan, answer: &QueryResult| embedding::shown(plan, answer).or_raise(py);
         let text = match self.computed.get() {
-            Some((plan, computed)) => match computed.as_ref() {
-                Computed::Held(answer) if answer.len() as u64 <= REPR_ROWS => show(plan, answer)?,
-                _ => self.shortened(py)?,
-            },
-            None => self.shortened(py)?,
+            Some((plan, answer)) if answer.rows().is_some_and(|rows| rows <= REPR_ROWS) => {
+                embedding::shown(plan, answer).or_raise(py)?
+            }
+            _ => self.shortened(py)?,
         };
         Ok(text.trim_end().to_owned())
     }
 
     /// All rows as tuples of Python objects. A date or time that Python cannot represent exactly is a string.
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.with_rows(py, |_, answer| values::rows(py, answer))
+        values::rows(py, &self.computed(py)?.1)
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -186,10 +150,11 @@ impl Answer {
         let stream = match (&self.scan, self.computed.get()) {
             (Some(scan), None) => scan.stream(py, schema, self.failed.clone())?,
             _ => {
-                let computed = Arc::clone(&self.computed(py)?.1);
+                let answer = Arc::clone(&self.computed(py)?.1);
                 let opened = Arc::clone(&self.opened);
                 let scan = move |feed: &brc_arrow::Feed| {
-                    computed.scan(feed).map_err(|error| located(error, opened.table.as_ref()))
+                    let read = feed.scan(&*answer, answer.schema().fields(), &ScanOptions::everything(answer.schema()));
+                    read.map_err(|error| located(error, opened.table.as_ref()))
                 };
                 let reader = Reader::new(schema, self.options(), scan).or_raise(py)?;
                 Stream::new(reader, None, self.failed.clone())
@@ -222,17 +187,9 @@ impl Answer {
     /// Formats the first rows, with an ellipsis if there are more.
     fn shortened(&self, py: Python<'_>) -> PyResult<String> {
         let most = self.query.limit.map_or(REPR_ROWS + 1, |limit| limit.min(REPR_ROWS + 1));
-        let (plan, computed) = compute_detached(py, &self.opened, &Query { limit: Some(most), ..self.query.clone() })?;
-        let loaded;
-        let answer = match computed.as_ref() {
-            Computed::Held(answer) => answer,
-            Computed::Long(answer) => {
-                loaded = answer.load(1).or_raise(py)?;
-                &loaded
-            }
-        };
-        let text = embedding::shown(&plan, answer).or_raise(py)?;
-        if (answer.len() as u64) <= REPR_ROWS {
+        let (plan, answer) = compute_detached(py, &self.opened, &Query { limit: Some(most), ..self.query.clone() })?;
+        let text = embedding::shown(&plan, &answer).or_raise(py)?;
+        if answer.rows().is_some_and(|rows| rows <= REPR_ROWS) {
             return Ok(text);
         }
         // The header has two lines; the note about omitted columns comes last.

@@ -47,7 +47,8 @@ impl Opened {
         let query = Query::parse("select count(*)").map_err(brc_core::Error::from).or_raise(py)?;
         let (table, threads) = (self.table.as_ref(), self.files.threads());
         let answer = detached(py, || query.ask(table, threads, &Progress::default()))?.or_raise(py)?.1;
-        let count = answer.rows().next().and_then(|row| row.into_iter().next().flatten());
+        let only = answer.blocks().next().transpose().or_raise(py)?;
+        let count = only.as_ref().and_then(|block| block.rows().next()?.value(0));
         let Some(brc_core::Value::Integer(count)) = count else { return Ok(0) };
         Ok(*self.rows.get_or_init(|| u64::try_from(count).unwrap_or(0)))
     }

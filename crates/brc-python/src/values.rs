@@ -1,7 +1,8 @@
 //! Converts values to Python objects.
 
-use brc_core::{LogicalType, TimeUnit, Value, uuid};
-use brc_query::QueryResult;
+use crate::errors::OrRaise;
+use brc_core::{LogicalType, Table, TimeUnit, Value, uuid};
+use brc_query::Answer;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
@@ -12,18 +13,20 @@ const ROWS_BETWEEN_CHECKS: usize = 1 << 12;
 ///
 /// # Errors
 /// Exceptions raised by Python.
-pub(crate) fn rows<'py>(py: Python<'py>, answer: &QueryResult) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn rows<'py>(py: Python<'py>, answer: &Answer) -> PyResult<Bound<'py, PyList>> {
     let types = Types::of(py)?;
     let rows = PyList::empty(py);
-    for (number, row) in answer.rows().enumerate() {
-        if number.is_multiple_of(ROWS_BETWEEN_CHECKS) {
-            py.check_signals()?;
+    for block in answer.blocks() {
+        for (number, row) in block.or_raise(py)?.rows().enumerate() {
+            if number.is_multiple_of(ROWS_BETWEEN_CHECKS) {
+                py.check_signals()?;
+            }
+            let cells = row.zip(answer.schema().fields()).map(|(value, column)| match value {
+                Some(value) => types.object(py, value, column.logical_type),
+                None => Ok(py.None().into_bound(py)),
+            });
+            rows.append(PyTuple::new(py, cells.collect::<PyResult<Vec<_>>>()?)?)?;
         }
-        let cells = row.zip(answer.columns()).map(|(value, column)| match value {
-            Some(value) => types.object(py, value, column.logical_type),
-            None => Ok(py.None().into_bound(py)),
-        });
-        rows.append(PyTuple::new(py, cells.collect::<PyResult<Vec<_>>>()?)?)?;
     }
     Ok(rows)
 }

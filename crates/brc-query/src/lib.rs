@@ -1,13 +1,14 @@
 //! Queries on any [`brc_core::Table`], whatever its encoding.
 //!
 //! A [`Query`] refers to columns by name. [`Query::ask`] runs it on a table in two steps: [`Query::plan`] binds it to
-//! the schema, and [`Plan::run`] scans the table with several threads and returns a [`QueryResult`]. A [`Plan`] is
+//! the schema, and [`Plan::run`] scans the table with several threads and returns an [`Answer`]. A [`Plan`] is
 //! plain serialisable data. To scan parts of a table elsewhere, use [`Plan::over`] and [`Plan::partial`] for each part,
 //! and [`Plan::answer`] for all [`Partial`]s; [`Partial::scatter`] lets several processes merge them.
 //!
 //! ```
 //! use brc_query::{Expression, OrderBy, Query};
-//! # fn ask(table: &dyn brc_core::Table) -> brc_core::Result<()> {
+//! # use brc_core::Table;
+//! # fn ask(table: &dyn Table) -> brc_core::Result<()> {
 //! let query = Query {
 //!     aggregates: Some(Expression::parse_list("mean(temperature),count()")?),
 //!     filter: Some(Expression::parse("station in ('Abha', 'Hamburg')")?),
@@ -15,11 +16,13 @@
 //!     ..Query::default()
 //! };
 //! let (_, answer) = query.ask(table, 4, &brc_core::Progress::default())?;
-//! for row in answer.rows() {
-//!     for (column, value) in answer.columns().iter().zip(row) {
-//!         match value {
-//!             Some(value) => println!("{} = {}", column.name, value.to_text(column.logical_type)),
-//!             None => println!("{} is null", column.name),
+//! for block in answer.blocks() {
+//!     for row in block?.rows() {
+//!         for (column, value) in answer.schema().fields().iter().zip(row) {
+//!             match value {
+//!                 Some(value) => println!("{} = {}", column.name, value.to_text(column.logical_type)),
+//!                 None => println!("{} is null", column.name),
+//!             }
 //!         }
 //!     }
 //! }
@@ -56,7 +59,7 @@
 //! 13. `finish`: groups become sorted rows.
 //! 14. `partitions`: many groups are radix-partitioned, merged partition by partition, and spilled if memory is short.
 //! 15. `group`: a worker takes batches, finds groups and updates their states.
-//! 16. `answer`: the forms of an answer, [`QueryResult`] in memory and [`LongAnswer`] made while it is read.
+//! 16. `answer`: an [`Answer`], whose rows are in memory or are made while they are read.
 //! 17. `rows`: queries that group nothing, with first, last, random and sorted rows.
 //! 18. `run`: chooses how to execute a plan on a table, and does so.
 //!
@@ -86,13 +89,11 @@ mod values;
 
 pub use accumulate::partial::Partial;
 pub use aggregates::{AGGREGATES, AggregateFunction, EXAMPLE_TABLE, Form};
-pub use answer::Answered;
-pub use answer::lazy_result::LongAnswer;
-pub use answer::result::{QueryResult, Row};
-pub use answer::result_table::ResultTable;
+pub use answer::Answer;
+pub use answer::rows::{Row, RowBlock};
 pub use functions::{CONSTRUCTS, Construct, FUNCTIONS, Function, OPERATORS};
 pub use keys::access_path::{Lane, Lanes};
-pub use plan::{OutputColumn, Plan};
+pub use plan::Plan;
 pub use rows::selected::SelectedRows;
 pub use runtime::memory::Memory;
 pub use scan::totals::ScanTotals;

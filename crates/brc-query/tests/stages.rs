@@ -121,19 +121,19 @@ fn wrong_imports_are_found() {
         all.iter().filter_map(|import| complaint(&stages, &path, import)).collect::<Vec<_>>()
     };
     let later = |file: &str, stage: &str| vec![format!("{file} imports from '{stage}', a later stage")];
-    assert_eq!(complaints("plan/mod.rs", "use crate::answer::Answered;"), later("plan/mod.rs", "answer"));
-    let group = "use crate::{\n    values::{cells, fault},\n    answer::Answered,\n};";
+    assert_eq!(complaints("plan/mod.rs", "use crate::answer::Answer;"), later("plan/mod.rs", "answer"));
+    let group = "use crate::{\n    values::{cells, fault},\n    answer::Answer,\n};";
     assert_eq!(complaints("plan/mod.rs", group), later("plan/mod.rs", "answer"));
-    assert_eq!(complaints("plan/mod.rs", "fn f() -> super::answer::Answered {}"), later("plan/mod.rs", "answer"));
-    let escape = "use super::super::answer::{Answered, result};";
+    assert_eq!(complaints("plan/mod.rs", "fn f() -> super::answer::Answer {}"), later("plan/mod.rs", "answer"));
+    let escape = "use super::super::answer::{Answer, rows};";
     assert_eq!(complaints("plan/check.rs", escape), later("plan/check.rs", "answer"));
     assert_eq!(complaints("plan/check.rs", "use super::super::{values, answer};"), later("plan/check.rs", "answer"));
-    assert_eq!(complaints("plan/check.rs", "use crate::Answered;").len(), 1);
+    assert_eq!(complaints("plan/check.rs", "use crate::Answer;").len(), 1);
     for fine in [
         "use crate::values::cells::Cells;",
         "use super::answer;",
-        "// use crate::answer::Answered;",
-        "fn f() {}\n\n#[cfg(test)]\nmod tests {\n    use crate::answer::Answered;\n}",
+        "// use crate::answer::Answer;",
+        "fn f() {}\n\n#[cfg(test)]\nmod tests {\n    use crate::answer::Answer;\n}",
     ] {
         assert!(complaints("plan/check.rs", fine).is_empty(), "{fine}");
     }

@@ -107,7 +107,7 @@ impl Distributor<Vec<Addressed>> for Unbatched {
 mod tests {
     use super::*;
     use brc_core::{Progress, Schema, Table};
-    use brc_query::{Plan, Query, ScanTotals};
+    use brc_query::{Plan, Query, RowBlock, ScanTotals};
     use std::ffi::OsString;
     use std::path::Path;
 
@@ -144,9 +144,9 @@ mod tests {
             .unwrap();
             assert_eq!(lengths.iter().all(|&length| length <= max_bytes), fits, "{text}: {lengths:?}");
             let rows = |partial: Option<Partial>| {
-                let answer = plan.answer(partial, ScanTotals::default()).unwrap();
-                let rows: Vec<String> = answer.rows().map(|row| format!("{:?}", row.collect::<Vec<_>>())).collect();
-                rows
+                let answer = plan.answer(partial, 1, ScanTotals::default()).unwrap();
+                let text = |block: RowBlock<'_>| format!("{:?}", block.rows().map(Vec::from_iter).collect::<Vec<_>>());
+                answer.blocks().map(|block| text(block.unwrap())).collect::<Vec<_>>()
             };
             assert_eq!(rows(merged.unwrap()), rows(Some(partial)), "{text}");
         }

@@ -174,7 +174,7 @@ fn run(args: Args) -> Result<(), Failed> {
     let plan = job.plan.clone();
     let groups = answer::run(Arc::new(job), &peers, sockets).unwrap_or_else(|failed| peers.fail(failed));
     if is_first {
-        let answer = plan.answer_with(groups, workers, ScanTotals::default());
+        let answer = plan.answer(groups, workers, ScanTotals::default());
         let answer = answer.unwrap_or_else(|error| peers.fail(error.into()));
         // All groups are here, so failures of other processes no longer matter.
         peers::claim();

@@ -37,9 +37,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (table, threads, memory) = (table.as_ref(), args.threads.count(), args.memory.memory());
     let progress = Progress::default();
     let (_, answer) = watch_table(&progress, table, || query.ask_within(table, threads, &memory, &progress))?;
-    let answer = answer.load(threads)?;
-    let rows = answer.rows().next().and_then(|mut row| row.next().flatten());
-    let rows = if let Some(Value::Integer(rows)) = rows { rows } else { 0 };
+    let only = answer.blocks().next().transpose()?;
+    let count = only.as_ref().and_then(|block| block.rows().next()?.value(0));
+    let rows = if let Some(Value::Integer(rows)) = count { rows } else { 0 };
     stdout::print(format!("{rows}\n").as_bytes())?;
     changes::note_read(table, &progress);
     Ok(())

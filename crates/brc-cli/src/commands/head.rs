@@ -2,7 +2,7 @@
 
 use crate::row_args::{Rows, RowsArgs};
 use brc_core::{Progress, Table};
-use brc_query::{Plan, Query, QueryResult};
+use brc_query::{Answer, Plan, Query};
 
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -30,6 +30,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// Errors of the scan before enough rows are read.
-pub(crate) fn first_rows(table: &dyn Table, rows: u64) -> brc_core::Result<(Plan, QueryResult)> {
+pub(crate) fn first_rows(table: &dyn Table, rows: u64) -> brc_core::Result<(Plan, Answer)> {
     Query { limit: Some(rows), ..Query::everything() }.ask(table, 1, &Progress::default())
 }

@@ -19,7 +19,7 @@ pub(crate) use lines::{codes_of_runs, with_codes};
 pub(crate) use table::terminal_width;
 
 use brc_core::{BatchWriter, Error, LogicalType, Result, ScanError, ScanOptions, Schema, Sink, Table, Value};
-use brc_query::{Plan, QueryResult};
+use brc_query::{Answer, Plan};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 /// An output format.
@@ -134,13 +134,12 @@ pub(crate) fn exact_format() -> &'static dyn Format {
 ///
 /// # Errors
 /// [`brc_core::Error::Usage`] if the format cannot express it.
-pub(crate) fn render(format: &dyn Format, plan: &Plan, answer: &QueryResult, out: &mut Vec<u8>) -> Result<()> {
+pub(crate) fn render(format: &dyn Format, plan: &Plan, answer: &Answer, out: &mut Vec<u8>) -> Result<()> {
     format.check(plan)?;
-    let table = answer.table()?;
-    let mut writer = format.writer_of(&table);
+    let mut writer = format.writer_of(answer);
     out.extend(writer.start());
-    let (mut scanner, mut encoder) = (table.scanner(&ScanOptions::everything(table.schema()))?, writer.encoder());
-    for split in (0..).map_while(|index| table.split(index)) {
+    let (mut scanner, mut encoder) = (answer.scanner(&ScanOptions::everything(answer.schema()))?, writer.encoder());
+    for split in (0..).map_while(|index| answer.split(index)) {
         let sink: &mut dyn Sink = encoder.as_mut();
         scanner.scan(&split, sink).map_err(other)?;
         let mut part = encoder.finish()?;

@@ -11,8 +11,8 @@ mod values;
 pub(crate) use json::json;
 pub(crate) use text::text;
 
-use brc_core::{LogicalType, Progress, Result, ScanError, ScanOptions, Sink, Table, Value, current_schema};
-use brc_query::{Answered, Expression, Memory, OutputColumn, Query, SelectItem};
+use brc_core::{Field, LogicalType, Progress, Result, ScanError, ScanOptions, Sink, Table, Value, current_schema};
+use brc_query::{Expression, Memory, Query, SelectItem};
 use values::Distribution;
 
 /// The number of most frequent values that are shown.
@@ -67,7 +67,7 @@ impl Summarizer<'_> {
 
     /// The columns and their aggregates: the number of rows, then for each column the number of values and, for numeric
     /// columns, their mean and standard deviation.
-    fn moments(&self) -> Result<(Vec<OutputColumn>, Vec<Option<Number>>)> {
+    fn moments(&self) -> Result<(Vec<Field>, Vec<Option<Number>>)> {
         // Types may widen while the query runs, so it is built from the current schema.
         brc_core::with_types(self.table, self.threads, self.progress, |schema| {
             let shown = self.query.plan(schema)?.columns();
@@ -83,9 +83,12 @@ impl Summarizer<'_> {
             let select = items.into_iter().enumerate().map(named).collect();
             let query = self.query(select, Vec::new());
             let plan = query.plan(schema)?;
-            let answer = plan.run_within(self.table, self.threads, self.memory, self.progress)?.load(self.threads)?;
-            let number = |value: Option<Value<'_>>| value.and_then(Number::of);
-            Ok((shown, answer.rows().flatten().map(number).collect()))
+            let answer = plan.run_within(self.table, self.threads, self.memory, self.progress)?;
+            let mut values = Vec::new();
+            for block in answer.blocks() {
+                values.extend(block?.rows().flatten().map(|value| value.and_then(Number::of)));
+            }
+            Ok((shown, values))
         })
     }
 
@@ -97,10 +100,7 @@ impl Summarizer<'_> {
         let query = self.query(select, vec![column]);
         let (_, answer) = query.ask_within(self.table, self.threads, self.memory, self.progress)?;
         let mut distribution = Distribution::new(logical_type, present);
-        match answer {
-            Answered::Held(answer) => scan(&answer.table()?, &mut distribution)?,
-            Answered::Long(answer) => scan(&*answer, &mut distribution)?,
-        }
+        scan(&answer, &mut distribution)?;
         Ok(distribution)
     }
 

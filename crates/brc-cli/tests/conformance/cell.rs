@@ -4,7 +4,7 @@ use crate::tables::Source;
 use brc_compress::{COMPRESSIONS, Compressor};
 use brc_core::{Field, Progress, Result, ScanOptions, Schema, Table};
 use brc_encodings::{CreateOptions, ENCODINGS, Encoding, Input, OpenOptions, Output, OutputOptions, RejectLog};
-use brc_query::{OutputColumn, Query};
+use brc_query::{Query, RowBlock};
 use brc_testing::{Cell as Value, collect_rows};
 use std::fmt;
 use std::io::{Cursor, Write};
@@ -147,12 +147,14 @@ impl File {
 /// The result of a query over a table as text.
 pub(crate) fn answer(table: &dyn Table, query: &Query, threads: usize) -> Result<String, String> {
     let (_, answer) = query.ask(table, threads, &Progress::default()).map_err(|error| error.to_string())?;
-    let value = |(value, column): (Option<brc_core::Value<'_>>, &OutputColumn)| match value {
+    let value = |(value, column): (Option<brc_core::Value<'_>>, &Field)| match value {
         Some(brc_core::Value::Bytes(bytes)) => bytes.escape_ascii().to_string(),
         Some(value) => value.to_text(column.logical_type),
         None => "null".to_owned(),
     };
-    let rows = answer.rows().map(|row| row.zip(answer.columns()).map(value).collect::<Vec<_>>().join("|"));
+    let blocks = answer.blocks().collect::<Result<Vec<_>>>().map_err(|error| error.to_string())?;
+    let rows = blocks.iter().flat_map(RowBlock::rows);
+    let rows = rows.map(|row| row.zip(answer.schema().fields()).map(value).collect::<Vec<_>>().join("|"));
     Ok(rows.collect::<Vec<_>>().join("\n"))
 }
 

@@ -2,8 +2,10 @@
 //! partition for each thread is in memory, and its rows are still in the caches when they are printed. The few groups
 //! whose keys could not be encoded are inserted where they belong.
 
+use super::source::Source;
 use crate::accumulate::partial::{Partial, Rows};
 use crate::finish::groups::{GroupRef, Groups};
+use crate::functions::typed::Node;
 use crate::keys::group_keys::GroupKeys;
 use crate::partitions::{Partitioned, Sorted, SplitGroups};
 use crate::plan::Plan;
@@ -46,6 +48,65 @@ pub(crate) struct Part {
     partials: Vec<Partial>,
     /// Those that are wanted, in order; `None` if these are all of a single partial as they lie.
     places: Option<Vec<GroupRef>>,
+}
+
+/// The groups of an answer in the order of their keys: of the first parts, which are made, and of others, which are made
+/// each time they are read.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) plan: Plan,
+    pub(crate) made: Vec<Part>,
+    /// All parts; `None` if all are made.
+    pub(crate) rest: Option<KeyOrder>,
+}
+
+impl Parts {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.rest.as_ref().map_or(self.made.len(), KeyOrder::parts)
+    }
+
+    /// How many rows of the answer a part gives; the most that it may give if not all parts are made.
+    pub(crate) fn rows(&self, number: usize) -> usize {
+        self.rest.as_ref().map_or_else(|| self.made[number].rows(), |order| order.most_groups(number))
+    }
+
+    /// How many groups were made up to now; `None` if all are.
+    pub(crate) fn groups(&self) -> Option<u64> {
+        self.rest.as_ref().map(KeyOrder::groups)
+    }
+
+    /// All values of a column, where it is a key of strings and all groups have codes of them.
+    pub(crate) fn dictionary(&self, column: usize) -> Option<&Dictionary> {
+        let Node::Column(key) = self.plan.columns.get(column)?.value.node else { return None };
+        self.rest.as_ref().filter(|_| key < self.plan.keys.len())?.dictionary(key)
+    }
+
+    /// What `each` says of a part.
+    pub(crate) fn with<T>(&self, number: usize, each: impl FnOnce(&Plan, &Part) -> Result<T>) -> Result<T> {
+        match &self.rest {
+            Some(order) if number >= self.made.len() => each(&self.plan, &order.part(&self.plan, number)?),
+            Some(_) | None => each(&self.plan, &self.made[number]),
+        }
+    }
+
+    /// Makes all groups.
+    pub(crate) fn into_groups(self, threads: usize) -> Result<Source> {
+        let Self { plan, made, rest } = self;
+        let first = made.len();
+        let more = rest.map_or(Ok(Vec::new()), |order| {
+            parallel::try_map(order.parts() - first, threads, |number| order.part(&plan, first + number))
+        })?;
+        let (mut partials, mut places) = (Vec::new(), Vec::new());
+        for part in made.into_iter().chain(more) {
+            let before = partials.len() as u32;
+            let all = || (0..part.groups as u32).map(|group| GroupRef { partial: 0, group }).collect();
+            let of_part = part.places.unwrap_or_else(all);
+            partials.extend(part.partials);
+            places.extend(of_part.into_iter().map(|place| GroupRef { partial: before + place.partial, ..place }));
+        }
+        Ok(Source::Groups { plan: Box::new(plan), partials, places })
+    }
 }
 
 impl KeyOrder {
@@ -182,13 +243,6 @@ impl Part {
             };
             Ok((rows.len(), cells))
         })
-    }
-
-    /// The partials, and which of their groups are wanted, in order.
-    pub(crate) fn into_places(self) -> (Vec<Partial>, Vec<GroupRef>) {
-        let all = || (0..self.groups as u32).map(|group| GroupRef { partial: 0, group }).collect();
-        let places = self.places.unwrap_or_else(all);
-        (self.partials, places)
     }
 }
 

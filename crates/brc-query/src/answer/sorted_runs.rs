@@ -359,6 +359,7 @@ impl<'a> MergeOutput<'a> {
     }
 }
 
-fn no_cells(plan: &Plan) -> Vec<Cells> {
+/// Columns of an answer, without rows yet.
+pub(crate) fn no_cells(plan: &Plan) -> Vec<Cells> {
     plan.columns.iter().map(|it| Cells::new(it.value.logical_type)).collect()
 }

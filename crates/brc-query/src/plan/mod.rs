@@ -12,22 +12,17 @@
 //! - how a query becomes a plan: `planner.rs`
 //! - which states its aggregates need: `states.rs`
 //! - whether a plan from another process makes sense: `check.rs`
-//! - the columns and the schema of an answer: `columns.rs`
 
 mod check;
-mod columns;
 mod planner;
 mod states;
-
-pub use columns::OutputColumn;
-pub(crate) use columns::schema;
 
 use crate::aggregates::AggregateCall;
 use crate::bind::inputs::{Computed, Source};
 use crate::functions::typed::{Node, Typed};
 use crate::runtime::memory::{Allowance, Memory};
 use crate::sql::query::Pick;
-use brc_core::{Field, LogicalType, PhysicalType, Predicate, Result, Schema, Split};
+use brc_core::{Error, Field, LogicalType, PhysicalType, Predicate, Result, Schema, Split};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -125,12 +120,13 @@ impl Plan {
         self.filter.as_deref()
     }
 
-    /// The columns of the answer.
+    /// The columns of the answer. The name of each is that of a column or the one it was given, else the expression as
+    /// it is written.
     #[must_use]
-    pub fn columns(&self) -> Vec<OutputColumn> {
+    pub fn columns(&self) -> Vec<Field> {
         let column = |answer: &OutputExpression| {
             let OutputExpression { name, value } = answer;
-            OutputColumn { name: name.clone(), logical_type: value.logical_type, nullable: value.nullable }
+            Field { name: name.clone(), logical_type: value.logical_type, nullable: value.nullable }
         };
         self.columns.iter().map(column).collect()
     }
@@ -149,9 +145,9 @@ impl Plan {
     /// The schema of the answer.
     ///
     /// # Errors
-    /// [`brc_core::Error::Usage`] if a column's name is not one that columns of tables have.
+    /// [`Error::Usage`] if a column's name is not one that columns of tables have.
     pub fn answer_schema(&self) -> Result<Schema> {
-        schema(&self.columns())
+        Schema::new(self.columns()).map_err(|error| Error::Usage(error.to_string()))
     }
 
     /// Whether the answer fits the official line of the One Billion Row Challenge: one string key, and exactly min,

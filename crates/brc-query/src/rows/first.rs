@@ -1,6 +1,8 @@
 //! The first wanted rows of a table: the scan ends as soon as there are enough.
 
-use crate::answer::result::QueryResult;
+use crate::answer::Answer;
+use crate::answer::sorted_runs::no_cells;
+use crate::answer::source::Source;
 use crate::evaluate::computed::push_all;
 use crate::plan::Plan;
 use crate::scan::selector::Selector;
@@ -15,13 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The answer to a query that neither groups nor sorts, given the number of rows to read at most, with those of the
 /// offset.
-pub(crate) fn first(
-    plan: &Plan,
-    most: u64,
-    table: &dyn Table,
-    threads: usize,
-    progress: &Progress,
-) -> Result<QueryResult> {
+pub(crate) fn first(plan: &Plan, most: u64, table: &dyn Table, threads: usize, progress: &Progress) -> Result<Answer> {
     // Types that are inferred may be widened by rows that are not needed, if other workers read ahead. Which of these
     // do is chance, and the answer must not be: where nothing else speaks for several workers, there is one.
     let threads = if table.inferred().is_some() && plan.predicate.is_none() { 1 } else { threads };
@@ -38,7 +34,7 @@ pub(crate) fn first(
         scan(table, &options, threads, progress, new_worker)?;
     }
     let Found { chunks, totals } = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut cells: Vec<Cells> = plan.columns.iter().map(|answer| Cells::new(answer.value.logical_type)).collect();
+    let mut cells = no_cells(plan);
     let (mut left_out, mut rows) = (offset, 0);
     for chunk in chunks.into_values() {
         let some = left_out.min(chunk.rows)..chunk.rows.min(most - rows);
@@ -51,7 +47,7 @@ pub(crate) fn first(
         rows += chunk.rows.min(most - rows);
     }
     let rows = rows.saturating_sub(offset);
-    Ok(QueryResult::of_cells(plan, cells, rows, totals))
+    Answer::new(plan, Source::in_memory(vec![(rows, cells)]), totals)
 }
 
 /// Which of all rows that meet the conditions are wanted.
@@ -119,11 +115,7 @@ struct Chunk {
 impl Chunk {
     /// A chunk of left-out rows.
     fn new(plan: &Plan, left_out: usize) -> Self {
-        Self {
-            rows: left_out,
-            left_out,
-            cells: plan.columns.iter().map(|answer| Cells::new(answer.value.logical_type)).collect(),
-        }
+        Self { rows: left_out, left_out, cells: no_cells(plan) }
     }
 }
 

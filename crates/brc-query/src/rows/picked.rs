@@ -1,7 +1,9 @@
 //! The last rows of a table, or a random sample of them, in the order of the table: one scan, with memory for a few
 //! times as many rows as are wanted.
 
-use crate::answer::result::QueryResult;
+use crate::answer::Answer;
+use crate::answer::sorted_runs::no_cells;
+use crate::answer::source::Source;
 use crate::evaluate::computed::push_all;
 use crate::plan::Plan;
 use crate::scan::computed::RowPosition;
@@ -16,13 +18,7 @@ use brc_core::{Batch, Progress, Result, Scanned, Sink, Split, Table, Worker, sca
 const MIN_ROWS_BEFORE_CUT: usize = 1 << 12;
 
 /// The answer to a query that neither groups nor sorts, and wants this many rows at most.
-pub(crate) fn picked(
-    plan: &Plan,
-    most: u64,
-    table: &dyn Table,
-    threads: usize,
-    progress: &Progress,
-) -> Result<QueryResult> {
+pub(crate) fn picked(plan: &Plan, most: u64, table: &dyn Table, threads: usize, progress: &Progress) -> Result<Answer> {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let first_split = match plan.pick {
         Pick::Last => first_split_of_last(most, plan, table),
@@ -41,7 +37,7 @@ pub(crate) fn picked(
     let mut order: Vec<u32> = (0..all.rows.len() as u32).collect();
     order.sort_unstable_by_key(|&row| all.rows[row as usize].place);
     let cells = all.cells.iter().map(|cells| cells.take(&order)).collect();
-    Ok(QueryResult::of_cells(plan, cells, order.len(), totals))
+    Answer::new(plan, Source::in_memory(vec![(order.len(), cells)]), totals)
 }
 
 /// The first split that has one of the last rows, as far as splits know how many rows they have.
@@ -87,8 +83,7 @@ struct Picked {
 
 impl Picked {
     fn new(plan: &Plan) -> Self {
-        let cells = plan.columns.iter().map(|answer| Cells::new(answer.value.logical_type)).collect();
-        Self { rows: Vec::new(), cells }
+        Self { rows: Vec::new(), cells: no_cells(plan) }
     }
 
     fn append(&mut self, other: &Self) {

@@ -2,10 +2,9 @@
 //! the first sort key is computed of rows that come too late for that. Where memory is short, workers spill sorted
 //! runs, which are merged at the end.
 
-use crate::answer::lazy_result::LongAnswer;
-use crate::answer::result::QueryResult;
-use crate::answer::sorted_runs::{Block, Sorter};
-use crate::answer::{Answered, MIN_ROWS_FOR_LAZY_RESULT};
+use crate::answer::sorted_runs::{Block, Sorter, no_cells};
+use crate::answer::source::Source;
+use crate::answer::{Answer, MIN_ROWS_FOR_LAZY_RESULT};
 use crate::evaluate::Columns;
 use crate::evaluate::computed::{computed, push_all};
 use crate::finish::groups::BLOCK;
@@ -47,13 +46,13 @@ impl SortedRows<'_> {
     /// An expression may fail for a row, and which rows are left out early depends on chance. So if few rows are
     /// wanted, expressions are computed at the end, for these rows alone, and errors do not depend on the number of
     /// threads.
-    pub(crate) fn answer(self, plan: &Plan) -> Result<Answered> {
+    pub(crate) fn answer(self, plan: &Plan) -> Result<Answer> {
         let is_small = plan.limit.is_some_and(|limit| limit.saturating_add(plan.offset) < top_k_prefilter::MAX_ROWS);
-        if !is_small || shows_columns(plan) {
-            return self.prefiltered(plan);
-        }
         let mut used = Vec::new();
         plan.columns.iter().for_each(|answer| answer.value.columns(&mut used));
+        if !is_small || shows_columns(plan) || used.is_empty() {
+            return self.prefiltered(plan);
+        }
         used.sort_unstable();
         used.dedup();
         let fields = plan.fields();
@@ -62,32 +61,34 @@ impl SortedRows<'_> {
             OutputExpression { name: format!("column {column}"), value }
         };
         let of_columns = Plan { columns: used.iter().map(column).collect(), ..plan.clone() };
-        let rows = self.prefiltered(&of_columns)?.load(self.threads)?;
-        let totals = rows.totals().clone();
+        let rows = self.prefiltered(&of_columns)?;
+        let totals = rows.totals();
         let columns = Columns { fields: &fields, projection: &used, allowance: plan.allowance };
         let compute = |(rows, cells): (usize, Vec<Cells>)| {
             let shown = plan.columns.iter().map(|answer| computed(&answer.value, columns, &cells, rows));
             Ok((rows, shown.collect::<std::result::Result<_, Fault>>()?))
         };
-        let blocks = rows.into_blocks().map(compute).collect::<std::result::Result<_, Fault>>();
+        let blocks =
+            rows.into_blocks(self.threads)?.into_iter().map(compute).collect::<std::result::Result<_, Fault>>();
         let blocks = blocks.map_err(|fault| fault.error(self.table.path()))?;
-        Ok(Answered::held(QueryResult::of_blocks(plan, blocks, totals)))
+        Answer::new(plan, Source::in_memory(blocks), totals)
     }
 
     /// Sorts rows, after a first scan for the sort key alone if that spares most of them.
-    fn prefiltered(self, plan: &Plan) -> Result<Answered> {
+    fn prefiltered(self, plan: &Plan) -> Result<Answer> {
         let Some(of_key) = top_k_prefilter::of_first_key(plan, self.table) else { return self.of_one_scan(plan) };
-        let keys = self.of_one_scan(&of_key)?.load(self.threads)?;
+        let keys = self.of_one_scan(&of_key)?;
         self.progress.restart();
-        let prefiltered = top_k_prefilter::to_first_keys(plan, of_key.limit.unwrap_or(0), &keys);
+        let prefiltered = top_k_prefilter::to_first_keys(plan, of_key.limit.unwrap_or(0), &keys)?;
         let mut answer = self.of_one_scan(prefiltered.as_ref().unwrap_or(plan))?;
-        answer.totals_mut().bytes += keys.totals().bytes;
-        answer.totals_mut().scan_time += keys.totals().scan_time;
+        let ScanTotals { bytes, scan_time, .. } = keys.totals();
+        answer.totals_mut().bytes += bytes;
+        answer.totals_mut().scan_time += scan_time;
         Ok(answer)
     }
 
     /// Sorts rows by one scan.
-    fn of_one_scan(self, plan: &Plan) -> Result<Answered> {
+    fn of_one_scan(self, plan: &Plan) -> Result<Answer> {
         let Self { table, threads, memory, progress } = self;
         let spill = Spill::new(memory);
         let sorter = Sorter::of_rows(plan, &spill, memory);
@@ -113,7 +114,7 @@ impl SortedRows<'_> {
             };
             runs.extend(parallel::try_map(parts.len(), threads, run)?);
             let blocks = sorter.merge(runs)?;
-            Answered::of_blocks(plan, blocks, spill, memory, totals)?
+            Answer::of_blocks(plan, blocks, spill, memory, totals)?
         };
         Ok(answer.sorted_in(start.elapsed()))
     }
@@ -125,7 +126,7 @@ fn shows_columns(plan: &Plan) -> bool {
 }
 
 /// The answer that parts give which memory has room for.
-fn in_memory(plan: &Plan, parts: Vec<Rows>, threads: usize, totals: ScanTotals) -> Result<Answered> {
+fn in_memory(plan: &Plan, parts: Vec<Rows>, threads: usize, totals: ScanTotals) -> Result<Answer> {
     let (cells, sorted): (Vec<_>, Vec<_>) = parts.into_iter().map(Rows::into_sorted_part).unzip();
     let order: Vec<_> = match sorted.is_empty() {
         true => Vec::new(),
@@ -133,11 +134,8 @@ fn in_memory(plan: &Plan, parts: Vec<Rows>, threads: usize, totals: ScanTotals) 
     };
     drop(sorted);
     let is_long = order.len() as u64 >= MIN_ROWS_FOR_LAZY_RESULT;
-    let answer = LongAnswer::of_rows(plan, cells, order, totals)?;
-    match is_long {
-        true => Ok(Answered::Long(Box::new(answer))),
-        false => Ok(Answered::Held(Box::new(answer.load(threads)?))),
-    }
+    let answer = Answer::new(plan, Source::Rows { parts: cells, order }, totals)?;
+    if is_long { Ok(answer) } else { answer.load(threads) }
 }
 
 /// Some rows.
@@ -158,11 +156,7 @@ impl Rows {
             nulls_first: *nulls_first,
         };
         let place = OrderKey { cells: cells(LogicalType::Int64), descending: false, nulls_first: false };
-        Self {
-            rows: 0,
-            cells: plan.columns.iter().map(|answer| cells(answer.value.logical_type)).collect(),
-            keys: plan.order_by.iter().map(key).chain([place]).collect(),
-        }
+        Self { rows: 0, cells: no_cells(plan), keys: plan.order_by.iter().map(key).chain([place]).collect() }
     }
 
     /// Adds rows. The batch has the columns of the answer, then the sort keys; `places` are the row numbers.

@@ -1,10 +1,10 @@
 //! The prefilter of top-k queries: a first scan reads the first sort key only, and a condition on it spares most rows
 //! in the second scan, where a table is read column by column.
 
-use crate::answer::result::QueryResult;
+use crate::answer::Answer;
 use crate::functions::typed::Node;
 use crate::plan::{OutputExpression, Plan, SortKey};
-use brc_core::{Comparison, PhysicalType, Predicate, Table, Value};
+use brc_core::{Comparison, PhysicalType, Predicate, Result, Table, Value};
 
 /// The most wanted rows for which a prefilter is used.
 pub(crate) const MAX_ROWS: u64 = 1 << 16;
@@ -30,13 +30,17 @@ pub(crate) fn of_first_key(plan: &Plan, table: &dyn Table) -> Option<Plan> {
 
 /// The plan with a condition that leaves only rows that may be among the first, given their first sort keys. `None` if
 /// all rows may be.
-pub(crate) fn to_first_keys(plan: &Plan, most: u64, keys: &QueryResult) -> Option<Plan> {
-    let (key, rows) = (plan.order_by.first()?, keys.len());
-    if (rows as u64) < most {
-        return None;
-    }
+pub(crate) fn to_first_keys(plan: &Plan, most: u64, keys: &Answer) -> Result<Option<Plan>> {
+    let is_full = keys.rows().is_some_and(|rows| rows >= most);
+    let last = if is_full { keys.blocks().last().transpose()? } else { None };
+    Ok(last.and_then(|block| up_to(plan, block.rows().last()?.value(0))))
+}
+
+/// The plan with a condition that leaves only rows whose first sort key is no later than the last that is wanted.
+fn up_to(plan: &Plan, last: Option<Value<'_>>) -> Option<Plan> {
+    let key = plan.order_by.first()?;
     let column = column(plan, key)?;
-    let range = match keys.value(rows - 1, 0) {
+    let range = match last {
         Some(last) => Some(as_early(column, last, key.descending)?),
         None if key.nulls_first => None,
         None => return None,

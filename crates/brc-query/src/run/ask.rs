@@ -1,7 +1,6 @@
 //! Queries on a table whose types may have to be inferred first.
 
-use crate::answer::Answered;
-use crate::answer::result::QueryResult;
+use crate::answer::Answer;
 use crate::plan::Plan;
 use crate::runtime::memory::Memory;
 use crate::sql::query::Query;
@@ -13,7 +12,7 @@ impl Query {
     ///
     /// # Errors
     /// As for [`Query::plan`], and errors of the scan.
-    pub fn ask(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<(Plan, QueryResult)> {
+    pub fn ask(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<(Plan, Answer)> {
         let (plan, answer) = self.ask_within(table, threads, &Memory::unlimited(), progress)?;
         Ok((plan, answer.load(threads)?))
     }
@@ -28,7 +27,7 @@ impl Query {
         threads: usize,
         memory: &Memory,
         progress: &Progress,
-    ) -> Result<(Plan, Answered)> {
+    ) -> Result<(Plan, Answer)> {
         self.find_defaults(table, threads, progress)?;
         with_types(table, threads, progress, |schema| {
             let plan = self.plan(schema)?;

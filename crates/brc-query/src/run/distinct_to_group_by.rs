@@ -7,7 +7,7 @@
 
 use crate::accumulate::partial::Partial;
 use crate::aggregates::AggregateCall;
-use crate::answer::Answered;
+use crate::answer::Answer;
 use crate::keys::Keys;
 use crate::partitions::{Limits, Partitioning};
 use crate::plan::Plan;
@@ -64,7 +64,7 @@ impl<'a> DistinctToGroupBy<'a> {
         memory: &Memory,
         progress: &Progress,
         limits: Limits,
-    ) -> Result<Option<Answered>> {
+    ) -> Result<Option<Answer>> {
         let partitioning = Partitioning::new(&self.of_values, limits, memory, threads);
         let subgroups = Subgroups { plan: self.plan, of_subgroups: &self.of_values };
         subgroups.run(

@@ -20,9 +20,8 @@ pub(crate) mod pre_image;
 mod subgroups;
 
 use crate::accumulate::partial::Partial;
-use crate::answer::Answered;
+use crate::answer::Answer;
 use crate::answer::key_order::{KeyOrder, Part};
-use crate::answer::result::QueryResult;
 use crate::answer::sorted_runs::Sorter;
 use crate::partitions::{self, Limits, Partitioning, Parts, SplitGroups};
 use crate::plan::Plan;
@@ -40,11 +39,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 impl Plan {
-    /// Runs the plan on a table.
+    /// Runs the plan on a table. All rows of the answer are in memory.
     ///
     /// # Errors
     /// If the table has other columns than the plan is for, or what goes wrong while scanning it.
-    pub fn run(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<QueryResult> {
+    pub fn run(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<Answer> {
         self.run_within(table, threads, &Memory::unlimited(), progress)?.load(threads)
     }
 
@@ -59,7 +58,7 @@ impl Plan {
         threads: usize,
         memory: &Memory,
         progress: &Progress,
-    ) -> Result<Answered> {
+    ) -> Result<Answer> {
         let answer = self.clone().within(memory).run_limited(table, threads, memory, progress, Limits::default())?;
         // The answer of an interrupted query may be anything.
         interrupt::check()?;
@@ -74,15 +73,15 @@ impl Plan {
         memory: &Memory,
         progress: &Progress,
         limits: Limits,
-    ) -> Result<Answered> {
+    ) -> Result<Answer> {
         if !self.grouped {
             return self.scanned(table, || match self.limit {
                 Some(limit) if self.pick != Pick::First && self.order_by.is_empty() => {
-                    picked::picked(self, limit, table, threads, progress).map(Answered::held)
+                    picked::picked(self, limit, table, threads, progress)
                 }
                 Some(limit) if self.order_by.is_empty() => {
                     let most = limit.saturating_add(self.offset);
-                    first::first(self, most, table, threads, progress).map(Answered::held)
+                    first::first(self, most, table, threads, progress)
                 }
                 _ => SortedRows { table, threads, memory, progress }.answer(self),
             });
@@ -122,7 +121,7 @@ impl Plan {
         memory: &Memory,
         progress: &Progress,
         limits: Limits,
-    ) -> Result<Answered> {
+    ) -> Result<Answer> {
         let partitioning = Partitioning::new(self, limits, memory, threads).with_splits_of(table, self);
         let (mut found, mut totals) = self.scanned(table, || self.groups(table, progress, &partitioning))?;
         let start = Instant::now();
@@ -140,7 +139,7 @@ impl Plan {
             if self.is_in_key_order() && partitioning.splits_are_in_order() && !own.is_empty() {
                 let parts = Part::of_splits(self, own, merged, threads)?;
                 totals.regroup_time = start.elapsed();
-                return self.answer_of_parts(parts, threads, totals, start);
+                return self.answer_of_parts(parts, None, threads, totals, start);
             }
             totals.regroup_time = start.elapsed();
             let partials = own.into_iter().map(|part| part.partial).chain([merged]).collect();
@@ -193,7 +192,7 @@ impl Plan {
         own: Vec<SplitGroups>,
         partitioning: Partitioning,
         mut totals: ScanTotals,
-    ) -> Result<Answered> {
+    ) -> Result<Answer> {
         let memory = &partitioning.memory;
         let sorter = Sorter::of_groups(self, &partitioning.spill, memory);
         let of_run = sorter.plan_of_run();
@@ -211,40 +210,28 @@ impl Plan {
         totals.sort_time = start.elapsed() - totals.regroup_time;
         totals.groups += groups.into_inner();
         let Partitioning { spill, memory, .. } = partitioning;
-        Answered::of_blocks(self, blocks, spill, &memory, totals)
+        Answer::of_blocks(self, blocks, spill, &memory, totals)
     }
 
-    /// Merges the partials of several scans and sorts: the second half of [`Plan::run`].
+    /// Merges the partials of several scans and sorts: the second half of [`Plan::run`]. Many rows are computed while the
+    /// answer is read.
     ///
     /// # Errors
     /// [`Error::Usage`] if a partial is not of this plan.
-    pub fn answer(&self, partials: impl IntoIterator<Item = Partial>, totals: ScanTotals) -> Result<QueryResult> {
-        QueryResult::of_groups(self, vec![self.all_merged(partials, 1)?], 1, totals)
-    }
-
-    /// The same by several threads; where there are many groups, their rows are made when they are read.
-    ///
-    /// # Errors
-    /// As for [`Plan::answer`].
-    pub fn answer_with(
+    pub fn answer(
         &self,
         partials: impl IntoIterator<Item = Partial>,
         threads: usize,
         mut totals: ScanTotals,
-    ) -> Result<Answered> {
+    ) -> Result<Answer> {
         let start = Instant::now();
-        let merged = self.all_merged(partials, threads)?;
-        totals.groups = merged.groups_with_rows();
-        self.answer_of(vec![merged], threads, totals, start)
-    }
-
-    fn all_merged(&self, partials: impl IntoIterator<Item = Partial>, threads: usize) -> Result<Partial> {
         self.check()?;
         let mut merged = self.no_groups();
         for partial in partials {
             merged.merge(partial)?;
         }
         merged.settle(threads);
-        Ok(merged)
+        totals.groups = merged.groups_with_rows();
+        self.answer_of(vec![merged], threads, totals, start)
     }
 }

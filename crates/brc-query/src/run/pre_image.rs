@@ -2,7 +2,7 @@
 //! grouped by the column itself, whose values index an array. The keys are computed once for each of these values, so
 //! that no row needs an expression or a hash table.
 
-use crate::answer::Answered;
+use crate::answer::Answer;
 use crate::bind::inputs::Source;
 use crate::evaluate::Columns;
 use crate::evaluate::computed::computed;
@@ -62,7 +62,7 @@ impl<'a> PreImageGrouping<'a> {
         memory: &Memory,
         progress: &Progress,
         limits: Limits,
-    ) -> Result<Option<Answered>> {
+    ) -> Result<Option<Answer>> {
         let Self { plan, of_column, column, keys } = self;
         // All groups are merged afterwards, so splits are not grouped one by one.
         let limits = Limits { of_splits: u64::MAX, ..limits };

@@ -2,7 +2,7 @@
 //! partitions, all threads and spilling are available, and the subgroups are merged to the groups of the plan.
 
 use crate::accumulate::partial::Partial;
-use crate::answer::Answered;
+use crate::answer::Answer;
 use crate::partitions::WorkerResult;
 use crate::partitions::{self, Partitioning};
 use crate::plan::Plan;
@@ -30,7 +30,7 @@ impl Subgroups<'_> {
         partitioning: &Partitioning,
         no_groups: impl Fn() -> Partial + Sync,
         merge: impl Fn(&mut Partial, &Partial) -> Result<(), Fault> + Sync,
-    ) -> Result<Option<Answered>> {
+    ) -> Result<Option<Answer>> {
         let (threads, memory) = (partitioning.threads, &partitioning.memory);
         let (found, mut totals) =
             self.of_subgroups.scanned(table, || self.of_subgroups.groups(table, progress, partitioning))?;

@@ -58,7 +58,7 @@ fn found(rows: &[Vec<Cell>], manner: Manner, condition: &str) -> Vec<usize> {
     let answer = query.ask(&TypedTable::new(rows.collect(), manner), 1, &Progress::default());
     let answer = answer.unwrap_or_else(|error| panic!("{condition}: {error}")).1;
     let number = |value: Option<Value<'_>>| value.unwrap().to_text(LogicalType::String).parse().unwrap();
-    answer.rows().map(|mut row| number(row.next().unwrap())).collect()
+    super::each_row(&answer, |row| number(row.value(0)))
 }
 
 fn row() -> impl Strategy<Value = Vec<Cell>> {

@@ -2,11 +2,10 @@
 
 use super::memory::{MemoryTable, Record};
 use super::{Cell, Manner, PLAIN, cells, table};
-use crate::answer::Answered;
 use crate::keys::access_path::Lane;
 use crate::partitions::Limits;
 use crate::runtime::memory::Memory;
-use crate::{Expression, OrderBy, Plan, Query, QueryResult};
+use crate::{Answer, Expression, OrderBy, Plan, Query};
 use brc_core::Progress;
 
 /// The groups of what `y y` is, with others in between that are not encoded like the first.
@@ -19,20 +18,16 @@ fn plan(table: &MemoryTable, aggregates: &str, query: Query) -> Plan {
     query.plan(&table.schema).unwrap()
 }
 
-fn answer(plan: &Plan, table: &MemoryTable, threads: usize, limits: Limits) -> QueryResult {
-    let answered = plan.run_limited(table, threads, &Memory::unlimited(), &Progress::default(), limits).unwrap();
-    let groups = answered.totals().groups;
-    let result = match answered {
-        Answered::Held(answer) => *answer,
-        Answered::Long(answer) => {
-            let loaded = answer.load(threads).unwrap();
-            let even = answer.in_even_splits(threads).unwrap().load(threads).unwrap();
-            assert_eq!(cells(&loaded), cells(&even));
-            loaded
-        }
-    };
-    assert!(groups > 0 && groups <= result.totals().groups);
-    result
+fn answer(plan: &Plan, table: &MemoryTable, threads: usize, limits: Limits) -> Answer {
+    let answer = plan.run_limited(table, threads, &Memory::unlimited(), &Progress::default(), limits).unwrap();
+    let (groups, read) = (answer.totals().groups, cells(&answer));
+    assert_eq!(answer.count_rows(threads).unwrap(), read.len() as u64);
+    let even = answer.in_even_splits(threads).unwrap();
+    assert_eq!(read, cells(&even));
+    let loaded = even.load(threads).unwrap();
+    assert_eq!(read, cells(&loaded));
+    assert!(groups > 0 && groups <= loaded.totals().groups);
+    loaded
 }
 
 fn check(rows: Vec<Record>) {

@@ -50,12 +50,12 @@ fn groups_are_the_same_as_those_of_rows() {
                 let plan = query.plan(&table.schema).unwrap();
                 assert!(PreImageGrouping::of(&plan, &table).is_some(), "{by}");
                 let of_rows = plan.partial(&table, 2, &Progress::default());
-                let expected = of_rows.map(|(partial, totals)| cells(&plan.answer([partial], totals).unwrap()));
+                let expected = of_rows.map(|(partial, totals)| cells(&plan.answer([partial], 1, totals).unwrap()));
                 let expected = expected.map_err(|error| error.to_string());
                 let scarce = Memory { limit: 0, ..Memory::unlimited() };
                 for (threads, memory) in [(1, Memory::unlimited()), (3, Memory::unlimited()), (2, scarce)] {
                     let answered = plan.run_limited(&table, threads, &memory, &Progress::default(), Limits::default());
-                    let found = answered.map(|answered| cells(&answered.load(threads).unwrap()));
+                    let found = answered.map(|answered| cells(&answered));
                     assert_eq!(found.map_err(|error| error.to_string()), expected, "{by} {aggregates}");
                 }
             }

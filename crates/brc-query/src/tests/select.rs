@@ -1,8 +1,9 @@
 //! SQL queries with known answers.
 
+use super::each_row;
 use super::memory::{Manner, MemoryTable, Record};
 use crate::Query;
-use brc_core::{Progress, Schema};
+use brc_core::{Field, Progress, Schema, Table, Value};
 
 /// Ten rows: s is a or b, t is its place as a word, x = -0.5 … 4.0 by halves, y is 0, 1 and 2 in turn.
 fn table(manner: Manner) -> MemoryTable {
@@ -23,11 +24,11 @@ pub(super) fn ask(text: &str, manner: Manner, threads: usize) -> String {
     };
     match query.ask(&table(manner), threads, &Progress::default()) {
         Ok((_, answer)) => {
-            let value = |(value, column): (Option<brc_core::Value<'_>>, &crate::OutputColumn)| {
+            let value = |(value, column): (Option<Value<'_>>, &Field)| {
                 value.map_or("null".to_owned(), |value| value.to_text(column.logical_type))
             };
-            let rows = answer.rows().map(|row| row.zip(answer.columns()).map(value).collect::<Vec<_>>().join(" "));
-            rows.collect::<Vec<_>>().join("; ")
+            let fields = answer.schema().fields();
+            each_row(&answer, |row| row.zip(fields).map(value).collect::<Vec<_>>().join(" ")).join("; ")
         }
         Err(error) => error.to_string().lines().next().unwrap_or_default().to_owned(),
     }

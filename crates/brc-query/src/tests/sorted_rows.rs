@@ -2,8 +2,8 @@
 
 use super::memory::{Manner, Record};
 use super::{manner, memory, table};
-use crate::{Memory, Query};
-use brc_core::{Progress, Value};
+use crate::{Memory, Query, RowBlock};
+use brc_core::{Progress, Table, Value};
 use proptest::prelude::*;
 use std::cmp::Ordering;
 
@@ -98,8 +98,9 @@ impl Question {
     fn check(&self, rows: &[Record], manner: Manner, threads: usize, memory: &Memory) {
         let table = table(rows.to_vec(), manner);
         let plan = self.query().plan(&table.schema).unwrap();
-        let answer = plan.run_within(&table, threads, memory, &Progress::default()).unwrap().load(threads).unwrap();
-        let found: Vec<_> = answer.rows().map(Iterator::collect::<Vec<_>>).collect();
+        let answer = plan.run_within(&table, threads, memory, &Progress::default()).unwrap();
+        let blocks: Vec<_> = answer.blocks().map(Result::unwrap).collect();
+        let found: Vec<_> = blocks.iter().flat_map(RowBlock::rows).map(Iterator::collect::<Vec<_>>).collect();
         fn values(row: &Record) -> Vec<Option<Value<'_>>> {
             let next = Value::Integer(i128::from(row.x) + 10);
             vec![Some(Value::Bytes(&row.t)), Some(next), Some(Value::Integer(row.y.into()))]
@@ -155,10 +156,11 @@ fn expressions_are_computed_of_the_rows_of_the_answer() {
     let ask = |text: &str, threads: usize| {
         let plan = Query::parse(text).unwrap().plan(&table.schema).unwrap();
         let answer = plan.run(&table, threads, &Progress::default());
-        answer.map(|answer| answer.len()).map_err(|error| error.to_string())
+        answer.map(|answer| answer.rows().unwrap()).map_err(|error| error.to_string())
     };
     for threads in [1, 2, 5] {
         assert_eq!(ask("select cast(s as int) order by \"y y\" limit 3", threads), Ok(3));
+        assert_eq!(ask("select 1 order by \"y y\" limit 3", threads), Ok(3));
         for text in [
             "select cast(s as int) order by \"y y\" desc limit 3",
             "select t order by \"y y\", cast(s as int) limit 3",

@@ -1,8 +1,8 @@
 //! Functions that make long strings of short ones: they take no more memory than they may.
 
 use super::memory::{Manner, MemoryTable, Record};
-use crate::{Memory, Query};
-use brc_core::{Progress, Result};
+use crate::{Memory, Query, Row};
+use brc_core::{Progress, Result, Value};
 
 /// Forty rows, of which t has this many bytes.
 fn table(bytes: usize) -> MemoryTable {
@@ -15,8 +15,9 @@ fn table(bytes: usize) -> MemoryTable {
 fn ask(text: &str, bytes: usize, memory: &Memory) -> Result<(usize, i128)> {
     let query = Query::parse(text).unwrap();
     let answer = query.ask_within(&table(bytes), 1, memory, &Progress::default())?.1.load(1)?;
-    let number = |value| if let Some(brc_core::Value::Integer(value)) = value { value } else { 0 };
-    Ok((answer.len(), answer.rows().filter_map(|mut row| row.next()).map(number).sum()))
+    let number = |row: Row<'_>| if let Some(Value::Integer(value)) = row.value(0) { value } else { 0 };
+    let numbers = super::each_row(&answer, number);
+    Ok((numbers.len(), numbers.into_iter().sum()))
 }
 
 /// A string of this many bytes for each of t.

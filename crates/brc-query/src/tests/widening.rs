@@ -2,8 +2,8 @@
 
 use crate::{Expression, Query};
 use brc_core::{
-    Batch, BitmapBuffer, Column, Error, Integers, Progress, Result, ScanError, ScanOptions, Scanned, Scanner, Schema,
-    Sink, Split, Table, Value,
+    Batch, BitmapBuffer, Column, Error, Field, Integers, Progress, Result, ScanError, ScanOptions, Scanned, Scanner,
+    Schema, Sink, Split, Table, Value,
 };
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -100,14 +100,11 @@ fn a_table_is_asked_again_in_wider_types() {
         let table = Inferred::new(&[Some(10), Some(20), Some(5), Some(30), None, Some(1)], false);
         let (plan, answer) = query().ask(&table, threads, &Progress::default()).unwrap();
         assert_eq!(plan.schema(), &Schema::parse(TYPES[2]).unwrap());
-        let row = answer.rows().next().unwrap();
-        let texts: Vec<String> = { row }
-            .zip(answer.columns())
-            .map(|(value, column)| {
-                value.map_or("null".to_owned(), |value: Value<'_>| value.to_text(column.logical_type))
-            })
-            .collect();
-        assert_eq!(texts, ["6.6", "6", "5"]);
+        let text = |(value, column): (Option<Value<'_>>, &Field)| {
+            value.map_or("null".to_owned(), |value| value.to_text(column.logical_type))
+        };
+        let texts = super::each_row(&answer, |row| row.zip(answer.schema().fields()).map(text).collect::<Vec<_>>());
+        assert_eq!(texts, [["6.6", "6", "5"]]);
     }
 }
 

@@ -14,7 +14,7 @@ use brc_core::{Error, Progress, Result, Schema, Table, current_schema};
 use brc_encodings::output_folder::OutputFolder;
 use brc_encodings::partitioned::{Partitioned, partition_columns, write_partitions};
 use brc_encodings::{Encoding, Output, OutputOptions, by_name, writer};
-use brc_query::{Answered, Expression, OrderBy, Query};
+use brc_query::{Expression, OrderBy, Query};
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
@@ -38,10 +38,7 @@ pub(super) fn write(args: &Args, columns: &[String], start: Instant) -> Result<(
     let (progress, threads, memory) = (Progress::default(), args.threads.count(), args.memory.memory());
     let (_, answer) = watch_table(&progress, table, || sorted(columns).ask_within(table, threads, &memory, &progress))?;
     let partitions = Partitions { args, columns, to, folder: folder.path() };
-    let written = match answer {
-        Answered::Long(answer) => partitions.write(answer.as_ref())?,
-        Answered::Held(answer) => partitions.write(&answer.table()?)?,
-    };
+    let written = partitions.write(&answer)?;
     folder.commit()?;
     let bytes_in = table.bytes().unwrap_or_else(|| progress.bytes.load(Relaxed));
     message!("{}", summary(written, bytes_in, start.elapsed().as_secs_f64()));

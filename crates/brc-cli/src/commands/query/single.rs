@@ -11,7 +11,7 @@ use crate::inputs::paths;
 use crate::{changes, charsets};
 use brc_core::{Error, Progress, Result, Table, current_schema, read_rows};
 use brc_encodings::FileIdentity;
-use brc_query::{Action, Answered, Plan, Query, Statement, TableName};
+use brc_query::{Action, Answer, Plan, Query, Statement, TableName};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -132,7 +132,7 @@ impl OpenQuery {
     ///
     /// # Errors
     /// If the destination cannot hold it or cannot be written.
-    pub fn print(&self, plan: &Plan, answer: Answered) -> Result<()> {
+    pub fn print(&self, plan: &Plan, answer: Answer) -> Result<()> {
         if let Some(destination) = &self.destination {
             match destination.write(plan, answer, self.args.threads.count()) {
                 Err(error) if !is_closed_stdout(&error) => return Err(error),

@@ -44,9 +44,9 @@ proptest! {
         }
         let groups: u64 = merged.values().map(Partial::groups_with_rows).sum();
         prop_assert_eq!(groups, partial(&rows).groups_with_rows(), "each group is in one partition");
-        let answer = plan.answer(merged.clone().into_values(), Default::default()).unwrap();
+        let answer = plan.answer(merged.clone().into_values(), 1, Default::default()).unwrap();
         prop_assert!(same(&cells(&answer), &expected), "{:?}\n{:?}", cells(&answer), expected);
-        let answer = plan.answer_with(merged.into_values().rev(), 2, Default::default()).unwrap().load(1).unwrap();
+        let answer = plan.answer(merged.into_values().rev(), 2, Default::default()).unwrap();
         prop_assert!(same(&cells(&answer), &expected), "{:?}\n{:?}", cells(&answer), expected);
     }
 }
