@@ -137,7 +137,7 @@ fn given_columns_take_their_format_from_the_first_rows() {
     place.write("more.csv", rejected);
     let failed = failure(&place, &["query", "more.csv", "select max(due - date '2024-01-01')"], 2);
     assert!(
-        failed.contains("'due' is text because of 'soon' (1 of 3 values, line 5); use --type 'due=date'"),
+        failed.contains("'due' is text because of 'soon' (1 of 3 values, line 5); use brc convert --type 'due=date'"),
         "{failed}"
     );
     let outcome = place.run("convert more.csv more.buren --type due=date --rejects bad.csv");
