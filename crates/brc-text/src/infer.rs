@@ -19,6 +19,7 @@
 mod forms;
 mod nulls;
 mod numbers;
+mod typed;
 
 use crate::form::{Form, GivenForms};
 use brc_core::{LogicalType, TimeUnit, calendar};

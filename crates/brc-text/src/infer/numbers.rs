@@ -42,7 +42,7 @@ pub(super) fn seen(text: &[u8]) -> Option<Seen> {
         flags |= UNGROUPED;
     }
     if fraction.is_empty() {
-        flags |= integer_flags(is_negative, &digits[..whole]);
+        flags |= integer_flags(is_negative, integer(is_negative, &digits[..whole]));
     }
     flags |= if whole + decimals > MAX_EXACT_DIGITS {
         as_float(text).map_or(ALTERED_AS_FLOAT | INEXACT, AsFloat::flags)
@@ -69,10 +69,17 @@ fn float(text: &[u8]) -> Option<Seen> {
     Some(Seen { flags: FLOAT | as_float(text)?.flags(), ..Seen::NOTHING })
 }
 
-fn integer_flags(is_negative: bool, digits: &[u8]) -> u32 {
-    let value =
-        (digits.len() <= 20).then(|| digits.iter().fold(0i128, |value, byte| value * 10 + i128::from(byte - b'0')));
-    let value = value.map(|value| if is_negative { -value } else { value });
+/// The integer with these digits; `None` if there are more than any 64-bit integer has.
+fn integer(is_negative: bool, digits: &[u8]) -> Option<i128> {
+    if digits.len() > 20 {
+        return None;
+    }
+    let value = digits.iter().fold(0i128, |value, byte| value * 10 + i128::from(byte - b'0'));
+    Some(if is_negative { -value } else { value })
+}
+
+/// The flags for an integer; one without a value has too many digits.
+pub(super) fn integer_flags(is_negative: bool, value: Option<i128>) -> u32 {
     let within = |min: i128, max: i128| value.is_some_and(|value| (min..=max).contains(&value));
     let mut flags = if is_negative { NEGATIVE } else { 0 };
     if !within(i64::MIN.into(), i64::MAX.into()) {
