@@ -2,13 +2,17 @@
 //!
 //! Splits are numbered across all files. The number of splits of a stream is not known in advance, so the next file
 //! begins after the last split requested of it; the few between its end and that one are empty. Each file has its own
-//! dictionaries, so a scanner translates their codes into those of a shared one.
+//! dictionaries, so a scanner translates their codes into those of a shared one. Where files have different types for a
+//! column, it converts the values to a type that holds all of them exactly.
 
 mod codes;
 mod columns;
+mod common_type;
 mod constants;
+mod conversion;
 mod numbering;
 mod scanner;
+mod translation;
 
 use brc_core::{
     ColumnChanges, Conjunct, Error, Known, KnownValues, Predicate, Progress, Result, ScanOptions, Scanner, Schema,
@@ -16,6 +20,7 @@ use brc_core::{
 };
 use columns::{Origin, combine, origins};
 pub use constants::ConstantColumn;
+use conversion::Conversion;
 use numbering::Numbering;
 use scanner::UnionScanner;
 use std::path::{Path, PathBuf};
@@ -41,6 +46,8 @@ pub struct Union {
     /// All constant columns, including the file name.
     constants: Vec<ConstantColumn>,
     options: UnionOptions,
+    /// Whether some table has inferred types.
+    is_inferred: bool,
     schema: Schema,
     /// For each table, the origins of the columns as they were known when the tables were opened.
     origins: Vec<Vec<Origin>>,
@@ -51,8 +58,9 @@ impl Union {
     /// One table with all rows of `tables`, in order.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no table, or the columns differ; [`Error::TypeMismatch`] if their types differ: it
-    /// names the file and the column. If inferred types differ, the errors of reading all rows.
+    /// [`Error::Usage`] if there is no table, or the columns differ; [`Error::TypeMismatch`] if no type holds the values
+    /// of a column in all tables: it names two files and the column. If inferred types have no such type, the errors of
+    /// reading all rows.
     pub fn new(tables: Vec<Box<dyn Table>>, options: UnionOptions) -> Result<Self> {
         let [first, others @ ..] = &tables[..] else { return Err(Error::Usage("no file is given".to_owned())) };
         let path = match others {
@@ -70,8 +78,11 @@ impl Union {
             let paths = tables.iter().map(|table| Some(table.path().as_os_str().as_encoded_bytes()));
             constants.push(ConstantColumn::strings(name, paths));
         }
-        let origins = origins_of_all(&schema, &tables, &constants);
-        Ok(Self { path, constants, options, schema, origins, numbering: Numbering::default(), tables })
+        let is_inferred = tables.iter().any(|table| table.inferred().is_some());
+        let (origins, numbering) = (Vec::new(), Numbering::default());
+        let mut union = Self { path, constants, options, is_inferred, schema, origins, numbering, tables };
+        union.origins = union.origins(&union.schema);
+        Ok(union)
     }
 
     /// The names of the columns that some file lacks, which are null there.
@@ -85,18 +96,38 @@ impl Union {
     /// # Errors
     /// [`Error::TypeMismatch`] if the files no longer agree.
     fn current(&self) -> Result<Option<Schema>> {
-        if self.is_inferred() { combined(&self.tables, &self.options).map(Some) } else { Ok(None) }
+        if self.is_inferred { combined(&self.tables, &self.options).map(Some) } else { Ok(None) }
     }
 
-    /// The origins of the union's current columns, `schema`.
+    /// For each table, the origins of the union's current columns, `schema`.
     fn origins(&self, schema: &Schema) -> Vec<Vec<Origin>> {
-        origins_of_all(schema, &self.tables, &self.constants)
+        let tables = self.tables.iter().enumerate();
+        tables.map(|(at, table)| self.origins_in(at, schema, &current_schema(table.as_ref()))).collect()
+    }
+
+    /// The origins of the union's current columns, `schema`, in a table that has its `own` columns.
+    fn origins_in(&self, table: usize, schema: &Schema, own: &Schema) -> Vec<Origin> {
+        match self.tables[table].inferred() {
+            // Statistics prove that a column whose type does not convert has only nulls.
+            None => origins(schema, own, &self.constants, |own, common| {
+                Conversion::between(own, common).or(Some(Conversion::Nulls))
+            }),
+            Some(current) if *current == *own => origins(schema, own, &self.constants, Conversion::between),
+            // The rows have values of wider types. They will be read again.
+            Some(_) => origins(schema, own, &self.constants, |_, _| None),
+        }
+    }
+
+    /// The error that a value of a table does not fit the type of the union's column.
+    fn misfit(&self, table: usize, column: usize) -> Error {
+        let name = &self.schema.fields()[column].name;
+        Error::corrupt(self.tables[table].path(), format!("column '{name}'"), "a value is outside of its bounds")
     }
 
     /// The statistics over all rows of a table of a column with the given origin, before any row is read.
     fn known_of_all(&self, table: usize, origin: Origin) -> Known<'_> {
         match origin {
-            Origin::Column(_) => Known::NOTHING,
+            Origin::Column { .. } => Known::NOTHING,
             Origin::Constant(constant) => self.constants[constant].of(table).known(),
             Origin::Missing => Known { values: KnownValues::None, nulls: true },
         }
@@ -107,23 +138,20 @@ impl Union {
         (table + 1 < self.tables.len()).then(|| self.numbering.ended(table))
     }
 
-    /// Whether some file has inferred types.
-    fn is_inferred(&self) -> bool {
-        self.tables.iter().any(|table| table.inferred().is_some())
-    }
-
     /// The scan options for one table whose columns have these origins, given the options for the union.
     fn options_of(&self, table: usize, origins: &[Origin], options: &ScanOptions) -> ScanOptions {
         let own = |column: &usize| match origins[*column] {
-            Origin::Column(own) => Some(own),
+            Origin::Column { own, .. } => Some(own),
             Origin::Constant(_) | Origin::Missing => None,
         };
         let projection: Vec<_> = options.projection.iter().filter_map(own).collect();
         let is_missing =
             |column: &usize| matches!(self.known_of_all(table, origins[*column]).values, KnownValues::None);
         let predicate = options.predicate.as_ref().map(|predicate| self.predicate_of(table, origins, predicate));
-        // Statistics may replace rows only if all rows are known to match.
-        let exact = !matches!(predicate, Some(None)) && !options.projection.iter().any(is_missing);
+        let is_converted = |column: &usize| origins[*column].is_converted();
+        // Statistics may replace rows only if all rows are known to match, and only in the type of the union.
+        let exact = !matches!(predicate, Some(None))
+            && !options.projection.iter().any(|column| is_missing(column) || is_converted(column));
         let conjunct = |conjunct: &Conjunct| Conjunct {
             columns: conjunct.columns.iter().filter_map(own).collect(),
             predicate: conjunct.predicate.as_ref().and_then(|part| self.predicate_of(table, origins, part)),
@@ -160,17 +188,22 @@ impl Union {
         Some(match predicate {
             Predicate::Constant(holds) => Predicate::Constant(*holds),
             Predicate::Range { column, low, high } => match origin(*column) {
-                Origin::Column(column) => Predicate::Range { column, low: *low, high: *high },
+                Origin::Column { own, conversion: None } => Predicate::Range { column: own, low: *low, high: *high },
+                // The type of the union may have changed since the predicate was bound.
+                Origin::Column { conversion: Some(_), .. } if self.is_inferred => return None,
+                Origin::Column { own, conversion: Some(conversion) } => return conversion.range(own, *low, *high),
                 Origin::Constant(constant) => return of_constant(constant),
                 Origin::Missing => return None,
             },
             Predicate::Compare { column, comparison, value } => match origin(*column) {
-                Origin::Column(column) => Predicate::Compare { column, comparison: *comparison, value: value.clone() },
+                Origin::Column { own, conversion: None } => {
+                    Predicate::Compare { column: own, comparison: *comparison, value: value.clone() }
+                }
                 Origin::Constant(constant) => return of_constant(constant),
-                Origin::Missing => return None,
+                Origin::Column { conversion: Some(_), .. } | Origin::Missing => return None,
             },
             Predicate::IsNull { column } => match origin(*column) {
-                Origin::Column(column) => Predicate::IsNull { column },
+                Origin::Column { own, .. } => Predicate::IsNull { column: own },
                 Origin::Constant(constant) => return of_constant(constant),
                 Origin::Missing => Predicate::Constant(true),
             },
@@ -179,11 +212,6 @@ impl Union {
             Predicate::Not(negated) => Predicate::Not(Box::new(part(negated)?)),
         })
     }
-}
-
-/// For each table, the origins of the columns of a schema.
-fn origins_of_all(schema: &Schema, tables: &[Box<dyn Table>], constants: &[ConstantColumn]) -> Vec<Vec<Origin>> {
-    tables.iter().map(|table| origins(schema, &current_schema(table.as_ref()), constants)).collect()
 }
 
 /// The columns of all tables. If inferred types disagree, all rows are read, and the final types are compared.
@@ -200,9 +228,9 @@ fn combined_of_all(tables: &[Box<dyn Table>], options: &UnionOptions) -> Result<
 
 /// The columns of all tables, as currently known.
 fn combined(tables: &[Box<dyn Table>], options: &UnionOptions) -> Result<Schema> {
-    let schemas: Vec<_> = tables.iter().map(|table| (table.path(), current_schema(table.as_ref()))).collect();
-    let schemas: Vec<_> = schemas.iter().map(|(path, schema)| (*path, schema.as_ref())).collect();
-    combine(&schemas, options)
+    let schemas: Vec<_> = tables.iter().map(|table| current_schema(table.as_ref())).collect();
+    let tables: Vec<_> = tables.iter().map(AsRef::as_ref).zip(schemas.iter().map(AsRef::as_ref)).collect();
+    combine(&tables, options)
 }
 
 impl Table for Union {
@@ -221,14 +249,14 @@ impl Table for Union {
 
     fn is_untyped(&self, column: usize) -> bool {
         self.tables.iter().zip(&self.origins).any(|(table, origins)| match origins.get(column) {
-            Some(Origin::Column(own)) => table.is_untyped(*own),
+            Some(Origin::Column { own, .. }) => table.is_untyped(*own),
             Some(Origin::Missing | Origin::Constant(_)) | None => false,
         })
     }
 
     fn why_text(&self, column: usize) -> Result<Option<TextReason>> {
         for (table, origins) in self.tables.iter().zip(&self.origins) {
-            if let Some(Origin::Column(own)) = origins.get(column)
+            if let Some(Origin::Column { own, .. }) = origins.get(column)
                 && let Some(mut reason) = table.why_text(*own)?
             {
                 if let TextReason::Others { file, .. } = &mut reason {
@@ -253,7 +281,7 @@ impl Table for Union {
         for (table, origins) in self.tables.iter().zip(&self.origins) {
             let changes = table.changes();
             for (sum, origin) in sums.iter_mut().zip(origins) {
-                if let Origin::Column(own) = origin
+                if let Origin::Column { own, .. } = origin
                     && let Some(changes) = changes.get(*own)
                 {
                     *sum += changes;
@@ -290,7 +318,15 @@ impl Table for Union {
         let location = self.numbering.find(split, &self.tables);
         let origin = location.and_then(|location| Some((location, *self.origins[location.table].get(column)?)));
         match origin {
-            Some((location, Origin::Column(own))) => self.tables[location.table].known(location.split.index, own),
+            // The type of the union may have changed since the origins were known.
+            Some((_, Origin::Column { .. })) if self.is_inferred => Known::NOTHING,
+            Some((location, Origin::Column { own, conversion })) => {
+                let known = self.tables[location.table].known(location.split.index, own);
+                match (conversion, known.values) {
+                    (None | Some(Conversion::Unchanged), _) | (_, KnownValues::None) => known,
+                    _ => Known { values: KnownValues::Nothing, ..known },
+                }
+            }
             Some((location, origin)) => self.known_of_all(location.table, origin),
             None => Known::NOTHING,
         }
@@ -329,3 +365,5 @@ impl Table for Union {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod type_tests;

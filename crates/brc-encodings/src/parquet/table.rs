@@ -89,6 +89,7 @@ impl RowGroup {
         let values = match &chunk.bounds {
             Bounds::Numbers(min, max) => KnownValues::Numbers { min: *min, max: *max },
             Bounds::Text(min, max) => KnownValues::Strings { min, max },
+            Bounds::Unknown if chunk.is_all_null => KnownValues::None,
             Bounds::Unknown => KnownValues::Nothing,
         };
         Known { values, nulls: chunk.has_nulls }
@@ -107,6 +108,8 @@ pub(super) struct Chunk {
     pub(super) bounds: Bounds,
     /// Whether it may have nulls.
     pub(super) has_nulls: bool,
+    /// Whether it has only nulls.
+    is_all_null: bool,
     pub(super) has_dictionary: bool,
     /// The layout of the values, if the reader here supports the chunk.
     pub(super) fast: Option<Stored>,
@@ -408,6 +411,7 @@ impl Chunk {
             codec: Codec::of(codec).ok_or_else(unread)?,
             bounds: Bounds::of(chunk.statistics(), column),
             has_nulls,
+            is_all_null: has_nulls && nulls == Some(rows as u64),
             has_dictionary,
             fast: column.stored.filter(|_| is_fast && !has_nulls),
             checksum,

@@ -183,7 +183,8 @@ impl SharedCodes {
     }
 }
 
-fn is_wanted(wanted: Option<&[u64]>, row: usize) -> bool {
+/// Whether a selection has a row.
+pub(super) fn is_wanted(wanted: Option<&[u64]>, row: usize) -> bool {
     wanted.is_none_or(|wanted| wanted[row / 64] >> (row % 64) & 1 == 1)
 }
 

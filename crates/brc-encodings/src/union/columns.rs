@@ -1,32 +1,46 @@
 //! Matches the columns of several tables.
 
+use super::common_type::{TypedColumn, common_type, conflict, typed_column};
+use super::conversion::Conversion;
 use super::{ConstantColumn, UnionOptions};
-use brc_core::{Error, Field, LeftOut, LogicalType, Result, Schema};
+use brc_core::{Error, Field, LeftOut, LogicalType, Result, Schema, Table};
 use brc_text::Form;
 use std::collections::HashMap;
-use std::path::Path;
+use std::fmt::Display;
 
 /// The origin of a column's values in the rows of one table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// The table's column at this position.
-    Column(usize),
+    /// A column of the table.
+    Column {
+        /// Its position in the table.
+        own: usize,
+        /// How its values become values of the union's type; `None` if they stay as they are.
+        conversion: Option<Conversion>,
+    },
     /// The value of this constant column for the table.
     Constant(usize),
     /// All are null.
     Missing,
 }
 
-/// The columns of all tables, which are identified by their paths.
+impl Origin {
+    /// Whether values of the table are converted.
+    pub(super) fn is_converted(self) -> bool {
+        matches!(self, Self::Column { conversion: Some(conversion), .. } if conversion != Conversion::Unchanged)
+    }
+}
+
+/// The columns of all tables, each with its current schema.
 ///
 /// # Errors
-/// [`Error::Usage`] if a table's columns differ from the first table's, [`Error::TypeMismatch`] if their types differ.
-pub(super) fn combine(tables: &[(&Path, &Schema)], options: &UnionOptions) -> Result<Schema> {
+/// [`Error::Usage`] if a table's columns differ from the first table's, [`Error::TypeMismatch`] if no type holds the
+/// values of a column in all tables.
+pub(super) fn combine(tables: &[(&dyn Table, &Schema)], options: &UnionOptions) -> Result<Schema> {
     let tables: Vec<OwnColumns<'_>> =
-        tables.iter().map(|(path, schema)| OwnColumns::new(path, schema, options)).collect();
+        tables.iter().map(|(table, schema)| OwnColumns::new(*table, schema, options)).collect();
     let mut fields = if options.by_name { by_name(&tables)? } else { by_position(&tables)? };
     fields.extend(options.constants.iter().map(|constant| constant.field().clone()));
-    let tables: Vec<_> = tables.iter().map(|own| (own.path, own.schema)).collect();
     if let Some(name) = &options.file_name {
         if fields.iter().any(|field| field.name == *name) {
             return Err(Error::Usage(format!("--file-name {name}: there is a column of that name")));
@@ -34,7 +48,7 @@ pub(super) fn combine(tables: &[(&Path, &Schema)], options: &UnionOptions) -> Re
         fields.push(Field::required(name.as_str(), LogicalType::String));
     }
     let mut left_out: Vec<LeftOut> = Vec::new();
-    for column in tables.iter().flat_map(|(_, schema)| schema.left_out()) {
+    for column in tables.iter().flat_map(|own| own.schema.left_out()) {
         if !left_out.iter().any(|known| known.name == column.name) {
             left_out.push(column.clone());
         }
@@ -45,8 +59,8 @@ pub(super) fn combine(tables: &[(&Path, &Schema)], options: &UnionOptions) -> Re
 }
 
 /// The column metadata on the form of values, where all tables agree.
-fn forms(schema: &Schema, tables: &[(&Path, &Schema)]) -> Vec<(String, String)> {
-    let of_tables: Vec<_> = tables.iter().map(|(_, schema)| (schema, Form::of_columns(schema))).collect();
+fn forms(schema: &Schema, tables: &[OwnColumns<'_>]) -> Vec<(String, String)> {
+    let of_tables: Vec<_> = tables.iter().map(|own| (own.schema, Form::of_columns(own.schema))).collect();
     let form = |field: &Field| {
         let mut own = of_tables.iter().filter_map(|(schema, forms)| schema.index_of(&field.name).map(|at| forms[at]));
         let form = own.next()??;
@@ -55,12 +69,27 @@ fn forms(schema: &Schema, tables: &[(&Path, &Schema)]) -> Vec<(String, String)> 
     schema.fields().iter().filter_map(form).collect()
 }
 
-/// The origins of the columns of `schema` in a table with its own columns and these constants.
-pub(super) fn origins(schema: &Schema, own: &Schema, constants: &[ConstantColumn]) -> Vec<Origin> {
+/// The origins of the columns of `schema` in a table with its own columns and these constants. `conversion` is called
+/// for types that differ: the table's, and the one in `schema`.
+pub(super) fn origins(
+    schema: &Schema,
+    own: &Schema,
+    constants: &[ConstantColumn],
+    conversion: impl Fn(LogicalType, LogicalType) -> Option<Conversion>,
+) -> Vec<Origin> {
     let positions: HashMap<_, _> = own.fields().iter().enumerate().map(|(at, field)| (&field.name, at)).collect();
+    let of_own = |own_type: LogicalType, common: LogicalType| {
+        if own_type == common { None } else { conversion(own_type, common) }
+    };
     let origin = |field: &Field| {
         let constant = constants.iter().position(|constant| constant.field().name == field.name);
-        let own = || positions.get(&field.name).map_or(Origin::Missing, |&at| Origin::Column(at));
+        let own = || match positions.get(&field.name) {
+            Some(&at) => {
+                let conversion = of_own(own.fields()[at].logical_type, field.logical_type);
+                Origin::Column { own: at, conversion }
+            }
+            None => Origin::Missing,
+        };
         constant.map_or_else(own, Origin::Constant)
     };
     schema.fields().iter().map(origin).collect()
@@ -68,76 +97,108 @@ pub(super) fn origins(schema: &Schema, own: &Schema, constants: &[ConstantColumn
 
 /// The columns of a table, without those that constants replace.
 struct OwnColumns<'a> {
-    path: &'a Path,
+    table: &'a dyn Table,
     schema: &'a Schema,
     fields: Vec<&'a Field>,
 }
 
 impl<'a> OwnColumns<'a> {
-    fn new(path: &'a Path, schema: &'a Schema, options: &UnionOptions) -> Self {
+    fn new(table: &'a dyn Table, schema: &'a Schema, options: &UnionOptions) -> Self {
         let is_own = |field: &&Field| options.constants.iter().all(|constant| constant.field().name != field.name);
-        Self { path, schema, fields: schema.fields().iter().filter(is_own).collect() }
+        Self { table, schema, fields: schema.fields().iter().filter(is_own).collect() }
+    }
+
+    /// The column of that name, if it has one.
+    fn typed(&self, name: &str) -> Option<TypedColumn> {
+        let at = self.schema.index_of(name)?;
+        Some(typed_column(self.table, at, self.schema.fields()[at].logical_type))
+    }
+
+    fn differs(&self, reason: impl Display) -> Error {
+        Error::Usage(format!("{}: {reason}", self.table.path().display()))
     }
 }
 
 fn by_position(tables: &[OwnColumns<'_>]) -> Result<Vec<Field>> {
-    let Some((OwnColumns { path: first, fields, .. }, others)) = tables.split_first() else { return Ok(Vec::new()) };
-    let mut fields: Vec<Field> = fields.iter().copied().cloned().collect();
-    for OwnColumns { path, fields: others, .. } in others {
-        let differs = |reason: String| Error::Usage(format!("{}: {reason}", path.display()));
-        let (path_of_first, hint) = (first.display(), "--union-by-name matches columns by name");
-        for (at, (field, own)) in fields.iter_mut().zip(others).enumerate() {
-            if field.name != own.name {
-                let (number, own, name) = (at + 1, &own.name, &field.name);
-                let reason = format!("column {number} is '{own}', but '{name}' in {path_of_first}; {hint}");
-                return Err(differs(reason));
+    let Some((first, others)) = tables.split_first() else { return Ok(Vec::new()) };
+    let mut fields: Vec<MergedField> = first.fields.iter().map(|own| MergedField::new(own)).collect();
+    for own in others {
+        let (path_of_first, hint) = (first.table.path().display(), "--union-by-name matches columns by name");
+        for (at, (merged, own_field)) in fields.iter_mut().zip(&own.fields).enumerate() {
+            let (own_name, name) = (&own_field.name, &merged.field.name);
+            if name != own_name {
+                let number = at + 1;
+                let reason = format!("column {number} is '{own_name}', but '{name}' in {path_of_first}; {hint}");
+                return Err(own.differs(reason));
             }
-            merge(field, own, first).map_err(|reason| of_types(path, &reason))?;
+            merged.merge(own_field);
         }
-        if let Some(missing) = fields.get(others.len()) {
-            return Err(differs(format!("lacks the column '{}' of {path_of_first}; {hint}", missing.name)));
+        if let Some(MergedField { field, .. }) = fields.get(own.fields.len()) {
+            return Err(own.differs(format!("lacks the column '{}' of {path_of_first}; {hint}", field.name)));
         }
-        if let Some(more) = others.get(fields.len()) {
-            return Err(differs(format!("has a column '{}', but {path_of_first} has none; {hint}", more.name)));
+        if let Some(more) = own.fields.get(fields.len()) {
+            return Err(own.differs(format!("has a column '{}', but {path_of_first} has none; {hint}", more.name)));
         }
     }
-    Ok(fields)
+    fields.into_iter().map(|merged| merged.finish(tables)).collect()
 }
 
 fn by_name(tables: &[OwnColumns<'_>]) -> Result<Vec<Field>> {
-    let mut fields: Vec<Field> = Vec::new();
-    // For each column: its position, the first file that has it, and the number of files that have it.
-    let mut known: HashMap<&str, (usize, &Path, usize)> = HashMap::new();
-    for OwnColumns { path, fields: others, .. } in tables {
-        for &own in others {
-            let (at, first, files) = known.entry(&own.name).or_insert((fields.len(), path, 0));
-            *files += 1;
-            match fields.get_mut(*at) {
-                Some(field) => {
-                    merge(field, own, first).map_err(|reason| of_types(path, &reason))?;
-                }
-                None => fields.push(own.clone()),
-            }
+    let mut fields: Vec<MergedField> = Vec::new();
+    let mut positions: HashMap<&str, usize> = HashMap::new();
+    for own in tables.iter().flat_map(|own| &own.fields) {
+        let at = *positions.entry(&own.name).or_insert(fields.len());
+        match fields.get_mut(at) {
+            Some(merged) => merged.merge(own),
+            None => fields.push(MergedField::new(own)),
         }
     }
-    for (at, _, files) in known.values() {
-        fields[*at].nullable |= *files < tables.len();
+    for merged in &mut fields {
+        merged.field.nullable |= merged.tables < tables.len();
     }
-    Ok(fields)
+    fields.into_iter().map(|merged| merged.finish(tables)).collect()
 }
 
-/// The error that a table's column has a different type than in earlier tables.
-fn of_types(path: &Path, reason: &str) -> Error {
-    Error::type_mismatch(format!("{}: {reason}", path.display()))
+/// A column of several tables.
+struct MergedField {
+    field: Field,
+    /// The number of tables that have it.
+    tables: usize,
+    /// Whether some of them have different types.
+    has_several_types: bool,
 }
 
-/// Merges the column of a further file into `field`.
-fn merge(field: &mut Field, own: &Field, first: &Path) -> Result<(), String> {
-    if field.logical_type != own.logical_type {
-        let (name, first) = (&field.name, first.display());
-        let (of_own, of_first) = (own.logical_type, field.logical_type);
-        return Err(format!("column '{name}' is of type {of_own}, but {of_first} in {first}; --schema sets both"));
+impl MergedField {
+    fn new(first: &Field) -> Self {
+        Self { field: first.clone(), tables: 1, has_several_types: false }
     }
-    field.nullable |= own.nullable;
-    Ok(())
+
+    /// Merges the column of a further table.
+    fn merge(&mut self, own: &Field) {
+        self.tables += 1;
+        self.field.nullable |= own.nullable;
+        self.has_several_types |= self.field.logical_type != own.logical_type;
+    }
+
+    /// The column in the union of the tables.
+    fn finish(mut self, tables: &[OwnColumns<'_>]) -> Result<Field> {
+        if self.has_several_types {
+            self.field.logical_type = self.common_type(tables)?;
+        }
+        Ok(self.field)
+    }
+
+    fn common_type(&self, tables: &[OwnColumns<'_>]) -> Result<LogicalType> {
+        let name = &self.field.name;
+        let typed = tables.iter().filter_map(|own| Some((own.table.path().display(), own.typed(name)?)));
+        let (paths, columns): (Vec<_>, Vec<_>) = typed.unzip();
+        common_type(&columns).ok_or_else(|| {
+            let (first, second) = conflict(&columns);
+            let [(of_first, _), (of_second, _)] = [columns[first], columns[second]];
+            let (path, path_of_first) = (&paths[second], &paths[first]);
+            Error::type_mismatch(format!(
+                "{path}: column '{name}' is of type {of_second}, but {of_first} in {path_of_first}; --schema sets both"
+            ))
+        })
+    }
 }

@@ -1,14 +1,14 @@
 //! Scans several tables for one worker.
 
 use super::Union;
-use super::codes::SharedCodes;
-use super::columns::{Origin, origins};
-use super::constants::{Constant, ConstantColumn};
+use super::columns::Origin;
+use super::conversion::Misfit;
 use super::numbering::SplitLocation;
-use brc_core::table::{ColumnSummary, Numbers, Sums};
+use super::translation::{TranslatedColumn, Translation, Zeros, constant};
+use brc_core::table::ColumnSummary;
 use brc_core::{
-    Batch, Bitmap, Column, Conjunct, Data, Error, Field, Integers, Known, PhysicalType, Result, Run, ScanError,
-    ScanOptions, Scanned, Scanner, Schema, Sink, Split, Summary, Verdict,
+    Batch, Conjunct, Data, Error, Field, Known, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
+    Summary, Verdict,
 };
 use std::sync::Arc;
 
@@ -35,6 +35,7 @@ impl<'a> UnionScanner<'a> {
         let position = |column: &usize| options.projection.iter().position(|projected| projected == column);
         let positions = |conjunct: &Conjunct| conjunct.columns.iter().filter_map(position).collect();
         let translation = Translation {
+            table: 0,
             columns: options.projection.iter().map(column).collect(),
             tested: options.conjuncts.iter().map(positions).collect(),
             constants: &union.constants,
@@ -92,7 +93,7 @@ impl Scanner for UnionScanner<'_> {
         let Some((_, scanner)) = &mut self.current else { return Ok(None) };
         let mut translating = TranslatingSink { translation: &mut self.translation, union, sink };
         let own = &union.tables[table];
-        if union.is_inferred() && own.inferred().is_none() {
+        if union.is_inferred && own.inferred().is_none() {
             translating.schema(&Arc::new(own.schema().clone()))?;
         }
         let Some(scanned) = scanner.scan(&inner, &mut translating)? else {
@@ -109,154 +110,6 @@ impl Scanner for UnionScanner<'_> {
             None => Ok(()),
         }
     }
-}
-
-/// Translates the columns of the current table to those of the union.
-struct Translation<'a> {
-    /// The columns of the projection.
-    columns: Vec<TranslatedColumn<'a>>,
-    /// For each conjunct, the positions of its columns in `columns`.
-    tested: Vec<Vec<usize>>,
-    constants: &'a [ConstantColumn],
-    zeros: Zeros,
-}
-
-/// Validity and values of null rows.
-#[derive(Default)]
-struct Zeros {
-    bits: Vec<u8>,
-    integers: Vec<i8>,
-    floats: Vec<f64>,
-    codes: Vec<u32>,
-}
-
-impl Zeros {
-    fn make(&mut self, rows: usize) {
-        if self.integers.len() < rows {
-            self.bits.resize(rows.div_ceil(8), 0);
-            self.integers.resize(rows, 0);
-            self.floats.resize(rows, 0.0);
-            self.codes.resize(rows, 0);
-        }
-    }
-}
-
-/// One column of the projection.
-struct TranslatedColumn<'a> {
-    /// Its position in the schema.
-    index: usize,
-    physical: PhysicalType,
-    origin: Origin,
-    /// Its value in the current table, if its origin is a constant.
-    constant: Constant<'a>,
-    /// Its strings.
-    shared: SharedCodes,
-    /// The code of the constant, for each set of a summary.
-    codes: Vec<u32>,
-    /// The run of its code.
-    runs: Vec<Run>,
-    /// The constant, for each row of a batch or each set of a summary.
-    integers: Vec<i64>,
-    /// The sums of the sets.
-    sums: Vec<i128>,
-}
-
-impl Translation<'_> {
-    fn switch_to(&mut self, table: usize, rows: Option<u64>, origins: impl Iterator<Item = Origin>) {
-        for (column, origin) in self.columns.iter_mut().zip(origins) {
-            column.origin = origin;
-            if let Origin::Constant(constant) = origin {
-                column.constant = self.constants[constant].of(table);
-            }
-            column.integers.clear();
-            column.shared.switch_table(rows);
-        }
-    }
-}
-
-impl<'c> TranslatedColumn<'c> {
-    fn new(index: usize, field: &Field, is_alone: bool) -> Self {
-        Self {
-            index,
-            physical: field.logical_type.physical(),
-            origin: Origin::Missing,
-            constant: Constant::Null,
-            shared: SharedCodes::new(is_alone),
-            codes: Vec::new(),
-            runs: Vec::new(),
-            integers: Vec::new(),
-            sums: Vec::new(),
-        }
-    }
-
-    /// The prepared column.
-    fn as_column<'a>(&'a self, column: &Column<'a>) -> Column<'a> {
-        Column { data: self.shared.as_data(column.data), ..*column }
-    }
-
-    /// Prepares `rows` rows of a constant.
-    fn prepare_constant(&mut self, rows: usize) {
-        match self.constant {
-            Constant::Null => {}
-            Constant::Code(code, _) => {
-                self.runs.clear();
-                self.runs.push(Run { code, rows: rows as u32 });
-            }
-            Constant::Integer(value) => self.integers.resize(rows.max(self.integers.len()), value),
-        }
-    }
-
-    /// The prepared rows of a constant.
-    fn constant_column<'a>(&'a self, rows: usize, zeros: &'a Zeros) -> Column<'a> {
-        match self.constant {
-            Constant::Null => self.nulls(rows, zeros),
-            Constant::Code(_, dictionary) => Column::runs(&self.runs, dictionary),
-            Constant::Integer(_) => Column::integers(Integers::I64(&self.integers[..rows])),
-        }
-    }
-
-    /// Prepares summary sets of a constant; `rows` has the rows of each set.
-    fn prepare_sets(&mut self, rows: &[u32]) {
-        match self.constant {
-            Constant::Null => {}
-            Constant::Code(code, _) => {
-                self.codes.clear();
-                self.codes.resize(rows.len(), code);
-            }
-            Constant::Integer(value) => {
-                self.integers.resize(rows.len().max(self.integers.len()), value);
-                self.sums.clear();
-                self.sums.extend(rows.iter().map(|&rows| i128::from(value) * i128::from(rows)));
-            }
-        }
-    }
-
-    /// The prepared sets of a constant; `None` for nulls, which have no summaries.
-    fn constant_sets(&self, sets: usize) -> Option<ColumnSummary<'_>> {
-        match self.constant {
-            Constant::Null => None,
-            Constant::Code(_, dictionary) => Some(ColumnSummary::Codes { codes: &self.codes, dictionary }),
-            Constant::Integer(_) => {
-                let values = &self.integers[..sets];
-                Some(ColumnSummary::Numbers(Numbers { min: values, max: values, sum: Sums::Wide(&self.sums) }))
-            }
-        }
-    }
-
-    /// A column of nulls.
-    fn nulls<'a>(&'a self, rows: usize, zeros: &'a Zeros) -> Column<'a> {
-        let data = match self.physical {
-            PhysicalType::Integers => Data::Integers(Integers::I8(&zeros.integers[..rows])),
-            PhysicalType::Floats => Data::Floats(&zeros.floats[..rows]),
-            PhysicalType::Bytes => Data::Codes { codes: &zeros.codes[..rows], dictionary: self.shared.dictionary() },
-        };
-        Column::from(data).with_validity(Some(Bitmap::new(&zeros.bits, 0, rows)))
-    }
-}
-
-/// The projected columns that are constant in the current table.
-fn constant<'c, 'a>(columns: &'c mut [TranslatedColumn<'a>]) -> impl Iterator<Item = &'c mut TranslatedColumn<'a>> {
-    columns.iter_mut().filter(|column| matches!(column.origin, Origin::Constant(_)))
 }
 
 /// A sink for the current table that delivers its rows as rows of the union.
@@ -277,10 +130,11 @@ impl TranslatingSink<'_, '_, '_> {
         if batch.rows == 0 {
             return Ok(());
         }
-        let Translation { columns, zeros, .. } = &mut *self.translation;
+        let Translation { table, columns, zeros, .. } = &mut *self.translation;
         zeros.make(batch.rows);
-        let own = columns.iter_mut().filter(|column| matches!(column.origin, Origin::Column(_)));
+        let own = columns.iter_mut().filter(|column| column.is_own());
         for (column, own) in own.zip(batch.columns) {
+            column.convert(own, batch.rows, wanted).map_err(|Misfit| self.union.misfit(*table, column.index))?;
             column.shared.prepare(own.data, wanted);
         }
         constant(columns).for_each(|column| column.prepare_constant(batch.rows));
@@ -290,41 +144,26 @@ impl TranslatingSink<'_, '_, '_> {
     }
 }
 
-impl Translation<'_> {
-    /// The prepared columns at these positions, given a batch of the current table and a function that translates its
-    /// columns.
-    fn columns_at<'b>(
-        &'b self,
-        positions: impl Iterator<Item = usize>,
-        batch: &Batch<'b>,
-        own_column: impl Fn(&'b TranslatedColumn<'_>, &Column<'b>) -> Column<'b>,
-    ) -> Vec<Column<'b>> {
-        let mut own = batch.columns.iter();
-        let translated = positions.filter_map(|position| {
-            let column = &self.columns[position];
-            match column.origin {
-                Origin::Column(_) => own.next().map(|own| own_column(column, own)),
-                Origin::Constant(_) => Some(column.constant_column(batch.rows, &self.zeros)),
-                Origin::Missing => Some(column.nulls(batch.rows, &self.zeros)),
-            }
-        });
-        translated.collect()
-    }
-}
-
 impl Sink for TranslatingSink<'_, '_, '_> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
         let now = self.union.current()?;
         let all = now.as_ref().unwrap_or(&self.union.schema);
-        let origins = origins(all, schema, &self.union.constants);
+        let origins = self.union.origins_in(self.translation.table, all, schema);
         let field = |(origin, field): (&Origin, &Field)| match origin {
-            Origin::Column(column) => schema.fields()[*column].clone(),
+            Origin::Column { own, conversion: None } => schema.fields()[*own].clone(),
+            Origin::Column { own, conversion: Some(_) } => {
+                Field { logical_type: field.logical_type, ..schema.fields()[*own].clone() }
+            }
             Origin::Constant(_) | Origin::Missing => field.clone(),
         };
         let fields: Vec<Field> = origins.iter().zip(all.fields()).map(field).collect();
         for column in &mut self.translation.columns {
             // If columns were added, the sink receives none of these rows.
-            column.physical = fields.get(column.index).map_or(column.physical, |field| field.logical_type.physical());
+            let Some((field, origin)) = fields.get(column.index).zip(origins.get(column.index)) else { continue };
+            column.physical = field.logical_type.physical();
+            if column.is_own() && matches!(origin, Origin::Column { .. }) {
+                column.origin = *origin;
+            }
         }
         let schema = Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))?;
         self.sink.schema(&Arc::new(schema.with_metadata(all.metadata().to_vec())))
@@ -335,12 +174,20 @@ impl Sink for TranslatingSink<'_, '_, '_> {
     }
 
     fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
-        let Translation { columns, tested, zeros, .. } = &mut *self.translation;
+        let Translation { table, columns, tested, zeros, .. } = &mut *self.translation;
         zeros.make(batch.rows);
+        let mut own = batch.columns.iter();
         for &position in &tested[conjunct] {
-            if let Origin::Constant(_) = columns[position].origin {
-                columns[position].prepare_constant(batch.rows);
+            let column = &mut columns[position];
+            match column.origin {
+                Origin::Column { .. } => own.next().map_or(Ok(()), |own| column.convert(own, batch.rows, Some(rows))),
+                Origin::Constant(_) => {
+                    column.prepare_constant(batch.rows);
+                    Ok(())
+                }
+                Origin::Missing => Ok(()),
             }
+            .map_err(|Misfit| self.union.misfit(*table, column.index))?;
         }
         // Most tested rows are filtered out: translating their codes would not pay.
         let translated =
@@ -349,7 +196,7 @@ impl Sink for TranslatingSink<'_, '_, '_> {
     }
 
     fn wants(&self, position: usize) -> bool {
-        let is_own = |it: &(usize, &TranslatedColumn<'_>)| matches!(it.1.origin, Origin::Column(_));
+        let is_own = |it: &(usize, &TranslatedColumn<'_>)| it.1.is_own();
         let column = self.translation.columns.iter().enumerate().filter(is_own).nth(position);
         column.is_none_or(|(index, _)| self.sink.wants(index))
     }
@@ -364,7 +211,7 @@ impl Sink for TranslatingSink<'_, '_, '_> {
 
     fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
         let columns = &mut self.translation.columns;
-        let own = columns.iter_mut().filter(|column| matches!(column.origin, Origin::Column(_)));
+        let own = columns.iter_mut().filter(|column| column.is_own());
         for (column, own) in own.zip(summary.columns) {
             if let ColumnSummary::Codes { codes, dictionary } = own {
                 column.shared.prepare_codes(Data::Codes { codes, dictionary }, None);
@@ -373,7 +220,7 @@ impl Sink for TranslatingSink<'_, '_, '_> {
         constant(columns).for_each(|column| column.prepare_sets(summary.rows));
         let mut own = summary.columns.iter();
         let translated = columns.iter().filter_map(|column| match column.origin {
-            Origin::Column(_) => own.next().map(|own| match own {
+            Origin::Column { .. } => own.next().map(|own| match own {
                 ColumnSummary::Codes { codes, dictionary } => {
                     match column.shared.as_data(Data::Codes { codes, dictionary }) {
                         Data::Codes { codes, dictionary } => ColumnSummary::Codes { codes, dictionary },

@@ -161,7 +161,7 @@ fn mismatches_name_file_and_column() {
         ),
         ("n:int64,s:string,file:date", true, "--file-name file: there is a column of that name"),
     ] {
-        let tables = vec![memory("a", "n:int64,s:string", &[]), memory("b", other, &[])];
+        let tables = vec![memory("a", "n:int64,s:string", &[None]), memory("b", other, &[None])];
         let error = union(tables, by_name, Some("file")).err().unwrap();
         assert!(matches!(error, Error::Usage(_) | Error::TypeMismatch { .. }));
         assert_eq!(error.to_string(), message);
