@@ -271,3 +271,91 @@ fn several_files_give_the_results_of_one() {
         expected
     );
 }
+
+/// Two texts that are inferred differently, and both as one text.
+fn widened_texts(place: &Place, header: &str, rows: [&str; 2]) {
+    for (number, rows) in rows.iter().enumerate() {
+        place.write(&format!("{number}.csv"), format!("{header}\n{rows}"));
+    }
+    place.write("all.csv", format!("{header}\n{}", rows.concat()));
+}
+
+const WIDER: [&str; 2] =
+    ["Oslo,2,1\nBergen,3,200\nOslo,,7\n", "Voss,2.5,12345678901234567890\nOslo,0.25,4\nOslo,-1.5,9\n"];
+
+#[test]
+fn files_converted_one_by_one_answer_as_their_texts_do() {
+    let place = Place::new();
+    widened_texts(&place, "city,price,quantity", WIDER);
+    let questions = [
+        "select city, count(*), count(price), sum(price), min(price), max(quantity) group by city",
+        "select city, avg(price), sum(quantity) where price > 0.3 or quantity >= 7 group by city",
+        "select * where price = 2.5",
+        "select * where price < 0.255 order by price",
+        "select city where not (price = 2) and quantity < 1000",
+        "select distinct price where price in (3, -1.5) order by price",
+        "select min(price), max(price), sum(price), max(quantity)",
+        "select count(*) where price is null",
+        "select * limit 3 offset 2",
+    ];
+    let encodings = ["buren", "parquet", "arrow", "avro", "capnp", "msgpack", "cbor", "bincode", "protobuf", "json"];
+    let all = place.run("cat all.csv").text();
+    for encoding in encodings {
+        for number in 0..2 {
+            place.run(&format!("convert {number}.csv {number}.{encoding} --to {encoding}")).ok();
+        }
+        let files = [format!("0.{encoding}"), format!("1.{encoding}")];
+        assert_eq!(place.run(&format!("cat {}", files.join(" "))).text(), all, "{encoding}");
+    }
+    let schema = place.run("schema all.csv --json").text();
+    for files in [["0.buren", "1.buren"], ["0.parquet", "1.parquet"], ["0.parquet", "1.arrow"]] {
+        assert_eq!(place.run(&format!("schema {} --json", files.join(" "))).text(), schema);
+    }
+    let last = [["0.buren", "1.buren"], ["0.parquet", "1.arrow"], ["0.csv", "1.buren"], ["0.buren", "1.csv"]];
+    for question in questions {
+        let expected = place.run_of(&["query", "all.csv", question, "--format", "csv"]).text();
+        for files in last {
+            for options in [&["--threads", "1"][..], &["--threads", "3"], &["--no-statistics"], &["--union-by-name"]] {
+                let arguments = [&["query"][..], &files, &[question, "--format", "csv"], options].concat();
+                assert_eq!(place.run_of(&arguments).text(), expected, "{arguments:?}");
+            }
+        }
+    }
+    for files in last {
+        place.run(&format!("convert {} out.parquet --force", files.join(" "))).ok();
+        assert_eq!(place.run("cat out.parquet").text(), all, "{files:?}");
+    }
+    place.run("convert 0.buren 1.buren one.buren").ok();
+    assert_eq!(place.run("schema one.buren --json").text(), schema);
+    for (number, year) in [(0, 2023), (1, 2024)] {
+        std::fs::create_dir_all(place.path(&format!("years/year={year}"))).unwrap();
+        place.run(&format!("convert {number}.csv years/year={year}/part.buren")).ok();
+    }
+    let by_year = ["query", "years", "select year, sum(price) group by year", "--format", "csv"];
+    assert_eq!(place.run_of(&by_year).text(), "year,sum(price)\n2023,5.00\n2024,1.25\n");
+}
+
+#[test]
+fn floats_times_and_nulls_are_widened_where_values_are_known() {
+    let place = Place::new();
+    let rows = ["1,2024-01-31,,1\n2.5,2024-02-29,,2\n", "1e-3,2024-03-01 12:00:00,5,\n1e5,2024-03-02 00:00:00.5,7,x\n"];
+    widened_texts(&place, "ratio,day,note,name", rows);
+    let all = place.run("cat all.csv").text();
+    for encoding in ["buren", "parquet", "arrow"] {
+        for number in 0..2 {
+            place.run(&format!("convert {number}.csv {number}.{encoding}")).ok();
+        }
+    }
+    let name = "column 'name' is of type string, but int64 in";
+    place.run("cat 0.buren 1.buren").fails_with(2, &format!("1.buren: {name} 0.buren; --schema sets both"));
+    for number in 0..2 {
+        place.run(&format!("convert {number}.csv {number}.buren --force --type name=string")).ok();
+        place.run(&format!("convert {number}.csv {number}.parquet --force --type name=string")).ok();
+    }
+    for files in ["0.buren 1.buren", "0.parquet 1.parquet"] {
+        assert_eq!(place.run(&format!("cat {files}")).text(), all);
+    }
+    // Arrow files have no statistics.
+    let ratio = "column 'ratio' is of type float64, but decimal(18,1) in";
+    place.run("cat 0.arrow 1.arrow").fails_with(2, &format!("1.arrow: {ratio} 0.arrow; --schema sets both"));
+}
