@@ -161,10 +161,10 @@ impl ConvertedValues {
                 if is_wide((least, most)) { wide.push(value) } else { integers.push(value as i64) }
             }
         } else if is_wide((least, most)) {
-            for_integers!(values, values => wide.extend(values.iter().map(|&value| i128::from(value) * factor)));
+            for_integers!(values, values => wide.extend(values.iter().map(|&value| wide_of(value) * factor)));
         } else {
             let factor = factor as i64;
-            for_integers!(values, values => integers.extend(values.iter().map(|&value| value as i64 * factor)));
+            for_integers!(values, values => integers.extend(values.iter().map(|&value| narrow_of(value) * factor)));
         }
         Ok(())
     }
@@ -180,9 +180,18 @@ impl ConvertedValues {
         }
         // The quotient of exact floats is the float nearest to the decimal, which is the one that its text has.
         self.floats.clear();
-        for_integers!(values, values => self.floats.extend(values.iter().map(|&value| value as f64 / units)));
+        for_integers!(values, values => self.floats.extend(values.iter().map(|&value| narrow_of(value) as f64 / units)));
         Ok(())
     }
+}
+
+fn wide_of(value: impl Into<i128>) -> i128 {
+    value.into()
+}
+
+/// The low 64 bits.
+fn narrow_of(value: impl Into<i128>) -> i64 {
+    value.into() as i64
 }
 
 /// Whether integers within these bounds may not fit 64 bits.

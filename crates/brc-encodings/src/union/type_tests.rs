@@ -171,7 +171,7 @@ fn totals(table: &dyn Table, range: (i128, i128), help: u8) -> Totals {
 /// Types that may have a common type.
 const FAMILIES: [&[&str]; 4] = [
     &["int8", "int32", "int64", "uint64", "decimal(6,2)", "decimal(12,4)", "decimal(18,1)", "decimal(38,10)"],
-    &["int8", "int64", "decimal(6,2)", "decimal(30,2)", "float32", "float64"],
+    &["int8", "int64", "decimal(6,2)", "decimal(30,2)", "decimal(20,16)", "float32", "float64"],
     &["date", "timestamp(s)", "timestamp(ms)", "timestamp(ns)"],
     &["time(s)", "time(us)", "timestamp(s) with zone", "timestamp(ms) with zone"],
 ];

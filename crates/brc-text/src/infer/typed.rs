@@ -2,16 +2,15 @@
 
 use super::numbers::integer_flags;
 use super::{DATE, FLOAT, INSTANT, NUMBER, Seen, TIME, TIMESTAMP, too_short};
+use brc_core::decimal::FLOAT_POWERS;
 use brc_core::{LogicalType, TimeUnit, calendar};
 
 /// All integers of at most this magnitude are exact as floats.
 const MAX_EXACT_INTEGER: u128 = 1 << 53;
 
-/// All decimals below this number of units are exact as floats: they have at most 15 digits.
+/// All decimals below this number of units are exact as floats: they have at most 15 digits, and are the quotient of
+/// two exact floats.
 const EXACT_UNITS: u128 = 1_000_000_000_000_000;
-
-/// A larger power of ten is not exact as a float.
-const MAX_EXACT_SCALE: u8 = 22;
 
 impl Seen {
     /// What values of a type require that lie within these bounds, in units of the type; all values of the type if
@@ -55,7 +54,7 @@ fn of_numbers(min: i128, max: i128, scale: u8) -> Seen {
     let most = min.unsigned_abs().max(max.unsigned_abs());
     let is_exact = match scale {
         0 => most <= MAX_EXACT_INTEGER,
-        _ => most < EXACT_UNITS && scale <= MAX_EXACT_SCALE,
+        _ => most < EXACT_UNITS && usize::from(scale) < FLOAT_POWERS.len(),
     };
     let flags = if scale == 0 { [min, max].map(|bound| integer_flags(bound < 0, Some(bound))) } else { [0, 0] };
     let of_kind = Seen { flags: NUMBER | flags[0] | flags[1], scale, least_scale: scale, ..Seen::NOTHING };
@@ -89,7 +88,8 @@ mod tests {
             ("int64", "float64", "string"),
             ("decimal(15,3)", "float32", "float64"),
             ("decimal(16,3)", "float64", "string"),
-            ("decimal(30,25)", "float64", "string"),
+            ("decimal(15,15)", "float64", "float64"),
+            ("decimal(16,16)", "float64", "string"),
             ("date", "timestamp(s)", "timestamp(s)"),
             ("date", "timestamp(ms)", "timestamp(ms)"),
             ("date", "timestamp", "string"),
