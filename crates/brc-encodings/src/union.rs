@@ -58,9 +58,9 @@ impl Union {
     /// One table with all rows of `tables`, in order.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no table, or the columns differ; [`Error::TypeMismatch`] if no type holds the values
-    /// of a column in all tables: it names two files and the column. If inferred types have no such type, the errors of
-    /// reading all rows.
+    /// [`Error::Usage`] if there is no table, or the columns differ; [`Error::TypeMismatch`] if no type holds all values
+    /// of a column: it names two files and the column. If that may be because of inferred types, the errors of reading
+    /// all rows.
     pub fn new(tables: Vec<Box<dyn Table>>, options: UnionOptions) -> Result<Self> {
         let [first, others @ ..] = &tables[..] else { return Err(Error::Usage("no file is given".to_owned())) };
         let path = match others {

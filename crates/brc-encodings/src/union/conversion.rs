@@ -1,7 +1,6 @@
 //! Converts the values of a column to the type that it has in the union. Every value stays the same.
 
 use super::codes::is_wanted;
-use brc_core::decimal::FLOAT_POWERS;
 use brc_core::{Column, Data, Integers, LogicalType, Predicate, calendar, for_integers};
 
 /// How the values of a table's column become values of the union's column.
@@ -15,8 +14,8 @@ pub(super) enum Conversion {
         /// The minimum and maximum of the new type.
         bounds: (i128, i128),
     },
-    /// Integers and decimals become floats.
-    Floats { scale: u8 },
+    /// Integers and decimals become floats: they are divided by the number of units in one.
+    Floats { units: i64 },
     /// All are null.
     Nulls,
 }
@@ -32,7 +31,8 @@ impl Conversion {
         }
         let (kind, own_units) = units(own)?;
         if common.is_float() {
-            return (kind == Kind::Number).then_some(Self::Floats { scale: own.scale() });
+            let is_exact = kind == Kind::Number && own_units.unsigned_abs() <= MAX_EXACT;
+            return is_exact.then_some(Self::Floats { units: own_units as i64 });
         }
         let (_, common_units) = units(common).filter(|(other, units)| *other == kind && units % own_units == 0)?;
         Some(match common_units / own_units {
@@ -125,7 +125,7 @@ impl ConvertedValues {
             (Conversion::Integers { factor, bounds }, Data::Integers(values)) => {
                 self.multiply(values, factor, bounds, has_value)
             }
-            (Conversion::Floats { scale }, Data::Integers(values)) => self.divide(values, scale, has_value),
+            (Conversion::Floats { units }, Data::Integers(values)) => self.divide(values, units as f64, has_value),
             (
                 Conversion::Integers { .. } | Conversion::Floats { .. },
                 Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) | Data::Floats(_),
@@ -169,8 +169,7 @@ impl ConvertedValues {
         Ok(())
     }
 
-    fn divide(&mut self, values: Integers<'_>, scale: u8, has_value: impl Fn(usize) -> bool) -> Result<(), Misfit> {
-        let units = *FLOAT_POWERS.get(usize::from(scale)).ok_or(Misfit)?;
+    fn divide(&mut self, values: Integers<'_>, units: f64, has_value: impl Fn(usize) -> bool) -> Result<(), Misfit> {
         let is_exact = |value: i128| value.unsigned_abs() <= MAX_EXACT;
         let fits = |(min, max)| is_exact(min) && is_exact(max);
         if !values.bounds().is_none_or(fits)
@@ -180,7 +179,8 @@ impl ConvertedValues {
         }
         // The quotient of exact floats is the float nearest to the decimal, which is the one that its text has.
         self.floats.clear();
-        for_integers!(values, values => self.floats.extend(values.iter().map(|&value| narrow_of(value) as f64 / units)));
+        let Self { floats, .. } = self;
+        for_integers!(values, values => floats.extend(values.iter().map(|&value| narrow_of(value) as f64 / units)));
         Ok(())
     }
 }
@@ -206,5 +206,42 @@ fn is_empty(data: Data<'_>) -> bool {
         Data::Bytes(strings) => strings.is_empty(),
         Data::Integers(values) => values.is_empty(),
         Data::Floats(values) => values.is_empty(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use brc_core::Bitmap;
+
+    /// A damaged file, or one of another program, may have values outside of its statistics.
+    #[test]
+    fn values_outside_of_their_bounds_are_errors_unless_no_one_reads_them() {
+        let [int64, decimal, wide] = ["int64", "decimal(18,2)", "decimal(38,2)"].map(|text| text.parse().unwrap());
+        let between = |own, common| Conversion::between(own, common).unwrap();
+        let values = [1, -7, i64::MAX];
+        let column = Column::integers(Integers::I64(&values));
+        let null = column.with_validity(Some(Bitmap::new(&[0b011], 0, 3)));
+        for (conversion, is_error) in [
+            (between(int64, decimal), true),
+            (between(int64, LogicalType::Float64), true),
+            (Conversion::Nulls, true),
+            (between(int64, wide), false),
+        ] {
+            let mut converted = ConvertedValues::default();
+            assert_eq!(converted.prepare(conversion, &column, 3, None).is_err(), is_error, "{conversion:?}");
+            assert_eq!(converted.prepare(conversion, &column, 3, Some(&[0b100])).is_err(), is_error, "{conversion:?}");
+            let is_of_nulls = conversion == Conversion::Nulls;
+            for (column, wanted) in [(&column, Some(&[0b011][..])), (&null, None)] {
+                assert_eq!(converted.prepare(conversion, column, 3, wanted).is_err(), is_of_nulls);
+                match converted.as_data(conversion, column.data) {
+                    Data::Integers(values) if !is_of_nulls => assert_eq!([values.get(0), values.get(1)], [100, -700]),
+                    Data::Floats(values) => assert_eq!(values[..2], [1.0, -7.0]),
+                    _ => assert!(is_of_nulls),
+                }
+            }
+            let unread = Column::integers(Integers::I16(&[]));
+            assert_eq!(converted.prepare(conversion, &unread, 3, None), Ok(()));
+        }
     }
 }

@@ -179,15 +179,16 @@ impl Sink for TranslatingSink<'_, '_, '_> {
         let mut own = batch.columns.iter();
         for &position in &tested[conjunct] {
             let column = &mut columns[position];
-            match column.origin {
-                Origin::Column { .. } => own.next().map_or(Ok(()), |own| column.convert(own, batch.rows, Some(rows))),
-                Origin::Constant(_) => {
-                    column.prepare_constant(batch.rows);
-                    Ok(())
-                }
-                Origin::Missing => Ok(()),
+            if let Origin::Constant(_) = column.origin {
+                column.prepare_constant(batch.rows);
             }
-            .map_err(|Misfit| self.union.misfit(*table, column.index))?;
+            if column.is_own()
+                && let Some(own) = own.next()
+            {
+                column
+                    .convert(own, batch.rows, Some(rows))
+                    .map_err(|Misfit| self.union.misfit(*table, column.index))?;
+            }
         }
         // Most tested rows are filtered out: translating their codes would not pay.
         let translated =

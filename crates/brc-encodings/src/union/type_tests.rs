@@ -231,7 +231,7 @@ fn all_of(tables: &[Typed], common: LogicalType) -> Vec<Cell> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(300))]
     /// A union of files has the type and the values that their texts have together.
     #[test]
     fn tables_of_different_types_are_one_table(
@@ -316,12 +316,14 @@ fn columns_without_values_have_any_type() {
     let nulls = || column("string", vec![Cell::Null; 20]);
     let numbers = || column("decimal(6,2)", vec![Cell::from(150), Cell::Null]);
     let dates = || column("date", vec![Cell::from(3)]);
+    let floats = || column("float64", vec![Cell::Float(0)]);
     let texts = || column("string", vec![Cell::from("x")]);
     for encoding in ["buren", "parquet"] {
         for (tables, common) in [
             (vec![nulls(), numbers()], "decimal(6,2)"),
             (vec![numbers(), nulls()], "decimal(6,2)"),
             (vec![nulls(), dates(), nulls()], "date"),
+            (vec![column("decimal(20,16)", vec![Cell::Null]), floats()], "float64"),
             (vec![column("date", vec![]), texts(), column("int8", vec![Cell::Null])], "string"),
             (vec![column("date", vec![]), nulls()], "date"),
         ] {

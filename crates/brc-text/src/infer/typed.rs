@@ -154,7 +154,7 @@ mod tests {
             let [a, b] = numbers.map(value);
             let of_type = Seen::of_type(logical_type, Some((a.min(b), a.max(b))));
             let text = |value: i128| Value::Integer(value).to_text(logical_type);
-            let of_texts = [text(a), text(b)].iter().map(|text| Seen::of(text.as_bytes())).fold(Seen::NOTHING, Seen::join);
+            let of_texts = Seen::of(text(a).as_bytes()).join(Seen::of(text(b).as_bytes()));
             let other = Seen::of(other.as_bytes());
             let [typed, inferred] = [of_type, of_texts].map(|seen| seen.join(other).logical_type(false).unwrap());
             // Some numbers of more than 15 digits are exact as floats.
