@@ -603,7 +603,11 @@ fn rows_left_out_are_counted() {
     place.write("r.csv", "a,b\n1,2\n3\n5,6\n");
     let note = "note: rejected 1 row with the wrong number of columns\n";
     for command in ["count", "cat", "head", "tail", "sort", "summarize", "verify", "query"] {
-        let clauses = if command == "query" { "--by a --agg count(*)" } else { "" };
+        let clauses = match command {
+            "query" => "--by a --agg count(*)",
+            "sort" => "--by a",
+            _ => "",
+        };
         let outcome = place.run(&format!("{command} r.csv --ragged reject {clauses}"));
         assert_eq!(outcome.stderr, note, "{command}");
         outcome.ok();
@@ -619,8 +623,9 @@ fn advice_on_a_footer_counts_empty_lines() {
     for (end, lines) in [("", 1), ("\n", 2), ("\n\n", 3)] {
         place.write("psql.txt", format!(" id | name\n----+------\n  1 | a\n  2 | b\n(2 rows)\n{end}"));
         let advice = format!("--skip-footer {lines} skips it");
-        let sniffed = place.run("sniff psql.txt").text();
-        assert!(sniffed.contains(&advice), "{sniffed}");
+        let sniffed = place.run("sniff psql.txt");
+        let shown = String::from_utf8_lossy(&sniffed.stdout);
+        assert!(shown.contains(&advice), "{shown}");
         assert_eq!(place.run(&format!("count psql.txt --skip-footer {lines}")).text(), "2\n");
     }
 }
