@@ -383,3 +383,22 @@ fn a_json_row_that_does_not_fit_the_schema_is_a_bad_row() {
         assert_eq!(place.run(&format!("query t.json {schema}")).text(), "{Abha=1.25/1.50/1.50}\n");
     }
 }
+
+#[test]
+fn web_pages_and_xml_are_no_tables() {
+    let place = Place::new();
+    for (file, name) in [
+        ("<html><body><table><tr><td>a,b</td></tr></table></body></html>\n", "a web page"),
+        ("\u{feff}\n<!DOCTYPE HTML>\n<html lang=\"en\">\n", "a web page"),
+        ("<?xml version=\"1.0\"?>\n<rows/>\n", "XML"),
+    ] {
+        for path in ["export.xls", "export.xlsx", "export.html", "export"] {
+            place.write(path, file);
+            all_fail(&place, path, "", 1, &["unrecognised file format", &format!("looks like {name}")]);
+        }
+        // A name or an option that says so makes it a text.
+        place.write("page.csv", file);
+        place.run("cat page.csv --header no").ok();
+        place.run("cat export --from csv --header no").ok();
+    }
+}

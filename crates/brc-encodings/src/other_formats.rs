@@ -1,6 +1,7 @@
 //! File formats that brc does not read, recognised by their first bytes, so that the error can name them. Unsupported
 //! compressions are recognised earlier ([`brc_compress::unsupported`]).
 
+use crate::text::BYTE_ORDER_MARK;
 use brc_core::{Error, Result};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -27,6 +28,10 @@ const FORMATS: &[Format] = &[
     (0, b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (0, b"\xff\xd8\xff", "a JPEG image"),
 ];
+
+/// The starts of texts that are no tables, in lower case.
+const MARKUP: &[(&[u8], &str)] =
+    &[(b"<!doctype html", "a web page"), (b"<html", "a web page"), (b"<?xml", "XML"), (b"<table", "a web page")];
 
 /// A format that other tools convert.
 struct Convertible {
@@ -73,5 +78,12 @@ pub fn refuse_other_format(path: &Path) -> Result<()> {
 /// The name of an unsupported format by its first bytes.
 pub(crate) fn name(prefix: &[u8]) -> Option<&'static str> {
     let is_there = |(at, mark, _): &&Format| prefix.get(*at..).is_some_and(|rest| rest.starts_with(mark));
-    FORMATS.iter().find(is_there).map(|(.., name)| *name)
+    FORMATS.iter().find(is_there).map(|(.., name)| *name).or_else(|| markup(prefix))
+}
+
+/// The name of a text that is no table, by its first bytes.
+pub(crate) fn markup(prefix: &[u8]) -> Option<&'static str> {
+    let text = prefix.strip_prefix(BYTE_ORDER_MARK).unwrap_or(prefix).trim_ascii_start();
+    let begins = |mark: &[u8]| text.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark));
+    MARKUP.iter().find(|(mark, _)| begins(mark)).map(|(_, name)| *name)
 }

@@ -128,6 +128,9 @@ pub fn writer(encoding: &dyn Encoding, schema: &Schema, options: &CreateOptions)
 pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
     let named = by_extension(&input.path);
     let seen = ENCODINGS.iter().copied().find(|encoding| encoding.sniff(&input.prefix));
+    if !named.is_some_and(Encoding::is_text) && other_formats::markup(&input.prefix).is_some() {
+        return Err(unknown(input, None));
+    }
     match (named, seen) {
         // Few bytes match too much, and damaged ones nothing: the named encoding gives the best error.
         (Some(named), _) if input.prefix.len() < MIN_PREFIX_BYTES => Ok(named),

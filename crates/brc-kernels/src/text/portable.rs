@@ -47,24 +47,26 @@ impl<I: SeparatorsOnly> TextIsa for I {
 
     #[inline(always)]
     unsafe fn numbers(text: *const u8, marks: *const u16, delimiter: u8, mut faults: u32, out: *mut i16) -> u32 {
-        let (mut heads, mut tails) = ([0; GROUP], [0; GROUP]);
+        let (mut heads, mut tails, mut values) = ([0; GROUP], [0; GROUP], [0; GROUP]);
         // SAFETY: promised by the caller; a word starts at most eight bytes before the text, within its margin. A group
         // has two marks and one number for each row.
-        let (pairs, out) = unsafe {
+        let pairs = unsafe {
             for row in 0..GROUP {
                 let end = text.add(usize::from(*marks.add(2 * row + 1)));
                 heads[row] = u32::from_le(end.wrapping_sub(8).cast::<u32>().read_unaligned());
                 tails[row] = u32::from_le(end.wrapping_sub(4).cast::<u32>().read_unaligned());
             }
-            (&*marks.cast::<[[u16; 2]; GROUP]>(), &mut *out.cast::<[i16; GROUP]>())
+            marks.cast::<[[u16; 2]; GROUP]>().read()
         };
-        // Compilers turn this loop into vector instructions.
+        // Compilers turn this loop over local arrays into vector instructions.
         for row in 0..GROUP {
             let length = u32::from(pairs[row][1]).wrapping_sub(u32::from(pairs[row][0]));
             let (value, fault) = number(heads[row], tails[row], length, delimiter);
-            out[row] = value as i16;
+            values[row] = value as i16;
             faults |= fault;
         }
+        // SAFETY: as above.
+        unsafe { out.cast::<[i16; GROUP]>().write(values) };
         faults
     }
 
