@@ -15,6 +15,7 @@ use std::ops::Range;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct IntegerSums {
+    /// Where some values are in slots, counts wrap in between.
     counts: Vec<u64>,
     /// As far as they fit.
     sums: Vec<i64>,
@@ -28,7 +29,8 @@ impl IntegerSums {
             return Err(UnknownGroup.into());
         }
         for (set, &group) in groups.iter().enumerate() {
-            *self.counts.get_mut(group as usize).ok_or(UnknownGroup)? += u64::from(rows[set]);
+            let count = self.counts.get_mut(group as usize).ok_or(UnknownGroup)?;
+            *count = count.wrapping_add(rows[set].into());
             self.add(group as usize, numbers.get(set, rows[set]).sum);
         }
         Ok(())
@@ -45,7 +47,6 @@ impl IntegerSums {
                 return Ok(());
             }
             let count = self.counts.get_mut(group).ok_or(UnknownGroup)?;
-            // Where some values are in slots, counts wrap in between.
             *count = count.wrapping_add(1);
             let value = values[row].try_into().map_err(|_| TOO_LARGE)?;
             match self.sums[group].checked_add(value) {
