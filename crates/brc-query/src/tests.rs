@@ -5,12 +5,11 @@ pub(crate) mod conditions;
 mod functions;
 mod growth;
 mod many_groups;
-pub(crate) mod memory;
 mod pre_image;
+pub(crate) mod records;
 mod select;
 mod sorted_rows;
 mod strings;
-mod tested;
 mod typed;
 pub(crate) mod typed_table;
 mod widening;
@@ -18,28 +17,21 @@ mod widening;
 use crate::functions::typed::Typed;
 use crate::partitions::Limits;
 use crate::{Answer, Expression, Memory, OrderBy, Partial, Plan, Query, Row};
-use brc_core::{LogicalType, Progress, Schema, Statistics, Table, Value, decimal};
+use brc_core::{LogicalType, Progress, Schema, Statistics, Table, decimal};
+use brc_testing::{Cell, Delivery};
 use conditions::{Condition, condition};
-use memory::{Manner, MemoryTable, Record};
 use proptest::prelude::*;
+use records::{PLAIN, Record, delivery, table};
 use std::collections::BTreeMap;
-
-/// A value that outlives its answer; their order is that of the answers.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Cell {
-    Number(i128),
-    Text(Vec<u8>),
-    Null,
-}
 
 const COLUMNS: [&str; 4] = ["s", "t", "x", "y y"];
 
 fn cell(row: &Record, column: &str) -> Cell {
     match column {
-        "s" => Cell::Text(row.s.clone()),
-        "t" => Cell::Text(row.t.clone()),
-        "x" => Cell::Number(row.x.into()),
-        _ => Cell::Number(row.y.into()),
+        "s" => Cell::Bytes(row.s.clone()),
+        "t" => Cell::Bytes(row.t.clone()),
+        "x" => row.x.into(),
+        _ => row.y.into(),
     }
 }
 
@@ -49,13 +41,7 @@ fn each_row<T>(answer: &Answer, of: impl Fn(Row<'_>) -> T) -> Vec<T> {
 }
 
 fn cells(answer: &Answer) -> Vec<Vec<Cell>> {
-    let owned = |value: Option<Value<'_>>| match value {
-        None => Cell::Null,
-        Some(Value::Integer(value)) => Cell::Number(value),
-        Some(Value::Float(value)) => Cell::Text(value.to_string().into()),
-        Some(Value::Bytes(text)) => Cell::Text(text.to_vec()),
-    };
-    each_row(answer, |row| row.map(owned).collect())
+    each_row(answer, |row| row.map(Cell::from).collect())
 }
 
 #[derive(Debug, Clone)]
@@ -158,19 +144,7 @@ fn computed(function: &str, column: Option<&str>, rows: &[&Record]) -> Cell {
             Some((2 * sum + count).div_euclid(2 * count))
         }
     };
-    value.map_or(Cell::Null, Cell::Number)
-}
-
-fn manner() -> impl Strategy<Value = Manner> {
-    (1usize..80, 1usize..200, any::<bool>(), any::<bool>()).prop_map(
-        |(rows_in_split, rows_in_batch, runs, known_names)| Manner { rows_in_split, rows_in_batch, runs, known_names },
-    )
-}
-
-const PLAIN: Manner = Manner { rows_in_split: 100, rows_in_batch: 100, runs: false, known_names: false };
-
-fn table(rows: Vec<Record>, manner: Manner) -> MemoryTable {
-    MemoryTable { schema: Record::schema(), rows, manner }
+    value.map_or(Cell::Null, Cell::Integer)
 }
 
 /// Of how many groups on rows are partitioned to partitions, and of how many on partitions are split.
@@ -198,7 +172,7 @@ pub(crate) fn memory() -> impl Strategy<Value = Memory> {
     prop_oneof![Just(u64::MAX), Just(0)].prop_map(|limit| Memory { limit, ..Memory::unlimited() })
 }
 
-fn run(plan: &Plan, table: &MemoryTable, threads: usize) -> Answer {
+fn run(plan: &Plan, table: &dyn Table, threads: usize) -> Answer {
     plan.run(table, threads, &Progress::default()).unwrap()
 }
 
@@ -209,35 +183,37 @@ proptest! {
     fn answers_are_those_of_plain_code(
         rows in prop::collection::vec(Record::any(), 0..200),
         question in Question::any(),
-        manner in manner(),
+        delivery in delivery(),
         threads in 1usize..5,
         limits in limits(),
         memory in memory(),
     ) {
         let expected = question.answer(&rows);
-        let table = table(rows, manner);
-        let plan = question.plan(&table.schema);
+        let row_count = rows.len();
+        let table = table(rows, delivery);
+        let plan = question.plan(table.schema());
         let answer = plan.run_limited(&table, threads, &memory, &Progress::default(), limits).unwrap();
         prop_assert_eq!(cells(&answer), expected);
         let names: Vec<_> = answer.schema().fields().iter().map(|column| column.name.clone()).collect();
         prop_assert_eq!(names, question.names());
         let totals = answer.totals();
-        prop_assert_eq!(totals.rows + totals.summarised_rows + totals.skipped_rows, table.rows.len() as u64);
-        prop_assert_eq!(totals.splits, table.rows.len().div_ceil(manner.rows_in_split) as u64);
+        prop_assert_eq!(totals.rows + totals.summarised_rows + totals.skipped_rows, row_count as u64);
+        prop_assert_eq!(totals.splits, row_count.div_ceil(delivery.split_rows) as u64);
     }
 
     #[test]
     fn merging_is_associative_and_commutative(
         rows in prop::collection::vec(Record::any(), 0..120),
         question in Question::any(),
-        manner in manner(),
+        delivery in delivery(),
         cuts in (0usize..120, 0usize..120),
     ) {
         let cuts = (cuts.0.min(rows.len()), cuts.1.min(rows.len()));
         let (first, second) = (cuts.0.min(cuts.1), cuts.0.max(cuts.1));
         let expected = question.answer(&rows);
         let plan = question.plan(&Record::schema());
-        let partial = |rows: &[Record]| plan.partial(&table(rows.to_vec(), manner), 2, &Progress::default()).unwrap().0;
+        let partial =
+            |rows: &[Record]| plan.partial(&table(rows.to_vec(), delivery), 2, &Progress::default()).unwrap().0;
         let [a, b, c] = [partial(&rows[..first]), partial(&rows[first..second]), partial(&rows[second..])];
         let merged = |parts: &[&Partial]| {
             let mut all = parts[0].clone();
@@ -332,21 +308,21 @@ fn nothing_is_one_row_without_keys_and_none_with_keys() {
         ..Query::default()
     };
     let empty = table(Vec::new(), PLAIN);
-    let answer = run(&query(&[]).plan(&empty.schema).unwrap(), &empty, 2);
-    assert_eq!(cells(&answer), [[Cell::Number(0), Cell::Null, Cell::Null, Cell::Null]]);
-    assert_eq!(run(&query(&["s"]).plan(&empty.schema).unwrap(), &empty, 2).rows(), Some(0));
-    assert_eq!(run(&query(&["x", "s"]).plan(&empty.schema).unwrap(), &empty, 2).rows(), Some(0));
+    let answer = run(&query(&[]).plan(empty.schema()).unwrap(), &empty, 2);
+    assert_eq!(cells(&answer), [[Cell::Integer(0), Cell::Null, Cell::Null, Cell::Null]]);
+    assert_eq!(run(&query(&["s"]).plan(empty.schema()).unwrap(), &empty, 2).rows(), Some(0));
+    assert_eq!(run(&query(&["x", "s"]).plan(empty.schema()).unwrap(), &empty, 2).rows(), Some(0));
 }
 
 #[test]
 fn statistics_answer_and_filters_skip() {
     let rows: Vec<Record> =
         (0..100).map(|x| Record { s: vec![b'a' + (x / 50) as u8], x, ..Record::default() }).collect();
-    let table = table(rows, Manner { runs: true, ..PLAIN });
+    let table = table(rows, Delivery { in_runs: true, ..PLAIN });
     let totals = |filter: Option<&str>, statistics| {
         let filter = filter.map(|text| Expression::parse(text).unwrap());
         let query = Query { by: Some(vec![Expression::column("s")]), filter, statistics, ..Query::default() };
-        let totals = run(&query.plan(&table.schema).unwrap(), &table, 1).totals();
+        let totals = run(&query.plan(table.schema()).unwrap(), &table, 1).totals();
         (totals.rows, totals.summarised_rows, totals.skipped_rows)
     };
     assert_eq!(totals(None, true), (0, 100, 0));
@@ -407,8 +383,8 @@ fn sums_and_means_are_exact_at_the_ends() {
     let table = table(rows.clone(), PLAIN);
     let expected: Statistics = rows.iter().map(|row| row.x).collect();
     assert_eq!(
-        cells(&run(&query.plan(&table.schema).unwrap(), &table, 1)),
-        [[Cell::Number(expected.sum), Cell::Number(decimal::mean(expected.sum, 3))]]
+        cells(&run(&query.plan(table.schema()).unwrap(), &table, 1)),
+        [[Cell::Integer(expected.sum), Cell::Integer(decimal::mean(expected.sum, 3))]]
     );
 }
 
@@ -422,7 +398,7 @@ fn the_group_of_all_rows_may_be_cut_off_while_memory_is_scarce() {
         limit: Some(0),
         ..Query::default()
     };
-    let plan = query.plan(&table.schema).unwrap();
+    let plan = query.plan(table.schema()).unwrap();
     let scarce = Memory { limit: 0, ..Memory::unlimited() };
     let answer = plan.run_within(&table, 2, &scarce, &Progress::default()).unwrap();
     assert_eq!(answer.rows(), Some(0));
@@ -443,7 +419,7 @@ fn rows_of_one_key_that_follow_each_other_are_added_up_before_they_are_dealt_out
             filter: filter.map(|text| Expression::parse(text).unwrap()),
             ..Query::default()
         };
-        let plan = query.plan(&table.schema).unwrap();
+        let plan = query.plan(table.schema()).unwrap();
         let few = Limits { hashed: 10, direct: 10, ..Limits::NONE };
         let answer = |limits| plan.run_limited(&table, 2, &Memory::unlimited(), &Progress::default(), limits).unwrap();
         let dealt_out = answer(few);

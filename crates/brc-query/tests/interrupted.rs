@@ -2,13 +2,10 @@
 
 #![allow(clippy::unwrap_used)]
 
-use brc_core::{
-    Batch, Column, Error, Integers, Progress, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
-    Table, interrupt,
-};
+use brc_core::{Batch, Column, Error, Integers, Progress, ScanOptions, Scanned, Schema, Sink, Split, Table, interrupt};
 use brc_kernels::memory::Allocator;
 use brc_query::{Memory, Query};
-use std::path::Path;
+use brc_testing::FunctionTable;
 use std::time::{Duration, Instant};
 
 #[global_allocator]
@@ -17,58 +14,24 @@ static ALLOCATOR: Allocator = Allocator::SYSTEM;
 const ROWS: u64 = 2_000_000;
 
 /// Numbers `a`, all of them equal, and `b` in no order.
-struct Numbers {
-    schema: Schema,
-    b: Vec<i64>,
-}
-
-impl Table for Numbers {
-    fn path(&self) -> &Path {
-        Path::new("numbers")
-    }
-
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn rows(&self) -> Option<u64> {
-        Some(ROWS)
-    }
-
-    fn bytes(&self) -> Option<u64> {
-        None
-    }
-
-    fn split(&self, index: u64) -> Option<Split> {
-        (index == 0).then_some(Split { index, start: 0, end: ROWS })
-    }
-
-    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        Ok(Box::new(Rows { b: &self.b, projection: options.projection.clone() }))
-    }
-}
-
-struct Rows<'a> {
-    b: &'a [i64],
-    projection: Vec<usize>,
-}
-
-impl Scanner for Rows<'_> {
-    fn scan(&mut self, _: &Split, sink: &mut dyn Sink) -> std::result::Result<Option<Scanned>, ScanError> {
-        for b in self.b.chunks(1 << 14) {
+fn numbers() -> impl Table {
+    let b: Vec<i64> = (0..ROWS as i64).map(|row| row.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64)).collect();
+    let deliver = move |_: &Split, options: &ScanOptions, sink: &mut dyn Sink| {
+        for b in b.chunks(1 << 14) {
             let a = vec![1; b.len()];
             let column = |&column: &usize| Column::integers(Integers::I64(if column == 0 { &a } else { b }));
-            let columns: Vec<_> = self.projection.iter().map(column).collect();
+            let columns: Vec<_> = options.projection.iter().map(column).collect();
             sink.batch(&Batch { rows: b.len(), columns: &columns })?;
         }
         Ok(Some(Scanned { rows: ROWS, ..Scanned::default() }))
-    }
+    };
+    let schema = Schema::parse("a:int64,b:int64").unwrap();
+    FunctionTable::new("numbers", schema, 1, deliver).with_rows(Some(ROWS))
 }
 
 #[test]
 fn work_after_the_scan_ends_when_it_is_told_to() {
-    let b = (0..ROWS as i64).map(|row| row.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64)).collect();
-    let table = Numbers { schema: Schema::parse("a:int64,b:int64").unwrap(), b };
+    let table = numbers();
     let scarce = Memory { limit: 8 << 20, ..Memory::unlimited() };
     for (sql, memory) in [
         ("select a, b order by a, b", Memory::unlimited()),

@@ -1,6 +1,7 @@
 //! Owned values, and test values of every type.
 
-use brc_core::{LogicalType, PhysicalType, TimeUnit, Value, float32};
+use brc_core::predicate::{Known, KnownValues};
+use brc_core::{LogicalType, PhysicalType, TimeUnit, Value, float_order, float32};
 use std::fmt;
 
 /// An owned value. Floats are stored as their bits, so that NaNs and zeros are compared exactly.
@@ -30,6 +31,12 @@ impl From<Option<Value<'_>>> for Cell {
 impl From<i64> for Cell {
     fn from(value: i64) -> Self {
         Self::Integer(value.into())
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(value: f64) -> Self {
+        Self::Float(value.to_bits())
     }
 }
 
@@ -75,11 +82,43 @@ impl Cell {
         }
     }
 
+    /// The statistics of a row with this value.
+    #[must_use]
+    pub fn known(&self) -> Known<'_> {
+        let number = |value: i128| KnownValues::Numbers { min: value, max: value };
+        let values = match self {
+            Self::Null => KnownValues::None,
+            Self::Integer(value) => number(*value),
+            Self::Float(bits) => number(float_order(f64::from_bits(*bits)).into()),
+            Self::Bytes(value) => KnownValues::Strings { min: value, max: value },
+        };
+        Known { values, nulls: *self == Self::Null }
+    }
+
     /// The text form of a value of the given type; `NULL` for a null.
     #[must_use]
     pub fn to_text(&self, logical_type: LogicalType) -> String {
         self.value().map_or("NULL".to_owned(), |value| value.to_text(logical_type))
     }
+}
+
+/// The statistics of rows with these values of a column.
+#[must_use]
+pub fn known<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Known<'a> {
+    let both = |one: Known<'a>, other: Known<'a>| {
+        let values = match (one.values, other.values) {
+            (KnownValues::None, values) | (values, KnownValues::None) => values,
+            (KnownValues::Numbers { min, max }, KnownValues::Numbers { min: low, max: high }) => {
+                KnownValues::Numbers { min: min.min(low), max: max.max(high) }
+            }
+            (KnownValues::Strings { min, max }, KnownValues::Strings { min: low, max: high }) => {
+                KnownValues::Strings { min: min.min(low), max: max.max(high) }
+            }
+            _ => KnownValues::Nothing,
+        };
+        Known { values, nulls: one.nulls || other.nulls }
+    };
+    cells.into_iter().map(Cell::known).reduce(both).unwrap_or(Known::NOTHING)
 }
 
 /// Every type: decimals of several sizes, times and timestamps of each unit.

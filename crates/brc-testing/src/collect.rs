@@ -1,8 +1,12 @@
 //! Collects the rows of scans as cells, which tests compare whatever the layout of the batches.
 
 use crate::{Cell, Typed};
-use brc_core::{Batch, Progress, Result, ScanOptions, Scanned, Sink, Split, Summary, Table, Value, Worker, scan};
+use brc_core::table::ColumnSummary;
+use brc_core::{
+    Batch, Progress, Result, ScanOptions, Scanned, Sink, Split, Statistics, Summary, Table, Value, Worker, scan,
+};
 use std::collections::BTreeMap;
+use std::iter::repeat_n;
 use std::mem::replace;
 use std::sync::Mutex;
 
@@ -13,13 +17,56 @@ pub struct Collector {
     pub columns: Vec<Vec<Cell>>,
     /// The number of rows, which may have no columns.
     pub rows: usize,
+    /// The number of rows among them that were delivered as weighted rows.
+    pub weighted_rows: u64,
+    /// The number of rows of each set of summarised rows, and the summaries of its columns.
+    pub summaries: Vec<(u64, Vec<CellSummary>)>,
+    /// The number of rows of each batch.
+    pub batches: Vec<usize>,
+}
+
+/// A column of a summary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CellSummary {
+    /// The value of all rows.
+    Value(Cell),
+    /// The statistics of the rows.
+    Numbers(Statistics),
 }
 
 impl Collector {
     /// A sink for batches of `columns` columns.
     #[must_use]
     pub fn new(columns: usize) -> Self {
-        Self { columns: vec![Vec::new(); columns], rows: 0 }
+        let columns = vec![Vec::new(); columns];
+        Self { columns, rows: 0, weighted_rows: 0, summaries: Vec::new(), batches: Vec::new() }
+    }
+
+    /// Adds what another sink received later.
+    pub fn append(&mut self, mut other: Self) {
+        self.columns.iter_mut().zip(&mut other.columns).for_each(|(column, cells)| column.append(cells));
+        self.rows += other.rows;
+        self.weighted_rows += other.weighted_rows;
+        self.summaries.append(&mut other.summaries);
+        self.batches.append(&mut other.batches);
+    }
+
+    /// The number of rows that were replaced by summaries.
+    #[must_use]
+    pub fn summarised_rows(&self) -> u64 {
+        self.summaries.iter().map(|(rows, _)| rows).sum()
+    }
+
+    /// Adds each row as often as `weight` says.
+    fn add(&mut self, batch: &Batch<'_>, weight: impl Fn(usize) -> usize) {
+        assert_eq!(batch.columns.len(), self.columns.len(), "another number of columns");
+        for (cells, column) in self.columns.iter_mut().zip(batch.columns) {
+            for row in 0..batch.rows {
+                cells.extend(repeat_n(Cell::from(Value::of_row(column, row)), weight(row)));
+            }
+        }
+        self.rows += (0..batch.rows).map(weight).sum::<usize>();
+        self.batches.push(batch.rows);
     }
 
     /// The cells row by row.
@@ -32,16 +79,30 @@ impl Collector {
 
 impl Sink for Collector {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        assert_eq!(batch.columns.len(), self.columns.len(), "another number of columns");
-        for (cells, column) in self.columns.iter_mut().zip(batch.columns) {
-            cells.extend((0..batch.rows).map(|row| Cell::from(Value::of_row(column, row))));
-        }
-        self.rows += batch.rows;
+        self.add(batch, |_| 1);
         Ok(())
     }
 
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        panic!("summaries were not allowed")
+    fn weighted(&mut self, batch: &Batch<'_>, weights: &[u32]) -> Result<()> {
+        assert!(batch.rows == weights.len() && !weights.contains(&0), "{weights:?}");
+        self.add(batch, |row| weights[row] as usize);
+        self.weighted_rows += weights.iter().map(|&weight| u64::from(weight)).sum::<u64>();
+        Ok(())
+    }
+
+    fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
+        assert_eq!(summary.columns.len(), self.columns.len(), "another number of columns");
+        for (set, &rows) in summary.rows.iter().enumerate() {
+            let column = |column: &ColumnSummary<'_>| match column {
+                ColumnSummary::Codes { codes, dictionary } => CellSummary::Value(dictionary.get(codes[set]).into()),
+                ColumnSummary::Numbers(numbers) => {
+                    assert_eq!(numbers.sets(), Some(summary.rows.len()));
+                    CellSummary::Numbers(numbers.get(set, rows))
+                }
+            };
+            self.summaries.push((rows.into(), summary.columns.iter().map(column).collect()));
+        }
+        Ok(())
     }
 }
 
@@ -51,12 +112,16 @@ impl Sink for Collector {
 /// Those of the table.
 ///
 /// # Panics
-/// If a split has a different number of rows than it reports.
+/// If a split has a different number of rows than it reports, or replaces rows although the request does not allow it.
 pub fn collect(table: &dyn Table, options: &ScanOptions, threads: usize) -> Result<Vec<(Collector, Scanned)>> {
     let splits = Mutex::default();
-    let worker = || SplitWorker { splits: &splits, rows: Collector::new(options.projection.len()) };
+    let worker = || SplitWorker { splits: &splits, options, rows: Collector::new(options.projection.len()) };
     scan(table, options, threads, &Progress::default(), worker)?;
-    Ok(splits.into_inner().unwrap().into_values().collect())
+    let splits: Vec<(Collector, Scanned)> = splits.into_inner().unwrap().into_values().collect();
+    // Value counts of one split may replace the rows of others.
+    let replaced: u64 = splits.iter().map(|(rows, _)| rows.weighted_rows + rows.summarised_rows()).sum();
+    assert_eq!(replaced, splits.iter().map(|(_, scanned)| scanned.summarised_rows).sum::<u64>(), "replaced rows");
+    Ok(splits)
 }
 
 /// All rows that a scan delivers, in the table's order.
@@ -101,6 +166,7 @@ pub fn read(table: &dyn Table, threads: usize) -> Result<Typed> {
 
 struct SplitWorker<'a> {
     splits: &'a Mutex<BTreeMap<u64, (Collector, Scanned)>>,
+    options: &'a ScanOptions,
     rows: Collector,
 }
 
@@ -122,8 +188,10 @@ impl Worker for SplitWorker<'_> {
     }
 
     fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()> {
-        assert_eq!(self.rows.rows as u64, scanned.rows, "{scanned:?}");
         let rows = self.take();
+        assert!(rows.weighted_rows == 0 || self.options.counts, "weighted rows were not allowed");
+        assert!(rows.summaries.is_empty() || self.options.statistics, "summaries were not allowed");
+        assert_eq!(rows.rows as u64, scanned.rows + rows.weighted_rows, "{scanned:?}");
         self.splits.lock().unwrap().insert(split.index, (rows, scanned));
         Ok(())
     }

@@ -8,14 +8,13 @@ mod delivery;
 mod function_table;
 mod memory_table;
 
-pub use cell::{Cell, all_types, extremes, is_plain, ordinary};
-pub use collect::{Collector, collect, collect_columns, collect_rows, read};
-pub use delivery::Delivery;
+pub use cell::{Cell, all_types, extremes, is_plain, known, ordinary};
+pub use collect::{CellSummary, Collector, collect, collect_columns, collect_rows, read};
+pub use delivery::{BatchSource, Delivery};
 pub use function_table::FunctionTable;
 pub use memory_table::MemoryTable;
 
 use brc_core::{Field, LogicalType, Result, Schema, Sink};
-use delivery::Dictionaries;
 use std::ops::Range;
 
 /// A table in memory, column by column.
@@ -105,7 +104,6 @@ impl Typed {
     /// # Errors
     /// Those of the sink.
     pub fn give(&self, rows: Range<usize>, delivery: Delivery, sink: &mut dyn Sink) -> Result<()> {
-        let everything: Vec<usize> = (0..self.columns.len()).collect();
-        delivery.deliver(self, rows, &everything, &mut Dictionaries::new(self), sink)
+        BatchSource::new(self, delivery).give(rows, sink)
     }
 }

@@ -6,9 +6,9 @@ mod common;
 
 use brc_core::predicate::KnownValues;
 use brc_core::{Error, LogicalType, Progress, Result, ScanOptions, Table};
+use brc_testing::Cell;
 use buren::Verified;
-use common::typed::{Cell, Typed, scan, write};
-use common::{open, options};
+use common::{open, options, random_table, scan, with_dates, write};
 
 /// Every layout, with and without nulls, in two row groups.
 fn small_file(compression: &str, key: Option<&str>) -> Vec<u8> {
@@ -25,7 +25,7 @@ fn small_file(compression: &str, key: Option<&str>) -> Vec<u8> {
         (LogicalType::Float32, 300, 20),
         (LogicalType::Uuid, 0, 10),
     ];
-    write(&Typed::new(&types, 90, 3).with_dates(), &[70], options(compression, key), 0).unwrap()
+    write(&with_dates(random_table(&types, 90, 3)), &[70], options(compression, key), 0).unwrap()
 }
 
 /// Everything a cautious reader gets from a file: its rows and a verification.

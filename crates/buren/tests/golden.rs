@@ -4,9 +4,9 @@
 
 mod common;
 
-use brc_core::{Field, LogicalType, Progress, ScanOptions, Schema, Table};
-use common::typed::{Cell, Typed, all_types, mix, scan, write};
-use common::{open, options};
+use brc_core::{Field, LogicalType, Progress, ScanOptions, Schema, Table, TimeUnit};
+use brc_testing::{Cell, Typed};
+use common::{mix, open, options, random_table, scan, with_dates, write};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -20,14 +20,33 @@ fn path(name: &str, compression: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}-{compression}.buren"))
 }
 
-/// Types added after the other golden files were written.
-const NARROW: [LogicalType; 2] = [LogicalType::Float32, LogicalType::Uuid];
+/// The types of the first golden files, in the order of their columns.
+fn first_types() -> Vec<LogicalType> {
+    let mut types = vec![
+        LogicalType::Bool,
+        LogicalType::Int8,
+        LogicalType::Int16,
+        LogicalType::Int32,
+        LogicalType::Int64,
+        LogicalType::UInt64,
+        LogicalType::Decimal { precision: 12, scale: 2 },
+        LogicalType::Decimal { precision: 38, scale: 10 },
+        LogicalType::Float64,
+        LogicalType::Date,
+        LogicalType::String,
+        LogicalType::Binary,
+    ];
+    for unit in TimeUnit::ALL {
+        types.push(LogicalType::Time { unit });
+        types.push(LogicalType::Timestamp { unit, zone: unit == TimeUnit::Millisecond });
+    }
+    types
+}
 
 /// Each type with extreme values and some nulls, and a column for each scheme.
 fn table() -> Typed {
-    let types = all_types().into_iter().filter(|logical_type| !NARROW.contains(logical_type));
-    let types: Vec<_> = types.map(|logical_type| (logical_type, 0, 10)).collect();
-    let mut table = Typed::new(&types, ROWS, 7);
+    let types: Vec<_> = first_types().into_iter().map(|logical_type| (logical_type, 0, 10)).collect();
+    let mut table = random_table(&types, ROWS, 7);
     let mut fields = table.schema.fields().to_vec();
     let mut add = |name: &str, logical_type, cell: &dyn Fn(usize) -> Cell| {
         fields.push(Field::nullable(name, logical_type));
@@ -40,7 +59,7 @@ fn table() -> Typed {
     add("packed", LogicalType::Int32, &|row| Cell::Integer(random(row, 11)));
     add("patched", LogicalType::Int64, &|row| Cell::Integer(if row % 200 == 3 { 1 << 50 } else { random(row, 7) }));
     add("runs", LogicalType::Int64, &|row| Cell::Integer(random(row / 40, 30)));
-    add("delta", LogicalType::Timestamp { unit: brc_core::TimeUnit::Millisecond, zone: false }, &|row| {
+    add("delta", LogicalType::Timestamp { unit: TimeUnit::Millisecond, zone: false }, &|row| {
         Cell::Integer(row as i128 * 100_000 + random(row, 9))
     });
     add("dictionary", LogicalType::Int64, &|row| Cell::Integer(random(row % 7, 60)));
@@ -96,7 +115,7 @@ fn a_golden_image_is_read_and_written() {
 
 /// Dates stored as differences from others.
 fn dates() -> Typed {
-    Typed::new(&[(LogicalType::Int32, 300, 0)], ROWS, 2).with_dates()
+    with_dates(random_table(&[(LogicalType::Int32, 300, 0)], ROWS, 2))
 }
 
 #[test]
@@ -115,7 +134,7 @@ fn golden_dates_are_read_and_written() {
 
 /// 32-bit floats, stored as digits and as bits, and UUIDs.
 fn narrow() -> Typed {
-    let mut table = Typed::new(
+    let mut table = random_table(
         &[
             (LogicalType::Float32, 300, 5),
             (LogicalType::Float32, 0, 5),
@@ -159,7 +178,7 @@ fn clustered() -> Typed {
         (LogicalType::Float64, 300, 5),
         (LogicalType::String, 5, 10),
     ];
-    let mut table = Typed::new(&types, ROWS, 2);
+    let mut table = random_table(&types, ROWS, 2);
     for (row, cell) in table.columns[3].iter_mut().enumerate().skip(PARTS[0]) {
         *cell = Cell::Bytes(row.to_string().into_bytes());
     }

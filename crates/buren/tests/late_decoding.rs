@@ -8,9 +8,9 @@ use brc_core::{
     Batch, Comparison, Conjunct, LogicalType, Order, Predicate, ReadAt, Result, ScanOptions, Scanned, Sink, Summary,
     Table, Value, Verdict, float_order,
 };
+use brc_testing::{Cell, all_types};
 use buren::Reader;
-use common::typed::{Cell, Typed, all_types, known, matching, write};
-use common::{open, options};
+use common::{holds, matching, open, options, random_table, write};
 use proptest::prelude::*;
 use std::ops::Range;
 use std::path::Path;
@@ -70,14 +70,14 @@ struct Tested<'a> {
 impl Tested<'_> {
     fn wanted_cells(&self, batch: &Batch<'_>, row: usize) -> Vec<Cell> {
         let cell = |(column, is_wanted): (_, &bool)| {
-            if *is_wanted { Cell::of(Value::of_row(column, row)) } else { Cell::Null }
+            if *is_wanted { Cell::from(Value::of_row(column, row)) } else { Cell::Null }
         };
         batch.columns.iter().zip(self.wanted).map(cell).collect()
     }
 }
 
 fn cells(batch: &Batch<'_>, row: usize) -> Vec<Cell> {
-    batch.columns.iter().map(|column| Cell::of(Value::of_row(column, row))).collect()
+    batch.columns.iter().map(|column| Cell::from(Value::of_row(column, row))).collect()
 }
 
 fn is_set(rows: &[u64], row: usize) -> bool {
@@ -86,12 +86,9 @@ fn is_set(rows: &[u64], row: usize) -> bool {
 
 impl Sink for Tested<'_> {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let is_met = |cells: &[Cell], predicate: &Predicate| {
-            predicate.decide(&|column| known(&cells[column])) == Verdict::Always
-        };
         let meets_all = |&row: &usize| {
             let cells = cells(batch, row);
-            self.conjuncts.iter().all(|predicate| is_met(&cells, predicate))
+            self.conjuncts.iter().all(|predicate| holds(predicate, &cells))
         };
         let found: Vec<_> = (0..batch.rows).filter(meets_all).collect();
         let rejected = self.rejected.min(found.len());
@@ -107,7 +104,7 @@ impl Sink for Tested<'_> {
         assert_eq!(columns.len(), batch.columns.len());
         for row in 0..batch.rows {
             let cells = cells(batch, row);
-            let cell = |column| known(&cells[columns.iter().position(|&its| its == column).unwrap()]);
+            let cell = |column| cells[columns.iter().position(|&its| its == column).unwrap()].known();
             let is_left_out = columns.is_empty() && self.rejected > 0 && is_set(rows, row);
             self.rejected -= usize::from(is_left_out);
             if is_left_out || self.conjuncts[conjunct].decide(&cell) != Verdict::Always {
@@ -211,7 +208,7 @@ proptest! {
         rejected in 0usize..100,
         is_remote: bool,
     ) {
-        let table = Typed::new(&columns, rows, seed);
+        let table = random_table(&columns, rows, seed);
         let key = (key && columns[0].0 == LogicalType::String).then_some("c0");
         let bytes = write(&table, &[part], options("none", key), 0).unwrap();
         let (remote, fetches) = open_remote(&bytes);
@@ -249,7 +246,7 @@ proptest! {
 #[test]
 fn columns_of_blocks_without_rows_are_not_read() {
     let types = [(LogicalType::Int64, 300, 0), (LogicalType::Float64, 1 << 40, 0), (LogicalType::String, 300, 0)];
-    let table = Typed::new(&types, 70_000, 1);
+    let table = random_table(&types, 70_000, 1);
     let reader = open(&write(&table, &[], options("none", None), 0).unwrap()).unwrap();
     let bytes = |conditions: &[(Predicate, bool)]| {
         let (rows, scanned) = scan(&reader, Order::Any, conditions, &[true; 3], 0);
@@ -271,7 +268,7 @@ fn columns_of_blocks_without_rows_are_not_read() {
 #[test]
 fn runs_of_remote_files_are_not_fetched_needlessly() {
     let types = [(LogicalType::String, 4, 0), (LogicalType::Int64, 300, 0), (LogicalType::Float64, 1 << 40, 0)];
-    let table = Typed::new(&types, 70_000, 3);
+    let table = random_table(&types, 70_000, 3);
     let bytes = write(&table, &[], options("none", Some("c0")), 0).unwrap();
     let (remote, fetches) = open_remote(&bytes);
     let readers = [open(&bytes).unwrap(), remote];
@@ -303,7 +300,7 @@ fn runs_of_remote_files_are_not_fetched_needlessly() {
 #[test]
 fn tested_columns_are_read_once() {
     let types = [(LogicalType::String, 4, 0), (LogicalType::Int64, 300, 20), (LogicalType::Float64, 1 << 40, 0)];
-    let table = Typed::new(&types, 150_000, 4);
+    let table = random_table(&types, 150_000, 4);
     let reader = open(&write(&table, &[], options("none", Some("c0")), 0).unwrap()).unwrap();
     let bytes = |conditions: &[Predicate]| {
         let conditions: Vec<_> = conditions.iter().map(|condition| (condition.clone(), true)).collect();

@@ -1,39 +1,57 @@
 //! Random tables round-trip with all options, and scans skip and summarise the correct rows.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use brc_core::{
-    Batch, BatchWriter, Column, Comparison, Dictionary, Error, Integers, Known, Order, Predicate, Progress,
-    ScanOptions, Schema, Statistics, Table, Verdict,
+    Batch, BatchWriter, Column, Comparison, Dictionary, Error, Integers, Order, Predicate, Progress, ScanOptions,
+    Schema, Statistics, Table,
 };
-use buren::Writer;
-use common::{Cell, CellSummary, Data, nullable_schema, open, options, rows, scan, scan_all, schema, write, write_as};
+use brc_testing::{Cell, CellSummary, Typed};
+use buren::{Reader, Writer};
+use common::{holds, matching, mix, open, options, rows, scan, write, write_by};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
+/// A table of these columns, named `a`, `b` …
+fn table(columns: Vec<Vec<Cell>>, nullable: bool) -> Typed {
+    let column = |(index, column): (usize, &Vec<Cell>)| {
+        let name = char::from(b'a' + index as u8);
+        let logical_type = match (&column[0], nullable, index) {
+            (Cell::Bytes(_), ..) => "string".to_owned(),
+            (_, true, _) | (_, _, 0) => "int64".to_owned(),
+            _ => format!("decimal({index})"),
+        };
+        format!("{name}:{logical_type}{}", if nullable { "" } else { " not null" })
+    };
+    let fields: Vec<_> = columns.iter().enumerate().map(column).collect();
+    Typed { schema: Schema::parse(&fields.join(",")).unwrap(), columns }
+}
+
+/// Reads all rows of all columns.
+fn scan_all(reader: &Reader, order: Order) -> Vec<Vec<Cell>> {
+    scan(reader, &ScanOptions { order, ..ScanOptions::everything(reader.schema()) }).unwrap().0.into_rows()
+}
+
 /// Columns of equal length: strings of various cardinalities, numbers of various ranges.
-fn tables() -> impl Strategy<Value = Vec<Data>> {
+fn tables() -> impl Strategy<Value = Vec<Vec<Cell>>> {
     let column = |rows: usize| {
         let names = prop::sample::select(vec![1usize, 2, 5, 40, 100_000]);
         let strings = (names, any::<u64>()).prop_map(move |(names, seed)| {
-            let name = move |row: usize| format!("n{}", mix(seed, row) as usize % names).into_bytes();
-            Data::Strings((0..rows).map(name).collect())
+            let name = move |row: usize| format!("n{}", mix(seed, row) as usize % names);
+            (0..rows).map(|row| Cell::from(name(row))).collect()
         });
         let shift = prop::sample::select(vec![0u32, 20, 31, 33, 47, 50, 54, 60, 63]);
         let numbers = (shift, any::<i64>(), any::<u64>()).prop_map(move |(shift, base, seed)| {
             let base = if shift > 40 { base >> shift.min(62) } else { base };
             let most = 10i64.pow(18) - 1;
             let number = move |row: usize| base.wrapping_add((mix(seed, row) as i64) >> shift).clamp(-most, most);
-            Data::Numbers((0..rows).map(number).collect())
+            (0..rows).map(|row| Cell::from(number(row))).collect()
         });
         prop_oneof![strings, numbers]
     };
     prop_oneof![1usize..50, 1000usize..4000].prop_flat_map(move |rows| prop::collection::vec(column(rows), 1..5))
-}
-
-fn mix(seed: u64, row: usize) -> u64 {
-    let mixed = (seed ^ row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
 fn compressions() -> impl Strategy<Value = &'static str> {
@@ -50,17 +68,18 @@ proptest! {
 
     #[test]
     fn rows_round_trip(
-        table in tables(),
+        columns in tables(),
         parts in prop::collection::vec(0usize..3000, 0..4),
         compression in compressions(),
         by_key: bool,
         nullable: bool,
     ) {
-        let schema = if nullable { nullable_schema(&table) } else { schema(&table) };
-        let key = table.iter().position(|column| nullable || matches!(column, Data::Strings(_))).filter(|_| by_key);
-        let key = key.map(|column| schema.fields()[column].name.clone());
+        let table = table(columns, nullable);
+        let is_key = |column: &Vec<Cell>| nullable || matches!(column[0], Cell::Bytes(_));
+        let key = table.columns.iter().position(is_key).filter(|_| by_key);
+        let key = key.map(|column| table.schema.fields()[column].name.clone());
         let write = |compression, workers| {
-            write_as(&schema, &table, &parts, options(compression, key.as_deref()), workers).unwrap()
+            write_by(&table, &parts, options(compression, key.as_deref()), 0, workers).unwrap()
         };
         let bytes = write(compression, 2);
         prop_assert_eq!(&bytes, &write(compression, 1));
@@ -68,34 +87,35 @@ proptest! {
         prop_assert!(nullable || bytes.len() <= uncompressed.len() + 8, "compression makes no file larger");
         let reader = open(&bytes).unwrap();
         let names = |schema: &Schema| schema.fields().iter().map(|field| (field.name.clone(), field.logical_type.scale())).collect::<Vec<_>>();
-        prop_assert_eq!(names(reader.schema()), names(&schema));
-        prop_assert_eq!(reader.rows(), Some(table[0].len() as u64));
-        let expected = rows(&table);
-        prop_assert_eq!(&scan_all(&reader, Order::Original).unwrap(), &expected);
-        prop_assert_eq!(sorted(scan_all(&reader, Order::Any).unwrap()), sorted(expected));
+        prop_assert_eq!(names(reader.schema()), names(&table.schema));
+        prop_assert_eq!(reader.rows(), Some(table.rows() as u64));
+        let expected = rows(&table.columns);
+        prop_assert_eq!(&scan_all(&reader, Order::Original), &expected);
+        prop_assert_eq!(sorted(scan_all(&reader, Order::Any)), sorted(expected));
         let verified = reader.verify(2, &Progress::default()).unwrap();
-        prop_assert_eq!(verified.rows, table[0].len() as u64);
+        prop_assert_eq!(verified.rows, table.rows() as u64);
         reader.describe().unwrap();
     }
 
     #[test]
-    fn projections_deliver_their_columns(table in tables(), columns in prop::collection::vec(0usize..4, 0..4)) {
-        let columns: Vec<_> = columns.into_iter().filter(|&column| column < table.len()).collect();
-        let bytes = write(&table, &[1500], options("none", None), 1).unwrap();
+    fn projections_deliver_their_columns(all in tables(), columns in prop::collection::vec(0usize..4, 0..4)) {
+        let columns: Vec<_> = columns.into_iter().filter(|&column| column < all.len()).collect();
+        let table = table(all, false);
+        let bytes = write(&table, &[1500], options("none", None), 0).unwrap();
         let reader = open(&bytes).unwrap();
         for order in [Order::Any, Order::Original] {
             let asked = ScanOptions { projection: columns.clone(), order, ..ScanOptions::everything(reader.schema()) };
             let (found, scanned) = scan(&reader, &asked).unwrap();
-            let expected = rows(&table);
+            let expected = rows(&table.columns);
             let expected = expected.iter().map(|row| columns.iter().map(|&column| row[column].clone()).collect::<Vec<_>>());
-            prop_assert_eq!(sorted(found.rows), sorted(expected.collect()));
-            prop_assert_eq!(scanned.iter().map(|scanned| scanned.rows).sum::<u64>(), table[0].len() as u64);
+            prop_assert_eq!(sorted(found.into_rows()), sorted(expected.collect()));
+            prop_assert_eq!(scanned.iter().map(|scanned| scanned.rows).sum::<u64>(), table.rows() as u64);
         }
     }
 
     #[test]
     fn rows_are_skipped_and_summarised_correctly(
-        table in tables(),
+        columns in tables(),
         parts in prop::collection::vec(0usize..3000, 0..3),
         number: prop::sample::Index,
         text: prop::sample::Index,
@@ -104,44 +124,37 @@ proptest! {
         key: Option<prop::sample::Index>,
         nullable: bool,
     ) {
-        let schema = if nullable { nullable_schema(&table) } else { schema(&table) };
-        let key = key.filter(|_| nullable).map(|key| schema.fields()[key.index(table.len())].name.clone());
+        let table = table(columns, nullable);
+        let width = table.columns.len();
+        let key = key.filter(|_| nullable).map(|key| table.schema.fields()[key.index(width)].name.clone());
         let mut conditions = Vec::new();
-        for (column, data) in table.iter().enumerate() {
-            conditions.push(match data {
-                Data::Numbers(values) => Predicate::Range { column, low: (*number.get(values)).into(), high: i64::MAX.into() },
-                Data::Strings(values) => {
-                    Predicate::Compare { column, comparison: Comparison::LessOrEqual, value: text.get(values).clone() }
-                }
+        for (column, cells) in table.columns.iter().enumerate() {
+            let pick = if matches!(cells[0], Cell::Bytes(_)) { text } else { number };
+            conditions.push(match pick.get(cells).clone() {
+                Cell::Bytes(value) => Predicate::Compare { column, comparison: Comparison::LessOrEqual, value },
+                Cell::Integer(low) => Predicate::Range { column, low, high: i64::MAX.into() },
+                cell => unreachable!("{cell:?}"),
             });
         }
         let predicate = if either { Predicate::Or(conditions) } else { Predicate::And(conditions) };
         let predicate = if negated { Predicate::Not(Box::new(predicate)) } else { predicate };
-        let expected: Vec<_> = rows(&table).into_iter().filter(|row| holds(&predicate, row)).collect();
-        let reader = open(&write_as(&schema, &table, &parts, options("none", key.as_deref()), 1).unwrap()).unwrap();
+        let expected = matching(&table.columns, &predicate);
+        let reader = open(&write(&table, &parts, options("none", key.as_deref()), 0).unwrap()).unwrap();
         for (statistics, order) in [(false, Order::Any), (true, Order::Any), (true, Order::Original)] {
             let predicate = Some(predicate.clone());
             let options = ScanOptions { predicate: predicate.clone(), statistics, order, ..ScanOptions::everything(reader.schema()) };
             let (found, scanned) = scan(&reader, &options).unwrap();
             let accounted: u64 = scanned.iter().map(brc_core::Scanned::all_rows).sum();
-            prop_assert_eq!(accounted, table[0].len() as u64);
-            let matching: Vec<_> = found.rows.into_iter().filter(|row| holds(predicate.as_ref().unwrap(), row)).collect();
+            prop_assert_eq!(accounted, table.rows() as u64);
+            let matching = matching(&found.columns, predicate.as_ref().unwrap());
             if found.summaries.is_empty() {
                 prop_assert_eq!(sorted(matching), sorted(expected.clone()));
             } else {
                 prop_assert!(statistics && order == Order::Any);
-                prop_assert_eq!(totals(&matching, &found.summaries, table.len()), totals(&expected, &[], table.len()));
+                prop_assert_eq!(totals(&matching, &found.summaries, width), totals(&expected, &[], width));
             }
         }
     }
-}
-
-fn holds(predicate: &Predicate, row: &[Cell]) -> bool {
-    let known = |column: usize| match &row[column] {
-        Cell::Text(value) => Known::string(value),
-        Cell::Number(value) => Known::numbers(*value, *value),
-    };
-    predicate.decide(&known) == Verdict::Always
 }
 
 /// For each column, the statistics of its numbers, or the number of rows of each string.
@@ -149,13 +162,13 @@ fn totals(
     rows: &[Vec<Cell>],
     summaries: &[(u64, Vec<CellSummary>)],
     columns: usize,
-) -> Vec<(Statistics, BTreeMap<Vec<u8>, u64>)> {
+) -> Vec<(Statistics, BTreeMap<Cell, u64>)> {
     let mut totals = vec![(Statistics::EMPTY, BTreeMap::new()); columns];
     for row in rows {
         for ((numbers, strings), cell) in totals.iter_mut().zip(row) {
             match cell {
-                Cell::Number(value) => numbers.add(*value),
-                Cell::Text(value) => *strings.entry(value.clone()).or_default() += 1,
+                Cell::Integer(value) => numbers.add(*value as i64),
+                value => *strings.entry(value.clone()).or_default() += 1,
             }
         }
     }
@@ -163,7 +176,7 @@ fn totals(
         for ((numbers, strings), column) in totals.iter_mut().zip(columns) {
             match column {
                 CellSummary::Numbers(statistics) => numbers.merge(statistics),
-                CellSummary::Text(value) => *strings.entry(value.clone()).or_default() += rows,
+                CellSummary::Value(value) => *strings.entry(value.clone()).or_default() += rows,
             }
         }
     }
@@ -172,11 +185,12 @@ fn totals(
 
 #[test]
 fn an_empty_table_is_a_file_without_row_groups() {
-    let table = [Data::Strings(vec![]), Data::Numbers(vec![])];
-    let reader = open(&write(&table, &[0, 0], options("none", None), 1).unwrap()).unwrap();
+    let schema = Schema::parse("a:string not null,b:decimal(1) not null").unwrap();
+    let table = Typed { schema, columns: vec![Vec::new(); 2] };
+    let reader = open(&write(&table, &[0, 0], options("none", None), 0).unwrap()).unwrap();
     assert_eq!(reader.rows(), Some(0));
     assert_eq!(reader.split(0), None);
-    assert_eq!(scan_all(&reader, Order::Original).unwrap(), Vec::<Vec<Cell>>::new());
+    assert_eq!(scan_all(&reader, Order::Original), Vec::<Vec<Cell>>::new());
 }
 
 #[test]
@@ -197,16 +211,17 @@ fn the_key_must_be_a_column_of_strings_or_integers() {
 fn chunks_of_several_blocks() {
     let row_count = 200_000;
     let key = |row: usize| mix(1, row) % 40;
-    let table = [
-        Data::Strings((0..row_count).map(|row| format!("k{}", key(row)).into_bytes()).collect()),
-        Data::Numbers((0..row_count).map(|row| (key(row) * 1000 + mix(2, row) % 700) as i64).collect()),
-        Data::Strings((0..row_count).map(|row| format!("{}", mix(3, row) % 300).into_bytes()).collect()),
-        Data::Numbers((0..row_count).map(|row| (mix(4, row) >> 20) as i64).collect()),
+    let columns = vec![
+        (0..row_count).map(|row| format!("k{}", key(row)).into()).collect(),
+        (0..row_count).map(|row| Cell::from((key(row) * 1000 + mix(2, row) % 700) as i64)).collect(),
+        (0..row_count).map(|row| (mix(3, row) % 300).to_string().into()).collect(),
+        (0..row_count).map(|row| Cell::from((mix(4, row) >> 20) as i64)).collect(),
     ];
-    let expected = rows(&table);
+    let table = table(columns, false);
+    let expected = rows(&table.columns);
     for compression in ["none", "snappy"] {
-        let reader = open(&write(&table, &[150_000], options(compression, None), 1).unwrap()).unwrap();
-        assert_eq!(scan_all(&reader, Order::Original).unwrap(), expected);
+        let reader = open(&write(&table, &[150_000], options(compression, None), 0).unwrap()).unwrap();
+        assert_eq!(scan_all(&reader, Order::Original), expected);
         assert_eq!(reader.verify(2, &Progress::default()).unwrap().row_groups, 2);
         let everything = ScanOptions { order: Order::Any, ..ScanOptions::everything(reader.schema()) };
         let (_, all) = scan(&reader, &everything).unwrap();
@@ -217,7 +232,7 @@ fn chunks_of_several_blocks() {
         let (found, scanned) =
             scan(&reader, &ScanOptions { predicate: Some(predicate.clone()), ..everything.clone() }).unwrap();
         let matching: Vec<_> = expected.iter().filter(|row| holds(&predicate, row)).cloned().collect();
-        assert_eq!(sorted(found.rows), sorted(matching));
+        assert_eq!(sorted(found.into_rows()), sorted(matching));
         let bytes = |scanned: &[brc_core::Scanned]| scanned.iter().map(|scanned| scanned.bytes).sum::<u64>();
         assert!(bytes(&scanned) * 3 < bytes(&all) * 2, "{} of {} bytes", bytes(&scanned), bytes(&all));
         let description = reader.describe().unwrap();
@@ -259,11 +274,11 @@ fn batches_must_fit_the_schema() {
 
 #[test]
 fn several_workers_make_the_same_file() {
-    let names = (0..5000u32).map(|row| format!("{}", row * row % 97).into_bytes()).collect();
-    let table = [Data::Numbers((0..5000).map(|row| row * 37 % 1999 - 999).collect()), Data::Strings(names)];
+    let names = (0..5000u32).map(|row| (row * row % 97).to_string().into()).collect();
+    let table = table(vec![(0..5000).map(|row| Cell::from(row * 37 % 1999 - 999)).collect(), names], false);
     let parts = [700, 1, 900, 1300, 600];
-    let one = write(&table, &parts, options("lz4", None), 1).unwrap();
+    let one = write(&table, &parts, options("lz4", None), 0).unwrap();
     for workers in 2..6 {
-        assert_eq!(write(&table, &parts, options("lz4", None), workers).unwrap(), one);
+        assert_eq!(write_by(&table, &parts, options("lz4", None), 0, workers).unwrap(), one);
     }
 }

@@ -6,12 +6,12 @@ mod common;
 
 use brc_core::predicate::float_order;
 use brc_core::{
-    Batch, BatchWriter, Comparison, Data, Error, LogicalType, Order, PartEncoder, PhysicalType, Predicate, Progress,
-    Result, ScanOptions, Schema, Sink, Summary, Table,
+    Batch, BatchWriter, BitmapBuffer, Column, Comparison, Data, Error, Integers, LogicalType, Order, PartEncoder,
+    Predicate, Progress, Result, ScanOptions, Schema, Sink, Summary, Table,
 };
+use brc_testing::{Cell, Typed, all_types};
 use buren::{Writer, WriterOptions};
-use common::typed::{Cell, Typed, all_types, encode, matching, mix, scan, write};
-use common::{open, options};
+use common::{encode, matching, mix, open, options, random_table, rows, scan, source, with_dates, write};
 use proptest::prelude::*;
 
 fn columns() -> impl Strategy<Value = Vec<(LogicalType, u64, u64)>> {
@@ -22,15 +22,11 @@ fn columns() -> impl Strategy<Value = Vec<(LogicalType, u64, u64)>> {
 
 fn tables() -> impl Strategy<Value = Typed> {
     let rows = prop_oneof![Just(0usize), Just(1), 2usize..50, 1000usize..4000];
-    (columns(), rows, any::<u64>()).prop_map(|(columns, rows, seed)| Typed::new(&columns, rows, seed))
+    (columns(), rows, any::<u64>()).prop_map(|(columns, rows, seed)| random_table(&columns, rows, seed))
 }
 
 fn everything(table: &Typed) -> ScanOptions {
     ScanOptions::everything(&table.schema)
-}
-
-fn expected(table: &Typed) -> Vec<Vec<Cell>> {
-    if table.rows() == 0 { Vec::new() } else { table.columns.clone() }
 }
 
 proptest! {
@@ -49,9 +45,9 @@ proptest! {
         prop_assert_eq!(reader.schema(), &table.schema);
         prop_assert_eq!(reader.rows(), Some(table.rows() as u64));
         let found = |order| scan(&reader, &ScanOptions { order, ..everything(&table) }).unwrap().0.columns;
-        prop_assert_eq!(&found(Order::Original), &expected(&table));
+        prop_assert_eq!(&found(Order::Original), &table.columns);
         // A table may be clustered automatically by a column that makes it smaller.
-        prop_assert_eq!(sorted_rows(found(Order::Any)), sorted_rows(expected(&table)));
+        prop_assert_eq!(sorted_rows(&found(Order::Any)), sorted_rows(&table.columns));
         prop_assert_eq!(reader.verify(2, &Progress::default()).unwrap().bytes, bytes.len() as u64);
         reader.describe().unwrap();
     }
@@ -69,7 +65,7 @@ proptest! {
         for (column, cells) in table.columns.iter().enumerate() {
             let is_wanted = |predicate: &Option<Predicate>, rows: Vec<Vec<Cell>>| match predicate {
                 Some(predicate) => rows.into_iter().filter(|row| {
-                    predicate.decide(&|_| common::typed::known(&row[0])) == brc_core::Verdict::Always
+                    predicate.decide(&|_| row[0].known()) == brc_core::Verdict::Always
                 }).collect(),
                 None => rows,
             };
@@ -86,9 +82,8 @@ proptest! {
                     projection: vec![column], predicate, counts: true, order: Order::Any, ..everything(&table)
                 };
                 let (found, scanned) = scan(&reader, &asked).unwrap();
-                let rows = |cells: &[Cell]| sorted_rows(vec![cells.to_vec()]);
-                let found = rows(found.columns.first().map_or(&[], Vec::as_slice));
-                prop_assert_eq!(is_wanted(&asked.predicate, found), is_wanted(&asked.predicate, rows(cells)));
+                let rows = |cells: &Vec<Cell>| is_wanted(&asked.predicate, sorted_rows(std::slice::from_ref(cells)));
+                prop_assert_eq!(rows(&found.columns[0]), rows(cells));
                 let all = scanned.iter().map(brc_core::Scanned::all_rows).sum::<u64>();
                 prop_assert_eq!(all, table.rows() as u64);
             }
@@ -108,17 +103,17 @@ proptest! {
         predicate_on_key: bool,
     ) {
         let of_key = columns[key].0;
-        if of_key.is_float() || matches!(of_key, LogicalType::Uuid | LogicalType::Decimal { precision: 38, .. }) {
+        if of_key.is_float() || matches!(of_key, LogicalType::Uuid | LogicalType::Decimal { precision: 19.., .. }) {
             columns[key].0 = LogicalType::String;
         }
         columns[key].1 = columns[key].1.min(5);
-        let table = Typed::new(&columns, rows, seed);
+        let table = random_table(&columns, rows, seed);
         let name = table.schema.fields()[key].name.clone();
         let bytes = write(&table, &parts, options("lz4", Some(&name)), 0).unwrap();
         prop_assert!(bytes == write(&table, &parts, options("lz4", Some(&name)), cut).unwrap(), "batches do not matter");
         let reader = open(&bytes).unwrap();
         let (found, _) = scan(&reader, &everything(&table)).unwrap();
-        prop_assert_eq!(&found.columns, &expected(&table));
+        prop_assert_eq!(&found.columns, &table.columns);
         let predicate = match table.columns[key].first() {
             Some(Cell::Bytes(value)) if predicate_on_key => {
                 Predicate::Compare { column: key, comparison: Comparison::Equal, value: value.clone() }
@@ -168,11 +163,8 @@ proptest! {
     }
 }
 
-fn sorted_rows(columns: Vec<Vec<Cell>>) -> Vec<Vec<Cell>> {
-    let mut rows = vec![Vec::new(); columns.first().map_or(0, Vec::len)];
-    for column in columns {
-        rows.iter_mut().zip(column).for_each(|(row, cell)| row.push(cell));
-    }
+fn sorted_rows(columns: &[Vec<Cell>]) -> Vec<Vec<Cell>> {
+    let mut rows = rows(columns);
     rows.sort();
     rows
 }
@@ -187,7 +179,7 @@ fn every_column() -> Vec<(LogicalType, u64, u64)> {
 #[test]
 fn chunks_of_several_blocks() {
     let few: Vec<_> = every_column().into_iter().step_by(4).collect();
-    let table = Typed::new(&few, 140_000, 5);
+    let table = random_table(&few, 140_000, 5);
     let reader = open(&write(&table, &[131_072 + 5], options("lz4", None), 3).unwrap()).unwrap();
     assert!(scan(&reader, &everything(&table)).unwrap().0.columns == table.columns);
     reader.verify(2, &Progress::default()).unwrap();
@@ -196,7 +188,7 @@ fn chunks_of_several_blocks() {
 #[test]
 fn blocks_without_matches_are_not_read() {
     let types = [(LogicalType::Int64, 2, 0), (LogicalType::String, 300, 0), (LogicalType::Float64, 1 << 30, 0)];
-    let table = Typed::new(&types, 200_000, 1);
+    let table = random_table(&types, 200_000, 1);
     let reader = open(&write(&table, &[], options("none", None), 0).unwrap()).unwrap();
     let predicate = Some(Predicate::Range { column: 0, low: 0, high: 30 });
     let (found, scanned) = scan(&reader, &ScanOptions { predicate, ..everything(&table) }).unwrap();
@@ -209,7 +201,7 @@ fn blocks_without_matches_are_not_read() {
 #[test]
 fn clusters_of_several_blocks() {
     let types = [(LogicalType::Date, 1 << 20, 0), (LogicalType::String, 5, 10), (LogicalType::String, 300, 30)];
-    let table = Typed::new(&types, 140_000, 1).with_dates();
+    let table = with_dates(random_table(&types, 140_000, 1));
     let reader = open(&write(&table, &[135_000], options("none", Some("c1")), 0).unwrap()).unwrap();
     let description = reader.describe().unwrap();
     assert_eq!(description.row_groups.iter().map(|group| group.key).collect::<Vec<_>>(), [Some(1), Some(1)]);
@@ -225,7 +217,7 @@ fn clusters_of_several_blocks() {
 
 #[test]
 fn keys_with_many_values_do_not_cluster() {
-    let table = Typed::new(&[(LogicalType::Int64, 2, 0), (LogicalType::Int32, 1, 0)], 3000, 1);
+    let table = random_table(&[(LogicalType::Int64, 2, 0), (LogicalType::Int32, 1, 0)], 3000, 1);
     let reader = open(&write(&table, &[], options("none", Some("c0")), 0).unwrap()).unwrap();
     assert_eq!(reader.describe().unwrap().row_groups[0].key, None);
     assert!(scan(&reader, &everything(&table)).unwrap().0.columns == table.columns);
@@ -234,12 +226,12 @@ fn keys_with_many_values_do_not_cluster() {
 #[test]
 fn statistics_replace_integers_without_nulls() {
     let types = [(LogicalType::Int32, 300, 0), (LogicalType::Date, 300, 10), (LogicalType::String, 300, 0)];
-    let table = Typed::new(&types, 5000, 1);
+    let table = random_table(&types, 5000, 1);
     let reader = open(&write(&table, &[3000], options("none", None), 0).unwrap()).unwrap();
     for (projection, summarised) in [(vec![0], 5000), (vec![1], 0), (vec![0, 2], 0), (vec![], 5000)] {
         let asked = ScanOptions { projection, statistics: true, order: Order::Any, ..everything(&table) };
         let (found, scanned) = scan(&reader, &asked).unwrap();
-        assert_eq!(found.summarised, summarised);
+        assert_eq!(found.summarised_rows(), summarised);
         assert_eq!(scanned.iter().map(|scanned| scanned.summarised_rows).sum::<u64>(), summarised);
     }
 }
@@ -287,8 +279,8 @@ fn run_statistics_replace_rows() {
             ..everything(&table)
         };
         let (found, scanned) = scan(&reader, &asked).unwrap();
-        assert_eq!(found.summarised, summarised, "{predicate:?}");
-        assert_eq!(found.columns.first().map_or(0, Vec::len) as u64, delivered, "{predicate:?}");
+        assert_eq!(found.summarised_rows(), summarised, "{predicate:?}");
+        assert_eq!(found.rows as u64, delivered, "{predicate:?}");
         assert_eq!(scanned.iter().map(brc_core::Scanned::all_rows).sum::<u64>(), all);
     }
 }
@@ -296,7 +288,7 @@ fn run_statistics_replace_rows() {
 #[test]
 fn value_counts_replace_strings_of_the_column_s_dictionary() {
     let types = [(LogicalType::String, 300, 10), (LogicalType::Int32, 300, 0), (LogicalType::String, 1 << 50, 0)];
-    let table = Typed::new(&types, 5000, 1);
+    let table = random_table(&types, 5000, 1);
     let bytes = |dictionary_bytes| {
         let options = WriterOptions { dictionary_bytes, ..options("none", None) };
         write(&table, &[3000], options, 0).unwrap()
@@ -319,7 +311,7 @@ fn value_counts_replace_strings_of_the_column_s_dictionary() {
         let reader = open(&bytes).unwrap();
         let asked = ScanOptions { projection: vec![column], counts, order, predicate, ..everything(&table) };
         let (found, scanned) = scan(&reader, &asked).unwrap();
-        assert_eq!(found.weighted, weighted);
+        assert_eq!(found.weighted_rows, weighted);
         assert_eq!(scanned.iter().map(|scanned| scanned.summarised_rows).sum::<u64>(), weighted);
     }
 }
@@ -334,6 +326,25 @@ fn metadata_is_kept() {
     assert_eq!(reader.schema(), &schema);
 }
 
+/// The value of a null makes no difference to the file, even if the column's type cannot hold it.
+#[test]
+fn values_of_nulls_are_not_stored() {
+    let schema = Schema::parse("n:int64").unwrap();
+    let mut validity = BitmapBuffer::default();
+    (0..3000).for_each(|row| validity.push(row % 7 != 0));
+    let file = |null: i128| {
+        let values: Vec<i128> = (0..3000).map(|row| if row % 7 == 0 { null } else { row * row % 1009 }).collect();
+        let column = Column::integers(Integers::I128(&values)).with_validity(validity.bitmap());
+        let mut writer = Writer::new(&schema, options("none", None)).unwrap();
+        let (start, mut encoder) = (writer.start(), writer.encoder());
+        encoder.batch(&Batch { rows: values.len(), columns: &[column] }).unwrap();
+        let mut part = encoder.finish().unwrap();
+        writer.append(&mut part).unwrap();
+        [start, part.bytes, writer.finish().unwrap()].concat()
+    };
+    assert!(file(0) == file(i128::MIN / 3));
+}
+
 /// A column whose type widened is encoded again, and the file is identical to one written with that type from the
 /// start.
 #[test]
@@ -345,17 +356,18 @@ fn columns_are_replaced() {
     let texts: Vec<_> = (0..6000)
         .map(|row| if row % 7 == 0 { Cell::Null } else { Cell::Bytes(format!("x{row}").into_bytes()) })
         .collect();
-    let part = |mut encoder: Box<dyn PartEncoder>, types: &[PhysicalType], columns: &[Vec<Cell>], rows| {
-        encode(types, columns, rows, 0, encoder.as_mut()).unwrap();
+    let part = |mut encoder: Box<dyn PartEncoder>, table: &Typed, rows| {
+        encode(&mut source(table, 0), rows, 0, encoder.as_mut()).unwrap();
         encoder.finish().unwrap()
     };
-    let [first, second] = [[PhysicalType::Integers; 2], [PhysicalType::Integers, PhysicalType::Bytes]];
-    let both = [ids.clone(), texts.clone()];
+    let first = Typed { schema: schema.clone(), columns: vec![ids[..3000].to_vec(), numbers] };
+    let only_texts = Typed { schema: Schema::parse("value:string").unwrap(), columns: vec![texts.clone()] };
+    let both = Typed { schema: wider.clone(), columns: vec![ids, texts] };
 
     let mut direct = Writer::new(&wider, options("none", None)).unwrap();
     let mut expected = direct.start();
     for rows in [0..3000, 3000..6000] {
-        let mut made = part(direct.encoder(), &second, &both, rows);
+        let mut made = part(direct.encoder(), &both, rows);
         direct.append(&mut made).unwrap();
         expected.extend_from_slice(&made.bytes);
     }
@@ -363,11 +375,11 @@ fn columns_are_replaced() {
 
     let mut writer = Writer::new(&schema, options("none", None)).unwrap();
     let mut file = writer.start();
-    let mut made = part(writer.encoder(), &first, &[ids[..3000].to_vec(), numbers], 0..3000);
+    let mut made = part(writer.encoder(), &first, 0..3000);
     writer.append(&mut made).unwrap();
     file.extend_from_slice(&made.bytes);
     let encoder = writer.columnar().unwrap().encoder_of(&wider, &[0, 1]).unwrap();
-    let mut made = part(encoder, &second, &both, 3000..6000);
+    let mut made = part(encoder, &both, 3000..6000);
     writer.append(&mut made).unwrap();
     file.extend_from_slice(&made.bytes);
 
@@ -376,7 +388,7 @@ fn columns_are_replaced() {
     assert!(columnar.spans_parts(LogicalType::String), "there is one dictionary for all parts");
     for (number, rows) in [(0, 0..3000), (1, 3000..6000)] {
         let encoder = columnar.encoder_of(&wider, &[1]).unwrap();
-        let mut made = part(encoder, &second[1..], &both[1..], rows);
+        let mut made = part(encoder, &only_texts, rows);
         columnar.replace(number, &[1], &mut made).unwrap();
         file.extend_from_slice(&made.bytes);
     }
@@ -389,7 +401,7 @@ fn columns_are_replaced() {
     rearranged.extend(writer.finish().unwrap());
     assert!(rearranged == expected);
     let reader = open(&rearranged).unwrap();
-    assert!(scan(&reader, &ScanOptions::everything(&wider)).unwrap().0.columns == [ids, texts]);
+    assert!(scan(&reader, &ScanOptions::everything(&wider)).unwrap().0.columns == both.columns);
 }
 
 /// Distinct values are stored once for all row groups, until their dictionary exceeds the memory budget.
@@ -485,7 +497,7 @@ fn fixed_width_numeric_strings_get_codes() {
 /// A date that follows another is stored as a difference and can be read without requesting the other column.
 #[test]
 fn dates_are_differences_from_other_dates() {
-    let table = Typed::new(&[(LogicalType::Int64, 1 << 20, 10)], 70_000, 5).with_dates();
+    let table = with_dates(random_table(&[(LogicalType::Int64, 1 << 20, 10)], 70_000, 5));
     let file = write(&table, &[66_000, 1000], options("none", None), 0).unwrap();
     assert!(file == write(&table, &[66_000, 1000], options("none", None), 999).unwrap(), "batches make no difference");
     let reader = open(&file).unwrap();
@@ -501,16 +513,18 @@ fn dates_are_differences_from_other_dates() {
 /// A column that others are differences from cannot be replaced alone.
 #[test]
 fn reference_columns_are_not_replaced_alone() {
-    let table = Typed { schema: Schema::parse("n:int64").unwrap(), columns: vec![vec![Cell::Null; 3000]] }.with_dates();
+    let table = Typed { schema: Schema::parse("n:int64").unwrap(), columns: vec![vec![Cell::Null; 3000]] };
+    let table = with_dates(table);
     let mut writer = Writer::new(&table.schema, options("none", None)).unwrap();
     let mut encoder = writer.encoder();
-    encode(&table.physical(), &table.columns, 0..3000, 0, encoder.as_mut()).unwrap();
+    encode(&mut source(&table, 0), 0..3000, 0, encoder.as_mut()).unwrap();
     writer.append(&mut encoder.finish().unwrap()).unwrap();
     let columnar = writer.columnar().unwrap();
     for (column, can_be) in [(0, true), (1, false), (2, true), (3, true)] {
         let mut encoder = columnar.encoder_of(&table.schema, &[column]).unwrap();
-        let (types, columns) = (&table.physical()[column..=column], &table.columns[column..=column]);
-        encode(types, columns, 0..3000, 0, encoder.as_mut()).unwrap();
+        let field = table.schema.fields()[column].clone();
+        let one = Typed::new(vec![(field, table.columns[column].clone())]);
+        encode(&mut source(&one, 0), 0..3000, 0, encoder.as_mut()).unwrap();
         let replaced = columnar.replace(0, &[column], &mut encoder.finish().unwrap());
         assert_eq!(matches!(replaced, Err(Error::Widened)), !can_be, "column {column}");
     }

@@ -1,8 +1,10 @@
 //! Comparisons of values of different types, each as what it is.
 
-use super::typed_table::{COLUMNS, Cell, Manner, TypedTable, cell, field, manner};
+use super::records::{PLAIN, delivery};
+use super::typed_table::{COLUMNS, cell, field, table};
 use crate::Query;
 use brc_core::{Comparison, LogicalType, Progress, Value};
+use brc_testing::{Cell, Delivery};
 use num_bigint::BigInt;
 use proptest::prelude::*;
 
@@ -27,35 +29,35 @@ fn exact(cell: &Cell, logical_type: LogicalType) -> Option<(i8, BigInt)> {
     /// Floats are of units of this power of two.
     const BITS: u32 = 1074;
     let units = |value: i128, per_unit: u64| Some((0, (BigInt::from(value) * per_unit) << BITS));
-    match (cell, logical_type) {
-        (Cell::Null, _) => None,
-        (Cell::Float(value), _) if value.is_nan() => Some((2, BigInt::ZERO)),
-        (Cell::Float(value), _) if value.is_infinite() => Some((value.signum() as i8, BigInt::ZERO)),
-        (Cell::Float(value), _) => {
+    let value = cell.value()?;
+    match (value, logical_type) {
+        (Value::Float(value), _) if value.is_nan() => Some((2, BigInt::ZERO)),
+        (Value::Float(value), _) if value.is_infinite() => Some((value.signum() as i8, BigInt::ZERO)),
+        (Value::Float(value), _) => {
             let digits = format!("{:.1074}", value.abs());
             let (whole, decimals) = digits.split_once('.').unwrap();
             let value_in_decimals: BigInt = format!("{whole}{decimals}").parse().unwrap();
             let exact: BigInt = ((value_in_decimals * 1000) << BITS) / BigInt::from(10).pow(1074);
-            Some((0, if *value < 0.0 { -exact } else { exact }))
+            Some((0, if value < 0.0 { -exact } else { exact }))
         }
-        (Cell::Integer(value), LogicalType::Date) => units(*value, 86_400_000_000_000),
-        (Cell::Integer(value), LogicalType::Timestamp { unit, .. }) => {
-            units(*value, 1_000_000_000 / unit.per_second() as u64)
+        (Value::Integer(value), LogicalType::Date) => units(value, 86_400_000_000_000),
+        (Value::Integer(value), LogicalType::Timestamp { unit, .. }) => {
+            units(value, 1_000_000_000 / unit.per_second() as u64)
         }
-        (Cell::Integer(value), number) => units(*value, 10u64.pow(3 - u32::from(number.scale()))),
-        (Cell::Bytes(_), _) => unreachable!("strings are not compared here"),
+        (Value::Integer(value), number) => units(value, 10u64.pow(3 - u32::from(number.scale()))),
+        (Value::Bytes(_), _) => unreachable!("strings are not compared here"),
     }
 }
 
 /// The numbers of the rows for which a condition holds.
-fn found(rows: &[Vec<Cell>], manner: Manner, condition: &str) -> Vec<usize> {
-    let rows = rows.iter().enumerate().map(|(number, row)| {
+fn found(rows: &[Vec<Cell>], delivery: Delivery, condition: &str) -> Vec<usize> {
+    let numbered = rows.iter().enumerate().map(|(number, row)| {
         let mut row = row.clone();
-        row[column("k")] = Cell::Bytes(format!("{number:06}").into_bytes());
+        row[column("k")] = format!("{number:06}").into();
         row
     });
     let query = Query::parse(&format!("select k where {condition} order by k")).unwrap();
-    let answer = query.ask(&TypedTable::new(rows.collect(), manner), 1, &Progress::default());
+    let answer = query.ask(&table(&numbered.collect::<Vec<_>>(), delivery), 1, &Progress::default());
     let answer = answer.unwrap_or_else(|error| panic!("{condition}: {error}")).1;
     let number = |value: Option<Value<'_>>| value.unwrap().to_text(LogicalType::String).parse().unwrap();
     super::each_row(&answer, |row| number(row.value(0)))
@@ -70,7 +72,7 @@ fn near(column: usize, cell: Cell, which: usize) -> Cell {
     let edges = [1i128 << 53, (1 << 53) + 1, (1 << 53) - 1, i64::MAX.into(), i64::MIN.into(), u64::MAX.into(), 0];
     let (edge, logical_type) = (edges[which % edges.len()], field(column).logical_type);
     match (logical_type, logical_type.bounds()) {
-        (LogicalType::Float64, _) => Cell::Float(edge as f64),
+        (LogicalType::Float64, _) => Cell::from(edge as f64),
         (_, Some((min, max))) if logical_type.is_numeric() => {
             Cell::Integer((edge * 10i128.pow(logical_type.scale().into())).clamp(min, max))
         }
@@ -82,7 +84,7 @@ proptest! {
     #[test]
     fn values_of_all_types_compare_exactly(
         rows in prop::collection::vec((row(), prop::collection::vec(any::<usize>(), COLUMNS.len())), 1..40),
-        manner in manner(),
+        delivery in delivery(),
         kind in prop::sample::select(KINDS.to_vec()),
         (one, other) in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
         (symbol, comparison) in prop::sample::select(OPERATORS.to_vec()),
@@ -104,7 +106,7 @@ proptest! {
             true => format!("coalesce({one}) {symbol} case when k is not null then {other} end"),
             false => format!("{one} {symbol} {other}"),
         };
-        prop_assert_eq!(found(&rows, manner, &condition), expected.collect::<Vec<_>>(), "{}", condition);
+        prop_assert_eq!(found(&rows, delivery, &condition), expected.collect::<Vec<_>>(), "{}", condition);
     }
 }
 
@@ -122,13 +124,12 @@ fn constants_compare_as_they_are_written() {
         ("i", Cell::Integer((1 << 53) + 1)),
         ("u", Cell::Integer(1 << 63)),
         ("d", Cell::Integer(10)),
-        ("f", Cell::Float(9_007_199_254_740_992.0)),
+        ("f", Cell::from(9_007_199_254_740_992.0)),
         ("day", Cell::Integer(200_000)),
         ("at", Cell::Integer(0)),
         ("tod", Cell::Integer(1)),
         ("ns", Cell::Integer(0)),
     ]);
-    let manner = Manner { rows_in_split: 10, rows_in_batch: 10, seed: 0 };
     for (condition, holds) in [
         ("f = 9007199254740993", false),
         ("f < 9007199254740993", true),
@@ -159,6 +160,6 @@ fn constants_compare_as_they_are_written() {
         ("tod > time '00:00:00.000999999' and coalesce(tod) < '00:00:00.001000001'", true),
     ] {
         let expected: &[usize] = if holds { &[0] } else { &[] };
-        assert_eq!(found(std::slice::from_ref(&row), manner, condition), expected, "{condition}");
+        assert_eq!(found(std::slice::from_ref(&row), PLAIN, condition), expected, "{condition}");
     }
 }

@@ -1,6 +1,6 @@
 //! Conditions of SQL: what they mean, and what is wrong with them.
 
-use super::memory::Record;
+use super::records::Record;
 use crate::Expression;
 use brc_core::{Known, Predicate, Schema, Verdict};
 use proptest::prelude::*;

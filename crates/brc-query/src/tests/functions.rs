@@ -1,11 +1,10 @@
 //! Functions of constants and of columns: known values, nulls, and what is refused.
 
-use super::memory::Manner;
+use super::records::PLAIN;
 use super::select::{ask, check};
 
 fn value(expression: &str) -> String {
-    let manner = Manner { rows_in_split: 10, rows_in_batch: 10, runs: false, known_names: false };
-    ask(&format!("select {expression} limit 1"), manner, 1)
+    ask(&format!("select {expression} limit 1"), PLAIN, 1)
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Long queries and wide tables: the time they take grows linearly with their length.
 
-use super::memory::{Manner, MemoryTable, Record};
+use super::records::{PLAIN, Record, table};
 use crate::{Answer, Query};
 use brc_core::{Progress, Schema, Table};
+use brc_testing::{Delivery, MemoryTable, Typed};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -16,13 +17,12 @@ fn within_limit<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 
     receiver.recv_timeout(LIMIT).unwrap_or_else(|error| panic!("{what}: {error}"))
 }
 
-fn rows(rows: i64) -> MemoryTable {
+fn rows(rows: i64) -> MemoryTable<Typed> {
     let row = |place: i64| Record { s: place.to_string().into_bytes(), t: Vec::new(), x: place * 10, y: place };
-    let manner = Manner { rows_in_split: 1000, rows_in_batch: 1000, runs: false, known_names: false };
-    MemoryTable { schema: Record::schema(), rows: (0..rows).map(row).collect(), manner }
+    table((0..rows).map(row).collect(), Delivery { split_rows: 1000, batch_rows: 1000, ..PLAIN })
 }
 
-fn ask_of(table: &MemoryTable, text: &str) -> Answer {
+fn ask_of(table: &dyn Table, text: &str) -> Answer {
     Query::parse(text).unwrap().ask(table, 1, &Progress::default()).unwrap().1
 }
 

@@ -1,24 +1,25 @@
 //! Millions of groups, or what is taken for them.
 
-use super::memory::{MemoryTable, Record};
-use super::{Cell, Manner, PLAIN, cells, table};
+use super::cells;
+use super::records::{PLAIN, Record, table};
 use crate::keys::access_path::Lane;
 use crate::partitions::Limits;
 use crate::runtime::memory::Memory;
 use crate::{Answer, Expression, OrderBy, Plan, Query};
-use brc_core::Progress;
+use brc_core::{Progress, Table};
+use brc_testing::{Cell, Delivery};
 
 /// The groups of what `y y` is, with others in between that are not encoded like the first.
-fn plan(table: &MemoryTable, aggregates: &str, query: Query) -> Plan {
+fn plan(table: &dyn Table, aggregates: &str, query: Query) -> Plan {
     let query = Query {
         by: Some(vec![Expression::parse("\"y y\"").unwrap()]),
         aggregates: Some(Expression::parse_list(aggregates).unwrap()),
         ..query
     };
-    query.plan(&table.schema).unwrap()
+    query.plan(table.schema()).unwrap()
 }
 
-fn answer(plan: &Plan, table: &MemoryTable, threads: usize, limits: Limits) -> Answer {
+fn answer(plan: &Plan, table: &dyn Table, threads: usize, limits: Limits) -> Answer {
     let answer = plan.run_limited(table, threads, &Memory::unlimited(), &Progress::default(), limits).unwrap();
     let (groups, read) = (answer.totals().groups, cells(&answer));
     assert_eq!(answer.count_rows(threads).unwrap(), read.len() as u64);
@@ -66,9 +67,9 @@ fn sums_that_fill_their_lanes_are_right_for_any_threads() {
     let rows: Vec<Record> = (0..30_000).map(row).collect();
     let sum = |group: i64| -> i64 { rows.iter().filter(|row| row.y == group).map(|row| row.x).sum() };
     let expected: Vec<Vec<Cell>> =
-        (0..1000).map(|group| [group, 30, sum(group), 30 * group].map(|it| Cell::Number(it.into())).to_vec()).collect();
-    for known_names in [false, true] {
-        let table = table(rows.clone(), Manner { known_names, ..PLAIN });
+        (0..1000).map(|group| [group, 30, sum(group), 30 * group].map(Cell::from).to_vec()).collect();
+    for tests_rows in [false, true] {
+        let table = table(rows.clone(), Delivery { tests_rows, ..PLAIN });
         let plan = plan(&table, "count(),sum(x),sum(\"y y\")", Query::default());
         for threads in [1, 2, 5] {
             assert_eq!(cells(&answer(&plan, &table, threads, Limits::NONE)), expected);
@@ -111,8 +112,8 @@ fn keys_that_ascend_are_dealt_out() {
 }
 
 /// The answers to questions by several keys, where splits that have keys of their own are or are not partitions.
-fn check_splits(rows: Vec<Record>, rows_in_split: usize, is_taken: bool) {
-    let table = table(rows, Manner { rows_in_split, rows_in_batch: rows_in_split.min(1000), ..PLAIN });
+fn check_splits(rows: Vec<Record>, split_rows: usize, is_taken: bool) {
+    let table = table(rows, Delivery { split_rows, batch_rows: split_rows.min(1000), ..PLAIN });
     let limits = Limits { hashed: 100, direct: 100, of_splits: 1, ..Limits::NONE };
     let by = ["\"y y\"", "\"y y\", x", "x, \"y y\""].map(|text| Some(Expression::parse_list(text).unwrap()));
     let having = Some(Expression::parse("count() > 2").unwrap());
@@ -128,7 +129,7 @@ fn check_splits(rows: Vec<Record>, rows_in_split: usize, is_taken: bool) {
             Query { order_by: sorted.clone(), ..all.clone() },
             Query { limit: Some(5), ..all.clone() },
         ] {
-            let plan = query.clone().plan(&table.schema).unwrap();
+            let plan = query.clone().plan(table.schema()).unwrap();
             let expected = cells(&answer(&plan, &table, 1, Limits::NONE));
             for threads in [1, 3] {
                 let found = answer(&plan, &table, threads, limits);

@@ -1,12 +1,13 @@
 //! Keys that are computed of one column of few integers.
 
-use super::memory::{Manner, Record};
-use super::{PLAIN, cells, table};
+use super::cells;
+use super::records::{PLAIN, Record, table};
 use crate::partitions::Limits;
 use crate::run::pre_image::PreImageGrouping;
 use crate::runtime::memory::Memory;
 use crate::{Expression, Query};
-use brc_core::Progress;
+use brc_core::{Progress, Table};
+use brc_testing::Delivery;
 
 const AGGREGATES: &str = "count(),count(s),sum(x),min(x),max(x),avg(x),mean(x),min(s),max(t),var(x),stddev_pop(x),corr(x, \
                           \"y y\"),sum(x / 3),sum(\"y y\")";
@@ -24,8 +25,8 @@ fn rows() -> Vec<Record> {
 
 #[test]
 fn groups_are_the_same_as_those_of_rows() {
-    for known_names in [false, true] {
-        let table = table(rows(), Manner { known_names, ..PLAIN });
+    for tests_rows in [false, true] {
+        let table = table(rows(), Delivery { tests_rows, ..PLAIN });
         for by in [
             "\"y y\" % 7",
             "abs(\"y y\"),\"y y\" / 3",
@@ -47,7 +48,7 @@ fn groups_are_the_same_as_those_of_rows() {
                     filter: filter.map(|text| Expression::parse(text).unwrap()),
                     ..Query::default()
                 };
-                let plan = query.plan(&table.schema).unwrap();
+                let plan = query.plan(table.schema()).unwrap();
                 assert!(PreImageGrouping::of(&plan, &table).is_some(), "{by}");
                 let of_rows = plan.partial(&table, 2, &Progress::default());
                 let expected = of_rows.map(|(partial, totals)| cells(&plan.answer([partial], 1, totals).unwrap()));

@@ -1,12 +1,13 @@
 //! SQL queries with known answers.
 
 use super::each_row;
-use super::memory::{Manner, MemoryTable, Record};
+use super::records::{self, PLAIN, Record};
 use crate::Query;
 use brc_core::{Field, Progress, Schema, Table, Value};
+use brc_testing::{Delivery, MemoryTable, Typed};
 
 /// Ten rows: s is a or b, t is its place as a word, x = -0.5 … 4.0 by halves, y is 0, 1 and 2 in turn.
-fn table(manner: Manner) -> MemoryTable {
+fn table(delivery: Delivery) -> MemoryTable<Typed> {
     let words = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
     let row = |(place, word): (usize, &&str)| Record {
         s: if place % 2 == 0 { b"a".to_vec() } else { b"b".to_vec() },
@@ -14,15 +15,15 @@ fn table(manner: Manner) -> MemoryTable {
         x: place as i64 * 5 - 5,
         y: place as i64 % 3,
     };
-    MemoryTable { schema: Record::schema(), rows: words.iter().enumerate().map(row).collect(), manner }
+    records::table(words.iter().enumerate().map(row).collect(), delivery)
 }
 
-pub(super) fn ask(text: &str, manner: Manner, threads: usize) -> String {
+pub(super) fn ask(text: &str, delivery: Delivery, threads: usize) -> String {
     let query = match Query::parse(text) {
         Ok(query) => query,
         Err(error) => return error.to_string(),
     };
-    match query.ask(&table(manner), threads, &Progress::default()) {
+    match query.ask(&table(delivery), threads, &Progress::default()) {
         Ok((_, answer)) => {
             let value = |(value, column): (Option<Value<'_>>, &Field)| {
                 value.map_or("null".to_owned(), |value| value.to_text(column.logical_type))
@@ -36,11 +37,11 @@ pub(super) fn ask(text: &str, manner: Manner, threads: usize) -> String {
 
 /// The answer is the same however rows are delivered.
 pub(super) fn check(text: &str, expected: &str) {
-    for (rows_in_split, rows_in_batch) in [(100, 100), (3, 2), (1, 1)] {
-        for known_names in [false, true] {
-            let manner = Manner { rows_in_split, rows_in_batch, runs: false, known_names };
+    for (split_rows, batch_rows) in [(100, 100), (3, 2), (1, 1)] {
+        for tests_rows in [false, true] {
+            let delivery = Delivery { split_rows, batch_rows, tests_rows, ..PLAIN };
             for threads in [1, 3] {
-                assert_eq!(ask(text, manner, threads), expected, "{text}");
+                assert_eq!(ask(text, delivery, threads), expected, "{text}");
             }
         }
     }
@@ -253,7 +254,7 @@ fn mistakes_are_named() {
         ("select t, t", "two output columns are named 't'"),
         ("select regexp_matches(t, '(')", "'regexp_matches' needs a regular expression"),
     ] {
-        let found = ask(text, Manner { rows_in_split: 3, rows_in_batch: 2, runs: false, known_names: true }, 1);
+        let found = ask(text, Delivery { split_rows: 3, batch_rows: 2, tests_rows: true, ..PLAIN }, 1);
         assert!(found.starts_with(expected), "{text}\n{found}");
     }
 }

@@ -1,9 +1,10 @@
 //! Sorted rows against plain code, however little memory there is.
 
-use super::memory::{Manner, Record};
-use super::{manner, memory, table};
+use super::memory;
+use super::records::{PLAIN, Record, delivery, table};
 use crate::{Memory, Query, RowBlock};
 use brc_core::{Progress, Table, Value};
+use brc_testing::Delivery;
 use proptest::prelude::*;
 use std::cmp::Ordering;
 
@@ -95,9 +96,9 @@ impl Question {
         rows.into_iter().skip(self.offset).take(self.limit.unwrap_or(usize::MAX)).collect()
     }
 
-    fn check(&self, rows: &[Record], manner: Manner, threads: usize, memory: &Memory) {
-        let table = table(rows.to_vec(), manner);
-        let plan = self.query().plan(&table.schema).unwrap();
+    fn check(&self, rows: &[Record], delivery: Delivery, threads: usize, memory: &Memory) {
+        let table = table(rows.to_vec(), delivery);
+        let plan = self.query().plan(table.schema()).unwrap();
         let answer = plan.run_within(&table, threads, memory, &Progress::default()).unwrap();
         let blocks: Vec<_> = answer.blocks().map(Result::unwrap).collect();
         let found: Vec<_> = blocks.iter().flat_map(RowBlock::rows).map(Iterator::collect::<Vec<_>>).collect();
@@ -116,13 +117,13 @@ proptest! {
     fn rows_are_sorted_as_by_plain_code(
         rows in prop::collection::vec(Record::any(), 0..200),
         question in Question::any(),
-        manner in manner(),
+        delivery in delivery(),
         threads in 1usize..5,
         memory in memory(),
     ) {
         let rows: Vec<Record> = rows.into_iter().map(|row| Record { x: row.x / 2, ..row }).collect();
         // Runs change the order of a table's rows.
-        question.check(&rows, Manner { runs: false, ..manner }, threads, &memory);
+        question.check(&rows, Delivery { in_runs: false, ..delivery }, threads, &memory);
     }
 }
 
@@ -135,11 +136,11 @@ fn the_first_of_many_rows_are_kept() {
         y: number % 5,
     };
     let rows: Vec<Record> = (0..30_000).map(row).collect();
-    let manner = Manner { rows_in_split: 4000, rows_in_batch: 500, runs: false, known_names: true };
+    let delivery = Delivery { split_rows: 4000, batch_rows: 500, tests_rows: true, ..PLAIN };
     let keys = [By::Nullable, By::S, By::Y].map(|by| Key { by, descending: true, nulls_first: false });
     for (keys, limit) in [(&keys[..1], 1), (&keys[..2], 10), (&keys[1..], 3000), (&keys[2..], 29_000)] {
         let question = Question { keys: keys.to_vec(), filter: true, limit: Some(limit), offset: 3 };
-        question.check(&rows, manner, 2, &Memory::unlimited());
+        question.check(&rows, delivery, 2, &Memory::unlimited());
     }
 }
 
@@ -151,10 +152,10 @@ fn expressions_are_computed_of_the_rows_of_the_answer() {
         y: number % 1000,
         ..Record::default()
     };
-    let manner = Manner { rows_in_split: 700, rows_in_batch: 100, runs: false, known_names: true };
-    let table = table((0..20_000).map(row).collect(), manner);
+    let delivery = Delivery { split_rows: 700, batch_rows: 100, tests_rows: true, ..PLAIN };
+    let table = table((0..20_000).map(row).collect(), delivery);
     let ask = |text: &str, threads: usize| {
-        let plan = Query::parse(text).unwrap().plan(&table.schema).unwrap();
+        let plan = Query::parse(text).unwrap().plan(table.schema()).unwrap();
         let answer = plan.run(&table, threads, &Progress::default());
         answer.map(|answer| answer.rows().unwrap()).map_err(|error| error.to_string())
     };

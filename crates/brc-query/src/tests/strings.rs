@@ -1,14 +1,14 @@
 //! Functions that make long strings of short ones: they take no more memory than they may.
 
-use super::memory::{Manner, MemoryTable, Record};
+use super::records::{self, PLAIN, Record};
 use crate::{Memory, Query, Row};
 use brc_core::{Progress, Result, Value};
+use brc_testing::{Delivery, MemoryTable, Typed};
 
 /// Forty rows, of which t has this many bytes.
-fn table(bytes: usize) -> MemoryTable {
+fn table(bytes: usize) -> MemoryTable<Typed> {
     let row = |place: i64| Record { s: format!("{place:02}").into_bytes(), t: vec![b'a'; bytes], x: place, y: place };
-    let manner = Manner { rows_in_split: 40, rows_in_batch: 40, runs: false, known_names: false };
-    MemoryTable { schema: Record::schema(), rows: (0..40).map(row).collect(), manner }
+    records::table((0..40).map(row).collect(), Delivery { split_rows: 40, batch_rows: 40, ..PLAIN })
 }
 
 /// The rows of an answer, and the sum of its first column.

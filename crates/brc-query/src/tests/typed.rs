@@ -2,8 +2,9 @@
 
 mod scattered;
 
-use super::typed_table::{COLUMNS, Cell, Manner, TypedTable, cell, field, manner, schema};
-use super::{limits, memory};
+use super::records::{PLAIN, delivery};
+use super::typed_table::{COLUMNS, cell, field, schema, table};
+use super::{cells, limits, memory};
 use crate::AGGREGATES;
 use crate::Expression;
 use crate::Form;
@@ -16,6 +17,7 @@ use crate::runtime::memory::Memory;
 use crate::values::ratio;
 use brc_core::{LogicalType, PhysicalType, Progress, Value, float_order};
 use brc_kernels::accumulate::floats::parts;
+use brc_testing::{Cell, Delivery};
 use num_bigint::{BigInt, BigUint};
 use proptest::prelude::*;
 use std::cmp::Ordering;
@@ -33,16 +35,16 @@ fn key(cell: &Cell) -> Key {
     match cell {
         Cell::Null => Key::Null,
         Cell::Integer(value) => Key::Integer(*value),
-        Cell::Float(value) => Key::Integer(float_order(normal(*value)).into()),
+        Cell::Float(bits) => Key::Integer(float_order(normal(*bits)).into()),
         Cell::Bytes(bytes) => Key::Bytes(bytes.clone()),
     }
 }
 
-fn normal(value: f64) -> f64 {
-    match value {
+fn normal(bits: u64) -> f64 {
+    match f64::from_bits(bits) {
         0.0 => 0.0,
-        _ if value.is_nan() => f64::NAN.abs(),
-        _ => value,
+        value if value.is_nan() => f64::NAN.abs(),
+        value => value,
     }
 }
 
@@ -61,21 +63,14 @@ enum Condition {
 fn literal(column: usize, constant: &Cell) -> String {
     let logical_type = field(column).logical_type;
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
-    let value = match constant {
-        Cell::Null => unreachable!("constants are values"),
-        Cell::Integer(value) => Value::Integer(*value),
-        Cell::Float(value) => Value::Float(*value),
-        Cell::Bytes(bytes) => Value::Bytes(bytes),
-    };
-    let text = value.to_text(logical_type);
+    let text = constant.to_text(logical_type);
+    let is_finite = matches!(constant.value(), Some(Value::Float(value)) if value.is_finite());
     match logical_type {
         LogicalType::Date => format!("date {}", quoted(&text)),
         LogicalType::Time { .. } => format!("time {}", quoted(&text)),
         LogicalType::Timestamp { .. } => format!("timestamp {}", quoted(&text)),
         LogicalType::String | LogicalType::Binary | LogicalType::Uuid => quoted(&text),
-        LogicalType::Float32 | LogicalType::Float64 if !matches!(constant, Cell::Float(value) if value.is_finite()) => {
-            quoted(&text)
-        }
+        LogicalType::Float32 | LogicalType::Float64 if !is_finite => quoted(&text),
         _ => text,
     }
 }
@@ -277,17 +272,17 @@ impl Question {
 
 fn normalised(cell: &Cell) -> Cell {
     match cell {
-        Cell::Float(value) => Cell::Float(normal(*value)),
+        Cell::Float(bits) => Cell::from(normal(*bits)),
         cell => cell.clone(),
     }
 }
 
 /// An exact number: an integer in units of 2^-1074 of a scale's units; `None` if it is none.
 fn exact(cell: &Cell) -> Option<BigInt> {
-    match cell {
-        Cell::Integer(value) => Some(BigInt::from(*value) << 1074),
-        Cell::Float(value) if value.is_finite() => {
-            let (mantissa, exponent) = parts(*value);
+    match cell.value()? {
+        Value::Integer(value) => Some(BigInt::from(value) << 1074),
+        Value::Float(value) if value.is_finite() => {
+            let (mantissa, exponent) = parts(value);
             Some(BigInt::from(mantissa) << (exponent + 1074))
         }
         _ => None,
@@ -309,18 +304,12 @@ fn computed(place: usize, column: Option<usize>, rows: &[&Vec<Cell>]) -> Option<
     let exacts: Option<Vec<BigInt>> = values.iter().map(|cell| exact(cell)).collect();
     let sum: Option<BigInt> = exacts.as_ref().map(|exacts| exacts.iter().sum());
     // The sum of floats that are not all numbers.
-    let special: f64 = values
-        .iter()
-        .map(|cell| {
-            if let Cell::Float(value) = cell {
-                value.clamp(-1.0, 1.0) * if value.is_finite() { 0.0 } else { f64::INFINITY }
-            } else {
-                0.0
-            }
-        })
-        .sum();
-    let special =
-        if values.iter().any(|cell| matches!(cell, Cell::Float(value) if value.is_nan())) { f64::NAN } else { special };
+    let floats = || {
+        values.iter().filter_map(|cell| if let Cell::Float(bits) = cell { Some(f64::from_bits(*bits)) } else { None })
+    };
+    let infinite = floats().filter(|value| !value.is_finite());
+    let special: f64 = infinite.map(|value| value.clamp(-1.0, 1.0) * f64::INFINITY).sum();
+    let special = if floats().any(f64::is_nan) { f64::NAN } else { special };
     match (function.name, function.form) {
         ("count", Form::Distinct) => {
             sorted.dedup_by(|one, other| one.0 == other.0);
@@ -339,7 +328,7 @@ fn computed(place: usize, column: Option<usize>, rows: &[&Vec<Cell>]) -> Option<
         ("median", _) if !logical_type.is_numeric() => Some(between(logical_type, &at, (count - 1) * 5)),
         ("bool_and", _) => at(0),
         ("bool_or", _) => at(count - 1),
-        ("sum", _) if is_float => Some(Cell::Float(match &sum {
+        ("sum", _) if is_float => Some(Cell::from(match &sum {
             Some(sum) => ratio::nearest(sum, &1u8.into(), -1074),
             None => special,
         })),
@@ -357,16 +346,16 @@ fn computed(place: usize, column: Option<usize>, rows: &[&Vec<Cell>]) -> Option<
             }
             Some(Cell::Integer(floor.try_into().unwrap()))
         }
-        ("mean" | "avg", _) => Some(Cell::Float(match &sum {
+        ("mean" | "avg", _) => Some(Cell::from(match &sum {
             Some(sum) => ratio::nearest(sum, &(ten * count), -1074),
             None => special,
         })),
         ("median", _) => {
             let (low, high) = (at((count - 1) / 2)?, at(count / 2)?);
-            Some(Cell::Float(match (exact(&low), exact(&high)) {
+            Some(Cell::from(match (exact(&low), exact(&high)) {
                 (Some(low), Some(high)) => ratio::nearest(&(low + high), &(ten * 2u8), -1074),
-                _ => match (low, high) {
-                    (Cell::Float(low), Cell::Float(high)) => low / 2.0 + high / 2.0,
+                _ => match (low.value(), high.value()) {
+                    (Some(Value::Float(low)), Some(Value::Float(high))) => low / 2.0 + high / 2.0,
                     _ => unreachable!("only floats are no numbers"),
                 },
             }))
@@ -376,11 +365,11 @@ fn computed(place: usize, column: Option<usize>, rows: &[&Vec<Cell>]) -> Option<
             if count <= less {
                 return Some(Cell::Null);
             }
-            let Some((exacts, sum)) = exacts.zip(sum) else { return Some(Cell::Float(f64::NAN)) };
+            let Some((exacts, sum)) = exacts.zip(sum) else { return Some(Cell::from(f64::NAN)) };
             let squares: BigInt = exacts.iter().map(|value| value * value).sum();
             let numerator: BigInt = squares * count - &sum * &sum;
             let variance = ratio::nearest(&numerator, &(&ten * &ten * count * (count - less)), -2148);
-            Some(Cell::Float(if name.starts_with("stddev") { variance.sqrt() } else { variance }))
+            Some(Cell::from(if name.starts_with("stddev") { variance.sqrt() } else { variance }))
         }
     }
 }
@@ -397,11 +386,11 @@ fn between(logical_type: LogicalType, at: &dyn Fn(usize) -> Option<Cell>, tenths
         (Some(Cell::Integer(low)), Some(Cell::Integer(high))) => {
             let (low, high): (BigInt, BigInt) = (low.into(), high.into());
             let scale = BigUint::from(10u8).pow(logical_type.scale().into());
-            Cell::Float(ratio::nearest(&(low * (10 - part) + high * part), &(scale * 10u8), 0))
+            Cell::from(ratio::nearest(&(low * (10 - part) + high * part), &(scale * 10u8), 0))
         }
         (Some(Cell::Float(low)), Some(Cell::Float(high))) => {
-            let part = part as f64 / 10.0;
-            Cell::Float(match () {
+            let (low, high, part) = (f64::from_bits(low), f64::from_bits(high), part as f64 / 10.0);
+            Cell::from(match () {
                 () if part == 0.0 || low == high => low,
                 () if (high - low).is_finite() => low + (high - low) * part,
                 () => low * (1.0 - part) + high * part,
@@ -415,21 +404,13 @@ fn between(logical_type: LogicalType, at: &dyn Fn(usize) -> Option<Cell>, tenths
 /// they are squared are not read.
 fn same(found: &[Vec<Cell>], expected: &[Vec<Cell>]) -> bool {
     let same = |(one, other): (&Cell, &Cell)| match (one, other) {
-        (Cell::Float(one), Cell::Float(other)) => one.to_bits() == other.to_bits() || (one.is_nan() && other.is_nan()),
+        (Cell::Float(one), Cell::Float(other)) => {
+            one == other || [one, other].iter().all(|&&bits| f64::from_bits(bits).is_nan())
+        }
         (one, other) => one == other,
     };
     found.len() == expected.len()
         && found.iter().zip(expected).all(|(one, other)| one.len() == other.len() && one.iter().zip(other).all(same))
-}
-
-fn cells(answer: &crate::Answer) -> Vec<Vec<Cell>> {
-    let owned = |value: Option<Value<'_>>| match value {
-        None => Cell::Null,
-        Some(Value::Integer(value)) => Cell::Integer(value),
-        Some(Value::Float(value)) => Cell::Float(value),
-        Some(Value::Bytes(bytes)) => Cell::Bytes(bytes.to_vec()),
-    };
-    super::each_row(answer, |row| row.map(owned).collect())
 }
 
 fn rows(most: usize) -> impl Strategy<Value = Vec<Vec<Cell>>> {
@@ -453,14 +434,14 @@ proptest! {
     fn answers_are_those_of_plain_code(
         rows in rows(60),
         question in Question::any().prop_filter("exact squares", tame),
-        manner in manner(),
+        delivery in delivery(),
         threads in 1usize..8,
         limits in limits(),
         memory in memory(),
     ) {
         let expected = question.answer(&rows);
         let plan = question.plan();
-        let table = TypedTable::new(rows, manner);
+        let table = table(&rows, delivery);
         let answer = plan.run_limited(&table, threads, &memory, &Progress::default(), limits);
         match (answer.and_then(|answer| answer.load(2)), expected) {
             (Ok(answer), Some(expected)) => {
@@ -475,17 +456,15 @@ proptest! {
     fn partials_travel_and_merge_in_any_order(
         rows in rows(40),
         question in Question::any().prop_filter("exact squares", tame),
-        manner in manner(),
+        delivery in delivery(),
         cuts in (0usize..40, 0usize..40),
     ) {
         let cuts = (cuts.0.min(rows.len()), cuts.1.min(rows.len()));
         let (first, second) = (cuts.0.min(cuts.1), cuts.0.max(cuts.1));
         let Some(expected) = question.answer(&rows) else { return Ok(()) };
         let plan = question.plan();
-        let partial = |rows: &[Vec<Cell>]| {
-            let table = TypedTable::new(rows.to_vec(), manner);
-            plan.partial(&table, 2, &Progress::default()).unwrap().0
-        };
+        let partial =
+            |rows: &[Vec<Cell>]| plan.partial(&table(rows, delivery), 2, &Progress::default()).unwrap().0;
         let parts = [partial(&rows[..first]), partial(&rows[first..second]), partial(&rows[second..])];
         for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
             let mut inner: Partial = parts[order[1]].clone();
@@ -517,7 +496,7 @@ fn groups_that_are_cut_off_are_no_errors_while_memory_is_scarce() {
     let lowest = field(wide).logical_type.bounds().unwrap().0;
     let rows = [(4, 0), (3, lowest), (3, -1), (2, 5), (1, lowest), (1, -1)];
     let rows = rows.map(|(n, w)| row(&[(key, Cell::Integer(n)), (wide, Cell::Integer(w))]));
-    let table = TypedTable::new(rows.to_vec(), Manner { rows_in_split: 2, rows_in_batch: 2, seed: 0 });
+    let table = table(&rows, Delivery { split_rows: 2, batch_rows: 2, ..PLAIN });
     let scarce = Memory { limit: 0, ..Memory::unlimited() };
     for (offset, limit, is_right) in [(0, 1, true), (0, 2, false), (1, 1, false), (2, 1, true), (2, 2, false)] {
         let query = Query {
@@ -542,13 +521,13 @@ fn groups_that_are_cut_off_are_no_errors_while_memory_is_scarce() {
 fn variances_of_floats_are_exact() {
     let floats = [1.5, -2.25, 1e10, 0.1, 0.1, -1e-10];
     let column = column_of("f");
-    let rows: Vec<Vec<Cell>> = floats.iter().map(|&value| row(&[(column, Cell::Float(value))])).collect();
+    let rows: Vec<Vec<Cell>> = floats.iter().map(|&value| row(&[(column, Cell::from(value))])).collect();
     let aggregates = (0..AGGREGATES.len())
         .filter(|&place| AGGREGATES[place].name.starts_with("var_") || AGGREGATES[place].name.starts_with("stddev_"));
     let aggregates = aggregates.map(|place| (place, Some(column))).collect();
     let question = Question { by: vec![], aggregates, condition: None, order_by: vec![], limit: None };
     let expected = question.answer(&rows).unwrap();
-    let manner = Manner { rows_in_split: 2, rows_in_batch: 2, seed: 0 };
-    let answer = question.plan().run(&TypedTable::new(rows, manner), 2, &Progress::default()).unwrap();
+    let delivery = Delivery { split_rows: 2, batch_rows: 2, ..PLAIN };
+    let answer = question.plan().run(&table(&rows, delivery), 2, &Progress::default()).unwrap();
     assert!(same(&cells(&answer), &expected), "{:?}\n{expected:?}", cells(&answer));
 }

@@ -9,7 +9,7 @@ proptest! {
     fn scattered_groups_travel_and_merge_in_any_order(
         rows in rows(40),
         question in Question::any().prop_filter("exact squares", tame),
-        manner in manner(),
+        delivery in delivery(),
         ends in prop::collection::vec(0usize..40, 0..4),
         (partitions, salt) in (1usize..6, any::<u64>()),
         groups_in_chunk in 1usize..5,
@@ -18,8 +18,7 @@ proptest! {
         let Some(expected) = question.answer(&rows) else { return Ok(()) };
         let plan = question.plan();
         let partial = |rows: &[Vec<Cell>]| {
-            let table = TypedTable::new(rows.to_vec(), manner);
-            plan.partial(&table, 2, &Progress::default()).unwrap().0
+            plan.partial(&table(rows, delivery), 2, &Progress::default()).unwrap().0
         };
         let mut ends: Vec<usize> = ends.into_iter().map(|end| end.min(rows.len())).chain([0, rows.len()]).collect();
         ends.sort_unstable();
@@ -59,7 +58,7 @@ fn partitions_are_about_equal() {
     let rows: Vec<_> = (0..100).map(|n| row(&[(column, Cell::Integer(n))])).collect();
     let query = Query { by: Some(Expression::parse_list("n").unwrap()), ..Query::default() };
     let plan = query.plan(&schema()).unwrap();
-    let table = TypedTable::new(rows, Manner { rows_in_split: 50, rows_in_batch: 10, seed: 0 });
+    let table = table(&rows, Delivery { split_rows: 50, batch_rows: 10, ..PLAIN });
     let (partial, _) = plan.partial(&table, 1, &Progress::default()).unwrap();
     for salt in 0..5 {
         for (_, half) in partial.clone().scatter(2, salt) {
