@@ -313,3 +313,30 @@ fn values_of_given_types_are_written_as_in_the_other_rows_of_the_table() {
         assert_eq!(answer, "x,d\n1234.500,2025-02-01\n", "{files:?}");
     }
 }
+
+/// Values that the format of their column cannot express are written in the usual one, so that nothing is lost.
+#[test]
+fn no_part_of_a_time_is_lost() {
+    let place = Place::new();
+    place.write("a.csv", "t,d\n31/12/2024 05:06 PM,31-Dec-24\n");
+    place.write("b.csv", "t,d\n2024-12-31 05:06:07,1924-12-31\n");
+    place.run("convert a.csv a.buren").ok();
+    place.run("convert b.csv a.buren --append").ok();
+    let rows = "t,d\n31/12/2024 05:06 PM,31-Dec-24\n2024-12-31 05:06:07,1924-12-31\n";
+    assert_eq!(place.run("cat a.buren").text(), rows);
+}
+
+/// Integers without points are read back as integers.
+#[test]
+fn grouped_integers_are_read_back() {
+    let place = Place::new();
+    place.write("th.csv", "k;n;m\na;1.234.567;7,25\nb;1.250;1.000,5\n");
+    for (columns, expected) in [("k, n", "k,n\nb,1250\n"), ("n, m", "n,m\n1.250,\"1.000,50\"\n")] {
+        let query = format!("select {columns} where k = 'b'");
+        let text = place.run_of(&["query", "th.csv", &query, "--format", "csv"]).text();
+        assert_eq!(text, expected);
+        place.write("back.csv", text);
+        let sum = place.run_of(&["query", "back.csv", "select sum(n) as n", "--format", "csv"]).text();
+        assert_eq!(sum, "n\n1250\n");
+    }
+}

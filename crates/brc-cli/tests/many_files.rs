@@ -359,3 +359,17 @@ fn floats_times_and_nulls_are_widened_where_values_are_known() {
     let ratio = "column 'ratio' is of type float64, but decimal(18,1) in";
     place.run("cat 0.arrow 1.arrow").fails_with(2, &format!("1.arrow: {ratio} 0.arrow; --schema sets both"));
 }
+
+/// Files that a condition rules out count as skipped, whether or not their encoding stores the rows of each part.
+#[test]
+fn files_that_a_condition_rules_out_are_not_missed() {
+    let place = Place::new();
+    place.write("s.csv", "id,k\n1,a\n2,a\n3,b\n");
+    for encoding in ["buren", "parquet", "arrow", "avro", "capnp", "protobuf", "bincode", "msgpack", "cbor", "json", "csv"] {
+        place.run(&format!("convert s.csv {encoding} --partition-by k --to {encoding}")).ok();
+        let rows = place.run_of(&["cat", encoding, "--where", "k = 'a'", "--to", "csv"]).text();
+        assert_eq!(rows, "id,k\n1,a\n2,a\n", "{encoding}");
+        let none = place.run_of(&["query", encoding, "select id where false", "--format", "csv"]).text();
+        assert_eq!(none, "id\n", "{encoding}");
+    }
+}

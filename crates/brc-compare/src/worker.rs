@@ -147,7 +147,8 @@ impl Worker<'_> {
             let options =
                 OutputOptions { sync: false, inputs: vec![self.input.to_owned()], ..OutputOptions::default() };
             let output = Output::create(self.other, &options)?;
-            Ok(Target { writer, output, rejects: RejectLog::none() })
+            // Only what `--ragged reject` leaves out is rejected here.
+            Ok(Target { writer, output, rejects: RejectLog::counting() })
         };
         Ok(convert_inferred(table, begin, workers, &Progress::default())?.rows_stored)
     }

@@ -58,7 +58,10 @@ impl<'a> UnionScanner<'a> {
             self.union.end(table)?;
             return Some(Scanned::default());
         }
-        Some(Scanned { skipped_rows: own.rows_of(split.index).unwrap_or(0), ..Scanned::default() })
+        // Files that do not store the rows of each split may store those of all: they count as skipped with the first.
+        let of_first = || own.rows().filter(|_| split.index == 0);
+        let skipped_rows = own.rows_of(split.index).or_else(of_first).unwrap_or(0);
+        Some(Scanned { skipped_rows, ..Scanned::default() })
     }
 
     /// Switches to a table.

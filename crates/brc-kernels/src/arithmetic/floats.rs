@@ -91,8 +91,8 @@ impl Rounding {
     }
 }
 
-/// Multiplies each number by `power`, rounds it, and divides it by `power`; a number whose result is not finite is
-/// unchanged.
+/// Multiplies each number by `power`, rounds it, and divides it by `power`. A number is unchanged if its result is not
+/// finite, if it has no more decimals than that, or if its decimals are beyond the precision of floats.
 pub fn round(level: Level, rounding: Rounding, power: f64, values: &mut [f64]) {
     match rounding {
         Rounding::Nearest => run_at(level, Round { round: |value| Rounding::Nearest.of(value), power, values }),
@@ -101,6 +101,9 @@ pub fn round(level: Level, rounding: Rounding, power: f64, values: &mut [f64]) {
         Rounding::Truncate => run_at(level, Round { round: |value| Rounding::Truncate.of(value), power, values }),
     }
 }
+
+/// Floats from here on are integers, and not all of these.
+const TWO_TO_53: f64 = 9_007_199_254_740_992.0;
 
 struct Round<'a, F> {
     round: F,
@@ -114,8 +117,11 @@ impl<F: Fn(f64) -> f64> Kernel for Round<'_, F> {
     #[inline(always)]
     fn run(self) {
         for value in self.values {
-            let rounded = (self.round)(*value * self.power) / self.power;
-            *value = if rounded.is_finite() { rounded } else { *value };
+            let scaled = *value * self.power;
+            let rounded = (self.round)(scaled) / self.power;
+            let has_no_more = Rounding::Nearest.of(scaled) / self.power == *value;
+            let is_beyond = self.power >= 1.0 && scaled.abs() >= TWO_TO_53;
+            *value = if rounded.is_finite() && !has_no_more && !is_beyond { rounded } else { *value };
         }
     }
 }
@@ -182,7 +188,9 @@ mod tests {
                     round(level, rounding, power, &mut found);
                     for (&value, found) in values.iter().zip(found) {
                         let rounded = of(value * power) / power;
-                        let expected = if rounded.is_finite() { rounded } else { value };
+                        let is_rounded = (value * power).round() / power == value
+                            || power >= 1.0 && (value * power).abs() >= TWO_TO_53;
+                        let expected = if rounded.is_finite() && !is_rounded { rounded } else { value };
                         prop_assert_eq!(found.to_bits(), expected.to_bits());
                     }
                 }

@@ -52,7 +52,7 @@ impl Form {
         }
     }
 
-    /// Appends the text of a value of that type.
+    /// Appends the text of a value of that type; in the usual form if this one would lose a part of it, such as seconds.
     pub fn write(&self, value: Value<'_>, logical_type: LogicalType, out: &mut Vec<u8>) {
         match (self, value) {
             (Form::Number(form), value) => {
@@ -62,7 +62,7 @@ impl Form {
             }
             (Form::Time(form), Value::Integer(integer)) => {
                 match i64::try_from(integer).ok().and_then(|integer| Parts::of(integer, logical_type)) {
-                    Some(parts) if parts.has_usual_year() => form.write(&parts, out),
+                    Some(parts) if parts.has_usual_year() && form.expresses(&parts) => form.write(&parts, out),
                     _ => value.write(logical_type, out),
                 }
             }
@@ -82,18 +82,24 @@ impl Form {
     }
 
     /// The forms in which to write the columns of a table as one text. If a column has a decimal comma, numbers in the
-    /// usual form get one, too: `1.250` would be read as a thousand in such a text.
+    /// usual form get one, too: `1.250` would be read as a thousand in such a text. Without a decimal comma, it would be
+    /// read as a decimal, so integers have no points then.
     #[must_use]
     pub fn of_text(schema: &Schema) -> Vec<Option<Form>> {
+        let has_decimals = |logical_type: LogicalType| logical_type.is_float() || logical_type.scale() > 0;
+        let number = |form: &Option<Form>| if let Some(Form::Number(form)) = form { Some(*form) } else { None };
         let mut forms = Self::of_columns(schema);
-        let has_comma = |form: &Option<Form>| matches!(form, Some(Form::Number(form)) if form.decimal() == b',');
-        if forms.iter().any(has_comma) {
-            for (form, field) in forms.iter_mut().zip(schema.fields()) {
-                let logical_type = field.logical_type;
-                let has_point = logical_type.is_float() || logical_type.scale() > 0;
-                if form.is_none() && has_point {
+        let columns = || forms.iter().zip(schema.fields());
+        let has_comma = columns().any(|(form, field)| {
+            number(form).is_some_and(|form| form.decimal() == b',') && has_decimals(field.logical_type)
+        });
+        for (form, field) in forms.iter_mut().zip(schema.fields()) {
+            match number(form) {
+                None if form.is_none() && has_comma && has_decimals(field.logical_type) => {
                     *form = Some(Form::Number(NumberForm::COMMA));
                 }
+                Some(grouped) if grouped.has_thousands_by(b'.') && !has_comma => *form = None,
+                _ => {}
             }
         }
         forms

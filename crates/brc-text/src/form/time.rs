@@ -188,12 +188,32 @@ impl TimeForm {
         Some((reader.parts()?, rest))
     }
 
-    /// Appends a time.
-    pub(super) fn write(&self, parts: &Parts, out: &mut Vec<u8>) {
+    /// Whether a time can be written without loss: the form has terms for its minutes, seconds, fraction and century.
+    pub(super) fn expresses(&self, parts: &Parts) -> bool {
+        let seconds = parts.seconds.unwrap_or(0);
+        let has = |wanted: Item| self.has(|item| item == wanted || item == Item::Epoch);
+        let has_century = || {
+            let (year, ..) = calendar::date_of(self.local(parts).0);
+            !self.has(|item| item == Item::ShortYear) || (1969..=2068).contains(&year)
+        };
+        (seconds % 60 == 0 || has(Item::Second))
+            && (seconds / 60 % 60 == 0 || has(Item::Minute))
+            && (parts.nanos == 0 || self.has_fraction())
+            && (parts.days.is_none() || has_century())
+    }
+
+    /// The day and the second of the day at the offset at which values are written.
+    fn local(&self, parts: &Parts) -> (i64, i64) {
         let shift = if self.has_zone() { i64::from(self.offset) * 60 } else { 0 };
         let of_day = parts.seconds.unwrap_or(0) + shift;
         let days = parts.days.unwrap_or(0) + of_day.div_euclid(calendar::DAY_SECONDS);
-        let seconds = of_day.rem_euclid(calendar::DAY_SECONDS);
+        (days, of_day.rem_euclid(calendar::DAY_SECONDS))
+    }
+
+    /// Appends a time.
+    pub(super) fn write(&self, parts: &Parts, out: &mut Vec<u8>) {
+        let shift = if self.has_zone() { i64::from(self.offset) * 60 } else { 0 };
+        let (days, seconds) = self.local(parts);
         let (year, month, day) = calendar::date_of(days);
         let (hour, hour12) = (seconds / 3600, (seconds / 3600 + 11) % 12 + 1);
         for item in self.items() {
