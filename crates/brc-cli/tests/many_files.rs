@@ -365,7 +365,9 @@ fn floats_times_and_nulls_are_widened_where_values_are_known() {
 fn files_that_a_condition_rules_out_are_not_missed() {
     let place = Place::new();
     place.write("s.csv", "id,k\n1,a\n2,a\n3,b\n");
-    for encoding in ["buren", "parquet", "arrow", "avro", "capnp", "protobuf", "bincode", "msgpack", "cbor", "json", "csv"] {
+    for encoding in
+        ["buren", "parquet", "arrow", "avro", "capnp", "protobuf", "bincode", "msgpack", "cbor", "json", "csv"]
+    {
         place.run(&format!("convert s.csv {encoding} --partition-by k --to {encoding}")).ok();
         let rows = place.run_of(&["cat", encoding, "--where", "k = 'a'", "--to", "csv"]).text();
         assert_eq!(rows, "id,k\n1,a\n2,a\n", "{encoding}");

@@ -82,27 +82,22 @@ impl Form {
     }
 
     /// The forms in which to write the columns of a table as one text. If a column has a decimal comma, numbers in the
-    /// usual form get one, too: `1.250` would be read as a thousand in such a text. Without a decimal comma, it would be
-    /// read as a decimal, so integers have no points then.
+    /// usual form get one, too: `1.250` would be read as a thousand in such a text.
     #[must_use]
     pub fn of_text(schema: &Schema) -> Vec<Option<Form>> {
-        let has_decimals = |logical_type: LogicalType| logical_type.is_float() || logical_type.scale() > 0;
-        let number = |form: &Option<Form>| if let Some(Form::Number(form)) = form { Some(*form) } else { None };
         let mut forms = Self::of_columns(schema);
-        let columns = || forms.iter().zip(schema.fields());
-        let has_comma = columns().any(|(form, field)| {
-            number(form).is_some_and(|form| form.decimal() == b',') && has_decimals(field.logical_type)
-        });
-        for (form, field) in forms.iter_mut().zip(schema.fields()) {
-            match number(form) {
-                None if form.is_none() && has_comma && has_decimals(field.logical_type) => {
+        if forms.iter().flatten().any(Self::has_decimal_comma) {
+            for (form, field) in forms.iter_mut().zip(schema.fields()) {
+                if form.is_none() && has_decimals(field.logical_type) {
                     *form = Some(Form::Number(NumberForm::COMMA));
                 }
-                Some(grouped) if grouped.has_thousands_by(b'.') && !has_comma => *form = None,
-                _ => {}
             }
         }
         forms
+    }
+
+    fn has_decimal_comma(&self) -> bool {
+        matches!(self, Form::Number(form) if form.decimal() == b',')
     }
 
     /// The metadata entry (key, value) that records this form for a column.
@@ -112,13 +107,21 @@ impl Form {
     }
 
     /// A schema of rows of a table, with the forms of its columns. `columns` are their positions in the table; `None`
-    /// is a computed column.
+    /// is a computed column. Integers have no points between thousands unless another column has a decimal comma: some
+    /// rows of a table may not tell that `1.250` is a thousand.
     #[must_use]
     pub fn carry(table: &Schema, columns: &[Option<usize>], schema: Schema) -> Schema {
         let forms = Self::of_columns(table);
+        let form = |column: &Option<usize>| forms.get((*column)?).copied().flatten();
+        let has_comma = schema.fields().iter().zip(columns).any(|(field, column)| {
+            has_decimals(field.logical_type) && form(column).is_some_and(|form| form.has_decimal_comma())
+        });
+        let is_clear = |form: &Form| match form {
+            Form::Number(form) => has_comma || !form.has_thousands_by(b'.'),
+            Form::Time(_) => true,
+        };
         let form = |(field, column): (&brc_core::Field, &Option<usize>)| {
-            let form = forms.get((*column)?).copied().flatten()?;
-            Some(form.metadata(&field.name))
+            Some(form(column).filter(is_clear)?.metadata(&field.name))
         };
         let carried: Vec<(String, String)> = schema.fields().iter().zip(columns).filter_map(form).collect();
         let others = schema.metadata().iter().filter(|(key, _)| !key.starts_with(METADATA_KEY)).cloned();
@@ -143,6 +146,10 @@ impl Form {
             Form::Time(form) => form.goes_with(logical_type),
         }
     }
+}
+
+fn has_decimals(logical_type: LogicalType) -> bool {
+    logical_type.is_float() || logical_type.scale() > 0
 }
 
 fn owned(value: Value<'_>, text: &[u8], logical_type: LogicalType) -> Result<Value<'static>, RowFault> {
