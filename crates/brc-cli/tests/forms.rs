@@ -306,6 +306,12 @@ fn values_of_given_types_are_written_as_in_the_other_rows_of_the_table() {
     let rows = ["select d, x order by d", "--format", "csv"];
     let text = place.run_of(&[&["query", "c.buren"], &rows[..]].concat()).text();
     assert_eq!(text, "d,x\n13/02/2024,\"1.234,500\"\n01/02/2025,\"1.250,000\"\n01/03/2025,\"12,500\"\n");
+    // Null tokens are written in no form.
+    place.write("c3.csv", "d;x\n01/03/2025;1.250\nNA;NA\n");
+    place.run("convert c1.csv n.buren").ok();
+    place.run("convert c3.csv n.buren --append").ok();
+    let text = place.run_of(&["query", "n.buren", "select max(d) as d, min(x) as x", "--format", "json"]).text();
+    assert_eq!(text, "{\"d\":\"2025-03-01\",\"x\":1234.500}\n");
     let types = ["--type", "d=date,x=decimal(18,3)"];
     let query = ["select min(x) as x, max(d) as d", "--format", "csv"];
     for files in [["c1.csv", "c2.csv"], ["c2.csv", "c1.csv"]] {

@@ -25,9 +25,11 @@ struct OpenColumn {
 impl OpenColumn {
     fn add(&mut self, value: &[u8]) {
         let seen = Seen::of(value);
-        if !seen.is_text() {
-            self.seen = self.seen.join(seen);
+        // Bad values and null tokens are written in no form.
+        if seen.is_text() || !seen.null_tokens(self.logical_type).is_empty() {
+            return;
         }
+        self.seen = self.seen.join(seen);
         self.likely = self.likely.filter(|form| form.parse(value, self.logical_type).is_ok());
     }
 
