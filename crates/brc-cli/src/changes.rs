@@ -24,10 +24,9 @@ pub(crate) fn read(table: &dyn Table) -> Vec<String> {
 /// The null tokens that were recognised although no option names them: one line per column.
 fn nulled(table: &dyn Table) -> Vec<String> {
     let line = |name: &str, changes: &ColumnChanges| {
-        let tokens: Vec<String> = changes.null_tokens.iter().map(|token| quoted(token)).collect();
         let them = if changes.nulled == 1 { "it" } else { "them" };
         let values = counted(changes.nulled, "value");
-        format!("{} in '{name}' read as null ({values}; --null '' keeps {them} as text)", tokens.join(" and "))
+        format!("{} in '{name}' read as null ({values}; --null '' keeps {them} as text)", tokens(changes))
     };
     lines(&by_column(table, |changes| changes.nulled), line, "read as null")
 }
@@ -35,8 +34,7 @@ fn nulled(table: &dyn Table) -> Vec<String> {
 /// The columns that are text because the query compares their null tokens: one line each.
 fn compared(table: &dyn Table) -> Vec<String> {
     let line = |name: &str, changes: &ColumnChanges| {
-        let tokens: Vec<String> = changes.null_tokens.iter().map(|token| quoted(token)).collect();
-        let (tokens, nulls) = (tokens.join(" and "), changes.null_tokens.iter().copied().collect::<Vec<_>>().join(","));
+        let (tokens, nulls) = (tokens(changes), Vec::from_iter(changes.null_tokens.iter().copied()).join(","));
         format!("'{name}' is text in this query, which compares null tokens; --null {nulls} reads {tokens} as null")
     };
     lines(&by_column(table, |changes| changes.nulls_are_text.into()), line, "compared as text")
@@ -91,6 +89,11 @@ pub(crate) fn note_rejected(progress: &Progress) {
     if rejected > 0 {
         message!("note: rejected {} with the wrong number of columns", counted(rejected, "row"));
     }
+}
+
+/// The null tokens that were found, as a list for a message.
+fn tokens(changes: &ColumnChanges) -> String {
+    changes.null_tokens.iter().map(|token| quoted(token)).collect::<Vec<_>>().join(" and ")
 }
 
 fn quoted(token: &str) -> String {

@@ -157,9 +157,10 @@ impl FilesAsTable {
         };
         let mut opened = found.iter().map(open_one).collect::<Result<Vec<_>>>()?;
         let outdated = headers.map_or_else(Vec::new, |headers| headers.outdated());
+        let forms = forms();
         for (file, (opened, known)) in found.iter().zip(&mut opened) {
             // A stream cannot be opened again.
-            if (outdated.contains(&file.path) || *known != forms()) && file.path.is_file() {
+            if (outdated.contains(&file.path) || *known != forms) && file.path.is_file() {
                 *opened = open(&file.path, options)?;
             }
         }

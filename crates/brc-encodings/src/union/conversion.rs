@@ -1,6 +1,7 @@
 //! Converts the values of a column to the type that it has in the union. Every value stays the same.
 
 use super::codes::is_wanted;
+use crate::rows::values::float_of;
 use brc_core::{Column, Data, Integers, LogicalType, Predicate, calendar, for_integers};
 
 /// How the values of a table's column become values of the union's column.
@@ -20,9 +21,6 @@ pub(super) enum Conversion {
     Nulls,
 }
 
-/// All integers of at most this magnitude are exact as floats.
-const MAX_EXACT: u128 = 1 << 53;
-
 impl Conversion {
     /// The conversion from one type to another; `None` if there is none.
     pub(super) fn between(own: LogicalType, common: LogicalType) -> Option<Self> {
@@ -31,7 +29,7 @@ impl Conversion {
         }
         let (kind, own_units) = units(own)?;
         if common.is_float() {
-            let is_exact = kind == Kind::Number && own_units.unsigned_abs() <= MAX_EXACT;
+            let is_exact = kind == Kind::Number && float_of(own_units).is_some();
             return is_exact.then_some(Self::Floats { units: own_units as i64 });
         }
         let (_, common_units) = units(common).filter(|(other, units)| *other == kind && units % own_units == 0)?;
@@ -170,7 +168,7 @@ impl ConvertedValues {
     }
 
     fn divide(&mut self, values: Integers<'_>, units: f64, has_value: impl Fn(usize) -> bool) -> Result<(), Misfit> {
-        let is_exact = |value: i128| value.unsigned_abs() <= MAX_EXACT;
+        let is_exact = |value: i128| float_of(value).is_some();
         let fits = |(min, max)| is_exact(min) && is_exact(max);
         if !values.bounds().is_none_or(fits)
             && (0..values.len()).any(|row| !is_exact(values.get(row)) && has_value(row))

@@ -174,8 +174,8 @@ impl TextIsa for Avx2 {
     }
 }
 
-/// Whether two names of the same length are equal. Of up to 64 bytes, four parts of sixteen are compared without a
-/// branch on their number; the last ones overlap.
+/// Whether two names of the same length are equal, in the steps of [`equal_long`](crate::interner::equal_long) but without
+/// checks of bounds: the One Billion Row Challenge with 10,000 names takes 3 % less time than with that function (2026-11).
 ///
 /// # Safety
 /// Both have `length` readable bytes, which is from sixteen to [`LONGEST`].
