@@ -18,6 +18,7 @@ use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
 use ballista_scheduler::scheduler_process::{create_scheduler, start_grpc_service_with_listener};
 use ballista_scheduler::scheduler_server::SchedulerServer;
+use datafusion::arrow::array::RecordBatch;
 use datafusion::catalog::Session;
 use datafusion::common::internal_err;
 use datafusion::error::Result;
@@ -168,7 +169,11 @@ const LOST_EXECUTOR_ERRORS: [&str; 4] = ["Cancelled", "has failed 1 times", "fet
 /// The number of times a query is run if executors are lost.
 const ATTEMPTS: usize = 4;
 
-/// Runs a plan, again if an executor is lost before the first batch.
+/// The size of the rows, in bytes, that are fetched before the first is returned: a query can be run again only while
+/// none is.
+const HELD_BYTES: usize = 64 << 20;
+
+/// Runs a plan, again if an executor is lost before [`HELD_BYTES`] of rows, or all of them, were fetched.
 ///
 /// # Errors
 /// Errors of the query.
@@ -180,19 +185,38 @@ pub async fn rows_of(context: &SessionContext, plan: LogicalPlan) -> Result<Send
     }
     for attempt in 1.. {
         let mut rows = context.execute_logical_plan(plan.clone()).await?.execute_stream().await?;
-        let first = rows.next().await;
-        if let Some(Err(error)) = &first
-            && attempt < ATTEMPTS
-            && decode_failure(&error.to_string()).is_none()
-            && LOST_EXECUTOR_ERRORS.iter().any(|lost| error.to_string().contains(lost))
+        let held = first_rows(&mut rows).await;
+        if attempt < ATTEMPTS
+            && let Some(Err(error)) = held.last()
+            && is_lost_executor(&error.to_string())
         {
             continue;
         }
         let schema = rows.schema();
-        let all = futures::stream::iter(first).chain(rows);
+        let all = futures::stream::iter(held).chain(rows);
         return Ok(Box::pin(RecordBatchStreamAdapter::new(schema, all)));
     }
     internal_err!("there is no last attempt")
+}
+
+/// Fetches rows until they take [`HELD_BYTES`], or up to the first error, which is the last item.
+async fn first_rows(rows: &mut SendableRecordBatchStream) -> Vec<Result<RecordBatch>> {
+    let (mut held, mut bytes) = (Vec::new(), 0);
+    while bytes < HELD_BYTES
+        && let Some(batch) = rows.next().await
+    {
+        let is_error = batch.is_err();
+        bytes += batch.as_ref().map_or(0, RecordBatch::get_array_memory_size);
+        held.push(batch);
+        if is_error {
+            break;
+        }
+    }
+    held
+}
+
+fn is_lost_executor(error: &str) -> bool {
+    decode_failure(error).is_none() && LOST_EXECUTOR_ERRORS.iter().any(|lost| error.contains(lost))
 }
 
 /// Runs an executor until it is terminated. `memory` limits, in bytes, all queries of brc that it runs in parallel; the
@@ -252,5 +276,39 @@ impl QueryPlanner for Planner {
         };
         physical_codec().check(&checked, &session.task_ctx())?;
         Ok(physical)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use datafusion::arrow::array::{ArrayRef, Int64Array};
+    use datafusion::error::DataFusionError;
+
+    fn batch(rows: i64) -> RecordBatch {
+        RecordBatch::try_from_iter([("n", Arc::new(Int64Array::from_iter_values(0..rows)) as ArrayRef)]).unwrap()
+    }
+
+    fn stream(batches: Vec<Result<RecordBatch>>) -> SendableRecordBatchStream {
+        Box::pin(RecordBatchStreamAdapter::new(batch(1).schema(), futures::stream::iter(batches)))
+    }
+
+    #[tokio::test]
+    async fn an_error_after_the_first_batch_is_found_before_rows_are_returned() {
+        let lost = || DataFusionError::Execution("Shuffle fetch partition error from Executor".to_owned());
+        let mut rows = stream(vec![Ok(batch(3)), Ok(batch(2)), Err(lost()), Ok(batch(9))]);
+        let held = first_rows(&mut rows).await;
+        assert_eq!(held.len(), 3);
+        assert!(is_lost_executor(&held[2].as_ref().unwrap_err().to_string()));
+        assert_eq!(first_rows(&mut stream(vec![Ok(batch(3)), Ok(batch(2))])).await.len(), 2);
+    }
+
+    #[tokio::test]
+    async fn large_results_are_not_held() {
+        let large = batch((HELD_BYTES / 16) as i64);
+        let mut rows = stream(vec![Ok(large.clone()), Ok(large.clone()), Ok(large)]);
+        assert_eq!(first_rows(&mut rows).await.len(), 2);
+        assert!(rows.next().await.is_some() && rows.next().await.is_none());
     }
 }
