@@ -40,8 +40,12 @@ impl Form {
         match self {
             Form::Number(form) => {
                 let mut canonical = [0; NumberForm::MAX_BYTES];
-                let number = form.canonical(text, &mut canonical);
-                let number = number.ok_or_else(|| RowFault::MalformedNumber(RowFault::quote(text)))?;
+                let number = match form.canonical(text, &mut canonical) {
+                    Some(number) => number,
+                    // Infinity and NaN are written alike in all forms.
+                    None if logical_type.is_float() && !text.iter().any(u8::is_ascii_digit) => text,
+                    None => return Err(RowFault::MalformedNumber(RowFault::quote(text))),
+                };
                 owned(Value::parse(number, logical_type)?, text, logical_type)
             }
             Form::Time(form) => match form.parse(text).and_then(|parts| parts.value(logical_type)) {

@@ -130,19 +130,25 @@ impl NumberForm {
         if unsigned.len() < text.len() {
             push(b'-');
         }
-        let (whole, decimals) = match unsigned.iter().position(|&byte| byte == self.decimal) {
-            Some(at) => (&unsigned[..at], Some(&unsigned[at + 1..])),
-            None => (unsigned, None),
+        let end = unsigned.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(unsigned.len());
+        let (mantissa, exponent) = unsigned.split_at(end);
+        let (whole, decimals) = match mantissa.iter().position(|&byte| byte == self.decimal) {
+            Some(at) => (&mantissa[..at], Some(&mantissa[at + 1..])),
+            None => (mantissa, None),
         };
+        // Only numbers without an exponent have groups of digits.
+        if !is_exponent(exponent) || !exponent.is_empty() && !whole.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
         self.groups(whole, &mut push)?;
         if let Some(decimals) = decimals {
-            push(b'.');
-            let digits = decimals.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            if digits == 0 || !is_exponent(&decimals[digits..]) {
+            if decimals.is_empty() || !decimals.iter().all(u8::is_ascii_digit) {
                 return None;
             }
+            push(b'.');
             decimals.iter().for_each(|&byte| push(byte));
         }
+        exponent.iter().for_each(|&byte| push(byte));
         Some(&out[..length])
     }
 

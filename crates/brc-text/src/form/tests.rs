@@ -230,6 +230,17 @@ proptest! {
     }
 
     #[test]
+    fn every_float_round_trips(
+        form in prop::sample::select(NumberForm::DETECTED.to_vec()),
+        number in prop_oneof![any::<f64>(), (any::<i32>()).prop_map(|number| f64::from(number) / 1000.0)],
+    ) {
+        let mut text = Vec::new();
+        Form::Number(form).write(Value::Float(number), LogicalType::Float64, &mut text);
+        let Value::Float(read) = Form::Number(form).parse(&text, LogicalType::Float64).unwrap() else { unreachable!() };
+        prop_assert!(read == number || read.is_nan() && number.is_nan(), "{}", String::from_utf8_lossy(&text));
+    }
+
+    #[test]
     fn every_number_round_trips(
         form in prop::sample::select(NumberForm::DETECTED.to_vec()),
         number in any::<i64>(),

@@ -4,7 +4,7 @@
 //! May or in June, and stays text until a day after the 12th decides. What values require is therefore the set of forms
 //! that parse them; the sets of several values are intersected.
 
-use super::{FORMED_NUMBER, FORMED_TIME, NUMBER, SHORT_GROUP, Seen, UNGROUPED, too_short};
+use super::{FLOAT, FORMED_NUMBER, FORMED_TIME, INEXACT, NUMBER, SHORT_GROUP, Seen, UNGROUPED, too_short};
 use crate::form::{Form, GivenForms, GivenNumber, NumberForm, Padding, Parts, TimeForm, ZoneOffset};
 use brc_core::{LogicalType, TimeUnit};
 use std::sync::LazyLock;
@@ -213,6 +213,14 @@ fn of_parts(parts: &Parts) -> Seen {
     Seen { unit, least_unit: unit, too_short, ..Seen::NOTHING }
 }
 
+impl FormSet {
+    /// The forms that may occur in a column with a number in the usual form that has a point and an exponent.
+    pub(super) fn with_decimal_point() -> Self {
+        let forms = (0..).zip(NumberForm::DETECTED).filter(|(_, form)| form.decimal() == b'.');
+        Self { numbers: forms.fold(GIVEN_NUMBER, |numbers, (index, _): (u32, _)| numbers | 1 << index), ..Self::ALL }
+    }
+}
+
 /// The number forms with their bits: first the one that the user sets, then the detected ones that are compatible with
 /// it.
 fn number_forms(given: Option<GivenNumber>) -> impl Iterator<Item = (u8, NumberForm)> {
@@ -250,12 +258,13 @@ fn number(text: &[u8], given: Option<GivenNumber>) -> Option<Seen> {
 fn of_number(text: &[u8], form: NumberForm) -> Option<Seen> {
     let mut canonical = [0; NumberForm::MAX_BYTES];
     let seen = super::numbers::seen(form.canonical(text, &mut canonical)?)?;
-    (seen.flags & NUMBER != 0).then_some(seen)
+    (seen.flags & super::FLOAT_OR_NUMBER != 0).then_some(seen)
 }
 
 fn formed(seen: Seen, forms: FormSet) -> Seen {
     let forms = FormSet { whole: seen.whole, scale: seen.scale, ..forms };
-    Seen { flags: seen.flags & super::OF_INTEGERS | FORMED_NUMBER, forms, ..Seen::NOTHING }
+    let flags = seen.flags & (super::OF_INTEGERS | INEXACT | FLOAT);
+    Seen { flags: flags | FORMED_NUMBER, forms, ..Seen::NOTHING }
 }
 
 /// Whether a number starts with more than three digits, which rules out thousands separators.
@@ -271,9 +280,14 @@ impl Seen {
         if given.is_empty() || !self.nulls.is_empty() {
             return self;
         }
+        let is_usual = |decimal: u8| {
+            self.flags & super::FLOAT_OR_NUMBER != 0
+                && self.flags & FORMED_NUMBER == 0
+                && (decimal == b'.' || !text.contains(&b'.'))
+        };
         if let Some(number_given) = given.number
-            && self.flags & (NUMBER | FORMED_NUMBER | super::TEXT) != 0
-            && !(self.flags & NUMBER != 0 && (self.scale == 0 || number_given.form.decimal() == b'.'))
+            && self.flags & (super::FLOAT_OR_NUMBER | FORMED_NUMBER | super::TEXT) != 0
+            && !is_usual(number_given.form.decimal())
         {
             self = number(text, given.number).unwrap_or(Self::TEXT);
         }
@@ -315,7 +329,7 @@ impl Seen {
         }
         if kinds & FORMED_TIME != 0 {
             self.times(kinds)
-        } else if kinds & FORMED_NUMBER != 0 && kinds & !(FORMED_NUMBER | NUMBER) == 0 {
+        } else if kinds & FORMED_NUMBER != 0 && kinds & !(FORMED_NUMBER | super::FLOAT_OR_NUMBER) == 0 {
             self.numbers(given)
         } else if kinds == NUMBER && given.likely_decimal == Some(b',') && self.may_have_groups() {
             self.number_in(NumberForm::COMMA_AND_POINT)
@@ -415,7 +429,14 @@ impl Seen {
             whole = whole.max(if has_point { 6 } else { 3 });
             scale = scale.max(if has_point { 0 } else { 3 });
         }
-        match (Self { whole, scale, ..self }).number() {
+        let usual = Self { whole, scale, ..self };
+        let is_float = has(FLOAT) || self.nulls.has_nan() && scale > 0 && usual.fits_floats();
+        let logical_type = match is_float {
+            true if usual.fits_floats() => LogicalType::Float64,
+            true => LogicalType::String,
+            false => usual.number(),
+        };
+        match logical_type {
             LogicalType::String => Reading::Usual,
             logical_type => Reading::Formed(logical_type, Form::Number(form)),
         }

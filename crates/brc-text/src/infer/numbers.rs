@@ -1,5 +1,6 @@
 //! Requirements of values that may be numbers.
 
+use super::forms::FormSet;
 use super::{
     ALTERED, ALTERED_AS_FLOAT, BEYOND_INT64, BEYOND_UINT64, FLOAT, INEXACT, NEGATIVE, NUMBER, Seen, UNGROUPED,
 };
@@ -27,7 +28,8 @@ pub(super) fn seen(text: &[u8]) -> Option<Seen> {
     if let [b'e' | b'E', exponent @ ..] = exponent {
         let exponent = exponent.strip_prefix(b"-").or_else(|| exponent.strip_prefix(b"+")).unwrap_or(exponent);
         let is_number = !exponent.is_empty() && exponent.iter().all(u8::is_ascii_digit);
-        return if is_number { float(text) } else { None };
+        let forms = if decimals > 0 { FormSet::with_decimal_point() } else { FormSet::ALL };
+        return if is_number { Some(Seen { forms, ..float(text)? }) } else { None };
     }
     if !exponent.is_empty() {
         return None;

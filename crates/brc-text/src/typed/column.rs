@@ -397,7 +397,12 @@ impl ColumnState {
     ) {
         let logical_type = self.logical_type;
         let mut written = Vec::with_capacity(40);
+        // What a float requires of the type is not seen from its value.
+        let is_slow = logical_type.is_float() && self.inference.is_some();
         let fast = |text: Text<'f>| {
+            if is_slow {
+                return None;
+            }
             if let Some(value) = form.parse_exact(text.bytes(), logical_type) {
                 return Some((of_value(Value::Integer(value.into())), false));
             }
