@@ -1,0 +1,102 @@
+//! How the values of a table differ from the text they were read from, and why a column is text.
+
+use crate::decimal;
+use crate::identifier;
+use crate::logical_type::LogicalType;
+use std::collections::BTreeSet;
+use std::ops::AddAssign;
+use std::path::PathBuf;
+
+/// Why a column has type string although its values look like another type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextReason {
+    /// Most values have one type and some do not.
+    Others {
+        /// The first value that does not.
+        value: Vec<u8>,
+        /// The number of such values.
+        others: u64,
+        /// The number of values, without nulls.
+        values: u64,
+        /// The line on which `value` begins, from 1.
+        line: u64,
+        /// The file, if the table consists of several.
+        file: Option<PathBuf>,
+        /// The type of the remaining values.
+        expected: LogicalType,
+        /// Whether the remaining values are written as in SQL, so that `try_cast` reads them.
+        is_usual: bool,
+    },
+    /// The values are numbers, or dates and times, written in several forms.
+    SeveralForms {
+        /// The first value.
+        first: Vec<u8>,
+        /// The first value in a different form.
+        other: Vec<u8>,
+    },
+    /// The values are numbers, or dates and times, that can be read in two ways.
+    Undecided {
+        /// The two ways of reading them.
+        forms: [String; 2],
+        /// The options that select them, in the same order.
+        options: [String; 2],
+    },
+}
+
+impl TextReason {
+    /// The reason and its remedy for a column of that name, as a sentence for users.
+    #[must_use]
+    pub fn of(&self, name: &str) -> String {
+        let (column, named) = (identifier::in_sql(name), identifier::in_list(name));
+        match self {
+            Self::Others { value, others, values, line, file, expected, is_usual } => {
+                let value = String::from_utf8_lossy(value);
+                let [others, values, line] = [others, values, line].map(|number| decimal::with_thousands(*number));
+                let file = file.as_ref().map(|file| format!(" of {}", file.display())).unwrap_or_default();
+                let cast = if *is_usual { format!("try_cast({column} as {expected}), or ") } else { String::new() };
+                format!(
+                    "'{name}' is text because of '{value}' ({others} of {values} values, line {line}{file}); use {cast}brc \
+                     convert --type '{named}={expected}' --rejects FILE"
+                )
+            }
+            Self::SeveralForms { first, other } => {
+                let [first, other] = [first, other].map(|value| String::from_utf8_lossy(value));
+                format!(
+                    "'{name}' is text because its values are written in several ways: '{first}', but also '{other}'"
+                )
+            }
+            Self::Undecided { forms: [one, other], options: [this, that] } => {
+                format!("'{name}' is text because it may be written as {one} or as {other}; use {this} or {that}")
+            }
+        }
+    }
+}
+
+/// How the values of a column differ from the text they were read from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ColumnChanges {
+    /// The number of values that will be written differently: `1e5` as `100000.0`, but not `1.5` as `1.50`.
+    pub altered: u64,
+    /// The first of these: as read, and as it will be written.
+    pub example: Option<(Vec<u8>, Vec<u8>)>,
+    /// The number of values read as null because they are common null tokens, without an option that says so.
+    pub nulled: u64,
+    /// The null tokens found.
+    pub null_tokens: BTreeSet<&'static str>,
+    /// Whether the column has type string because a query compares these null tokens with its values
+    /// ([`Table::read_nulls_as_text`](super::Table::read_nulls_as_text)).
+    pub nulls_are_text: bool,
+    /// Why the values are text, if they can be read in two ways.
+    pub undecided: Option<TextReason>,
+}
+
+impl AddAssign<&ColumnChanges> for ColumnChanges {
+    fn add_assign(&mut self, other: &Self) {
+        self.altered += other.altered;
+        self.example = self.example.take().or_else(|| other.example.clone());
+        self.nulled += other.nulled;
+        self.null_tokens.extend(&other.null_tokens);
+        self.nulls_are_text |= other.nulls_are_text;
+        self.undecided = self.undecided.take().or_else(|| other.undecided.clone());
+    }
+}
