@@ -91,7 +91,7 @@ fn files_that_differ_are_refused_by_name_and_column() {
     place.run("convert part-4.csv part-4.buren --schema city:string,price:string").ok();
     place.run("query part-1.csv part-4.buren").fails_with(
         2,
-        "part-4.buren: column 'price' is of type string, but decimal(18,1) in part-1.csv; --schema sets both",
+        "part-4.buren: column 'price' is of type string, but decimal(18,1) in part-1.csv; --type sets that of a text",
     );
     place.write("part-5.csv", "price;city\n7.0;Oslo\n");
     place.run("cat part-1.csv part-5.csv").fails_with(2, "part-5.csv: column 1 is 'price'");
@@ -346,8 +346,9 @@ fn floats_times_and_nulls_are_widened_where_values_are_known() {
             place.run(&format!("convert {number}.csv {number}.{encoding}")).ok();
         }
     }
+    let cast = "brc query can cast it in one of them, and --output saves that";
     let name = "column 'name' is of type string, but int64 in";
-    place.run("cat 0.buren 1.buren").fails_with(2, &format!("1.buren: {name} 0.buren; --schema sets both"));
+    place.run("cat 0.buren 1.buren").fails_with(2, &format!("1.buren: {name} 0.buren; {cast}"));
     for number in 0..2 {
         place.run(&format!("convert {number}.csv {number}.buren --force --type name=string")).ok();
         place.run(&format!("convert {number}.csv {number}.parquet --force --type name=string")).ok();
@@ -357,7 +358,7 @@ fn floats_times_and_nulls_are_widened_where_values_are_known() {
     }
     // Arrow files have no statistics.
     let ratio = "column 'ratio' is of type float64, but decimal(18,1) in";
-    place.run("cat 0.arrow 1.arrow").fails_with(2, &format!("1.arrow: {ratio} 0.arrow; --schema sets both"));
+    place.run("cat 0.arrow 1.arrow").fails_with(2, &format!("1.arrow: {ratio} 0.arrow; {cast}"));
 }
 
 /// Files that a condition rules out count as skipped, whether or not their encoding stores the rows of each part.

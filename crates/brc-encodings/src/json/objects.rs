@@ -268,6 +268,7 @@ impl Objects {
                 self.end_array();
             }
             (Context::AfterValue, b',') if in_array => (text[at], self.context) = (b'\n', Context::BeforeValue),
+            (Context::BeforeValue, b']') => return Err(self.fault("a comma before the end of the array")),
             (Context::AfterArray, _) => return Err(self.fault("text after the end of the array")),
             (Context::AfterValue, _) if in_array => {
                 return Err(self.fault("expected `,` or `]` after an object of the array"));

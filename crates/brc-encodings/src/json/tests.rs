@@ -512,6 +512,7 @@ fn malformed_arrays_are_errors() {
     for (text, message) in [
         ("[{\"a\":1},\n{\"a\":2}\n", "line 3, byte 18: malformed JSON: the array does not end: the file is cut off"),
         ("[{\"a\":1},\n{\"a\":2", "line 2, byte 16: malformed JSON: the array does not end: the file is cut off"),
+        ("[{\"a\":1},\n]\n", "line 2, byte 10: malformed JSON: a comma before the end of the array"),
         ("[{\"a\":1}]\n{\"a\":2}\n", "line 2, byte 10: malformed JSON: text after the end of the array"),
         (
             "[{\"a\":1}\n {\"a\":2}]",

@@ -190,14 +190,19 @@ impl MergedField {
 
     fn common_type(&self, tables: &[OwnColumns<'_>]) -> Result<LogicalType> {
         let name = &self.field.name;
-        let typed = tables.iter().filter_map(|own| Some((own.table.path().display(), own.typed(name)?)));
-        let (paths, columns): (Vec<_>, Vec<_>) = typed.unzip();
+        let typed = tables.iter().filter_map(|own| Some((own.table, own.typed(name)?)));
+        let (having, columns): (Vec<_>, Vec<_>) = typed.unzip();
         common_type(&columns).ok_or_else(|| {
             let (first, second) = conflict(&columns);
             let [(of_first, _), (of_second, _)] = [columns[first], columns[second]];
-            let (path, path_of_first) = (&paths[second], &paths[first]);
+            let [one, other] = [having[first], having[second]];
+            let (path, path_of_first) = (other.path().display(), one.path().display());
+            let remedy = match one.inferred().or_else(|| other.inferred()) {
+                Some(_) => "--type sets that of a text",
+                None => "brc query can cast it in one of them, and --output saves that",
+            };
             Error::type_mismatch(format!(
-                "{path}: column '{name}' is of type {of_second}, but {of_first} in {path_of_first}; --schema sets both"
+                "{path}: column '{name}' is of type {of_second}, but {of_first} in {path_of_first}; {remedy}"
             ))
         })
     }

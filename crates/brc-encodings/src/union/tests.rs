@@ -151,8 +151,16 @@ fn columns_are_matched_by_name_and_missing_ones_are_null() {
 fn mismatches_name_file_and_column() {
     for (other, by_name, message) in [
         ("n:int64,t:string", false, "b: column 2 is 't', but 's' in a; --union-by-name matches columns by name"),
-        ("n:int64,s:date", false, "b: column 's' is of type date, but string in a; --schema sets both"),
-        ("s:date,n:int64", true, "b: column 's' is of type date, but string in a; --schema sets both"),
+        (
+            "n:int64,s:date",
+            false,
+            "b: column 's' is of type date, but string in a; brc query can cast it in one of them, and --output saves that",
+        ),
+        (
+            "s:date,n:int64",
+            true,
+            "b: column 's' is of type date, but string in a; brc query can cast it in one of them, and --output saves that",
+        ),
         ("n:int64", false, "b: lacks the column 's' of a; --union-by-name matches columns by name"),
         (
             "n:int64,s:string,x:date",

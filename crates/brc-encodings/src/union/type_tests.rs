@@ -334,6 +334,9 @@ fn columns_without_values_have_any_type() {
         }
         let error = union(encoding, &[nulls(), numbers(), texts()]).err().unwrap().to_string();
         let expected = "column 'x' is of type string, but decimal(6,2) in";
-        assert_eq!(error, format!("{encoding}: {expected} {encoding}; --schema sets both"));
+        assert_eq!(
+            error,
+            format!("{encoding}: {expected} {encoding}; brc query can cast it in one of them, and --output saves that")
+        );
     }
 }
