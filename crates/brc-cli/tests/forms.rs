@@ -71,6 +71,34 @@ fn text_in_other_formats_round_trips() {
 }
 
 #[test]
+fn floats_with_a_decimal_comma_round_trip() {
+    let place = Place::new();
+    let text = "id;x;y\n1;8,3e-7;1,5\n2;1.234,0;NaN\n3;-0,5;2,25\n";
+    place.write("t.csv", text);
+    assert_eq!(types(&place, "t.csv"), ["int64", "float64", "float64"]);
+    place.run("convert t.csv t.buren").ok();
+    place.run("convert t.buren back.csv --output-delimiter ;").ok();
+    assert_eq!(std::fs::read_to_string(place.path("back.csv")).unwrap(), text);
+    place.write("late.csv", format!("x;y\n{}1,5E-05;7\n", "0,25;3\n".repeat(200_000)));
+    assert_eq!(
+        place.run_of(&["query", "late.csv", "select min(x), max(x)", "--format", "csv"]).text(),
+        "min(x),max(x)\n1.5e-5,0.25\n"
+    );
+}
+
+#[test]
+fn times_of_other_formats_may_lack_their_last_parts() {
+    let place = Place::new();
+    place.write("t.csv", "at\n31.12.2024 10:00:00.5\n31.12.2024 10:00:01\n31.12.2024 10:05\n31.12.2024\n");
+    assert_eq!(types(&place, "t.csv"), ["timestamp(ms)"]);
+    let written =
+        "31.12.2024 10:00:00.500\n31.12.2024 10:00:01.000\n31.12.2024 10:05:00.000\n31.12.2024 00:00:00.000\n";
+    let outcome = place.run("convert t.csv t.buren");
+    assert!(outcome.stderr.contains("31.12.2024"), "{}", outcome.stderr);
+    assert_eq!(place.run("cat t.buren").text(), format!("at\n{written}"));
+}
+
+#[test]
 fn ambiguous_values_are_text_unless_an_option_decides() {
     let place = Place::new();
     place.write("t.csv", "day,x\n05/06/2024,\"1,234\"\n01/02/2024,\"5,678\"\n");

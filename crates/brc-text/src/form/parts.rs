@@ -141,6 +141,11 @@ impl Parts {
         }
     }
 
+    /// Whether there is a time of day.
+    pub(crate) fn has_clock(&self) -> bool {
+        self.seconds.is_some()
+    }
+
     /// Whether names and AM/PM are in the case of the form.
     pub(crate) fn is_written_so(&self) -> bool {
         !self.has_other_case

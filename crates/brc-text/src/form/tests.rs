@@ -46,6 +46,17 @@ fn times_round_trip_through_strftime_forms() {
     ] {
         assert_eq!(read(form, text, LogicalType::Date), None, "{form} {text}");
     }
+    for (form, text, written) in [
+        ("%d.%m.%Y %H:%M:%S", "31.12.2024 10:05", Some("31.12.2024 10:05:00")),
+        ("%d.%m.%Y %H:%M:%S.%f", "31.12.2024 10:05", Some("31.12.2024 10:05:00.0")),
+        ("%d.%m.%Y, %H:%M", "31.12.2024", Some("31.12.2024, 00:00")),
+        ("%d.%m.%Y, %H:%M", "31.12.2024,", None),
+        ("%d.%m.%Y %H:%M", "31.12.2024 10", None),
+        ("%d.%m.%Y %I:%M %p", "31.12.2024 10:00", None),
+        ("%d.%m.%Y %H:%M %Z", "31.12.2024", None),
+    ] {
+        assert_eq!(read(form, text, timestamp(false)).map(|[_, text]| text).as_deref(), written, "{form} {text}");
+    }
     let with_fraction = LogicalType::Timestamp { unit: TimeUnit::Millisecond, zone: false };
     let text = "2024-12-31 10:00:00,250";
     assert_eq!(read("%F %T,%f", text, with_fraction).unwrap(), ["2024-12-31 10:00:00.250", text]);

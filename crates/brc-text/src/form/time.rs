@@ -176,16 +176,33 @@ impl TimeForm {
         rest.is_empty().then_some(parts)
     }
 
-    /// Parses the time at the start of a text. Returns it and the rest.
+    /// Parses the time at the start of a text. Returns it and the rest, which is empty if the last parts are missing.
     pub(crate) fn parse_start<'t>(&self, text: &'t [u8]) -> Option<(Parts, &'t [u8])> {
         let mut reader = Reader::new(text);
         let items = self.items();
         for (index, item) in items.iter().enumerate() {
+            if reader.rest.is_empty() && self.may_end_before(index) {
+                break;
+            }
             let beside = [index.checked_sub(1), Some(index + 1)].map(|beside| items.get(beside?));
             reader.read(*item, beside.iter().any(|item| item.is_some_and(Item::is_digits)))?;
         }
         let rest = reader.rest;
         Some((reader.parts()?, rest))
+    }
+
+    /// Whether a text may end before an item: as in the usual form, a timestamp may lack its fraction, its seconds or
+    /// its time of day, unless a zone follows.
+    fn may_end_before(&self, index: usize) -> bool {
+        let (before, rest) = self.items().split_at(index);
+        let separators = rest.iter().take_while(|item| matches!(item, Item::Literal(_))).count();
+        let begins_part = |item: &Item| matches!(item, Item::Hour(_) | Item::Hour12(_) | Item::Second | Item::Fraction);
+        separators > 0
+            && !matches!(before, [.., Item::Literal(_)])
+            && rest.get(separators).is_some_and(begins_part)
+            && rest.iter().all(|item| {
+                begins_part(item) || matches!(item, Item::Literal(_) | Item::Minute | Item::UpperHalf | Item::LowerHalf)
+            })
     }
 
     /// Whether a time can be written without loss: the form has terms for its minutes, seconds, fraction and century.

@@ -292,7 +292,8 @@ impl Seen {
             self = number(text, given.number).unwrap_or(Self::TEXT);
         }
         let times = [(GIVEN_DATE, &given.date), (GIVEN_TIMESTAMP, &given.timestamp)];
-        for (bit, parts) in times.map(|(bit, form)| (bit, form.and_then(|form| form.parse(text)))) {
+        let parse = |form: TimeForm| form.parse(text).filter(|parts| parts.has_clock() || !form.has_clock());
+        for (bit, parts) in times.map(|(bit, form)| (bit, form.and_then(parse))) {
             match parts {
                 None => self.forms.starts &= !bit,
                 Some(parts) => {
