@@ -15,6 +15,7 @@
 //! - In a quoted field, two quotes are one quote of data; a single one closes the field. It must be followed by a
 //!   delimiter or a line end, else the row is malformed. A malformed row extends through the first line end after the
 //!   offending byte, whether quoted or not; the next row starts there.
+//! - With padding, blanks may stand before a quote that opens a field and after the one that closes it.
 //! - An escape makes the next byte data, quoted or not; also a line feed. (Of an escaped CRLF only the CR.)
 //! - A line that starts with the comment byte is one field.
 //! - With brackets, a `[` at the start of a field opens it, and a `]` before a delimiter or line end closes it; the

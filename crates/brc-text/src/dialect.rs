@@ -90,6 +90,9 @@ impl Dialect {
         if self.brackets {
             syntax = syntax.with_brackets().map_err(taken)?;
         }
+        if self.trim && self.quote.is_some() {
+            syntax = syntax.with_padding();
+        }
         match self.comment.as_deref().map(str::as_bytes) {
             None => Ok(syntax),
             Some([comment]) => syntax.with_comment(*comment).map_err(taken),

@@ -22,7 +22,8 @@ pub(crate) fn between_brackets<'f>(syntax: &Syntax, field: &'f [u8]) -> Option<&
 }
 
 /// Appends the value of a field: removes the surrounding quotes or brackets, replaces doubled quotes by one, and
-/// removes escapes, so that the byte after an escape is literal. An escape at the end of the field is literal, too.
+/// removes escapes of bytes that have a meaning: quotes, escapes, delimiters, line ends, the start of a comment. Before
+/// any other byte an escape is data, as in `"C:\temp"` from a program that escapes only quotes.
 ///
 /// Only fields that [`rows`](crate::rows) marks as quoted need this.
 pub fn unquote(syntax: &Syntax, field: &[u8], out: &mut Vec<u8>) {
@@ -33,22 +34,39 @@ pub fn unquote(syntax: &Syntax, field: &[u8], out: &mut Vec<u8>) {
     match (quoted, syntax.escape()) {
         (Some((quote, inner)), Some(escape)) => {
             // With escapes, a field that ends in a quote may still be unclosed.
-            copy(inner.strip_suffix(&[quote]).unwrap_or(inner), |rest| memchr2(quote, escape, rest), out);
+            let is_special = |byte, next| byte == quote || is_escapable(syntax, next);
+            copy(inner.strip_suffix(&[quote]).unwrap_or(inner), |rest| memchr2(quote, escape, rest), is_special, out);
         }
         (Some((quote, inner)), None) => {
-            copy(inner.strip_suffix(&[quote]).unwrap_or(inner), |rest| memchr(quote, rest), out);
+            copy(inner.strip_suffix(&[quote]).unwrap_or(inner), |rest| memchr(quote, rest), |_, _| true, out);
         }
-        (None, Some(escape)) => copy(field, |rest| memchr(escape, rest), out),
+        (None, Some(escape)) => {
+            copy(field, |rest| memchr(escape, rest), |_, next| is_escapable(syntax, next), out);
+        }
         (None, None) => out.extend_from_slice(field),
     }
 }
 
-/// Copies `rest`, but drops each byte that `find` returns and copies the byte after it unchanged.
-fn copy(mut rest: &[u8], find: impl Fn(&[u8]) -> Option<usize>, out: &mut Vec<u8>) {
+/// Whether a byte has a meaning that an escape takes away.
+fn is_escapable(syntax: &Syntax, byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n' | b'"' | b'\'')
+        || byte == syntax.delimiter()
+        || syntax.has_blanks() && is_blank(byte)
+        || [syntax.quote(), syntax.escape(), syntax.comment()].contains(&Some(byte))
+}
+
+/// Copies `rest`. Of each byte that `find` returns and the byte after it, the first is dropped if `is_special`.
+fn copy(
+    mut rest: &[u8],
+    find: impl Fn(&[u8]) -> Option<usize>,
+    is_special: impl Fn(u8, u8) -> bool,
+    out: &mut Vec<u8>,
+) {
     while let Some(at) = find(rest) {
-        let Some(&byte) = rest.get(at + 1) else { break };
-        out.extend_from_slice(&rest[..at]);
-        out.push(byte);
+        let Some(&next) = rest.get(at + 1) else { break };
+        let kept = if is_special(rest[at], next) { at } else { at + 1 };
+        out.extend_from_slice(&rest[..kept]);
+        out.push(next);
         rest = &rest[at + 2..];
     }
     out.extend_from_slice(rest);
@@ -81,7 +99,10 @@ mod tests {
             (&escapes, "\\\"a\\", "\"a\\"),
             (&both, "\"a\\\"b\"\"c\\\\\"", "a\"b\"c\\"),
             (&both, "\"a\\\\\"", "a\\"),
-            (&both, "a\"\\nb", "a\"nb"),
+            (&both, "a\"\\nb", "a\"\\nb"),
+            (&both, "\"C:\\temp\\new \\\"x\\\"\"", "C:\\temp\\new \"x\""),
+            (&both, "\"\\\\server\\share\"", "\\server\\share"),
+            (&escapes, "a\\\nb\\\tc", "a\nb\\\tc"),
         ] {
             let mut out = b">".to_vec();
             unquote(syntax, field.as_bytes(), &mut out);

@@ -174,7 +174,13 @@ fn oracle_row(syntax: &Syntax, text: &[u8]) -> (usize, Option<Reason>, Vec<Vec<u
             let byte = text.get(at).copied();
             if byte.is_some() && byte == syntax.escape() {
                 match text.get(at + 1) {
-                    Some(&next) => value.push(next),
+                    Some(&next) => {
+                        let is_special = [syntax.quote(), syntax.escape(), syntax.comment()].contains(&Some(next))
+                            || next == syntax.delimiter()
+                            || b"\r\n\"'".contains(&next);
+                        value.extend(byte.filter(|_| !is_special));
+                        value.push(next);
+                    }
                     None if quoted => return (text.len(), Some(Reason::Unclosed), values),
                     None => value.extend(byte),
                 }

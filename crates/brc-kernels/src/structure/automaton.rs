@@ -20,6 +20,8 @@ pub(super) enum Class {
     CloseBracket,
     /// A CR that may be the first byte of a line end.
     Return,
+    /// A blank that may stand between a delimiter and a quote.
+    Blank,
 }
 
 /// The scanner state before a byte.
@@ -30,6 +32,8 @@ pub enum State {
     RowStart,
     /// At the start of a field other than the first.
     FieldStart,
+    /// After blanks at the start of a field, which a quote may still open.
+    Padding,
     /// In a field without quotes or escapes.
     Unquoted,
     /// After an escape outside quotes.
@@ -42,6 +46,8 @@ pub enum State {
     QuotedEscape,
     /// After a quote that closes the field, unless another quote follows.
     AfterQuote,
+    /// After blanks that follow such a quote.
+    AfterQuotePadding,
     /// After a CR that follows such a quote.
     AfterQuoteReturn,
     /// In a field that a bracket opened.
@@ -58,18 +64,20 @@ pub enum State {
 
 impl State {
     /// The number of states.
-    pub(super) const COUNT: usize = 14;
+    pub(super) const COUNT: usize = 16;
 
     /// All states, each at its index.
     pub const ALL: [Self; Self::COUNT] = [
         Self::RowStart,
         Self::FieldStart,
+        Self::Padding,
         Self::Unquoted,
         Self::UnquotedEscape,
         Self::UnquotedEscaped,
         Self::Quoted,
         Self::QuotedEscape,
         Self::AfterQuote,
+        Self::AfterQuotePadding,
         Self::AfterQuoteReturn,
         Self::Bracketed,
         Self::AfterBracket,
@@ -89,9 +97,9 @@ impl State {
     pub fn is_quoted(self) -> bool {
         use State::*;
         match self {
-            UnquotedEscape | UnquotedEscaped | Quoted | QuotedEscape | AfterQuote | AfterQuoteReturn | Bracketed
-            | AfterBracket => true,
-            RowStart | FieldStart | Unquoted | HalfComment | Comment | Skip => false,
+            UnquotedEscape | UnquotedEscaped | Quoted | QuotedEscape | AfterQuote | AfterQuotePadding
+            | AfterQuoteReturn | Bracketed | AfterBracket => true,
+            RowStart | FieldStart | Padding | Unquoted | HalfComment | Comment | Skip => false,
         }
     }
 
@@ -102,13 +110,13 @@ impl State {
     }
 }
 
-const CLASSES: usize = 10;
+const CLASSES: usize = 11;
 
 /// [`State::next`] as a table.
 static NEXT: [[State; CLASSES]; State::COUNT] = {
     use Class::*;
     const ALL: [Class; CLASSES] =
-        [Data, Delimiter, LineEnd, Quote, Escape, Comment, HalfComment, OpenBracket, CloseBracket, Return];
+        [Data, Delimiter, LineEnd, Quote, Escape, Comment, HalfComment, OpenBracket, CloseBracket, Return, Blank];
     let mut table = [[State::Skip; CLASSES]; State::COUNT];
     let mut state = 0;
     while state < State::COUNT {
@@ -142,16 +150,18 @@ const fn next(state: State, class: Class) -> State {
 
         (_, Class::Delimiter) => FieldStart,
         (AfterQuote, Class::Quote) => Quoted,
-        (AfterQuote, Class::Return) => AfterQuoteReturn,
-        (AfterQuote, _) => Skip,
+        (AfterQuote | AfterQuotePadding, Class::Return) => AfterQuoteReturn,
+        (AfterQuote | AfterQuotePadding, Class::Blank) => AfterQuotePadding,
+        (AfterQuote | AfterQuotePadding, _) => Skip,
 
         (RowStart, Class::Comment) | (HalfComment, Class::HalfComment) => Comment,
         (RowStart, Class::HalfComment) => HalfComment,
-        (RowStart | FieldStart, Class::Quote) => Quoted,
+        (RowStart | FieldStart | Padding, Class::Blank) => Padding,
+        (RowStart | FieldStart | Padding, Class::Quote) => Quoted,
         (RowStart | FieldStart, Class::OpenBracket) => Bracketed,
-        (RowStart | FieldStart | Unquoted | UnquotedEscaped | HalfComment, Class::Escape) => UnquotedEscape,
+        (RowStart | FieldStart | Padding | Unquoted | UnquotedEscaped | HalfComment, Class::Escape) => UnquotedEscape,
         (UnquotedEscaped, _) => UnquotedEscaped,
-        (RowStart | FieldStart | Unquoted | HalfComment, _) => Unquoted,
+        (RowStart | FieldStart | Padding | Unquoted | HalfComment, _) => Unquoted,
     }
 }
 

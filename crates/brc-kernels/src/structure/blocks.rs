@@ -1,5 +1,6 @@
 //! The rules for 64 bytes at once, as masks with one bit per byte.
 
+use super::automaton::Class;
 use super::{FieldEnd, LineEnd, State, Syntax};
 
 /// The size of a block in bytes.
@@ -135,10 +136,8 @@ impl Carry {
         use State::*;
         match state {
             RowStart | FieldStart | Unquoted | Quoted | AfterQuote | AfterQuoteReturn => {}
-            UnquotedEscape | UnquotedEscaped | QuotedEscape | Bracketed | AfterBracket | HalfComment | Comment
-            | Skip => {
-                return None;
-            }
+            Padding | AfterQuotePadding | UnquotedEscape | UnquotedEscaped | QuotedEscape | Bracketed
+            | AfterBracket | HalfComment | Comment | Skip => return None,
         }
         Some(Self {
             inside: if state == Quoted { u64::MAX } else { 0 },
@@ -150,7 +149,15 @@ impl Carry {
         })
     }
 
-    pub(super) fn state(&self) -> State {
+    /// The state after `bytes`, which began in state `start`.
+    pub(super) fn state(&self, syntax: &Syntax, start: State, bytes: &[u8]) -> State {
+        match self.state_without_padding() {
+            State::Unquoted if syntax.has_padding() && is_padding(syntax, start, bytes) => State::Padding,
+            state => state,
+        }
+    }
+
+    fn state_without_padding(&self) -> State {
         if self.inside != 0 {
             State::Quoted
         } else if self.after_return != 0 {
@@ -206,4 +213,17 @@ impl Carry {
         *self = next;
         Some(FieldEnds { ends, rows, quoted })
     }
+}
+
+/// Whether `bytes`, which began in state `start` and end in a field without quotes, end with blanks at the start of that
+/// field. Masks do not tell blanks from other data.
+#[cold]
+fn is_padding(syntax: &Syntax, start: State, bytes: &[u8]) -> bool {
+    let blanks = bytes.iter().rev().take_while(|byte| syntax.class(**byte) == Class::Blank).count();
+    let before = bytes[..bytes.len() - blanks].last().map(|byte| syntax.class(*byte));
+    let begins_field = match before {
+        Some(class) => matches!(class, Class::Delimiter | Class::LineEnd),
+        None => matches!(start, State::RowStart | State::FieldStart),
+    };
+    blanks > 0 && begins_field
 }

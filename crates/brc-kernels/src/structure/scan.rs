@@ -91,6 +91,7 @@ impl<const QUOTES: bool> Work for ScanBlocks<'_, QUOTES> {
     unsafe fn run<B: Isa>(self) {
         let Self { syntax, text, cursor, ends } = self;
         let Some(mut carry) = Carry::new(cursor.state) else { return };
+        let first = cursor.at;
         let needles = Needles::new(syntax);
         let (mut rows, mut lines) = (0, 0);
         ends.reserve(text.len() - cursor.at + ROOM);
@@ -111,7 +112,7 @@ impl<const QUOTES: bool> Work for ScanBlocks<'_, QUOTES> {
         }
         // SAFETY: `length` ends were written, at most one per byte, for which there was room.
         unsafe { ends.set_len(length) };
-        cursor.state = carry.state();
+        cursor.state = carry.state(syntax, cursor.state, &text[first..cursor.at]);
         cursor.rows += rows;
         cursor.lines += lines;
     }

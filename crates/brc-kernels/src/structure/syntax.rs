@@ -32,6 +32,7 @@ pub struct Syntax {
     comment: Option<u8>,
     is_comment_doubled: bool,
     has_blanks: bool,
+    has_padding: bool,
     has_brackets: bool,
     line_end: LineEnd,
     classes: [Class; 256],
@@ -70,6 +71,7 @@ impl Syntax {
             comment: None,
             is_comment_doubled: false,
             has_blanks: false,
+            has_padding: false,
             has_brackets: false,
             line_end,
             classes,
@@ -98,6 +100,18 @@ impl Syntax {
         self.set(quote, Class::Quote)?;
         self.quote = Some(quote);
         Ok(self)
+    }
+
+    /// Allows spaces and tabs around quoted fields, unless they are delimiters.
+    #[must_use]
+    pub fn with_padding(mut self) -> Self {
+        for blank in [b' ', b'\t'] {
+            let class = &mut self.classes[usize::from(blank)];
+            if *class == Class::Data {
+                (*class, self.has_padding) = (Class::Blank, true);
+            }
+        }
+        self
     }
 
     /// Adds an escape, which makes the next byte data.
@@ -200,6 +214,12 @@ impl Syntax {
         self.has_brackets
     }
 
+    /// Whether blanks around quoted fields are allowed.
+    #[must_use]
+    pub fn has_padding(&self) -> bool {
+        self.has_padding
+    }
+
     /// Whether masks of single bytes suffice to find fields.
     pub(super) fn has_masks(&self) -> bool {
         self.escape.is_none() && !self.has_blanks && !self.has_brackets
@@ -227,6 +247,7 @@ impl fmt::Debug for Syntax {
             .field("comment", &self.comment.map(char))
             .field("is_comment_doubled", &self.is_comment_doubled)
             .field("has_blanks", &self.has_blanks)
+            .field("has_padding", &self.has_padding)
             .field("has_brackets", &self.has_brackets)
             .field("line_end", &self.line_end)
             .finish()

@@ -66,7 +66,13 @@ impl Oracle<'_> {
     fn row(&mut self) -> Option<State> {
         let mut first = true;
         loop {
-            let quote = self.syntax.quote().filter(|&quote| self.peek() == Some(quote));
+            let blanks = self.blanks();
+            let after_blanks = self.text.get(self.at + blanks).copied();
+            if blanks > 0 && after_blanks.is_none() {
+                return Some(State::Padding);
+            }
+            let quote = self.syntax.quote().filter(|&quote| after_blanks == Some(quote));
+            self.at += if quote.is_some() { blanks } else { 0 };
             let ended = match (self.peek(), quote) {
                 (Some(b'['), _) if self.syntax.has_brackets() => self.bracketed(),
                 (None, _) => return Some(if first { State::RowStart } else { State::FieldStart }),
@@ -79,6 +85,12 @@ impl Oracle<'_> {
                 Err(state) => return Some(state),
             }
         }
+    }
+
+    /// The number of blanks at the current position that may surround quotes.
+    fn blanks(&self) -> usize {
+        let is_blank = |byte: &&u8| matches!(**byte, b' ' | b'\t') && !self.is_delimiter(**byte);
+        if self.syntax.has_padding() { self.text[self.at..].iter().take_while(is_blank).count() } else { 0 }
     }
 
     fn bracketed(&mut self) -> Result<bool, State> {
@@ -142,9 +154,12 @@ impl Oracle<'_> {
     }
 
     fn after_quote(&mut self) -> Option<Result<bool, State>> {
+        let blanks = self.blanks();
+        self.at += blanks;
         let rest = &self.text[self.at..];
         let crlf = self.syntax.line_end() == LineEnd::Lf && rest.first() == Some(&b'\r');
         let bad = match rest {
+            [] if blanks > 0 => return Some(Err(State::AfterQuotePadding)),
             [] => return Some(Err(State::AfterQuote)),
             [_] if crlf => return Some(Err(State::AfterQuoteReturn)),
             [_, b'\n', ..] if crlf => {
@@ -231,6 +246,8 @@ fn reachable(syntax: &Syntax, state: State) -> bool {
         State::UnquotedEscape | State::UnquotedEscaped => syntax.escape().is_some(),
         State::QuotedEscape => syntax.escape().is_some() && syntax.quote().is_some(),
         State::Quoted | State::AfterQuote | State::AfterQuoteReturn => syntax.quote().is_some(),
+        State::Padding => syntax.has_padding(),
+        State::AfterQuotePadding => syntax.has_padding() && syntax.quote().is_some(),
         State::Bracketed | State::AfterBracket => syntax.has_brackets(),
         State::RowStart | State::FieldStart | State::Unquoted | State::Skip => true,
     }
@@ -243,9 +260,9 @@ fn syntaxes() -> impl Strategy<Value = Syntax> {
     let comment = prop_oneof![3 => Just(None), 1 => Just(Some((b'#', false))), 1 => Just(Some((b'#', true)))];
     let blanks = prop_oneof![4 => Just(false), 1 => Just(true)];
     let line_end = prop_oneof![4 => Just(LineEnd::Lf), 1 => Just(LineEnd::Cr)];
-    let brackets = prop_oneof![4 => Just(false), 1 => Just(true)];
-    (delimiter, blanks, quote, escape, comment, line_end, brackets).prop_map(
-        |(delimiter, blanks, quote, escape, comment, line_end, brackets)| {
+    let [brackets, padding] = [(); 2].map(|()| prop_oneof![4 => Just(false), 1 => Just(true)]);
+    (delimiter, blanks, quote, escape, comment, line_end, brackets, padding).prop_map(
+        |(delimiter, blanks, quote, escape, comment, line_end, brackets, padding)| {
             let mut syntax = if blanks { Syntax::blanks(line_end) } else { Syntax::new(delimiter, line_end) }.unwrap();
             if let Some(quote) = quote {
                 syntax = syntax.with_quote(quote).unwrap();
@@ -258,7 +275,8 @@ fn syntaxes() -> impl Strategy<Value = Syntax> {
                 Some((comment, false)) => syntax.with_comment(comment).unwrap(),
                 None => syntax,
             };
-            if brackets { syntax.with_brackets().unwrap() } else { syntax }
+            syntax = if brackets { syntax.with_brackets().unwrap() } else { syntax };
+            if padding { syntax.with_padding() } else { syntax }
         },
     )
 }
@@ -269,7 +287,7 @@ fn noise(syntax: &Syntax, length: std::ops::Range<usize>) -> impl Strategy<Value
     let escape = syntax.escape().unwrap_or(b'\\');
     let byte = prop_oneof![
         6 => Just(b'a'), 3 => Just(syntax.delimiter()), 3 => Just(quote), 2 => Just(b'\n'), 1 => Just(b'\r'),
-        1 => Just(escape), 1 => Just(b'#'), 1 => Just(b'['), 1 => Just(b']'), 1 => any::<u8>(),
+        1 => Just(escape), 2 => Just(b' '), 1 => Just(b'#'), 1 => Just(b'['), 1 => Just(b']'), 1 => any::<u8>(),
     ];
     prop::collection::vec(byte, length)
 }
@@ -281,8 +299,12 @@ fn tables(syntax: &Syntax) -> impl Strategy<Value = Vec<u8>> + use<> {
         let doubled = bytes.into_iter().flat_map(|byte| std::iter::repeat_n(byte, 1 + usize::from(byte == quote)));
         std::iter::once(quote).chain(doubled).chain([quote]).collect::<Vec<u8>>()
     });
+    let quoted = quoted.boxed();
     let plain = prop::collection::vec(b'a'..=b'z', 0..20);
-    let field = prop_oneof![2 => plain, 1 => quoted];
+    let blanks = || "[ \t]{0,3}".prop_map(String::into_bytes);
+    let padded =
+        (blanks(), quoted.clone(), blanks()).prop_map(|(before, field, after)| [before, field, after].concat());
+    let field = prop_oneof![4 => plain, 2 => quoted, 1 => padded];
     let end = prop_oneof![4 => Just(vec![delimiter]), 1 => Just(vec![line_end.byte()]), 1 => Just(b"\r\n".to_vec())];
     let change = (any::<prop::sample::Index>(), noise(syntax, 1..2));
     (prop::collection::vec((field, end), 1..60), prop::collection::vec(change, 0..3)).prop_map(|(fields, changes)| {

@@ -156,6 +156,8 @@ impl Tracks {
             let possible = match state {
                 RowStart | FieldStart | Unquoted | Skip => true,
                 Quoted | AfterQuote | AfterQuoteReturn => syntax.quote().is_some(),
+                Padding => syntax.has_padding(),
+                AfterQuotePadding => syntax.has_padding() && syntax.quote().is_some(),
                 UnquotedEscape | UnquotedEscaped => syntax.escape().is_some(),
                 QuotedEscape => syntax.escape().is_some() && syntax.quote().is_some(),
                 Bracketed | AfterBracket => syntax.has_brackets(),
@@ -275,7 +277,7 @@ impl<const TRACKS: usize, const QUOTES: bool> Work for FollowBlocks<'_, TRACKS, 
             }
         }
         for ((track, carry), (block, rows)) in self.tracks.into_iter().zip(carries).zip(last) {
-            track.state = carry.state();
+            track.state = carry.state(self.syntax, track.state, &self.chunk[*self.at..][..done * BLOCK]);
             if block > 0 {
                 track.rows = Some(*self.at + (block - 1) * BLOCK + 64 - rows.leading_zeros() as usize);
             }

@@ -218,8 +218,8 @@ impl<'a> Scan<'a> {
         use State::*;
         match self.cursor.state {
             RowStart | Quoted | QuotedEscape | AfterQuoteReturn | Skip => {}
-            FieldStart | Unquoted | UnquotedEscape | UnquotedEscaped | AfterQuote | Bracketed | AfterBracket
-            | HalfComment | Comment => {
+            FieldStart | Padding | Unquoted | UnquotedEscape | UnquotedEscaped | AfterQuote | AfterQuotePadding
+            | Bracketed | AfterBracket | HalfComment | Comment => {
                 let end = FieldEnd::new(self.text.len(), true, self.cursor.state.is_quoted());
                 self.buffers.ends.push(end);
                 self.cursor.rows += 1;

@@ -82,7 +82,7 @@ impl<'a> FieldRules<'a> {
     fn slow_value<'f>(&self, field: Field<'f>) -> Option<Cow<'f, [u8]>> {
         let mut bytes = field.bytes;
         let is_in_quotes = |bytes: &[u8]| self.syntax.quote().is_some_and(|quote| bytes.first() == Some(&quote));
-        if self.trim && !is_in_quotes(bytes) {
+        if self.trim {
             bytes = &bytes[within_blanks(bytes)];
         }
         let is_closed = bytes.len() > 1 && bytes.last() == bytes.first();
