@@ -2,7 +2,7 @@
 
 use crate::printable;
 use brc_core::decimal::counted;
-use brc_core::{ColumnChanges, Progress, Table};
+use brc_core::{ColumnChanges, Progress, Table, identifier};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The number of columns that messages list.
@@ -18,7 +18,7 @@ fn by_column(table: &dyn Table, changed: fn(&ColumnChanges) -> u64) -> Vec<(&str
 
 /// How ambiguous values were read: which became null, and which stayed text.
 pub(crate) fn read(table: &dyn Table) -> Vec<String> {
-    [nulled(table), undecided(table)].concat()
+    [nulled(table), undecided(table), unfit(table), pointed(table)].concat()
 }
 
 /// The null tokens that were recognised although no option names them: one line per column.
@@ -47,6 +47,31 @@ fn undecided(table: &dyn Table) -> Vec<String> {
     reasons.take(MAX_COLUMNS).map(|(name, reason)| reason.of(name)).collect()
 }
 
+/// The columns that are not read in the format set for them: one line each.
+fn unfit(table: &dyn Table) -> Vec<String> {
+    let names = table.schema().fields().iter().map(|field| field.name.as_str());
+    let formats = names.zip(table.changes()).filter_map(|(name, changes)| Some((name, changes.unfit_format?)));
+    let line = |(name, format): (&str, String)| {
+        let column = identifier::in_list(name);
+        format!(
+            "'{name}' is not read in the format '{format}', because some values do not fit it; with --type '{column}=…' \
+             they are errors, and --rejects FILE leaves them out"
+        )
+    };
+    formats.take(MAX_COLUMNS).map(line).collect()
+}
+
+/// The columns whose points may separate thousands: one line each.
+fn pointed(table: &dyn Table) -> Vec<String> {
+    let line = |name: &str, _: &ColumnChanges| {
+        format!(
+            "'{name}' is read with decimal points, but other columns have decimal commas; --decimal , reads its points as \
+             thousands separators"
+        )
+    };
+    lines(&by_column(table, |changes| changes.points_beside_commas.into()), line, "may have points between thousands")
+}
+
 /// The values that will be written differently than in the input: one line per column.
 pub(crate) fn altered(table: &dyn Table) -> Vec<String> {
     let line = |name: &str, changes: &ColumnChanges| {
@@ -72,19 +97,23 @@ fn lines(columns: &[(&str, ColumnChanges)], line: impl Fn(&str, &ColumnChanges) 
 /// Notes on standard error how the rows that were read differ from the text: how many are missing, and which null tokens
 /// were recognised.
 pub(crate) fn note_read(table: &dyn Table, progress: &Progress) {
-    note_rejected(progress);
+    note_left_out(progress);
     note_nulled(table);
 }
 
 /// Notes on standard error which null tokens were recognised.
 pub(crate) fn note_nulled(table: &dyn Table) {
-    for line in nulled(table).into_iter().chain(compared(table)) {
+    for line in nulled(table).into_iter().chain(compared(table)).chain(unfit(table)).chain(pointed(table)) {
         message!("note: {}", printable::line(line.as_bytes()));
     }
 }
 
-/// Notes on standard error how many malformed rows were left out.
-pub(crate) fn note_rejected(progress: &Progress) {
+/// Notes on standard error how many malformed rows and comments were left out.
+pub(crate) fn note_left_out(progress: &Progress) {
+    let comments = progress.comment_lines.load(Relaxed);
+    if comments > 0 {
+        message!("note: skipped {} (--comment none reads them as rows)", counted(comments, "comment line"));
+    }
     let rejected = progress.rejected_rows.load(Relaxed);
     if rejected > 0 {
         message!("note: rejected {} with the wrong number of columns", counted(rejected, "row"));

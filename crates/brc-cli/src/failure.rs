@@ -2,7 +2,7 @@
 
 use crate::printable;
 use brc_compare::Failure;
-use brc_core::{Error, RowFault, UnsupportedReason};
+use brc_core::{Error, LogicalType, RowFault, UnsupportedReason, calendar};
 use brc_encodings::ENCODINGS;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io;
@@ -70,12 +70,26 @@ pub(crate) fn hint(fault: &RowFault) -> Option<String> {
             Some("--ragged pad fills missing columns with nulls; if the delimiter is wrong, set it with --delimiter")
         }
         RowFault::CutOff { .. } => Some("the file may be cut off; --ragged pad fills missing columns with nulls"),
-        RowFault::Columns { .. } => Some("if a field contains the delimiter, set --quote or --escape"),
+        RowFault::Columns { .. } => {
+            Some("if a field contains the delimiter, set --quote or --escape; --ragged reject leaves such rows out")
+        }
         RowFault::UnclosedQuote => Some("the file may be cut off; if quotes are ordinary characters, use --quote none"),
         RowFault::TextAfterQuote => {
             Some("if quotes in fields are escaped, set --escape; if they are ordinary characters, use --quote none")
         }
         RowFault::NoObject => Some("each row must be a JSON object; jq -c '{value: .}' wraps other values in objects"),
+        RowFault::MalformedValue { text, expected: LogicalType::Timestamp { unit, zone: false } }
+            if calendar::parse_timestamp(text.as_bytes(), *unit, true).is_some() =>
+        {
+            Some("--type 'NAME=timestamp with zone' reads times with a zone")
+        }
+        RowFault::MalformedValue {
+            expected: LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. },
+            ..
+        } => Some(
+            "--date-format and --timestamp-format set the format of dates and times; --type NAME=string keeps a column as \
+             text",
+        ),
         RowFault::MalformedValue { .. } | RowFault::OutOfRange { .. } => {
             Some("--type NAME=string keeps a column as text")
         }

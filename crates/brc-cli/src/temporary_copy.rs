@@ -22,7 +22,7 @@ pub(crate) fn copy(
 ) -> Result<Box<dyn Table>> {
     let progress = Progress::default();
     let copied = watch_table(&progress, table, || copy_quietly(table, query, threads, memory, source, &progress))?;
-    changes::note_rejected(&progress);
+    changes::note_left_out(&progress);
     Ok(copied)
 }
 

@@ -18,7 +18,7 @@ const BAD_ROWS: &[(&[u8], &str)] = &[
     (b"Ham\0burg;1.0", ", column 'station': NUL byte in a name"),
     (b"Hamburg;", ", column 'temperature': empty number"),
     (b"Hamburg;1.", ", column 'temperature': malformed number '1.'"),
-    (b"Hamburg;.5", ", column 'temperature': malformed number '.5'"),
+    (b"Hamburg;5.", ", column 'temperature': malformed number '5.'"),
     (b"Hamburg;--1.0", ", column 'temperature': malformed number '--1.0'"),
     (b"Hamburg;+1.0", ", column 'temperature': malformed number '+1.0'"),
     (b"Hamburg;1e5", ", column 'temperature': malformed number '1e5'"),

@@ -37,8 +37,8 @@ pub static DIGIT_PAIRS: [[u8; 2]; 100] = {
 
 /// Parses a decimal to an integer scaled by ten to the power of `scale`: `12.3` at scale 1 is 123.
 ///
-/// The syntax is an optional `-`, one or more digits, and optionally a point with one or more digits. Fewer decimals
-/// than `scale` are padded with zeros.
+/// The syntax is an optional `-`, one or more digits, and optionally a point with one or more digits; the digits before
+/// the point may be missing: `.5`. Fewer decimals than `scale` are padded with zeros.
 ///
 /// # Errors
 /// If the text is empty or malformed, has too many decimals, or does not fit 64 bits.
@@ -77,7 +77,8 @@ fn digits(text: &[u8], scale: u8) -> Result<(bool, impl IntoIterator<Item = u8>)
         None => (digits, None),
     };
     let all_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
-    if !all_digits(whole) || !decimals.is_none_or(all_digits) {
+    let is_whole = all_digits(whole) || whole.is_empty() && decimals.is_some();
+    if !is_whole || !decimals.is_none_or(all_digits) {
         return Err(RowFault::MalformedNumber(RowFault::quote(text)));
     }
     let decimals = decimals.unwrap_or_default();
@@ -309,7 +310,7 @@ mod tests {
     #[test]
     fn refuses_malformed_decimals() {
         for text in
-            ["1.", ".5", "--1.0", "1e5", "nan", " 1.0", "1.0 ", "1..0", "+1.0", "-", ".", "1.0\r", "1.0\0", "1,0"]
+            ["1.", "-.", "--1.0", "1e5", "nan", " 1.0", "1.0 ", "1..0", "+1.0", "-", ".", "1.0\r", "1.0\0", "1,0"]
         {
             assert!(matches!(parse(text.as_bytes(), 1), Err(RowFault::MalformedNumber(_))), "{text}");
         }

@@ -33,6 +33,8 @@ pub struct Progress {
     pub bytes: AtomicU64,
     /// Malformed rows of finished splits, which were not delivered.
     pub rejected_rows: AtomicU64,
+    /// Comment lines of finished splits.
+    pub comment_lines: AtomicU64,
     /// Whether the scan should end because no more rows are needed.
     is_stopped: AtomicBool,
 }
@@ -44,6 +46,7 @@ impl Progress {
         self.whole_rows.store(0, Relaxed);
         self.bytes.store(0, Relaxed);
         self.rejected_rows.store(0, Relaxed);
+        self.comment_lines.store(0, Relaxed);
     }
 
     /// Ends the scan soon, as if its sinks needed no more rows ([`Error::Stopped`]), and all later scans with this
@@ -221,6 +224,7 @@ impl Shared<'_> {
         self.progress.whole_rows.fetch_add(rows, Relaxed);
         self.progress.bytes.fetch_add(scanned.bytes, Relaxed);
         self.progress.rejected_rows.fetch_add(scanned.rejects.len(), Relaxed);
+        self.progress.comment_lines.fetch_add(scanned.skipped_lines.comments, Relaxed);
         self.lock().counts.insert(split.index, (rows, scanned.all_lines()));
         worker.split_done(split, scanned)?;
         Ok(true)

@@ -11,6 +11,7 @@
 //! - `2024-02-29` is a date, `23:59` and `23:59:59.999` are times, both together a timestamp; followed by `Z` or
 //!   `+02:00`, a timestamp with zone. The unit is the coarsest that keeps all digits.
 //! - Dates, times and numbers in [other forms](crate::form) are recognised if exactly one form parses all values.
+//! - The zero before a decimal point may be missing: `.5`.
 //! - Everything else is a string: leading zeros, plus signs, more digits than fit.
 //! - [Null tokens](NullTokenSet) are null, unless other values make the column a string.
 //!
@@ -132,6 +133,11 @@ impl Seen {
         seen.unwrap_or(Self::TEXT)
     }
 
+    /// Whether there are only dates and times in a form other than the usual one.
+    pub(crate) fn is_formed_time(self) -> bool {
+        self.flags & KINDS == FORMED_TIME
+    }
+
     /// Whether some value is a plain string, so that no other value can change the type.
     #[must_use]
     pub fn is_text(self) -> bool {
@@ -160,7 +166,7 @@ impl Seen {
             Some(b't' | b'T' | b'f' | b'F') => bool_of(text),
             Some(b'0'..=b'9') if text.get(2) == Some(&b':') => time_of(text),
             Some(b'0'..=b'9') if text.len() >= 10 && text[4] == b'-' => date_of(text),
-            Some(b'0'..=b'9' | b'-' | b'i' | b'I' | b'n' | b'N') => numbers::seen(text),
+            Some(b'0'..=b'9' | b'-' | b'.' | b'i' | b'I' | b'n' | b'N') => numbers::seen(text),
             _ => None,
         };
         seen.or_else(|| forms::seen(text)).unwrap_or(Self::TEXT)

@@ -119,6 +119,29 @@ fn layouts_are_detected() {
         ("#a,b\n1,2\n3,4\n5,6\n".to_owned(), "',', header", "#a¦b"),
         ("#fff,white\n#000,black\n#f00,red\n#0f0,green\n".to_owned(), "',', no header", "column_1¦column_2"),
         ("tag,n\n#a,1\n#b,2\nc,3\n".to_owned(), "',', header", "tag¦n"),
+        // Lines that have the fields of a row, and do not differ from typed columns, are rows.
+        ("issue,title,state\n# 12,Crash,open\n# 13,Hang,closed\n".to_owned(), "',', header", "issue¦title¦state"),
+        ("apt,name\n1,a\n2,x\n#3,b\n4,c\n5,e\n".to_owned(), "',', header", "apt¦name"),
+        (format!("metric,value\n{}", "avg m,u\n# of m,v\n".repeat(20)), "',', header", "metric¦value"),
+        (format!("a,b\n{}# one, two\n# x\n{}", numbers(20), numbers(20)), "',', header, comment '#'", "a¦b"),
+        // A carriage return in quotes is no line end.
+        (
+            "a;b;c\nalpha;\"one\rtwo\";946\nb c;801;199\nb c;12;881\nb c;501;124\nalpha;693;990\n".to_owned(),
+            "';', header",
+            "a¦b¦c",
+        ),
+        // Short tables of text, and columns of values in other formats.
+        ("id,status\na1,ok\na2,fail\na3,ok\n".to_owned(), "',', header", "id¦status"),
+        ("user,group\nroot,wheel\nbob,users\nann,users\n".to_owned(), "',', header", "user¦group"),
+        ("v\n\"75 134,15\"\n\"-475 104,43\"\n".to_owned(), "',', header", "v"),
+        ("v\n\"Dec 31, 2024\"\n\"Jan 5, 2024\"\n".to_owned(), "',', header", "v"),
+        (
+            "\"Jan 05, 2024\",\"Mar 07, 2024\"\n\"Feb 06, 2024\",\"Mar 08, 2024\"\n".to_owned(),
+            "',', no header",
+            "column_1¦column_2",
+        ),
+        ("k,x\na,1.5\nb,-inf\nc,2.5\nd,3.5\n".to_owned(), "',', header", "k¦x"),
+        ("id,name\n1,Ann\n2,Bob\nid,name\n3,Cem\n".to_owned(), "',', header", "id¦name"),
         // Brackets around times with blanks in them, as in web server logs; and other brackets, which are text.
         (
             (0..30)

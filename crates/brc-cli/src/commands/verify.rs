@@ -89,7 +89,7 @@ fn verify(args: &Args, file: &Path) -> Result<(String, Verified)> {
     let progress = Progress::default();
     let options = args.source.open_options();
     let verified = watch(&progress, total, || encoding.verify(input, &options, args.threads.count(), &progress))?;
-    changes::note_rejected(&progress);
+    changes::note_left_out(&progress);
     let (rows, size) = (quantity::count(verified.rows), quantity::bytes(verified.bytes));
     Ok((format!("{}: OK ({}, {rows} rows, {size})\n", file.display(), encoding.name()), verified))
 }

@@ -88,6 +88,11 @@ pub struct ColumnChanges {
     pub nulls_are_text: bool,
     /// Why the values are text, if they can be read in two ways.
     pub undecided: Option<TextReason>,
+    /// The format of dates or times that the user sets for this column, if some value does not fit it, so that none is
+    /// read in it.
+    pub unfit_format: Option<String>,
+    /// Whether its points are read as decimal points, but may separate thousands, as another column has decimal commas.
+    pub points_beside_commas: bool,
 }
 
 impl AddAssign<&ColumnChanges> for ColumnChanges {
@@ -98,5 +103,7 @@ impl AddAssign<&ColumnChanges> for ColumnChanges {
         self.null_tokens.extend(&other.null_tokens);
         self.nulls_are_text |= other.nulls_are_text;
         self.undecided = self.undecided.take().or_else(|| other.undecided.clone());
+        self.points_beside_commas |= other.points_beside_commas;
+        self.unfit_format = self.unfit_format.take().or_else(|| other.unfit_format.clone());
     }
 }

@@ -29,8 +29,13 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
     let path = input.path.clone();
     let usage = |reason: String| Error::Usage(format!("{}: {reason}", path.display()));
     let mut sniffed = sniff_text(&mut input, options)?;
-    if let (Some(headers), None) = (&options.headers, options.text.dialect.header) {
-        sniffed = headers.decide(&path, sniffed);
+    if options.text.dialect.header.is_none() {
+        if !sniffed.dialect.header && names_columns(&sniffed.first_row, options) {
+            sniffed = sniffed.with_header();
+        }
+        if let Some(headers) = &options.headers {
+            sniffed = headers.decide(&path, sniffed);
+        }
     }
     sniffed.dialect.check().map_err(|error| usage(error.to_string()))?;
     let syntax = sniffed.dialect.syntax().map_err(|error| usage(error.to_string()))?;
@@ -75,6 +80,12 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
         split_bytes: options.row_group_bytes,
         keep_rejects: options.keep_rejects,
     })?))
+}
+
+/// Whether the first row holds all names to which the options give types.
+fn names_columns(first_row: &[String], options: &OpenOptions) -> bool {
+    let types = &options.text.types;
+    !types.is_empty() && types.iter().all(|field| first_row.iter().any(|cell| *cell.trim() == *field.name))
 }
 
 /// The input as UTF-8, or its bytes unchanged.

@@ -251,9 +251,20 @@ impl Table for CsvTable {
             sums[column].nulls_are_text = true;
             sums[column].null_tokens.extend(tokens.iter());
         }
+        let has_comma =
+            |it: &ColumnType| matches!(it, ColumnType::Inferred { seen, .. } if seen.decimal() == Some(b','));
+        let has_commas = types.columns.iter().any(has_comma);
         for ((sum, column), name) in sums.iter_mut().zip(&types.columns).zip(&self.names) {
             if let ColumnType::Inferred { seen, exact: false, given } = column {
+                sum.points_beside_commas = has_commas
+                    && given.number.is_none()
+                    && column.form().is_none()
+                    && column.logical_type().scale() == 3
+                    && seen.may_have_groups();
                 sum.undecided = seen.ambiguity(given).map(|forms| undecided(name, forms));
+                let form = given.timestamp.or(given.date).filter(|_| given.is_own && !seen.is_untyped());
+                sum.unfit_format =
+                    form.filter(|_| !matches!(column.form(), Some(Form::Time(_)))).map(|it| it.to_string());
             }
         }
         sums

@@ -48,7 +48,7 @@ impl Form {
                 };
                 owned(Value::parse(number, logical_type)?, text, logical_type)
             }
-            Form::Time(form) => match form.parse(text).and_then(|parts| parts.value(logical_type)) {
+            Form::Time(form) => match form.parse(text).and_then(|parts| form.value(&parts, logical_type)) {
                 Some(value) => Ok(Value::Integer(value.into())),
                 None if form.takes_usual() => owned(Value::parse(text, logical_type)?, text, logical_type),
                 None => Err(malformed(text, logical_type)),
@@ -196,13 +196,15 @@ pub struct GivenForms {
     pub timestamp: Option<TimeForm>,
     /// The decimal separator in other columns of the table. Resolves numbers that can be read in two ways.
     pub likely_decimal: Option<u8>,
+    /// Whether a form of dates or timestamps is set for this column, not for all.
+    pub is_own: bool,
 }
 
 impl GivenForms {
     /// Whether no form is set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        *self == Self { likely_decimal: self.likely_decimal, ..Self::default() }
+        self.number.is_none() && self.date.is_none() && self.timestamp.is_none()
     }
 }
 
@@ -241,6 +243,7 @@ impl TableForms {
             date: last(|form| !form.is_timestamp()),
             timestamp: last(TimeForm::is_timestamp),
             likely_decimal: None,
+            is_own: self.times.iter().any(|(own, _)| own.as_deref() == Some(name)),
         }
     }
 }

@@ -118,7 +118,8 @@ impl NumberForm {
     /// Converts a number to the usual form; `None` if it is not a number in this form. Thousands separators must be
     /// used throughout or not at all.
     pub(crate) fn canonical<'b>(self, text: &[u8], out: &'b mut [u8; Self::MAX_BYTES]) -> Option<&'b [u8]> {
-        if text.len() > Self::MAX_BYTES {
+        // The zero before the decimals may be missing.
+        if text.len() >= Self::MAX_BYTES {
             return None;
         }
         let mut length = 0;
@@ -140,7 +141,10 @@ impl NumberForm {
         if !is_exponent(exponent) || !exponent.is_empty() && !whole.iter().all(u8::is_ascii_digit) {
             return None;
         }
-        self.groups(whole, &mut push)?;
+        match whole {
+            [] if decimals.is_some() => push(b'0'),
+            _ => self.groups(whole, &mut push)?,
+        }
         if let Some(decimals) = decimals {
             if decimals.is_empty() || !decimals.iter().all(u8::is_ascii_digit) {
                 return None;

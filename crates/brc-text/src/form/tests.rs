@@ -31,6 +31,7 @@ fn times_round_trip_through_strftime_forms() {
         ("%d/%b/%Y:%H:%M:%S %z at +0100", "01/Jan/2025:00:30:00 +0100", timestamp(true), "2024-12-31 23:30:00Z"),
         ("%a %b %e %H:%M:%S %Z %Y", "Wed Nov  5 21:19:02 UTC 2025", timestamp(true), "2025-11-05 21:19:02Z"),
         ("%s", "-1", timestamp(true), "1969-12-31 23:59:59Z"),
+        ("%s", "1700000000", timestamp(false), "2023-11-14 22:13:20"),
     ] {
         assert_eq!(read(form, text, logical_type), Some([usual.to_owned(), text.to_owned()]), "{form}");
     }
@@ -82,10 +83,12 @@ fn numbers_round_trip_with_separators() {
     ] {
         assert_eq!(read(form, text, amount), Some([usual.to_owned(), text.to_owned()]), "{form}");
     }
-    for text in ["1.23,45", "1.2345,6", ",5", "1,", "1,5,5", "1,234.5", "", "-", "1.234.56", ".123,4", "1..234"] {
+    for text in ["1.23,45", "1.2345,6", ",", "1,", "1,5,5", "1,234.5", "", "-", "1.234.56", ".123,4", "1..234"] {
         assert_eq!(read("1.234,5", text, amount), None, "{text}");
     }
     assert_eq!(read("1.234,5", "1.234", LogicalType::Int64).unwrap(), ["1234", "1.234"]);
+    assert_eq!(read("1.234,5", ",5", amount).unwrap(), ["0.50", "0,50"]);
+    assert_eq!(read("1234,5", &format!(",{}", "5".repeat(63)), LogicalType::Float64), None);
     for form in ["1", "1.234.5", "1a234,5", "1-234.5", "1234"] {
         assert!(form.parse::<Form>().is_err(), "{form}");
     }

@@ -191,6 +191,17 @@ impl TimeForm {
         Some((reader.parts()?, rest))
     }
 
+    /// The value in a date or time type; `None` if the type cannot represent it. Seconds since 1970 are also timestamps
+    /// without a zone.
+    pub(super) fn value(&self, parts: &Parts, logical_type: LogicalType) -> Option<i64> {
+        match logical_type {
+            LogicalType::Timestamp { zone: false, .. } if self.has(|item| item == Item::Epoch) => {
+                Parts { offset: None, ..*parts }.value(logical_type)
+            }
+            _ => parts.value(logical_type),
+        }
+    }
+
     /// Whether a text may end before an item: as in the usual form, a timestamp may lack its fraction, its seconds or
     /// its time of day, unless a zone follows.
     fn may_end_before(&self, index: usize) -> bool {

@@ -173,9 +173,8 @@ pub(super) enum Reading {
 
 /// What a number or time in a detected form requires.
 pub(super) fn seen(text: &[u8]) -> Option<Seen> {
-    let may_be_one = text.len() >= 3
-        && text.len() <= 64
-        && (text[0].is_ascii_alphanumeric() || matches!(text[0], b'-' | b' '))
+    let may_be_one = (2..=64).contains(&text.len())
+        && (text[0].is_ascii_alphanumeric() && text.len() > 2 || matches!(text[0], b'-' | b' ' | b','))
         && text.iter().any(u8::is_ascii_digit);
     if may_be_one { time(text).or_else(|| number(text, None)) } else { None }
 }
@@ -350,7 +349,8 @@ impl Seen {
     }
 
     /// Whether the points of numbers in the usual form may be thousands separators.
-    fn may_have_groups(self) -> bool {
+    #[must_use]
+    pub fn may_have_groups(self) -> bool {
         self.flags & UNGROUPED == 0 && self.scale == 3 && self.whole <= 3
     }
 

@@ -14,7 +14,7 @@ pub(super) fn seen(text: &[u8]) -> Option<Seen> {
     };
     let whole = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match (whole, &digits[..whole]) {
-        (0, _) => return word(text, is_negative, digits),
+        (0, _) if !matches!(digits, [b'.', b'0'..=b'9', ..]) => return word(text, is_negative, digits),
         // Leading zeros would be lost.
         (2.., [b'0', ..]) => return None,
         _ => {}
@@ -37,10 +37,10 @@ pub(super) fn seen(text: &[u8]) -> Option<Seen> {
     let scale = u8::try_from(decimals).unwrap_or(u8::MAX / 2).min(u8::MAX / 2);
     let significant = if digits[0] == b'0' { 0 } else { u8::try_from(whole).unwrap_or(u8::MAX / 2).min(u8::MAX / 2) };
     let mut flags = NUMBER;
-    if is_negative && digits.iter().all(|byte| matches!(byte, b'0' | b'.')) {
+    if whole == 0 || is_negative && digits.iter().all(|byte| matches!(byte, b'0' | b'.')) {
         flags |= ALTERED;
     }
-    if !matches!(decimals, 0 | 3) || whole > 3 || (decimals > 0 && digits[0] == b'0') {
+    if !matches!(decimals, 0 | 3) || !(1..=3).contains(&whole) || (decimals > 0 && digits[0] == b'0') {
         flags |= UNGROUPED;
     }
     if fraction.is_empty() {

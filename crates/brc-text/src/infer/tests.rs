@@ -31,7 +31,11 @@ fn the_narrowest_type_fits_all_values() {
         ("1e400", "string"),
         ("01", "string"),
         ("+1", "string"),
-        (".5", "string"),
+        (".5", "decimal(18,1)"),
+        ("-.25 1", "decimal(18,2)"),
+        (".5e3 1.5", "float64"),
+        (". -.", "string"),
+        ("1.", "string"),
         ("5.", "string"),
         ("-", "string"),
         ("2024-02-29", "date"),
@@ -225,6 +229,7 @@ fn number_forms_are_inferred() {
         ("1,5|NaN", "float64 1234,5"),
         ("1,5|NA", "decimal(18,1) 1234,5"),
         ("1.234.567|NaN", "int64 1.234,5"),
+        (",5|-,25|1.234,5", "decimal(18,2) 1.234,5"),
         // No form parses all values.
         ("1.234,56|1,234.56", "string"),
         ("1,234.56|1234.56", "string"),
@@ -254,6 +259,7 @@ fn forms_set_by_the_user_take_precedence() {
         date: Some("%Y%m%d".parse().unwrap()),
         timestamp: Some("%m/%d/%Y %H:%M".parse().unwrap()),
         likely_decimal: None,
+        is_own: false,
     };
     for (values, expected) in [
         ("20241231|20240101", "date %Y%m%d"),

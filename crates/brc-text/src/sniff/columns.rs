@@ -38,8 +38,13 @@ impl Columns {
 
     /// Compares the fields of a row, of any width, with the columns at the same indexes.
     pub(super) fn compare(&self, row: &[Cell<'_>]) -> Comparison {
+        self.compare_from(0, row)
+    }
+
+    /// The same, without the fields and columns before `first`.
+    pub(super) fn compare_from(&self, first: usize, row: &[Cell<'_>]) -> Comparison {
         let mut comparison = Comparison::default();
-        for (cell, kind) in row.iter().zip(&self.kinds) {
+        for (cell, kind) in row.iter().zip(&self.kinds).skip(first) {
             match (kind, Kind::of(cell)) {
                 (None, _) | (_, Kind::Null) => {}
                 (Some(kind), own) if own == *kind => comparison.alike += 1,

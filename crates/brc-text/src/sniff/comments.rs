@@ -53,7 +53,10 @@ pub(super) fn find(samples: &Samples<'_>, dialect: &Dialect, with_leading: bool)
         let columns = Columns::of(others.iter().flat_map(SampleRows::iter).filter(|row| !is_empty(row)).skip(1), width);
         let first = (0..table.len()).find(|row| table.row(*row).len() == width && !rows.contains(row))?;
         let are_several = rows.len() > 1;
-        let is_comment = |row: &usize| !is_like_row(samples, table, *row, prefix, &columns, are_several);
+        let is_comment = |row: &usize| match *row > first {
+            true => !is_among_rows(table.row(*row), &columns),
+            false => !is_like_row(samples, table, *row, prefix, &columns, are_several),
+        };
         let found = width > 1
             && rows.iter().all(is_comment)
             && (rows.last()? > &first || with_leading)
@@ -111,8 +114,15 @@ fn begins(samples: &Samples<'_>, table: &SampleRows<'_>, row: usize, prefix: &st
     samples.start()[table.start(row)..].starts_with(prefix.as_bytes())
 }
 
-/// Whether a line with a comment prefix may be a row of the table, such as `#fff,1`; but not one of several like
-/// `# colours, red and green` in a table of only text.
+/// Whether a line with a comment prefix below the first row is a row of the table: it has as many fields, and those
+/// after the first, which has the prefix, do not differ from the values of typed columns.
+fn is_among_rows(cells: &[Cell<'_>], columns: &Columns) -> bool {
+    let likeness = columns.compare_from(1, cells);
+    cells.len() == columns.width() && likeness.alike >= likeness.unlike
+}
+
+/// Whether a line with a comment prefix above the first row may be a row of the table, such as `#fff,1`; but not one of
+/// several like `# colours, red and green` in a table of only text.
 fn is_like_row(
     samples: &Samples<'_>,
     table: &SampleRows<'_>,

@@ -87,7 +87,11 @@ fn judge_alone(row: &[Cell<'_>]) -> (i32, String) {
 }
 
 fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
-    let columns = Columns::of(below.iter().copied(), below[0].len());
+    // The header of each of several concatenated files recurs.
+    let are_names = row.len() > 1 && row.iter().all(is_like_a_name);
+    let is_repeated =
+        |other: &&&[Cell<'_>]| are_names && row.iter().map(|it| it.bytes).eq(other.iter().map(|it| it.bytes));
+    let columns = Columns::of(below.iter().filter(|other| !is_repeated(other)).copied(), below[0].len());
     let comparison = columns.compare(row);
     let (unlike, alike) = (comparison.unlike, comparison.alike);
     let typed = unlike + alike;
@@ -257,17 +261,16 @@ enum Likeness {
 }
 
 impl Likeness {
-    /// Compares what all fields below share: their length, digits, blanks, or the case of the first letter.
+    /// Compares what all fields below share: digits, blanks, the case of the first letter, or their length. A few words
+    /// may have the length of their name by chance.
     fn of(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> Likeness {
+        const MANY: usize = 10;
         let others = below.iter().filter_map(|row| row.get(index)).map(|cell| cell.bytes);
         let others: Vec<&[u8]> = others.filter(|bytes| !bytes.is_empty()).collect();
         if others.len() < 3 {
             return Likeness::Unknown;
         }
         let one_length = others.iter().all(|other| other.len() == others[0].len());
-        if one_length && cell.bytes.len() == others[0].len() {
-            return Likeness::Alike;
-        }
         let has_digit = |bytes: &[u8]| bytes.iter().any(u8::is_ascii_digit);
         let has_blank = |bytes: &[u8]| bytes.contains(&b' ');
         let is_small = |bytes: &[u8]| bytes[0].is_ascii_lowercase();
@@ -275,6 +278,14 @@ impl Likeness {
         let traits: [fn(&[u8]) -> bool; 4] = [has_digit, has_blank, is_small, is_capital];
         let differs =
             |has: &fn(&[u8]) -> bool| !cell.is_empty() && others.iter().all(|other| has(other)) && !has(cell.bytes);
-        if one_length || traits.iter().any(differs) { Likeness::Unlike } else { Likeness::Unknown }
+        let is_word = cell.bytes.iter().all(u8::is_ascii_lowercase);
+        let has_same_length = one_length && cell.bytes.len() == others[0].len();
+        if has_same_length && !(is_word && others.len() < MANY) {
+            Likeness::Alike
+        } else if one_length && !has_same_length || traits.iter().any(differs) {
+            Likeness::Unlike
+        } else {
+            Likeness::Unknown
+        }
     }
 }

@@ -5,7 +5,8 @@
 //! is ambiguous.
 
 use super::rows::Cell;
-use brc_core::calendar::MONTHS;
+use crate::infer::Seen;
+use brc_core::calendar::{MONTHS, WEEKDAYS};
 
 /// The appearance of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -95,6 +96,9 @@ fn is_prose(text: &[u8]) -> bool {
 fn is_number(text: &[u8]) -> bool {
     let text = without_units(text);
     let text = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+    if ["inf", "infinity"].iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes())) || is_spaced(text) {
+        return true;
+    }
     let (mantissa, exponent) = match text.iter().position(|byte| matches!(byte, b'e' | b'E')) {
         Some(at) => (&text[..at], Some(&text[at + 1..])),
         None => (text, None),
@@ -104,6 +108,24 @@ fn is_number(text: &[u8]) -> bool {
         (1..=4).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit)
     };
     is_mantissa(mantissa) && exponent.is_none_or(is_exponent)
+}
+
+/// Digits in groups of three, with decimals or not: `75 134,15`, `1'234.5`.
+fn is_spaced(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text).replace(['\u{a0}', '\u{202f}'], " ");
+    let decimals = text.find([',', '.']).unwrap_or(text.len());
+    let (whole, decimals) = (&text[..decimals], text.get(decimals + 1..).unwrap_or_default());
+    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let are_groups = |separator: char| {
+        let mut groups = whole.split(separator);
+        let first = groups.next().unwrap_or_default();
+        let mut others = groups.peekable();
+        (1..=3).contains(&first.len())
+            && are_digits(first)
+            && others.peek().is_some()
+            && others.all(|group| group.len() == 3 && are_digits(group))
+    };
+    are_digits(decimals) && (are_groups(' ') || are_groups('\''))
 }
 
 fn without_units(mut text: &[u8]) -> &[u8] {
@@ -143,7 +165,13 @@ fn is_time(text: &[u8]) -> bool {
         return true;
     }
     let split = |at: usize| is_date(&text[..at]) && is_clock(text[at + 1..].trim_ascii_start());
-    text.iter().enumerate().any(|(at, byte)| matches!(byte, b'T' | b' ' | b':') && split(at))
+    text.iter().enumerate().any(|(at, byte)| matches!(byte, b'T' | b' ' | b':') && split(at)) || is_named(text)
+}
+
+/// A time that begins with the name of a month or weekday: `Dec 31, 2024`.
+fn is_named(text: &[u8]) -> bool {
+    let begins = |names: &[&str]| names.iter().any(|name| text.starts_with(&name.as_bytes()[..3]));
+    (begins(&MONTHS) || begins(&WEEKDAYS)) && Seen::of_value(text).is_formed_time()
 }
 
 fn is_date(text: &[u8]) -> bool {
@@ -200,6 +228,8 @@ mod tests {
         let kinds: &[(Kind, &[&str])] = &[
             (Kind::Null, &["", "NA", "null", "\\N", "-"]),
             (Kind::Number, &["0", "-1.5", "+3", ".5", "1e9", "1,234,567.89", "1.234,5", "3,14", "€ 12", "7%"]),
+            (Kind::Number, &["-inf", "Infinity", "-475 104,43", "1'234", "12\u{a0}345\u{a0}678.5"]),
+            (Kind::Time, &["Dec 31, 2024", "Wed Aug 27 13:08:45 +0000 2008", "Tuesday, December 31, 2024"]),
             (Kind::Time, &["2024-01-31", "31/12/99", "1.2.2003", "5-Jan-2020", "12:30", "1:02:03 PM"]),
             (
                 Kind::Time,
@@ -213,7 +243,7 @@ mod tests {
             (Kind::Bool, &["true", "No", "Y"]),
             (Kind::Address, &["https://example.org/a?b=c,d", "a.b@example.org", "10.0.0.1"]),
             (Kind::Word, &["abc", "Zürich", "a_b-c", "1-2-3-4", "A12"]),
-            (Kind::Prose, &["two words", "Lynn, MA", "a/b", "it's (so)!"]),
+            (Kind::Prose, &["1 23 456", "May 5", "two words", "Lynn, MA", "a/b", "it's (so)!"]),
             (Kind::Other, &["a,b", "a;b", "x|y", "say \"x\"", "1;2", "a,"]),
         ];
         for (kind, texts) in kinds {

@@ -8,6 +8,7 @@ use super::rows::{Cell, SampleRows};
 use super::samples::Samples;
 use super::score::{Shape, is_empty};
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
+use crate::unquote::is_blank;
 
 /// The parts of a file other than the rows of its table.
 pub(super) struct Layout {
@@ -21,6 +22,9 @@ pub(super) struct Layout {
     pub(super) width: usize,
     /// What seems not to belong to the table at the end of the file.
     pub(super) trailing: Trailing,
+    /// The number of rows whose last field, the rest of the line, has runs of blanks, if only few rows have them: a
+    /// value with a blank may have shifted their fields.
+    pub(super) shifted: usize,
     /// The number of rows of the table in the sample of the file's start.
     pub(super) rows: usize,
 }
@@ -72,10 +76,12 @@ impl Layout {
             None => comments::find(samples, dialect, !may_skip),
         };
         let prefix = comments.as_ref().map(|comments| comments.prefix.clone());
+        let mut shifted = 0;
         let mut tables = samples.split(&Dialect { comment: prefix, ..dialect.clone() });
         if dialect.delimiter == Delimiter::Blanks {
             let width = Shape::of(&tables, 0).width_with_rest(samples, &tables);
             tables.iter_mut().zip(samples.iter()).for_each(|(table, text)| table.take_rest(width, text));
+            shifted = few_with_runs_of_blanks(&tables, width);
         }
         let leading = match &overrides.comment {
             None if may_skip => comments::leading(samples, &tables, dialect),
@@ -94,12 +100,23 @@ impl Layout {
             preamble_lines,
             header: header::judge(&tables, first, width, dialect.delimiter),
             width,
+            shifted,
             trailing: samples.end(&tables).map_or(Trailing::default(), |table| Trailing::of(table, width)),
             rows: tables
                 .first()
                 .map_or(0, |table| table.iter().skip(first.max(leading.end)).filter(|row| !is_empty(row)).count()),
         }
     }
+}
+
+/// The number of rows of `width` fields whose last one has two blanks in a row; 0 if most rows have them.
+fn few_with_runs_of_blanks(tables: &[SampleRows<'_>], width: usize) -> usize {
+    let last = tables.iter().flat_map(SampleRows::iter).filter(|row| row.len() == width).filter_map(<[_]>::last);
+    let has_run =
+        |cell: &Cell<'_>| !cell.is_quoted && cell.bytes.windows(2).any(|pair| pair.iter().all(|byte| is_blank(*byte)));
+    let runs: Vec<bool> = last.map(has_run).collect();
+    let found = runs.iter().filter(|has_run| **has_run).count();
+    if found * 2 < runs.len() { found } else { 0 }
 }
 
 /// What follows the last row of the usual width at the end of a file.

@@ -20,9 +20,10 @@ pub use comments::fault_in_line;
 
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
 use brc_core::decimal;
-use brc_core::names::{numbered_names, unique_names};
+use brc_core::names::{self, numbered_names, unique_names};
 use comments::Comments;
 use layout::{Layout, Trailing};
+use rows::SampleRows;
 use samples::Samples;
 use score::Candidate;
 use std::fmt;
@@ -68,6 +69,8 @@ pub struct Sniffed {
     /// The number of trailing columns that the header does not name.
     pub unnamed: usize,
     is_preamble_inferred: bool,
+    /// The number of sampled rows whose fields may be shifted, because blanks separate fields and a value has some.
+    shifted: usize,
     /// The note about a text that is not UTF-8, if the user sets no charset.
     not_utf8: Option<String>,
     /// Whether the sample of the file's start has so few whole rows that a longer sample may improve the result.
@@ -104,7 +107,15 @@ impl Sniffed {
             format!("{} before the {place} skipped (--skip 0 keeps {them})", count(lines as usize, "line"))
         });
         let unnamed = (self.unnamed > 0).then(|| unnamed_columns(self.unnamed));
-        preamble.into_iter().chain(unnamed).chain(self.not_utf8.clone()).collect()
+        let shifted = (self.shifted > 0).then(|| {
+            let rows = count(self.shifted, "sampled row");
+            format!("{rows} with runs of blanks in the last column: a value with a blank may have shifted the others")
+        });
+        let header = self.first_row.iter().map(|cell| cell.trim());
+        let renamed = || names::renamed(header.take(self.names.len() - self.unnamed), &self.names);
+        let renamed = if self.dialect.header { renamed() } else { None };
+        let notes = preamble.into_iter().chain(unnamed).chain(renamed).chain(shifted);
+        notes.chain(self.not_utf8.clone()).collect()
     }
 }
 
@@ -233,6 +244,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         needs_more: !samples.is_whole() && (layout.rows < enough || samples.are_comments()),
         unnamed: if dialect.header { layout.header.unnamed } else { 0 },
         is_preamble_inferred: layout.preamble_lines > 0,
+        shifted: layout.shifted,
         not_utf8: report.not_utf8,
         first_row: layout.header.cells.unwrap_or_default(),
         dialect,
@@ -266,8 +278,13 @@ fn best_line_end<'a>(
         let ranked = score::rank(&samples, &Dialect { line_end: *line_end, ..base.clone() }, overrides);
         (samples, ranked)
     };
+    // Rows that end in a CR have line feeds only in quotes.
+    let is_sound = |(samples, ranked): &(Samples<'a>, Vec<Candidate>)| {
+        let dialect = &ranked[0].dialect;
+        dialect.line_end != LineEnd::Cr || !samples.split(dialect).iter().any(SampleRows::have_unquoted_line_feed)
+    };
     let better = |best: (Samples<'a>, Vec<Candidate>), other: (Samples<'a>, Vec<Candidate>)| {
-        if other.1[0].score > best.1[0].score { other } else { best }
+        if other.1[0].score > best.1[0].score && is_sound(&other) { other } else { best }
     };
     line_ends[1..].iter().map(by).fold(by(&line_ends[0]), better)
 }

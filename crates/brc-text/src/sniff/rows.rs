@@ -106,6 +106,11 @@ impl<'a> SampleRows<'a> {
         }
     }
 
+    /// Whether a field without quotes contains a line feed.
+    pub(super) fn have_unquoted_line_feed(&self) -> bool {
+        self.cells.iter().any(|cell| !cell.is_quoted && cell.bytes.contains(&b'\n'))
+    }
+
     /// The number of rows.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
