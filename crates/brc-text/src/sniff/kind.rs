@@ -112,6 +112,12 @@ fn is_number(text: &[u8]) -> bool {
 
 /// Digits in groups of three, with decimals or not: `75 134,15`, `1'234.5`.
 fn is_spaced(text: &[u8]) -> bool {
+    let is_candidate = text.first().is_some_and(u8::is_ascii_digit)
+        && text.last().is_some_and(u8::is_ascii_digit)
+        && text.iter().any(|byte| matches!(byte, b' ' | b'\'') || !byte.is_ascii());
+    if !is_candidate {
+        return false;
+    }
     let text = String::from_utf8_lossy(text).replace(['\u{a0}', '\u{202f}'], " ");
     let decimals = text.find([',', '.']).unwrap_or(text.len());
     let (whole, decimals) = (&text[..decimals], text.get(decimals + 1..).unwrap_or_default());
