@@ -99,6 +99,23 @@ fn times_of_other_formats_may_lack_their_last_parts() {
 }
 
 #[test]
+fn formats_that_do_not_fit_are_noted() {
+    let place = Place::new();
+    place.write("t.csv", "a,b\n31/12/2024,x\n12/31/2024,y\n");
+    let outcome = place.run("convert t.csv t.buren --date-format a=%d/%m/%Y");
+    assert!(outcome.stderr.contains("'a' is not read in the format '%d/%m/%Y'"), "{}", outcome.stderr);
+    place.write("s.csv", "a\n1700000000\n0\n");
+    let seconds = place.run("cat s.csv --timestamp-format a=%s --type a=timestamp(s) --to csv").text();
+    assert_eq!(seconds, "a\n1700000000\n0\n");
+    place.write("z.csv", "a\n2024-01-01T00:00:00Z\n");
+    place.run("convert z.csv z.buren --type a=timestamp").fails_with(3, "--type 'NAME=timestamp with zone'");
+    let rows = (0..5000).map(|row| format!("{row};{};{}.{:03}\n", row % 100, row % 9 + 1, row % 1000));
+    place.write("late.csv", format!("id;v;w\n{}5000;1,5;2.345\n", rows.collect::<String>()));
+    let outcome = place.run("convert late.csv late.buren");
+    assert!(outcome.stderr.contains("'w' is read with decimal points, but other columns have"), "{}", outcome.stderr);
+}
+
+#[test]
 fn ambiguous_values_are_text_unless_an_option_decides() {
     let place = Place::new();
     place.write("t.csv", "day,x\n05/06/2024,\"1,234\"\n01/02/2024,\"5,678\"\n");

@@ -188,6 +188,52 @@ fn blanks_long_comments_and_escaped_quotes_are_read() {
     assert_eq!(place.run("cat u.csv").text(), "a,b\n\"say \"\"hi\"\", or\\\",2\nx,3\n");
 }
 
+#[test]
+fn no_line_is_lost_to_a_guess() {
+    let place = Place::new();
+    for (text, rows, noted) in [
+        ("issue,title,state\n# 12,Crash,open\n# 13,Hang,closed\n", "2", ""),
+        ("apt,name\n1,a\n2,x\n#3,b\n4,c\n5,e\n", "5", ""),
+        ("a,b\n1,2\n3,4\n# one\n5,6\n", "3", "note: skipped 1 comment line (--comment none reads them as rows)"),
+        ("c0;c1;c2\nalpha;\"one\rtwo\";946\nb c;801;199\nb c;12;881\nb c;501;124\n", "4", ""),
+        ("id,name,name\n1,a,b\n2,c,d\n", "2", "column 3, also named 'name', is called 'name_1'"),
+        (
+            "  id name     city   sal\n   1 Ola      Oslo   800\n   2 Ann Lee  Oslo   160\n   3 Kim      Rome   125\n",
+            "3",
+            "1 sampled row with runs of blanks in the last column",
+        ),
+    ] {
+        place.write("t.csv", text);
+        for command in [&["count", "t.csv"][..], &["query", "t.csv", "select count()", "--format", "csv"]] {
+            let outcome = place.run_of(command);
+            assert!(outcome.stderr.contains(noted) && (!noted.is_empty() || outcome.stderr.is_empty()), "{outcome:?}");
+            assert_eq!(outcome.text().trim_start_matches("count()\n").trim_end(), rows, "{text}");
+        }
+    }
+}
+
+#[test]
+fn blanks_around_quotes_and_lone_escapes_are_read() {
+    let place = Place::new();
+    place.write("t.csv", "id,name,v\n1, \"a, b\", 2.5\n2, \"c\" ,3.5\n3,\"d\", 4.5\n");
+    let read = "id,name,v\n1,\"a, b\",2.5\n2,c,3.5\n3,d,4.5\n";
+    assert_eq!(place.run("cat t.csv").text(), read);
+    assert_eq!(place.shell("$BRC cat - < t.csv").text(), read);
+    let large = format!("id,name,v\n{}", "1, \"a, b\", 2.5\n2, \"c\" ,3.5\n".repeat(200_000));
+    place.write("large.csv", &large);
+    for threads in ["1", "3"] {
+        let query = ["query", "large.csv", "select count(), sum(v) where name = 'a, b'", "--format", "csv"];
+        assert_eq!(run(&place, &query, &["--threads", threads]), "count(),sum(v)\n200000,500000.0\n");
+    }
+    place.write("w.csv", "path,note\n\"C:\\temp\\new\",\"said \\\"ok\\\"\"\n\"D:\\data\",plain\n");
+    assert_eq!(place.run("cat w.csv --columns path").text(), "path\nC:\\temp\\new\nD:\\data\n");
+    place.write("d.csv", "x,y\n.5,1\n1.5,2\n-.25,3\n");
+    assert_eq!(place.run_of(&["query", "d.csv", "select sum(x)", "--format", "csv"]).text(), "sum(x)\n1.75\n");
+    place.write("h.csv", "a,b\n1,x\nq,y\n3,z\n");
+    let converted = place.run("convert h.csv h.buren --type a=int64 --rejects r.tsv");
+    assert!(converted.stderr.starts_with("2 rows written, 1 rejected"), "{}", converted.stderr);
+}
+
 /// Large enough for several splits: the rows must not depend on where splits begin.
 #[test]
 fn long_texts_with_blanks_and_comments_are_split_anywhere() {

@@ -6,6 +6,7 @@
 
 mod changes;
 mod column;
+mod column_state;
 mod fields;
 mod nulls;
 mod parser;

@@ -111,8 +111,13 @@ impl Sniffed {
             let rows = count(self.shifted, "sampled row");
             format!("{rows} with runs of blanks in the last column: a value with a blank may have shifted the others")
         });
-        let header = self.first_row.iter().map(|cell| cell.trim());
-        let renamed = || names::renamed(header.take(self.names.len() - self.unnamed), &self.names);
+        let renamed = || {
+            let own = self.first_row.iter().zip(&self.names).map(|(cell, name)| match cell.trim() {
+                "" => name.as_str(),
+                own => own,
+            });
+            names::renamed(own, &self.names)
+        };
         let renamed = if self.dialect.header { renamed() } else { None };
         let notes = preamble.into_iter().chain(unnamed).chain(renamed).chain(shifted);
         notes.chain(self.not_utf8.clone()).collect()

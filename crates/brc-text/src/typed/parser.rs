@@ -1,7 +1,8 @@
 //! Parses all columns of the rows of a text.
 
 use super::changes::Changes;
-use super::column::{BadValue, TypedColumn, null_fault};
+use super::column::TypedColumn;
+use super::column_state::{BadValue, null_fault};
 use super::fields::FieldRules;
 use super::nulls::NullTokens;
 use crate::form::{Form, GivenForms};
