@@ -2,7 +2,7 @@
 //! a scan of a table with the result.
 
 use crate::answer::{FileQuery, Output, item_name};
-use crate::cluster::{combined, with_exact_sums};
+use crate::cluster::combined;
 use crate::grouped::Grouped;
 use crate::leaf::Leaf;
 use crate::session::{is_aggregating, is_in_cluster};
@@ -54,10 +54,7 @@ impl OptimizerRule for AggregateInFile {
 fn computed_by_brc(aggregate: &Aggregate, in_cluster: bool) -> Result<Option<LogicalPlan>> {
     let Some(grouped) = Grouped::of(aggregate) else { return Ok(None) };
     if in_cluster {
-        return match combined(aggregate, grouped)? {
-            None => with_exact_sums(aggregate),
-            combined => Ok(combined),
-        };
+        return combined(aggregate, grouped);
     }
     let answer = ResultTable::of(aggregate, grouped);
     let name = TableReference::bare("brc");

@@ -170,7 +170,7 @@ impl FileQuery {
     }
 }
 
-type ArrowResult<T> = std::result::Result<T, ArrowError>;
+pub(crate) type ArrowResult<T> = std::result::Result<T, ArrowError>;
 
 /// Converts a batch of brc's result to the columns that DataFusion expects.
 fn converted(batch: &RecordBatch, outputs: &[Output], schema: &SchemaRef) -> ArrowResult<RecordBatch> {
@@ -184,12 +184,12 @@ fn converted(batch: &RecordBatch, outputs: &[Output], schema: &SchemaRef) -> Arr
 }
 
 /// Casts values; an error if one is out of range.
-fn cast(values: &ArrayRef, to: &DataType) -> ArrowResult<ArrayRef> {
+pub(crate) fn cast(values: &ArrayRef, to: &DataType) -> ArrowResult<ArrayRef> {
     cast_with_options(values, to, &CastOptions { safe: false, ..CastOptions::default() })
 }
 
 /// Divides sums by counts like DataFusion: decimals are truncated to four more digits.
-fn average(sums: &ArrayRef, counts: &ArrayRef, to: &DataType) -> ArrowResult<ArrayRef> {
+pub(crate) fn average(sums: &ArrayRef, counts: &ArrayRef, to: &DataType) -> ArrowResult<ArrayRef> {
     let DataType::Decimal128(precision, scale) = *to else {
         return div(&cast(sums, &DataType::Float64)?, &cast(counts, &DataType::Float64)?);
     };

@@ -12,6 +12,7 @@ mod answer;
 pub mod cluster;
 mod error;
 mod format;
+mod functions;
 mod grouped;
 mod leaf;
 mod scan;
@@ -23,6 +24,7 @@ mod write;
 
 pub use aggregate::AggregateInFile;
 pub use format::{option_words, register_formats};
+pub use functions::register_functions;
 pub use session::{AGGREGATE_OPTION, CLUSTER_OPTION, session, session_within};
 pub use table::{FileTable, Resources};
 pub use write::write_rows;

@@ -2,6 +2,7 @@
 
 use crate::aggregate::AggregateInFile;
 use crate::format::register_formats;
+use crate::functions::{ExactFunctions, register_functions};
 use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, ExtensionOptions};
 use datafusion::common::{plan_datafusion_err, plan_err};
 use datafusion::error::{DataFusionError, Result};
@@ -145,8 +146,8 @@ fn session_in(threads: usize, config: SessionConfig, runtime: Arc<RuntimeEnv>) -
         .with_default_features()
         .with_optimizer_rules(rules())
         .build();
-    // Registration fails only for duplicate extensions, which do not occur.
-    let _ = register_formats(&mut state);
+    // Registration fails only for duplicate extensions, which do not occur, and if the session were read-only.
+    let _ = (register_formats(&mut state), register_functions(&mut state));
     SessionContext::new_with_state(state)
 }
 
@@ -159,12 +160,15 @@ pub(crate) fn with_brc(config: SessionConfig) -> SessionConfig {
     config
 }
 
-/// DataFusion's optimizer rules, and the one that lets brc group rows.
+/// DataFusion's optimizer rules, and those that let brc group rows and replace functions.
 pub(crate) fn rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
     let mut rules = Optimizer::new().rules;
-    // It runs after filters are pushed down, and before distinct aggregates are rewritten to groups.
+    // They run after filters are pushed down, and before distinct aggregates are rewritten to groups.
     let position = rules.iter().position(|rule| rule.name() == SingleDistinctToGroupBy::new().name());
-    rules.insert(position.unwrap_or(rules.len()), Arc::new(AggregateInFile));
+    let position = position.unwrap_or(rules.len());
+    let own: [Arc<dyn OptimizerRule + Send + Sync>; 2] =
+        [Arc::new(AggregateInFile), Arc::new(ExactFunctions::default())];
+    rules.splice(position..position, own);
     rules
 }
 

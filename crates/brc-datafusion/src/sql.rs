@@ -100,7 +100,7 @@ pub(crate) fn value(expression: &Expr, columns: &Schema) -> Option<String> {
     }
 }
 
-/// Translates the argument of an average. DataFusion casts integers to floats first, which brc does not need.
+/// Translates the argument of an average. A cast of integers to floats makes no difference to brc.
 pub(crate) fn averaged(expression: &Expr, columns: &Schema) -> Option<String> {
     match expression {
         Expr::Cast(Cast { expr, field }) if *field.data_type() == DataType::Float64 => match expr.as_ref() {

@@ -301,6 +301,29 @@ fn errors_are_reported_by_the_client() {
 }
 
 #[test]
+fn functions_are_right_on_executors() {
+    let (runtime, mut cluster, directory) = (runtime(), Cluster::begin(), tempfile::tempdir().unwrap());
+    cluster.grow();
+    for (number, rows) in
+        [format!("a,{},1e0", i64::MAX), "a,-4,NaN\nb,1,3e0".to_owned(), "a,5,2e0".to_owned()].iter().enumerate()
+    {
+        std::fs::write(directory.path().join(format!("{number}.csv")), format!("k,x,f\n{rows}\n")).unwrap();
+    }
+    let (local, context) = (session(2), cluster.session(3));
+    [&local, &context].into_iter().for_each(|context| register(context, "t", directory.path()));
+    for question in [
+        "select a.k, sum(a.x), avg(a.x), min(a.f), max(a.f) from t a join (select distinct k from t) b on a.k = b.k where a.x < 9 group by a.k",
+        "select x, sum(x) over (partition by k order by x), max(f) over (partition by k) from t where x < 9",
+        "select avg(distinct x), sum(distinct f), median(x) from t",
+    ] {
+        let expected = run(&runtime, &local, question).unwrap();
+        assert_eq!(run(&runtime, &context, question), Ok(expected), "{question}");
+    }
+    let refused = run(&runtime, &context, "select k, sum(x), count(distinct f) from t group by k").unwrap_err();
+    assert!(refused.contains("is out of range"), "{refused}");
+}
+
+#[test]
 fn plans_that_cannot_be_sent_reach_no_executor() {
     let (runtime, mut cluster, directory) = (runtime(), Cluster::begin(), tempfile::tempdir().unwrap());
     cluster.grow();

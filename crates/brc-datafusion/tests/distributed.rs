@@ -8,7 +8,7 @@
 mod common;
 
 use brc_datafusion::cluster::codec::PhysicalCodec;
-use brc_datafusion::{CLUSTER_OPTION, session};
+use brc_datafusion::{CLUSTER_OPTION, register_functions, session};
 use common::{Random, answer, files, open, plan, question, set};
 use datafusion::error::Result;
 use datafusion::execution::SessionStateBuilder;
@@ -36,8 +36,11 @@ impl WorkerResolver for Workers {
 async fn worker() -> Url {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = Url::parse(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
-    let build =
-        |query: WorkerQueryContext| async move { Ok(query.builder.with_distributed_user_codec(codec()).build()) };
+    let build = |query: WorkerQueryContext| async move {
+        let mut state = query.builder.with_distributed_user_codec(codec()).build();
+        register_functions(&mut state)?;
+        Ok(state)
+    };
     let server = Server::builder().add_service(Worker::from_session_builder(build).into_worker_server());
     tokio::spawn(server.serve_with_incoming(TcpListenerStream::new(listener)));
     url

@@ -2,7 +2,8 @@
 
 use crate::cluster::codec::{LogicalCodec, PhysicalCodec};
 use crate::cluster::{decode_failure, limit_memory};
-use crate::session::{CLUSTER_OPTION, rules, with_brc};
+use crate::functions::register_functions;
+use crate::session::{CLUSTER_OPTION, rules, session, with_brc};
 use async_trait::async_trait;
 use ballista_core::config::TaskSchedulingPolicy;
 use ballista_core::error::Result as BallistaResult;
@@ -11,6 +12,7 @@ use ballista_core::object_store::{
     runtime_env_with_s3_support, session_config_with_s3_support, session_state_with_s3_support,
 };
 use ballista_core::optimizer::with_ballista_optimizer_rules;
+use ballista_core::registry::BallistaFunctionRegistry;
 use ballista_core::serde::protobuf::job_status::Status;
 use ballista_core::serde::{BallistaLogicalExtensionCodec, BallistaPhysicalExtensionCodec};
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
@@ -230,6 +232,7 @@ pub async fn run_executor(options: ExecutorProcessConfig, memory: usize) -> Ball
         task_scheduling_policy: TaskSchedulingPolicy::PullStaged,
         override_config_producer: Some(Arc::new(config)),
         override_runtime_producer: Some(Arc::new(runtime_env_with_s3_support)),
+        override_function_registry: Some(Arc::new(BallistaFunctionRegistry::from(&session(1).state()))),
         override_logical_codec: Some(logical_codec()),
         override_physical_codec: Some(physical_codec()),
         ..options
@@ -239,7 +242,8 @@ pub async fn run_executor(options: ExecutorProcessConfig, memory: usize) -> Ball
 
 /// The session in which the scheduler plans a query.
 fn scheduler_state(config: SessionConfig) -> Result<SessionState> {
-    let state = session_state_with_s3_support(in_cluster(config))?;
+    let mut state = session_state_with_s3_support(in_cluster(config))?;
+    register_functions(&mut state)?;
     Ok(SessionStateBuilder::new_from_existing(state)
         .with_optimizer_rules(with_ballista_optimizer_rules(&rules()))
         .with_query_planner(Arc::new(Planner::Checking))

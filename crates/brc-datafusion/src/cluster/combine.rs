@@ -11,8 +11,7 @@ use datafusion::datasource::provider_as_source;
 use datafusion::error::Result;
 use datafusion::functions::expr_fn::coalesce;
 use datafusion::functions_aggregate::expr_fn::{max, min, sum};
-use datafusion::logical_expr::expr::AggregateFunction;
-use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, cast, lit};
+use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, cast, lit};
 use std::sync::Arc;
 
 /// The digits of partial sums: 20 more than the widest value; DataFusion adds ten to those of a sum.
@@ -141,34 +140,4 @@ fn value(combination: &Combination, expected: &DataType, merged: &[Expr]) -> Exp
             _ => as_float(sum) / as_float(count),
         },
     }
-}
-
-/// Replaces sums of integers by sums that do not wrap, for an aggregate that DataFusion computes; `None` if there are
-/// none.
-pub(crate) fn with_exact_sums(aggregate: &Aggregate) -> Result<Option<LogicalPlan>> {
-    let mut sums = 0;
-    let mut exact = |call: &Expr| {
-        let (inner, name) = (call.clone().unalias(), call.schema_name().to_string());
-        let Expr::AggregateFunction(AggregateFunction { func, mut params }) = inner else { return Ok(call.clone()) };
-        let is_sum = func.name() == "sum" && !params.distinct;
-        if is_sum
-            && let [argument] = params.args.as_mut_slice()
-            && argument.get_type(aggregate.input.schema())?.is_integer()
-        {
-            *argument = cast(argument.clone(), DataType::Decimal128(38, 0));
-            sums += 1;
-        }
-        Ok(Expr::AggregateFunction(AggregateFunction { func, params }).alias(name))
-    };
-    let calls = aggregate.aggr_expr.iter().map(&mut exact).collect::<Result<Vec<_>>>()?;
-    if sums == 0 {
-        return Ok(None);
-    }
-    let input = aggregate.input.as_ref().clone();
-    let all = LogicalPlanBuilder::from(input).aggregate(aggregate.group_expr.clone(), calls)?.build()?;
-    let columns = all.schema().columns().into_iter().zip(aggregate.schema.iter());
-    let columns = columns.map(|(column, (qualifier, field))| {
-        cast(Expr::Column(column), field.data_type().clone()).alias_qualified(qualifier.cloned(), field.name())
-    });
-    LogicalPlanBuilder::from(all).project(columns.collect::<Vec<_>>())?.build().map(Some)
 }

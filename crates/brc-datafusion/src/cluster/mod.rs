@@ -16,7 +16,7 @@ mod partial_groups;
 mod remote_error;
 mod source;
 
-pub(crate) use combine::{combined, with_exact_sums};
+pub(crate) use combine::combined;
 pub(crate) use origin::{FileReference, Origin};
 pub(crate) use partial_groups::PartialGroups;
 pub use remote_error::{decode_failure, failure_of, own_error};
