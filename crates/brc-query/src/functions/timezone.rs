@@ -6,7 +6,7 @@ use super::{Bound, Function, Mismatch, constant_text, count, refuse};
 use crate::functions::typed::Typed;
 use crate::values::fault::Fault;
 use crate::values::vector::{Rows, Vector, View};
-use brc_core::{LogicalType, TimeUnit, calendar};
+use brc_core::{LogicalType, TimeUnit, Value, calendar};
 
 /// Its arguments are the name of a zone and a date or a timestamp.
 pub(super) static TIMEZONE: Function = Function {
@@ -24,8 +24,9 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     let Some(zone) = std::str::from_utf8(&name).ok().and_then(Zone::named) else {
         return refuse(0, "needs a time zone of the IANA database, such as 'Europe/Oslo' or 'UTC'");
     };
+    let from = arguments[1].logical_type;
     // The units of a value that are one of the output.
-    let (unit, seconds, scale) = match arguments[1].logical_type {
+    let (unit, seconds, scale) = match from {
         LogicalType::Timestamp { unit, zone: true } => (unit, Seconds::OfUtc, 1),
         LogicalType::Timestamp { unit, zone: false } => (unit, Seconds::OfZone, 1),
         LogicalType::Date => {
@@ -35,38 +36,43 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
         _ => return refuse(1, "needs a date or a timestamp"),
     };
     let output = LogicalType::Timestamp { unit, zone: seconds == Seconds::OfZone };
-    Ok(Bound::new(output, move |views, rows| moved(&zone, unit, seconds, scale, &views[1], rows)))
+    let movement = Movement { zone, seconds, per_second: unit.per_second(), scale };
+    Ok(Bound::new(output, move |views, rows| {
+        movement.moved(&views[1], rows, |value| {
+            let value = Value::Integer(value.into()).to_text(from);
+            Fault::Value(format!(
+                "{value} at time zone '{}' is out of range for {output}",
+                String::from_utf8_lossy(&name)
+            ))
+        })
+    }))
 }
 
-/// Values, this many of whose units are one, moved by the distance of the zone from UTC.
-fn moved(
-    zone: &Zone,
-    unit: TimeUnit,
+/// How values are moved by the distance of a zone from UTC.
+struct Movement {
+    zone: Zone,
     seconds: Seconds,
+    /// The units of the output that are a second.
+    per_second: i64,
+    /// Those that are one of a value.
     scale: i64,
-    view: &View<'_>,
-    rows: &Rows<'_>,
-) -> Result<Vector, Fault> {
-    let fault = || Fault::Value("'at time zone' needs a year from -9999 to 9999".to_owned());
-    let value = |row: usize| view.narrow(row).checked_mul(scale);
-    let second = |row: usize| value(row).map(|value| value.div_euclid(unit.per_second()));
-    let valid = || (0..rows.count).filter(|&row| rows.is_valid(row));
-    let bounds = valid().try_fold((i64::MAX, i64::MIN), |(low, high), row| {
-        let second = second(row)?;
-        Some((low.min(second), high.max(second)))
-    });
-    let offsets = match bounds {
-        Some((low, high)) if low > high => None,
-        Some((low, high)) => Some(zone.offsets(low, high, seconds).ok_or_else(fault)?),
-        None => return Err(fault()),
-    };
-    let mut last = 0;
-    rows.narrow(|row| {
-        let offset = match (&offsets, second(row)) {
-            (Some(offsets), Some(second)) => offsets.at(second, &mut last),
-            _ => 0,
-        };
-        let by = if seconds == Seconds::OfUtc { offset } else { -offset };
-        value(row).and_then(|value| value.checked_add(by * unit.per_second())).ok_or_else(fault)
-    })
+}
+
+impl Movement {
+    fn moved(&self, view: &View<'_>, rows: &Rows<'_>, beyond: impl Fn(i64) -> Fault) -> Result<Vector, Fault> {
+        let value = |row: usize| view.narrow(row).checked_mul(self.scale);
+        let second = |value: i64| value.div_euclid(self.per_second);
+        let known = (0..rows.count).filter(|&row| rows.is_valid(row)).filter_map(value).map(second);
+        let (low, high) = known.fold((i64::MAX, i64::MIN), |(low, high), it| (low.min(it), high.max(it)));
+        let offsets = self.zone.offsets(low, high, self.seconds);
+        let mut last = 0;
+        rows.narrow(|row| {
+            let moved = value(row).and_then(|value| {
+                let offset = offsets.at(second(value), &mut last);
+                let by = if self.seconds == Seconds::OfUtc { offset } else { -offset };
+                value.checked_add(by * self.per_second)
+            });
+            moved.ok_or_else(|| beyond(view.narrow(row)))
+        })
+    }
 }

@@ -86,6 +86,12 @@ fn functions_of_dates_have_known_values() {
         ("timestamp '2024-10-27 00:30:00Z' at time zone 'Europe/Oslo'", "2024-10-27 02:30:00.000000"),
         ("timestamp '2100-07-27 02:30:00Z' at time zone 'Europe/Oslo'", "2100-07-27 04:30:00.000000"),
         ("timestamp '1890-10-27 02:30:00Z' at time zone 'Europe/Oslo'", "1890-10-27 03:23:28.000000"),
+        ("timestamp '9999-12-31 23:59:59' at time zone 'Europe/Oslo'", "9999-12-31 22:59:59.000000Z"),
+        ("timestamp '9999-12-31 23:59:59Z' at time zone 'Europe/Oslo'", "+10000-01-01 00:59:59.000000"),
+        ("timestamp '9999-12-31 23:59:59' at time zone 'UTC'", "9999-12-31 23:59:59.000000Z"),
+        ("timestamp '-9999-01-01 00:00:00Z' at time zone 'Europe/Oslo'", "-09999-01-01 00:53:28.000000"),
+        ("timestamp '+20000-07-01 00:00:00Z' at time zone 'Europe/Oslo'", "+20000-07-01 02:00:00.000000"),
+        ("cast(cast(300000000000000000 as timestamp(0)) at time zone 'Etc/GMT-2' as int64)", "299999999999992800"),
         ("date '2024-07-01' at time zone 'Asia/Kolkata'", "2024-06-30 18:30:00.000000Z"),
         ("timezone('UTC', timestamp '2024-07-01 00:00:00')", "2024-07-01 00:00:00.000000Z"),
         (
@@ -194,8 +200,12 @@ fn what_does_not_make_sense_is_refused() {
         ("date '2024-01-01' at time zone 'Europe/Atlantis'", "'timezone' needs a time zone of the IANA database"),
         ("time '01:00' at time zone 'UTC'", "'timezone' needs a date or a timestamp"),
         (
-            "cast(300000000000000000 as timestamp(0)) at time zone 'UTC'",
-            "'at time zone' needs a year from -9999 to 9999",
+            "cast(9223372036854775807 as timestamp) at time zone 'America/New_York'",
+            "+294247-01-10 04:00:54.775807 at time zone 'America/New_York' is out of range for timestamp with zone",
+        ),
+        (
+            "cast(2147483647 as date) at time zone 'UTC'",
+            "+5881580-07-11 at time zone 'UTC' is out of range for timestamp with zone",
         ),
         ("cast(1.5 as date)", "a value of type decimal(2,1) cannot be cast to date"),
         ("cast(3000000000 as date)", "cannot cast '3000000000' to date"),
