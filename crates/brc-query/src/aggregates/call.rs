@@ -1,6 +1,6 @@
 //! One aggregate of a query: a function, its columns and its constant.
 
-use super::{AggregateFunction, AggregateName, Bound};
+use super::{AggregateFunction, AggregateName, Bound, Form};
 use crate::states::StateKind;
 use brc_core::Field;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -44,7 +44,8 @@ impl AggregateCall {
     pub(crate) fn name(&self, fields: &[Field]) -> String {
         let columns = self.columns.iter().filter_map(|&column| fields.get(column)).map(|field| field.name.as_str());
         let shown: Vec<&str> = columns.take(self.function.form.columns()).chain(self.parameter.as_deref()).collect();
-        format!("{}({})", self.function.name, shown.join(", "))
+        let distinct = if self.function.form == Form::Distinct { "distinct " } else { "" };
+        format!("{}({distinct}{})", self.function.name, shown.join(", "))
     }
 
     pub(crate) fn scales(&self, fields: &[Field]) -> [u8; 2] {

@@ -18,6 +18,9 @@ const EXTREMES: [&str; 2] = ["greatest", "least"];
 /// How many parts the copies of their arguments may have together.
 const MOST_PARTS: usize = 1 << 12;
 
+/// Where an interval can be.
+pub(super) const INTERVAL: &str = "an interval can only be added to a date or timestamp, or subtracted from one";
+
 /// Leaves nulls out, other than `||`.
 const CONCAT: &str = "concat";
 
@@ -43,7 +46,9 @@ impl Binder<'_> {
             let message = format!("'{}' is not an aggregate, so it takes no distinct and no filter", function.name);
             return self.error(message, position);
         }
-        if let (Some(shifted), "+" | "-") = (self.shifted(call)?, function.name) {
+        if ["+", "-"].contains(&function.name)
+            && let Some(shifted) = self.shifted(call)?
+        {
             return Ok(shifted);
         }
         if EXTREMES.contains(&function.name) && (1..=MAX_VALUES).contains(&call.arguments.len()) {
@@ -83,10 +88,10 @@ impl Binder<'_> {
                 {
                     return self.function_of(function, arguments, syntax, position);
                 }
-                let name = function.name;
+                let name = function.shown();
                 match (arguments.get(argument), syntax.get(argument)) {
                     (Some(found), Some(syntax)) => {
-                        let found = if found.is_null() { "null".to_owned() } else { found.logical_type.to_string() };
+                        let found = self::found(found);
                         self.mismatch(format!("'{name}' {needed}, found {found}"), syntax.position, &arguments)
                     }
                     (Some(_), None) => self.mismatch(format!("'{name}' {needed}"), position, &arguments),
@@ -149,22 +154,33 @@ impl Binder<'_> {
         Ok(Typed { node: Node::Coalesce(parts), logical_type, nullable })
     }
 
-    /// `t + interval …`.
+    /// `t + interval …`, in this order or the other, or `t - interval …`.
     fn shifted(&mut self, call: &Call) -> Result<Option<Typed>> {
-        let [operand, Syntax { kind: Kind::Literal(Literal::Interval { months, days, microseconds }), .. }] =
-            &call.arguments[..]
-        else {
-            return Ok(None);
+        let (operand, interval) = match &call.arguments[..] {
+            [operand, Syntax { kind: Kind::Literal(interval @ Literal::Interval { .. }), .. }] => (operand, interval),
+            [Syntax { kind: Kind::Literal(interval), .. }, operand] if call.name == "+" => (operand, interval),
+            _ => return Ok(None),
         };
+        let Literal::Interval { months, days, microseconds } = interval else { return Ok(None) };
+        let moved = self.bind(operand)?;
+        if !matches!(moved.logical_type, LogicalType::Date | LogicalType::Timestamp { .. }) {
+            let found = found(&moved);
+            return self.mismatch(format!("{INTERVAL}, found {found}"), operand.position, [&moved]);
+        }
         let sign = if call.name == "-" { -1 } else { 1 };
-        let mut arguments = vec![self.bind(operand)?];
+        let mut arguments = vec![moved];
         arguments.extend(
             [months, days, microseconds]
                 .map(|count| Typed::literal(LogicalType::Int64, Some(Scalar::Integer(i128::from(*count) * sign)))),
         );
         let Some(function) = Function::by_name("shift") else { return Ok(None) };
-        self.function_of(function, arguments, &call.arguments, operand.position).map(Some)
+        self.function_of(function, arguments, std::slice::from_ref(operand), operand.position).map(Some)
     }
+}
+
+/// What an argument is, for messages.
+fn found(argument: &Typed) -> String {
+    if argument.is_null() { "null".to_owned() } else { argument.logical_type.to_string() }
 }
 
 /// Strings of a column that begin with something are a range, if the pattern says no more.

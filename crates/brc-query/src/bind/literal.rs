@@ -1,5 +1,6 @@
 //! Constants as typed values.
 
+use super::call::INTERVAL;
 use super::{Binder, Result, constant};
 use crate::functions::typed::{Scalar, Typed};
 use crate::sql::Literal;
@@ -18,7 +19,7 @@ impl Binder<'_> {
             Literal::Time(text) => finest(text, |unit| LogicalType::Time { unit }),
             Literal::Timestamp(text) => timestamp(text),
             Literal::Interval { .. } => {
-                return self.error("an interval can only be added to a date or timestamp", position);
+                return self.error(INTERVAL, position);
             }
         };
         match typed {

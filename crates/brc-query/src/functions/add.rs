@@ -24,7 +24,8 @@ impl Operation for Add {
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 2..=2, "a + b")?;
     match (arguments[0].logical_type, arguments[1].logical_type) {
-        (LogicalType::Date, LogicalType::Int8 | LogicalType::Int16 | LogicalType::Int32 | LogicalType::Int64) => {
+        (LogicalType::Date, LogicalType::Int8 | LogicalType::Int16 | LogicalType::Int32 | LogicalType::Int64)
+        | (LogicalType::Int8 | LogicalType::Int16 | LogicalType::Int32 | LogicalType::Int64, LogicalType::Date) => {
             Ok(exact::bound(Add, LogicalType::Date, [0; 2], [1; 2]))
         }
         _ => {

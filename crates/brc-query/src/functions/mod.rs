@@ -228,6 +228,11 @@ impl Function {
         let mut all = FUNCTIONS.iter().chain(OPERATORS);
         all.find(|function| is_it(&function.name) || function.aliases.iter().any(is_it)).copied()
     }
+
+    /// What messages call it: an operator as it is written, not by the name that tells it from one of two numbers.
+    pub(crate) fn shown(&self) -> &'static str {
+        if self.name == negate::NEGATE.name { "-" } else { self.name }
+    }
 }
 
 impl PartialEq for Function {

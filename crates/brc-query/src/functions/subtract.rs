@@ -1,6 +1,7 @@
 //! `a - b`: the exact difference of numbers, days before a date, or the days between two dates.
 
 use super::exact::{self, Operation};
+use super::temporal::Clock;
 use super::{Bound, Function, Mismatch, count, refuse};
 use crate::functions::typed::Typed;
 use brc_core::LogicalType;
@@ -28,6 +29,9 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
         (LogicalType::Date, LogicalType::Date) => plain(LogicalType::Int64),
         (LogicalType::Date, LogicalType::Int8 | LogicalType::Int16 | LogicalType::Int32 | LogicalType::Int64) => {
             plain(LogicalType::Date)
+        }
+        _ if (0..2).all(|index| Clock::of(arguments, index).is_ok()) => {
+            refuse(0, "needs numbers; the time between t and u is date_diff('second', t, u)")
         }
         _ => {
             let Some((one, other)) = exact::both(arguments)? else {

@@ -28,8 +28,11 @@ impl Converter<'_> {
         if let Some(clause) = list.clauses.first() {
             return self.refuse(format!("'{clause}' inside '{name}'"), position);
         }
-        // `count(*)` counts rows, as `count()` does.
-        let is_of_rows = list.args == [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)];
+        // `count(*)` and `count(t.*)` count rows, as `count()` does.
+        let is_of_rows = matches!(
+            list.args[..],
+            [FunctionArg::Unnamed(FunctionArgExpr::Wildcard | FunctionArgExpr::QualifiedWildcard(_))]
+        );
         let (mut arguments, mut shown) = (Vec::new(), Vec::new());
         for argument in if is_of_rows { Vec::new() } else { list.args } {
             let FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) = argument else {

@@ -97,9 +97,9 @@ impl Parser {
         &self.inner.peek_token_ref().token
     }
 
-    /// The token after the next one.
-    pub(super) fn peek_second(&self) -> &Token {
-        &self.inner.peek_nth_token_ref(1).token
+    /// The token this many after the next one.
+    pub(super) fn peek_at(&self, place: usize) -> &Token {
+        &self.inner.peek_nth_token_ref(place).token
     }
 
     pub(crate) fn advance(&mut self) -> Token {

@@ -51,7 +51,7 @@ impl Parser {
         if self.keyword(Keyword::SELECT) {
             query.distinct = self.keyword(Keyword::DISTINCT);
             self.keyword(Keyword::ALL);
-            if matches!((self.peek(), self.peek_second()), (Token::Word(word), Token::Number(..)) if word.keyword == Keyword::TOP)
+            if matches!((self.peek(), self.peek_at(1)), (Token::Word(word), Token::Number(..)) if word.keyword == Keyword::TOP)
             {
                 return Err(self.refuse("'select top n' is not supported; end the query with limit n"));
             }
@@ -106,7 +106,7 @@ impl Parser {
     }
 
     fn item(&mut self) -> Result<SelectItem, SyntaxError> {
-        if self.take(&Token::Mul) {
+        if self.all_columns() {
             return Ok(SelectItem::All { exclude: self.exclude()? });
         }
         if self.is_clause() {
@@ -117,17 +117,33 @@ impl Parser {
         Ok(SelectItem::Expression { expression, alias })
     }
 
+    /// Takes `*`, or `t.*` of the only table there is, if it is next.
+    fn all_columns(&mut self) -> bool {
+        let mut names = 0;
+        while matches!(self.peek_at(2 * names), Token::Word(_)) && self.peek_at(2 * names + 1) == &Token::Period {
+            names += 1;
+        }
+        let is_next = self.peek_at(2 * names) == &Token::Mul;
+        if is_next {
+            (0..=2 * names).for_each(|_| drop(self.advance()));
+        }
+        is_next
+    }
+
     /// Whether a clause is next; a column may be called as one begins.
     fn is_clause(&self) -> bool {
         let Token::Word(word) = self.peek() else { return false };
-        let is_by = matches!(self.peek_second(), Token::Word(word) if word.keyword == Keyword::BY);
+        let is_by = matches!(self.peek_at(1), Token::Word(word) if word.keyword == Keyword::BY);
         let is_whole = matches!(word.keyword, Keyword::FROM | Keyword::WHERE | Keyword::HAVING);
         word.quote_style.is_none() && (is_whole || is_by && matches!(word.keyword, Keyword::GROUP | Keyword::ORDER))
     }
 
-    /// `exclude (a, b)` or `exclude a` after a `*`.
+    /// `exclude (a, b)` or `exclude a` after a `*`; also `except (a, b)`, unless a `select` follows.
     fn exclude(&mut self) -> Result<Vec<Expression>, SyntaxError> {
-        if !self.keyword(Keyword::EXCLUDE) {
+        let is_select = matches!(self.peek_at(2), Token::Word(word) if word.keyword == Keyword::SELECT);
+        let is_except = self.peek_at(1) == &Token::LParen && !is_select;
+        let is_excluding = self.keyword(Keyword::EXCLUDE) || is_except && self.keyword(Keyword::EXCEPT);
+        if !is_excluding {
             return Ok(Vec::new());
         }
         if !self.take(&Token::LParen) {

@@ -167,6 +167,9 @@ fn rows_are_answered() {
         ("select t, x * x as sq order by sq desc, t limit 2", "nine 16.00; eight 12.25"),
         ("select t limit 3 offset 4", "four; five; six"),
         ("select * where t = 'two'", "a two 0.5 2"),
+        ("select anything.* from anything where t = 'two'", "a two 0.5 2"),
+        ("select my.file.* except (s, x), t as u where t = 'two'", "two 2 two"),
+        ("select * except (s, x) where t = 'two'", "two 2"),
         ("select t where s || t like 'b_i%' and x + 1 > 1", "five; nine"),
         ("select 10 // \"y y\", 10 % \"y y\" where x < 1 order by 1 nulls first", "null null; 5 0; 10 0"),
         (
@@ -247,6 +250,18 @@ fn mistakes_are_named() {
         ("select t, group by t", "expected an expression, found 'group'"),
         ("select top 3 t", "'select top n' is not supported; end the query with limit n"),
         ("select t limit 5, 10", "'limit a, b' is not supported; write limit b offset a"),
+        ("select -t", "'-' needs a number, found string"),
+        (
+            "select time '10:00:00' + interval '1 hour'",
+            "an interval can only be added to a date or timestamp, or subtracted from one, found time",
+        ),
+        ("select interval '1 day' - date '2024-01-31'", "an interval can only be added to a date or timestamp"),
+        (
+            "select timestamp '2024-01-02 00:00:00' - date '2024-01-01'",
+            "'-' needs numbers; the time between t and u is date_diff('second', t, u), found timestamp",
+        ),
+        ("select * except (r)", "unknown column 'r'"),
+        ("select * except (select 1)", "'except' is not supported; several files are one table"),
         ("select [t]", "write names in double quotes, not in brackets"),
         ("select t group by s where x > 1", "expected a clause (in this order: from, where, group by"),
         ("select x where x > '3'", "column 'x' is of type decimal(18,1), but is compared with a string; write numbers"),
