@@ -1,4 +1,5 @@
-//! Covariances of two columns of numbers, of a sample and of a population: the floats nearest to the exact ones.
+//! Covariances of two columns of numbers, of a sample and of a population: the floats nearest to the exact ones, which are
+//! infinite beyond all floats.
 
 use super::{AggregateFunction, Bound, Form, Group, avg::units, pairs};
 use crate::states::{PairMoment, StateKind};
@@ -31,7 +32,10 @@ pub(super) static COVAR_POP: AggregateFunction = AggregateFunction {
 };
 
 fn covariance<'a>(group: &Group<'a>, less: u64) -> Option<Value<'a>> {
-    let products = Products::of(group)?;
+    let products = match Products::of(group)? {
+        Found::Finite(products) => products,
+        Found::Special(count) => return (count > less).then_some(Value::Float(f64::NAN)),
+    };
     let count = products.moment.count;
     if count <= less {
         return None;
@@ -49,16 +53,28 @@ pub(super) struct Products {
     pub(super) xy: BigInt,
 }
 
+/// What a group has.
+pub(super) enum Found {
+    Finite(Box<Products>),
+    /// This many pairs, in one of which a value is no finite number.
+    Special(u64),
+}
+
 impl Products {
-    /// Those of a group; `None` if it has no pairs, or a value that is no finite number.
-    pub(super) fn of(group: &Group<'_>) -> Option<Self> {
-        let moment = group.state()?.pair_moment(group.group).filter(|moment| moment.count > 0)?;
-        let product =
-            |sum: &BigInt, one: &BigInt, other: &BigInt| ((sum * moment.count) << moment.exponent) - one * other;
+    /// Those of a group; `None` if it has no pairs.
+    pub(super) fn of(group: &Group<'_>) -> Option<Found> {
+        let state = group.state()?;
+        let Some(moment) = state.pair_moment(group.group) else {
+            return Some(Found::Special(state.count(group.group)));
+        };
+        if moment.count == 0 {
+            return None;
+        }
+        let product = |sum: &BigInt, one: &BigInt, other: &BigInt| sum * moment.count - one * other;
         let xx = product(&moment.xx, &moment.x, &moment.x);
         let yy = product(&moment.yy, &moment.y, &moment.y);
         let xy = product(&moment.xy, &moment.x, &moment.y);
-        Some(Self { moment, xx, yy, xy })
+        Some(Found::Finite(Box::new(Self { moment, xx, yy, xy })))
     }
 
     pub(super) fn exponent(&self) -> i64 {

@@ -1,7 +1,7 @@
 //! Linear regressions of a column `y` on a column `x`, by least squares: `regr_slope(y, x)` and what belongs to it. All
-//! are the floats nearest to the exact results; null where `x` does not vary.
+//! are the floats nearest to the exact results; null where `x` does not vary, and NaN where a value is no finite number.
 
-use super::covar::Products;
+use super::covar::{Found, Products};
 use super::{AggregateFunction, Bound, Form, Group, avg::units, pairs};
 use crate::states::StateKind;
 use crate::values::ratio::nearest;
@@ -16,7 +16,7 @@ macro_rules! regressions {
             about: $about,
             example: $example,
             form: Form::Numbers,
-            bind: |fields| bound(fields, |group| $value(&Regression::of(group)?).map(Value::Float)),
+            bind: |fields| bound(fields, |group| Regression::of(group, $value)),
         };)*
     };
 }
@@ -62,12 +62,17 @@ fn bound(fields: &[&Field], value: for<'a> fn(&Group<'a>) -> Option<Value<'a>>) 
 
 struct Regression<'g, 'a> {
     group: &'g Group<'a>,
-    products: Products,
+    products: Box<Products>,
 }
 
 impl<'g, 'a> Regression<'g, 'a> {
-    fn of(group: &'g Group<'a>) -> Option<Self> {
-        Some(Self { group, products: Products::of(group)? })
+    /// What is to be computed of a group; `None` if it has no pairs.
+    fn of(group: &'g Group<'a>, value: impl Fn(&Self) -> Option<f64>) -> Option<Value<'a>> {
+        let value = match Products::of(group)? {
+            Found::Finite(products) => value(&Self { group, products })?,
+            Found::Special(_) => f64::NAN,
+        };
+        Some(Value::Float(value))
     }
 
     fn unit(&self, argument: usize) -> BigUint {
@@ -85,7 +90,7 @@ impl<'g, 'a> Regression<'g, 'a> {
     }
 
     fn intercept(&self) -> Option<f64> {
-        let Products { moment, yy, xy, .. } = &self.products;
+        let Products { moment, yy, xy, .. } = &*self.products;
         let numerator = &moment.x * yy - xy * &moment.y;
         let denominator = self.variation()? * moment.count * self.unit(0);
         Some(nearest(&numerator, &denominator, -self.products.exponent()))

@@ -1,10 +1,10 @@
 //! Variances and standard deviations, of a sample and of a population: float64. A variance is the float nearest to that
-//! of the exact values; of floats the squares are exact as long as they neither overflow nor are subnormal.
+//! of the exact values, which is infinite if it is beyond all floats.
 
 use super::avg::units;
 use super::{AggregateFunction, Bound, Form, Group, numbers};
 use crate::states::StateKind;
-use crate::values::ratio::nearest;
+use crate::values::ratio::{nearest, root};
 use brc_core::{Field, LogicalType, Value};
 use num_bigint::{BigInt, BigUint};
 
@@ -14,7 +14,7 @@ pub(super) static VAR_SAMP: AggregateFunction = AggregateFunction {
     about: "the sample variance",
     example: ("var_samp(price)", "4.666666666666667"),
     form: Form::Column,
-    bind: |fields| bound(fields, |group| variance(group, 1).map(Value::Float)),
+    bind: |fields| bound(fields, |group| variance(group, 1, nearest)),
 };
 
 pub(super) static VAR_POP: AggregateFunction = AggregateFunction {
@@ -23,7 +23,7 @@ pub(super) static VAR_POP: AggregateFunction = AggregateFunction {
     about: "the population variance",
     example: ("var_pop(price)", "3.5"),
     form: Form::Column,
-    bind: |fields| bound(fields, |group| variance(group, 0).map(Value::Float)),
+    bind: |fields| bound(fields, |group| variance(group, 0, nearest)),
 };
 
 pub(super) static STDDEV_SAMP: AggregateFunction = AggregateFunction {
@@ -32,7 +32,7 @@ pub(super) static STDDEV_SAMP: AggregateFunction = AggregateFunction {
     about: "the sample standard deviation",
     example: ("stddev_samp(price)", "2.160246899469287"),
     form: Form::Column,
-    bind: |fields| bound(fields, |group| variance(group, 1).map(|variance| Value::Float(variance.sqrt()))),
+    bind: |fields| bound(fields, |group| variance(group, 1, root)),
 };
 
 pub(super) static STDDEV_POP: AggregateFunction = AggregateFunction {
@@ -41,7 +41,7 @@ pub(super) static STDDEV_POP: AggregateFunction = AggregateFunction {
     about: "the population standard deviation",
     example: ("stddev_pop(price)", "1.8708286933869707"),
     form: Form::Column,
-    bind: |fields| bound(fields, |group| variance(group, 0).map(|variance| Value::Float(variance.sqrt()))),
+    bind: |fields| bound(fields, |group| variance(group, 0, root)),
 };
 
 fn bound(fields: &[&Field], value: for<'a> fn(&Group<'a>) -> Option<Value<'a>>) -> Result<Bound, &'static str> {
@@ -49,17 +49,19 @@ fn bound(fields: &[&Field], value: for<'a> fn(&Group<'a>) -> Option<Value<'a>>) 
     Ok(Bound::new(LogicalType::Float64, StateKind::Moments, value))
 }
 
+/// What is made of a quotient of this numerator and denominator, times two to some power.
+type Rounded = fn(&BigInt, &BigUint, i64) -> f64;
+
 /// `(n Σx² − (Σx)²) / (n (n − less))`; `None` of too few values. NaN where a value is no finite number.
-fn variance(group: &Group<'_>, less: u64) -> Option<f64> {
+fn variance<'a>(group: &Group<'a>, less: u64, rounded: Rounded) -> Option<Value<'a>> {
     let state = group.state()?;
     let Some(moment) = state.moment(group.group) else {
-        return (state.count(group.group) > less).then_some(f64::NAN);
+        return (state.count(group.group) > less).then_some(Value::Float(f64::NAN));
     };
     if moment.count <= less {
         return None;
     }
-    let (sum, exponent) = (&moment.sum, moment.exponent);
-    let numerator: BigInt = ((moment.squares * moment.count) << exponent) - sum * sum;
+    let numerator: BigInt = moment.squares * moment.count - &moment.sum * &moment.sum;
     let denominator = BigUint::from(moment.count) * (moment.count - less) * units(group.scales[0]).pow(2);
-    Some(nearest(&numerator, &denominator, -2 * i64::from(exponent)))
+    Some(Value::Float(rounded(&numerator, &denominator, -2 * i64::from(moment.exponent))))
 }

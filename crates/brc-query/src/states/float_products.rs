@@ -1,17 +1,18 @@
 //! Exact sums of the products of floats, for what variances and correlations are computed of.
 //!
 //! As for the [sums of floats](super::float_sums) there is a unit for all groups, and whether the values of a batch fit
-//! is checked once. A product that does not fit is added as the two floats that it exactly is, as long as it neither
-//! overflows nor is subnormal.
+//! is checked once. A product that does not fit is added as the two floats that it exactly is, or as an integer of any
+//! length where it is not, because it overflows or has bits that no float has.
 
 use super::float_sums::FloatSums;
 use super::{Accumulator, GroupIds};
 use crate::values::fault::Malformed;
 use brc_kernels::accumulate::UnknownGroup;
-use brc_kernels::accumulate::floats::{Exponents, FixedProducts, add_product_run, add_products, exponents};
+use brc_kernels::accumulate::floats::{Exponents, FixedProducts, add_product_run, add_products, exponents, parts};
 use brc_kernels::cpu::Level;
 use num_bigint::BigInt;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// How far below the largest of the first products the unit lies. This many bits are left for exponents and for counts:
 /// 256 − 106 − 1.
@@ -38,9 +39,14 @@ pub(super) struct FloatProducts {
     emptied: Vec<BigInt>,
     /// What never was.
     others: FloatSums,
+    /// Products that are no sum of two floats, in units of two to the power of twice [`FINEST`].
+    extremes: HashMap<u32, Extreme>,
 }
 
-/// The power of two that all products are multiples of.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Extreme(#[serde(with = "super::big")] BigInt);
+
+/// The power of two that all floats are multiples of.
 const FINEST: i32 = -1074;
 
 impl FloatProducts {
@@ -75,15 +81,26 @@ impl FloatProducts {
             }
             GroupIds::Rows(_) | GroupIds::Runs(_) => {}
         }
-        groups.each(ones.len(), |group, row| {
-            let (one, other) = (ones[row], others[row]);
-            let product = one * other;
+        groups.each(ones.len(), |group, row| self.add(group, ones[row], others[row]))
+    }
+
+    fn add(&mut self, group: usize, one: f64, other: f64) -> Result<(), Malformed> {
+        let product = one * other;
+        if !one.is_finite() || !other.is_finite() {
+            return self.others.add(group, product);
+        }
+        let ((one_mantissa, one_exponent), (other_mantissa, other_exponent)) = (parts(one), parts(other));
+        let mantissa = i128::from(one_mantissa) * i128::from(other_mantissa);
+        if mantissa == 0 {
+            return Ok(());
+        }
+        let exponent = one_exponent + other_exponent;
+        if product.is_finite() && exponent >= FINEST {
             self.others.add(group, product)?;
-            if product.is_finite() {
-                self.others.add(group, one.mul_add(other, -product))?;
-            }
-            Ok(())
-        })
+            return self.others.add(group, one.mul_add(other, -product));
+        }
+        self.extremes.entry(group as u32).or_default().0 += BigInt::from(mantissa) << (exponent - 2 * FINEST);
+        Ok(())
     }
 
     /// Whether this many products of these exponents may be added unchecked.
@@ -117,13 +134,17 @@ impl FloatProducts {
         self.rows = 0;
     }
 
-    /// The sum of a group in units of two to the power of −1074, unless it is no number. Nothing more may come.
+    /// The sum of a group in units of two to the power of −2148, unless it is no number. Nothing more may come.
     pub(super) fn exact(&self, group: usize) -> Option<BigInt> {
         let others = match self.others.exact(group) {
             Some(sum) => sum.exact()?,
             None => BigInt::ZERO,
         };
-        Some(others + &self.emptied[group])
+        let sum = (others + &self.emptied[group]) << FINEST.unsigned_abs();
+        Some(match self.extremes.get(&(group as u32)) {
+            Some(Extreme(extreme)) => sum + extreme,
+            None => sum,
+        })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -144,6 +165,10 @@ impl FloatProducts {
             fixed: vec![FixedProducts::default(); groups.len()],
             emptied: groups.iter().map(|&group| self.emptied[group as usize].clone()).collect(),
             others: self.others.take(groups),
+            extremes: (0..)
+                .zip(groups)
+                .filter_map(|(place, it)| Some((place, self.extremes.get(it)?.clone())))
+                .collect(),
             ..Self::default()
         }
     }
@@ -154,6 +179,9 @@ impl FloatProducts {
             self.emptied[group as usize] += sum;
         }
         self.others.merge(&other.others, groups);
+        for (&theirs, Extreme(extreme)) in &other.extremes {
+            self.extremes.entry(groups[theirs as usize]).or_default().0 += extreme;
+        }
     }
 
     /// No more values will come.
@@ -162,34 +190,36 @@ impl FloatProducts {
     }
 
     pub(super) fn is_sound(&self) -> bool {
-        self.others.is_sound() && self.emptied.len() == self.others.len()
+        let are_known = self.extremes.keys().all(|&group| (group as usize) < self.others.len());
+        are_known && self.others.is_sound() && self.emptied.len() == self.others.len()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::states::float_sums::FloatSum;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn products_are_exact(
             rows in prop::collection::vec(
-                (-1000i64..1000, -1000i64..1000, prop_oneof![9 => -8i32..8, 1 => -90i32..90]),
+                (-1000i64..1000, -1000i64..1000, prop_oneof![9 => -8i32..8, 1 => -90i32..90, 1 => -1074i32..1000]),
                 1..60,
             ),
             size in 1usize..20,
         ) {
-            let (mut products, mut expected) = (FloatProducts::default(), FloatSums::default());
+            let (mut products, mut expected) = (FloatProducts::default(), BigInt::ZERO);
             products.grow(1);
-            expected.grow(1);
             let mut pairs = Vec::new();
             for &(one, other, exponent) in &rows {
-                let (one, other) = (one as f64 / 3.0, other as f64 * 2f64.powi(exponent));
+                let (one, other) = (one as f64 / 3.0 * 2f64.powi(exponent / 2), other as f64 * 2f64.powi(exponent));
                 pairs.push((one, other));
-                expected.add(0, one * other).unwrap();
-                expected.add(0, one.mul_add(other, -(one * other))).unwrap();
+                let exact = |value: f64| {
+                    let (mantissa, exponent) = parts(value);
+                    BigInt::from(mantissa) << (exponent - FINEST)
+                };
+                expected += exact(one) * exact(other);
             }
             for pairs in pairs.chunks(size) {
                 let (ones, others): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
@@ -200,9 +230,8 @@ mod tests {
             merged.grow(1);
             products.finish();
             merged.merge(&products, &[0]);
-            let expected = expected.exact(0).as_ref().and_then(FloatSum::exact);
-            prop_assert_eq!(products.exact(0), expected.clone());
-            prop_assert_eq!(merged.exact(0), expected);
+            prop_assert_eq!(products.exact(0), Some(expected.clone()));
+            prop_assert_eq!(merged.exact(0), Some(expected));
         }
     }
 }

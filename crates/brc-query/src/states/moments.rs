@@ -16,7 +16,7 @@ pub(crate) struct Moment {
     pub(crate) count: u64,
     /// The sum times two to the power of `exponent`.
     pub(crate) sum: BigInt,
-    /// The sum of squares times two to the power of `exponent`, once.
+    /// The sum of squares times two to the power of twice `exponent`.
     pub(crate) squares: BigInt,
     pub(crate) exponent: u32,
 }

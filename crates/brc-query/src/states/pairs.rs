@@ -12,8 +12,8 @@ use brc_kernels::cpu::Level;
 use num_bigint::BigInt;
 use serde::{Deserialize, Serialize};
 
-/// The moments of the pairs of a group. All sums are times two to the power of `exponent`; those of products of two
-/// values once, not twice.
+/// The moments of the pairs of a group. Sums are times two to the power of `exponent`; those of products of two values
+/// times two to the power of twice that.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct PairMoment {
     pub(crate) count: u64,

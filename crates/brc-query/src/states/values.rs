@@ -380,7 +380,7 @@ mod tests {
                 all.settle(threads);
                 for group in 0..40 {
                     let moment = |state: &State| {
-                        state.moment(group).map(|it| (it.count, it.sum << it.exponent, it.squares << it.exponent))
+                        state.moment(group).map(|it| (it.count, it.sum << it.exponent, it.squares << (2 * it.exponent)))
                     };
                     prop_assert_eq!(moment(&all), moment(&expected));
                     prop_assert_eq!(all.count(group) as usize, rows.iter().filter(|row| row.0 as usize == group).count());

@@ -156,6 +156,22 @@ fn aggregates_are_known() {
     }
 }
 
+/// Squares of floats may be beyond all floats or vanish where the floats themselves do not.
+#[test]
+fn variances_of_extreme_floats_are_known() {
+    const ALL: &str = "select var_pop($), var_samp($), stddev_pop($), covar_pop($, $), covar_samp($, $), corr($, $), \
+                       regr_slope($, $), regr_r2($, $), regr_sxy($, $)";
+    for (value, expected) in [
+        ("case when x = 0 then 1e300 end", "0.0 null 0.0 0.0 null null null null 0.0"),
+        ("case x when 0 then 1e-200 when 1 then 3e-200 end", "0.0 0.0 1e-200 0.0 0.0 1.0 1.0 1.0 0.0"),
+        ("case x when 0 then 1e300 when 1 then 3e300 end", "inf inf 1e300 inf inf 1.0 1.0 1.0 inf"),
+        ("case x when 0 then cast('inf' as float64) when 1 then 1e0 end", "NaN NaN NaN NaN NaN NaN NaN NaN NaN"),
+        ("case when x > 100 then 1e0 end", "null null null null null null null null null"),
+    ] {
+        check(&ALL.replace('$', value), expected);
+    }
+}
+
 #[test]
 fn rows_are_answered() {
     for (text, expected) in [

@@ -23,6 +23,15 @@ pub(crate) fn nearest(numerator: &BigInt, denominator: &BigUint, exponent: i64) 
     if numerator.sign() == Sign::Minus { -value } else { value }
 }
 
+/// The square root of [`nearest`], also where that is beyond all floats but its root is not.
+///
+/// # Panics
+/// If the denominator is 0.
+pub(crate) fn root(numerator: &BigInt, denominator: &BigUint, exponent: i64) -> f64 {
+    let half = (exponent + numerator.bits() as i64 - denominator.bits() as i64) / 2;
+    scaled(nearest(numerator, denominator, exponent - 2 * half).sqrt(), half)
+}
+
 /// The float nearest to `(value + a little, if rest) * 2^exponent`.
 fn rounded(value: u128, rest: bool, exponent: i64) -> f64 {
     let bits = 128 - i64::from(value.leading_zeros());
@@ -99,12 +108,20 @@ mod tests {
         assert_eq!(at(-1, 5000), f64::NEG_INFINITY);
         assert_eq!(at(1, 1023), 2f64.powi(1023));
         assert_eq!(nearest(&1.into(), &3u32.into(), 0), 1.0 / 3.0);
+        let roots = [-2000, -2148, 2000, 4000].map(|exponent| root(&4.into(), &one, exponent));
+        assert_eq!(roots, [2f64.powi(-999), f64::from_bits(2), 2f64.powi(1001), f64::INFINITY]);
     }
 
     proptest! {
         #[test]
         fn quotients_round_as_divisions_do(a in -(1i64 << 53)..(1 << 53), b in 1u64..1 << 53) {
             prop_assert_eq!(nearest(&a.into(), &b.into(), 0), a as f64 / b as f64);
+        }
+
+        #[test]
+        fn roots_round_as_those_of_floats_do(a: u64, b in 1u64.., exponent in -800i64..800) {
+            let (a, b) = (a.into(), b.into());
+            prop_assert_eq!(root(&a, &b, exponent), nearest(&a, &b, exponent).sqrt());
         }
 
         #[test]

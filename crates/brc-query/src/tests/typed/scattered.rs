@@ -8,7 +8,7 @@ proptest! {
     #[test]
     fn scattered_groups_travel_and_merge_in_any_order(
         rows in rows(40),
-        question in Question::any().prop_filter("exact squares", tame),
+        question in Question::any(),
         delivery in delivery(),
         ends in prop::collection::vec(0usize..40, 0..4),
         (partitions, salt) in (1usize..6, any::<u64>()),
