@@ -3,6 +3,7 @@
 use super::{Bound, Function, Mismatch, constant_integer, count, exact, number, refuse};
 use crate::functions::typed::{Scalar, Typed};
 use crate::values::fault::Fault;
+use brc_core::Value;
 
 pub(super) static BUCKET: Function = Function {
     name: "bucket",
@@ -40,7 +41,8 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
             let start = value - value.rem_euclid(width);
             match logical_type.bounds() {
                 Some((min, _)) if start < min => {
-                    Err(Fault::Value(format!("the bucket of a number is out of range for {logical_type}")))
+                    let value = Value::Integer(value).to_text(logical_type);
+                    Err(Fault::Value(format!("the bucket of {value} is out of range for {logical_type}")))
                 }
                 _ => Ok(Some(start)),
             }

@@ -4,7 +4,7 @@ use super::temporal::Clock;
 use super::{Bound, Function, Mismatch, constant_text, count, refuse};
 use crate::functions::typed::Typed;
 use crate::values::fault::Fault;
-use brc_core::{LogicalType, calendar};
+use brc_core::{LogicalType, Value, calendar};
 
 pub(super) static DATE_DIFF: Function = Function {
     name: "date_diff",
@@ -40,10 +40,15 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     if let (Period::OfDay(_), false) = (period, clocks[0].has_date) {
         return refuse(1, "needs a date or a timestamp");
     }
+    let types = [arguments[1].logical_type, arguments[2].logical_type];
     Ok(Bound::new(LogicalType::Int64, move |views, rows| {
         rows.narrow(|row| {
             let [from, to] = [0, 1].map(|side| period.number(clocks[side], views[side + 1].narrow(row)));
-            (to - from).try_into().map_err(|_| Fault::Value("date_diff is out of range for int64".to_owned()))
+            (to - from).try_into().map_err(|_| {
+                let [from, to] = [0, 1].map(|side| views[side + 1].integer(row)).map(Value::Integer);
+                let (from, to) = (from.to_text(types[0]), to.to_text(types[1]));
+                Fault::Value(format!("date_diff from {from} to {to} is out of range for int64"))
+            })
         })
     }))
 }

@@ -4,7 +4,7 @@ use super::temporal::{ByDay, Clock, iso_weekday};
 use super::{Bound, Function, Mismatch, constant_text, count, refuse};
 use crate::functions::typed::Typed;
 use crate::values::fault::Fault;
-use brc_core::{LogicalType, calendar};
+use brc_core::{LogicalType, Value, calendar};
 
 pub(super) static DATE_TRUNC: Function = Function {
     name: "date_trunc",
@@ -41,7 +41,10 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     };
     let starts = ByDay::new(clock, move |days| day(days).checked_mul(clock.per_day));
     Ok(Bound::new(output, move |views, rows| {
-        starts.rows(&views[1], rows, || Fault::Value(format!("the start of a period is out of range for {output}")))
+        starts.rows(&views[1], rows, |value| {
+            let value = Value::Integer(value.into()).to_text(output);
+            Fault::Value(format!("the start of the period of {value} is out of range for {output}"))
+        })
     }))
 }
 

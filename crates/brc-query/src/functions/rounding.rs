@@ -4,7 +4,7 @@ use super::{Bound, Mismatch, exact, number};
 use crate::functions::typed::Typed;
 use crate::values::fault::Fault;
 use crate::values::vector::{Rows, Values, Vector, View, ViewData};
-use brc_core::{LogicalType, float32};
+use brc_core::{LogicalType, Value, float32};
 use brc_kernels::arithmetic::{Rounding, round, round_quotients};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::bounds;
@@ -42,7 +42,7 @@ pub(super) fn bound(arguments: &[Typed], decimals: i64, rounding: Rounding) -> R
     let exact = Exact { rounding, divisor, back, output };
     Ok(Bound::new(output, move |views, rows| match exact.narrow(&views[0]) {
         Some(values) => Ok(Vector::from(Values::Narrow(values))),
-        None => exact.wide(&views[0], rows),
+        None => exact.wide(logical_type, &views[0], rows),
     }))
 }
 
@@ -76,11 +76,14 @@ impl Exact {
     }
 
     /// Row by row, of those that count.
-    fn wide(&self, view: &View<'_>, rows: &Rows<'_>) -> Result<Vector, Fault> {
+    fn wide(&self, from: LogicalType, view: &View<'_>, rows: &Rows<'_>) -> Result<Vector, Fault> {
         let output = self.output;
         rows.integers(output, |row| match self.rounded(view.integer(row)) {
             Some(rounded) => Ok(Some(rounded)),
-            None => Err(Fault::Value(format!("a rounded number is out of range for {output}"))),
+            None => {
+                let value = Value::Integer(view.integer(row)).to_text(from);
+                Err(Fault::Value(format!("{value} rounded is out of range for {output}")))
+            }
         })
     }
 }

@@ -5,7 +5,7 @@ use super::temporal::{Clock, add_months};
 use super::{Bound, Function, Mismatch, constant_integer, refuse};
 use crate::functions::typed::Typed;
 use crate::values::fault::Fault;
-use brc_core::{LogicalType, TimeUnit};
+use brc_core::{LogicalType, TimeUnit, Value};
 
 /// Its arguments are a date or timestamp, months, days and microseconds.
 pub(super) static SHIFT: Function = Function {
@@ -23,7 +23,8 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
         return refuse(0, "needs a date or a timestamp");
     }
     let [months, days, microseconds] = [1, 2, 3].map(|index| constant_integer(arguments, index).unwrap_or(0));
-    let (output, scaled) = match arguments[0].logical_type {
+    let from = arguments[0].logical_type;
+    let (output, scaled) = match from {
         LogicalType::Date if microseconds != 0 => (
             LogicalType::Timestamp { unit: TimeUnit::Microsecond, zone: false },
             TimeUnit::Microsecond.per_second() * 86_400,
@@ -34,12 +35,16 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     let units = i128::from(microseconds) * i128::from(per_day) / (86_400 * 1_000_000);
     Ok(Bound::new(output, move |views, rows| {
         rows.narrow(|row| {
-            let (day, rest) = clock.split(views[0].narrow(row));
+            let value = views[0].narrow(row);
+            let (day, rest) = clock.split(value);
             let later = add_months(day, months).and_then(|day| day.checked_add(days));
             let later = later.map(|day| i128::from(day) * i128::from(per_day) + i128::from(rest) + units);
             let fits = |later: &i128| output.bounds().is_some_and(|(min, max)| (min..=max).contains(later));
             let later = later.filter(fits).and_then(|later| i64::try_from(later).ok());
-            later.ok_or_else(|| Fault::Value(format!("a date plus an interval is out of range for {output}")))
+            later.ok_or_else(|| {
+                let value = Value::Integer(value.into()).to_text(from);
+                Fault::Value(format!("{value} moved by an interval is out of range for {output}"))
+            })
         })
     }))
 }

@@ -74,14 +74,17 @@ impl<F: Fn(i64) -> Option<i64>> ByDay<F> {
         Self { clock, of, table: OnceLock::new() }
     }
 
-    /// The values of rows; the error of a row that counts is that of `none`.
-    pub(super) fn rows(&self, view: &View<'_>, rows: &Rows<'_>, none: impl Fn() -> Fault) -> Result<Vector, Fault> {
+    /// The values of rows; the error of a row that counts is what `none` makes of its value.
+    pub(super) fn rows(&self, view: &View<'_>, rows: &Rows<'_>, none: impl Fn(i64) -> Fault) -> Result<Vector, Fault> {
         if let ViewData::Narrow(values) = &view.data
             && let Some(values) = self.looked_up(values)
         {
             return Ok(Vector::from(Values::Narrow(values)));
         }
-        rows.narrow(|row| (self.of)(self.clock.split(view.narrow(row)).0).ok_or_else(&none))
+        rows.narrow(|row| {
+            let value = view.narrow(row);
+            (self.of)(self.clock.split(value).0).ok_or_else(|| none(value))
+        })
     }
 
     /// The values of these days, if all are in the table.

@@ -210,6 +210,20 @@ fn what_does_not_make_sense_is_refused() {
             "cast(2147483647 as date) at time zone 'UTC'",
             "+5881580-07-11 at time zone 'UTC' is out of range for timestamp with zone",
         ),
+        (
+            "date '2024-01-31' + interval '99999999999 months'",
+            "2024-01-31 moved by an interval is out of range for date",
+        ),
+        (
+            "date_trunc('week', cast(-9223372036854775807 - 1 as timestamp))",
+            "the start of the period of -290308-12-21 19:59:05.224192 is out of range for timestamp",
+        ),
+        ("round(9223372036854775807, -1)", "9223372036854775807 rounded is out of range for int64"),
+        ("bucket(-9223372036854775807, 10)", "the bucket of -9223372036854775807 is out of range for int64"),
+        (
+            "date_diff('microsecond', cast(-2147483648 as date), date '2024-01-01')",
+            "date_diff from -5877641-06-23 to 2024-01-01 is out of range for int64",
+        ),
         ("cast(1.5 as date)", "a value of type decimal(2,1) cannot be cast to date"),
         ("cast(3000000000 as date)", "cannot cast '3000000000' to date"),
         ("bool_and(x)", "'bool_and' needs a condition, or a column of true and false"),
