@@ -88,6 +88,22 @@ fn summaries_are_printed_as_json() {
     assert_eq!(json, expected);
 }
 
+/// Floats that JSON lacks are written as by `query --format json`.
+#[test]
+fn floats_that_are_no_numbers_are_named() {
+    let place = Place::new();
+    place.write("t.csv", "n,x\n1,1.5\n2,inf\n3,-inf\n4,NaN\n5,1e300\n");
+    let json = place.run("summarize t.csv --json --columns x").text();
+    for part in [
+        r#""min": "-Infinity", "q25": 1.5, "q50": 1e300, "q75": "Infinity", "max": "NaN", "mean": "NaN", "stddev": "NaN""#,
+        r#"{"value": "-Infinity", "count": 1}, {"value": 1.5, "count": 1}"#,
+    ] {
+        assert!(json.contains(part), "{part}\n{json}");
+    }
+    let answer = place.run_of(&["query", "t.csv", "select min(x), avg(x) as a, max(x)", "--format", "json"]).text();
+    assert_eq!(answer, "{\"min(x)\":\"-Infinity\",\"a\":\"NaN\",\"max(x)\":\"NaN\"}\n");
+}
+
 /// Summaries equal the results of queries, also for many values in little memory and for empty tables.
 #[test]
 fn summaries_agree_with_queries() {

@@ -2,7 +2,7 @@
 
 use super::{ColumnSummary, TableSummary};
 use crate::render::json_string;
-use brc_core::LogicalType;
+use brc_core::{LogicalType, Value};
 
 /// The summary as JSON. Missing facts are null; invalid UTF-8 is replaced.
 pub(crate) fn json(summary: &TableSummary) -> String {
@@ -15,9 +15,9 @@ fn column(column: &ColumnSummary) -> String {
     let values = &column.values;
     let shown = |text: Option<&Vec<u8>>| text.map_or("null".to_owned(), |text| value(text, logical_type));
     let quartile = |number: usize| shown(values.quartiles.get(number));
-    let moment = |number: Option<f64>| match number {
-        Some(number) if number.is_finite() => number.to_string(),
-        _ => "null".to_owned(),
+    let moment = |number: Option<f64>| {
+        let text = |number| Value::Float(number).to_text(LogicalType::Float64);
+        number.map_or("null".to_owned(), |number| value(text(number).as_bytes(), LogicalType::Float64))
     };
     let frequent = values
         .frequent
@@ -41,9 +41,15 @@ fn column(column: &ColumnSummary) -> String {
     format!("{{{}}}", members.join(", "))
 }
 
-/// A value in its text form.
+/// A value in its text form, as the encoding writes it.
 fn value(text: &[u8], logical_type: LogicalType) -> String {
     let text = String::from_utf8_lossy(text);
-    let is_number = logical_type.is_numeric() && text.ends_with(|last: char| last.is_ascii_digit());
-    if is_number || logical_type == LogicalType::Bool { text.into_owned() } else { json_string(&text) }
+    let is_float = matches!(logical_type, LogicalType::Float32 | LogicalType::Float64);
+    match &*text {
+        "inf" if is_float => "\"Infinity\"".to_owned(),
+        "-inf" if is_float => "\"-Infinity\"".to_owned(),
+        "NaN" if is_float => "\"NaN\"".to_owned(),
+        _ if logical_type.is_numeric() || logical_type == LogicalType::Bool => text.into_owned(),
+        _ => json_string(&text),
+    }
 }
