@@ -44,6 +44,9 @@ fn hints(error: &Error) -> Vec<String> {
     if let Error::Memory { .. } = error {
         hints.push("raise the limit with --memory".to_owned());
     }
+    if let Error::Overflow { .. } = error {
+        hints.push("a sum of floats has no such limit: sum(cast(x as float64))".to_owned());
+    }
     if let Error::UnsupportedValue(unsupported_value) = error {
         if let UnsupportedReason::Delimiter(_) = unsupported_value.fault {
             hints.push("--delimiter sets a different delimiter".to_owned());

@@ -170,3 +170,15 @@ fn groups_without_statistics_are_not_lost() {
         assert_eq!(answers[0], answers[1], "{question}");
     }
 }
+
+#[test]
+fn a_sum_of_too_many_digits_says_what_to_do() {
+    let place = Place::new();
+    place.write("t.csv", "a,b\nx,99999999999999999999999999999999999999\ny,1\n");
+    place.run_of(&["query", "t.csv", "select sum(b)"]).fails(
+        1,
+        "brc: sum(b) is out of range for decimal(38,0)\nbrc: a sum of floats has no such limit: sum(cast(x as float64))",
+    );
+    let answer = place.run_of(&["query", "t.csv", "select sum(cast(b as float64)) as s", "--format", "csv"]).text();
+    assert_eq!(answer, "s\n1e38\n");
+}
