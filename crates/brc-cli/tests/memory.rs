@@ -67,7 +67,7 @@ fn a_group_that_is_too_large_is_an_error() {
         "brc: median(temperature) of one group needs more than the memory limit of 1048576 bytes\n\
          brc: raise the limit with --memory",
     );
-    place.write("d.csv", "a,b\n".to_owned() + &(0..50_000).map(|row| format!("{row},-{row}\n")).collect::<String>());
+    place.write("d.csv", "a,b\n".to_owned() + &(0..200_000).map(|row| format!("{row},-{row}\n")).collect::<String>());
     let distinct = "select count(distinct a), count(distinct b)";
     place.run_of(&["query", "d.csv", distinct, "--memory", "4K"]).fails_with(
         1,

@@ -10,7 +10,7 @@ pub(super) static EXTRACT: Function = Function {
     name: "extract",
     aliases: &["date_part"],
     usage: "extract(part from t)",
-    about: "year, quarter, month, week, day, dow, doy, hour, minute, second, millisecond, microsecond, epoch",
+    about: "year, quarter, month, week, day, dow, doy, hour, minute, second, millisecond, microsecond, epoch (whole seconds)",
     example: ("extract(dow from date '2024-02-29')", "4"),
     bind,
 };

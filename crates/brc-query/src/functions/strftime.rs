@@ -11,7 +11,7 @@ pub(super) static STRFTIME: Function = Function {
     name: "strftime",
     aliases: &[],
     usage: "strftime(t, format)",
-    about: "a date or timestamp as text: %Y-%m-%d %H:%M:%S, %b (month), %a (weekday), %j, %V and others as in C",
+    about: "a date or timestamp as text: %Y-%m-%d %H:%M:%S, %b (month), %a (weekday), %j, %V and others, as in DuckDB",
     example: ("strftime(date '2024-02-29', '%d %b %Y')", "29 Feb 2024"),
     bind,
 };
@@ -20,7 +20,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     bind_with(arguments, STRFTIME.usage, format_of)
 }
 
-/// A format as C has it.
+/// A format as DuckDB has it, which is that of C but for a few directives.
 ///
 /// # Errors
 /// What is needed instead.

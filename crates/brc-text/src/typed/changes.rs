@@ -27,8 +27,12 @@ pub(super) fn differ(old: &[u8], new: &[u8]) -> bool {
         *between = b' ';
     }
     let (short, long) = if old.len() < new.len() { (old, new) } else { (new, old) };
-    let rest = long.strip_prefix(short.as_slice());
-    rest.is_none_or(|rest| rest.iter().any(|byte| !matches!(byte, b'0' | b'.' | b',' | b':')))
+    let is_separator = |byte: &u8| matches!(byte, b'.' | b',' | b':');
+    let are_trailing = |rest: &[u8]| {
+        rest.iter().all(|byte| *byte == b'0' || is_separator(byte))
+            && (rest.is_empty() || long.iter().any(is_separator))
+    };
+    !long.strip_prefix(short.as_slice()).is_some_and(are_trailing)
 }
 
 /// A function that decides, for a text that will be written differently, whether it changes by more than trailing
@@ -39,5 +43,28 @@ pub(super) fn differs_if_altered(logical_type: LogicalType, has_form: bool) -> f
         LogicalType::Uuid | LogicalType::Float32 => |_| true,
         LogicalType::Timestamp { zone: true, .. } => |text| text.last() != Some(&b'Z'),
         _ => |_| false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_trailing_zeros_are_no_difference() {
+        for (old, new, differs) in [
+            ("1.5", "1.50", false),
+            ("1", "1.00", false),
+            ("1,5", "1,50", false),
+            ("13:05", "13:05:00", false),
+            ("2024-01-31T10:00", "2024-01-31 10:00:00", false),
+            ("000", "0", true),
+            ("0", "00", true),
+            ("007", "7", true),
+            (".5", "0.5", true),
+            ("1e5", "100000.0", true),
+        ] {
+            assert_eq!(differ(old.as_bytes(), new.as_bytes()), differs, "{old} {new}");
+        }
     }
 }
