@@ -112,7 +112,7 @@ pub(crate) fn note_nulled(table: &dyn Table) {
 pub(crate) fn note_left_out(progress: &Progress) {
     let comments = progress.comment_lines.load(Relaxed);
     if comments > 0 {
-        message!("note: skipped {} (--comment none reads them as rows)", counted(comments, "comment line"));
+        message!("note: skipped {} (--comment sets the prefix, or none)", counted(comments, "comment line"));
     }
     let rejected = progress.rejected_rows.load(Relaxed);
     if rejected > 0 {

@@ -194,7 +194,7 @@ fn no_line_is_lost_to_a_guess() {
     for (text, rows, noted) in [
         ("issue,title,state\n# 12,Crash,open\n# 13,Hang,closed\n", "2", ""),
         ("apt,name\n1,a\n2,x\n#3,b\n4,c\n5,e\n", "5", ""),
-        ("a,b\n1,2\n3,4\n# one\n5,6\n", "3", "note: skipped 1 comment line (--comment none reads them as rows)"),
+        ("a,b\n1,2\n3,4\n# one\n5,6\n", "3", "note: skipped 1 comment line (--comment sets the prefix, or none)"),
         ("c0;c1;c2\nalpha;\"one\rtwo\";946\nb c;801;199\nb c;12;881\nb c;501;124\n", "4", ""),
         ("id,name,name\n1,a,b\n2,c,d\n", "2", "column 3, also named 'name', is called 'name_1'"),
         (
