@@ -104,6 +104,9 @@ fn formats_that_do_not_fit_are_noted() {
     place.write("t.csv", "a,b\n31/12/2024,x\n12/31/2024,y\n");
     let outcome = place.run("convert t.csv t.buren --date-format a=%d/%m/%Y");
     assert!(outcome.stderr.contains("'a' is not read in the format '%d/%m/%Y'"), "{}", outcome.stderr);
+    place.write("o.csv", "d\n13/01/2024\n12/02/2024\n");
+    let outcome = place.run("cat o.csv --date-format d=%m/%d/%Y");
+    assert!(outcome.stderr.contains("'d' is not read in the format '%m/%d/%Y'"), "{}", outcome.stderr);
     place.write("s.csv", "a\n1700000000\n0\n");
     let seconds = place.run("cat s.csv --timestamp-format a=%s --type a=timestamp(s) --to csv").text();
     assert_eq!(seconds, "a\n1700000000\n0\n");

@@ -225,6 +225,8 @@ fn blanks_around_quotes_and_lone_escapes_are_read() {
         let query = ["query", "large.csv", "select count(), sum(v) where name = 'a, b'", "--format", "csv"];
         assert_eq!(run(&place, &query, &["--threads", threads]), "count(),sum(v)\n200000,500000.0\n");
     }
+    place.write("q.csv", "id, msg, x\n1, \"Hello\" he said, 2\n2, ok, 3\n");
+    assert_eq!(place.run("cat q.csv --columns msg").text(), "msg\n\"\"\"Hello\"\" he said\"\nok\n");
     place.write("w.csv", "path,note\n\"C:\\temp\\new\",\"said \\\"ok\\\"\"\n\"D:\\data\",plain\n");
     assert_eq!(place.run("cat w.csv --columns path").text(), "path\nC:\\temp\\new\nD:\\data\n");
     place.write("d.csv", "x,y\n.5,1\n1.5,2\n-.25,3\n");

@@ -43,6 +43,8 @@ pub struct Dialect {
     pub null_tokens: Vec<String>,
     /// Whether blanks (spaces and tabs) around a field are stripped. Blanks inside quotes are kept.
     pub trim: bool,
+    /// Whether blanks may surround quoted fields; a quote after a blank is data otherwise.
+    pub padded_quotes: bool,
 }
 
 /// The most common dialect, as in RFC 4180: commas, doubled quotes, a header, empty fields for nulls.
@@ -62,6 +64,7 @@ impl Default for Dialect {
             trailing_lines: 0,
             null_tokens: vec![String::new()],
             trim: false,
+            padded_quotes: false,
         }
     }
 }
@@ -90,7 +93,7 @@ impl Dialect {
         if self.brackets {
             syntax = syntax.with_brackets().map_err(taken)?;
         }
-        if self.trim && self.quote.is_some() {
+        if self.padded_quotes && self.quote.is_some() {
             syntax = syntax.with_padding();
         }
         match self.comment.as_deref().map(str::as_bytes) {

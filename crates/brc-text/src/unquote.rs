@@ -49,10 +49,7 @@ pub fn unquote(syntax: &Syntax, field: &[u8], out: &mut Vec<u8>) {
 
 /// Whether a byte has a meaning that an escape takes away.
 fn is_escapable(syntax: &Syntax, byte: u8) -> bool {
-    matches!(byte, b'\r' | b'\n' | b'"' | b'\'')
-        || byte == syntax.delimiter()
-        || syntax.has_blanks() && is_blank(byte)
-        || [syntax.quote(), syntax.escape(), syntax.comment()].contains(&Some(byte))
+    syntax.has_meaning(byte) || matches!(byte, b'\r' | b'\n' | b'"' | b'\'')
 }
 
 /// Copies `rest`. Of each byte that `find` returns and the byte after it, the first is dropped if `is_special`.

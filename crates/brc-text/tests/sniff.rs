@@ -124,6 +124,24 @@ fn layouts_are_detected() {
         ("apt,name\n1,a\n2,x\n#3,b\n4,c\n5,e\n".to_owned(), "',', header", "apt¦name"),
         (format!("metric,value\n{}", "avg m,u\n# of m,v\n".repeat(20)), "',', header", "metric¦value"),
         (format!("a,b\n{}# one, two\n# x\n{}", numbers(20), numbers(20)), "',', header, comment '#'", "a¦b"),
+        ("id,name\n1,a\n2,b\n# 2 rows\n# exported 2024, by me\n".to_owned(), "',', header, comment '#'", "id¦name"),
+        ("id,name\n1,a\n2,b\n# exported 2024, by me\n".to_owned(), "',', header, comment '#'", "id¦name"),
+        (
+            "time,sensor,state\n10:00,s1,on\n# maintenance, s2, off\n11:00,s2,on\n# restart\n12:00,s3,off\n".to_owned(),
+            "',', header, comment '#'",
+            "time¦sensor¦state",
+        ),
+        (
+            "# created by x, on 2024\nid,name\n1,a\n2,b\n# end, of file\n".to_owned(),
+            "',', header, comment '#'",
+            "id¦name",
+        ),
+        (
+            "# hosts\nip,name\n10.0.0.1,a\n10.0.0.2,b\n# old, unused\n10.0.0.3,c\n".to_owned(),
+            "',', header, comment '#'",
+            "ip¦name",
+        ),
+        ("# c\na,b,c\n1,2,x\n#,,\n7,8,y\n".to_owned(), "',', header, comment '#'", "a¦b¦c"),
         // A carriage return in quotes is no line end.
         (
             "a;b;c\nalpha;\"one\rtwo\";946\nb c;801;199\nb c;12;881\nb c;501;124\nalpha;693;990\n".to_owned(),
@@ -132,7 +150,12 @@ fn layouts_are_detected() {
         ),
         // Short tables of text, and columns of values in other formats.
         ("id,status\na1,ok\na2,fail\na3,ok\n".to_owned(), "',', header", "id¦status"),
-        ("user,group\nroot,wheel\nbob,users\nann,users\n".to_owned(), "',', header", "user¦group"),
+        (
+            "com,commercial\norg,organisation\nnet,network\nedu,education\n".to_owned(),
+            "',', no header",
+            "column_1¦column_2",
+        ),
+        ("id,inf\n0,0\n1,1\n2,2\n".to_owned(), "',', header", "id¦inf"),
         ("v\n\"75 134,15\"\n\"-475 104,43\"\n".to_owned(), "',', header", "v"),
         ("v\n\"Dec 31, 2024\"\n\"Jan 5, 2024\"\n".to_owned(), "',', header", "v"),
         (

@@ -262,9 +262,8 @@ impl Table for CsvTable {
                     && column.logical_type().scale() == 3
                     && seen.may_have_groups();
                 sum.undecided = seen.ambiguity(given).map(|forms| undecided(name, forms));
-                let form = given.timestamp.or(given.date).filter(|_| given.is_own && !seen.is_untyped());
-                sum.unfit_format =
-                    form.filter(|_| !matches!(column.form(), Some(Form::Time(_)))).map(|it| it.to_string());
+                let is_unfit = given.is_own && !seen.is_untyped() && !seen.fits_given(given);
+                sum.unfit_format = given.timestamp.or(given.date).filter(|_| is_unfit).map(|form| form.to_string());
             }
         }
         sums

@@ -220,6 +220,13 @@ impl Syntax {
         self.has_padding
     }
 
+    /// Whether a byte separates, encloses or escapes, so that an escape may take that away.
+    #[must_use]
+    #[inline]
+    pub fn has_meaning(&self, byte: u8) -> bool {
+        !matches!(self.class(byte), Class::Data | Class::Blank)
+    }
+
     /// Whether masks of single bytes suffice to find fields.
     pub(super) fn has_masks(&self) -> bool {
         self.escape.is_none() && !self.has_blanks && !self.has_brackets

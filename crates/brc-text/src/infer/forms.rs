@@ -311,6 +311,13 @@ impl Seen {
         self
     }
 
+    /// Whether a form of dates or times that the user sets parses all values.
+    #[must_use]
+    pub fn fits_given(self, given: &GivenForms) -> bool {
+        given.date.is_some() && self.forms.starts & GIVEN_DATE != 0
+            || given.timestamp.is_some() && self.forms.starts & GIVEN_TIMESTAMP != 0
+    }
+
     /// Reinterprets the requirements of a range of numbers as those of formed numbers.
     pub(crate) fn as_formed(self) -> Self {
         Self { flags: self.flags & !UNGROUPED, whole: 0, forms: FormSet { whole: self.whole, ..self.forms }, ..self }

@@ -10,6 +10,7 @@ use super::samples::Samples;
 use super::score::{Shape, is_empty};
 use crate::dialect::{Delimiter, Dialect};
 use brc_core::RowFault;
+use std::cmp::Ordering;
 
 /// The comment prefixes, the commonest first.
 pub(super) const PREFIXES: &[&str] = &["#", "##", "//", "%", "--"];
@@ -53,12 +54,15 @@ pub(super) fn find(samples: &Samples<'_>, dialect: &Dialect, with_leading: bool)
         let columns = Columns::of(others.iter().flat_map(SampleRows::iter).filter(|row| !is_empty(row)).skip(1), width);
         let first = (0..table.len()).find(|row| table.row(*row).len() == width && !rows.contains(row))?;
         let are_several = rows.len() > 1;
-        let is_comment = |row: &usize| match *row > first {
-            true => !is_among_rows(table.row(*row), &columns),
-            false => !is_like_row(samples, table, *row, prefix, &columns, are_several),
+        let role = |row: &usize| match *row > first {
+            true => Role::among_rows(samples, table, *row, prefix, &columns),
+            false if is_like_row(samples, table, *row, prefix, &columns, are_several) => Role::Row,
+            false => Role::Comment,
         };
+        let roles: Vec<Role> = rows.iter().map(role).collect();
         let found = width > 1
-            && rows.iter().all(is_comment)
+            && roles.iter().all(|role| matches!(role, Role::Comment | Role::PossibleComment))
+            && roles.contains(&Role::Comment)
             && (rows.last()? > &first || with_leading)
             && leading(samples, &tables, dialect).header.is_none_or(|header| !rows.contains(&header));
         found.then(|| Comments { prefix: prefix.to_owned(), rows: rows.len() })
@@ -114,11 +118,36 @@ fn begins(samples: &Samples<'_>, table: &SampleRows<'_>, row: usize, prefix: &st
     samples.start()[table.start(row)..].starts_with(prefix.as_bytes())
 }
 
-/// Whether a line with a comment prefix below the first row is a row of the table: it has as many fields, and those
-/// after the first, which has the prefix, do not differ from the values of typed columns.
-fn is_among_rows(cells: &[Cell<'_>], columns: &Columns) -> bool {
-    let likeness = columns.compare_from(1, cells);
-    cells.len() == columns.width() && likeness.alike >= likeness.unlike
+/// What a line with a comment prefix is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Row,
+    /// A comment, if there are others.
+    PossibleComment,
+    Comment,
+}
+
+impl Role {
+    /// Judges a line below the first row. A row has as many fields as the table, and they do not differ from the values
+    /// of typed columns; the first field is compared without the prefix.
+    fn among_rows(samples: &Samples<'_>, table: &SampleRows<'_>, row: usize, prefix: &str, columns: &Columns) -> Self {
+        let cells = table.row(row);
+        if cells.len() != columns.width() {
+            return Self::Comment;
+        }
+        let bytes = cells[0].bytes.strip_prefix(prefix.as_bytes()).unwrap_or(cells[0].bytes).trim_ascii();
+        let others = columns.compare_from(1, cells);
+        let first = columns.compare(&[Cell { bytes, ..cells[0] }]);
+        let is_prose = bytes.is_empty()
+            || samples.start()[table.start(row) + prefix.len()..].first().is_some_and(|byte| *byte == b' ');
+        match others.alike.cmp(&others.unlike) {
+            Ordering::Greater => Self::Row,
+            Ordering::Less => Self::Comment,
+            Ordering::Equal if first.unlike > 0 => Self::Comment,
+            Ordering::Equal if is_prose && first.alike == 0 => Self::PossibleComment,
+            Ordering::Equal => Self::Row,
+        }
+    }
 }
 
 /// Whether a line with a comment prefix above the first row may be a row of the table, such as `#fff,1`; but not one of

@@ -261,10 +261,9 @@ enum Likeness {
 }
 
 impl Likeness {
-    /// Compares what all fields below share: digits, blanks, the case of the first letter, or their length. A few words
-    /// may have the length of their name by chance.
+    /// Compares what all fields below share: their length, digits, blanks, or the case of the first letter. A word of
+    /// small letters above fields of its length is unlike them if they have digits: `id` above `a1` and `a2`.
     fn of(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> Likeness {
-        const MANY: usize = 10;
         let others = below.iter().filter_map(|row| row.get(index)).map(|cell| cell.bytes);
         let others: Vec<&[u8]> = others.filter(|bytes| !bytes.is_empty()).collect();
         if others.len() < 3 {
@@ -280,9 +279,10 @@ impl Likeness {
             |has: &fn(&[u8]) -> bool| !cell.is_empty() && others.iter().all(|other| has(other)) && !has(cell.bytes);
         let is_word = cell.bytes.iter().all(u8::is_ascii_lowercase);
         let has_same_length = one_length && cell.bytes.len() == others[0].len();
-        if has_same_length && !(is_word && others.len() < MANY) {
+        let is_different = traits.iter().any(differs);
+        if has_same_length && !(is_word && is_different) {
             Likeness::Alike
-        } else if one_length && !has_same_length || traits.iter().any(differs) {
+        } else if one_length || is_different {
             Likeness::Unlike
         } else {
             Likeness::Unknown

@@ -11,7 +11,7 @@ use brc_core::calendar::{MONTHS, WEEKDAYS};
 /// The appearance of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
-    /// Empty, or a null token.
+    /// Empty, a null token, or a float without digits, which may also be a name.
     Null,
     /// A number, including currency, percent and thousands separators, or an exponent.
     Number,
@@ -71,7 +71,10 @@ impl Kind {
 
 fn is_null(text: &[u8]) -> bool {
     const WORDS: &[&str] = &["", "na", "n/a", "nan", "null", "none", "nil", "\\n", "-", "--", "?", "#n/a"];
-    WORDS.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()))
+    const FLOATS: &[&str] = &["nan", "inf", "infinity"];
+    let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+    let is_one = |words: &[&str], text: &[u8]| words.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()));
+    is_one(WORDS, text) || is_one(FLOATS, unsigned)
 }
 
 fn is_bool(text: &[u8]) -> bool {
@@ -96,7 +99,7 @@ fn is_prose(text: &[u8]) -> bool {
 fn is_number(text: &[u8]) -> bool {
     let text = without_units(text);
     let text = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
-    if ["inf", "infinity"].iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes())) || is_spaced(text) {
+    if is_spaced(text) {
         return true;
     }
     let (mantissa, exponent) = match text.iter().position(|byte| matches!(byte, b'e' | b'E')) {
@@ -232,9 +235,9 @@ mod tests {
     #[test]
     fn fields_are_classified() {
         let kinds: &[(Kind, &[&str])] = &[
-            (Kind::Null, &["", "NA", "null", "\\N", "-"]),
+            (Kind::Null, &["", "NA", "null", "\\N", "-", "inf", "-Infinity", "NaN"]),
             (Kind::Number, &["0", "-1.5", "+3", ".5", "1e9", "1,234,567.89", "1.234,5", "3,14", "€ 12", "7%"]),
-            (Kind::Number, &["-inf", "Infinity", "-475 104,43", "1'234", "12\u{a0}345\u{a0}678.5"]),
+            (Kind::Number, &["-475 104,43", "1'234", "12\u{a0}345\u{a0}678.5"]),
             (Kind::Time, &["Dec 31, 2024", "Wed Aug 27 13:08:45 +0000 2008", "Tuesday, December 31, 2024"]),
             (Kind::Time, &["2024-01-31", "31/12/99", "1.2.2003", "5-Jan-2020", "12:30", "1:02:03 PM"]),
             (

@@ -238,6 +238,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     report.layout(&layout, dialect.preamble_lines);
     dialect.header = report.header(&layout.header);
     dialect.trim = report.trim(best);
+    dialect.padded_quotes = dialect.trim && best.quotes.malformed == 0;
 
     let names = match &layout.header.cells {
         Some(cells) if dialect.header => header_names(cells),
