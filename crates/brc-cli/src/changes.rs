@@ -8,50 +8,48 @@ use std::sync::atomic::Ordering::Relaxed;
 /// The number of columns that messages list.
 const MAX_COLUMNS: usize = 5;
 
-/// The columns with changes, those with most changed values first.
-fn by_column(table: &dyn Table, changed: fn(&ColumnChanges) -> u64) -> Vec<(&str, ColumnChanges)> {
-    let names = table.schema().fields().iter().map(|field| field.name.as_str());
-    let mut columns: Vec<_> = names.zip(table.changes()).filter(|(_, changes)| changed(changes) > 0).collect();
-    columns.sort_by_key(|(_, changes)| std::cmp::Reverse(changed(changes)));
-    columns
+/// The name of each column, and how its values differ from the text.
+type Column<'t> = (&'t str, ColumnChanges);
+
+fn columns(table: &dyn Table) -> Vec<Column<'_>> {
+    table.schema().fields().iter().map(|field| field.name.as_str()).zip(table.changes()).collect()
 }
 
 /// How ambiguous values were read: which became null, and which stayed text.
 pub(crate) fn read(table: &dyn Table) -> Vec<String> {
-    [nulled(table), undecided(table), unfit(table), pointed(table)].concat()
+    let columns = columns(table);
+    [nulled(&columns), undecided(&columns), unfit(&columns), pointed(&columns)].concat()
 }
 
 /// The null tokens that were recognised although no option names them: one line per column.
-fn nulled(table: &dyn Table) -> Vec<String> {
+fn nulled(columns: &[Column<'_>]) -> Vec<String> {
     let line = |name: &str, changes: &ColumnChanges| {
         let them = if changes.nulled == 1 { "it" } else { "them" };
         let values = counted(changes.nulled, "value");
         format!("{} in '{name}' read as null ({values}; --null '' keeps {them} as text)", tokens(changes))
     };
-    lines(&by_column(table, |changes| changes.nulled), line, "read as null")
+    lines(columns, |changes| changes.nulled, line, "read as null")
 }
 
 /// The columns that are text because the query compares their null tokens: one line each.
-fn compared(table: &dyn Table) -> Vec<String> {
+fn compared(columns: &[Column<'_>]) -> Vec<String> {
     let line = |name: &str, changes: &ColumnChanges| {
         let (tokens, nulls) = (tokens(changes), Vec::from_iter(changes.null_tokens.iter().copied()).join(","));
         format!("'{name}' is text in this query, which compares null tokens; --null {nulls} reads {tokens} as null")
     };
-    lines(&by_column(table, |changes| changes.nulls_are_text.into()), line, "compared as text")
+    lines(columns, |changes| changes.nulls_are_text.into(), line, "compared as text")
 }
 
 /// The columns that stay text because their values are ambiguous: one line each.
-fn undecided(table: &dyn Table) -> Vec<String> {
-    let names = table.schema().fields().iter().map(|field| field.name.as_str());
-    let reasons = names.zip(table.changes()).filter_map(|(name, changes)| Some((name, changes.undecided?)));
+fn undecided(columns: &[Column<'_>]) -> Vec<String> {
+    let reasons = columns.iter().filter_map(|(name, changes)| Some((name, changes.undecided.as_ref()?)));
     reasons.take(MAX_COLUMNS).map(|(name, reason)| reason.of(name)).collect()
 }
 
 /// The columns that are not read in the format set for them: one line each.
-fn unfit(table: &dyn Table) -> Vec<String> {
-    let names = table.schema().fields().iter().map(|field| field.name.as_str());
-    let formats = names.zip(table.changes()).filter_map(|(name, changes)| Some((name, changes.unfit_format?)));
-    let line = |(name, format): (&str, String)| {
+fn unfit(columns: &[Column<'_>]) -> Vec<String> {
+    let formats = columns.iter().filter_map(|(name, changes)| Some((name, changes.unfit_format.as_ref()?)));
+    let line = |(name, format): (&&str, &String)| {
         let column = identifier::in_list(name);
         format!(
             "'{name}' is not read in the format '{format}', because some values do not fit it; with --type '{column}=…' \
@@ -62,14 +60,14 @@ fn unfit(table: &dyn Table) -> Vec<String> {
 }
 
 /// The columns whose points may separate thousands: one line each.
-fn pointed(table: &dyn Table) -> Vec<String> {
+fn pointed(columns: &[Column<'_>]) -> Vec<String> {
     let line = |name: &str, _: &ColumnChanges| {
         format!(
             "'{name}' is read with decimal points, but other columns have decimal commas; --decimal , reads its points as \
              thousands separators"
         )
     };
-    lines(&by_column(table, |changes| changes.points_beside_commas.into()), line, "may have points between thousands")
+    lines(columns, |changes| changes.points_beside_commas.into(), line, "may have points between thousands")
 }
 
 /// The values that will be written differently than in the input: one line per column.
@@ -82,11 +80,18 @@ pub(crate) fn altered(table: &dyn Table) -> Vec<String> {
         let (values, example) = (counted(changes.altered, "value"), example.unwrap_or_default());
         format!("{values} of '{name}' will be written differently{example}; --exact-text keeps the spelling")
     };
-    lines(&by_column(table, |changes| changes.altered), line, "written differently")
+    lines(&columns(table), |changes| changes.altered, line, "written differently")
 }
 
-/// One line for each of the first columns, and one for all others.
-fn lines(columns: &[(&str, ColumnChanges)], line: impl Fn(&str, &ColumnChanges) -> String, what: &str) -> Vec<String> {
+/// One line for each of the first columns with changes, those with most changed values first, and one for all others.
+fn lines(
+    columns: &[Column<'_>],
+    changed: fn(&ColumnChanges) -> u64,
+    line: impl Fn(&str, &ColumnChanges) -> String,
+    what: &str,
+) -> Vec<String> {
+    let mut columns: Vec<&Column<'_>> = columns.iter().filter(|(_, changes)| changed(changes) > 0).collect();
+    columns.sort_by_key(|(_, changes)| std::cmp::Reverse(changed(changes)));
     let mut lines: Vec<String> = columns.iter().take(MAX_COLUMNS).map(|(name, changes)| line(name, changes)).collect();
     if columns.len() > MAX_COLUMNS {
         lines.push(format!("values of {} {what}", counted((columns.len() - MAX_COLUMNS) as u64, "more column")));
@@ -94,16 +99,18 @@ fn lines(columns: &[(&str, ColumnChanges)], line: impl Fn(&str, &ColumnChanges) 
     lines
 }
 
-/// Notes on standard error how the rows that were read differ from the text: how many are missing, and which null tokens
-/// were recognised.
+/// Notes on standard error how the rows that were read differ from the text: how many are missing, and which values were
+/// read by a guess.
 pub(crate) fn note_read(table: &dyn Table, progress: &Progress) {
     note_left_out(progress);
-    note_nulled(table);
+    note_guesses(table);
 }
 
-/// Notes on standard error which null tokens were recognised.
-pub(crate) fn note_nulled(table: &dyn Table) {
-    for line in nulled(table).into_iter().chain(compared(table)).chain(unfit(table)).chain(pointed(table)) {
+/// Notes on standard error which values were read by a guess: which null tokens were recognised, and which formats were
+/// not.
+pub(crate) fn note_guesses(table: &dyn Table) {
+    let columns = columns(table);
+    for line in [nulled(&columns), compared(&columns), unfit(&columns), pointed(&columns)].concat() {
         message!("note: {}", printable::line(line.as_bytes()));
     }
 }

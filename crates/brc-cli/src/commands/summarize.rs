@@ -65,7 +65,7 @@ impl Summarizing<'_> {
             false => summary::text(&summary, terminal_width().unwrap_or(DEFAULT_WIDTH).into()),
         };
         stdout::print_names(text.as_bytes())?;
-        changes::note_nulled(table);
+        changes::note_guesses(table);
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use super::{ColumnSummary, TableSummary};
 use crate::render::json_string;
 use brc_core::{LogicalType, Value};
+use brc_encodings::not_finite;
 
 /// The summary as JSON. Missing facts are null; invalid UTF-8 is replaced.
 pub(crate) fn json(summary: &TableSummary) -> String {
@@ -44,11 +45,8 @@ fn column(column: &ColumnSummary) -> String {
 /// A value in its text form, as the encoding writes it.
 fn value(text: &[u8], logical_type: LogicalType) -> String {
     let text = String::from_utf8_lossy(text);
-    let is_float = matches!(logical_type, LogicalType::Float32 | LogicalType::Float64);
-    match &*text {
-        "inf" if is_float => "\"Infinity\"".to_owned(),
-        "-inf" if is_float => "\"-Infinity\"".to_owned(),
-        "NaN" if is_float => "\"NaN\"".to_owned(),
+    match text.parse::<f64>() {
+        Ok(float) if logical_type.is_float() && !float.is_finite() => not_finite(float).to_owned(),
         _ if logical_type.is_numeric() || logical_type == LogicalType::Bool => text.into_owned(),
         _ => json_string(&text),
     }

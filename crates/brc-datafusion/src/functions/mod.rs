@@ -101,23 +101,64 @@ impl Exact {
     fn averaged(&self, argument: &DataType) -> Option<Recoding> {
         (self.kind == Kind::Average && argument.is_integer()).then(|| Recoding::of_averages(argument))?
     }
+
+    /// An accumulator of DataFusion, which `build` makes, or `of_sums` for recoded sums, with right results.
+    fn wrapped<A: Inner + ?Sized>(
+        &self,
+        args: AccumulatorArgs<'_>,
+        build: Build<A>,
+        of_sums: Build<A>,
+    ) -> Result<Box<A>> {
+        let argument = args.expr_fields[0].data_type();
+        if let Some(recoding) = self.averaged(argument) {
+            let sum = recoded(&sum_udaf(), copied(&args), recoding, of_sums)?;
+            let count = build(&count_udaf(), returning(args, DataType::Int64))?;
+            return Ok(A::quotient(Quotient { sum, count }));
+        }
+        match self.recoding(argument, args.return_type(), args.name) {
+            Some(recoding) if self.kind == Kind::Sum => recoded(&self.inner, args, recoding, of_sums),
+            Some(recoding) => recoded(&self.inner, args, recoding, build),
+            None => build(&self.inner, args),
+        }
+    }
 }
 
 type Build<A> = fn(&AggregateUDF, AccumulatorArgs<'_>) -> Result<Box<A>>;
 
+/// A kind of accumulators that others of the kind are made of.
+trait Inner {
+    fn recoded(recoded: Recoded<Self>) -> Box<Self>;
+    fn quotient(quotient: Quotient<Self>) -> Box<Self>;
+}
+
+impl Inner for dyn Accumulator {
+    fn recoded(recoded: Recoded<Self>) -> Box<Self> {
+        Box::new(recoded)
+    }
+
+    fn quotient(quotient: Quotient<Self>) -> Box<Self> {
+        Box::new(quotient)
+    }
+}
+
+impl Inner for dyn GroupsAccumulator {
+    fn recoded(recoded: Recoded<Self>) -> Box<Self> {
+        Box::new(recoded)
+    }
+
+    fn quotient(quotient: Quotient<Self>) -> Box<Self> {
+        Box::new(quotient)
+    }
+}
+
 /// The accumulator of recoded values.
-fn recoded<A: ?Sized>(
+fn recoded<A: Inner + ?Sized>(
     inner: &AggregateUDF,
     args: AccumulatorArgs<'_>,
     recoding: Recoding,
     build: Build<A>,
-) -> Result<Recoded<A>> {
-    Ok(Recoded { inner: build(inner, returning(args, recoding.data_type()))?, recoding })
-}
-
-/// The accumulator of an average of integers.
-fn quotient<A: ?Sized>(args: AccumulatorArgs<'_>, sum: Box<A>, build: Build<A>) -> Result<Quotient<A>> {
-    Ok(Quotient { sum, count: build(&count_udaf(), returning(args, DataType::Int64))? })
+) -> Result<Box<A>> {
+    Ok(A::recoded(Recoded { inner: build(inner, returning(args, recoding.data_type()))?, recoding }))
 }
 
 /// The accumulator of sums in window frames whose first row moves.
@@ -153,30 +194,11 @@ impl AggregateUDFImpl for Exact {
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        let argument = args.expr_fields[0].data_type();
-        let build = AggregateUDF::accumulator;
-        if let Some(recoding) = self.averaged(argument) {
-            let sum = recoded(&sum_udaf(), copied(&args), recoding, build)?;
-            return Ok(Box::new(quotient(args, Box::new(sum) as Box<dyn Accumulator>, build)?));
-        }
-        match self.recoding(argument, args.return_type(), args.name) {
-            Some(recoding) => Ok(Box::new(recoded(&self.inner, args, recoding, build)?)),
-            None => self.inner.accumulator(args),
-        }
+        self.wrapped(args, AggregateUDF::accumulator, AggregateUDF::accumulator)
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        let argument = args.expr_fields[0].data_type();
-        let build = AggregateUDF::create_sliding_accumulator;
-        if let Some(recoding) = self.averaged(argument) {
-            let sum = recoded(&sum_udaf(), copied(&args), recoding, sliding_sum)?;
-            return Ok(Box::new(quotient(args, Box::new(sum) as Box<dyn Accumulator>, build)?));
-        }
-        let build = if self.kind == Kind::Sum { sliding_sum } else { build };
-        match self.recoding(argument, args.return_type(), args.name) {
-            Some(recoding) => Ok(Box::new(recoded(&self.inner, args, recoding, build)?)),
-            None => self.inner.create_sliding_accumulator(args),
-        }
+        self.wrapped(args, AggregateUDF::create_sliding_accumulator, sliding_sum)
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
@@ -187,16 +209,7 @@ impl AggregateUDFImpl for Exact {
     }
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
-        let argument = args.expr_fields[0].data_type();
-        let build = AggregateUDF::create_groups_accumulator;
-        if let Some(recoding) = self.averaged(argument) {
-            let sum = recoded(&sum_udaf(), copied(&args), recoding, build)?;
-            return Ok(Box::new(quotient(args, Box::new(sum) as Box<dyn GroupsAccumulator>, build)?));
-        }
-        match self.recoding(argument, args.return_type(), args.name) {
-            Some(recoding) => Ok(Box::new(recoded(&self.inner, args, recoding, build)?)),
-            None => self.inner.create_groups_accumulator(args),
-        }
+        self.wrapped(args, AggregateUDF::create_groups_accumulator, AggregateUDF::create_groups_accumulator)
     }
 
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {

@@ -29,6 +29,7 @@ use columns::Columns;
 use object_layout::ObjectLayout;
 use objects::ObjectsToLines;
 use std::sync::Arc;
+pub use writer::not_finite;
 
 pub(crate) struct Json;
 

@@ -51,7 +51,7 @@ impl RowWriter for Lines {
             | LogicalType::UInt64
             | LogicalType::Decimal { .. } => out.push(&text()),
             LogicalType::Float32 | LogicalType::Float64 if float(value).is_finite() => out.push(&text()),
-            LogicalType::Float32 | LogicalType::Float64 => out.push(not_finite(float(value))),
+            LogicalType::Float32 | LogicalType::Float64 => out.push(not_finite(float(value)).as_bytes()),
             LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } | LogicalType::Uuid => {
                 out.push(b"\"");
                 out.push(&text());
@@ -76,13 +76,14 @@ impl RowWriter for Lines {
     }
 }
 
-/// The text of a float that is not a JSON number.
-fn not_finite(value: f64) -> &'static [u8] {
+/// The JSON string of a float that is infinite or NaN.
+#[must_use]
+pub fn not_finite(value: f64) -> &'static str {
     if value.is_nan() {
-        b"\"NaN\""
+        "\"NaN\""
     } else if value > 0.0 {
-        b"\"Infinity\""
+        "\"Infinity\""
     } else {
-        b"\"-Infinity\""
+        "\"-Infinity\""
     }
 }

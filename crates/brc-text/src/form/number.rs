@@ -156,6 +156,21 @@ impl NumberForm {
         Some(&out[..length])
     }
 
+    /// Whether a text is a number with blanks or apostrophes between thousands, whatever its decimal separator:
+    /// `75 134,15`, `1'234.5`.
+    pub(crate) fn has_spaced_thousands(text: &[u8]) -> bool {
+        const SEPARATORS: [Thousands; 4] =
+            [Thousands::Byte(b' '), Thousands::NoBreak, Thousands::NarrowNoBreak, Thousands::Byte(b'\'')];
+        let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+        let is_in = |form: Self| form.canonical(text, &mut [0; Self::MAX_BYTES]).is_some();
+        is_digit(text.first())
+            && is_digit(text.last())
+            && text.iter().any(|byte| matches!(byte, b' ' | b'\'') || !byte.is_ascii())
+            && SEPARATORS
+                .iter()
+                .any(|thousands| [b',', b'.'].into_iter().any(|decimal| is_in(Self { decimal, thousands: *thousands })))
+    }
+
     /// Passes the digits before the decimal separator to `push`.
     fn groups(self, whole: &[u8], push: &mut impl FnMut(u8)) -> Option<()> {
         let separator = self.thousands.bytes();

@@ -61,7 +61,7 @@ pub(super) fn find(samples: &Samples<'_>, dialect: &Dialect, with_leading: bool)
         };
         let roles: Vec<Role> = rows.iter().map(role).collect();
         let found = width > 1
-            && roles.iter().all(|role| matches!(role, Role::Comment | Role::PossibleComment))
+            && !roles.contains(&Role::Row)
             && roles.contains(&Role::Comment)
             && (rows.last()? > &first || with_leading)
             && leading(samples, &tables, dialect).header.is_none_or(|header| !rows.contains(&header));
@@ -138,8 +138,7 @@ impl Role {
         let bytes = cells[0].bytes.strip_prefix(prefix.as_bytes()).unwrap_or(cells[0].bytes).trim_ascii();
         let others = columns.compare_from(1, cells);
         let first = columns.compare(&[Cell { bytes, ..cells[0] }]);
-        let is_prose = bytes.is_empty()
-            || samples.start()[table.start(row) + prefix.len()..].first().is_some_and(|byte| *byte == b' ');
+        let is_prose = bytes.is_empty() || is_prose(samples, table, row, prefix);
         match others.alike.cmp(&others.unlike) {
             Ordering::Greater => Self::Row,
             Ordering::Less => Self::Comment,
@@ -148,6 +147,11 @@ impl Role {
             Ordering::Equal => Self::Row,
         }
     }
+}
+
+/// Whether a blank follows the comment prefix of a line.
+fn is_prose(samples: &Samples<'_>, table: &SampleRows<'_>, row: usize, prefix: &str) -> bool {
+    samples.start()[table.start(row) + prefix.len()..].starts_with(b" ")
 }
 
 /// Whether a line with a comment prefix above the first row may be a row of the table, such as `#fff,1`; but not one of
@@ -161,10 +165,9 @@ fn is_like_row(
     are_several: bool,
 ) -> bool {
     let cells = table.row(row);
-    let is_prose = samples.start()[table.start(row) + prefix.len()..].first().is_some_and(|byte| *byte == b' ');
     let likeness = columns.compare(cells);
-    let is_alike =
-        likeness.alike > likeness.unlike || (likeness.unlike == likeness.alike && (!is_prose || !are_several));
+    let is_prose = are_several && is_prose(samples, table, row, prefix);
+    let is_alike = likeness.alike > likeness.unlike || (likeness.unlike == likeness.alike && !is_prose);
     cells.len() == columns.width() && is_alike
 }
 

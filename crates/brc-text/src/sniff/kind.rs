@@ -5,6 +5,7 @@
 //! is ambiguous.
 
 use super::rows::Cell;
+use crate::form::NumberForm;
 use crate::infer::Seen;
 use brc_core::calendar::{MONTHS, WEEKDAYS};
 
@@ -70,7 +71,7 @@ impl Kind {
 }
 
 fn is_null(text: &[u8]) -> bool {
-    const WORDS: &[&str] = &["", "na", "n/a", "nan", "null", "none", "nil", "\\n", "-", "--", "?", "#n/a"];
+    const WORDS: &[&str] = &["", "na", "n/a", "null", "none", "nil", "\\n", "-", "--", "?", "#n/a"];
     const FLOATS: &[&str] = &["nan", "inf", "infinity"];
     let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
     let is_one = |words: &[&str], text: &[u8]| words.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()));
@@ -99,7 +100,7 @@ fn is_prose(text: &[u8]) -> bool {
 fn is_number(text: &[u8]) -> bool {
     let text = without_units(text);
     let text = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
-    if is_spaced(text) {
+    if NumberForm::has_spaced_thousands(text) {
         return true;
     }
     let (mantissa, exponent) = match text.iter().position(|byte| matches!(byte, b'e' | b'E')) {
@@ -111,30 +112,6 @@ fn is_number(text: &[u8]) -> bool {
         (1..=4).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit)
     };
     is_mantissa(mantissa) && exponent.is_none_or(is_exponent)
-}
-
-/// Digits in groups of three, with decimals or not: `75 134,15`, `1'234.5`.
-fn is_spaced(text: &[u8]) -> bool {
-    let is_candidate = text.first().is_some_and(u8::is_ascii_digit)
-        && text.last().is_some_and(u8::is_ascii_digit)
-        && text.iter().any(|byte| matches!(byte, b' ' | b'\'') || !byte.is_ascii());
-    if !is_candidate {
-        return false;
-    }
-    let text = String::from_utf8_lossy(text).replace(['\u{a0}', '\u{202f}'], " ");
-    let decimals = text.find([',', '.']).unwrap_or(text.len());
-    let (whole, decimals) = (&text[..decimals], text.get(decimals + 1..).unwrap_or_default());
-    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let are_groups = |separator: char| {
-        let mut groups = whole.split(separator);
-        let first = groups.next().unwrap_or_default();
-        let mut others = groups.peekable();
-        (1..=3).contains(&first.len())
-            && are_digits(first)
-            && others.peek().is_some()
-            && others.all(|group| group.len() == 3 && are_digits(group))
-    };
-    are_digits(decimals) && (are_groups(' ') || are_groups('\''))
 }
 
 fn without_units(mut text: &[u8]) -> &[u8] {

@@ -111,14 +111,11 @@ impl Sniffed {
             let rows = count(self.shifted, "sampled row");
             format!("{rows} with runs of blanks in the last column: a value with a blank may have shifted the others")
         });
-        let renamed = || {
-            let own = self.first_row.iter().zip(&self.names).map(|(cell, name)| match cell.trim() {
-                "" => name.as_str(),
-                own => own,
-            });
-            names::renamed(own, &self.names)
-        };
-        let renamed = if self.dialect.header { renamed() } else { None };
+        let own = self.first_row.iter().zip(&self.names).map(|(cell, name)| match cell.trim() {
+            "" => name.as_str(),
+            own => own,
+        });
+        let renamed = if self.dialect.header { names::renamed(own, &self.names) } else { None };
         let notes = preamble.into_iter().chain(unnamed).chain(renamed).chain(shifted);
         notes.chain(self.not_utf8.clone()).collect()
     }

@@ -140,7 +140,7 @@ impl OpenQuery {
                 Ok(_) | Err(_) => {}
             }
         }
-        changes::note_nulled(&*self.table);
+        changes::note_guesses(&*self.table);
         charsets::note_mismatches(&self.query, &*self.table);
         Ok(())
     }
