@@ -140,7 +140,7 @@ fn detect() -> Level {
 }
 
 /// 0, 1, 2 … 63: the index of each byte in the widest register.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) static BYTE_INDEXES: [u8; 64] = {
     let mut indexes = [0; 64];
     let mut at = 0;
@@ -152,7 +152,7 @@ pub(crate) static BYTE_INDEXES: [u8; 64] = {
 };
 
 /// For each mask of eight bits, the indexes of its ones, lowest first.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) static ONES: [[u8; 8]; 256] = {
     let mut table = [[0; 8]; 256];
     let mut mask = 0;

@@ -20,7 +20,7 @@ pub(crate) use fronts::padded;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use hash::aes;
 use hash::{HashKind, hash_bytes};
-pub(crate) use hash::{Key, equal_long, hash_by_multiplying, multiplied};
+pub(crate) use hash::{Key, NO_KEY, equal_long, hash_by_multiplying, multiplied};
 use others::OtherNames;
 pub(crate) use table::{KeyTable, Slot};
 

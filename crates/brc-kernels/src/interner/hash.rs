@@ -9,7 +9,7 @@ use crate::cpu::Level;
 pub(crate) type Key = [u64; 2];
 
 /// The key of a free slot, which no name has.
-pub(super) const NO_KEY: Key = [u64::from_le_bytes([PADDING; 8]); 2];
+pub(crate) const NO_KEY: Key = [u64::from_le_bytes([PADDING; 8]); 2];
 
 /// How keys of names are computed and hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Loops over arrays are written out: `array::map` is not compiled for these instructions, and the functions it calls
 //! are inlined or not by chance.
 
-use super::isa::{SKIPPED, SLOT_SHIFT, TextIsa};
+use super::isa::{Found, SKIPPED, SLOT_SHIFT, TextIsa};
 use crate::accumulate::slots::{Slot as State, x86 as states};
 use crate::cpu::BYTE_INDEXES;
 use crate::interner::{Key, KeyTable, PADDING, SHORT, Slot, aes};
@@ -38,7 +38,7 @@ impl TextIsa for Avx512 {
     type KeyLookup<'a> = KeyLookup;
 
     #[inline(always)]
-    unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<usize> {
+    unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<Found> {
         // SAFETY: promised by the caller; a block extends at most 63 bytes beyond the text, within its margin.
         unsafe {
             let delimiters = _mm512_set1_epi8(delimiter as i8);
@@ -67,7 +67,13 @@ impl TextIsa for Avx512 {
                 next = next.add(count);
                 at += 64;
             }
-            Some(next.offset_from(out) as usize)
+            let mut rows = next.offset_from(out) as usize / 2;
+            // The last block may extend beyond the text.
+            while rows > 0 && usize::from(*out.add(2 * rows - 1)) > text.len() {
+                rows -= 1;
+            }
+            // Delimiters and line feeds alternate: otherwise the numbers have faults.
+            Some(Found { rows, one_delimiter_each: true })
         }
     }
 
@@ -85,7 +91,7 @@ impl TextIsa for Avx512 {
 
     /// Parses the last eight bytes of each row, such as `me;12.3\n` or `;-12.3\n`, using the row's marks.
     #[inline(always)]
-    unsafe fn numbers(text: *const u8, marks: *const u16, delimiter: u8, faults: __m512i, out: *mut i16) -> __m512i {
+    unsafe fn numbers(text: *const u8, marks: *mut u16, delimiter: u8, faults: __m512i, out: *mut i16) -> __m512i {
         /// The truth table of a three-way OR.
         const OR: i32 = 0xfe;
         // SAFETY: promised by the caller; a word starts at most eight bytes before the text, within its margin. The

@@ -13,6 +13,14 @@ pub(super) const SKIPPED: i32 = -(size_of::<super::Slot>() as i32);
 /// The binary logarithm of the size of a slot in bytes.
 pub(super) const SLOT_SHIFT: u32 = size_of::<super::Slot>().trailing_zeros();
 
+/// The rows of a text.
+pub(crate) struct Found {
+    /// The number of line feeds, and so of whole rows.
+    pub(super) rows: usize,
+    /// Whether the rows have one delimiter each, if each of them has any.
+    pub(super) one_delimiter_each: bool,
+}
+
 /// The operations of an instruction set on the rows of a tile.
 ///
 /// `marks` are two positions per row, in the format of the tile; the entry before the first is readable, too.
@@ -28,12 +36,12 @@ pub(crate) trait TextIsa: Copy {
     /// The part of a table that is needed to find keys.
     type KeyLookup<'a>: Copy;
 
-    /// Writes the positions of all delimiters and line feeds, each plus 1, and returns their number; `None` if there
-    /// are more than 32 in one block of 64 bytes. The last block may extend beyond the text.
+    /// Writes the marks of all rows, which may leave those of delimiters to [`TextIsa::numbers`]; `None` if lines are
+    /// shorter than any row.
     ///
     /// # Safety
     /// See the trait; there is room for 64 excess entries at `out`.
-    unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<usize>;
+    unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<Found>;
 
     /// # Safety
     /// See the trait.
@@ -43,20 +51,21 @@ pub(crate) trait TextIsa: Copy {
     /// See the trait.
     unsafe fn is_any(faults: Self::Faults) -> bool;
 
-    /// Writes the numbers of a group of rows, and returns the accumulated faults.
+    /// Writes the numbers of a group of rows, and returns the accumulated faults. Without faults, the marks of
+    /// delimiters are right afterwards.
     ///
     /// # Safety
     /// See the trait.
     unsafe fn numbers(
         text: *const u8,
-        marks: *const u16,
+        marks: *mut u16,
         delimiter: u8,
         faults: Self::Faults,
         out: *mut i16,
     ) -> Self::Faults;
 
-    /// Writes the keys of the short names of a group of rows, and the key that no name has for rows with other names
-    /// and rows that are not `here`. Returns a mask of the rows with other names.
+    /// Writes the keys of the short names of a group of rows, any keys for other names, and the key that no name has for
+    /// rows that are not `here`. Returns a mask of the rows with other names.
     ///
     /// # Safety
     /// See the trait.

@@ -8,7 +8,8 @@ use crate::interner::KeyTable;
 pub(crate) struct KeyLookup {
     displacements: *const u32,
     group_shift: u32,
-    mask: u32,
+    /// The bits of slot offsets.
+    pub(super) mask: u32,
 }
 
 impl KeyLookup {

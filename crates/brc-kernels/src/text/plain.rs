@@ -15,9 +15,10 @@ pub(super) struct PlainRow {
     pub(super) bytes: usize,
 }
 
-/// Parses the row at the start of the text if it is plain and complete; `name` is the offset of its first delimiter.
+/// Parses the row at the start of the text if it is plain and complete.
 #[inline(always)]
-pub(super) fn row(text: &[u8], name: usize) -> Option<PlainRow> {
+pub(super) fn first_row(text: &[u8], delimiter: u8) -> Option<PlainRow> {
+    let name = find(text, delimiter)?;
     let number = text.get(name + 1..)?;
     let (negative, digits) = match number {
         [b'-', rest @ ..] => (true, rest),
@@ -49,7 +50,7 @@ pub(super) fn read(
     let mut progress = Progress { rows: 0, bytes: 0 };
     while progress.rows < RowReader::MOST_ROWS {
         let rest = &text[progress.bytes..];
-        let Some(row) = find(rest, delimiter).and_then(|name| row(rest, name)) else { break };
+        let Some(row) = first_row(rest, delimiter) else { break };
         codes.push(interner.intern(&rest[..row.name]));
         values.push(row.value);
         progress.rows += 1;

@@ -1,6 +1,6 @@
-//! Rows in plain Rust, one after another: the portable variant, except for how separators are found.
+//! Rows in plain Rust, one after another: the portable variant.
 
-use super::isa::{GROUP, SKIPPED, TextIsa};
+use super::isa::{Found, GROUP, SKIPPED, TextIsa};
 use super::lookup::KeyLookup;
 use super::marks::{self, Separators};
 use crate::accumulate::slots::Slot as State;
@@ -8,29 +8,37 @@ use crate::interner::{Key, KeyTable, SHORT, Slot, equal_long, hash_by_multiplyin
 use crate::isa::Portable;
 use crate::structure::equal_bytes;
 
-/// Instruction sets that are used only to find separators.
-pub(crate) trait SeparatorsOnly: Separators {}
-
-impl SeparatorsOnly for Portable {}
-
 impl Separators for Portable {
+    type Count = usize;
+
     #[inline(always)]
-    unsafe fn separators(block: &[u8; 64], delimiter: u8) -> u64 {
+    unsafe fn no_delimiters() -> usize {
+        0
+    }
+
+    #[inline(always)]
+    unsafe fn line_feeds(block: &[u8; 64], delimiter: u8, delimiters: &mut usize) -> u64 {
         let mut words = [0; 8];
         for (word, bytes) in words.iter_mut().zip(block.as_chunks::<8>().0) {
             *word = u64::from_le_bytes(*bytes);
         }
-        equal_bytes(&words, delimiter) | equal_bytes(&words, b'\n')
+        *delimiters += equal_bytes(&words, delimiter).count_ones() as usize;
+        equal_bytes(&words, b'\n')
+    }
+
+    #[inline(always)]
+    unsafe fn sum(delimiters: usize) -> usize {
+        delimiters
     }
 }
 
-impl<I: SeparatorsOnly> TextIsa for I {
+impl TextIsa for Portable {
     /// Not 0 if there are faults.
     type Faults = u32;
     type KeyLookup<'a> = KeyLookup;
 
     #[inline(always)]
-    unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<usize> {
+    unsafe fn marks(text: &[u8], delimiter: u8, out: *mut u16) -> Option<Found> {
         // SAFETY: promised by the caller.
         unsafe { marks::write::<Self>(text, delimiter, out) }
     }
@@ -46,11 +54,11 @@ impl<I: SeparatorsOnly> TextIsa for I {
     }
 
     #[inline(always)]
-    unsafe fn numbers(text: *const u8, marks: *const u16, delimiter: u8, mut faults: u32, out: *mut i16) -> u32 {
+    unsafe fn numbers(text: *const u8, marks: *mut u16, delimiter: u8, mut faults: u32, out: *mut i16) -> u32 {
         let (mut heads, mut tails, mut values) = ([0; GROUP], [0; GROUP], [0; GROUP]);
         // SAFETY: promised by the caller; a word starts at most eight bytes before the text, within its margin. A group
         // has two marks and one number for each row.
-        let pairs = unsafe {
+        let mut pairs = unsafe {
             for row in 0..GROUP {
                 let end = text.add(usize::from(*marks.add(2 * row + 1)));
                 heads[row] = u32::from_le(end.wrapping_sub(8).cast::<u32>().read_unaligned());
@@ -60,13 +68,16 @@ impl<I: SeparatorsOnly> TextIsa for I {
         };
         // Compilers turn this loop over local arrays into vector instructions.
         for row in 0..GROUP {
-            let length = u32::from(pairs[row][1]).wrapping_sub(u32::from(pairs[row][0]));
-            let (value, fault) = number(heads[row], tails[row], length, delimiter);
-            values[row] = value as i16;
-            faults |= fault;
+            let number = number(heads[row], tails[row], delimiter);
+            values[row] = number.value as i16;
+            pairs[row][0] = pairs[row][1].wrapping_sub(number.length as u16);
+            faults |= number.fault;
         }
         // SAFETY: as above.
-        unsafe { out.cast::<[i16; GROUP]>().write(values) };
+        unsafe {
+            out.cast::<[i16; GROUP]>().write(values);
+            marks.cast::<[[u16; 2]; GROUP]>().write(pairs);
+        }
         faults
     }
 
@@ -164,27 +175,42 @@ impl<I: SeparatorsOnly> TextIsa for I {
     }
 }
 
-/// The number at the end of a row, and its faults, 0 if it is valid: from the row's last eight bytes, in two halves such
-/// as `me;1` and `2.3\n`, and the number of bytes after the delimiter. All cases are computed, and those that the length
-/// rules out are masked.
+/// The number at the end of a row.
+struct Number {
+    value: u32,
+    /// The number of bytes after the delimiter.
+    length: u32,
+    /// 0 if it is valid.
+    fault: u32,
+}
+
+/// The number in a row's last eight bytes, in two halves such as `me;1` and `2.3\n`. All forms are computed, and those
+/// that the place of the delimiter rules out are masked.
 #[inline(always)]
-fn number(head: u32, tail: u32, length: u32, delimiter: u8) -> (u32, u32) {
+fn number(head: u32, tail: u32, delimiter: u8) -> Number {
     let if_true = |condition: bool| u32::from(condition).wrapping_neg();
-    // "2.3\n", "12.3\n" or "-2.3\n", "-12.3\n".
-    let [four, five, six] = [if_true(length == 4), if_true(length == 5), if_true(length == 6)];
-    let shifted = head << 8;
-    let before = (head & four | shifted & five | head << 16 & six) >> 24;
-    let first = (head & five | shifted & six) >> 24;
-    let minus = if_true(first == u32::from(b'-'));
+    let delimiter = u32::from(delimiter);
+    let [last, second, third] = [head >> 24, head >> 16 & 0xff, head >> 8 & 0xff];
+    // The number starts at "2.3\n", "12.3\n" or "-2.3\n", "-12.3\n".
+    let [four, five, six] = [if_true(last == delimiter), if_true(second == delimiter), if_true(third == delimiter)];
+    let (minus_last, minus_second) =
+        (five & if_true(last == u32::from(b'-')), six & if_true(second == u32::from(b'-')));
+    let negative = minus_last | minus_second;
+    let one_digit = four | minus_last;
+    let two_digits = (five | minus_second) & !one_digit;
     // XOR leaves only the values of the digits.
-    let tens = (head >> 24 ^ u32::from(b'0')) & (six | five & !minus);
+    let tens = (last ^ u32::from(b'0')) & two_digits;
     let tail = tail ^ u32::from_le_bytes(*b"0.0\n");
     // The high bits of digits above 9, and of the other bytes if they are not 0.
     let not_digits = (tail | tail.wrapping_add(0x7f76_7f76) | tens | tens.wrapping_add(0x76)) & 0x8080_8080;
-    let wrong_length = !(four | five | six) | six & !minus;
     let (ones, tenths) = (tail & 0xff, tail >> 16 & 0xff);
     // SSE2 cannot multiply 32-bit lanes.
     let hundredfold = (tens << 6).wrapping_add(tens << 5).wrapping_add(tens << 2);
     let value = hundredfold.wrapping_add(ones << 3).wrapping_add(ones << 1).wrapping_add(tenths);
-    ((value ^ minus).wrapping_sub(minus), (before ^ u32::from(delimiter)) | wrong_length | not_digits)
+    Number {
+        value: (value ^ negative).wrapping_sub(negative),
+        // The masks are -1.
+        length: one_digit.wrapping_sub(negative).wrapping_add(5),
+        fault: !(one_digit | two_digits) | not_digits,
+    }
 }

@@ -265,10 +265,41 @@ fn names_are_any_bytes() {
     assert_eq!(oracle(&text).1, text.len());
 }
 
+/// Second delimiters, at the same or at changing positions of all registers, in one row or in all of a tile.
+#[test]
+fn names_do_not_contain_delimiters() {
+    for name in ["a;b", "abcdefgh;i", "ab;cd;fghi", "abc;;;;;hi", "abcdefghijklmnopqrstuvw;yz", ";", ";;", ";a", "a;"] {
+        let row = format!("{name};-1.5\n");
+        for (before, with, after) in
+            [(0, 1, 0), (0, 300, 0), (1, 1, 0), (15, 1, 1), (16, 16, 16), (300, 2, 0), (300, 1, 600)]
+        {
+            let plain = |rows| "abcdefghij;1.5\n".repeat(rows);
+            check(format!("{}{}{}", plain(before), row.repeat(with), plain(after)).as_bytes());
+        }
+    }
+    // As many delimiters as rows in all.
+    check("a;b;1.5\nab1.5\n".repeat(200).as_bytes());
+    check("ab;1.5\nab1.5\na;b;1.5\n".repeat(200).as_bytes());
+    let every_position: String = (0..4096)
+        .map(|row| format!("{}\n", "abcdefghi;-1.5".replacen(|c| "abcdefghi".find(c) == Some(row % 9), ";", 1)))
+        .collect();
+    check(every_position.as_bytes());
+}
+
+/// The count of delimiters ends with the last whole row.
+#[test]
+fn delimiters_after_the_last_row() {
+    for rest in ["a;b;c;d", ";;;;;;;;;;;;;;;;;;;;;;;;;;;;;;;;;;;", ";", "a;1.5", &";".repeat(5000)] {
+        for rows in [1, 3, 15, 16, 100, 292, 293, 600] {
+            check(format!("{}{rest}", "abcdefghi;1.5\n".repeat(rows)).as_bytes());
+        }
+    }
+}
+
 #[test]
 fn plain_rows_are_parsed() {
-    assert_eq!(plain::row(b"ab;-1.5\nx", 2), Some(PlainRow { name: 2, value: -15, bytes: 8 }));
-    assert_eq!(plain::row(b"ab;-1.5", 2), None);
+    assert_eq!(plain::first_row(b"ab;-1.5\nx", b';'), Some(PlainRow { name: 2, value: -15, bytes: 8 }));
+    assert_eq!(plain::first_row(b"ab;-1.5", b';'), None);
 }
 
 proptest! {

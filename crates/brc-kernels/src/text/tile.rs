@@ -9,7 +9,7 @@
 //! of a usual row. Longer names, whose keys are digests, are processed in separate loops in between. Rows whose names
 //! have no key are skipped by directing them to a slot that is always free, and processed at the end.
 
-use super::isa::{GROUP, TextIsa};
+use super::isa::{Found, GROUP, TextIsa};
 use super::{Progress, RowReader, Window, plain};
 use crate::accumulate::GroupStatistics;
 use crate::cpu::Level;
@@ -138,12 +138,10 @@ impl Tile {
         // register on both sides. The loops below stay within the tile's rows, rounded up to whole groups, for which
         // all arrays have room.
         unsafe {
-            let mut count = self.find_marks::<I>(text, delimiter);
-            if count == 0 {
-                return None;
-            }
-            if !self.parse_numbers::<I>(text.as_ptr(), delimiter, count, values) {
-                count = self.plain_rows(text, delimiter, count);
+            let Found { rows, one_delimiter_each } = self.find_marks::<I>(text, delimiter)?;
+            let mut count = rows;
+            if !self.parse_numbers::<I>(text.as_ptr(), delimiter, rows, values) || !one_delimiter_each {
+                count = self.plain_rows(text, delimiter, rows);
             }
             let not_short = self.take_keys::<I>(text.as_ptr(), count);
             let (long, mut others) = self.digest_names::<I>(text, not_short);
@@ -159,28 +157,26 @@ impl Tile {
         }
     }
 
-    /// Writes the marks and returns the number of rows; 0 also if marks are too dense for rows.
+    /// Writes the marks of the rows, except perhaps those of delimiters; `None` if there are no rows.
     ///
     /// # Safety
     /// The processor has the instructions; whole blocks of the text are readable.
     #[inline(always)]
-    unsafe fn find_marks<I: TextIsa>(&mut self, text: &[u8], delimiter: u8) -> usize {
-        // SAFETY: at most one mark is written per byte of a tile, 32 at a time, for which the array has room.
-        let marks = unsafe { self.marks.as_mut_ptr().add(Self::FIRST) };
-        // SAFETY: as above.
-        let Some(mut count) = (unsafe { I::marks(text, delimiter, marks) }) else { return 0 };
-        let marks = &mut self.marks[Self::FIRST..];
-        // The last block may extend beyond the text.
-        while count > 0 && usize::from(marks[count - 1]) > text.len() {
-            count -= 1;
-        }
-        let rows = count / 2;
-        // Pads the last group of rows by repeating the last row.
-        let filler = if rows == 0 { [1, 1] } else { [marks[2 * rows - 2], marks[2 * rows - 1]] };
-        for pair in marks[2 * rows..2 * (rows + GROUP)].as_chunks_mut::<2>().0 {
+    unsafe fn find_marks<I: TextIsa>(&mut self, text: &[u8], delimiter: u8) -> Option<Found> {
+        // SAFETY: at most one mark is written per byte of a tile, and a register at a time, for which the array has room.
+        let found = unsafe { I::marks(text, delimiter, self.marks.as_mut_ptr().add(Self::FIRST))? };
+        self.fill_group(found.rows);
+        (found.rows > 0).then_some(found)
+    }
+
+    /// Pads the last group of rows by repeating the last row.
+    #[inline(always)]
+    fn fill_group(&mut self, rows: usize) {
+        let (before, after) = self.marks[Self::FIRST - 2..].split_at_mut(2 * rows + 2);
+        let filler = [before[2 * rows].max(1), before[2 * rows + 1].max(1)];
+        for pair in after[..2 * GROUP].as_chunks_mut::<2>().0 {
             *pair = filler;
         }
-        rows
     }
 
     /// Writes the numbers. Returns whether every row is `name;number` with a plain number; the names are not checked.
@@ -189,10 +185,16 @@ impl Tile {
     /// The processor has the instructions. The marks are filled up to a whole group; `numbers` has room for one, and
     /// the text a margin before it.
     #[inline(always)]
-    unsafe fn parse_numbers<I: TextIsa>(&self, text: *const u8, delimiter: u8, rows: usize, numbers: *mut i16) -> bool {
+    unsafe fn parse_numbers<I: TextIsa>(
+        &mut self,
+        text: *const u8,
+        delimiter: u8,
+        rows: usize,
+        numbers: *mut i16,
+    ) -> bool {
         // SAFETY: promised by the caller; a word starts at most eight bytes before the text, within its margin.
         unsafe {
-            let marks = self.marks.as_ptr().add(Self::FIRST);
+            let marks = self.marks.as_mut_ptr().add(Self::FIRST);
             let mut faults = I::no_faults();
             for row in (0..rows).step_by(GROUP) {
                 faults = I::numbers(text, marks.add(2 * row), delimiter, faults, numbers.add(row));
@@ -201,17 +203,20 @@ impl Tile {
         }
     }
 
-    /// The number of plain rows at the start of the text.
+    /// The number of plain rows at the start of the text, whose marks are all written.
     #[cold]
-    fn plain_rows(&self, text: &[u8], delimiter: u8, rows: usize) -> usize {
-        let rows_at = Rows { text, marks: &self.marks };
-        let plain = |row: &usize| {
-            let start = rows_at.start(*row);
-            let whole = plain::row(&text[start..], rows_at.delimiter(*row) - start);
-            text[rows_at.delimiter(*row)] == delimiter
-                && whole.is_some_and(|plain| start + plain.bytes == usize::from(self.marks[Self::FIRST + 2 * row + 1]))
-        };
-        (0..rows).take_while(plain).count()
+    fn plain_rows(&mut self, text: &[u8], delimiter: u8, most: usize) -> usize {
+        let (mut rows, mut start) = (0, 0);
+        while rows < most
+            && let Some(row) = plain::first_row(&text[start..], delimiter)
+        {
+            self.marks[Self::FIRST + 2 * rows] = (start + row.name + 1) as u16;
+            start += row.bytes;
+            self.marks[Self::FIRST + 2 * rows + 1] = start as u16;
+            rows += 1;
+        }
+        self.fill_group(rows);
+        rows
     }
 }
 

@@ -1,7 +1,7 @@
 //! Looks up the names of a tile in the interner's table.
 
 use super::{Rows, Tile};
-use crate::interner::{Interner, KeyTable, LONGEST, PADDING, SHORT};
+use crate::interner::{Interner, KeyTable, LONGEST, NO_KEY, SHORT};
 use crate::text::isa::{GROUP, SKIPPED, SLOT_SHIFT, TextIsa};
 
 impl Tile {
@@ -39,6 +39,7 @@ impl Tile {
             let row = usize::from(self.long[index]);
             let name = Rows { text, marks: &self.marks }.name(row);
             if name.is_empty() || name.len() > LONGEST {
+                self.keys[row] = NO_KEY;
                 self.others[others] = row as u16;
                 others += 1;
                 continue;
@@ -126,7 +127,7 @@ impl Tile {
     /// Makes a row match the slot that is always free.
     fn skip(&mut self, row: usize) {
         self.slots[row] = SKIPPED;
-        self.keys[row] = [u64::from_le_bytes([PADDING; 8]); 2];
+        self.keys[row] = NO_KEY;
     }
 
     pub(super) fn skip_from(&mut self, row: usize) {
