@@ -5,9 +5,8 @@
 #
 # Needs `perf` (Debian: apt-get install linux-perf) and permission to use it (kernel.perf_event_paranoid at most 2, or
 # root).
-# Works in a temporary directory and removes it. Builds the profile `profiling`, which is the release with symbols; the
-# first
-# time this takes as long as a release build. To look closer at one command:
+# Works in a temporary directory and removes it. Builds the profile `profiling`, which is the release with symbols: the
+# first time this takes as long as a release build. To look closer at one command:
 #
 #   perf record -g target/profiling/brc query measurements.txt > /dev/null && perf report
 set -euo pipefail

@@ -5,6 +5,7 @@
 //! finding its group. Here a string is one register.
 
 use crate::cpu::Level;
+use std::ops::Range;
 
 /// Strings of more bytes are not supported.
 pub const LONGEST: usize = 64;
@@ -36,13 +37,23 @@ pub fn write(level: Level, offsets: &[i32], bytes: &[u8], longest: usize, tuples
         // SAFETY: the level is not above the best one that was detected.
         Level::Avx512 => unsafe { x86::write(rows, tuples) },
         _ => rows.each(tuples, |string, tuple| {
-            for (word, bytes) in tuple.iter_mut().zip(string.chunks(8)) {
-                let mut eight = [0; 8];
-                eight[..bytes.len()].copy_from_slice(bytes);
-                *word = u64::from_be_bytes(eight);
+            for (word, at) in tuple.iter_mut().zip(string.clone().step_by(8)) {
+                *word = word_at(bytes, at..string.end);
             }
         }),
     }
+}
+
+/// The first eight bytes in a range that is not empty, padded with zeros.
+#[inline(always)]
+fn word_at(bytes: &[u8], range: Range<usize>) -> u64 {
+    // Bytes after the string are masked: to copy a number of bytes that varies takes longer.
+    if let Some(eight) = bytes[range.start..].first_chunk() {
+        return u64::from_be_bytes(*eight) & !u64::MAX.checked_shr(8 * range.len() as u32).unwrap_or(0);
+    }
+    let mut eight = [0; 8];
+    eight[..range.len()].copy_from_slice(&bytes[range]);
+    u64::from_be_bytes(eight)
 }
 
 /// Strings and the shape of their tuples.
@@ -55,15 +66,15 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Calls `write` for each string that is not too long, and appends the length.
+    /// Calls `write` with the range of each string that is not too long, and appends the length.
     #[inline(always)]
-    fn each(self, tuples: &mut [u64], write: impl Fn(&[u8], &mut [u64])) {
+    fn each(self, tuples: &mut [u64], write: impl Fn(Range<usize>, &mut [u64])) {
         let (word, used) = (self.longest / 8, 8 * (self.longest % 8) as u32);
         let shift = 64 - used - length_bits(self.longest);
         for (pair, tuple) in self.offsets.windows(2).zip(tuples.chunks_exact_mut(self.width)) {
-            let Some(string) = self.bytes.get(pair[0] as usize..pair[1] as usize) else { continue };
-            if string.len() <= self.longest {
-                write(string, tuple);
+            let string = pair[0] as usize..pair[1] as usize;
+            if string.start <= string.end && string.end <= self.bytes.len() && string.len() <= self.longest {
+                write(string.clone(), tuple);
                 if let Some(word) = tuple.get_mut(word) {
                     *word |= (string.len() as u64) << (shift & 63);
                 }
@@ -85,9 +96,9 @@ mod x86 {
         let words = _bzhi_u32(0xff, written) as __mmask8;
         rows.each(tuples, |string, tuple| {
             debug_assert!(string.len() <= LONGEST && written as usize <= tuple.len());
+            let inside = _bzhi_u64(u64::MAX, string.len() as u32);
             // SAFETY: only the bytes of the string are loaded, at most 64.
-            let bytes =
-                unsafe { _mm512_maskz_loadu_epi8(_bzhi_u64(u64::MAX, string.len() as u32), string.as_ptr().cast()) };
+            let bytes = unsafe { _mm512_maskz_loadu_epi8(inside, rows.bytes[string].as_ptr().cast()) };
             let bytes = _mm512_shuffle_epi8(bytes, reversed);
             // SAFETY: a tuple has at least as many words as are stored.
             unsafe { _mm512_mask_storeu_epi64(tuple.as_mut_ptr().cast(), words, bytes) };

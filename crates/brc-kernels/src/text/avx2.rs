@@ -1,13 +1,15 @@
 //! Rows with AVX2: eight numbers per register, one name per half register.
 
+mod lookup;
+
 use super::avx512::{last_word, single};
-use super::isa::{Found, GROUP, SKIPPED, SLOT_SHIFT, TextIsa};
-use super::lookup;
+use super::isa::{Found, GROUP, SKIPPED, TextIsa};
 use super::marks::{self, Separators};
 use crate::accumulate::slots::{Slot as State, x86 as states};
 use crate::cpu::ONES;
-use crate::interner::{Key, KeyTable, LONGEST, PADDING, SHORT, Slot, aes};
+use crate::interner::{Key, KeyTable, PADDING, SHORT, Slot, aes};
 use crate::isa::Avx2;
+use lookup::KeyLookup;
 use std::arch::x86_64::*;
 
 impl Separators for Avx2 {
@@ -131,39 +133,20 @@ impl TextIsa for Avx2 {
     #[inline(always)]
     unsafe fn equal(found: &[u8], name: &[u8]) -> bool {
         // SAFETY: promised by the caller.
-        found.len() == name.len() && unsafe { equal_parts(found.as_ptr(), name.as_ptr(), name.len()) }
+        found.len() == name.len() && unsafe { aes::equal_parts(found.as_ptr(), name.as_ptr(), name.len()) }
     }
 
     #[inline(always)]
     unsafe fn lookup(table: &KeyTable) -> KeyLookup {
-        let scalar = lookup::KeyLookup::new(table);
         // SAFETY: promised by the caller.
-        let few = table.few.as_deref().map(|few| unsafe { Displacements::new(few) });
-        KeyLookup { scalar, few }
+        unsafe { KeyLookup::new(table) }
     }
 
     #[inline(always)]
     unsafe fn slots(keys: *const Key, mut skipped: u16, lookup: KeyLookup, out: *mut i32) {
         // SAFETY: promised by the caller.
         unsafe {
-            match lookup.few {
-                Some(few) => {
-                    let hashes = [eight_hashes(keys), eight_hashes(keys.add(8))];
-                    let displacements = few.of(hashes);
-                    let mask = _mm256_set1_epi32(lookup.scalar.mask as i32);
-                    for half in 0..2 {
-                        let upper = _mm256_srli_epi32::<16>(hashes[half]);
-                        let home = _mm256_add_epi32(hashes[half], _mm256_mullo_epi32(upper, displacements[half]));
-                        let offsets = _mm256_and_si256(_mm256_slli_epi32::<{ SLOT_SHIFT as i32 }>(home), mask);
-                        _mm256_storeu_si256(out.add(8 * half).cast(), offsets);
-                    }
-                }
-                None => {
-                    for row in 0..GROUP {
-                        *out.add(row) = lookup.scalar.offset(_mm_cvtsi128_si32(hashed(keys.add(row))) as u32);
-                    }
-                }
-            }
+            lookup.offsets(keys, out);
             while skipped != 0 {
                 *out.add(skipped.trailing_zeros() as usize) = SKIPPED;
                 skipped &= skipped - 1;
@@ -209,129 +192,6 @@ impl TextIsa for Avx2 {
         // SAFETY: promised by the caller.
         unsafe { states::rows_at(values, slots, rows, first) }
     }
-}
-
-/// Whether two names of the same length are equal, in the steps of [`equal_long`](crate::interner::equal_long) but without
-/// checks of bounds: the One Billion Row Challenge with 10,000 names takes 3 % less time than with that function (2026-11).
-///
-/// # Safety
-/// Both have `length` readable bytes, which is from sixteen to [`LONGEST`].
-#[inline(always)]
-unsafe fn equal_parts(one: *const u8, other: *const u8, length: usize) -> bool {
-    // SAFETY: promised by the caller; no part ends after the name.
-    unsafe {
-        let different = |first: usize| {
-            let mut different = _mm_setzero_si128();
-            for part in 0..4 {
-                let at = (first + 16 * part).min(length - 16);
-                let one = _mm_loadu_si128(one.add(at).cast());
-                let other = _mm_loadu_si128(other.add(at).cast());
-                different = _mm_or_si128(different, _mm_xor_si128(one, other));
-            }
-            different
-        };
-        let mut any = different(0);
-        if length > LONGEST / 2 {
-            any = _mm_or_si128(any, different(LONGEST / 2));
-        }
-        _mm_testz_si128(any, any) == 1
-    }
-}
-
-/// What is needed of a table to find keys.
-#[derive(Clone, Copy)]
-pub(crate) struct KeyLookup {
-    scalar: lookup::KeyLookup,
-    /// The displacements, if they are few enough for four registers.
-    few: Option<Displacements>,
-}
-
-/// The displacements of a small table: in each register sixteen of the first half and sixteen of the second half.
-#[derive(Clone, Copy)]
-struct Displacements([__m256i; 4]);
-
-impl Displacements {
-    /// # Safety
-    /// The processor has AVX2.
-    #[inline(always)]
-    unsafe fn new(few: &[u8; KeyTable::FEW_GROUPS]) -> Self {
-        // SAFETY: promised by the caller; there are eight times sixteen displacements.
-        unsafe {
-            let sixteen = |part: usize| _mm_loadu_si128(few.as_ptr().add(16 * part).cast());
-            Self([
-                side_by_side(sixteen(0), sixteen(4)),
-                side_by_side(sixteen(1), sixteen(5)),
-                side_by_side(sixteen(2), sixteen(6)),
-                side_by_side(sixteen(3), sixteen(7)),
-            ])
-        }
-    }
-
-    /// The displacements for sixteen hashes.
-    ///
-    /// # Safety
-    /// The processor has AVX2.
-    #[inline(always)]
-    unsafe fn of(self, hashes: [__m256i; 2]) -> [__m256i; 2] {
-        // SAFETY: promised by the caller.
-        unsafe {
-            let groups = |half: usize| _mm256_srli_epi32::<{ 32 - KeyTable::FEW_GROUPS.ilog2() as i32 }>(hashes[half]);
-            let words = _mm256_packs_epi32(groups(0), groups(1));
-            let bytes = _mm256_packus_epi16(words, words);
-            // Packing leaves groups of four from alternating registers. All sixteen are needed in both halves.
-            let groups = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 0, 4, 1, 5));
-            // A shuffle looks up the low four bits, and a blend chooses by the highest bit of a byte.
-            let found = |part: usize| _mm256_shuffle_epi8(self.0[part], groups);
-            let (bit_4, bit_5) = (_mm256_slli_epi16::<3>(groups), _mm256_slli_epi16::<2>(groups));
-            let low = _mm256_blendv_epi8(found(0), found(1), bit_4);
-            let high = _mm256_blendv_epi8(found(2), found(3), bit_4);
-            let halves = _mm256_blendv_epi8(low, high, bit_5);
-            let bit_6 = _mm_slli_epi16::<1>(_mm256_castsi256_si128(groups));
-            let (low, high) = (_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves));
-            let displacements = _mm_blendv_epi8(low, high, bit_6);
-            [_mm256_cvtepu8_epi32(displacements), _mm256_cvtepu8_epi32(_mm_srli_si128::<8>(displacements))]
-        }
-    }
-}
-
-/// A key whose first four bytes are its hash.
-///
-/// # Safety
-/// The processor has AES instructions, and the key is readable.
-#[inline(always)]
-unsafe fn hashed(key: *const Key) -> __m128i {
-    // SAFETY: promised by the caller.
-    unsafe {
-        let round = _mm_set_epi64x(aes::ROUND[1], aes::ROUND[0]);
-        let mut key = _mm_loadu_si128(key.cast());
-        for _ in 0..aes::ROUNDS {
-            key = _mm_aesenc_si128(key, round);
-        }
-        key
-    }
-}
-
-/// The hashes of eight keys.
-///
-/// # Safety
-/// The processor has AES instructions and AVX2; eight keys are readable.
-#[inline(always)]
-unsafe fn eight_hashes(keys: *const Key) -> __m256i {
-    // SAFETY: promised by the caller.
-    unsafe {
-        let two = |at: usize| _mm_unpacklo_epi32(hashed(keys.add(at)), hashed(keys.add(at + 1)));
-        side_by_side(_mm_unpacklo_epi64(two(0), two(2)), _mm_unpacklo_epi64(two(4), two(6)))
-    }
-}
-
-/// Concatenates two registers.
-///
-/// # Safety
-/// The processor has AVX2.
-#[inline(always)]
-unsafe fn side_by_side(low: __m128i, high: __m128i) -> __m256i {
-    // SAFETY: promised by the caller.
-    unsafe { _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high) }
 }
 
 /// The lengths of the short names of eight rows, 0 for other names; and a mask of the other names.
