@@ -99,6 +99,9 @@ impl Destination {
             self.write(&plan, answer, threads)?
         };
         changes::note_read(table, progress);
+        if query.selects_all() {
+            changes::note_unread(table);
+        }
         charsets::note_mismatches(query, table);
         Ok(totals)
     }

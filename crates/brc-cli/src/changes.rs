@@ -115,6 +115,22 @@ pub(crate) fn note_guesses(table: &dyn Table) {
     }
 }
 
+/// Notes on standard error which columns of the file are not read. Those that are found by reading are noted by the
+/// table.
+pub(crate) fn note_unread(table: &dyn Table) {
+    if table.inferred().is_some() {
+        return;
+    }
+    let left_out = table.schema().left_out();
+    for column in left_out.iter().take(MAX_COLUMNS) {
+        message!("note: {}; it is left out", printable::line(column.to_string().as_bytes()));
+    }
+    if left_out.len() > MAX_COLUMNS {
+        let more = counted((left_out.len() - MAX_COLUMNS) as u64, "more column");
+        message!("note: {more} of types that brc does not read; brc schema lists them");
+    }
+}
+
 /// Notes on standard error how many malformed rows and comments were left out.
 pub(crate) fn note_left_out(progress: &Progress) {
     let comments = progress.comment_lines.load(Relaxed);

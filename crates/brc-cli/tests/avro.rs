@@ -39,6 +39,13 @@ fn avro_of_other_programs_is_read() {
         place.run_of(&["query", "fastavro.avro", &format!("select {column}")]).fails_with(2, column);
     }
     place.run("convert fastavro.avro t.buren").fails_with(1, "column 'tags' is a list, which brc does not read");
+    let note = "note: column 'tags' is a list, which brc does not read; it is left out";
+    for command in
+        [&["query", "fastavro.avro", "select *"][..], &["head", "fastavro.avro"], &["summarize", "fastavro.avro"]]
+    {
+        assert!(place.run_of(command).stderr.contains(note), "{command:?}");
+    }
+    assert!(!place.run_of(&["query", "fastavro.avro", "select id, name"]).stderr.contains("left out"));
     place.run("verify fastavro.avro").fails_with(1, "column 'tags' is a list");
 }
 

@@ -137,3 +137,56 @@ fn sampled_types_are_noted() {
     place.write("short.csv", "a\n1\n");
     assert!(!place.run("sniff short.csv").text().contains(note));
 }
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}
+
+/// Words that may be booleans are names beside other names: brc writes such a header for an empty answer.
+#[test]
+fn a_header_alone_is_no_row() {
+    let place = Place::new();
+    for (row, rows) in [
+        ("x,y", 0),
+        ("t,value", 0),
+        ("no,name", 0),
+        ("d,t,f", 0),
+        ("a,b", 0),
+        ("alice,true", 1),
+        ("yes,no", 1),
+        ("x,1", 1),
+    ] {
+        place.write("t.csv", format!("{row}\n"));
+        assert_eq!(text(place.run("count t.csv").ok()).trim(), rows.to_string(), "{row}");
+    }
+    place.write("t.csv", "x,y\n1,2\n");
+    place.run_of(&["query", "t.csv", "select * where x > 5", "-o", "none.csv"]).ok();
+    assert_eq!(text(place.run_of(&["query", "none.csv", "select count(x)", "--format", "csv"]).ok()), "count(x)\n0\n");
+}
+
+#[test]
+fn timestamps_at_the_ends_of_nanoseconds_are_inferred() {
+    let place = Place::new();
+    let rows = "2262-04-11 23:47:16.854775807\n2024-01-01 00:00:00.000000000\n1677-09-21 00:12:43.145224192\n";
+    place.write("t.csv", format!("a\n{rows}"));
+    assert!(text(place.run("schema t.csv").ok()).contains("timestamp(ns)"));
+    place.run("convert t.csv t.buren").ok();
+    assert_eq!(text(place.run("cat t.buren").ok()), format!("a\n{rows}"));
+    for beyond in ["2262-04-11 23:47:16.854775808", "1677-09-21 00:12:43.145224191"] {
+        place.write("t.csv", format!("a\n{rows}{beyond}\n"));
+        assert!(text(place.run("schema t.csv").ok()).contains("string"), "{beyond}");
+    }
+    let other = "a\n11/04/2262 23:47:16.854775807\n13/01/2024 00:00:00.5\n21/09/1677 00:12:43.145224192\n";
+    place.write("t.csv", other);
+    assert!(text(place.run("schema t.csv").ok()).contains("timestamp(ns)"));
+    let answer = place
+        .run_of(&[
+            "query",
+            "t.csv",
+            "select min(a) = timestamp '1677-09-21 00:12:43.145224192' as ok",
+            "--format",
+            "csv",
+        ])
+        .ok();
+    assert_eq!(text(answer), "ok\ntrue\n");
+}

@@ -189,8 +189,10 @@ impl Seen {
     /// What timestamps within these bounds require.
     #[must_use]
     pub fn of_times(min: i64, max: i64, unit: TimeUnit) -> Self {
-        let seconds = [min, max].map(|bound| bound.div_euclid(unit.per_second()));
-        let too_short = seconds.map(too_short).into_iter().max().unwrap_or(0);
+        let per_second = unit.per_second();
+        let nanos = |bound: i64| bound.rem_euclid(per_second) * (NANOS / per_second);
+        let of_bound = |bound: i64| too_short(bound.div_euclid(per_second), nanos(bound));
+        let too_short = of_bound(min).max(of_bound(max));
         Self { too_short, ..Self::NOTHING }
     }
 
@@ -365,7 +367,7 @@ fn time_of(text: &[u8]) -> Option<Seen> {
 fn date_of(text: &[u8]) -> Option<Seen> {
     let days = calendar::parse_date(&text[..10])?;
     let Some((between, rest)) = text[10..].split_first() else {
-        let too_short = too_short(days * calendar::DAY_SECONDS);
+        let too_short = too_short(days * calendar::DAY_SECONDS, 0);
         return Some(Seen { flags: DATE, too_short, ..Seen::NOTHING });
     };
     let end = rest.iter().position(|byte| b"Zz+-".contains(byte));
@@ -381,14 +383,24 @@ fn date_of(text: &[u8]) -> Option<Seen> {
     };
     let kind = if end.is_some() { INSTANT } else { TIMESTAMP };
     let flags = if is_altered { kind | ALTERED } else { kind };
-    Some(Seen { flags, unit, least_unit: unit, too_short: too_short(units), ..Seen::NOTHING })
+    let nanos = clock.split(|&byte| byte == b'.').nth(1).map_or(0, nanos_of);
+    Some(Seen { flags, unit, least_unit: unit, too_short: too_short(units, nanos), ..Seen::NOTHING })
 }
 
-/// The number of units, from the finest on, in which that many seconds and a fraction overflow 64 bits.
-fn too_short(seconds: i64) -> u8 {
+/// The nanoseconds of a second.
+const NANOS: i64 = 1_000_000_000;
+
+/// The nanoseconds of up to nine digits after the point of a second.
+fn nanos_of(digits: &[u8]) -> i64 {
+    let padded = digits.iter().chain(std::iter::repeat(&b'0')).take(9);
+    padded.fold(0, |nanos, digit| 10 * nanos + i64::from(digit.wrapping_sub(b'0')))
+}
+
+/// The number of units, from the finest on, in which that many seconds and nanoseconds overflow 64 bits.
+fn too_short(seconds: i64, nanos: i64) -> u8 {
     let fits = |unit: &TimeUnit| {
-        let units = i128::from(seconds) * i128::from(unit.per_second());
-        i64::try_from(units).is_ok() && i64::try_from(units + i128::from(unit.per_second()) - 1).is_ok()
+        let (per_second, nanos) = (i128::from(unit.per_second()), i128::from(nanos));
+        i64::try_from(i128::from(seconds) * per_second + nanos * per_second / i128::from(NANOS)).is_ok()
     };
     TimeUnit::ALL.iter().filter(|unit| !fits(unit)).count() as u8
 }

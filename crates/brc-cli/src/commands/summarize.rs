@@ -66,6 +66,7 @@ impl Summarizing<'_> {
         };
         stdout::print_names(text.as_bytes())?;
         changes::note_guesses(table);
+        changes::note_unread(table);
         Ok(())
     }
 

@@ -131,9 +131,6 @@ pub(super) fn integers(logical_type: LogicalType, values: &Integers<'_>, body: &
         | LogicalType::Time { unit: TimeUnit::Microsecond | TimeUnit::Nanosecond }
         | LogicalType::Timestamp { .. } => narrowed(values, i64::to_le_bytes, body),
         LogicalType::UInt64 => narrowed(values, u64::to_le_bytes, body),
-        LogicalType::Decimal { precision, .. } if precision <= LogicalType::MAX_PRECISION_64 => {
-            narrowed(values, i64::to_le_bytes, body)
-        }
         LogicalType::Decimal { .. } => narrowed(values, i128::to_le_bytes, body),
         LogicalType::Uuid => {
             body.extend((0..values.len()).flat_map(|row| uuid::to_bytes(values.get(row))));

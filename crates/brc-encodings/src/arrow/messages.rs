@@ -45,10 +45,14 @@ pub(super) fn coded_in_files(schema: &Schema) -> Vec<bool> {
     schema.fields().iter().map(|field| field.logical_type == LogicalType::String).collect()
 }
 
+/// The size of decimals: few programs compute with smaller ones.
+pub(super) const DECIMAL_BITS: i32 = 128;
+
 /// The schema message that begins a file, at offset `start`, or a stream; `coded` marks dictionary-encoded columns.
-pub(super) fn schema(schema: &Schema, coded: &[bool], start: usize) -> Vec<u8> {
+/// Decimals of up to 18 digits have `decimal_bits`.
+pub(super) fn schema(schema: &Schema, coded: &[bool], decimal_bits: i32, start: usize) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
-    let header = flat_schema(&mut builder, schema, coded).as_union_value();
+    let header = flat_schema(&mut builder, schema, coded, decimal_bits).as_union_value();
     message(builder, MessageHeader::Schema, header, 0, start, &[])
 }
 
@@ -83,7 +87,7 @@ pub(super) fn dictionary(id: i64, values: usize, column: ColumnBuffers, codec: O
 /// The footer of a file.
 pub(super) fn footer(schema: &Schema, dictionaries: &[Block], batches: &[Block], about: &[(&str, String)]) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
-    let schema = Some(flat_schema(&mut builder, schema, &coded_in_files(schema)));
+    let schema = Some(flat_schema(&mut builder, schema, &coded_in_files(schema), DECIMAL_BITS));
     let dictionaries = Some(builder.create_vector(dictionaries));
     let batches = Some(builder.create_vector(batches));
     let custom_metadata = flat_about(&mut builder, about);
@@ -157,14 +161,18 @@ fn flat_batch<'a>(
     RecordBatch::create(builder, &batch)
 }
 
-fn flat_schema<'a>(builder: &mut FlatBufferBuilder<'a>, schema: &Schema, coded: &[bool]) -> WIPOffset<FlatSchema<'a>> {
+fn flat_schema<'a>(
+    builder: &mut FlatBufferBuilder<'a>,
+    schema: &Schema,
+    coded: &[bool],
+    decimal_bits: i32,
+) -> WIPOffset<FlatSchema<'a>> {
     let mut dictionaries = 0..;
-    let fields: Vec<_> = schema
-        .fields()
-        .iter()
-        .zip(coded)
-        .map(|(field, &is_coded)| flat_field(builder, field, if is_coded { dictionaries.next() } else { None }))
-        .collect();
+    let mut field = |field: &TableField, is_coded: bool| {
+        let dictionary = if is_coded { dictionaries.next() } else { None };
+        flat_field(builder, field, dictionary, decimal_bits)
+    };
+    let fields: Vec<_> = schema.fields().iter().zip(coded).map(|(it, &is_coded)| field(it, is_coded)).collect();
     let fields = Some(builder.create_vector(&fields));
     let metadata: Vec<_> = metadata_of(schema).collect();
     let metadata: Vec<_> = metadata.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
@@ -176,9 +184,10 @@ fn flat_field<'a>(
     builder: &mut FlatBufferBuilder<'a>,
     field: &TableField,
     dictionary: Option<i64>,
+    decimal_bits: i32,
 ) -> WIPOffset<Field<'a>> {
     let name = Some(builder.create_string(&field.name));
-    let (type_type, type_) = flat_type(builder, field.logical_type);
+    let (type_type, type_) = flat_type(builder, field.logical_type, decimal_bits);
     let dictionary = dictionary.map(|id| {
         let index = Int::create(builder, &IntArgs { bitWidth: 32, is_signed: true });
         let encoding = DictionaryEncodingArgs { id, indexType: Some(index), ..DictionaryEncodingArgs::default() };
@@ -194,7 +203,11 @@ fn flat_field<'a>(
     Field::create(builder, &field)
 }
 
-fn flat_type<'a>(builder: &mut FlatBufferBuilder<'a>, logical_type: LogicalType) -> (Type, WIPOffset<UnionWIPOffset>) {
+fn flat_type<'a>(
+    builder: &mut FlatBufferBuilder<'a>,
+    logical_type: LogicalType,
+    decimal_bits: i32,
+) -> (Type, WIPOffset<UnionWIPOffset>) {
     let mut int =
         |bits, is_signed| (Type::Int, Int::create(builder, &IntArgs { bitWidth: bits, is_signed }).as_union_value());
     match logical_type {
@@ -205,8 +218,7 @@ fn flat_type<'a>(builder: &mut FlatBufferBuilder<'a>, logical_type: LogicalType)
         LogicalType::UInt64 => int(64, false),
         LogicalType::Bool => (Type::Bool, Bool::create(builder, &BoolArgs {}).as_union_value()),
         LogicalType::Decimal { precision, scale } => {
-            let is_narrow = precision <= LogicalType::MAX_PRECISION_64;
-            let bits = if is_narrow { 64 } else { 128 };
+            let bits = if precision <= LogicalType::MAX_PRECISION_64 { decimal_bits } else { DECIMAL_BITS };
             let decimal = DecimalArgs { precision: precision.into(), scale: scale.into(), bitWidth: bits };
             (Type::Decimal, Decimal::create(builder, &decimal).as_union_value())
         }

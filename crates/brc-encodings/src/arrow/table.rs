@@ -4,7 +4,7 @@ use super::arrays;
 use super::bounds::{self, BOUNDS};
 use super::buffers::{Buffers, ReadError};
 use super::layout::{self, BatchLayout, BlockRange};
-use super::messages::value_of;
+use super::messages::{DECIMAL_BITS, value_of};
 use super::scanner::ArrowScanner;
 use super::types::{self, Columns, FileColumn, LayoutCounts};
 use super::writer::{self, CHECKSUMS, MAGIC};
@@ -14,6 +14,7 @@ use crate::encoding::OpenOptions;
 use crate::input_file::InputFile;
 use arrow_array::{Array, ArrayRef};
 use arrow_ipc::{Block, MetadataVersion, root_as_footer};
+use arrow_schema::DataType;
 use brc_core::{
     ByteStrings, Dictionary, Error, Field, LogicalType, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table,
 };
@@ -157,7 +158,10 @@ impl ArrowTable {
         let buffers = self.batches.iter().flat_map(|batch| batch.columns.iter().flatten().cloned());
         let dictionaries = self.dictionaries.iter().map(|block| block.location.whole());
         let parts = messages.chain(buffers).chain(dictionaries).collect();
-        check_rest(&self.path, &self.file, &writer::start(&self.begins_with), parts, &writer::END, self.end)
+        // Files written before have decimals of 64 bits.
+        let is_narrow = self.columns.iter().any(|column| matches!(column.stored, DataType::Decimal64(..)));
+        let start = writer::start(&self.begins_with, if is_narrow { 64 } else { DECIMAL_BITS });
+        check_rest(&self.path, &self.file, &start, parts, &writer::END, self.end)
     }
 
     /// The record batches of a split.
@@ -360,10 +364,19 @@ mod tests {
     use flatbuffers::FlatBufferBuilder;
     use std::io::Write;
 
-    /// The error of opening an empty file with this endianness and version.
-    fn opened(endianness: Endianness, version: MetadataVersion) -> String {
+    /// The error of opening a file without rows, with this endianness and version, and a column of integers of `bits`.
+    fn opened(endianness: Endianness, version: MetadataVersion, bits: i32) -> String {
         let mut builder = FlatBufferBuilder::new();
-        let fields = builder.create_vector::<flatbuffers::ForwardsUOffset<arrow_ipc::Field<'_>>>(&[]);
+        let int = arrow_ipc::Int::create(&mut builder, &arrow_ipc::IntArgs { bitWidth: bits, is_signed: true });
+        let name = builder.create_string("i");
+        let field = arrow_ipc::FieldArgs {
+            name: Some(name),
+            type_type: arrow_ipc::Type::Int,
+            type_: Some(int.as_union_value()),
+            ..Default::default()
+        };
+        let field = arrow_ipc::Field::create(&mut builder, &field);
+        let fields = builder.create_vector(&[field]);
         let schema = SchemaArgs { endianness, fields: Some(fields), ..SchemaArgs::default() };
         let schema = arrow_ipc::Schema::create(&mut builder, &schema);
         let footer = FooterArgs { version, schema: Some(schema), ..FooterArgs::default() };
@@ -383,9 +396,11 @@ mod tests {
     #[test]
     fn valid_unsupported_files_are_not_corrupt() {
         let little = Endianness::Little;
-        assert_eq!(opened(Endianness::Big, MetadataVersion::V5), "t.arrow: its numbers are big-endian");
+        assert_eq!(opened(Endianness::Big, MetadataVersion::V5, 64), "t.arrow: its numbers are big-endian");
         let newer = "t.arrow: its metadata are of version 6; this program reads up to 5";
-        assert_eq!(opened(little, MetadataVersion(5)), newer);
-        assert_eq!(opened(little, MetadataVersion::V3), "t.arrow: is of a version from before 2017");
+        assert_eq!(opened(little, MetadataVersion(5), 64), newer);
+        assert_eq!(opened(little, MetadataVersion::V3, 64), "t.arrow: is of a version from before 2017");
+        let wide = "t.arrow: column 'i' is a 128-bit integer, which brc does not read";
+        assert!(opened(little, MetadataVersion::V5, 128).starts_with(wide));
     }
 }

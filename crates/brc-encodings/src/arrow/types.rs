@@ -190,6 +190,11 @@ impl LayoutCounts {
 /// # Errors
 /// The actual type, with an article, if a table cannot hold it.
 fn column(field: Field<'_>) -> Result<FileColumn, String> {
+    if let Some(int) = field.type_as_int()
+        && Width::of(int).is_none()
+    {
+        return Err(format!("a {}-bit integer", int.bitWidth()));
+    }
     // The library panics on types that are unknown or lack their parameters.
     let data_type = guarded(|| {
         let mut data_type = arrow_schema::Field::from(field).data_type().clone();

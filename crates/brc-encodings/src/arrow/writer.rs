@@ -25,11 +25,12 @@ pub(super) const CHECKSUMS: &str = "brc.checksums";
 /// The end of a stream, for readers of the file as a stream: an empty message.
 pub(super) const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
-/// The start of a file: the magic, and the schema message for readers of the file as a stream.
-pub(super) fn start(schema: &Schema) -> Vec<u8> {
+/// The start of a file: the magic, and the schema message for readers of the file as a stream. Decimals of up to 18
+/// digits have `decimal_bits`.
+pub(super) fn start(schema: &Schema, decimal_bits: i32) -> Vec<u8> {
     let mut start = MAGIC.to_vec();
     start.resize(MAGIC_BYTES, 0);
-    start.extend_from_slice(&messages::schema(schema, &messages::coded_in_files(schema), MAGIC_BYTES));
+    start.extend_from_slice(&messages::schema(schema, &messages::coded_in_files(schema), decimal_bits, MAGIC_BYTES));
     start
 }
 
@@ -109,7 +110,7 @@ impl BatchWriter for Writer {
     }
 
     fn start(&mut self) -> Vec<u8> {
-        let start = start(&self.schema);
+        let start = start(&self.schema, messages::DECIMAL_BITS);
         self.end = start.len();
         start
     }

@@ -1,7 +1,7 @@
 //! A thin layer over `sqlparser`: positions become byte offsets, and messages become ours.
 
 use super::dialect::OurDialect;
-use super::{Kind, Syntax, SyntaxError, convert};
+use super::{Kind, Syntax, SyntaxError, convert, types};
 use crate::sql::expression::Expression;
 use crate::sql::suggestions::unknown_operator;
 use sqlparser::keywords::Keyword;
@@ -28,7 +28,7 @@ impl Parser {
     pub(crate) fn new(source: &str) -> Result<Self, SyntaxError> {
         let places = Places::new(source);
         let tokens = Tokenizer::new(&DIALECT, source).tokenize_with_location();
-        let tokens = tokens.map_err(|error| {
+        let mut tokens = tokens.map_err(|error| {
             let message = error
                 .message
                 .to_lowercase()
@@ -37,6 +37,7 @@ impl Parser {
             SyntaxError::new(message, places.byte(error.location), source)
         })?;
         check_depth(&tokens, source, &places)?;
+        types::in_sql(&mut tokens);
         let inner = SqlParser::new(&DIALECT)
             .with_options(ParserOptions::new().with_trailing_commas(false).with_unescape(true))
             .with_recursion_limit(4 * DEEPEST)

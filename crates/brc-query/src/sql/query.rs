@@ -98,6 +98,12 @@ impl Query {
         found
     }
 
+    /// Whether all columns of the table are selected, perhaps with exceptions.
+    #[must_use]
+    pub fn selects_all(&self) -> bool {
+        self.select.iter().flatten().any(|item| matches!(item, SelectItem::All { .. }))
+    }
+
     /// All columns of all rows.
     #[must_use]
     pub fn everything() -> Self {

@@ -2,6 +2,7 @@
 
 use brc_core::LogicalType;
 use sqlparser::ast::DataType;
+use sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
 
 /// Words of SQL, and what they are here.
 const NAMES: [(&str, &str); 27] = [
@@ -34,17 +35,51 @@ const NAMES: [(&str, &str); 27] = [
     ("timestamp with time zone", "timestamp with zone"),
 ];
 
+/// The number of digits of a second in SQL, and the unit in our names of types.
+const UNITS: [(&str, &str); 4] = [("0", "s"), ("3", "ms"), ("6", "us"), ("9", "ns")];
+
+/// Writes our names of types, after `as` or `::`, as SQL has them: `timestamp(ms) with zone` as `timestamp(3) with time
+/// zone`.
+pub(super) fn in_sql(tokens: &mut Vec<TokenWithSpan>) {
+    let is_blank = |at: &usize| matches!(tokens[*at].token, Token::Whitespace(_));
+    let places: Vec<usize> = (0..tokens.len()).filter(|at| !is_blank(at)).collect();
+    let words: Vec<String> = places.iter().map(|&at| tokens[at].token.to_string().to_lowercase()).collect();
+    let word = |at: usize| words.get(at).map_or("", String::as_str);
+    // From the back, so that what is inserted moves no token that is still to be looked at.
+    for at in (0..words.len()).rev() {
+        if !matches!((word(at), word(at + 1)), ("as" | "::", "time" | "timestamp")) {
+            continue;
+        }
+        let mut end = at + 2;
+        if (word(at + 2), word(at + 4)) == ("(", ")") {
+            if let Some((digits, _)) = UNITS.iter().find(|(_, symbol)| *symbol == word(at + 3)) {
+                tokens[places[at + 3]].token = Token::Number((*digits).to_owned(), false);
+            }
+            end = at + 5;
+        }
+        if (word(end), word(end + 1)) == ("with", "zone") {
+            let zone = places[end + 1];
+            let time = [Token::make_keyword("time"), Token::Whitespace(Whitespace::Space)];
+            let span = tokens[zone].span;
+            tokens.splice(zone..zone, time.map(|token| TokenWithSpan { token, span }));
+        }
+    }
+}
+
 /// The type that is meant.
 pub(super) fn logical_type(data_type: &DataType) -> Option<LogicalType> {
     let text = data_type.to_string().to_lowercase();
     if let Some((_, ours)) = NAMES.iter().find(|(name, _)| *name == text) {
         return ours.parse().ok();
     }
-    for (digits, symbol) in [(0, "s"), (3, "ms"), (6, "us"), (9, "ns")] {
-        for word in ["time", "timestamp"] {
-            if text == format!("{word}({digits})") {
-                return format!("{word}({symbol})").parse().ok();
-            }
+    for (digits, symbol) in UNITS {
+        if let Some((word @ ("time" | "timestamp"), rest)) = text.split_once(&format!("({digits})")) {
+            let zone = match rest {
+                "" | " without time zone" => "",
+                " with time zone" => " with zone",
+                _ => return None,
+            };
+            return format!("{word}({symbol}){zone}").parse().ok();
         }
     }
     let exact =
@@ -52,5 +87,53 @@ pub(super) fn logical_type(data_type: &DataType) -> Option<LogicalType> {
     match exact {
         Some(arguments) => format!("decimal{arguments}").parse().ok(),
         None => text.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sql::Kind;
+    use crate::sql::expression::Expression;
+
+    #[test]
+    fn types_have_the_names_that_schemas_show() {
+        for name in [
+            "bool",
+            "int8",
+            "int16",
+            "int32",
+            "int64",
+            "uint64",
+            "decimal(18,1)",
+            "float32",
+            "float64",
+            "date",
+            "time",
+            "time(s)",
+            "time(ms)",
+            "time(ns)",
+            "timestamp",
+            "timestamp(s)",
+            "timestamp(ns)",
+            "timestamp with zone",
+            "timestamp(ms) with zone",
+            "string",
+            "binary",
+            "uuid",
+        ] {
+            for text in [format!("cast(x as {name})"), format!("try_cast(s as {name}) is null"), format!("x::{name}")] {
+                let parsed = Expression::parse(&text).unwrap();
+                let mut found = Vec::new();
+                parsed.syntax().walk(&mut |part| match &part.kind {
+                    Kind::Cast { logical_type, .. } => found.push(logical_type.to_string()),
+                    _ => {}
+                });
+                assert_eq!(found, [name], "{text}");
+            }
+        }
+        for text in ["x as time (s) with zone", "cast(x as timestamp(h))", "cast(x as date(s))"] {
+            assert!(Expression::parse(text).is_err(), "{text}");
+        }
     }
 }

@@ -12,7 +12,7 @@ pub struct Parts {
     pub(super) days: Option<i64>,
     /// The seconds of the day, if the text has a time; local, before the UTC offset is subtracted.
     pub(super) seconds: Option<i64>,
-    pub(super) nanos: i64,
+    pub(crate) nanos: i64,
     /// The number of fractional digits of the second in the text.
     pub digits: u8,
     /// The UTC offset in minutes, if the text has one.
@@ -119,7 +119,7 @@ impl Parts {
             if self.nanos % per_unit != 0 {
                 return None;
             }
-            seconds.checked_mul(unit.per_second())?.checked_add(self.nanos / per_unit)
+            i64::try_from(i128::from(seconds) * i128::from(unit.per_second()) + i128::from(self.nanos / per_unit)).ok()
         };
         match logical_type {
             LogicalType::Date if self.seconds.is_none() => self.days,

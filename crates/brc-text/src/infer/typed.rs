@@ -34,7 +34,7 @@ impl Seen {
             LogicalType::Float32 | LogicalType::Float64 => Self { flags: FLOAT, ..Self::NOTHING },
             LogicalType::Date => {
                 let seconds = [earliest, latest].map(|days| days.saturating_mul(calendar::DAY_SECONDS));
-                let too_short = seconds.map(too_short).into_iter().max().unwrap_or_default();
+                let too_short = seconds.map(|seconds| too_short(seconds, 0)).into_iter().max().unwrap_or_default();
                 Self { flags: DATE, too_short, ..Self::NOTHING }
             }
             LogicalType::Time { unit } => of_unit(TIME, unit),

@@ -78,10 +78,13 @@ fn begin_distinct(rows: &[&[Cell<'_>]]) -> bool {
     rows.iter().all(|row| !row[0].is_empty()) && are_distinct(rows.iter().map(|row| &row[0]))
 }
 
-/// Judges a row with nothing below it.
+/// Judges a row with nothing below it. Next to a name, words such as `y`, `t` and `no` are names, too.
 fn judge_alone(row: &[Cell<'_>]) -> (i32, String) {
     let is_name = |cell: &Cell<'_>| !Kind::of(cell).is_typed() && !cell.is_empty();
-    let are_names = row.len() > 1 && row.iter().all(is_name);
+    let is_value =
+        |cell: &Cell<'_>| [&b"true"[..], b"false", b"yes"].iter().any(|it| cell.bytes.eq_ignore_ascii_case(it));
+    let may_be_name = |cell: &Cell<'_>| is_name(cell) || Kind::of(cell) == Kind::Bool && !is_value(cell);
+    let are_names = row.len() > 1 && row.iter().any(is_name) && row.iter().all(may_be_name);
     let evidence = format!("the only row {} names", if are_names { "could hold" } else { "holds more than" });
     (if are_names { 1 } else { -1 }, evidence)
 }
