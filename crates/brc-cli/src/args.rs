@@ -8,7 +8,7 @@ use brc_compare::{KnownQuery, QueryOptions, TableOptions};
 use brc_compress::Compressor;
 use brc_core::{Schema, Table};
 use brc_encodings::brc_text::Delimiter;
-use brc_encodings::{ENCODINGS, Encoding, Input, MemoryBudget, OpenOptions};
+use brc_encodings::{ENCODINGS, Encoding, Input, MemoryBudget, OpenOptions, temporary};
 use brc_query::{Memory, Statement};
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
@@ -39,9 +39,8 @@ pub(crate) struct MemoryArgs {
     #[arg(long, value_name = "BYTES", value_parser = quantity::parse_bytes)]
     memory: Option<u64>,
 
-    /// The directory for temporary files [default: $TMPDIR, or else /tmp]
-    #[arg(long, value_name = "DIR")]
-    temp_dir: Option<PathBuf>,
+    #[command(flatten)]
+    temp: TempDir,
 }
 
 impl MemoryArgs {
@@ -52,8 +51,7 @@ impl MemoryArgs {
 
     /// The memory of a query: the requested limit, or a share of the available memory.
     pub(crate) fn memory(&self) -> Memory {
-        let temp_dir = self.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
-        Memory { limit: memory_limit(self.memory), temp_dir, spilled: metrics::spilled() }
+        self.temp.memory(self.memory)
     }
 }
 
@@ -64,6 +62,9 @@ pub(crate) struct ConversionMemory {
     /// fewer threads; k, M, G are powers of 1024 [default: 60 % of what this process may use]
     #[arg(long, value_name = "BYTES", value_parser = quantity::parse_bytes)]
     memory: Option<u64>,
+
+    #[command(flatten)]
+    temp: TempDir,
 }
 
 impl ConversionMemory {
@@ -74,7 +75,26 @@ impl ConversionMemory {
 
     /// The same limit as memory for sorting.
     pub(crate) fn memory(&self) -> Memory {
-        Memory { limit: memory_limit(self.memory), temp_dir: std::env::temp_dir(), spilled: metrics::spilled() }
+        self.temp.memory(self.memory)
+    }
+}
+
+// Where temporary files are.
+#[derive(Clone, clap::Args)]
+struct TempDir {
+    /// The directory for temporary files [default: $TMPDIR, or else /tmp]
+    // With a default value, a command is known to have the option even if it is not given.
+    #[arg(long, value_name = "DIR", default_value_os_t = temporary::default_directory(),
+          hide_default_value = true)]
+    temp_dir: PathBuf,
+}
+
+/// The name of `TempDir::temp_dir` as an argument.
+pub(crate) const TEMP_DIR: &str = "temp_dir";
+
+impl TempDir {
+    fn memory(&self, limit: Option<u64>) -> Memory {
+        Memory { limit: memory_limit(limit), temp_dir: self.temp_dir.clone(), spilled: metrics::spilled() }
     }
 }
 

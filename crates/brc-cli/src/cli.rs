@@ -1,5 +1,6 @@
 //! The command line. Help, man pages and shell completions are generated from these definitions.
 
+use crate::args::TEMP_DIR;
 use crate::colour::{self, When};
 use crate::commands::{
     cat, compare, completions, convert, count, functions, generate, head, inspect, man, query, sample, schema, sniff,
@@ -7,7 +8,9 @@ use crate::commands::{
 };
 use crate::failure::SUCCESS;
 use crate::metrics::Metrics;
-use clap::{Parser, Subcommand};
+use brc_encodings::temporary;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Converts CSV and other tables to compact binary files, and queries them
@@ -38,6 +41,17 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
+    /// Parses the command line, and chooses the directory for temporary files if the command has such an option. Ends
+    /// the process if the command line is invalid or asks for help.
+    pub(crate) fn of(words: impl Iterator<Item = OsString>) -> Self {
+        let matches = Self::command().get_matches_from(words);
+        let of_command = matches.subcommand().and_then(|(_, matches)| matches.try_get_one::<PathBuf>(TEMP_DIR).ok());
+        if let Some(directory) = of_command.flatten() {
+            temporary::choose_directory(directory.clone());
+        }
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut Self::command()).exit())
+    }
+
     /// Runs the command; returns its exit code unless it fails as a whole.
     ///
     /// # Errors
@@ -181,7 +195,6 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn definitions_are_consistent() {

@@ -3,7 +3,7 @@
 use crate::printable;
 use brc_compare::Failure;
 use brc_core::{Error, LogicalType, RowFault, UnsupportedReason, calendar};
-use brc_encodings::ENCODINGS;
+use brc_encodings::{ENCODINGS, temporary};
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io;
 use std::panic::PanicHookInfo;
@@ -38,8 +38,9 @@ fn hints(error: &Error) -> Vec<String> {
     if let Error::BadRow { fault, .. } = error {
         hints.extend(hint(fault));
     }
-    if matches!(error, Error::Io { path, .. } if *path == std::env::temp_dir()) {
-        hints.push("TMPDIR sets the directory for temporary files".to_owned());
+    if matches!(error, Error::Io { path, .. } if *path == temporary::directory()) {
+        let option = if temporary::chosen_directory().is_some() { "--temp-dir" } else { "TMPDIR" };
+        hints.push(format!("{option} sets the directory for temporary files"));
     }
     if let Error::Memory { .. } = error {
         hints.push("raise the limit with --memory".to_owned());

@@ -41,7 +41,6 @@ use brc_compare::printable;
 use brc_core::Error;
 use brc_kernels::cpu::Level;
 use brc_kernels::memory;
-use clap::Parser;
 use std::ffi::OsString;
 
 pub use invocation::Invocation;
@@ -64,7 +63,7 @@ pub fn main(invocation: Invocation) -> u8 {
         Some(args) => commands::compare_cell::run(&args).map(|()| failure::SUCCESS),
         None => {
             let program = std::iter::once(OsString::from("brc"));
-            cli::Cli::parse_from(program.chain(arguments)).run()
+            cli::Cli::of(program.chain(arguments)).run()
         }
     };
     outcome.unwrap_or_else(|error| failure::report(&error))

@@ -234,21 +234,6 @@ fn targets_that_cannot_be_written_are_named() {
 }
 
 #[test]
-fn a_missing_directory_for_temporary_files_is_named() {
-    let place = Place::new();
-    place.run("generate t.txt --rows 1k").ok();
-    place.run("convert t.txt t.buren").ok();
-    let hint = "brc: TMPDIR sets the directory for temporary files";
-    let copied = place.shell("TMPDIR=/no/such exec $BRC query - < t.buren");
-    assert!(!copied.stdout.is_empty(), "a file that is redirected is no pipe: {}", copied.stderr);
-    let message = "brc: /no/such: cannot make a temporary copy in: No such file or directory (os error 2)";
-    place.shell("cat t.buren | TMPDIR=/no/such $BRC query -").fails(1, &format!("{message}\n{hint}"));
-    let message = "brc: /no/such: cannot make a directory in: No such file or directory (os error 2)";
-    place.shell("TMPDIR=/no/such exec $BRC compare t.txt").fails(1, &format!("{message}\n{hint}"));
-    assert_eq!(place.names(), ["t.buren", "t.txt"]);
-}
-
-#[test]
 fn a_full_disk_leaves_the_old_file() {
     let place = Place::new();
     place.run("generate t.txt --rows 100k").ok();

@@ -5,7 +5,7 @@
 use crate::chunks::{Chunks, ReadCost, read_error};
 use crate::compressed_input::{Compressed, CompressionKind, check_content};
 use crate::input_file::InputFile;
-use crate::{platform, registry, remote, zip};
+use crate::{platform, registry, remote, temporary, zip};
 use brc_core::{Error, ReadAt, Result};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, Write};
@@ -256,8 +256,7 @@ impl Input {
             return Err(too_long(&path, longest_copy));
         }
         let mut stream = self.into_stream()?;
-        let cannot_copy = |error| Error::io(&std::env::temp_dir(), "make a temporary copy in")(error);
-        let mut file = temporary_file()?;
+        let mut file = temporary::file()?;
         let mut buffer = vec![0; COPIED_AT_ONCE];
         let mut left = longest_copy;
         loop {
@@ -268,7 +267,7 @@ impl Input {
                 Err(error) => return Err(read_error(&path)(error)),
             };
             left = left.checked_sub(read as u64).ok_or_else(|| too_long(&path, longest_copy))?;
-            file.write_all(&buffer[..read]).map_err(cannot_copy)?;
+            file.write_all(&buffer[..read]).map_err(temporary::write_error)?;
         }
     }
 }
@@ -301,17 +300,6 @@ impl Read for Rest {
         }
         Ok(read)
     }
-}
-
-/// An unnamed file for a copy of a source that can be read only once.
-///
-/// # Errors
-/// If there is no temporary directory.
-pub(crate) fn temporary_file() -> Result<File> {
-    let directory = std::env::temp_dir();
-    let there = std::fs::metadata(&directory);
-    let file = there.and_then(|_| tempfile::tempfile_in(&directory));
-    file.map_err(Error::io(&directory, "make a temporary copy in"))
 }
 
 const COPIED_AT_ONCE: usize = 256 << 10;

@@ -6,8 +6,8 @@
 //!
 //! A file in a store is written sequentially and appears when it is complete.
 
-use crate::input::temporary_file;
 use crate::platform::{self, Identity};
+use crate::temporary;
 use crate::unfinished::{Finish, Unfinished, directory};
 use brc_core::{Error, ReadAt, Result, WriteAt};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -147,8 +147,8 @@ impl Output {
     /// # Errors
     /// I/O errors.
     pub fn temporary(directory: &Path) -> Result<(Self, File)> {
-        let file = tempfile::tempfile_in(directory).and_then(|file| Ok((file.try_clone()?, file)));
-        let (copy, file) = file.map_err(Error::io(directory, "make a temporary file in"))?;
+        let file = temporary::file_in(directory)?;
+        let copy = file.try_clone().map_err(temporary::write_error_in(directory))?;
         Ok((Self { path: directory.to_owned(), destination: Destination::Unnamed(copy) }, file))
     }
 
@@ -173,7 +173,7 @@ impl Output {
         let destination = match self.destination {
             Destination::Stream(stream) => {
                 let stream = stream.into_inner().unwrap_or_else(PoisonError::into_inner);
-                Destination::Staged { copy: temporary_file()?, stream }
+                Destination::Staged { copy: temporary::file()?, stream }
             }
             destination => destination,
         };
@@ -196,11 +196,12 @@ impl Output {
                 Destination::File(new)
             }
             Destination::Staged { copy, stream } => {
-                Destination::Staged { copy: copy_of_ranges(&copy, ranges).map_err(failed)?, stream }
+                Destination::Staged { copy: copy_of_ranges(&copy, ranges)?, stream }
             }
             Destination::Unnamed(file) => {
                 // The caller reads this very file, so it is rewritten in place.
-                let new = copy_of_ranges(&file, ranges).map_err(failed)?;
+                let failed = |error| temporary::write_error_in(&path)(error);
+                let new = copy_of_ranges(&file, ranges)?;
                 let whole = 0..new.metadata().map_err(failed)?.len();
                 file.set_len(0).map_err(failed)?;
                 let read = |buffer: &mut [u8], at| new.read_exact_at(buffer, at);
@@ -220,7 +221,12 @@ impl Output {
         match &self.destination {
             Destination::File(file) => file.write_at(bytes, offset),
             Destination::Stream(stream) => stream.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes),
-            Destination::Staged { copy: file, .. } | Destination::Unnamed(file) => file.write_all_at(bytes, offset),
+            Destination::Staged { copy, .. } => {
+                return copy.write_all_at(bytes, offset).map_err(temporary::write_error);
+            }
+            Destination::Unnamed(file) => {
+                return file.write_all_at(bytes, offset).map_err(temporary::write_error_in(&self.path));
+            }
         }
         .map_err(Error::io(&self.path, "write"))
     }
@@ -261,9 +267,11 @@ impl Output {
 }
 
 /// A temporary file with these byte ranges of a file.
-fn copy_of_ranges(file: &File, ranges: &[Range<u64>]) -> io::Result<File> {
-    let new = tempfile::tempfile_in(std::env::temp_dir())?;
-    copy_ranges(ranges, |buffer, at| file.read_exact_at(buffer, at), |bytes, at| new.write_all_at(bytes, at))?;
+fn copy_of_ranges(file: &File, ranges: &[Range<u64>]) -> Result<File> {
+    let new = temporary::file()?;
+    let copied =
+        copy_ranges(ranges, |buffer, at| file.read_exact_at(buffer, at), |bytes, at| new.write_all_at(bytes, at));
+    copied.map_err(temporary::write_error)?;
     Ok(new)
 }
 

@@ -3,7 +3,7 @@
 //! All copies share one unnamed temporary file, because a table may consist of more streams than a process may open
 //! files.
 
-use crate::input::temporary_file;
+use crate::temporary;
 use brc_core::{ReadAt, Result, WriteAt};
 use std::fs::File;
 use std::io;
@@ -45,7 +45,7 @@ impl StreamCopy {
         let space = match &*space {
             Some(space) => Arc::clone(space),
             None => {
-                let made = Arc::new(SharedFile { file: temporary_file()?, end: AtomicU64::new(0) });
+                let made = Arc::new(SharedFile { file: temporary::file()?, end: AtomicU64::new(0) });
                 *space = Some(Arc::clone(&made));
                 made
             }
@@ -56,11 +56,12 @@ impl StreamCopy {
     /// Appends the next bytes of the stream.
     ///
     /// # Errors
-    /// I/O errors.
+    /// That of the temporary file: not a fault of the stream.
     pub(crate) fn append(&self, bytes: &[u8]) -> io::Result<()> {
         let length = bytes.len() as u64;
         let offset = self.space.end.fetch_add(length, Relaxed);
-        self.space.file.write_all_at(bytes, offset)?;
+        let written = self.space.file.write_all_at(bytes, offset);
+        written.map_err(|error| io::Error::other(temporary::write_error(error)))?;
         let mut extents = self.extents.write().unwrap_or_else(PoisonError::into_inner);
         match extents.last_mut() {
             Some(last) if last.offset + last.length == offset => last.length += length,

@@ -10,7 +10,7 @@ use crate::failure::is_closed_stdout;
 use crate::inputs::paths;
 use crate::{changes, charsets};
 use brc_core::{Error, Progress, Result, Table, current_schema, read_rows};
-use brc_encodings::FileIdentity;
+use brc_encodings::{FileIdentity, temporary};
 use brc_query::{Action, Answer, Plan, Query, Statement, TableName};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,6 +50,7 @@ impl QueryCommand {
     pub fn open(self, prints: bool) -> Result<OpenQuery> {
         colour::choose(self.color);
         let args = self.args;
+        temporary::choose_directory(args.memory.memory().temp_dir);
         let (query, name, inputs) = args.single()?;
         let query = Query { statistics: !args.no_statistics, ..query };
         let tables = Tables::new(&args, &inputs, false)?;
