@@ -57,6 +57,39 @@ fn leftovers_of_a_killed_run_are_removed_by_the_next_run_with_the_same_target() 
 }
 
 #[test]
+fn leftover_directories_of_partitions_are_removed_by_the_next_run_with_the_same_target() {
+    let place = with_table();
+    let partition = "--partition-by station --no-sync";
+    let mut killed = unfinished(&place, &format!("part {partition}"));
+    std::fs::create_dir(place.path(".part.0.brc-tmp/k=1")).unwrap();
+    let mut living = unfinished(&place, &format!("part {partition}"));
+    assert_eq!(place.names(), [".part.0.brc-tmp", ".part.1.brc-tmp", "t.txt"]);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    place.run(&format!("convert t.txt other {partition}")).ok();
+    assert_eq!(place.names(), [".part.0.brc-tmp", ".part.1.brc-tmp", "other", "t.txt"]);
+    place.run(&format!("convert t.txt part {partition}")).ok();
+    assert_eq!(place.names(), [".part.1.brc-tmp", "other", "part", "t.txt"]);
+    drop(living.stdin.take());
+    assert_eq!(living.wait().unwrap().code(), Some(0));
+    assert_eq!(place.names(), ["other", "part", "t.txt"]);
+    assert_eq!(place.run("count part").text(), "20000\n");
+}
+
+#[test]
+fn a_signal_removes_the_directory_of_partitions() {
+    if common::ignores(Signal::TERM.as_raw()) {
+        return;
+    }
+    let place = with_table();
+    let mut killed = unfinished(&place, "part --partition-by station");
+    let _input = killed.stdin.take();
+    rustix::process::kill_process(rustix::process::Pid::from_child(&killed), Signal::TERM).unwrap();
+    assert_eq!(killed.wait().unwrap().signal(), Some(Signal::TERM.as_raw()));
+    assert_eq!(place.names(), ["t.txt"]);
+}
+
+#[test]
 fn instructions_can_be_limited() {
     let place = with_table();
     let run = |level: &str| {

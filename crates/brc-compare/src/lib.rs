@@ -53,7 +53,6 @@ pub use job::JobArguments;
 pub use known::{KNOWN_QUERIES, KnownQuery};
 pub use options::{QueryOptions, TableOptions};
 pub use process::Host;
-pub use store::remove_directory;
 pub use terminal::Screen;
 pub use worker::{Render, Worker};
 

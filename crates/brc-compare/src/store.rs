@@ -7,7 +7,7 @@ use super::results::Results;
 use super::resume::differences;
 use crate::error;
 use brc_core::{Error, Result};
-use brc_encodings::{Output, OutputOptions, document};
+use brc_encodings::{Output, OutputOptions, document, remove_directory};
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -167,18 +167,4 @@ pub(crate) fn scratch(parent: &Path) -> Result<TempDir> {
     fs::metadata(parent).map_err(Error::io(parent, "make a directory in"))?;
     let made = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(parent);
     made.map_err(|error| std::io::Error::from(error.kind())).map_err(Error::io(parent, "make a directory in"))
-}
-
-/// Removes a directory in which a process that is about to end may still create files.
-///
-/// # Errors
-/// I/O errors.
-pub fn remove_directory(directory: &Path) -> std::io::Result<()> {
-    /// How often removal is retried while new files appear.
-    const ATTEMPTS: u32 = 20;
-    let attempt = || match fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    };
-    (1..ATTEMPTS).find_map(|_| attempt().ok()).map_or_else(attempt, Ok)
 }

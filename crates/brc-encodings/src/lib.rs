@@ -101,7 +101,7 @@ pub use registry::{
     for_input, text, writer,
 };
 pub use rejects::{RejectLog, RejectReason};
-pub use unfinished::remove_unfinished;
+pub use unfinished::{remove_directory, remove_unfinished};
 pub use union::{ConstantColumn, Union, UnionOptions};
 pub use warnings::on_warning;
 

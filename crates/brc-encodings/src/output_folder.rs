@@ -1,18 +1,19 @@
 //! Output directories, replaced atomically: written under a temporary name beside the target.
 
-use crate::platform;
+use crate::platform::sync_directory;
 use crate::remote::is_in_store;
-use crate::unfinished::directory;
+use crate::unfinished::{Kind, Temporary, directory};
 use brc_core::{Error, Result};
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 /// A directory being written. If it is dropped before [`OutputFolder::commit`], nothing is left.
 pub struct OutputFolder {
     target: PathBuf,
-    temporary: TempDir,
+    /// Before the lock, so that the name is released first.
+    temporary: Temporary,
+    lock: File,
     sync: bool,
 }
 
@@ -48,15 +49,9 @@ impl OutputFolder {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(Error::io(target, "create")(error)),
         }
-        let mut prefix = std::ffi::OsString::from(".");
-        prefix.push(target_path.file_name().unwrap_or_default());
-        prefix.push(".");
-        let beside = directory(&target_path).to_owned();
-        let temporary = tempfile::Builder::new().prefix(&prefix).suffix(".brc-tmp").tempdir_in(beside);
-        let temporary = temporary.map_err(Error::io(target, "create"))?;
-        // A temporary directory is private to its owner.
-        platform::open_to_others(temporary.path()).map_err(Error::io(target, "create"))?;
-        Ok(Self { target: target_path, temporary, sync })
+        let created = Temporary::create(&target_path, Kind::Directory);
+        let (temporary, lock) = created.map_err(Error::io(target, "create"))?;
+        Ok(Self { target: target_path, temporary, lock, sync })
     }
 
     /// The temporary path to write to.
@@ -74,16 +69,10 @@ impl OutputFolder {
         if self.sync {
             sync_directories(self.temporary.path()).map_err(failed)?;
         }
-        match platform::exchange(self.temporary.path(), &self.target) {
-            // Dropping `temporary` now removes the old directory.
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                fs::rename(self.temporary.path(), &self.target).map_err(failed)?;
-            }
-            Err(error) => return Err(failed(error)),
-        }
+        self.temporary.rename_directory(&self.target).map_err(failed)?;
+        drop(self.lock);
         if self.sync {
-            platform::sync_directory(directory(&self.target)).map_err(failed)?;
+            sync_directory(directory(&self.target)).map_err(failed)?;
         }
         Ok(())
     }
@@ -112,7 +101,7 @@ fn sync_directories(top: &Path) -> io::Result<()> {
                 directories.push(entry.path());
             }
         }
-        platform::sync_directory(&at)?;
+        sync_directory(&at)?;
     }
     Ok(())
 }

@@ -1,15 +1,16 @@
-//! Files that are written under a temporary name beside their target, and renamed when they are complete.
+//! Files and directories that are written under a temporary name beside their target, and renamed when they are
+//! complete.
 //!
-//! Temporary files never stay for good: an error or a signal removes them, and what remains after SIGKILL or a power
+//! They never stay for good: an error or a signal removes them, and what remains after SIGKILL or a power
 //! failure is removed by the next run with the same target. It recognises them by their name, which contains that of
 //! the target, and by a lock that is held while a process writes them.
 
 use crate::frames::checksum;
-use crate::platform::{is_named, sync_directory};
+use crate::platform::{exchange, is_named, open_directory, sync_directory};
 use crate::write_back::WriteBack;
 use brc_core::{ReadAt, WriteAt};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -42,7 +43,7 @@ impl Unfinished {
     /// # Errors
     /// I/O errors.
     pub(crate) fn create(target: PathBuf, permissions: Option<Permissions>, finish: Finish) -> io::Result<Self> {
-        let (temporary, file) = Temporary::create(&target)?;
+        let (temporary, file) = Temporary::create(&target, Kind::File)?;
         if let Some(permissions) = permissions {
             file.set_permissions(permissions)?;
         }
@@ -104,14 +105,14 @@ impl Unfinished {
     }
 }
 
-/// The existing temporary files, for signal handlers.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// The existing temporary files and directories, for signal handlers.
+static UNFINISHED: Mutex<Vec<(PathBuf, Kind)>> = Mutex::new(Vec::new());
 
-fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+fn unfinished() -> MutexGuard<'static, Vec<(PathBuf, Kind)>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the temporary files of all outputs: a process calls it just before a signal ends it. A thread that
+/// Removes the temporary files and directories of all outputs: a process calls it just before a signal ends it. A thread that
 /// begins or ends an output afterwards blocks forever.
 pub fn remove_unfinished() {
     /// The number of attempts while another output is begun or ended: possibly by this very thread, if memory runs out.
@@ -125,22 +126,82 @@ pub fn remove_unfinished() {
         }
     };
     let Some(mut unfinished) = (0..ATTEMPTS).find_map(attempt) else { return };
-    for path in unfinished.drain(..) {
+    for (path, kind) in unfinished.drain(..) {
         // A failure cannot be reported any more.
-        let _ = fs::remove_file(path);
+        let _ = kind.remove(&path);
     }
     std::mem::forget(unfinished);
 }
 
-/// The name of a temporary file, which is removed on drop unless it is renamed.
-struct Temporary {
+/// What an output is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    File,
+    Directory,
+}
+
+impl Kind {
+    fn is_of(self, found: &Metadata) -> bool {
+        match self {
+            Self::File => found.is_file(),
+            Self::Directory => found.is_dir(),
+        }
+    }
+
+    fn open(self, path: &Path) -> io::Result<File> {
+        match self {
+            Self::File => File::open(path),
+            Self::Directory => open_directory(path),
+        }
+    }
+
+    /// Creates a file or directory that does not exist yet, and opens it.
+    fn create(self, path: &Path) -> io::Result<File> {
+        if self == Self::File {
+            return OpenOptions::new().read(true).write(true).create_new(true).open(path);
+        }
+        fs::create_dir(path)?;
+        // Another process may have removed it as stale before it was opened: as if its name had been taken.
+        let taken = |error: io::Error| if is_gone(&error) { ErrorKind::AlreadyExists.into() } else { error };
+        open_directory(path).map_err(taken)
+    }
+
+    fn remove(self, path: &Path) -> io::Result<()> {
+        match self {
+            Self::File => fs::remove_file(path),
+            Self::Directory => remove_directory(path),
+        }
+    }
+}
+
+/// Removes a directory in which a process that is about to end may still create files.
+///
+/// # Errors
+/// I/O errors.
+pub fn remove_directory(directory: &Path) -> io::Result<()> {
+    /// How often removal is retried while new files appear.
+    const ATTEMPTS: u32 = 20;
+    let attempt = || match fs::remove_dir_all(directory) {
+        Err(error) if !is_gone(&error) => Err(error),
+        _ => Ok(()),
+    };
+    (1..ATTEMPTS).find_map(|_| attempt().ok()).map_or_else(attempt, Ok)
+}
+
+/// The name of a temporary file or directory, which is removed on drop unless it is renamed.
+pub(crate) struct Temporary {
     path: PathBuf,
+    kind: Kind,
     renamed: bool,
 }
 
 impl Temporary {
-    /// Creates a file beside `target`, and removes leftovers of killed processes.
-    fn create(target: &Path) -> io::Result<(Self, File)> {
+    /// Creates a file or directory beside `target`, and removes leftovers of killed processes. The returned file is
+    /// locked: it must be dropped after the name.
+    ///
+    /// # Errors
+    /// I/O errors.
+    pub(crate) fn create(target: &Path, kind: Kind) -> io::Result<(Self, File)> {
         /// The maximum number of processes that write one target at the same time: the first to finish gets the name.
         const MAX_NAMES: u32 = 1000;
         /// The number of names checked after the one taken. They are in use if several processes write the same target.
@@ -149,15 +210,41 @@ impl Temporary {
         // Locked, so that no file is created after a signal has had all of them removed.
         let mut unfinished = unfinished();
         for number in 0..MAX_NAMES {
-            let Some(file) = claim(&path(number))? else { continue };
-            let temporary = Self { path: path(number), renamed: false };
-            unfinished.push(temporary.path.clone());
+            let Some(file) = claim(&path(number), kind)? else { continue };
+            let temporary = Self { path: path(number), kind, renamed: false };
+            unfinished.push((temporary.path.clone(), kind));
             for other in number + 1..=number + EXTRA_NAMES {
-                remove_stale(&path(other));
+                remove_stale(&path(other), kind);
             }
             return Ok((temporary, file));
         }
         Err(io::Error::new(ErrorKind::ResourceBusy, format!("{MAX_NAMES} other processes are writing it")))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Renames a directory to its target, of which an old one is then removed.
+    ///
+    /// # Errors
+    /// I/O errors; an old directory is then left untouched.
+    pub(crate) fn rename_directory(mut self, target: &Path) -> io::Result<()> {
+        let mut unfinished = unfinished();
+        let exchanged = match exchange(&self.path, target) {
+            Err(error) if is_gone(&error) => fs::rename(&self.path, target),
+            exchanged => exchanged,
+        };
+        if exchanged.is_ok() {
+            unfinished.retain(|(path, _)| *path != self.path);
+            self.renamed = true;
+        }
+        drop(unfinished);
+        if self.renamed {
+            // The old directory is not locked: another process may be removing it already.
+            remove_stale(&self.path, self.kind);
+        }
+        exchanged
     }
 
     fn rename(mut self, target: &Path, replaces: bool) -> io::Result<()> {
@@ -169,7 +256,7 @@ impl Temporary {
             let _ = failed.path.keep();
             return Err(failed.error);
         }
-        unfinished.retain(|path| *path != self.path);
+        unfinished.retain(|(path, _)| *path != self.path);
         self.renamed = true;
         Ok(())
     }
@@ -180,8 +267,8 @@ impl Drop for Temporary {
         if !self.renamed {
             let mut unfinished = unfinished();
             // A failure cannot be reported any more.
-            let _ = fs::remove_file(&self.path);
-            unfinished.retain(|path| *path != self.path);
+            let _ = self.kind.remove(&self.path);
+            unfinished.retain(|(path, _)| *path != self.path);
         }
     }
 }
@@ -202,36 +289,39 @@ fn name(target: &OsStr, number: u32) -> OsString {
     name
 }
 
-/// Creates a file with the given name and locks it; `None` if another process is writing it.
-fn claim(path: &Path) -> io::Result<Option<File>> {
+/// Creates a file or directory with the given name and locks it; `None` if another process is writing it.
+fn claim(path: &Path, kind: Kind) -> io::Result<Option<File>> {
     loop {
-        match OpenOptions::new().read(true).write(true).create_new(true).open(path) {
+        match kind.create(path) {
             // Another process may have removed it as stale before it was locked.
             Ok(file) if !matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) && is_named(&file, path) => {
                 return Ok(Some(file));
             }
             Ok(_) => {}
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-            Err(_) if remove_stale(path) => {}
+            Err(_) if remove_stale(path, kind) => {}
             Err(_) => return Ok(None),
         }
     }
 }
 
-/// Removes a temporary file that no process writes; returns whether the name is free now.
-fn remove_stale(path: &Path) -> bool {
-    let gone = |error: io::Error| error.kind() == ErrorKind::NotFound;
+/// Removes a temporary file or directory that no process writes; returns whether the name is free now.
+fn remove_stale(path: &Path, kind: Kind) -> bool {
     match fs::symlink_metadata(path) {
-        Ok(found) if !found.is_file() => return false,
+        Ok(found) if !kind.is_of(&found) => return false,
         Ok(_) => {}
-        Err(error) => return gone(error),
+        Err(error) => return is_gone(&error),
     }
-    let file = match File::open(path) {
+    let file = match kind.open(path) {
         Ok(file) => file,
-        Err(error) => return gone(error),
+        Err(error) => return is_gone(&error),
     };
     // Only the holder of the lock removes the file, so a locked file that still has its name is safe to remove.
-    file.try_lock().is_ok() && (!is_named(&file, path) || fs::remove_file(path).is_ok())
+    file.try_lock().is_ok() && (!is_named(&file, path) || kind.remove(path).is_ok())
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::NotFound
 }
 
 /// The directory that contains a path.
@@ -284,6 +374,28 @@ mod tests {
         assert_eq!(names(directory.path()), expected);
         drop(living);
         assert!(!directory.path().join(".table.0.brc-tmp").exists());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn directories_are_written_concurrently_and_their_leftovers_are_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("table");
+        let stale = |name: &str| fs::create_dir_all(directory.path().join(name).join("k=1")).unwrap();
+        [".table.1.brc-tmp", ".table.2.brc-tmp", ".tabl.0.brc-tmp"].into_iter().for_each(stale);
+        fs::write(directory.path().join(".table.3.brc-tmp"), "a file").unwrap();
+        let create = || Temporary::create(&target, Kind::Directory).unwrap();
+        let [first, second] = [create(), create()];
+        let others = [".tabl.0.brc-tmp", ".table.0.brc-tmp", ".table.1.brc-tmp", ".table.3.brc-tmp"];
+        assert_eq!(names(directory.path()), others);
+        for ((temporary, _lock), name) in [(first, "k=1"), (second, "k=2")] {
+            fs::create_dir(temporary.path().join(name)).unwrap();
+            temporary.rename_directory(&target).unwrap();
+            assert_eq!(names(&target), [name]);
+        }
+        assert_eq!(names(directory.path()), [".tabl.0.brc-tmp", ".table.3.brc-tmp", "table"]);
+        drop(create());
+        assert_eq!(names(directory.path()), [".tabl.0.brc-tmp", ".table.3.brc-tmp", "table"]);
     }
 
     #[test]

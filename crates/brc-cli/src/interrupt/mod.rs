@@ -13,8 +13,8 @@ use windows as system;
 
 pub(crate) use system::report_file_size_limit_as_error;
 
-use brc_compare::remove_directory;
 use brc_core::interrupt;
+use brc_encodings::remove_directory;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};

@@ -3,10 +3,10 @@
 use super::Identity;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::process::{Resource, getrlimit};
-use std::fs::{self, File, Metadata, Permissions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 fn of(metadata: &Metadata) -> Identity {
@@ -79,15 +79,12 @@ pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives a directory the default permissions of new directories.
+/// A directory as a file, which can be locked.
 ///
 /// # Errors
 /// I/O errors.
-pub(crate) fn open_to_others(directory: &Path) -> io::Result<()> {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    let mask = mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022);
-    fs::set_permissions(directory, Permissions::from_mode(0o777 & !mask))
+pub(crate) fn open_directory(path: &Path) -> io::Result<File> {
+    File::open(path)
 }
 
 /// Swaps the names of two directories atomically.

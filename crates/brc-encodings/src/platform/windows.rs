@@ -1,8 +1,9 @@
 //! The implementation for Windows.
 
 use super::Identity;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
+use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::AsHandle;
 use std::path::Path;
 use winapi_util::{Handle, file::information};
@@ -71,13 +72,13 @@ pub(crate) fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Does nothing: a directory inherits the permissions of its parent.
+/// A directory as a file; the system does not let it be locked.
 ///
 /// # Errors
-/// None.
-#[allow(clippy::unnecessary_wraps)]
-pub(crate) fn open_to_others(_: &Path) -> io::Result<()> {
-    Ok(())
+/// I/O errors.
+pub(crate) fn open_directory(path: &Path) -> io::Result<File> {
+    const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
+    OpenOptions::new().read(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)
 }
 
 /// Swaps the names of two directories. Not atomic: for a moment, `other` does not exist, because the system has no

@@ -33,8 +33,8 @@ pub(super) fn write(args: &Args, columns: &[String], start: Instant) -> Result<(
     let Opened { table, .. } = args.source.open_all(&files, &args.files, &args.source.open_options())?;
     let table = table.as_ref();
     partition_columns(&current_schema(table), columns)?;
+    interrupt::clean_up_when_killed();
     let folder = OutputFolder::create(args.output(), args.force, !args.no_sync, &paths(&files))?;
-    interrupt::clean_up_when_killed_with(folder.path());
     let (progress, threads, memory) = (Progress::default(), args.threads.count(), args.memory.memory());
     let (_, answer) = watch_table(&progress, table, || sorted(columns).ask_within(table, threads, &memory, &progress))?;
     let partitions = Partitions { args, columns, to, folder: folder.path() };
