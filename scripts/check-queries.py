@@ -74,7 +74,8 @@ class Table:
         self.database.execute("set timezone = 'UTC'; set error_on_division_by_zero = false")
         self.database.execute(f"create table t as select * from read_parquet('{parquet}')")
         for encoding in ENCODINGS[1:]:
-            self.run("convert", parquet, directory / f"t.{encoding}", "--force", "--no-sync", "--row-group", "64k")
+            row_groups = [] if encoding in WITHOUT_TYPES else ["--row-group", "64k"]
+            self.run("convert", parquet, directory / f"t.{encoding}", "--force", "--no-sync", *row_groups)
         few = directory / "few.parquet"
         few_columns(parquet, few)
         self.database.execute(f"create table few as select * from read_parquet('{few}')")

@@ -189,7 +189,9 @@ fn tables_may_have_other_columns() {
     place
         .run("query v.buren --schema a:int")
         .fails_with(2, "its columns are ip:string,visits:int64,revenue:decimal(18,2)");
-    place.run("convert v.buren v2.buren --key visitors").fails_with(2, "there is no column 'visitors' to cluster by");
+    place
+        .run("convert v.buren v2.buren --key visitors")
+        .fails_with(2, "there is no column 'visitors' to cluster by (columns: ip, visits, revenue)");
     assert!(!place.path("v2.buren").exists());
 }
 
@@ -205,14 +207,21 @@ fn any_table_can_be_clustered_by_a_key() {
     let ask = |file: &str| place.run_of(&["query", file, question, "--format", "csv"]).text();
     let (answer, rows) = (ask("s.csv"), place.run("cat s.csv --to csv").text());
     for key in ["shop", "day", "none"] {
-        place.run(&format!("convert s.csv {key}.buren --key {key}")).ok();
+        let converted = place.run(&format!("convert s.csv {key}.buren --key {key}"));
+        assert!(!converted.stderr.contains("--key"), "{}", converted.stderr);
+        converted.ok();
         assert_eq!(ask(&format!("{key}.buren")), answer);
         assert_eq!(place.run(&format!("cat {key}.buren --to csv")).text(), rows);
         place.run(&format!("verify {key}.buren")).ok();
         let described = place.run(&format!("inspect {key}.buren --json")).text();
         assert_eq!(described.contains(&format!("\"cluster_key\": \"{key}\"")), key != "none");
     }
-    place.run("convert s.csv price.buren --key price").ok();
+    let note = "--key has no effect: 'price' has too many values, fewer than 16 rows each in every row group";
+    let converted = place.run("convert s.csv price.buren --key price");
+    assert!(converted.stderr.contains(note), "{}", converted.stderr);
+    converted.ok();
+    let appended = place.run("convert s.csv shop.buren --append --key price");
+    assert!(appended.stderr.contains(note), "{}", appended.stderr);
 }
 
 #[test]

@@ -92,7 +92,8 @@ fn rows_come_in_their_order_from_any_encoding() {
     let expected = format!("twice,name\n{expected}");
     for file in ["t.csv", "t.buren", "t.parquet", "t.json"] {
         if file != "t.csv" {
-            place.run(&format!("convert t.csv {file} --row-group 512k")).ok();
+            let row_group = if file == "t.json" { "" } else { "--row-group 512k" };
+            place.run(&format!("convert t.csv {file} {row_group}")).ok();
         }
         for threads in ["1", "3"] {
             let printed = place.run_of(&["query", file, question, "--format", "csv", "--threads", threads]).text();

@@ -36,7 +36,7 @@ fn json(strange: &[(usize, &str)]) -> String {
 fn check(place: &Place, arguments: &str, message: &str) {
     let names = place.names();
     for threads in [1, 4] {
-        place.run(&format!("convert {arguments} --row-group 64k --threads {threads}")).fails(3, message);
+        place.run(&format!("convert {arguments} --threads {threads}")).fails(3, message);
         assert_eq!(place.names(), names);
     }
 }
@@ -70,7 +70,8 @@ fn a_name_that_is_no_utf8() {
     let reason = "cannot hold 'K\\xf6ln', which is not UTF-8";
     for encoding in ["json", "parquet", "arrow"] {
         let message = format!("brc: t.txt: row 9999, column 'column_1': {encoding} {reason}\n{UTF8_HINT}");
-        check(&place, &format!("t.txt out --to {encoding} --delimiter tab"), &message);
+        let row_group = if encoding == "json" { "" } else { "--row-group 64k" };
+        check(&place, &format!("t.txt out --to {encoding} --delimiter tab {row_group}"), &message);
     }
     place.run("convert t.txt t.cbor --delimiter tab --row-group 64k").ok();
     let message = format!("brc: t.cbor: row 9999, column 'column_1': json {reason}\n{UTF8_HINT}");
@@ -145,4 +146,34 @@ fn a_row_that_is_longer_than_a_line() {
     let message = "brc: t.txt: row 2: json cannot hold it: its line would be longer than 16777216 bytes";
     check(&place, &format!("t.txt out.json {schema}"), message);
     place.run(&format!("convert t.txt out.buren {schema}")).ok();
+}
+
+#[test]
+fn options_that_the_encoding_does_not_have_are_refused() {
+    let place = Place::new();
+    place.write("t.csv", "id,name\n1,a\n2,b\n");
+    for (output, option, what) in [
+        ("t.parquet", "--key id", "cluster key"),
+        ("t.parquet", "--key nonexistent", "cluster key"),
+        ("t.json", "--key none", "cluster key"),
+        ("o.csv", "--row-group 1M", "row groups"),
+        ("o.csv.gz", "--row-group 1M", "row groups"),
+        ("t.json", "--row-group 1M", "row groups"),
+        ("t.buren", "--output-delimiter ;", "delimiter"),
+        ("t.json", "--output-delimiter ;", "delimiter"),
+        ("t.buren", "--ascii", "second form that is text"),
+        ("part --partition-by name --to json", "--key id", "cluster key"),
+    ] {
+        let encoding = ["parquet", "json", "csv", "buren"].into_iter().find(|it| output.contains(it)).unwrap();
+        let name = option.split(' ').next().unwrap();
+        let message = format!("brc: {name}: {encoding} has no {what}");
+        place.run(&format!("convert t.csv {output} {option}")).fails(2, &message);
+    }
+    place.run("cat t.csv -o t.json --output-delimiter ;").fails(2, "brc: --output-delimiter: json has no delimiter");
+    place.run("cat t.csv --format csv --output-delimiter ;").fails_with(2, "cannot be used with");
+    assert_eq!(place.names(), ["t.csv"]);
+    place.run("convert t.csv o.csv --output-delimiter ;").ok();
+    for output in ["t.parquet", "t.arrow", "t.avro", "t.cbor", "t.capnp"] {
+        place.run(&format!("convert t.csv {output} --row-group 64k")).ok();
+    }
 }

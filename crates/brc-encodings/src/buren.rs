@@ -32,6 +32,10 @@ impl Encoding for Buren {
         Ok(())
     }
 
+    fn has_cluster_key(&self) -> bool {
+        true
+    }
+
     fn reads_parts(&self) -> bool {
         true
     }

@@ -89,6 +89,22 @@ pub trait Encoding: Sync {
         false
     }
 
+    /// Whether rows can be grouped by a column within row groups ([`CreateOptions::key`]).
+    fn has_cluster_key(&self) -> bool {
+        false
+    }
+
+    /// Whether files have delimiters ([`CreateOptions::delimiter`]).
+    fn has_delimiter(&self) -> bool {
+        false
+    }
+
+    /// Whether files have parts that can be read by themselves, whose size may be chosen: row groups, record batches,
+    /// blocks, frames …
+    fn has_row_groups(&self) -> bool {
+        !self.is_text()
+    }
+
     /// Whether most queries need only some of the bytes of a file, which its footer locates.
     fn reads_parts(&self) -> bool {
         false

@@ -1,6 +1,6 @@
 //! `brc cat`: writes rows of tables, some or all of them.
 
-use super::convert::target_compression;
+use super::convert::{refuse_delimiter, target_compression};
 use crate::answer::{Destination, OutputFile, Resources};
 use crate::args::{MemoryArgs, Opened, Threads, compression};
 use crate::inputs::paths;
@@ -34,12 +34,12 @@ pub(crate) struct Args {
     output: OutputArgs,
 
     /// How the output is compressed, as for convert [default: inferred from a second extension, else none]
-    #[arg(long, value_name = "NAME[:LEVEL]", value_parser = compression())]
+    #[arg(long, value_name = "NAME[:LEVEL]", value_parser = compression(), conflicts_with_all = ["format", "vertical"])]
     compression: Option<Compressor>,
 
     /// The delimiter of a text output [default: a tab for .tsv, else that of --delimiter, else a comma; a semicolon for
     /// the table of the One Billion Row Challenge]
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter, conflicts_with_all = ["format", "vertical"])]
     output_delimiter: Option<u8>,
 
     #[command(flatten)]
@@ -97,6 +97,7 @@ impl Args {
             Some(budget.row_group_bytes()).filter(|&bytes| to.compresses_blocks() || bytes < STREAMED);
         let Opened { table, .. } = self.table.open_in_row_groups_of(row_group_bytes, files)?;
         let compression = target_compression(&path, self.compression, to)?;
+        refuse_delimiter(to, self.output_delimiter)?;
         let delimiter = self.output_delimiter.or(delimiter_by_extension(&path)).or(self.table.source.delimiter());
         let dictionary_bytes = Some(budget.dictionary_bytes());
         let create = CreateOptions { delimiter, dictionary_bytes, ..CreateOptions::new(compression) };

@@ -48,8 +48,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME[:LEVEL]", value_parser = compression(), help = COMPRESSION_HELP.as_str())]
     compression: Option<Compressor>,
 
-    /// Store the rows of each buren row group grouped by this column, so that conditions on it read less; none turns
-    /// this off [default: a column that saves at least 2 %; the strings of a table that has one column of them, and a
+    /// Store the rows of each buren row group grouped by this column, so that conditions on it read less, if its values
+    /// have 16 rows or more each; none turns this off [default: a column that saves at least 2 %; the strings of a table that has one column of them, and a
     /// few of numbers]
     #[arg(long, value_name = "COLUMN")]
     key: Option<String>,
@@ -58,7 +58,8 @@ pub(crate) struct Args {
     #[arg(long)]
     ascii: bool,
 
-    /// The size of a row group in bytes of text; k, M, G are powers of 1024 [default: 16M, less if --memory is small]
+    /// The size of a row group in bytes of text, for encodings other than csv, json and ppm; k, M, G are powers of 1024
+    /// [default: 16M, less if --memory is small]
     #[arg(long, value_name = "BYTES", value_parser = row_group)]
     row_group: Option<u64>,
 
@@ -278,17 +279,36 @@ impl Args {
         compression: Compressor,
         dictionary_bytes: usize,
     ) -> Result<CreateOptions, Error> {
-        if self.ascii && !to.has_ascii_form() {
-            return Err(Error::Usage(format!("--ascii: {} has no second form that is text", to.name())));
-        }
+        self.check_options_of(to)?;
         let default = CreateOptions::new(compression);
         let delimiter = self.output_delimiter.or(delimiter_by_extension(self.output())).or(self.source.delimiter());
         let (key, ascii) = (self.key.clone(), self.ascii);
         Ok(CreateOptions { key, delimiter, ascii, dictionary_bytes: Some(dictionary_bytes), ..default })
     }
 
+    /// Refuses options that the encoding of the output does not have.
+    fn check_options_of(&self, to: &dyn Encoding) -> Result<(), Error> {
+        refuse_missing(to, "--ascii", self.ascii && !to.has_ascii_form(), "second form that is text")?;
+        refuse_missing(to, "--key", self.key.is_some() && !to.has_cluster_key(), "cluster key")?;
+        refuse_missing(to, "--row-group", self.row_group.is_some() && !to.has_row_groups(), "row groups")?;
+        refuse_delimiter(to, self.output_delimiter)
+    }
+
     fn output_options(&self, inputs: &[PathBuf]) -> OutputOptions {
         OutputOptions { force: self.force || self.append, sync: !self.no_sync, inputs: inputs.to_vec() }
+    }
+}
+
+/// Refuses `--output-delimiter` for an encoding without delimiters.
+pub(crate) fn refuse_delimiter(to: &dyn Encoding, given: Option<u8>) -> Result<(), Error> {
+    refuse_missing(to, "--output-delimiter", given.is_some() && !to.has_delimiter(), "delimiter")
+}
+
+/// Refuses an option if it is given and the encoding does not have what it sets.
+fn refuse_missing(to: &dyn Encoding, option: &str, is_missing: bool, what: &str) -> Result<(), Error> {
+    match is_missing {
+        true => Err(Error::Usage(format!("{option}: {} has no {what}", to.name()))),
+        false => Ok(()),
     }
 }
 

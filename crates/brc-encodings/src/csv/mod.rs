@@ -64,6 +64,10 @@ impl Encoding for Csv {
         false
     }
 
+    fn has_delimiter(&self) -> bool {
+        true
+    }
+
     fn detects_damage(&self) -> bool {
         false
     }

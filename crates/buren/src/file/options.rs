@@ -3,7 +3,7 @@
 use super::encoder::ClusterKey;
 use super::key_choice::FileKey;
 use brc_compress::Compressor;
-use brc_core::{Error, LogicalType, Result, Schema};
+use brc_core::{Error, LogicalType, Result, Schema, identifier};
 use std::sync::Arc;
 
 /// The cluster key: the column by which rows are grouped inside a row group.
@@ -19,9 +19,11 @@ pub enum Key {
     Column(String),
 }
 
+/// The number of rows per value of the key, on average, from which clustering pays.
+pub(super) const MIN_ROWS_PER_KEY: usize = 16;
+
 /// Whether clustering pays: runs are long enough on average.
 pub(super) fn are_long_runs(rows: usize, keys: usize) -> bool {
-    const MIN_ROWS_PER_KEY: usize = 16;
     rows / keys.max(1) >= MIN_ROWS_PER_KEY
 }
 
@@ -58,8 +60,11 @@ pub(super) fn cluster_key(schema: &Schema, key: &Key) -> Result<ClusterKey> {
 }
 
 fn key_column(schema: &Schema, name: &str) -> Result<usize> {
-    let column =
-        schema.index_of(name).ok_or_else(|| Error::Usage(format!("there is no column '{name}' to cluster by")))?;
+    let unknown = || {
+        let names: Vec<_> = schema.fields().iter().map(|field| identifier::in_list(&field.name)).collect();
+        Error::Usage(format!("there is no column '{name}' to cluster by (columns: {})", names.join(", ")))
+    };
+    let column = schema.index_of(name).ok_or_else(unknown)?;
     match schema.fields()[column].logical_type {
         LogicalType::Decimal { precision, .. } if precision <= LogicalType::MAX_PRECISION_64 => Ok(column),
         other @ (LogicalType::Float32 | LogicalType::Float64 | LogicalType::Uuid | LogicalType::Decimal { .. }) => {

@@ -8,7 +8,7 @@ use super::fits;
 use super::footer::{Chunk, Cluster, Footer, RowGroup};
 use super::footer_message;
 use super::key_choice::Sample;
-use super::options::{WriterOptions, cluster_key};
+use super::options::{MIN_ROWS_PER_KEY, WriterOptions, cluster_key};
 use crate::block::checksum;
 use crate::trailer::{self, Trailer};
 use brc_compress::Compressor;
@@ -42,6 +42,8 @@ pub struct Writer {
     position: u64,
     /// The original size of the file, if the writer appends to one.
     continues: Option<u64>,
+    /// The number of row groups of that file.
+    kept: usize,
 }
 
 impl Writer {
@@ -80,6 +82,7 @@ impl Writer {
             is_replaced: false,
             position: 0,
             continues: None,
+            kept: 0,
         }
     }
 
@@ -93,7 +96,20 @@ impl Writer {
     ) -> Self {
         let dictionaries = std::mem::take(&mut footer.dictionaries).into_iter().map(FileDictionary::closed).collect();
         let new = Self::clustered_by(key, &footer.schema, options);
-        Self { footer, chunks, dictionaries, position: bytes, continues: Some(bytes), ..new }
+        let kept = footer.row_groups.len();
+        Self { footer, chunks, dictionaries, position: bytes, continues: Some(bytes), kept, ..new }
+    }
+
+    /// What to say if no row group is clustered by the requested key.
+    fn remark_on_key(&self, column: usize) -> Option<String> {
+        let written = &self.footer.row_groups[self.kept..];
+        if written.is_empty() || written.iter().any(|row_group| row_group.cluster.is_some()) {
+            return None;
+        }
+        let name = self.footer.name(column);
+        Some(format!(
+            "--key has no effect: '{name}' has too many values, fewer than {MIN_ROWS_PER_KEY} rows each in every row group"
+        ))
     }
 
     fn encoder_of(
@@ -233,7 +249,11 @@ impl BatchWriter for Writer {
     }
 
     fn remark(&self) -> Option<String> {
-        let ClusterKey::Automatic(key) = &self.key else { return None };
+        let key = match &self.key {
+            ClusterKey::Automatic(key) => key,
+            ClusterKey::Column(column) => return self.remark_on_key(*column),
+            ClusterKey::None => return None,
+        };
         if self.sample.as_ref().is_some_and(|sample| sample.obvious_key().is_some()) {
             return None;
         }
