@@ -156,9 +156,8 @@ fn options_that_the_encoding_does_not_have_are_refused() {
         ("t.parquet", "--key id", "cluster key"),
         ("t.parquet", "--key nonexistent", "cluster key"),
         ("t.json", "--key none", "cluster key"),
-        ("o.csv", "--row-group 1M", "row groups"),
-        ("o.csv.gz", "--row-group 1M", "row groups"),
-        ("t.json", "--row-group 1M", "row groups"),
+        ("o.csv", "--row-group 1M", "row groups unless it is compressed"),
+        ("o.json", "--row-group 1M", "row groups unless it is compressed"),
         ("t.buren", "--output-delimiter ;", "delimiter"),
         ("t.json", "--output-delimiter ;", "delimiter"),
         ("t.buren", "--ascii", "second form that is text"),
@@ -173,7 +172,7 @@ fn options_that_the_encoding_does_not_have_are_refused() {
     place.run("cat t.csv --format csv --output-delimiter ;").fails_with(2, "cannot be used with");
     assert_eq!(place.names(), ["t.csv"]);
     place.run("convert t.csv o.csv --output-delimiter ;").ok();
-    for output in ["t.parquet", "t.arrow", "t.avro", "t.cbor", "t.capnp"] {
+    for output in ["t.parquet", "t.arrow", "t.avro", "t.cbor", "t.capnp", "t.csv.gz", "t.json.zst"] {
         place.run(&format!("convert t.csv {output} --row-group 64k")).ok();
     }
 }

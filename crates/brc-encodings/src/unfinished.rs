@@ -112,8 +112,8 @@ fn unfinished() -> MutexGuard<'static, Vec<(PathBuf, Kind)>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the temporary files and directories of all outputs: a process calls it just before a signal ends it. A thread that
-/// begins or ends an output afterwards blocks forever.
+/// Removes the temporary files and directories of all outputs: a process calls it just before a signal ends it. A
+/// thread that begins or ends an output afterwards blocks forever.
 pub fn remove_unfinished() {
     /// The number of attempts while another output is begun or ended: possibly by this very thread, if memory runs out.
     const ATTEMPTS: u32 = 100;

@@ -49,8 +49,8 @@ pub(crate) struct Args {
     compression: Option<Compressor>,
 
     /// Store the rows of each buren row group grouped by this column, so that conditions on it read less, if its values
-    /// have 16 rows or more each; none turns this off [default: a column that saves at least 2 %; the strings of a table that has one column of them, and a
-    /// few of numbers]
+    /// have 16 rows or more each; none turns this off [default: a column that saves at least 2 %; the strings of a table
+    /// that has one column of them, and a few of numbers]
     #[arg(long, value_name = "COLUMN")]
     key: Option<String>,
 
@@ -58,8 +58,8 @@ pub(crate) struct Args {
     #[arg(long)]
     ascii: bool,
 
-    /// The size of a row group in bytes of text, for encodings other than csv, json and ppm; k, M, G are powers of 1024
-    /// [default: 16M, less if --memory is small]
+    /// The size of a row group in bytes of text, which csv, json and ppm have if they are compressed; k, M, G are
+    /// powers of 1024 [default: 16M, less if --memory is small]
     #[arg(long, value_name = "BYTES", value_parser = row_group)]
     row_group: Option<u64>,
 
@@ -279,7 +279,7 @@ impl Args {
         compression: Compressor,
         dictionary_bytes: usize,
     ) -> Result<CreateOptions, Error> {
-        self.check_options_of(to)?;
+        self.check_options_of(to, compression)?;
         let default = CreateOptions::new(compression);
         let delimiter = self.output_delimiter.or(delimiter_by_extension(self.output())).or(self.source.delimiter());
         let (key, ascii) = (self.key.clone(), self.ascii);
@@ -287,10 +287,17 @@ impl Args {
     }
 
     /// Refuses options that the encoding of the output does not have.
-    fn check_options_of(&self, to: &dyn Encoding) -> Result<(), Error> {
+    fn check_options_of(&self, to: &dyn Encoding, compression: Compressor) -> Result<(), Error> {
         refuse_missing(to, "--ascii", self.ascii && !to.has_ascii_form(), "second form that is text")?;
         refuse_missing(to, "--key", self.key.is_some() && !to.has_cluster_key(), "cluster key")?;
-        refuse_missing(to, "--row-group", self.row_group.is_some() && !to.has_row_groups(), "row groups")?;
+        // Compressed text consists of parts of this size.
+        let has_parts = to.has_row_groups() || !compression.is_none();
+        refuse_missing(
+            to,
+            "--row-group",
+            self.row_group.is_some() && !has_parts,
+            "row groups unless it is compressed",
+        )?;
         refuse_delimiter(to, self.output_delimiter)
     }
 

@@ -92,7 +92,6 @@ pub(super) fn logical_type(data_type: &DataType) -> Option<LogicalType> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::sql::Kind;
     use crate::sql::expression::Expression;
 
@@ -125,9 +124,10 @@ mod tests {
             for text in [format!("cast(x as {name})"), format!("try_cast(s as {name}) is null"), format!("x::{name}")] {
                 let parsed = Expression::parse(&text).unwrap();
                 let mut found = Vec::new();
-                parsed.syntax().walk(&mut |part| match &part.kind {
-                    Kind::Cast { logical_type, .. } => found.push(logical_type.to_string()),
-                    _ => {}
+                parsed.syntax().walk(&mut |part| {
+                    if let Kind::Cast { logical_type, .. } = &part.kind {
+                        found.push(logical_type.to_string());
+                    }
                 });
                 assert_eq!(found, [name], "{text}");
             }
