@@ -14,6 +14,7 @@ pub struct OutputFolder {
     /// Before the lock, so that the name is released first.
     temporary: Temporary,
     lock: File,
+    force: bool,
     sync: bool,
 }
 
@@ -51,7 +52,7 @@ impl OutputFolder {
         }
         let created = Temporary::create(&target_path, Kind::Directory);
         let (temporary, lock) = created.map_err(Error::io(target, "create"))?;
-        Ok(Self { target: target_path, temporary, lock, sync })
+        Ok(Self { target: target_path, temporary, lock, force, sync })
     }
 
     /// The temporary path to write to.
@@ -63,13 +64,13 @@ impl OutputFolder {
     /// Renames the directory to its target.
     ///
     /// # Errors
-    /// I/O errors; an existing directory is then left untouched.
+    /// I/O errors, and without `force` if a directory has been made there meanwhile; it is then left untouched.
     pub fn commit(self) -> Result<()> {
         let failed = |error: io::Error| Error::io(&self.target, "write")(error);
         if self.sync {
             sync_directories(self.temporary.path()).map_err(failed)?;
         }
-        self.temporary.rename_directory(&self.target).map_err(failed)?;
+        self.temporary.rename_directory(&self.target, self.force).map_err(failed)?;
         drop(self.lock);
         if self.sync {
             sync_directory(directory(&self.target)).map_err(failed)?;
@@ -134,6 +135,11 @@ mod tests {
         assert!(begin(true).err().unwrap().to_string().contains("'precious'"));
         let inside = OutputFolder::create(&target, true, true, &[target.join("a=1/x")]);
         assert!(inside.err().unwrap().to_string().contains("an input lies in the output"));
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+        let late = OutputFolder::create(&directory.path().join("late"), false, true, &[]).unwrap();
+        fs::create_dir_all(directory.path().join("late/of another")).unwrap();
+        fs::create_dir(late.path().join("a=1")).unwrap();
+        late.commit().unwrap_err();
+        assert!(directory.path().join("late/of another").exists());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2);
     }
 }

@@ -1,9 +1,9 @@
 //! Files and directories that are written under a temporary name beside their target, and renamed when they are
 //! complete.
 //!
-//! They never stay for good: an error or a signal removes them, and what remains after SIGKILL or a power
-//! failure is removed by the next run with the same target. It recognises them by their name, which contains that of
-//! the target, and by a lock that is held while a process writes them.
+//! They never stay for good: an error or a signal removes them, and what remains after SIGKILL or a power failure is
+//! removed by the next run with the same target. It recognises them by their name, which contains that of the target,
+//! and by a lock that is held while a process writes them.
 
 use crate::frames::checksum;
 use crate::platform::{exchange, is_named, open_directory, sync_directory};
@@ -161,9 +161,15 @@ impl Kind {
             return OpenOptions::new().read(true).write(true).create_new(true).open(path);
         }
         fs::create_dir(path)?;
-        // Another process may have removed it as stale before it was opened: as if its name had been taken.
-        let taken = |error: io::Error| if is_gone(&error) { ErrorKind::AlreadyExists.into() } else { error };
-        open_directory(path).map_err(taken)
+        open_directory(path).map_err(|error| {
+            // Another process may have removed it as stale before it was opened: as if its name had been taken.
+            if is_gone(&error) {
+                return ErrorKind::AlreadyExists.into();
+            }
+            // A failure cannot be reported any more.
+            let _ = fs::remove_dir(path);
+            error
+        })
     }
 
     fn remove(self, path: &Path) -> io::Result<()> {
@@ -213,6 +219,7 @@ impl Temporary {
             let Some(file) = claim(&path(number), kind)? else { continue };
             let temporary = Self { path: path(number), kind, renamed: false };
             unfinished.push((temporary.path.clone(), kind));
+            drop(unfinished);
             for other in number + 1..=number + EXTRA_NAMES {
                 remove_stale(&path(other), kind);
             }
@@ -225,26 +232,27 @@ impl Temporary {
         &self.path
     }
 
-    /// Renames a directory to its target, of which an old one is then removed.
+    /// Renames a directory to its target. If it `replaces` an old one, that is then removed.
     ///
     /// # Errors
-    /// I/O errors; an old directory is then left untouched.
-    pub(crate) fn rename_directory(mut self, target: &Path) -> io::Result<()> {
-        let mut unfinished = unfinished();
-        let exchanged = match exchange(&self.path, target) {
-            Err(error) if is_gone(&error) => fs::rename(&self.path, target),
-            exchanged => exchanged,
-        };
-        if exchanged.is_ok() {
-            unfinished.retain(|(path, _)| *path != self.path);
-            self.renamed = true;
+    /// I/O errors, and if there is a target that it does not replace; the target is then left untouched.
+    pub(crate) fn rename_directory(mut self, target: &Path, replaces: bool) -> io::Result<()> {
+        let listed = unfinished();
+        match if replaces { exchange(&self.path, target) } else { Err(ErrorKind::NotFound.into()) } {
+            Err(error) if is_gone(&error) => fs::rename(&self.path, target)?,
+            exchanged => exchanged?,
         }
-        drop(unfinished);
-        if self.renamed {
-            // The old directory is not locked: another process may be removing it already.
-            remove_stale(&self.path, self.kind);
+        self.renamed = true;
+        let is_free = |old: &File| !matches!(old.try_lock(), Err(fs::TryLockError::WouldBlock));
+        // Locked, so that no other process removes the old directory and takes its name.
+        let old = self.kind.open(&self.path).ok().filter(is_free);
+        drop(listed);
+        if old.is_some() {
+            // It is listed until then: a signal removes what is left. Whatever remains is removed by the next run.
+            let _ = self.kind.remove(&self.path);
         }
-        exchanged
+        unfinished().retain(|(path, _)| *path != self.path);
+        Ok(())
     }
 
     fn rename(mut self, target: &Path, replaces: bool) -> io::Result<()> {
@@ -265,10 +273,11 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.renamed {
-            let mut unfinished = unfinished();
+            // To remove a directory takes long: it stays listed meanwhile, and a signal removes what is left.
+            let listed = (self.kind == Kind::File).then(unfinished);
             // A failure cannot be reported any more.
             let _ = self.kind.remove(&self.path);
-            unfinished.retain(|(path, _)| *path != self.path);
+            listed.unwrap_or_else(unfinished).retain(|(path, _)| *path != self.path);
         }
     }
 }
@@ -390,11 +399,14 @@ mod tests {
         assert_eq!(names(directory.path()), others);
         for ((temporary, _lock), name) in [(first, "k=1"), (second, "k=2")] {
             fs::create_dir(temporary.path().join(name)).unwrap();
-            temporary.rename_directory(&target).unwrap();
+            temporary.rename_directory(&target, true).unwrap();
             assert_eq!(names(&target), [name]);
         }
         assert_eq!(names(directory.path()), [".tabl.0.brc-tmp", ".table.3.brc-tmp", "table"]);
         drop(create());
+        let (temporary, _lock) = create();
+        assert!(temporary.rename_directory(&target, false).is_err(), "there is one");
+        assert_eq!(names(&target), ["k=2"]);
         assert_eq!(names(directory.path()), [".tabl.0.brc-tmp", ".table.3.brc-tmp", "table"]);
     }
 

@@ -49,8 +49,8 @@ pub(crate) struct Args {
     compression: Option<Compressor>,
 
     /// Store the rows of each buren row group grouped by this column, so that conditions on it read less, if its values
-    /// have 16 rows or more each; none turns this off [default: a column that saves at least 2 %; the strings of a table
-    /// that has one column of them, and a few of numbers]
+    /// have 16 rows or more each on average; none turns this off [default: a column that saves at least 2 %; the strings
+    /// of a table that has one column of them, and a few of numbers]
     #[arg(long, value_name = "COLUMN")]
     key: Option<String>,
 
@@ -58,8 +58,8 @@ pub(crate) struct Args {
     #[arg(long)]
     ascii: bool,
 
-    /// The size of a row group in bytes of text, which csv, json and ppm have if they are compressed; k, M, G are
-    /// powers of 1024 [default: 16M, less if --memory is small]
+    /// The size of a row group in bytes of text; csv, json and ppm have row groups only if they are compressed; k, M, G
+    /// are powers of 1024 [default: 16M, less if --memory is small]
     #[arg(long, value_name = "BYTES", value_parser = row_group)]
     row_group: Option<u64>,
 

@@ -286,6 +286,26 @@ fn names_do_not_contain_delimiters() {
     check(every_position.as_bytes());
 }
 
+/// What precedes the text is not part of its first row, however short that is.
+#[test]
+fn delimiters_before_the_text() {
+    for before in [b"x;", b";-", b"\n;", b";;", b";1", b"\x00;"] {
+        for first in ["1.2\n", "-1.2\n", "12.3\n", "-12.3\n", ";1.2\n", "2\n", "a;1.2\n", "\n"] {
+            let text = format!("{first}a;b;3.4\nc;5.6\n");
+            let buffer = [&[b'#'; MARGIN], &before[..], text.as_bytes(), &[b'#'; MARGIN]].concat();
+            let window = Window::new(&buffer, MARGIN + 2, MARGIN + 2 + text.len());
+            let expected = oracle(text.as_bytes());
+            for level in Level::available() {
+                let (mut codes, mut values) = (Vec::new(), Vec::new());
+                let progress = RowReader::new(level, b';').read(window, &mut codes, &mut values);
+                let found = (progress.rows, progress.bytes);
+                assert_eq!(found, (expected.0.len(), expected.1), "{} {before:?} {first:?}", level.name());
+                assert_eq!(RowReader::new(level, b';').fold(window), progress, "{}", level.name());
+            }
+        }
+    }
+}
+
 /// The count of delimiters ends with the last whole row.
 #[test]
 fn delimiters_after_the_last_row() {

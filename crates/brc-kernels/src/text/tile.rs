@@ -140,7 +140,10 @@ impl Tile {
         unsafe {
             let Found { rows, one_delimiter_each } = self.find_marks::<I>(text, delimiter)?;
             let mut count = rows;
-            if !self.parse_numbers::<I>(text.as_ptr(), delimiter, rows, values) || !one_delimiter_each {
+            let are_numbers = self.parse_numbers::<I>(text.as_ptr(), delimiter, rows, values);
+            // The first row may be so short that the delimiter that was found is one before the text.
+            let is_in_text = (1..self.marks[Self::FIRST + 1]).contains(&self.marks[Self::FIRST]);
+            if !are_numbers || !one_delimiter_each || !is_in_text {
                 count = self.plain_rows(text, delimiter, rows);
             }
             let not_short = self.take_keys::<I>(text.as_ptr(), count);

@@ -9,11 +9,12 @@ use crate::changes;
 use crate::inputs::{expand, paths};
 use crate::progress::watch_table;
 use crate::{interrupt, printable, quantity};
+use brc_compress::Compressor;
 use brc_core::decimal::counted;
 use brc_core::{Error, Progress, Result, Schema, Table, current_schema};
 use brc_encodings::output_folder::OutputFolder;
 use brc_encodings::partitioned::{Partitioned, partition_columns, write_partitions};
-use brc_encodings::{Encoding, Output, OutputOptions, by_name, writer};
+use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, by_name, writer};
 use brc_query::{Expression, OrderBy, Query};
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -33,11 +34,13 @@ pub(super) fn write(args: &Args, columns: &[String], start: Instant) -> Result<(
     let Opened { table, .. } = args.source.open_all(&files, &args.files, &args.source.open_options())?;
     let table = table.as_ref();
     partition_columns(&current_schema(table), columns)?;
+    let compression = target_compression(args.output(), args.compression, to)?;
+    let create = args.create_options(to, compression, args.memory.budget().dictionary_bytes())?;
     interrupt::clean_up_when_killed();
     let folder = OutputFolder::create(args.output(), args.force, !args.no_sync, &paths(&files))?;
     let (progress, threads, memory) = (Progress::default(), args.threads.count(), args.memory.memory());
     let (_, answer) = watch_table(&progress, table, || sorted(columns).ask_within(table, threads, &memory, &progress))?;
-    let partitions = Partitions { args, columns, to, folder: folder.path() };
+    let partitions = Partitions { args, columns, to, compression, create, folder: folder.path() };
     let written = partitions.write(&answer)?;
     folder.commit()?;
     let bytes_in = table.bytes().unwrap_or_else(|| progress.bytes.load(Relaxed));
@@ -64,31 +67,30 @@ struct Partitions<'a> {
     args: &'a Args,
     columns: &'a [String],
     to: &'static dyn Encoding,
+    compression: Compressor,
+    create: CreateOptions,
     folder: &'a Path,
 }
 
 impl Partitions<'_> {
     /// Writes the partitions of a sorted table.
     fn write(&self, table: &dyn Table) -> Result<Partitioned> {
-        let Self { args, to, .. } = self;
-        let compression = target_compression(args.output(), args.compression, *to)?;
+        let Self { args, to, compression, create, .. } = self;
         let mut extension = to.extensions().first().copied().unwrap_or(to.name()).to_owned();
         let is_whole = !to.compresses_blocks() && !compression.is_none();
         let format = compression.compression.file_format().filter(|_| is_whole);
         if let Some(of_compression) = format.and_then(|format| format.extensions().first()) {
             extension = format!("{extension}.{of_compression}");
         }
-        let budget = args.memory.budget();
-        let create = args.create_options(*to, compression, budget.dictionary_bytes())?;
         let options = OutputOptions { force: false, sync: !args.no_sync, inputs: Vec::new() };
         let mut begin = |path: &Path, schema: &Schema| {
             let path = self.folder.join(path);
             let directory = path.parent().unwrap_or(self.folder);
             std::fs::create_dir_all(directory).map_err(Error::io(directory, "create"))?;
-            Ok((writer(*to, schema, &create)?, Output::create(&path, &options)?))
+            Ok((writer(*to, schema, create)?, Output::create(&path, &options)?))
         };
         let columns = partition_columns(table.schema(), self.columns)?;
-        write_partitions(table, &columns, &extension, budget.row_group_bytes(), &mut begin)
+        write_partitions(table, &columns, &extension, args.memory.budget().row_group_bytes(), &mut begin)
     }
 }
 
