@@ -19,7 +19,7 @@ mod tile;
 
 use crate::accumulate::{FULL, GroupStatistics, ROOM};
 use crate::cpu::Level;
-use crate::interner::{Interner, Slot};
+use crate::interner::Interner;
 use brc_core::{Dictionary, Integers, Statistics};
 pub(crate) use isa::TextIsa;
 

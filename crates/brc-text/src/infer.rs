@@ -189,9 +189,7 @@ impl Seen {
     /// What timestamps within these bounds require.
     #[must_use]
     pub fn of_times(min: i64, max: i64, unit: TimeUnit) -> Self {
-        let per_second = unit.per_second();
-        let nanos = |bound: i64| bound.rem_euclid(per_second) * (NANOS / per_second);
-        let of_bound = |bound: i64| too_short(bound.div_euclid(per_second), nanos(bound));
+        let of_bound = |bound: i64| too_short(i128::from(bound) * nanos_per(unit));
         let too_short = of_bound(min).max(of_bound(max));
         Self { too_short, ..Self::NOTHING }
     }
@@ -348,18 +346,19 @@ fn digits_of(clock: &[u8]) -> usize {
     clock.iter().position(|&byte| byte == b'.').map_or(0, |point| clock.len() - point - 1)
 }
 
-/// The unit that a time of day needs, as an index, and whether it would be written differently; `None` if it is
-/// malformed.
-fn clock_of(clock: &[u8]) -> Option<(u8, bool)> {
+/// The unit that a time of day needs, as an index, whether it would be written differently, and the nanoseconds of its
+/// second; `None` if it is malformed.
+fn clock_of(clock: &[u8]) -> Option<(u8, bool, i128)> {
     let digits = digits_of(clock);
-    let unit = TimeUnit::ALL.iter().position(|unit| unit.digits() as usize >= digits)?;
-    calendar::parse_time(clock, TimeUnit::ALL[unit])?;
-    let is_altered = clock.len() < 8 || TimeUnit::ALL[unit].digits() as usize != digits;
-    Some((unit as u8, is_altered))
+    let index = TimeUnit::ALL.iter().position(|unit| unit.digits() as usize >= digits)?;
+    let unit = TimeUnit::ALL[index];
+    let nanos = i128::from(calendar::parse_time(clock, unit)? % unit.per_second()) * nanos_per(unit);
+    let is_altered = clock.len() < 8 || unit.digits() as usize != digits;
+    Some((index as u8, is_altered, nanos))
 }
 
 fn time_of(text: &[u8]) -> Option<Seen> {
-    let (unit, is_altered) = clock_of(text)?;
+    let (unit, is_altered, _) = clock_of(text)?;
     let flags = if is_altered { TIME | ALTERED } else { TIME };
     Some(Seen { flags, unit, least_unit: unit, ..Seen::NOTHING })
 }
@@ -367,13 +366,13 @@ fn time_of(text: &[u8]) -> Option<Seen> {
 fn date_of(text: &[u8]) -> Option<Seen> {
     let days = calendar::parse_date(&text[..10])?;
     let Some((between, rest)) = text[10..].split_first() else {
-        let too_short = too_short(days * calendar::DAY_SECONDS, 0);
+        let too_short = too_short(i128::from(days * calendar::DAY_SECONDS) * nanos_per(TimeUnit::Second));
         return Some(Seen { flags: DATE, too_short, ..Seen::NOTHING });
     };
     let end = rest.iter().position(|byte| b"Zz+-".contains(byte));
     let clock = rest[..end.unwrap_or(rest.len())].trim_ascii_end();
-    let (unit, is_altered) = clock_of(clock)?;
-    let units = calendar::parse_timestamp(text, TimeUnit::Second, end.is_some()).or_else(|| {
+    let (unit, is_altered, nanos) = clock_of(clock)?;
+    let seconds = calendar::parse_timestamp(text, TimeUnit::Second, end.is_some()).or_else(|| {
         // The text may have more digits than the unit `Second` has.
         let whole = [&text[..11], clock.split(|&byte| byte == b'.').next()?, &rest[end.unwrap_or(rest.len())..]];
         calendar::parse_timestamp(&whole.concat(), TimeUnit::Second, end.is_some())
@@ -383,25 +382,17 @@ fn date_of(text: &[u8]) -> Option<Seen> {
     };
     let kind = if end.is_some() { INSTANT } else { TIMESTAMP };
     let flags = if is_altered { kind | ALTERED } else { kind };
-    let nanos = clock.split(|&byte| byte == b'.').nth(1).map_or(0, nanos_of);
-    Some(Seen { flags, unit, least_unit: unit, too_short: too_short(units, nanos), ..Seen::NOTHING })
+    let too_short = too_short(i128::from(seconds) * nanos_per(TimeUnit::Second) + nanos);
+    Some(Seen { flags, unit, least_unit: unit, too_short, ..Seen::NOTHING })
 }
 
-/// The nanoseconds of a second.
-const NANOS: i64 = 1_000_000_000;
-
-/// The nanoseconds of up to nine digits after the point of a second.
-fn nanos_of(digits: &[u8]) -> i64 {
-    let padded = digits.iter().chain(std::iter::repeat(&b'0')).take(9);
-    padded.fold(0, |nanos, digit| 10 * nanos + i64::from(digit.wrapping_sub(b'0')))
+fn nanos_per(unit: TimeUnit) -> i128 {
+    (TimeUnit::Nanosecond.per_second() / unit.per_second()).into()
 }
 
-/// The number of units, from the finest on, in which that many seconds and nanoseconds overflow 64 bits.
-fn too_short(seconds: i64, nanos: i64) -> u8 {
-    let fits = |unit: &TimeUnit| {
-        let (per_second, nanos) = (i128::from(unit.per_second()), i128::from(nanos));
-        i64::try_from(i128::from(seconds) * per_second + nanos * per_second / i128::from(NANOS)).is_ok()
-    };
+/// The number of units, from the finest on, in which that many nanoseconds overflow 64 bits.
+fn too_short(nanos: i128) -> u8 {
+    let fits = |unit: &TimeUnit| i64::try_from(nanos.div_euclid(nanos_per(*unit))).is_ok();
     TimeUnit::ALL.iter().filter(|unit| !fits(unit)).count() as u8
 }
 

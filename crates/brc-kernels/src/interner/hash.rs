@@ -196,20 +196,30 @@ pub(crate) mod aes {
         marked([words[0] as u64, words[1] as u64])
     }
 
-    /// As many ones as the longest name has bytes, followed by zeros: loading from `n` bytes before the zeros yields a
-    /// mask of the first `n` bytes.
+    /// Ones followed by zeros; the masks of sixteen bytes of short names are within one cache line.
     #[repr(align(64))]
-    struct Inside([u8; 2 * LONGEST]);
+    struct Inside([u8; 3 * LONGEST]);
+
+    impl Inside {
+        const ONES: usize = LONGEST + 32;
+    }
 
     static INSIDE: Inside = {
-        let mut inside = [0; 2 * LONGEST];
+        let mut inside = [0; 3 * LONGEST];
         let mut at = 0;
-        while at < LONGEST {
+        while at < Inside::ONES {
             inside[at] = 0xff;
             at += 1;
         }
         Inside(inside)
     };
+
+    /// A mask of the first `length` of [`LONGEST`] bytes; `length` is at most that.
+    #[inline(always)]
+    pub(crate) fn inside(length: usize) -> *const u8 {
+        debug_assert!(length <= LONGEST, "no name with a key is longer");
+        INSIDE.0.as_ptr().wrapping_add(Inside::ONES - length)
+    }
 
     /// The same for a name that is followed by readable bytes.
     ///
@@ -222,11 +232,10 @@ pub(crate) mod aes {
             assert!(LONGEST == 128, "eight parts");
         }
         // SAFETY: promised by the caller: the first four parts are read only of names of at least 17 bytes, the others
-        // only of names of more than 64. The masks start within the table, because the length is at most that of its
-        // ones.
+        // only of names of more than 64. The mask is as long as the longest name.
         unsafe {
             let round = _mm_set_epi64x(ROUND[1], ROUND[0]);
-            let inside = INSIDE.0.as_ptr().add(LONGEST - length);
+            let inside = inside(length);
             let part = |at: usize| {
                 let is_inside = _mm_loadu_si128(inside.add(16 * at).cast());
                 _mm_and_si128(_mm_loadu_si128(name.add(16 * at).cast()), is_inside)

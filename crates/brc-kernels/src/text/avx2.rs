@@ -3,7 +3,7 @@
 mod lookup;
 
 use super::avx512::{last_word, single};
-use super::isa::{Found, GROUP, SKIPPED, TextIsa};
+use super::isa::{Found, GROUP, TextIsa, skip, unequal, without_keys};
 use super::marks::{self, Separators};
 use crate::accumulate::slots::{Slot as State, x86 as states};
 use crate::cpu::ONES;
@@ -98,15 +98,11 @@ impl TextIsa for Avx2 {
             }
             for row in 0..GROUP {
                 let start = usize::from(single(marks.add(2 * row).sub(1)));
-                let inside = _mm_loadu_si128(INSIDE.as_ptr().add(SHORT - inside[row] as usize).cast());
+                let inside = _mm_loadu_si128(aes::inside(inside[row] as usize).cast());
                 let key = _mm_blendv_epi8(padding, _mm_loadu_si128(text.add(start).cast()), inside);
                 _mm_storeu_si128(out.add(row).cast(), key);
             }
-            let mut elsewhere = !here;
-            while elsewhere != 0 {
-                _mm_storeu_si128(out.add(elsewhere.trailing_zeros() as usize).cast(), padding);
-                elsewhere &= elsewhere - 1;
-            }
+            without_keys(!here, out);
         }
         other
     }
@@ -143,14 +139,11 @@ impl TextIsa for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn slots(keys: *const Key, mut skipped: u16, lookup: KeyLookup, out: *mut i32) {
+    unsafe fn slots(keys: *const Key, skipped: u16, lookup: KeyLookup, out: *mut i32) {
         // SAFETY: promised by the caller.
         unsafe {
             lookup.offsets(keys, out);
-            while skipped != 0 {
-                *out.add(skipped.trailing_zeros() as usize) = SKIPPED;
-                skipped &= skipped - 1;
-            }
+            skip(skipped, out);
         }
     }
 
@@ -175,15 +168,7 @@ impl TextIsa for Avx2 {
                 }
                 any = _mm_or_si128(any, difference(row));
             }
-            if _mm_testz_si128(any, any) == 1 {
-                return 0;
-            }
-            let mut unequal = 0;
-            for row in 0..GROUP {
-                let difference = difference(row);
-                unequal |= u32::from(_mm_testz_si128(difference, difference) == 0) << (2 * row);
-            }
-            unequal
+            if _mm_testz_si128(any, any) == 1 { 0 } else { unequal(keys, slots, table) }
         }
     }
 
@@ -262,14 +247,3 @@ unsafe fn eight_numbers(text: *const u8, marks: *mut u16, delimiter: u8, faults:
         (_mm256_sub_epi32(_mm256_xor_si256(sums, negative), negative), faults)
     }
 }
-
-/// Sixteen bytes of ones followed by zeros: loading from offset `SHORT - n` yields a mask of the first `n` bytes.
-static INSIDE: [u8; 2 * SHORT] = {
-    let mut inside = [0; 2 * SHORT];
-    let mut at = 0;
-    while at < SHORT {
-        inside[at] = 0xff;
-        at += 1;
-    }
-    inside
-};

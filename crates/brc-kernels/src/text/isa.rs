@@ -1,17 +1,17 @@
 //! The steps of reading a tile that depend on the instruction set.
 
 use crate::accumulate::slots::Slot as State;
-use crate::interner::{Key, KeyTable};
+use crate::interner::{Key, KeyTable, NO_KEY, Slot};
 
 /// The number of rows that are processed together. All arrays have room for whole groups; the entries after the last
 /// row repeat it.
 pub(super) const GROUP: usize = 16;
 
 /// The offset of the slot that is always free, before all others.
-pub(super) const SKIPPED: i32 = -(size_of::<super::Slot>() as i32);
+pub(super) const SKIPPED: i32 = -(size_of::<Slot>() as i32);
 
 /// The binary logarithm of the size of a slot in bytes.
-pub(super) const SLOT_SHIFT: u32 = size_of::<super::Slot>().trailing_zeros();
+pub(super) const SLOT_SHIFT: u32 = size_of::<Slot>().trailing_zeros();
 
 /// The rows of a text.
 pub(crate) struct Found {
@@ -119,4 +119,47 @@ pub(crate) trait TextIsa: Copy {
     /// # Safety
     /// See the trait; there are states at all offsets, and they are not accessed otherwise.
     unsafe fn add(values: *const i16, slots: *const i32, rows: usize, first: *mut State);
+}
+
+/// Gives these rows the key that no name has.
+///
+/// # Safety
+/// There is room for a group of keys.
+#[inline(always)]
+pub(super) unsafe fn without_keys(mut rows: u16, keys: *mut Key) {
+    while rows != 0 {
+        // SAFETY: promised by the caller.
+        unsafe { *keys.add(rows.trailing_zeros() as usize) = NO_KEY };
+        rows &= rows - 1;
+    }
+}
+
+/// Sends these rows to the slot that is always free.
+///
+/// # Safety
+/// There is room for a group of slots.
+#[inline(always)]
+pub(super) unsafe fn skip(mut rows: u16, slots: *mut i32) {
+    while rows != 0 {
+        // SAFETY: promised by the caller.
+        unsafe { *slots.add(rows.trailing_zeros() as usize) = SKIPPED };
+        rows &= rows - 1;
+    }
+}
+
+/// [`TextIsa::differences`] of a group that has some.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+pub(super) unsafe fn unequal(keys: *const Key, slots: *const i32, table: *const u8) -> u32 {
+    let mut unequal = 0;
+    for row in 0..GROUP {
+        // SAFETY: promised by the caller.
+        unsafe {
+            let slot = &*table.offset(*slots.add(row) as isize).cast::<Slot>();
+            unequal |= u32::from(*keys.add(row) != slot.key) << (2 * row);
+        }
+    }
+    unequal
 }

@@ -1,12 +1,12 @@
 //! Rows with NEON: four numbers per register, one name per register.
 
-use super::isa::{Found, GROUP, SKIPPED, TextIsa};
+use super::isa::{Found, GROUP, TextIsa, unequal, without_keys};
 use super::lookup::KeyLookup;
 use super::marks::{self, Separators};
 use crate::accumulate::slots::{Slot as State, neon as states};
 use crate::cpu::{BYTE_INDEXES, ONES};
-use crate::interner::{Key, KeyTable, PADDING, SHORT, Slot, equal_long, hash_by_multiplying, multiplied};
-use crate::isa::Neon;
+use crate::interner::{Key, KeyTable, PADDING, SHORT, Slot};
+use crate::isa::{Neon, Portable};
 use crate::structure::{bits_of_bytes, registers};
 use std::arch::aarch64::*;
 
@@ -95,11 +95,7 @@ impl TextIsa for Neon {
                 let inside = vcgtq_u8(vdupq_n_u8(length as u8), indexes);
                 vst1q_u8(out.add(row).cast(), vbslq_u8(inside, name, padding));
             }
-            let mut elsewhere = !here;
-            while elsewhere != 0 {
-                vst1q_u8(out.add(elsewhere.trailing_zeros() as usize).cast(), padding);
-                elsewhere &= elsewhere - 1;
-            }
+            without_keys(!here, out);
             not_short(marks)
         }
     }
@@ -118,31 +114,26 @@ impl TextIsa for Neon {
 
     #[inline(always)]
     unsafe fn digest(name: &[u8]) -> Key {
-        multiplied(name)
+        // SAFETY: promised by the caller.
+        unsafe { Portable::digest(name) }
     }
 
     #[inline(always)]
     unsafe fn equal(found: &[u8], name: &[u8]) -> bool {
-        equal_long(found, name)
+        // SAFETY: promised by the caller.
+        unsafe { Portable::equal(found, name) }
     }
 
     #[inline(always)]
     unsafe fn lookup(table: &KeyTable) -> KeyLookup {
-        KeyLookup::new(table)
+        // SAFETY: promised by the caller.
+        unsafe { Portable::lookup(table) }
     }
 
     #[inline(always)]
-    unsafe fn slots(keys: *const Key, mut skipped: u16, lookup: KeyLookup, out: *mut i32) {
+    unsafe fn slots(keys: *const Key, skipped: u16, lookup: KeyLookup, out: *mut i32) {
         // SAFETY: promised by the caller.
-        unsafe {
-            for row in 0..GROUP {
-                *out.add(row) = lookup.offset(hash_by_multiplying(&*keys.add(row)));
-            }
-            while skipped != 0 {
-                *out.add(skipped.trailing_zeros() as usize) = SKIPPED;
-                skipped &= skipped - 1;
-            }
-        }
+        unsafe { Portable::slots(keys, skipped, lookup, out) }
     }
 
     #[inline(always)]
@@ -163,15 +154,7 @@ impl TextIsa for Neon {
                 }
                 any = vorrq_u64(any, difference(row));
             }
-            if vmaxvq_u32(vreinterpretq_u32_u64(any)) == 0 {
-                return 0;
-            }
-            let mut unequal = 0;
-            for row in 0..GROUP {
-                let difference = vreinterpretq_u32_u64(difference(row));
-                unequal |= u32::from(vmaxvq_u32(difference) != 0) << (2 * row);
-            }
-            unequal
+            if vmaxvq_u32(vreinterpretq_u32_u64(any)) == 0 { 0 } else { unequal(keys, slots, table) }
         }
     }
 

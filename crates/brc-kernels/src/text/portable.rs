@@ -1,6 +1,6 @@
 //! Rows in plain Rust, one after another: the portable variant.
 
-use super::isa::{Found, GROUP, SKIPPED, TextIsa};
+use super::isa::{Found, GROUP, TextIsa, skip, unequal};
 use super::lookup::KeyLookup;
 use super::marks::{self, Separators};
 use crate::accumulate::slots::Slot as State;
@@ -127,16 +127,13 @@ impl TextIsa for Portable {
     }
 
     #[inline(always)]
-    unsafe fn slots(keys: *const Key, mut skipped: u16, lookup: KeyLookup, out: *mut i32) {
+    unsafe fn slots(keys: *const Key, skipped: u16, lookup: KeyLookup, out: *mut i32) {
         // SAFETY: promised by the caller.
         unsafe {
             for row in 0..GROUP {
                 *out.add(row) = lookup.offset(hash_by_multiplying(&*keys.add(row)));
             }
-            while skipped != 0 {
-                *out.add(skipped.trailing_zeros() as usize) = SKIPPED;
-                skipped &= skipped - 1;
-            }
+            skip(skipped, out);
         }
     }
 
@@ -159,10 +156,7 @@ impl TextIsa for Portable {
                 any[0] |= key[0] ^ found.key[0];
                 any[1] |= key[1] ^ found.key[1];
             }
-            if any == [0; 2] {
-                return 0;
-            }
-            (0..GROUP).filter(|&row| *keys.add(row) != slot(row).key).fold(0, |unequal, row| unequal | 1 << (2 * row))
+            if any == [0; 2] { 0 } else { unequal(keys, slots, table) }
         }
     }
 

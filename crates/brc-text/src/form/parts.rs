@@ -12,7 +12,7 @@ pub struct Parts {
     pub(super) days: Option<i64>,
     /// The seconds of the day, if the text has a time; local, before the UTC offset is subtracted.
     pub(super) seconds: Option<i64>,
-    pub(crate) nanos: i64,
+    pub(super) nanos: i64,
     /// The number of fractional digits of the second in the text.
     pub digits: u8,
     /// The UTC offset in minutes, if the text has one.
@@ -161,6 +161,11 @@ impl Parts {
     pub fn seconds_since_epoch(&self) -> Option<i64> {
         let seconds = self.seconds.unwrap_or(0) - i64::from(self.offset.unwrap_or(0)) * 60;
         self.days?.checked_mul(calendar::DAY_SECONDS)?.checked_add(seconds)
+    }
+
+    /// The nanoseconds since then.
+    pub(crate) fn nanos_since_epoch(&self) -> Option<i128> {
+        Some(i128::from(self.seconds_since_epoch()?) * i128::from(NANOS) + i128::from(self.nanos))
     }
 
     /// Whether the year has four digits.

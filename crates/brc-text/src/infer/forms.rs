@@ -208,7 +208,7 @@ fn time(text: &[u8]) -> Option<Seen> {
 /// What the parts of a time require of its unit.
 fn of_parts(parts: &Parts) -> Seen {
     let unit = TimeUnit::ALL.iter().position(|unit| unit.digits() >= u32::from(parts.digits)).unwrap_or(3) as u8;
-    let too_short = parts.seconds_since_epoch().map_or(0, |seconds| too_short(seconds, parts.nanos));
+    let too_short = parts.nanos_since_epoch().map_or(0, too_short);
     Seen { unit, least_unit: unit, too_short, ..Seen::NOTHING }
 }
 

@@ -1,7 +1,7 @@
 //! Requirements of values that already have a type, so that typed columns are joined by the rules of inference.
 
 use super::numbers::integer_flags;
-use super::{DATE, FLOAT, INSTANT, NUMBER, Seen, TIME, TIMESTAMP, too_short};
+use super::{DATE, FLOAT, INSTANT, NUMBER, Seen, TIME, TIMESTAMP};
 use brc_core::decimal::FLOAT_POWERS;
 use brc_core::{LogicalType, TimeUnit, calendar};
 
@@ -34,8 +34,7 @@ impl Seen {
             LogicalType::Float32 | LogicalType::Float64 => Self { flags: FLOAT, ..Self::NOTHING },
             LogicalType::Date => {
                 let seconds = [earliest, latest].map(|days| days.saturating_mul(calendar::DAY_SECONDS));
-                let too_short = seconds.map(|seconds| too_short(seconds, 0)).into_iter().max().unwrap_or_default();
-                Self { flags: DATE, too_short, ..Self::NOTHING }
+                Self { flags: DATE, ..Self::of_times(seconds[0], seconds[1], TimeUnit::Second) }
             }
             LogicalType::Time { unit } => of_unit(TIME, unit),
             LogicalType::Timestamp { unit, zone } => {

@@ -9,7 +9,6 @@ use crate::changes;
 use crate::inputs::{expand, paths};
 use crate::progress::watch_table;
 use crate::{interrupt, printable, quantity};
-use brc_compress::Compressor;
 use brc_core::decimal::counted;
 use brc_core::{Error, Progress, Result, Schema, Table, current_schema};
 use brc_encodings::output_folder::OutputFolder;
@@ -40,7 +39,7 @@ pub(super) fn write(args: &Args, columns: &[String], start: Instant) -> Result<(
     let folder = OutputFolder::create(args.output(), args.force, !args.no_sync, &paths(&files))?;
     let (progress, threads, memory) = (Progress::default(), args.threads.count(), args.memory.memory());
     let (_, answer) = watch_table(&progress, table, || sorted(columns).ask_within(table, threads, &memory, &progress))?;
-    let partitions = Partitions { args, columns, to, compression, create, folder: folder.path() };
+    let partitions = Partitions { args, columns, to, create, folder: folder.path() };
     let written = partitions.write(&answer)?;
     folder.commit()?;
     let bytes_in = table.bytes().unwrap_or_else(|| progress.bytes.load(Relaxed));
@@ -67,7 +66,6 @@ struct Partitions<'a> {
     args: &'a Args,
     columns: &'a [String],
     to: &'static dyn Encoding,
-    compression: Compressor,
     create: CreateOptions,
     folder: &'a Path,
 }
@@ -75,7 +73,8 @@ struct Partitions<'a> {
 impl Partitions<'_> {
     /// Writes the partitions of a sorted table.
     fn write(&self, table: &dyn Table) -> Result<Partitioned> {
-        let Self { args, to, compression, create, .. } = self;
+        let Self { args, to, create, .. } = self;
+        let compression = create.compression;
         let mut extension = to.extensions().first().copied().unwrap_or(to.name()).to_owned();
         let is_whole = !to.compresses_blocks() && !compression.is_none();
         let format = compression.compression.file_format().filter(|_| is_whole);
