@@ -199,7 +199,7 @@ fn the_key_must_be_a_column_of_strings_or_integers() {
     for (key, message) in [
         ("size", "cannot cluster by column 'size': it is float64"),
         ("price", "cannot cluster by column 'price': it is decimal(30,2)"),
-        ("color", "there is no column 'color' to cluster by"),
+        ("color", "there is no column 'color' to cluster by (columns: name, size, price)"),
     ] {
         let error = Writer::new(&table, options("none", Some(key))).err().unwrap();
         assert!(matches!(&error, Error::Usage(found) if found == message), "{error}");
