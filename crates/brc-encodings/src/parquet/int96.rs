@@ -5,7 +5,7 @@
 //! cannot hold is an error when the row is read.
 
 use super::page::{DATA_PAGE_V2, DICTIONARY_PAGE, PLAIN_DICTIONARY, PageHeader, Pages, RLE, RLE_DICTIONARY};
-use super::table::Chunk;
+use super::row_group::Chunk;
 use crate::columnar::Fault;
 use crate::input_file::InputFile;
 use arrow_array::types::{

@@ -8,7 +8,7 @@ use super::page::{
     BIT_PACKED, BYTE_STREAM_SPLIT, DATA_PAGE_V2, DELTA_BINARY_PACKED, DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY,
     DICTIONARY_PAGE, PLAIN, PLAIN_DICTIONARY, PageHeader, Pages, RLE, RLE_DICTIONARY,
 };
-use super::table::FileColumn;
+use super::row_group::FileColumn;
 use crate::columnar::{Fault, WINDOW, guarded};
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;

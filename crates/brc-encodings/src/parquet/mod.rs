@@ -16,6 +16,7 @@ mod library;
 mod numbers;
 mod page;
 mod paging;
+mod row_group;
 mod scanner;
 mod string_rows;
 mod strings;
@@ -32,7 +33,8 @@ use crate::input::Input;
 use brc_compress::Compression;
 use brc_core::{BatchWriter, Error, LogicalType, PhysicalType, Progress, Result, Schema, Table, Value};
 use codec::Codec;
-use table::{Bounds, Chunk, ParquetTable};
+use row_group::{Bounds, Chunk};
+use table::ParquetTable;
 use writer::{MAGIC, Writer};
 
 /// The encoding's name.

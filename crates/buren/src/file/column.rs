@@ -1,19 +1,19 @@
 //! Reads one column of a scan: chunk by chunk, block by block, in batches of a few thousand rows.
 
 use super::bounds::Bounds;
+use super::chunk_dictionary::ChunkDictionary;
 use super::decoder::{Decoded, DecodedStrings, Decoder};
 use super::footer::{Chunk, Layout, StoredColumn};
-use super::interner::Interner;
 use super::number_codes::NumberCodes;
 use super::reader::Reader;
 use super::runs::Runs;
-use super::shared_dictionary::read_tokens;
+use super::scan_dictionary::ScanDictionary;
 use crate::Malformed;
 use crate::block::{BlockBuffer, Cost};
 use crate::integers::{BLOCK_ROWS, Block};
 use crate::location::Location;
 use crate::run_statistics::{Detail, RunNumbers};
-use crate::strings::{Scratch, SortedBlock, StringBuffer, Tokens};
+use crate::strings::Tokens;
 use crate::validity::Validity;
 use brc_core::{Bitmap, Column, Data, Dictionary, Error, Integers, Result, Run};
 use brc_kernels::cpu::Level;
@@ -27,16 +27,6 @@ pub(super) const BATCH_ROWS: usize = 4096;
 /// Reading the clock costs as much as decoding a hundred rows. After the first batches, only one in this many is timed.
 const TIMED_BATCHES: u32 = 7;
 
-/// The maximum number of values in a scanner's dictionary; beyond it, strings of further row groups are delivered
-/// without codes.
-const MAX_VALUES: usize = 1 << 20;
-
-/// The maximum size of a scanner's dictionary in bytes.
-const MAX_BYTES: usize = 64 << 20;
-
-/// Values of this length in bytes always get a code: a batch of expanded values might not fit.
-const LONG_VALUE_BYTES: usize = 256 << 10;
-
 const NO_VALUES: [u8; BATCH_ROWS / 8] = [0; BATCH_ROWS / 8];
 
 pub(super) struct ScanColumn<'r> {
@@ -49,7 +39,7 @@ pub(super) struct ScanColumn<'r> {
     /// The column from which the chunk stores differences.
     reference: Option<Box<ScanColumn<'r>>>,
     dictionary: ChunkDictionary,
-    of_file: FileDictionaryReader,
+    pub(super) values: ScanDictionary,
     /// The codes of fixed-width numeric strings; `None` as long as they do not pay.
     number_codes: Option<NumberCodes>,
     numbers: Vec<i64>,
@@ -63,7 +53,6 @@ pub(super) struct ScanColumn<'r> {
     codes: Vec<u32>,
     translated: bool,
     expanded: DecodedStrings,
-    values: ScanDictionary,
     /// The statistics of runs, as far as they were read.
     pub(super) run_index: RunNumbers,
     runs_of_batch: Vec<Run>,
@@ -93,93 +82,6 @@ pub(super) struct BlockPosition<'a> {
     pub(super) runs: Option<&'a Runs>,
 }
 
-/// The dictionary of the current chunk.
-enum ChunkDictionary {
-    /// The scanner's code of each value of the chunk's dictionary.
-    Interned(CodeMap),
-    Values(StringBuffer),
-    /// The column's dictionary.
-    OfFile,
-}
-
-/// The scanner's dictionary.
-pub(super) enum ScanDictionary {
-    /// The column's dictionary, shared by all scanners.
-    Shared(Dictionary),
-    /// The strings of all numbers between two bounds, in order.
-    Numbers(Dictionary),
-    Interned(Interner),
-}
-
-impl ScanDictionary {
-    /// Converts the dictionary to a growable one. If it was the column's dictionary, its codes are recorded in
-    /// `of_file`.
-    pub(super) fn interner(&mut self, of_file: &mut FileDictionaryReader) -> &mut Interner {
-        if let Self::Shared(dictionary) | Self::Numbers(dictionary) = self {
-            let mut interner = Interner::default();
-            let interned = dictionary.iter().map(|value| interner.intern(value).0).collect();
-            if matches!(self, Self::Shared(_)) {
-                of_file.interned = interned;
-            }
-            *self = Self::Interned(interner);
-        }
-        match self {
-            Self::Interned(interner) => interner,
-            Self::Shared(_) | Self::Numbers(_) => unreachable!("all values were just interned"),
-        }
-    }
-
-    pub(super) fn dictionary(&self) -> &Dictionary {
-        match self {
-            Self::Shared(dictionary) | Self::Numbers(dictionary) => dictionary,
-            Self::Interned(interner) => interner.dictionary(),
-        }
-    }
-}
-
-/// The progress of reading the column's dictionary.
-#[derive(Default)]
-pub(super) struct FileDictionaryReader {
-    /// All codes of later row groups are below this.
-    expected: usize,
-    interned: CodeMap,
-    parts: usize,
-    tokens: Option<Tokens>,
-}
-
-/// The scanner's code of each value of another dictionary.
-#[derive(Default)]
-pub(super) struct CodeMap {
-    of_values: Vec<u32>,
-    /// The length of the prefix of values that keep their code.
-    same: usize,
-}
-
-impl CodeMap {
-    fn push(&mut self, code: u32) {
-        self.same += usize::from(self.same == code as usize && self.same == self.of_values.len());
-        self.of_values.push(code);
-    }
-
-    /// The translation table for codes of the first `values` values; `None` if they do not change.
-    fn of_first(&self, values: usize) -> Option<&[u32]> {
-        (self.same < values).then_some(&self.of_values)
-    }
-
-    /// The translation table for all codes; `None` if they do not change.
-    fn of_all(&self) -> Option<&[u32]> {
-        self.of_first(self.of_values.len())
-    }
-}
-
-impl FromIterator<u32> for CodeMap {
-    fn from_iter<I: IntoIterator<Item = u32>>(codes: I) -> Self {
-        let mut all = Self::default();
-        codes.into_iter().for_each(|code| all.push(code));
-        all
-    }
-}
-
 #[derive(Clone, Copy)]
 enum Nulls {
     None,
@@ -196,8 +98,8 @@ impl<'r> ScanColumn<'r> {
             row_group: 0,
             decoder: None,
             reference: None,
-            dictionary: ChunkDictionary::Interned(CodeMap::default()),
-            of_file: FileDictionaryReader::default(),
+            dictionary: ChunkDictionary::default(),
+            values: ScanDictionary::default(),
             number_codes: None,
             numbers: Vec::new(),
             number_offsets: Vec::new(),
@@ -206,7 +108,6 @@ impl<'r> ScanColumn<'r> {
             codes: Vec::new(),
             translated: false,
             expanded: DecodedStrings::default(),
-            values: ScanDictionary::Interned(Interner::default()),
             run_index: RunNumbers::default(),
             runs_of_batch: Vec::new(),
             buffer: BlockBuffer::default(),
@@ -280,7 +181,9 @@ impl<'r> ScanColumn<'r> {
             self.read_file_dictionary(chunk.codes as usize, cost)?;
             self.dictionary = ChunkDictionary::OfFile;
         } else {
-            self.read_dictionary(tokens.as_ref(), cost)?;
+            let place = (reader, row_group, self.column);
+            self.dictionary =
+                ChunkDictionary::read(place, chunk, tokens.as_ref(), &mut self.values, &mut self.buffer, cost)?;
         }
         let location = Location::Parameters { row_group, column };
         self.buffer.load(source, &chunk.parameters, location, cost)?;
@@ -344,105 +247,14 @@ impl<'r> ScanColumn<'r> {
         })
     }
 
-    fn read_dictionary(&mut self, tokens: Option<&Tokens>, cost: &mut Cost) -> Result<()> {
-        if self.chunk().dictionary.is_empty() {
-            self.dictionary = ChunkDictionary::Interned(CodeMap::default());
-            return Ok(());
-        }
-        let (reader, row_group, column) = (self.reader, self.row_group, self.name());
-        let (mut scratch, mut decoded, mut values) = Default::default();
-        let of_values: &mut StringBuffer = &mut values;
-        for (block, (count, stored)) in self.chunk().dictionary.iter().enumerate() {
-            let location = Location::ChunkDictionary { row_group, column, block };
-            self.buffer.load(reader.source(), stored, location, cost)?;
-            decode_dictionary(self.buffer.bytes(), *count, tokens, &mut scratch, &mut decoded)
-                .and_then(|()| append(&decoded, of_values))
-                .map_err(|reason| reader.corrupt(location, reason))?;
-        }
-        let interner = self.values.interner(&mut self.of_file);
-        let known = interner.dictionary();
-        let has_room = known.len() < MAX_VALUES && known.value_bytes() < MAX_BYTES;
-        self.dictionary = if has_room || values.strings().iter().any(|value| value.len() > LONG_VALUE_BYTES) {
-            ChunkDictionary::Interned(values.strings().iter().map(|value| interner.intern(value).0).collect())
-        } else {
-            ChunkDictionary::Values(values)
-        };
-        Ok(())
-    }
-
-    /// Announces that all codes of later row groups in the column's dictionary are below `codes`.
-    pub(super) fn expect_codes(&mut self, codes: usize) {
-        self.of_file.expected = codes;
-    }
-
     /// Reads the column's dictionary until at least `values` values are known.
     pub(super) fn read_file_dictionary(&mut self, values: usize, cost: &mut Cost) -> Result<()> {
-        // If some values were shared, all expected ones were.
-        let is_first = self.values.dictionary().is_empty() && self.of_file.parts == 0;
-        if is_first && self.of_file.expected >= values {
-            let shared = &self.reader.dictionaries[self.column];
-            if let Some((dictionary, parts)) = shared.first(self.of_file.expected, self.reader, self.column, cost) {
-                (self.values, self.of_file.parts) = (ScanDictionary::Shared(dictionary.complete()), parts);
-            }
-        }
-        match &self.values {
-            ScanDictionary::Shared(dictionary) if dictionary.len() >= values => Ok(()),
-            ScanDictionary::Shared(_) | ScanDictionary::Numbers(_) | ScanDictionary::Interned(_) => {
-                self.intern_file_dictionary(values, cost)
-            }
-        }
-    }
-
-    /// Reads more of the column's dictionary into the scanner's, until `values` values are known.
-    fn intern_file_dictionary(&mut self, values: usize, cost: &mut Cost) -> Result<()> {
-        let (reader, column) = (self.reader, self.name());
-        let parts = &reader.footer.dictionaries[self.column].parts;
-        let (mut scratch, mut decoded) = Default::default();
-        self.values.interner(&mut self.of_file);
-        while self.of_file.interned.of_values.len() < values
-            && let Some(part) = parts.get(self.of_file.parts)
-        {
-            if part.tokens.length > 0 {
-                let part = (self.of_file.parts, part);
-                self.of_file.tokens = Some(read_tokens(reader, self.column, part, &mut self.buffer, cost)?);
-            }
-            for (count, stored) in &part.blocks {
-                let location = Location::Dictionary { column, block: self.of_file.parts };
-                self.buffer.load(reader.source(), stored, location, cost)?;
-                decode_dictionary(
-                    self.buffer.bytes(),
-                    *count,
-                    self.of_file.tokens.as_ref(),
-                    &mut scratch,
-                    &mut decoded,
-                )
-                .map_err(|reason| reader.corrupt(location, reason))?;
-                let interner = self.values.interner(&mut self.of_file);
-                for value in decoded.strings().iter() {
-                    self.of_file.interned.push(interner.intern(value).0);
-                }
-            }
-            self.of_file.parts += 1;
-        }
-        Ok(())
-    }
-
-    /// The scanner's code of a value of the column's dictionary, which must have been read.
-    pub(super) fn code_of(&self, value: usize) -> u32 {
-        match &self.values {
-            ScanDictionary::Shared(_) => value as u32,
-            ScanDictionary::Numbers(_) | ScanDictionary::Interned(_) => self.of_file.interned.of_values[value],
-        }
+        self.values.read_of_file(self.reader, self.column, values, &mut self.buffer, cost)
     }
 
     /// The scanner's dictionary.
     pub(super) fn dictionary(&self) -> &Dictionary {
         self.values.dictionary()
-    }
-
-    /// The number of values in the scanner's dictionary.
-    pub(super) fn distinct(&self) -> usize {
-        self.values.dictionary().len()
     }
 
     /// Reads a block of `rows` rows of the current chunk.
@@ -506,7 +318,7 @@ impl<'r> ScanColumn<'r> {
         {
             if !self.number_codes.as_ref().is_some_and(|codes| codes.have_format(&format)) {
                 let (chunks, expected) = (self.chunks, self.expected.take());
-                let values = (&mut self.values, &mut self.of_file);
+                let values = &mut self.values;
                 self.number_codes = expected.and_then(|rows| NumberCodes::new(&format, chunks, rows, values));
             }
             if let Some(codes) = &self.number_codes {
@@ -524,22 +336,16 @@ impl<'r> ScanColumn<'r> {
         let decoded = self.decoder.as_ref().filter(|_| !self.coded).map(Decoder::decoded);
         let (codes, largest, interned, known) = match (decoded, &self.dictionary) {
             (None, _) if self.coded => match &self.number_codes {
-                Some(NumberCodes { codes, .. }) => {
-                    (self.number_offsets.as_slice(), None, codes.of_all(), codes.of_values.len())
-                }
+                Some(NumberCodes { codes, .. }) => (self.number_offsets.as_slice(), None, codes.of_all(), codes.len()),
                 None => return Ok(()),
             },
             (None | Some(Decoded::Data(_)), _) => return Ok(()),
             (Some(Decoded::Codes(codes, largest)), ChunkDictionary::Interned(interned)) => {
-                (codes, largest, interned.of_all(), interned.of_values.len())
+                (codes, largest, interned.of_all(), interned.len())
             }
             (Some(Decoded::Codes(codes, largest)), ChunkDictionary::OfFile) => {
                 let known = self.chunk().codes as usize;
-                let interned = match &self.values {
-                    ScanDictionary::Shared(_) => None,
-                    ScanDictionary::Numbers(_) | ScanDictionary::Interned(_) => self.of_file.interned.of_first(known),
-                };
-                (codes, largest, interned, known)
+                (codes, largest, self.values.codes_of_file(known), known)
             }
             (Some(Decoded::Codes(codes, largest)), ChunkDictionary::Values(values)) => {
                 let values = values.strings();
@@ -599,28 +405,4 @@ fn are_within(codes: &[i32], largest: Option<u32>, known: usize) -> bool {
         Some(largest) => (largest as usize) < known,
         None => are_known(Level::best(), unsigned(codes), known),
     }
-}
-
-/// Decodes a block of a dictionary.
-pub(super) fn decode_dictionary(
-    bytes: &[u8],
-    count: u32,
-    tokens: Option<&Tokens>,
-    scratch: &mut Scratch,
-    decoded: &mut StringBuffer,
-) -> std::result::Result<(), Malformed> {
-    SortedBlock::open(bytes, count as usize, tokens)?.decode(scratch, decoded)
-}
-
-/// Appends the values of a dictionary block, which must sort after those before.
-fn append(decoded: &StringBuffer, values: &mut StringBuffer) -> std::result::Result<(), Malformed> {
-    let (new, known) = (decoded.strings(), values.strings());
-    if !known.is_empty() && !new.is_empty() && known.get(known.len() - 1) >= new.get(0) {
-        return Err("its values are not above those of the block before".into());
-    }
-    if known.total_bytes() + new.total_bytes() > i32::MAX as usize {
-        return Err("the dictionary has 2 GiB or more".into());
-    }
-    new.iter().for_each(|value| values.push(value));
-    Ok(())
 }

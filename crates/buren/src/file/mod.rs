@@ -6,6 +6,7 @@
 
 mod appending;
 mod bounds;
+mod chunk_dictionary;
 mod chunk_writer;
 mod cluster;
 mod column;
@@ -34,6 +35,7 @@ mod restore;
 mod run_key;
 mod run_selection;
 mod runs;
+mod scan_dictionary;
 mod scanner;
 mod shared_dictionary;
 mod string_chunk;

@@ -2,8 +2,8 @@
 //! advance, so that rows need neither be expanded to strings nor hashed.
 
 use super::bounds::Bounds;
-use super::column::{CodeMap, FileDictionaryReader, ScanDictionary};
 use super::footer::Chunk;
+use super::scan_dictionary::{CodeMap, ScanDictionary};
 use crate::strings::NumberFormat;
 use brc_core::Dictionary;
 
@@ -27,7 +27,7 @@ impl NumberCodes {
         format: &NumberFormat,
         chunks: &[Chunk],
         rows: usize,
-        (values, of_file): (&mut ScanDictionary, &mut FileDictionaryReader),
+        values: &mut ScanDictionary,
     ) -> Option<Self> {
         if !format.is_ordered() {
             // The bounds of strings are not those of the numbers.
@@ -45,10 +45,10 @@ impl NumberCodes {
         }
         let numbers = dictionary_of(format, low, count as usize);
         let codes = if values.dictionary().is_empty() {
-            *values = ScanDictionary::Numbers(numbers);
+            values.start_with_numbers(numbers);
             (0..count as u32).collect()
         } else {
-            let interner = values.interner(of_file);
+            let interner = values.interner();
             numbers.iter().map(|number| interner.intern(number).0).collect()
         };
         Some(Self { format: format.clone(), low, codes })

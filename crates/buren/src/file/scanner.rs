@@ -106,7 +106,7 @@ impl<'r> FileScanner<'r> {
         let possible: Vec<_> = row_groups.filter(|&row_group| self.verdict(row_group) != Verdict::Never).collect();
         for column in &mut self.columns {
             let codes = possible.iter().map(|&row_group| column.chunk_of(row_group).codes);
-            column.expect_codes(codes.max().unwrap_or(0) as usize);
+            column.values.expect_codes(codes.max().unwrap_or(0) as usize);
         }
         let rows = possible.iter().map(|&row_group| u64::from(self.reader.row_group(row_group).rows)).sum();
         self.possible_rows = Some(rows);

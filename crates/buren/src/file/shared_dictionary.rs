@@ -4,12 +4,12 @@
 //! need the dictionary meanwhile take over blocks: decoding a dictionary of a million values is spread over all threads
 //! of the scan.
 
-use super::column::decode_dictionary;
 use super::footer::DictionaryPart;
 use super::reader::Reader;
+use crate::Malformed;
 use crate::block::{Block, BlockBuffer, Cost};
 use crate::location::Location;
-use crate::strings::{Scratch, StringBuffer, Tokens};
+use crate::strings::{Scratch, SortedBlock, StringBuffer, Tokens};
 use brc_core::{Dictionary, Result};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -167,9 +167,20 @@ impl PartBlock {
     ) -> Option<StringBuffer> {
         let location = Location::Dictionary { column: reader.footer.name(column), block: self.part };
         buffer.load(reader.source(), &self.stored, location, cost).ok()?;
-        decode_dictionary(buffer.bytes(), self.count, self.tokens.as_deref(), scratch, &mut decoded).ok()?;
+        decode_block(buffer.bytes(), self.count, self.tokens.as_deref(), scratch, &mut decoded).ok()?;
         Some(decoded)
     }
+}
+
+/// Decodes a block of a dictionary, which has `count` values.
+pub(super) fn decode_block(
+    bytes: &[u8],
+    count: u32,
+    tokens: Option<&Tokens>,
+    scratch: &mut Scratch,
+    decoded: &mut StringBuffer,
+) -> std::result::Result<(), Malformed> {
+    SortedBlock::open(bytes, count as usize, tokens)?.decode(scratch, decoded)
 }
 
 /// The tokens of a part, which must have some.

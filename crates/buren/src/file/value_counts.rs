@@ -87,13 +87,13 @@ impl<'r> ValueCounts<'r> {
         sink: &mut dyn Sink,
         cost: &mut Cost,
     ) -> Result<()> {
-        column.expect_codes(self.values);
+        column.values.expect_codes(self.values);
         column.read_file_dictionary(self.values, cost)?;
         for block in (row_group..self.chunk.blocks.len()).step_by(self.reader.footer.row_groups.len()) {
             let counts = self.read(block, cost)?;
             let values = of_block(block, self.values).zip(counts).filter(|(_, rows)| *rows > 0);
             let (codes, weights): (Vec<u32>, Vec<u32>) =
-                values.map(|(value, rows)| (column.code_of(value), rows)).unzip();
+                values.map(|(value, rows)| (column.values.code_of(value), rows)).unzip();
             for (codes, weights) in codes.chunks(BATCH_ROWS).zip(weights.chunks(BATCH_ROWS)) {
                 let columns = [Column::codes(codes, column.dictionary())];
                 sink.weighted(&Batch { rows: codes.len(), columns: &columns }, weights)?;

@@ -113,7 +113,7 @@ impl Reader {
         let values = self.footer.dictionaries[column.number].values() as usize;
         let mut scan = ScanColumn::new(self, column);
         scan.read_file_dictionary(values, &mut Cost::default())?;
-        if scan.distinct() < values {
+        if scan.dictionary().len() < values {
             let location = Location::Dictionary { column: self.footer.name(column.number), block: 0 };
             return Err(self.corrupt(location, "the dictionary has some value twice"));
         }
@@ -198,7 +198,7 @@ impl Reader {
         // With 0 expected rows, strings are delivered as stored.
         scan.start(row_group, 0, runs, cost)?;
         let mut nulls = 0;
-        let mut used = vec![false; scan.distinct()];
+        let mut used = vec![false; scan.dictionary().len()];
         let (mut sum, mut all) = (Some(0i128), AllBounds::default());
         for (number, start) in (0..rows).step_by(BLOCK_ROWS).enumerate() {
             let of_block = BLOCK_ROWS.min(rows - start);
